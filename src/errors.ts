@@ -1,0 +1,281 @@
+/**
+ * What a write did, over all attempts of its call, so that a caller knows whether sending it again is safe.
+ *
+ * - `"not-sent"`: nothing left this machine.
+ * - `"not-applied"`: the service answered that it did nothing. A failed GET is never worse than this.
+ * - `"applied"`: an answer proves that the write was carried out.
+ * - `"unknown"`: the write may have been carried out; look before sending it again.
+ */
+export type Outcome = "not-sent" | "not-applied" | "applied" | "unknown";
+
+/** The call that an error belongs to. `path` is the endpoint's template, as an id in it may be an e-mail address. */
+export interface ErrorRequest {
+  readonly requestId: string;
+  readonly operation: string;
+  readonly method: string;
+  readonly path: string;
+  /** How many requests were sent, or tried to be. */
+  readonly attempts: number;
+}
+
+/** One thing that is wrong with an input. `path` leads to the field: `["identifiers", 0, "consent", "ip"]`. */
+export interface ValidationIssue {
+  readonly path: (string | number)[];
+  readonly code: string;
+  readonly message: string;
+}
+
+/** One window of the rate limit: at most `limit` calls in any `intervalMs` milliseconds ("Limits"). */
+export interface RateLimitWindow {
+  readonly limit: number;
+  readonly intervalMs: number;
+}
+
+/** Why no answer came: `"other"` where the runtime does not tell. */
+export type ConnectionFailureReason = "refused" | "dns" | "tls" | "reset" | "other";
+
+/** How an error ended its call, filled in by the transport once all attempts are over. */
+export interface ErrorEnding {
+  outcome: Outcome;
+  request: ErrorRequest;
+  uniqueIdentifier?: string;
+}
+
+// Registered, so that an error of the CommonJS build is known in the ESM build, and of one copy in another.
+const brand = Symbol.for("audience-sdk.error");
+
+/**
+ * Every error of this package. Branch on `code` (or the class), and on `outcome` before sending a write again.
+ *
+ * ```ts
+ * try {
+ *   await audience.v1.customers.upsert(contact);
+ * } catch (error) {
+ *   if (isAudienceError(error) && error.outcome === "unknown") await lookBeforeSendingAgain(contact);
+ *   else throw error;
+ * }
+ * ```
+ */
+export abstract class AudienceError extends Error {
+  override readonly name: string = "AudienceError";
+  abstract readonly code: string;
+  /** What the write did, over all attempts. */
+  readonly outcome: Outcome;
+  /** The call that failed; absent where there was none (a constructor's `ConfigurationError`). */
+  declare readonly request?: ErrorRequest;
+  /** Of `events.send` only: the id that every attempt carried. Send again with it, and the event is recorded once. */
+  declare readonly uniqueIdentifier?: string;
+
+  constructor(message: string, outcome: Outcome, options?: ErrorOptions) {
+    super(message, options);
+    this.outcome = outcome;
+    Object.defineProperty(this, brand, { value: true });
+  }
+
+  /** All public fields and the message, for structured logs. */
+  toJSON(): Record<string, unknown> {
+    return Object.fromEntries([["message", this.message], ...Object.entries(this)]);
+  }
+}
+
+/** An option is missing, of a wrong type, or unsafe. Nothing was sent. */
+export class ConfigurationError extends AudienceError {
+  override readonly name = "ConfigurationError";
+  readonly code = "configuration";
+
+  constructor(message: string) {
+    super(message, "not-sent");
+  }
+}
+
+/** The input does not fit the service's documented rules. Nothing was sent; `issues` holds every problem at once. */
+export class ValidationError extends AudienceError {
+  override readonly name = "ValidationError";
+  readonly code = "validation";
+  readonly issues: readonly ValidationIssue[];
+
+  constructor(issues: readonly ValidationIssue[]) {
+    super(describeIssues(issues), "not-sent");
+    this.issues = issues;
+  }
+}
+
+export interface ApiErrorDetails {
+  message: string;
+  outcome: Outcome;
+  status: number;
+  headers: Headers;
+  body: unknown;
+  retryAfterMs?: number;
+}
+
+/** The service answered with an error status ("Errors"). `body` is the parsed JSON, else the text, at most 64 KiB. */
+export class ApiError extends AudienceError {
+  override readonly name: string = "ApiError";
+  readonly code: string = "api";
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+  /** How long the service asked to wait (`Retry-After`), in milliseconds. */
+  declare readonly retryAfterMs?: number;
+
+  constructor(details: ApiErrorDetails) {
+    super(details.message, details.outcome);
+    this.status = details.status;
+    this.headers = details.headers;
+    this.body = details.body;
+    if (details.retryAfterMs !== undefined) this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
+/** 400: the service refuses the request as it is. */
+export class BadRequestError extends ApiError {
+  override readonly name = "BadRequestError";
+  override readonly code = "bad_request";
+}
+
+/** 401: a key or the app id is missing or wrong ("Authentication"). */
+export class AuthenticationError extends ApiError {
+  override readonly name = "AuthenticationError";
+  override readonly code = "authentication";
+}
+
+/** 403: the key may not do this. */
+export class PermissionError extends ApiError {
+  override readonly name = "PermissionError";
+  override readonly code = "permission";
+}
+
+/** 404: no such contact, or no such list. On `addContact` the contact may have been created all the same. */
+export class NotFoundError extends ApiError {
+  override readonly name = "NotFoundError";
+  override readonly code = "not_found";
+}
+
+/** 429: over the rate limit, and still so after all retries ("Limits"). */
+export class RateLimitError extends ApiError {
+  override readonly name = "RateLimitError";
+  override readonly code = "rate_limit";
+}
+
+/** 5xx: the service, or a gateway before it, failed. A write may have been applied. */
+export class ServerError extends ApiError {
+  override readonly name = "ServerError";
+  override readonly code = "server";
+}
+
+export interface ConnectionErrorDetails {
+  message: string;
+  outcome: Outcome;
+  reason: ConnectionFailureReason;
+  cause?: unknown;
+}
+
+/** No full answer came. `reason` tells how the connection failed, as far as the runtime tells. */
+export class ConnectionError extends AudienceError {
+  override readonly name: string = "ConnectionError";
+  readonly code: string = "connection";
+  readonly reason: ConnectionFailureReason;
+
+  constructor(details: ConnectionErrorDetails) {
+    super(details.message, details.outcome, "cause" in details ? { cause: details.cause } : undefined);
+    this.reason = details.reason;
+  }
+}
+
+/** An attempt took longer than `timeoutMs`, or the call longer than `deadlineMs`. */
+export class TimeoutError extends ConnectionError {
+  override readonly name = "TimeoutError";
+  override readonly code = "timeout";
+  /** The limit that passed, in milliseconds. */
+  readonly timeoutMs: number;
+
+  constructor(details: { message: string; outcome: Outcome; timeoutMs: number }) {
+    super({ message: details.message, outcome: details.outcome, reason: "other" });
+    this.timeoutMs = details.timeoutMs;
+  }
+}
+
+/** A 2xx whose body is not what is documented, cannot be read, or is too large. */
+export class UnexpectedResponseError extends AudienceError {
+  override readonly name = "UnexpectedResponseError";
+  readonly code = "unexpected_response";
+  readonly status: number;
+  readonly body: unknown;
+
+  constructor(details: { message: string; outcome: Outcome; status: number; body: unknown }) {
+    super(details.message, details.outcome);
+    this.status = details.status;
+    this.body = details.body;
+  }
+}
+
+/** The answer was a redirect. It is never followed, so no key and no contact leaves the origin that was given. */
+export class RedirectError extends AudienceError {
+  override readonly name = "RedirectError";
+  readonly code = "redirect";
+  readonly status: number;
+  declare readonly location?: string;
+
+  constructor(details: { message: string; status: number; location?: string }) {
+    super(details.message, "not-applied");
+    this.status = details.status;
+    if (details.location !== undefined) this.location = details.location;
+  }
+}
+
+/** The call would have to wait for the rate limit longer than it may, the queue is full, or the client was closed. */
+export class RateLimitWaitError extends AudienceError {
+  override readonly name = "RateLimitWaitError";
+  readonly code = "rate_limit_wait";
+  /** How long the wait would have been, in milliseconds. */
+  readonly waitMs: number;
+  /** When to try again. */
+  readonly retryAt: Date;
+  /** The window that is full, where one is. */
+  declare readonly window?: RateLimitWindow;
+
+  constructor(details: { message: string; waitMs: number; retryAt: Date; window?: RateLimitWindow }) {
+    super(details.message, "not-sent");
+    this.waitMs = details.waitMs;
+    this.retryAt = details.retryAt;
+    if (details.window !== undefined) this.window = details.window;
+  }
+}
+
+/** The call's signal was aborted; `cause` is the signal's reason. */
+export class AbortError extends AudienceError {
+  override readonly name = "AbortError";
+  readonly code = "aborted";
+
+  constructor(details: { message?: string; outcome: Outcome; cause: unknown }) {
+    super(details.message ?? "The call was aborted.", details.outcome, { cause: details.cause });
+  }
+}
+
+/** Whether a value is an error of this package, of whichever copy or module format. */
+export function isAudienceError(value: unknown): value is AudienceError {
+  return typeof value === "object" && value !== null && brand in value;
+}
+
+/** Writes the end of its call onto an error. For the transport alone. */
+export function endWith<E extends AudienceError>(error: E, ending: ErrorEnding): E {
+  return Object.assign(error, ending);
+}
+
+const shownIssues = 10;
+
+function describeIssues(issues: readonly ValidationIssue[]): string {
+  const lines = issues.slice(0, shownIssues).map(({ path, message }) => `${formatPath(path)}: ${message}`);
+  const rest = issues.length - lines.length;
+  if (rest > 0) lines.push(`and ${rest} more, see \`issues\``);
+  return `Not sent, ${issues.length === 1 ? "1 problem" : `${issues.length} problems`} in the input:\n  ${lines.join("\n  ")}`;
+}
+
+/** `["identifiers", 0, "id"]` as `identifiers[0].id`; the input itself as `(input)`. */
+function formatPath(path: readonly (string | number)[]): string {
+  if (path.length === 0) return "(input)";
+  return path
+    .map((key, at) => (typeof key === "number" ? `[${key}]` : at === 0 ? key : `.${key}`))
+    .join("");
+}
