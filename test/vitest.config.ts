@@ -3,6 +3,9 @@ import { defineConfig } from "vitest/config";
 
 const source = (path: string) => fileURLToPath(new URL(`../src/${path}`, import.meta.url));
 
+// Where `.ci/run` wants the figures of a run.
+const report = process.env["TEST_REPORT"];
+
 export default defineConfig({
   root: fileURLToPath(new URL("..", import.meta.url)),
   resolve: {
@@ -17,9 +20,42 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ["test/**/*.test.ts"],
-    exclude: ["test/soak/**"],
     testTimeout: 10_000,
     restoreMocks: true,
+    reporters: report === undefined ? ["default"] : ["default", ["json", { outputFile: report }]],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "rules",
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/package/**", "test/soak/**"],
+        },
+      },
+      {
+        extends: true,
+        // Packs and installs the package once, and only where one of these tests is asked for.
+        test: {
+          name: "package",
+          include: ["test/package/**/*.test.ts"],
+          globalSetup: "test/package/setup.ts",
+          testTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        // Read by the compiler and never run: what must not compile stands under `@ts-expect-error`.
+        test: {
+          name: "types",
+          include: [],
+          typecheck: {
+            enabled: true,
+            only: true,
+            include: ["test/types/**/*.test-d.ts"],
+            tsconfig: "tsconfig.json",
+          },
+        },
+      },
+    ],
   },
 });

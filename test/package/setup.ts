@@ -1,0 +1,60 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { TestProject } from "vitest/node";
+
+const run = promisify(execFile);
+const repository = fileURLToPath(new URL("../..", import.meta.url));
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The file that `npm publish` would upload. */
+    tarball: string;
+    /** A folder that has nothing but this file installed, as a user's project has it. */
+    consumer: string;
+  }
+}
+
+/** Builds, packs and installs the package once, for all tests of this folder; what it returns takes all away. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), "audience-sdk-"));
+  const remove = () => rm(folder, { recursive: true, force: true });
+  try {
+    const tarball = await pack(join(folder, "package"));
+    project.provide("tarball", tarball);
+    project.provide("consumer", await install(tarball, join(folder, "consumer")));
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return remove;
+}
+
+async function pack(to: string): Promise<string> {
+  for (const name of ["package.json", "README.md", "CHANGELOG.md", "LICENSE"]) {
+    await cp(join(repository, name), join(to, name));
+  }
+  await run("npx", ["tsup", "--silent", "--out-dir", join(to, "dist")], { cwd: repository });
+  // The build is there already: the scripts of package.json would make it once more.
+  const { stdout } = await run("npm", ["pack", "--json", "--ignore-scripts"], { cwd: to });
+  return join(to, tarballName(JSON.parse(stdout)));
+}
+
+async function install(tarball: string, to: string): Promise<string> {
+  await mkdir(to);
+  await writeFile(join(to, "package.json"), JSON.stringify({ name: "consumer", private: true }));
+  // What `npm ci` has fetched for the repository is in the cache; the registry is asked only for the rest.
+  const flags = ["--prefer-offline", "--no-audit", "--no-fund", "--omit=dev", "--omit=peer"];
+  await run("npm", ["install", ...flags, tarball], { cwd: to });
+  return to;
+}
+
+/** `npm pack --json` tells what it made: in a list, or, from npm 12 on, under the package's name. */
+function tarballName(report: Record<string, { filename: string }>): string {
+  const [packed] = Object.values(report);
+  if (packed === undefined) throw new Error("npm pack made no file.");
+  return packed.filename;
+}

@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { defineConfig, type Options } from "tsup";
+import manifest from "./package.json" with { type: "json" };
+
+// What is built is what package.json names: every door of `exports` and every command of `bin`, each from the
+// source of the same name. An entry is added there, and nowhere else.
+const doors = Object.values(manifest.exports).flatMap((door) =>
+  typeof door === "string" ? [] : [sourceOf(door.import.default)],
+);
+const commands = Object.values(manifest.bin).map(sourceOf);
+
+// Jest cannot load packages that are ES modules alone, so the CommonJS build holds these itself. zod comes as both.
+const heldByCommonJs = ["ky", "p-retry", "is-network-error", "bottleneck"];
+
+const shared = {
+  outDir: "dist",
+  target: ["node20.19", "es2022"],
+  // One copy of each class for all doors of a format, so that `instanceof` holds between them.
+  splitting: true,
+  // Both builds write to one folder; `npm run build` empties it before.
+  clean: false,
+  // Deno and edge runtimes know the built-in modules by their full names alone.
+  removeNodeProtocol: false,
+  // tsup does not take this one from tsconfig.json.
+  dts: { compilerOptions: { stripInternal: true } },
+} satisfies Options;
+
+export default defineConfig([
+  { ...shared, format: "esm", entry: [...doors, ...commands] },
+  {
+    ...shared,
+    format: "cjs",
+    entry: doors,
+    noExternal: heldByCommonJs.map((name) => new RegExp(`^${name}(/|$)`)),
+    esbuildPlugins: [licenceNote("THIRD-PARTY-LICENSES.txt")],
+  },
+]);
+
+/** `./dist/mock/index.js` as `src/mock/index.ts`. */
+function sourceOf(built: string): string {
+  return built.replace("./dist/", "src/").replace(/\.js$/, ".ts");
+}
+
+/** Writes the licence of every package that the build took in to a file beside the code. */
+function licenceNote(file: string): NonNullable<Options["esbuildPlugins"]>[number] {
+  return {
+    name: "licence-note",
+    setup(build) {
+      build.onEnd(async ({ metafile }) => {
+        const inputs = Object.keys(metafile?.inputs ?? {});
+        const folders = inputs.flatMap((path) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []);
+        const head =
+          "The CommonJS files beside this note hold code of the packages below, each under its own licence.";
+        const note = [head, ...[...new Set(folders)].sort().map(licenceOf)].join(`\n\n${"-".repeat(80)}\n\n`);
+        await writeFile(join(build.initialOptions.outdir ?? shared.outDir, file), `${note}\n`);
+      });
+    },
+  };
+}
+
+function licenceOf(folder: string): string {
+  const text = readdirSync(folder).find((name) => /^licen[cs]e/i.test(name));
+  if (text === undefined) throw new Error(`${folder} has no licence file: what is bundled must bring one.`);
+  const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  return `${name} ${version}\n\n${readFileSync(join(folder, text), "utf8").trim()}`;
+}
