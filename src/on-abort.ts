@@ -1,0 +1,61 @@
+// A leaf. One listener per signal, because 10,000 of them take over a second to run and warn about a leak.
+const callbacksOf = new WeakMap<AbortSignal, Set<() => void>>();
+
+/**
+ * Calls back once when a signal aborts, and gives the function that takes the callback away again.
+ *
+ * However many callbacks wait on a signal, it carries one listener, and none when the last has left.
+ * On a signal that is already aborted the callback runs at once.
+ *
+ * ```ts
+ * const forget = onAbort(signal, () => reject(signal.reason));
+ * promise.finally(forget);
+ * ```
+ */
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  if (signal.aborted) {
+    callback();
+    return () => {};
+  }
+  const callbacks = callbacksOf.get(signal) ?? listen(signal);
+  // A function of its own, so that one callback registered twice is two registrations.
+  const registered = () => callback();
+  callbacks.add(registered);
+  return () => {
+    if (callbacks.delete(registered) && callbacks.size === 0) stopListening(signal);
+  };
+}
+
+const listenerOf = new WeakMap<AbortSignal, () => void>();
+
+function listen(signal: AbortSignal): Set<() => void> {
+  const callbacks = new Set<() => void>();
+  const listener = () => {
+    stopListening(signal);
+    const waiting = [...callbacks];
+    callbacks.clear();
+    for (const callback of waiting) callSafely(callback);
+  };
+  callbacksOf.set(signal, callbacks);
+  listenerOf.set(signal, listener);
+  signal.addEventListener("abort", listener, { once: true });
+  return callbacks;
+}
+
+function stopListening(signal: AbortSignal): void {
+  const listener = listenerOf.get(signal);
+  if (listener) signal.removeEventListener("abort", listener);
+  listenerOf.delete(signal);
+  callbacksOf.delete(signal);
+}
+
+/** One callback that throws must not leave the others waiting; it surfaces as it would from a listener of its own. */
+function callSafely(callback: () => void): void {
+  try {
+    callback();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}

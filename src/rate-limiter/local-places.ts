@@ -1,0 +1,88 @@
+import type { RateLimitWindow } from "../errors.ts";
+import type { Forecast } from "./forecast.ts";
+import { createPlace, type Place, type PlaceEnd } from "./place.ts";
+import type { Places, WindowUsage } from "./places.ts";
+import { RoundTrip } from "./round-trip.ts";
+import type { SlowDown } from "./slow-down.ts";
+import type { Windows } from "./windows.ts";
+
+interface LocalPlacesOptions {
+  readonly windows: Windows;
+  readonly slowDown: SlowDown;
+  readonly clock: () => number;
+  /** Called when a place may have come free sooner than told before. */
+  readonly onChange: () => void;
+}
+
+/** Places counted in this process alone. */
+export class LocalPlaces implements Places {
+  readonly #windows: Windows;
+  readonly #slowDown: SlowDown;
+  readonly #clock: () => number;
+  readonly #onChange: () => void;
+  readonly #roundTrip = new RoundTrip();
+
+  constructor({ windows, slowDown, clock, onChange }: LocalPlacesOptions) {
+    this.#windows = windows;
+    this.#slowDown = slowDown;
+    this.#clock = clock;
+    this.#onChange = onChange;
+    windows.shrink(slowDown.share);
+  }
+
+  free(now: number): number {
+    return this.#slowDown.pausedMs(now) > 0 ? 0 : this.#windows.free(now);
+  }
+
+  take(now: number): Place {
+    this.#windows.take();
+    return createPlace((end) => this.#end(end, now));
+  }
+
+  want(): void {}
+
+  etaMs(now: number): number {
+    return Math.max(this.#slowDown.pausedMs(now), this.#windows.eta(1, now));
+  }
+
+  forecast(now: number): Forecast {
+    return this.#windows.forecast(now, this.#roundTrip.meanMs, this.#slowDown.pausedMs(now));
+  }
+
+  heldBackBy(place: number, now: number): RateLimitWindow {
+    return this.#windows.fullest(place, now);
+  }
+
+  windows(now: number): WindowUsage[] {
+    return this.#windows.usage(now);
+  }
+
+  get inFlight(): number {
+    return this.#windows.inFlight;
+  }
+
+  pausedMs(now: number): number {
+    return this.#slowDown.pausedMs(now);
+  }
+
+  refused(now: number, retryAfterMs: number | undefined): void {
+    this.#slowDown.refused(now, retryAfterMs);
+    this.#windows.shrink(this.#slowDown.share);
+    this.#onChange();
+  }
+
+  succeeded(): void {
+    if (this.#slowDown.share === 1) return;
+    this.#slowDown.succeeded();
+    this.#windows.shrink(this.#slowDown.share);
+    this.#onChange();
+  }
+
+  #end(end: PlaceEnd, takenAt: number): void {
+    const now = this.#clock();
+    if (end.state === "unused") this.#windows.giveBack();
+    else this.#windows.answer(end.state === "lost" ? now + end.arrivesWithinMs : now);
+    if (end.state === "answered") this.#roundTrip.add(now - takenAt);
+    this.#onChange();
+  }
+}

@@ -1,0 +1,32 @@
+import type { RateLimitWindow } from "../errors.ts";
+import type { Forecast } from "./forecast.ts";
+import type { Place } from "./place.ts";
+
+/** One window as it stands: how much of it is taken, and when a place in it comes free. */
+export interface WindowUsage {
+  readonly limit: number;
+  readonly intervalMs: number;
+  readonly used: number;
+  /** 0 where a place is free; what is in flight counts as answered now. */
+  readonly freeInMs: number;
+}
+
+/** Where places come from: this process alone (`LocalPlaces`), or a store that several processes share. */
+export interface Places {
+  /** How many can be handed out at once. */
+  free(now: number): number;
+  /** Hands one out. Only where one is free. */
+  take(now: number): Place;
+  /** This many calls wait. */
+  want(calls: number, now: number): void;
+  /** When the next place can come free at the soonest, in milliseconds. */
+  etaMs(now: number): number;
+  forecast(now: number): Forecast;
+  /** The window that holds back the call number `place`. */
+  heldBackBy(place: number, now: number): RateLimitWindow;
+  windows(now: number): WindowUsage[];
+  readonly inFlight: number;
+  pausedMs(now: number): number;
+  refused(now: number, retryAfterMs: number | undefined): void;
+  succeeded(): void;
+}

@@ -1,0 +1,247 @@
+import { ConfigurationError, RateLimitWaitError } from "../errors.ts";
+import { onAbort } from "../on-abort.ts";
+import { Alarm } from "./alarm.ts";
+import { LocalPlaces } from "./local-places.ts";
+import { monotonic } from "./monotonic.ts";
+import { readBound, readOptions, type RateLimiterOptions, type RateLimiterSettings } from "./options.ts";
+import type { Place } from "./place.ts";
+import type { Places, WindowUsage } from "./places.ts";
+import { SlowDown } from "./slow-down.ts";
+import { restore, takeSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
+import { firstOfAll, WaitingLine, type Waiter } from "./waiting-line.ts";
+import { Windows } from "./windows.ts";
+
+export type { Place } from "./place.ts";
+
+/**
+ * How one call asks for its place.
+ *
+ * @internal
+ */
+export interface PlaceRequest {
+  /** 0 goes first, 9 last; default 5. */
+  readonly priority?: number | undefined;
+  /** The clients take turns; the same object is the same client. */
+  readonly client?: object | undefined;
+  /** Aborted while the call waits: it rejects at once with the signal's reason, and costs nothing. */
+  readonly signal?: AbortSignal | undefined;
+  /** Instead of the limiter's own. */
+  readonly maxWaitMs?: number | undefined;
+  /** Instead of the limiter's own. */
+  readonly maxQueued?: number | undefined;
+  /** A call that was refused with 429: first of all when the pause ends. */
+  readonly goesFirst?: boolean | undefined;
+  /** Called once, with the expected wait, when the call must wait. */
+  readonly onWait?: ((waitMs: number) => void) | undefined;
+}
+
+/** How a limiter stands. */
+export interface RateLimiterUsage {
+  /** Of each window its documented limit, how many of its places are taken, and when one comes free (0: now). */
+  readonly windows: WindowUsage[];
+  /** Calls that wait for a place. */
+  readonly queued: number;
+  /** Calls that were sent and have no answer yet. */
+  readonly inFlight: number;
+  /** What is left of the pause after a 429. */
+  readonly pausedMs: number;
+}
+
+const defaultPriority = 5;
+const lastPriority = 9;
+// Calls of a client that has no name take turns as one.
+const anonymous = {};
+// While somebody waits for an answer to come back, a timer keeps the process alive.
+const longestSleepMs = 60_000;
+
+/**
+ * Keeps calls within the service's rate limit, as the service counts them ("Limits").
+ *
+ * By default every client of a process shares one; a limiter of one's own splits a client off, which only makes sense
+ * behind an IP of its own, as the service counts per IP. A place comes back one window after its answer.
+ *
+ * ```ts
+ * const rateLimiter = new RateLimiter({ maxWaitMs: 5_000 });
+ * const audience = new AudienceClient({ rateLimiter });
+ * rateLimiter.usage().windows[0]; // { limit: 10, intervalMs: 1000, used: 3, freeInMs: 0 }
+ * ```
+ *
+ * @throws ConfigurationError naming the option that is wrong.
+ */
+export class RateLimiter {
+  readonly #settings: RateLimiterSettings;
+  readonly #clock: () => number;
+  readonly #count: Windows;
+  readonly #slowDown: SlowDown;
+  readonly #places: Places;
+  readonly #line = new WaitingLine(() => this.#letIn());
+  readonly #alarm = new Alarm(() => this.#settle());
+
+  constructor(options: RateLimiterOptions = {}) {
+    this.#settings = readOptions(options);
+    const { windows, snapshot, clock } = this.#settings;
+    this.#clock = monotonic(clock);
+    const restored = snapshot && restore(snapshot, { now: this.#clock(), timeOfDay: Date.now() });
+    this.#count = new Windows(windows, restored?.answeredAt);
+    this.#slowDown = new SlowDown(restored);
+    this.#places = new LocalPlaces({
+      windows: this.#count,
+      slowDown: this.#slowDown,
+      clock: this.#clock,
+      onChange: () => this.#settle(),
+    });
+  }
+
+  /**
+   * A place for one call: at once where one is free and nobody waits before it, else a promise of one.
+   *
+   * @internal
+   */
+  take(request: PlaceRequest = {}): Place | Promise<Place> {
+    if (request.signal?.aborted) return Promise.reject(request.signal.reason);
+    const now = this.#clock();
+    if (this.#line.size === 0 && this.#places.free(now) > 0) return this.#places.take(now);
+    return this.#wait(request, now);
+  }
+
+  /**
+   * A 429 came: nobody goes before `retryAfterMs` are over (1 s where the service does not say, at most an hour), and
+   * then at half the pace.
+   *
+   * @internal
+   */
+  refused(retryAfterMs?: number): void {
+    this.#places.refused(this.#clock(), retryAfterMs);
+  }
+
+  /**
+   * An answer that is no 429: full pace comes back with each.
+   *
+   * @internal
+   */
+  succeeded(): void {
+    this.#places.succeeded();
+  }
+
+  /**
+   * Rejects everything that one client waits for.
+   *
+   * @internal
+   */
+  cancel(client: object, reason: () => Error): void {
+    for (const waiter of this.#line.of(client)) {
+      this.#line.leave(waiter);
+      waiter.reject(reason());
+    }
+    this.#settle();
+  }
+
+  /** How many places are taken, who waits, and for how long the limiter is paused. */
+  usage(): RateLimiterUsage {
+    const now = this.#clock();
+    return {
+      windows: this.#places.windows(now),
+      queued: this.#line.size,
+      inFlight: this.#places.inFlight,
+      pausedMs: Math.ceil(this.#places.pausedMs(now)),
+    };
+  }
+
+  /** How long `calls` more calls take until the last is answered, after all that wait already, in milliseconds. */
+  estimateMs(calls: number): number {
+    if (!Number.isInteger(calls) || calls < 0) {
+      throw new ConfigurationError("`estimateMs` takes a number of calls: an integer from 0.");
+    }
+    const place = this.#line.size + calls;
+    if (place === 0) return 0;
+    return Math.round(this.#places.forecast(this.#clock()).answeredInMs(place));
+  }
+
+  /**
+   * The count as plain JSON. Given as `snapshot` to a new limiter it carries the count over a restart.
+   *
+   * ```ts
+   * await writeFile("rate-limit.json", JSON.stringify(rateLimiter.snapshot()));
+   * ```
+   */
+  snapshot(): RateLimiterSnapshot {
+    const now = this.#clock();
+    const { share } = this.#slowDown;
+    return takeSnapshot(
+      {
+        answeredAt: this.#count.answeredAt(now),
+        inFlight: this.#count.inFlight,
+        share,
+        pausedUntil: now + this.#slowDown.pausedMs(now),
+      },
+      { now, timeOfDay: Date.now() },
+    );
+  }
+
+  #wait(request: PlaceRequest, now: number): Promise<Place> {
+    return new Promise((resolve, reject) => {
+      const { client = anonymous, signal, goesFirst = false } = request;
+      const level = goesFirst ? firstOfAll : 1 + readPriority(request.priority);
+      const maxWaitMs = readBound("maxWaitMs", request.maxWaitMs ?? this.#settings.maxWaitMs);
+      const maxQueued = readBound("maxQueued", request.maxQueued ?? this.#settings.maxQueued);
+      const place = this.#line.ahead(level, client) + 1;
+      // What was refused with 429 had its place in the queue before.
+      if (this.#line.size >= maxQueued && !goesFirst) {
+        throw this.#waitError(`${this.#line.size} calls wait already, and \`maxQueued\` is ${maxQueued}.`, place, now);
+      }
+      const waitMs = this.#places.forecast(now).leavesInMs(place);
+      if (waitMs > maxWaitMs) throw this.#tooLong(maxWaitMs, place, now);
+      request.onWait?.(waitMs);
+      const deadlineAt = now + maxWaitMs;
+      const waiter: Waiter = { level, client, deadlineAt, slot: -1, forget: () => {}, resolve, reject };
+      this.#line.join(waiter);
+      if (signal) waiter.forget = onAbort(signal, () => this.#leave(waiter, signal.reason));
+      this.#settle();
+    });
+  }
+
+  #leave(waiter: Waiter, reason: unknown): void {
+    if (!this.#line.leave(waiter)) return;
+    waiter.reject(reason);
+    if (this.#line.size === 0) this.#alarm.clear();
+  }
+
+  /** After each change: who can no longer make it leaves, the door opens where there is a place, the alarm is set. */
+  #settle(): void {
+    if (this.#line.size === 0) return this.#alarm.clear();
+    const now = this.#clock();
+    this.#places.want(this.#line.size, now);
+    const etaMs = this.#places.etaMs(now);
+    if (etaMs === 0) this.#line.open(now);
+    else for (const { reject } of this.#line.leaveBefore(now + etaMs)) reject(this.#tooLong(undefined, 1, now));
+    if (this.#line.size === 0) return this.#alarm.clear();
+    const deadlineMs = this.#line.nextDeadlineAt - now;
+    this.#alarm.set(Math.min(etaMs > 0 ? etaMs : longestSleepMs, deadlineMs, longestSleepMs), now);
+  }
+
+  /** The door is open: in goes who is next, while there are places. */
+  #letIn(): void {
+    const now = this.#clock();
+    while (this.#line.size > 0 && this.#places.free(now) > 0) {
+      this.#line.next()?.resolve(this.#places.take(now));
+    }
+    this.#settle();
+  }
+
+  #tooLong(maxWaitMs: number | undefined, place: number, now: number): RateLimitWaitError {
+    const bound = maxWaitMs === undefined ? "`maxWaitMs`" : `\`maxWaitMs\` (${maxWaitMs} ms)`;
+    return this.#waitError(`The wait for a place passes ${bound}.`, place, now);
+  }
+
+  #waitError(message: string, place: number, now: number): RateLimitWaitError {
+    const waitMs = Math.ceil(this.#places.forecast(now).leavesInMs(place));
+    const retryAt = new Date(Date.now() + waitMs);
+    const window = this.#places.heldBackBy(place, now);
+    return new RateLimitWaitError({ message: `Not sent. ${message}`, waitMs, retryAt, window });
+  }
+}
+
+function readPriority(priority = defaultPriority): number {
+  if (Number.isInteger(priority) && priority >= 0 && priority <= lastPriority) return priority;
+  throw new ConfigurationError(`\`priority\` must be an integer from 0 (first) to ${lastPriority} (last).`);
+}

@@ -1,0 +1,128 @@
+import Bottleneck from "bottleneck/light.js";
+import { Deadlines } from "./deadlines.ts";
+import type { Place } from "./place.ts";
+import { Turns } from "./turns.ts";
+
+/** A call that waits for a place. */
+export interface Waiter {
+  readonly level: number;
+  readonly client: object;
+  readonly deadlineAt: number;
+  /** Where it stands among the deadlines. */
+  slot: number;
+  /** Stops listening to the call's signal. */
+  forget: () => void;
+  readonly resolve: (place: Place) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+// Before the ten priorities: the calls that were refused with 429.
+export const firstOfAll = 0;
+const levels = 11;
+// A door that has not opened after this long never will: its timers are gone, as when a test puts the real ones back.
+const doorIsStuckAfterMs = 1_000;
+
+/**
+ * Those who wait, and the door that lets them in.
+ *
+ * The door is bottleneck's: one job stands behind an empty reservoir; a place that comes free adds one to it, and the
+ * job lets in everybody there is a place for. Who that is is settled at that moment and not before: bottleneck itself
+ * takes in some 300 jobs a second before their priority counts, and cannot take out a job that waits.
+ */
+export class WaitingLine {
+  readonly #turns = new Turns<Waiter>(levels);
+  readonly #deadlines = new Deadlines<Waiter>();
+  readonly #letIn: () => void;
+  #bottleneck: Bottleneck | undefined;
+  #jobStands = false;
+  #openingSince: number | undefined;
+
+  /** `letIn` is called whenever the door opens, and lets in as many as there are places. */
+  constructor(letIn: () => void) {
+    this.#letIn = letIn;
+  }
+
+  get size(): number {
+    return this.#turns.size;
+  }
+
+  join(waiter: Waiter): void {
+    this.#turns.add(waiter);
+    if (waiter.deadlineAt < Infinity) this.#deadlines.add(waiter);
+    this.#standReady();
+  }
+
+  /** Takes one out wherever it stands, and leaves nothing of it behind; false where it was out already. */
+  leave(waiter: Waiter): boolean {
+    if (!this.#turns.remove(waiter)) return false;
+    this.#cleanUp(waiter);
+    return true;
+  }
+
+  /** Takes out who goes next. */
+  next(): Waiter | undefined {
+    const waiter = this.#turns.shift();
+    if (waiter) this.#cleanUp(waiter);
+    return waiter;
+  }
+
+  /** Takes out everybody who must not wait until `time`. */
+  *leaveBefore(time: number): Generator<Waiter> {
+    for (let waiter = this.#deadlines.first(); waiter && waiter.deadlineAt < time; waiter = this.#deadlines.first()) {
+      this.leave(waiter);
+      yield waiter;
+    }
+  }
+
+  /** The soonest time at which somebody must leave. */
+  get nextDeadlineAt(): number {
+    return this.#deadlines.first()?.deadlineAt ?? Infinity;
+  }
+
+  of(client: object): Waiter[] {
+    return this.#turns.of(client);
+  }
+
+  /** How many would go before one that came now. */
+  ahead(level: number, client: object): number {
+    return this.#turns.ahead({ level, client });
+  }
+
+  /** Opens the door: there is a place. */
+  open(now: number): void {
+    if (this.#openingSince !== undefined) {
+      if (now - this.#openingSince < doorIsStuckAfterMs) return;
+      this.#hangNewDoor();
+    }
+    this.#openingSince = now;
+    this.#standReady();
+    void this.#bottleneck?.incrementReservoir(1);
+  }
+
+  #standReady(): void {
+    if (this.#jobStands) return;
+    this.#jobStands = true;
+    this.#bottleneck ??= new Bottleneck({ reservoir: 0 });
+    const door = this.#bottleneck;
+    void door.schedule(async () => {
+      if (door === this.#bottleneck) this.#pass();
+    });
+  }
+
+  #pass(): void {
+    this.#jobStands = false;
+    this.#openingSince = undefined;
+    this.#letIn();
+    if (this.size > 0) this.#standReady();
+  }
+
+  #hangNewDoor(): void {
+    this.#bottleneck = undefined;
+    this.#jobStands = false;
+  }
+
+  #cleanUp(waiter: Waiter): void {
+    this.#deadlines.remove(waiter);
+    waiter.forget();
+  }
+}
