@@ -1,0 +1,33 @@
+import type * as z from "zod";
+
+/** What a rule over several fields found wrong. */
+export interface Breach {
+  readonly path: (string | number)[];
+  readonly message: string;
+}
+
+/**
+ * A rule over several fields of an object, as a zod check. It runs even where single fields are wrong, so that all
+ * problems are reported at once; it therefore gets the fields as they came, of any type.
+ */
+export function crossFieldRule(findBreaches: (fields: Record<string, unknown>) => Breach[]): z.core.$ZodCheck<object> {
+  return {
+    _zod: {
+      def: { check: "custom", when: isObject },
+      onattach: [],
+      check: (payload) => {
+        // True: `when` has let only objects through.
+        for (const breach of findBreaches(payload.value as Record<string, unknown>)) {
+          payload.issues.push({ code: "custom", input: undefined, continue: true, ...breach });
+        }
+      },
+    } as z.core.$ZodCheckInternals<object>, // True of all that zod reads of a check; the rest is phantom types.
+  };
+}
+
+/** Not where the input itself was refused: then there are no fields. */
+function isObject(payload: z.core.ParsePayload): boolean {
+  const { value, issues } = payload;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return !issues.some((issue) => (issue.path ?? []).length === 0 && issue.code !== "unrecognized_keys");
+}

@@ -1,0 +1,37 @@
+import type * as z from "zod";
+
+import { explain } from "./explain.ts";
+import { format } from "./format.ts";
+import { text } from "./text.ts";
+
+const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
+
+/** A day that the calendar has, as `YYYY-MM-DD`. */
+export function isDay(day: string): boolean {
+  if (day.length !== 10 || !dayPattern.test(day)) return false;
+  const year = Number(day.slice(0, 4));
+  const month = Number(day.slice(5, 7));
+  const dayOfMonth = Number(day.slice(8));
+  return dayOfMonth >= 1 && dayOfMonth <= daysIn(month, year);
+}
+
+function daysIn(month: number, year: number): number {
+  if (month === 2) return isLeap(year) ? 29 : 28;
+  if (month < 1 || month > 12) return 0;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+function isLeap(year: number): boolean {
+  return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+}
+
+/** A day as text (`dob`, `birthDate`). A `Date` is refused: it has a time zone, so it can mean the day before or after. */
+export function day(): z.ZodString {
+  return text((issue) => (issue.input instanceof Date ? dateHasZone : explain(issue))).check(
+    format({ name: "date", pattern: dayPattern, isValid: isDay, message: dayRule }),
+  );
+}
+
+const dayRule = "must be a day of the calendar, written YYYY-MM-DD";
+const dateHasZone =
+  "must be a day as text, YYYY-MM-DD: a Date has a time zone, so it can mean the day before or after";

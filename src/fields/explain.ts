@@ -1,0 +1,85 @@
+import type * as z from "zod";
+
+import { nameMeant } from "./name-hint.ts";
+
+/**
+ * What is wrong, in this package's words: the rule, what came instead, and the way out. Given to each schema as
+ * its `error`, so that a `safeParse` of one's own reads the same as a `ValidationError`.
+ */
+export function explain(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case "invalid_type":
+      return wrongType(typeNames[issue.expected] ?? issue.expected, issue.input, isItem(issue));
+    case "too_small":
+      return outOfBounds(issue.origin, "at least", Number(issue.minimum), issue.input);
+    case "too_big":
+      return outOfBounds(issue.origin, "at most", Number(issue.maximum), issue.input);
+    case "invalid_value":
+      return notAmong(issue.values, issue.input, isItem(issue));
+    default:
+      return undefined;
+  }
+}
+
+/** "required: a text", "must be a text, not a number", or why `null` is not sent. */
+export function wrongType(expected: string, input: unknown, isListItem = false): string {
+  if (input === undefined && !isListItem) return `required: ${expected}`;
+  if (input === null) return `must be ${expected}, not null: leave the field out to send nothing`;
+  return `must be ${expected}, not ${nameOf(input)}`;
+}
+
+/** What kind of value this is, for a message. Never the value: it may be personal, or ten megabytes. */
+export function nameOf(input: unknown): string {
+  if (input === null) return "null";
+  if (typeof input === "number") return Number.isFinite(input) ? "a number" : String(input);
+  if (typeof input === "object") {
+    if (Array.isArray(input)) return "an array";
+    return input instanceof Date ? "a Date" : "an object";
+  }
+  return typeNames[typeof input] ?? `a ${typeof input}`;
+}
+
+const typeNames: Record<string, string> = {
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  object: "an object",
+  array: "an array",
+  date: "a Date",
+  undefined: "undefined",
+  bigint: "a BigInt",
+};
+
+function isItem(issue: z.core.$ZodRawIssue): boolean {
+  return typeof issue.path?.at(-1) === "number";
+}
+
+function outOfBounds(origin: string, bound: "at least" | "at most", limit: number, input: unknown): string {
+  if (origin === "string" && typeof input === "string") {
+    if (limit === 1) return "must not be empty";
+    return `must have ${bound} ${limit} characters, has ${countCharacters(input)}`;
+  }
+  if (origin === "array" && Array.isArray(input)) {
+    return `must hold ${bound} ${limit === 1 ? "one item" : `${limit} items`}, holds ${input.length}`;
+  }
+  return `must be ${bound} ${limit}`;
+}
+
+/** Code points, without an array of them all. */
+function countCharacters(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    if ((text.codePointAt(at) ?? 0) > 0xffff) at += 1;
+    count += 1;
+  }
+  return count;
+}
+
+function notAmong(values: readonly unknown[], input: unknown, isListItem: boolean): string {
+  const names = values.map(String);
+  const choice = names.length === 1 ? `"${names[0]}"` : `one of ${names.join(", ")}`;
+  if (typeof input !== "string") return wrongType(choice, input, isListItem);
+  const meant = nameMeant(input, names);
+  return meant === undefined ? `must be ${choice}` : `must be ${choice}; case counts, write ${meant}`;
+}

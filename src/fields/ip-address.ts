@@ -1,0 +1,45 @@
+import type * as z from "zod";
+
+import { format } from "./format.ts";
+import { shownAs } from "./json-schema.ts";
+import { text } from "./text.ts";
+
+const ipv4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
+const ipv6Group = /^[\da-f]{1,4}$/i;
+const longestAddress = 45;
+
+/** An IPv4 or IPv6 address, alone: no zone, no port, no prefix length. */
+export function isIpAddress(address: string): boolean {
+  return address.length <= longestAddress && (ipv4.test(address) || isIpv6(address));
+}
+
+/** Eight groups, or fewer around one `::`; the last two may be written as an IPv4 address (RFC 4291, 2.2). */
+function isIpv6(address: string): boolean {
+  const halves = address.split("::");
+  if (halves.length > 2) return false;
+  const isCompressed = halves.length === 2;
+  const head = groupsOf(halves[0] ?? "", !isCompressed);
+  const tail = isCompressed ? groupsOf(halves[1] ?? "", true) : 0;
+  if (head === undefined || tail === undefined) return false;
+  return isCompressed ? head + tail <= 7 : head === 8;
+}
+
+/** How many groups a part has, an IPv4 address at the end counting as two; nothing where it is malformed. */
+function groupsOf(part: string, mayEndInIpv4: boolean): number | undefined {
+  if (part === "") return 0;
+  const groups = part.split(":");
+  const last = groups.at(-1) ?? "";
+  const endsInIpv4 = mayEndInIpv4 && ipv4.test(last);
+  const plain = endsInIpv4 ? groups.slice(0, -1) : groups;
+  if (!plain.every((group) => ipv6Group.test(group))) return undefined;
+  return plain.length + (endsInIpv4 ? 2 : 0);
+}
+
+/** The IP address that consent was given from ("v2 identifier object"). */
+export function ipAddress(): z.ZodString {
+  const message = "must be an IPv4 or IPv6 address, without zone, port or prefix length";
+  return shownAs(text().check(format({ name: "ip", isValid: isIpAddress, message })), {
+    type: "string",
+    anyOf: [{ format: "ipv4" }, { format: "ipv6" }],
+  });
+}

@@ -1,0 +1,163 @@
+import { nameOf } from "./explain.ts";
+
+/** Where a value is, and what is wrong with it there. */
+export type Report = (path: (string | number)[], message: string) => void;
+
+// Bounds of our own: without them a value that refers to itself in new objects, or to one object a billion
+// times, would hang the process. JSON readers give up at far less depth.
+const maxDepth = 1_000;
+const maxValues = 1_000_000;
+const maxReports = 100;
+
+/**
+ * A copy of `input` as JSON would carry it, each property read once, so that what was judged is what is sent.
+ *
+ * Reported, never dropped: `null`, `undefined` in an array, numbers that are not finite, functions, symbols, BigInt,
+ * cycles, objects whose content JSON would lose (Map, Set, Error, typed array, …), `__proto__` as a name, and whatever
+ * throws when it is read. A value with `toJSON` (a Date) counts as what that gives.
+ */
+export function readJson(input: unknown, report: Report): unknown {
+  const reading: Reading = { report, path: [], ancestors: new Set(), values: 0, reports: 0 };
+  return readValue(input, reading);
+}
+
+interface Reading {
+  report: Report;
+  path: (string | number)[];
+  ancestors: Set<object>;
+  values: number;
+  reports: number;
+}
+
+function readValue(value: unknown, reading: Reading): unknown {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return value;
+    case "number":
+      return Number.isFinite(value) ? value : refuse(`${value} is not a number that JSON can carry`, reading);
+    case "object":
+      return value === null ? refuse("null is refused: leave the key out to send nothing", reading) : tryObject(value, reading);
+    default:
+      return refuse(`JSON cannot carry ${nameOf(value)}`, reading);
+  }
+}
+
+function refuse(message: string, reading: Reading): undefined {
+  reading.reports += 1;
+  if (reading.reports <= maxReports) reading.report([...reading.path], message);
+  return undefined;
+}
+
+function isOver(reading: Reading): boolean {
+  return reading.reports >= maxReports || reading.values > maxValues;
+}
+
+function tryObject(value: object, reading: Reading): unknown {
+  if (reading.ancestors.has(value)) return refuse("refers back to an object that holds it, which JSON cannot carry", reading);
+  if (reading.ancestors.size >= maxDepth) return refuseAtStart(`is nested deeper than ${maxDepth} levels`, reading);
+  const depth = reading.path.length;
+  reading.ancestors.add(value);
+  try {
+    return readObject(value, reading);
+  } catch {
+    return refuse("cannot be read: reading it threw an error", reading);
+  } finally {
+    reading.path.length = depth;
+    reading.ancestors.delete(value);
+  }
+}
+
+/** Of the whole value: a path of a thousand keys helps nobody. */
+function refuseAtStart(message: string, reading: Reading): undefined {
+  reading.path.length = 0;
+  refuse(message, reading);
+  reading.reports = maxReports;
+  return undefined;
+}
+
+function readObject(value: object, reading: Reading): unknown {
+  const toJson: unknown = Reflect.get(value, "toJSON");
+  if (typeof toJson === "function") return readRendered(value, toJson, reading);
+  if (Array.isArray(value)) return readArray(value, reading);
+  const keys = Object.keys(value);
+  const loss = contentLost(value, keys);
+  if (loss !== undefined) return refuse(`JSON cannot carry ${loss}`, reading);
+  return readProperties(value, keys, reading);
+}
+
+function readRendered(value: object, toJson: Function, reading: Reading): unknown {
+  const rendered: unknown = Reflect.apply(toJson, value, [String(reading.path.at(-1) ?? "")]);
+  if (rendered === null && value instanceof Date) return refuse("is an invalid Date", reading);
+  if (rendered === undefined) return refuse("its toJSON gives nothing", reading);
+  if (typeof rendered !== "object" || rendered === null) return readValue(rendered, reading);
+  // As JSON.stringify does: what toJSON gives is not asked for its own toJSON again.
+  if (Array.isArray(rendered)) return readArray(rendered, reading);
+  const keys = Object.keys(rendered);
+  const loss = contentLost(rendered, keys);
+  return loss === undefined ? readProperties(rendered, keys, reading) : refuse(`JSON cannot carry ${loss}`, reading);
+}
+
+function readArray(items: readonly unknown[], reading: Reading): unknown[] {
+  const copy: unknown[] = [];
+  for (let index = 0; index < items.length && !isOver(reading); index += 1) {
+    reading.path.push(index);
+    const item = readProperty(items, index, reading);
+    if (item === undefined) refuse("undefined in an array would become null: leave the item out", reading);
+    else if (item !== unreadable) copy.push(readValue(item, reading));
+    reading.path.pop();
+  }
+  return copy;
+}
+
+function readProperties(value: object, keys: readonly string[], reading: Reading): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  for (const symbol of Object.getOwnPropertySymbols(value)) {
+    if (!Object.prototype.propertyIsEnumerable.call(value, symbol)) continue;
+    refuse(`the key ${String(symbol)} is a symbol, which JSON cannot carry`, reading);
+  }
+  for (const key of keys) {
+    if (isOver(reading)) break;
+    reading.path.push(key);
+    if (key === "__proto__") refuse("not accepted as a name: use another", reading);
+    else {
+      const property = readProperty(value, key, reading);
+      if (property !== undefined && property !== unreadable) copy[key] = readValue(property, reading);
+    }
+    reading.path.pop();
+  }
+  return copy;
+}
+
+const unreadable = Symbol("unreadable");
+
+function readProperty(value: object, key: string | number, reading: Reading): unknown {
+  reading.values += 1;
+  if (reading.values > maxValues) {
+    refuseAtStart(`holds more than ${maxValues} values`, reading);
+    return unreadable;
+  }
+  try {
+    return Reflect.get(value, key);
+  } catch {
+    refuse("cannot be read: reading it threw an error", reading);
+    return unreadable;
+  }
+}
+
+/** What kind of object this is, where `JSON.stringify` would lose what it holds without a word. */
+function contentLost(value: object, keys: readonly string[]): string | undefined {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // A plain object, of this realm or another.
+  if (prototype === null || prototype === Object.prototype) return undefined;
+  if (typeof prototype === "object" && Object.getPrototypeOf(prototype) === null) return undefined;
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  if (ArrayBuffer.isView(value) || lossyKinds.has(kind)) return `a ${kind}`;
+  // An instance of a class that shows nothing keeps what it holds to itself.
+  if (keys.length === 0) return `this ${kind === "Object" ? "instance of a class" : kind}, which shows no properties`;
+  return undefined;
+}
+
+const lossyKinds = new Set(
+  "Map Set WeakMap WeakSet WeakRef RegExp Error Promise String Number Boolean BigInt Symbol ArrayBuffer".split(" "),
+);

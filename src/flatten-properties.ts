@@ -1,0 +1,59 @@
+import { ConfigurationError, ValidationError, type ValidationIssue } from "./errors.ts";
+import { wrongType } from "./fields/explain.ts";
+import { readJson } from "./fields/read-json.ts";
+
+export interface FlattenOptions {
+  /** Stands between the names of the levels; default `_`. */
+  readonly separator?: string;
+}
+
+/**
+ * Nested values as flat custom properties, which is all that the service can store ("Custom property value rules").
+ *
+ * Arrays are flattened by index, a `Date` becomes ISO text, `undefined` is left out, empty objects and arrays give
+ * nothing. Throws a `ValidationError` where two values would get one name, and at `null`, cycles, and whatever else
+ * JSON cannot carry. The 30 keys of a request are not counted here: `v1ContactSchema` does.
+ *
+ * ```ts
+ * flattenProperties({ pet: { name: "Rex", tags: ["big"] } }); // { pet_name: "Rex", pet_tags_0: "big" }
+ * ```
+ */
+export function flattenProperties(
+  value: object,
+  { separator = "_" }: FlattenOptions = {},
+): Record<string, string | number | boolean> {
+  if (typeof separator !== "string") throw new ConfigurationError("separator must be a text");
+  const flattening: Flattening = { separator, flat: new Map(), issues: [] };
+  const { issues } = flattening;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new ValidationError([{ path: [], code: "invalid_type", message: wrongType("an object", value) }]);
+  }
+  const copy = readJson(value, (path, message) => issues.push({ path, code: "custom", message }));
+  if (issues.length === 0) flatten(copy, [], "", flattening);
+  if (issues.length > 0) throw new ValidationError(issues);
+  return Object.fromEntries(flattening.flat);
+}
+
+interface Flattening {
+  readonly separator: string;
+  readonly flat: Map<string, string | number | boolean>;
+  readonly issues: ValidationIssue[];
+}
+
+function flatten(value: unknown, path: (string | number)[], name: string, flattening: Flattening): void {
+  if (typeof value === "object" && value !== null) {
+    const isList = Array.isArray(value);
+    for (const [key, item] of Object.entries(value)) {
+      const itemName = path.length === 0 ? key : `${name}${flattening.separator}${key}`;
+      flatten(item, [...path, isList ? Number(key) : key], itemName, flattening);
+    }
+  } else if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
+    const { flat, issues } = flattening;
+    if (name === "__proto__") issues.push({ path, code: "custom", message: 'would be named "__proto__": rename it' });
+    else if (!flat.has(name)) flat.set(name, value);
+    else {
+      const message = `would be named "${name}", as another value is: rename one, or choose another separator`;
+      issues.push({ path, code: "custom", message });
+    }
+  }
+}

@@ -1,0 +1,35 @@
+// The entry "audience-sdk/schemas". It loads zod and nothing else, so that forms and checks can use it anywhere.
+
+export { LIMITS } from "./limits.ts";
+export { flattenProperties, type FlattenOptions } from "./flatten-properties.ts";
+
+export {
+  v1ContactFieldsSchema,
+  v1ContactSchema,
+  v1CustomerListQuerySchema,
+  v1ListContactFieldsSchema,
+  v1ListContactSchema,
+  type V1ConsentedListContact,
+  type V1Contact,
+  type V1CustomerListQuery,
+  type V1ListContact,
+  type V1OptIn,
+} from "./v1/schemas/contact.ts";
+export {
+  v1AddContactResultSchema,
+  v1ContactGroupListQuerySchema,
+  type AddContactResult,
+  type ContactGroup,
+  type V1ContactGroupListQuery,
+} from "./v1/schemas/contact-group.ts";
+export { v1EventFieldsSchema, v1EventSchema, type V1Event } from "./v1/schemas/event.ts";
+export {
+  v1ProfileSchema,
+  type Profile,
+  type ProfileAttributes,
+  type ProfileLinks,
+  type ProfileRelationships,
+} from "./v1/schemas/profile.ts";
+export { v2ContactFieldsSchema, v2ContactSchema, type V2Contact, type V2UpsertResult } from "./v2/schemas/contact.ts";
+export { v2IdentifierSchema, type V2Identifier } from "./v2/schemas/identifier.ts";
+export { v2ListPageSchema, v2ListQuerySchema, type List, type V2ListQuery } from "./v2/schemas/list.ts";

@@ -1,0 +1,64 @@
+import * as z from "zod";
+
+import { nameOf, wrongType } from "../../fields/explain.ts";
+import { shownAs } from "../../fields/json-schema.ts";
+import { refuseHiddenKeys } from "../../fields/hidden-keys.ts";
+import { LIMITS } from "../../limits.ts";
+
+/** What a custom property can be. The service stores numbers and booleans as text ("Custom property value rules"). */
+export type CustomPropertyValue = string | number | boolean;
+
+/** Custom fields of a v1 contact. A key whose value is `undefined` is left out. */
+export type CustomProperties = Record<string, CustomPropertyValue | undefined>;
+
+const { maxKeys } = LIMITS.custom_properties;
+
+/** Custom fields of a v1 contact: flat, at most 30 keys; blank texts are sent, and dropped by the service. */
+export function customProperties(): z.ZodType<CustomProperties> {
+  const schema = z.unknown().check((payload) => {
+    const { value } = payload;
+    if (typeof value !== "object" || value === null || Array.isArray(value)) refuseKind(payload);
+    else payload.value = read(value, payload);
+  });
+  // True: the check lets nothing else through.
+  return shownAs(schema, {
+    type: "object",
+    additionalProperties: { type: ["string", "number", "boolean"] },
+    maxProperties: maxKeys,
+  }) as unknown as z.ZodType<CustomProperties>;
+}
+
+function refuseKind(payload: z.core.ParsePayload): void {
+  const message = wrongType("an object of texts, numbers and booleans", payload.value);
+  payload.issues.push({ code: "invalid_type", expected: "object", input: payload.value, message });
+}
+
+function read(properties: object, payload: z.core.ParsePayload): unknown {
+  const copy: Record<string, unknown> = {};
+  let count = 0;
+  try {
+    if (refuseHiddenKeys(properties, payload)) return properties;
+    for (const key of Object.keys(properties)) {
+      const value: unknown = Reflect.get(properties, key);
+      if (value === undefined) continue;
+      count += 1;
+      const message = refuseValue(value);
+      if (message === undefined) copy[key] = value;
+      else payload.issues.push({ code: "invalid_type", expected: "string", input: undefined, path: [key], message });
+    }
+  } catch {
+    const message = "cannot be read: reading it threw an error";
+    payload.issues.push({ code: "custom", input: undefined, message });
+  }
+  if (count > maxKeys) {
+    const message = `must have at most ${maxKeys} keys in one request, has ${count}`;
+    payload.issues.push({ code: "too_big", origin: "object", maximum: maxKeys, inclusive: true, input: undefined, message });
+  }
+  return copy;
+}
+
+function refuseValue(value: unknown): string | undefined {
+  if (typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)) return undefined;
+  if (typeof value !== "object" || value === null) return wrongType("a text, a number or a boolean", value);
+  return `must be flat, not ${nameOf(value)}, which the service would store as unusable text: use flattenProperties`;
+}

@@ -1,0 +1,57 @@
+import type * as z from "zod";
+
+import { crossFieldRule } from "../../fields/cross-field-rule.ts";
+import { email } from "../../fields/email.ts";
+import { looseFields, strictFields } from "../../fields/field-object.ts";
+import { jsonObject } from "../../fields/json-value.ts";
+import { nameMeant } from "../../fields/name-hint.ts";
+import { boundedText, filledText } from "../../fields/text.ts";
+
+/**
+ * The fields of a custom event, without the rule that it names a contact: for `.extend`, `.pick`, `.omit` and
+ * `.partial` ("Custom event"). Any other field at the root is refused, as the v1 family refuses it.
+ */
+export const v1EventFieldsSchema = strictFields(
+  {
+    /** Name of the event; an automation can be triggered by it. Not empty. */
+    eventName: boundedText({ minLength: 1 }),
+    /** Makes the event safe to send again; not empty. `events.send` makes one up where it is left out. */
+    uniqueIdentifier: boundedText({ minLength: 1 }).optional(),
+    /** Whose event it is. Created by its `email` if it does not exist. Further keys are passed on. */
+    contact: looseFields({
+      email: email().optional(),
+      /** The profile's `id`. */
+      contactUUID: filledText().optional(),
+    }).optional(),
+    /** The profile's `id`, in place of `contact`: where the service takes it is not documented. */
+    contactUUID: filledText().optional(),
+    /** Free data of the event: whatever JSON can carry, but `null`. */
+    eventData: jsonObject().optional(),
+  },
+  (key, value) => (wrappers.has(key) && typeof value === "object" ? wrapped : ownField),
+);
+
+const wrappers = new Set(["event", "events", "data"]);
+const wrapped = "unknown field: an event is sent alone, its fields at the top and not wrapped in an object";
+const ownField = "unknown field: the service refuses an event that holds it; data of your own goes under eventData";
+
+/** A custom event that names its contact, by an `email` or a `contactUUID` ("Custom event"). */
+export const v1EventSchema = v1EventFieldsSchema.check(
+  crossFieldRule(({ contact, contactUUID }) => {
+    if (contactUUID !== undefined) return [];
+    if (contact === undefined) return [{ path: ["contact"], message: whoseEvent }];
+    // What is no object has been reported already.
+    if (typeof contact !== "object" || contact === null || Array.isArray(contact)) return [];
+    if (Reflect.get(contact, "email") !== undefined || Reflect.get(contact, "contactUUID") !== undefined) return [];
+    const given = Object.keys(contact).find((key) => nameMeant(key, contactNames) !== undefined);
+    const hint = given === undefined ? "" : `; "${given}" was given: write "${nameMeant(given, contactNames)}"`;
+    return [{ path: ["contact"], message: whoseEvent + hint }];
+  }),
+);
+
+const contactNames = ["email", "contactUUID"];
+const whoseEvent =
+  "required: the contact's email or contactUUID (as contact.email, contact.contactUUID, or contactUUID)";
+
+/** A custom event, as `v1.events.send` takes it. */
+export type V1Event = z.infer<typeof v1EventSchema>;

@@ -1,0 +1,62 @@
+import * as z from "zod";
+
+import { documented, documentedText } from "../../fields/documented.ts";
+
+/**
+ * The answer to a v1 contact request ("v1 contact (profile) response envelope"). Only `data.id` is needed; everything
+ * else may be absent or `null`, and what is not documented is kept.
+ */
+export const v1ProfileSchema = z.looseObject({
+  data: z.looseObject({
+    /** `profile`. */
+    type: documentedText(),
+    /** Stable identifier of the contact; as `contactUUID` it names the contact of an event. */
+    id: z.string(),
+    attributes: documented<ProfileAttributes>({ type: "object" }),
+    relationships: documented<ProfileRelationships>({ type: "object" }),
+  }),
+  links: documented<ProfileLinks>({ type: "object" }),
+});
+
+/** What the service stores of a contact. Only these are documented; any other comes as it is. */
+export interface ProfileAttributes {
+  email?: string | null;
+  phone?: string | null;
+  first_name?: string | null;
+  email_opt_in?: string | null;
+  source?: string | null;
+  /** ISO 8601 timestamp. */
+  created?: string | null;
+  /** ISO 8601 timestamp. */
+  updated?: string | null;
+  [attribute: string]: unknown;
+}
+
+/** What a contact is related to; `lists.links.related` leads to its lists. */
+export interface ProfileRelationships {
+  lists?: { links?: { related?: string | null } | null } | null;
+  [relationship: string]: unknown;
+}
+
+/** Links of a contact. */
+export interface ProfileLinks {
+  /** The contact's own address. */
+  self?: string | null;
+  [link: string]: unknown;
+}
+
+/**
+ * A contact as the v1 family gives it: the JSON:API resource, with the envelope's links on it.
+ *
+ * Only `id` is sure to be there; the attributes are typed as documented, not checked.
+ */
+export interface Profile {
+  /** `profile`. */
+  type: string;
+  /** Stable identifier of the contact; as `contactUUID` it names the contact of an event. */
+  id: string;
+  attributes: ProfileAttributes;
+  relationships?: ProfileRelationships | null;
+  links?: ProfileLinks | null;
+  [member: string]: unknown;
+}
