@@ -1,0 +1,191 @@
+import { ConfigurationError, ValidationError } from "./errors.ts";
+import type { PageSource } from "./pagination/page-source.ts";
+import { abortedBy, loadStep, PageStream } from "./pagination/page-stream.ts";
+import { startOf, type Step } from "./pagination/step.ts";
+
+export type { PageReading, PageSource } from "./pagination/page-source.ts";
+
+/**
+ * One page of a list. Iterating it gives its items and all that follow, with pages read ahead.
+ *
+ * ```ts
+ * let page = await audience.v2.lists.list({ limit: 20 });
+ * while (page.hasNextPage) page = await page.nextPage();
+ * ```
+ */
+export interface Page<T> extends AsyncIterable<T> {
+  /** What is new on this page: where the list grew while it was read, items of the page before are left out. */
+  readonly items: readonly T[];
+  /** Its number, from 1. */
+  readonly page: number;
+  /** Items per page, as the call or the answer says; where neither does, how many came. */
+  readonly limit: number;
+  /** Present where the service says so. */
+  readonly totalItems?: number;
+  readonly totalPages?: number;
+  readonly hasNextPage: boolean;
+  /** Asks for the page after this one. Rejects with a `ValidationError` where there is none. */
+  nextPage(): Promise<Page<T>>;
+  /** The answer's body, as it came. */
+  readonly raw: unknown;
+}
+
+/**
+ * A list that is yet to be read. Nothing is sent until it is awaited (one page) or iterated (every item).
+ *
+ * Awaited twice it is still one request; each new iteration reads the list anew. Leaving a loop early gives up the
+ * pages read ahead. A list that changes while it is read may skip items that moved; those of the page before are not
+ * given twice, and two pages running without a new item end the loop with an `UnexpectedResponseError`.
+ *
+ * ```ts
+ * for await (const profile of audience.v1.customers.list()) console.log(profile.id);
+ * for await (const page of audience.v1.customers.list().pages()) console.log(page.page, page.items.length);
+ * const first500 = await audience.v2.lists.list().toArray({ max: 500 });
+ * const third = await audience.v2.lists.list({ page: 3, limit: 20 });
+ * ```
+ */
+export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
+  readonly #source: PageSource<T>;
+  #firstPage: Promise<Page<T>> | undefined;
+
+  constructor(source: PageSource<T>) {
+    this.#source = source;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterableIterator<T> {
+    return readItems(this.#source, { stream: new PageStream(this.#source, startOf(this.#source)) });
+  }
+
+  /** The pages instead of their items, read ahead in the same way. */
+  pages(): AsyncIterable<Page<T>> {
+    const source = this.#source;
+    return { [Symbol.asyncIterator]: () => readPages(source, new PageStream(source, startOf(source))) };
+  }
+
+  /** Every item in one array, or the first `max` (default: all); no page is asked for once there are enough. */
+  async toArray({ max = Infinity }: { max?: number | undefined } = {}): Promise<T[]> {
+    if (max !== Infinity && !(Number.isInteger(max) && max >= 0)) {
+      throw new ConfigurationError(`max must be a whole number of items from 0, not ${String(max)}.`);
+    }
+    const items: T[] = [];
+    if (max === 0) return items;
+    for await (const step of new PageStream(this.#source, startOf(this.#source), { maxItems: max })) {
+      for (const item of step.items.slice(0, max - items.length)) items.push(item);
+    }
+    return items;
+  }
+
+  then<Value = Page<T>, Failure = never>(
+    onFulfilled?: ((page: Page<T>) => Value | PromiseLike<Value>) | null,
+    onRejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
+  ): Promise<Value | Failure> {
+    this.#firstPage ??= loadStep(this.#source, startOf(this.#source), {
+      signal: this.#source.signal,
+      isReadAhead: false,
+    }).then((step) => new ListPage(this.#source, step));
+    return this.#firstPage.then(onFulfilled, onRejected);
+  }
+
+  catch<Failure = never>(
+    onRejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
+  ): Promise<Page<T> | Failure> {
+    return this.then(undefined, onRejected);
+  }
+
+  finally(onFinally?: (() => void) | null): Promise<Page<T>> {
+    return this.then().finally(onFinally);
+  }
+}
+
+class ListPage<T> implements Page<T> {
+  readonly items: readonly T[];
+  readonly page: number;
+  readonly limit: number;
+  declare readonly totalItems?: number;
+  declare readonly totalPages?: number;
+  readonly hasNextPage: boolean;
+  readonly raw: unknown;
+  readonly #source: PageSource<T>;
+  readonly #step: Step<T>;
+
+  constructor(source: PageSource<T>, step: Step<T>) {
+    const { totalItems, totalPages, raw } = step.reading;
+    this.items = step.items;
+    this.page = step.page;
+    this.limit = step.limit;
+    if (totalItems !== undefined) this.totalItems = totalItems;
+    if (totalPages !== undefined) this.totalPages = totalPages;
+    this.hasNextPage = step.hasNextPage;
+    this.raw = raw;
+    this.#source = source;
+    this.#step = step;
+  }
+
+  async nextPage(): Promise<Page<T>> {
+    if (!this.hasNextPage) throw noNextPage(this.page);
+    const options = { signal: this.#source.signal, isReadAhead: false };
+    return new ListPage(this.#source, await loadStep(this.#source, this.#step.next, options));
+  }
+
+  [Symbol.asyncIterator](): AsyncIterableIterator<T> {
+    const rest = this.hasNextPage ? new PageStream(this.#source, this.#step.next) : undefined;
+    return readItems(this.#source, { head: this.items, stream: rest });
+  }
+}
+
+function noNextPage(page: number): ValidationError {
+  const message = `page ${page} is the last one; ask for the next only while \`hasNextPage\` is true`;
+  return new ValidationError([{ path: ["page"], code: "no_next_page", message }]);
+}
+
+function readPages<T>(source: PageSource<T>, stream: PageStream<T>): AsyncIterableIterator<Page<T>> {
+  return {
+    next: async () => {
+      const { done, value } = await stream.next();
+      return done ? { done, value: undefined } : { done: false, value: new ListPage(source, value) };
+    },
+    return: async () => {
+      await stream.return();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+/** The generator keeps overlapping calls of `next()` in order; `return()` goes past it, so as not to wait for a page. */
+function readItems<T>(
+  { signal }: PageSource<T>,
+  { head = [], stream }: { head?: readonly T[]; stream: PageStream<T> | undefined },
+): AsyncIterableIterator<T> {
+  const items = generateItems(signal, head, stream);
+  return {
+    next: () => items.next(),
+    return: async () => {
+      await stream?.return();
+      return items.return(undefined);
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+async function* generateItems<T>(
+  signal: AbortSignal | undefined,
+  head: readonly T[],
+  stream: PageStream<T> | undefined,
+): AsyncGenerator<T, undefined, undefined> {
+  if (head.length > 0) stream?.begin();
+  yield* unlessAborted(head, signal);
+  for await (const step of stream ?? []) yield* unlessAborted(step.items, signal);
+  return undefined;
+}
+
+function* unlessAborted<T>(items: readonly T[], signal: AbortSignal | undefined): Generator<T, void, undefined> {
+  for (const item of items) {
+    if (signal?.aborted) throw abortedBy(signal);
+    yield item;
+  }
+}

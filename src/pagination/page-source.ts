@@ -1,0 +1,35 @@
+import type { ErrorRequest } from "../errors.ts";
+
+/** What one answer of a list says. Everything but `items` may be missing, and may contradict itself. */
+export interface PageReading<T> {
+  readonly items: readonly T[];
+  /** The server's own page size. */
+  readonly limit?: number;
+  readonly totalItems?: number;
+  readonly totalPages?: number;
+  readonly hasNextPage?: boolean;
+  /** The answer's body. */
+  readonly raw: unknown;
+  /** The exchange that the answer came in, for an error about it. */
+  readonly status?: number;
+  readonly request?: ErrorRequest;
+}
+
+/** A list that can be read page by page. What a page costs, and how it is asked for, is behind `load`. */
+export interface PageSource<T> {
+  /** Where to start, as the user gave it; `undefined` is the first page. `load` judges it. */
+  readonly page: number | undefined;
+  /** How many items a page is asked to hold, as it is sent. */
+  readonly limit: number | undefined;
+  /** The same, as the service counts it: over 100 is 100 ("Limits"). */
+  readonly countedLimit: number | undefined;
+  /** How many pages are read while the consumer works; 1 where it is `undefined`. */
+  readonly readAhead: number | undefined;
+  readonly signal: AbortSignal | undefined;
+  /** Asks for one page. Rejects with an error of ours, at once where the signal aborts. */
+  load(
+    page: number | undefined,
+    options: { signal: AbortSignal | undefined; isReadAhead: boolean },
+  ): Promise<PageReading<T>>;
+  identify(item: T): string | undefined;
+}

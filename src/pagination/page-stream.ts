@@ -1,0 +1,178 @@
+import { AbortError, ConfigurationError } from "../errors.ts";
+import { onAbort } from "../on-abort.ts";
+import type { PageSource } from "./page-source.ts";
+import { takeStep, type Progress, type Step } from "./step.ts";
+
+/** Asks for one page and takes it in. */
+export async function loadStep<T>(
+  source: PageSource<T>,
+  progress: Progress,
+  options: { signal: AbortSignal | undefined; isReadAhead: boolean },
+): Promise<Step<T>> {
+  checkOptions(source);
+  return takeStep(source, progress, await source.load(progress.page, options));
+}
+
+/**
+ * The pages of one loop, in order, some of them read ahead.
+ *
+ * One page is asked for at a time, as only the page before tells whether there is another. Calls of `next()` may
+ * overlap. A page read ahead that fails is reported when the consumer comes to it.
+ */
+export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
+  readonly #source: PageSource<T>;
+  readonly #maxItems: number;
+  #progress: Progress;
+  #itemsRead = 0;
+  /** Read, and not asked for yet. */
+  readonly #readAhead: Step<T>[] = [];
+  /** Asked for, and not read yet. */
+  readonly #asked: Asked<T>[] = [];
+  #giveUpLoad: (() => void) | undefined;
+  #failure: { error: unknown } | undefined;
+  /** Nothing more will be asked of the source. */
+  #isComplete = false;
+
+  constructor(source: PageSource<T>, progress: Progress, { maxItems = Infinity } = {}) {
+    this.#source = source;
+    this.#progress = progress;
+    this.#maxItems = maxItems;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** Begins to read ahead, where the consumer already has something to work on. */
+  begin(): void {
+    this.#advance();
+  }
+
+  next(): Promise<IteratorResult<Step<T>>> {
+    return new Promise((resolve, reject) => {
+      this.#asked.push({ resolve, reject });
+      this.#advance();
+    });
+  }
+
+  /** Gives up at once: what is on its way is aborted, what was read ahead is dropped. */
+  return(): Promise<IteratorResult<Step<T>>> {
+    this.#drop();
+    this.#failure = undefined;
+    this.#handOver();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  #advance(): void {
+    this.#dropIfAborted();
+    this.#handOver();
+    if (this.#giveUpLoad || this.#isComplete) return;
+    if (this.#asked.length > 0 || this.#readAhead.length < (this.#source.readAhead ?? 1)) this.#load();
+  }
+
+  #handOver(): void {
+    for (let asked = this.#asked[0]; asked; asked = this.#asked[0]) {
+      const step = this.#readAhead.shift();
+      if (!step && !this.#isComplete) return;
+      this.#asked.shift();
+      if (step) asked.resolve({ done: false, value: step });
+      else this.#end(asked);
+    }
+  }
+
+  /** A failure is told once, to who comes to it; whoever asks on after it finds the end. */
+  #end(asked: Asked<T>): void {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure) asked.reject(failure.error);
+    else asked.resolve({ done: true, value: undefined });
+  }
+
+  #load(): void {
+    const controller = new AbortController();
+    const { signal } = this.#source;
+    const unlink = isSignal(signal) ? onAbort(signal, () => controller.abort(signal.reason)) : () => {};
+    const settle = (take: () => void) => {
+      unlink();
+      // Given up meanwhile: nobody waits for this page, or for how it failed.
+      if (this.#giveUpLoad !== giveUp) return;
+      this.#giveUpLoad = undefined;
+      take();
+      this.#advance();
+    };
+    const giveUp = () => {
+      unlink();
+      controller.abort();
+    };
+    this.#giveUpLoad = giveUp;
+    loadStep(this.#source, this.#progress, {
+      signal: controller.signal,
+      isReadAhead: this.#asked.length === 0,
+    }).then(
+      (step) => settle(() => this.#take(step)),
+      (error: unknown) => settle(() => this.#fail(error)),
+    );
+  }
+
+  #take(step: Step<T>): void {
+    this.#readAhead.push(step);
+    this.#progress = step.next;
+    this.#itemsRead += step.items.length;
+    this.#isComplete = !step.hasNextPage || this.#itemsRead >= this.#maxItems;
+  }
+
+  #fail(error: unknown): void {
+    this.#failure = { error };
+    this.#isComplete = true;
+  }
+
+  #drop(): void {
+    this.#giveUpLoad?.();
+    this.#giveUpLoad = undefined;
+    this.#readAhead.length = 0;
+    this.#isComplete = true;
+  }
+
+  /** A page that lies ready is not handed out after the abort. One on its way is rejected by `load` itself. */
+  #dropIfAborted(): void {
+    const { signal } = this.#source;
+    if (!isSignal(signal) || !signal.aborted || this.#readAhead.length === 0) return;
+    this.#drop();
+    this.#fail(abortedBy(signal));
+  }
+}
+
+interface Asked<T> {
+  resolve(result: IteratorResult<Step<T>>): void;
+  reject(error: unknown): void;
+}
+
+/** Between two pages: reading changes nothing, so what the service did is nothing. */
+export function abortedBy(signal: AbortSignal): AbortError {
+  return new AbortError({ outcome: "not-applied", cause: signal.reason });
+}
+
+function checkOptions({ readAhead, signal }: PageSource<unknown>): void {
+  if (readAhead !== undefined && !(Number.isInteger(readAhead) && readAhead >= 0)) {
+    throw new ConfigurationError(`readAhead must be a whole number of pages from 0 (default 1), not ${show(readAhead)}.`);
+  }
+  if (signal !== undefined && !isSignal(signal)) {
+    throw new ConfigurationError("signal must be an AbortSignal: pass `controller.signal`, not the controller.");
+  }
+}
+
+/** By its shape: a polyfilled signal, or one of another realm, is a signal too. */
+function isSignal(value: unknown): value is AbortSignal {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "aborted" in value &&
+    "addEventListener" in value &&
+    typeof value.addEventListener === "function"
+  );
+}
+
+function show(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  return typeof value === "number" ? String(value) : value === null ? "null" : `a ${typeof value}`;
+}

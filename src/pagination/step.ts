@@ -1,0 +1,70 @@
+import { endWith, UnexpectedResponseError } from "../errors.ts";
+import { goesOn } from "./next-page.ts";
+import type { PageReading, PageSource } from "./page-source.ts";
+import { moveOn, type Position } from "./position.ts";
+import { compareWithBefore, isGoingRound, nothingSeen, type Repeats } from "./repeats.ts";
+
+/** All that is kept of the pages read so far. A value: each page goes on from its own. */
+export interface Progress {
+  /** The page to ask for; `undefined` asks for the first without naming it. */
+  readonly page: number | undefined;
+  readonly repeats: Repeats;
+  readonly position: Position | undefined;
+}
+
+/** One page read: its new items, and where the reading goes on. */
+export interface Step<T> {
+  readonly page: number;
+  readonly limit: number;
+  readonly items: readonly T[];
+  readonly hasNextPage: boolean;
+  readonly reading: PageReading<T>;
+  readonly next: Progress;
+}
+
+export function startOf(source: PageSource<unknown>): Progress {
+  return { page: source.page, repeats: nothingSeen, position: undefined };
+}
+
+/** Takes one answer in. Throws where going on would read the same pages for ever. */
+export function takeStep<T>(source: PageSource<T>, before: Progress, reading: PageReading<T>): Step<T> {
+  const page = before.page ?? 1;
+  const limit = smaller(source.countedLimit, reading.limit);
+  const { newItems, repeats } = compareWithBefore(before.repeats, reading.items, (item) => source.identify(item));
+  const facts = { page, reading, limit, hasNewItem: newItems.length > 0 };
+  const position = moveOn(before.position, facts);
+  const hasNextPage = goesOn(facts, position);
+  if (hasNextPage && repeats.pagesWithoutNewItem >= 2) throw repeating(reading, withoutNewItem(page));
+  if (isGoingRound(repeats)) throw repeating(reading, goingRound(page));
+  return {
+    page,
+    limit: limit ?? reading.items.length,
+    items: newItems,
+    hasNextPage,
+    reading,
+    next: { page: page + 1, repeats, position },
+  };
+}
+
+function smaller(one: number | undefined, other: number | undefined): number | undefined {
+  if (one === undefined || other === undefined || other === 0) return one ?? (other === 0 ? undefined : other);
+  return Math.min(one, other);
+}
+
+function withoutNewItem(page: number): string {
+  return `Pages ${page - 1} and ${page} hold no item that the page before them did not hold, yet the list is not said to end`;
+}
+
+function goingRound(page: number): string {
+  return `Page ${page} has come three times under different page numbers`;
+}
+
+function repeating(reading: PageReading<unknown>, what: string): UnexpectedResponseError {
+  const error = new UnexpectedResponseError({
+    message: `${what}: the service seems to repeat pages. Reading stops here, as it would never end.`,
+    outcome: "not-applied",
+    status: reading.status ?? 200,
+    body: reading.raw,
+  });
+  return reading.request ? endWith(error, { outcome: "not-applied", request: reading.request }) : error;
+}

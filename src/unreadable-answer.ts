@@ -1,0 +1,7 @@
+/**
+ * An answer lacks what its reader needs. A leaf: it knows neither status nor request, so the transport turns it into
+ * an `UnexpectedResponseError` that holds both, and the body.
+ */
+export class UnreadableAnswer extends Error {
+  override readonly name = "UnreadableAnswer";
+}

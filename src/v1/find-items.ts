@@ -1,0 +1,88 @@
+import { describeShape, isJsonObject, type JsonObject } from "../answer-value.ts";
+import { UnreadableAnswer } from "../unreadable-answer.ts";
+
+/**
+ * The array that holds a v1 list's items. Where it stands is not documented ("Endpoints": response body shape): it may
+ * be the body, or stand under `data`, or under one key of `data` or of the body.
+ *
+ * The names of the resource come first, then general ones, then the only array of objects there is.
+ */
+export function findItems(body: unknown, operation: string): readonly unknown[] {
+  if (Array.isArray(body)) return body;
+  if (!isJsonObject(body)) throw unknownShape(body, operation);
+  const data = body["data"];
+  if (Array.isArray(data)) return data;
+  const places = isJsonObject(data) ? [data, body] : [body];
+  const known = findNamed(places, namesOf(operation), operation) ?? findNamed(places, generalNames, operation);
+  const items = known ?? findOnlyArray(places, operation) ?? findNothing(places);
+  if (!items) throw unknownShape(body, operation);
+  return items;
+}
+
+const customerNames = new Set(["customers", "contacts", "profiles"]);
+const contactGroupNames = new Set(["contactgroups", "groups", "lists", "segments"]);
+const generalNames = new Set(
+  ["data", "items", "results", "records", "content", "rows", "entries", "elements", "nodes", "list", "values"],
+);
+/** Arrays of objects that accompany a list and are not it. */
+const besideItems = new Set(["errors", "warnings", "links", "included", "facets", "filters", "sort"]);
+
+function namesOf(operation: string): ReadonlySet<string> {
+  return operation.includes("contactGroups") ? contactGroupNames : customerNames;
+}
+
+/** `contact_groups`, `contact-groups` and `contactGroups` are one name. */
+function plain(key: string): string {
+  return key.replace(/[_-]/g, "").toLowerCase();
+}
+
+function findNamed(
+  places: readonly JsonObject[],
+  names: ReadonlySet<string>,
+  operation: string,
+): readonly unknown[] | undefined {
+  for (const place of places) {
+    const found = arraysOf(place).filter(([key]) => names.has(plain(key)));
+    if (found.length > 1) throw ambiguous(found, operation);
+    if (found[0]) return found[0][1];
+  }
+  return undefined;
+}
+
+function findOnlyArray(places: readonly JsonObject[], operation: string): readonly unknown[] | undefined {
+  for (const place of places) {
+    const found = candidatesOf(place).filter(([, array]) => array.length > 0);
+    if (found.length > 1) throw ambiguous(found, operation);
+    if (found[0]) return found[0][1];
+  }
+  return undefined;
+}
+
+/** Whichever array held the items of other pages: all of them are empty here. */
+function findNothing(places: readonly JsonObject[]): readonly unknown[] | undefined {
+  return places.flatMap(candidatesOf)[0]?.[1];
+}
+
+function candidatesOf(place: JsonObject): [string, readonly unknown[]][] {
+  return arraysOf(place).filter(([key, array]) => !besideItems.has(plain(key)) && array.every(isJsonObject));
+}
+
+function arraysOf(place: JsonObject): [string, readonly unknown[]][] {
+  return Object.entries(place).flatMap(([key, value]) => (Array.isArray(value) ? [[key, value]] : []));
+}
+
+function ambiguous(found: readonly [string, unknown][], operation: string): UnreadableAnswer {
+  const keys = found.map(([key]) => key).join(", ");
+  return new UnreadableAnswer(
+    `The answer of ${operation} holds several arrays that could be the list: ${keys}. ${wayOut}`,
+  );
+}
+
+function unknownShape(body: unknown, operation: string): UnreadableAnswer {
+  const data = isJsonObject(body) && "data" in body ? `, \`data\` is ${describeShape(body["data"])}` : "";
+  return new UnreadableAnswer(
+    `The answer of ${operation} holds no list that is understood: the body is ${describeShape(body)}${data}. ${wayOut}`,
+  );
+}
+
+export const wayOut = "Give the client `parsePage`, which tells where the items are.";

@@ -1,0 +1,27 @@
+import { isJsonObject, readId, type JsonObject } from "../answer-value.ts";
+
+/** A resource, and what stood around it in its envelope. */
+export interface Opened {
+  readonly resource: JsonObject;
+  readonly beside: JsonObject;
+}
+
+/**
+ * Opens an envelope `{ data, links }` ("v1 contact (profile) response envelope"); an object without one is the
+ * resource itself, with nothing beside it. An object with an id of its own is no envelope: its `data` is a field.
+ */
+export function openEnvelope(value: unknown): Opened | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { data, ...beside } = value;
+  if (!isJsonObject(data) || readId(value["id"]) !== undefined) return { resource: value, beside: {} };
+  return { resource: data, beside };
+}
+
+/** Puts what stood around a resource on it, links among links; of two values under one name the resource's own stays. */
+export function putOn<Resource extends JsonObject>(beside: JsonObject, resource: Resource): JsonObject & Resource {
+  const together = { ...beside, ...resource };
+  const [around, own] = [beside["links"], resource["links"]];
+  return isJsonObject(around) && (isJsonObject(own) || own === null)
+    ? { ...together, links: { ...around, ...own } }
+    : together;
+}

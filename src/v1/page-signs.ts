@@ -1,0 +1,96 @@
+import { isJsonObject, readCount, type JsonObject } from "../answer-value.ts";
+
+/** What an answer says about the list as a whole, under whichever of the usual names. */
+export interface PageSigns {
+  limit?: number;
+  totalItems?: number;
+  totalPages?: number;
+  hasNextPage?: boolean;
+}
+
+/**
+ * Reads links, totals and flags. None is documented ("Endpoints": response body shape), so each is taken for what it
+ * is worth, and where two differ, the one that reads on: the greater total, the smaller page, the next page that one
+ * of them knows of.
+ */
+export function readSigns(body: unknown, itemsHere: number): PageSigns {
+  const holders = holdersOf(body);
+  const links = holders.flatMap((holder) => valuesOf(holder, linkHolders)).filter(isJsonObject);
+  const signs: PageSigns = {};
+  const limits = counts(holders, limitNames).filter((limit) => limit > 0);
+  if (limits.length > 0) signs.limit = Math.min(...limits);
+  // `count` may be of this page or of the list: only where it is more than came here, it is the list's.
+  const totals = [...counts(holders, totalNames), ...counts(holders, countNames).filter((count) => count > itemsHere)];
+  if (totals.length > 0) signs.totalItems = Math.max(...totals);
+  const totalPages = [...counts(holders, pagesNames), ...links.flatMap(lastPageOf)];
+  if (totalPages.length > 0) signs.totalPages = Math.max(...totalPages);
+  const nexts = [...holders.flatMap(nextsOf), ...links.flatMap(linkedNextsOf)];
+  if (nexts.length > 0) signs.hasNextPage = nexts.includes(true);
+  return signs;
+}
+
+const wrappers = new Set(["meta", "pagination", "paging", "page", "pageinfo", "paginator", "pager"]);
+const linkHolders = new Set(["links"]);
+const limitNames = new Set(["limit", "perpage", "pagesize", "itemsperpage", "size"]);
+const totalNames = new Set(
+  ["", "items", "count", "results", "records", "elements", "rows", "entries", "customers", "contacts", "profiles"]
+    .concat("contactgroups", "groups", "lists", "segments")
+    .map((what) => `total${what}`),
+);
+const countNames = new Set(["count", "itemcount", "itemscount", "recordcount"]);
+const pagesNames = new Set(["totalpages", "pagecount", "pagescount", "pages", "lastpage", "numpages"]);
+const goesOnNames = new Set(["hasmore", "hasnext", "hasnextpage", "more"]);
+const isLastNames = new Set(["last", "islast", "islastpage"]);
+const nextNames = new Set(["next", "nextpage", "nextpageurl", "nexturl", "nextlink", "nextcursor", "nextpagetoken"]);
+
+/** `total_pages`, `totalPages` and `total-pages` are one name; so are `_links` and `links`. */
+function plain(key: string): string {
+  return key.replace(/[_-]/g, "").toLowerCase();
+}
+
+function valuesOf(holder: JsonObject, names: ReadonlySet<string>): unknown[] {
+  return Object.keys(holder).flatMap((key) => (names.has(plain(key)) ? [holder[key]] : []));
+}
+
+/** The body, its `data`, and what these hold under `meta`, `pagination`, …, one in another too (`meta.pagination`). */
+function holdersOf(body: unknown): JsonObject[] {
+  if (!isJsonObject(body)) return [];
+  const roots = [body, body["data"]].filter(isJsonObject);
+  const first = roots.flatMap((root) => valuesOf(root, wrappers)).filter(isJsonObject);
+  const second = first.flatMap((holder) => valuesOf(holder, wrappers)).filter(isJsonObject);
+  return [...roots, ...first, ...second];
+}
+
+function counts(holders: readonly JsonObject[], names: ReadonlySet<string>): number[] {
+  return holders
+    .flatMap((holder) => valuesOf(holder, names))
+    .map(readCount)
+    .filter((count) => count !== undefined);
+}
+
+function nextsOf(holder: JsonObject): boolean[] {
+  const flags = valuesOf(holder, goesOnNames).filter((flag) => typeof flag === "boolean");
+  const ends = valuesOf(holder, isLastNames).filter((flag) => typeof flag === "boolean");
+  return [...flags, ...ends.map((isLast) => !isLast), ...valuesOf(holder, nextNames).flatMap(readNext)];
+}
+
+/** JSON:API: a link that is null or left out has no page behind it, but `self` alone says nothing about pages. */
+function linkedNextsOf(links: JsonObject): boolean[] {
+  const nexts = valuesOf(links, nextNames).flatMap(readNext);
+  if (nexts.length > 0) return nexts;
+  return ["prev", "previous", "last"].some((name) => name in links) ? [false] : [];
+}
+
+/** A link, as text or as `{ href }`; a page number; a cursor. Nothing, null, `false` and "" lead nowhere. */
+function readNext(next: unknown): boolean[] {
+  if (next === undefined || Array.isArray(next)) return [];
+  if (isJsonObject(next)) return "href" in next ? readNext(next["href"]) : [true];
+  return [Boolean(next)];
+}
+
+function lastPageOf(links: JsonObject): number[] {
+  const last = isJsonObject(links["last"]) ? links["last"]["href"] : links["last"];
+  const page = typeof last === "string" ? /[?&]page(?:\[number\]|%5Bnumber%5D)?=(\d+)/i.exec(last)?.[1] : undefined;
+  const count = readCount(page);
+  return count === undefined ? [] : [count];
+}

@@ -1,0 +1,64 @@
+import { describeShape, isJsonObject } from "../answer-value.ts";
+import { UnreadableAnswer } from "../unreadable-answer.ts";
+
+/** What `parsePage` found in a list answer. Totals and `hasNextPage` may be left out, where the answer has none. */
+export interface ParsedPage {
+  readonly items: readonly unknown[];
+  readonly totalPages?: number | null | undefined;
+  readonly totalItems?: number | null | undefined;
+  readonly hasNextPage?: boolean | null | undefined;
+}
+
+/**
+ * Tells where the items of a v1 list answer are, as its shape is not documented ("Endpoints"). It is asked instead of
+ * the usual reading, for each page; each item it gives needs an id, in one of the usual places.
+ *
+ * What it throws, or gives amiss, ends the call with an `UnexpectedResponseError`.
+ *
+ * ```ts
+ * new AudienceClient({ …, parsePage: (body) => ({ items: body.result.people, totalItems: body.result.size }) });
+ * ```
+ */
+export type ParsePage = (body: unknown, context: { operation: string }) => ParsedPage;
+
+/** Calls `parsePage` and checks what it gives: it is written by the user, perhaps without types. */
+export function callParsePage(parsePage: ParsePage, body: unknown, operation: string): ParsedPage {
+  const parsed: unknown = call(parsePage, body, operation);
+  if (parsed instanceof Promise) {
+    parsed.catch(() => undefined);
+    throw amiss(operation, "gave a Promise: it must give its result at once");
+  }
+  if (!isJsonObject(parsed)) throw amiss(operation, `gave ${describeShape(parsed)}: it must give { items }`);
+  const { items, totalPages, totalItems, hasNextPage } = parsed;
+  if (!Array.isArray(items)) throw amiss(operation, `gave \`items\` as ${describeShape(items)}: it must be an array`);
+  if (hasNextPage !== undefined && hasNextPage !== null && typeof hasNextPage !== "boolean") {
+    throw amiss(operation, `gave \`hasNextPage\` as ${describeShape(hasNextPage)}: it must be a boolean`);
+  }
+  return {
+    items,
+    totalPages: checkCount("totalPages", totalPages, operation),
+    totalItems: checkCount("totalItems", totalItems, operation),
+    hasNextPage,
+  };
+}
+
+function call(parsePage: ParsePage, body: unknown, operation: string): unknown {
+  try {
+    return parsePage(body, { operation });
+  } catch (error) {
+    const what = error instanceof Error ? `${error.name}: ${error.message}` : describeShape(error);
+    throw amiss(operation, `threw ${what}; the body is ${describeShape(body)}`, error);
+  }
+}
+
+function checkCount(name: string, value: unknown, operation: string): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
+  const shown = typeof value === "number" ? String(value) : describeShape(value);
+  throw amiss(operation, `gave \`${name}\` as ${shown}: it must be a whole number from 0`);
+}
+
+function amiss(operation: string, what: string, cause?: unknown): UnreadableAnswer {
+  const options = cause === undefined ? undefined : { cause };
+  return new UnreadableAnswer(`The client's parsePage, asked about an answer of ${operation}, ${what}.`, options);
+}

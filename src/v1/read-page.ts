@@ -1,0 +1,72 @@
+import { describeShape, isJsonObject } from "../answer-value.ts";
+import type { PageReading } from "../pagination.ts";
+import { UnreadableAnswer } from "../unreadable-answer.ts";
+import { findItems, wayOut } from "./find-items.ts";
+import { readSigns, type PageSigns } from "./page-signs.ts";
+import { callParsePage, type ParsePage } from "./parse-page.ts";
+
+export type { ParsePage } from "./parse-page.ts";
+
+export interface PageReader<T> {
+  readonly operation: string;
+  /** The item as it is given to the user; `undefined` where it has no id. */
+  readonly readItem: (value: unknown) => T | undefined;
+  readonly parsePage?: ParsePage | undefined;
+}
+
+/** Reads a v1 list answer of any usual shape. Throws `UnreadableAnswer` where the items, or the id of one, are not found. */
+export function readV1Page<T>(body: unknown, reader: PageReader<T>): PageReading<T> {
+  const { items, ...signs } = reader.parsePage
+    ? parse(body, reader.parsePage, reader.operation)
+    : understand(body, reader.operation);
+  return { items: items.map((item, at) => readItemAt(item, at, reader)), ...signs, raw: body };
+}
+
+interface FoundPage extends PageSigns {
+  items: readonly unknown[];
+}
+
+function understand(body: unknown, operation: string): FoundPage {
+  if (isEmptyAsNull(body)) return { items: [], ...readSigns(body, 0) };
+  const items = findItems(body, operation);
+  if (items.length === 0 && saysFailure(body)) {
+    throw new UnreadableAnswer(`The answer of ${operation} holds no items and says that the call failed.`);
+  }
+  return { items, ...readSigns(body, items.length) };
+}
+
+function parse(body: unknown, parsePage: ParsePage, operation: string): FoundPage {
+  const { items, totalPages, totalItems, hasNextPage } = callParsePage(parsePage, body, operation);
+  const found: FoundPage = { items };
+  if (typeof totalPages === "number") found.totalPages = totalPages;
+  if (typeof totalItems === "number") found.totalItems = totalItems;
+  if (typeof hasNextPage === "boolean") found.hasNextPage = hasNextPage;
+  return found;
+}
+
+/** Some servers write an empty array as null. Taken for one only where a total of 0 says so too. */
+function isEmptyAsNull(body: unknown): boolean {
+  if (!isJsonObject(body)) return false;
+  const data = body["data"];
+  const place = isJsonObject(data) ? data : body;
+  if (!Object.values(place).includes(null) || Object.values(place).some(Array.isArray)) return false;
+  const { totalItems, totalPages } = readSigns(body, 0);
+  return totalItems === 0 || (totalItems === undefined && totalPages === 0);
+}
+
+/** In a 2xx without items: read as an empty list, this would hide a failure. */
+function saysFailure(body: unknown): boolean {
+  if (!isJsonObject(body)) return false;
+  const { success, status, errors } = body;
+  return success === false || status === false || status === "error" || (Array.isArray(errors) && errors.length > 0);
+}
+
+function readItemAt<T>(item: unknown, at: number, { operation, readItem }: PageReader<T>): T {
+  const read = readItem(item);
+  if (read === undefined) {
+    throw new UnreadableAnswer(
+      `Item ${at} in the answer of ${operation} has no id: it is ${describeShape(item)}. ${wayOut}`,
+    );
+  }
+  return read;
+}

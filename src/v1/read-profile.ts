@@ -1,0 +1,47 @@
+import { isJsonObject, readId, type JsonObject } from "../answer-value.ts";
+import { openEnvelope, putOn } from "./open-envelope.ts";
+import type { Profile } from "./schemas/profile.ts";
+
+/**
+ * A contact, whether it comes as a resource, in an envelope, or as a flat object; `undefined` without an id.
+ *
+ * How a contact looks in a list is not documented ("Endpoints"), so a flat one has its fields gathered in `attributes`,
+ * where the documented envelope has them. No field is dropped.
+ */
+export function readProfile(value: unknown): Profile | undefined {
+  const opened = openEnvelope(value);
+  const id = opened && readId(opened.resource["id"]);
+  if (!opened || id === undefined) return undefined;
+  const { resource, beside } = opened;
+  const members = isJsonObject(resource["attributes"]) ? resource : gather(resource);
+  // True as far as the document is: only the id is checked, the rest is typed as documented.
+  return putOn(beside, { ...members, type: readType(members["type"]), id }) as Profile;
+}
+
+/** Gathers a flat object's fields in `attributes`; what JSON:API puts beside them stays beside them. */
+function gather(flat: JsonObject): JsonObject {
+  const members: Record<string, unknown> = {};
+  const attributes: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(flat)) {
+    if (key === "id" || (key === "attributes" && value === null)) continue;
+    const isMember = key === "type" ? value === resourceType : besideAttributes.has(key) && isObjectOrNull(value);
+    define(isMember ? members : attributes, key, value);
+  }
+  return { ...members, attributes };
+}
+
+const resourceType = "profile";
+const besideAttributes = new Set(["relationships", "links"]);
+
+function readType(type: unknown): string {
+  return typeof type === "string" && type !== "" ? type : resourceType;
+}
+
+function isObjectOrNull(value: unknown): boolean {
+  return value === null || isJsonObject(value);
+}
+
+/** Not by assignment, which a field named `__proto__` would turn into something else. */
+function define(target: object, key: string, value: unknown): void {
+  Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
+}

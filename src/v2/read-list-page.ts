@@ -1,0 +1,47 @@
+import { describeShape, isJsonObject, readCount, readId, type JsonObject } from "../answer-value.ts";
+import type { PageReading } from "../pagination.ts";
+import { UnreadableAnswer } from "../unreadable-answer.ts";
+import type { List } from "./schemas/list.ts";
+
+/**
+ * Reads a page of lists (`GET /v2/lists`). Needed is `data.lists`, and the `uuid` of each; totals and page size are
+ * taken where they are there.
+ */
+export function readListPage(body: unknown): PageReading<List> {
+  const data = isJsonObject(body) ? body["data"] : undefined;
+  if (!isJsonObject(data)) throw new UnreadableAnswer(`${wanted}; the body is ${describeShape(body)}.`);
+  const lists = listsOf(data);
+  if (!lists) throw new UnreadableAnswer(`${wanted}; \`data\` is ${describeShape(data)}.`);
+  if (lists.length === 0 && isJsonObject(body) && body["success"] === false) {
+    throw new UnreadableAnswer("The answer holds no lists and says `success: false`.");
+  }
+  return { items: lists.map(readList), ...readTotals(data), raw: body };
+}
+
+const wanted = "The answer lacks the array `data.lists`";
+
+/** Some servers write an empty array as null. Taken for one only where the total says so too. */
+function listsOf({ lists, total_items }: JsonObject): readonly unknown[] | undefined {
+  if (lists === null && readCount(total_items) === 0) return [];
+  return Array.isArray(lists) ? lists : undefined;
+}
+
+function readTotals(data: JsonObject): { limit?: number; totalItems?: number; totalPages?: number } {
+  const limit = readCount(data["items_per_page"]);
+  const totalItems = readCount(data["total_items"]);
+  const totalPages = readCount(data["total_pages"]);
+  return {
+    ...(limit === undefined ? {} : { limit }),
+    ...(totalItems === undefined ? {} : { totalItems }),
+    ...(totalPages === undefined ? {} : { totalPages }),
+  };
+}
+
+function readList(value: unknown, at: number): List {
+  const uuid = isJsonObject(value) ? readId(value["uuid"]) : undefined;
+  if (!isJsonObject(value) || uuid === undefined) {
+    throw new UnreadableAnswer(`\`data.lists[${at}]\` has no \`uuid\`: it is ${describeShape(value)}.`);
+  }
+  // True as far as the document is: only the uuid is checked, the rest is typed as documented.
+  return { ...value, uuid } as List;
+}
