@@ -1,0 +1,127 @@
+import type { MockContact, MockGroup } from "./books.ts";
+import { type Exchange, type Reply, slicePage } from "./endpoint.ts";
+import type { Problem } from "./refusal.ts";
+import type { MockVariants } from "./variants.ts";
+
+type Item = Record<string, unknown>;
+
+const DOCUMENTED_ATTRIBUTES = ["email", "phone", "first_name", "email_opt_in", "source", "created", "updated"];
+
+function attributesOf(contact: MockContact, variants: MockVariants): Item {
+  const { id: _id, consents: _consents, other_fields: _others, ...attributes } = contact;
+  if (variants.profileAttributes === "all") return attributes;
+  return Object.fromEntries(Object.entries(attributes).filter(([key]) => DOCUMENTED_ATTRIBUTES.includes(key)));
+}
+
+/** "v1 contact (profile) response envelope". */
+export function profileEnvelope(contact: MockContact, { variants, baseUrl }: Exchange): { data: Item; links: Item } {
+  const self = `${baseUrl}/api/v1/customer/${contact.id}`;
+  const relationships = { lists: { links: { related: `${self}/lists` } } };
+  return { data: { type: "profile", id: contact.id, attributes: attributesOf(contact, variants), relationships }, links: { self } };
+}
+
+export function listedCustomer(contact: MockContact, exchange: Exchange): Item {
+  const { data, links } = profileEnvelope(contact, exchange);
+  if (exchange.variants.v1ListedCustomer === "envelope") return { data, links };
+  if (exchange.variants.v1ListedCustomer === "resource") return { ...data, links };
+  return { id: contact.id, ...attributesOf(contact, exchange.variants) };
+}
+
+function groupResource({ id, type, ...attributes }: MockGroup): Item {
+  return { type: type.toLowerCase(), id, attributes: { ...attributes, type } };
+}
+
+export function listedGroup(group: MockGroup, { variants }: Exchange): Item {
+  return variants.v1ListedGroup === "flat" ? { ...group } : groupResource(group);
+}
+
+/** "get one list". */
+export function singleGroup(group: MockGroup, { variants, baseUrl }: Exchange): unknown {
+  if (variants.v1Group === "flat") return { ...group };
+  if (variants.v1Group === "data") return { data: { ...group } };
+  return { data: groupResource(group), links: { self: `${baseUrl}/api/v1/contact-groups/${encodeURIComponent(group.id)}` } };
+}
+
+/** "list contacts", "list lists and segments": the shape is not shown, so it is an option. */
+export function listAnswer<Source>(
+  exchange: Exchange,
+  sources: readonly Source[],
+  { page, limit, name, path, itemOf }: { page: number; limit: number; name: string; path: string; itemOf: (source: Source) => Item },
+): Reply {
+  const { v1List, v1Paging, v1PagingCase } = exchange.variants;
+  const slice = slicePage(sources, page, limit);
+  const items = slice.items.map(itemOf);
+  const { total, pages } = slice;
+  const told =
+    v1Paging === "links"
+      ? { links: pageLinks(exchange, path, { page, limit, pages }) }
+      : v1Paging === "none"
+        ? {}
+        : pageNumbers({ page, limit, pages, total }, v1PagingCase);
+  const beside = v1Paging === "meta" || v1Paging === "pagination" ? { [v1Paging]: told } : told;
+  const body =
+    typeof v1List === "function"
+      ? v1List(items, page, limit, total)
+      : v1List === "array"
+        ? items
+        : v1List === "data"
+          ? { data: items, ...beside }
+          : v1List === "data-key"
+            ? { data: { [name]: items, ...beside } }
+            : { [name]: items, ...beside };
+  return { status: 200, body, applied: false };
+}
+
+function pageLinks({ baseUrl, query }: Exchange, path: string, { page, limit, pages }: { page: number; limit: number; pages: number }): Item {
+  const last = Math.max(1, pages);
+  const to = (target: number) => {
+    const search = new URLSearchParams(query);
+    search.set("page", String(target));
+    search.set("limit", String(limit));
+    return `${baseUrl}${path}?${search.toString()}`;
+  };
+  return {
+    self: to(page),
+    first: to(1),
+    prev: page > 1 ? to(page - 1) : null,
+    next: page < last ? to(page + 1) : null,
+    last: to(last),
+  };
+}
+
+function pageNumbers(numbers: { page: number; limit: number; pages: number; total: number }, form: "snake" | "camel"): Item {
+  const { page, limit, pages, total } = numbers;
+  return form === "snake"
+    ? { current_page: page, items_per_page: limit, total_pages: pages, total_items: total }
+    : { currentPage: page, itemsPerPage: limit, totalPages: pages, totalItems: total };
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+};
+
+/** "The v1 error body shape: not shown." */
+export function v1ErrorReply(shape: MockVariants["v1Error"], status: number, message: string, problems: readonly Problem[]): Reply {
+  const title = TITLES[status] ?? "Error";
+  const each = problems.length > 0 ? problems : [{ path: "", message }];
+  const bodyOf = (): unknown => {
+    if (typeof shape === "function") return shape({ status, message, problems });
+    if (shape === "message") return { message };
+    if (shape === "error") return { error: message };
+    if (shape === "error-object") return { error: { code: title.toLowerCase().replaceAll(" ", "_"), message } };
+    if (shape === "errors") return { errors: each.map((problem) => ({ field: problem.path, message: problem.message })) };
+    if (shape === "status-code") return { statusCode: status, message: each.map((problem) => problem.message), error: title };
+    const pointer = (path: string) => `/${path.replaceAll(".", "/")}`;
+    return {
+      errors: each.map(({ path, message: detail }) => ({ status: String(status), title, detail, source: { pointer: pointer(path) } })),
+    };
+  };
+  if (shape === "text") return { status, plainText: message, applied: false };
+  if (shape === "empty") return { status, applied: false };
+  return { status, body: bodyOf(), applied: false };
+}

@@ -1,0 +1,35 @@
+import type { MockFault } from "./faults.ts";
+import type { MockService } from "./mock-service.ts";
+
+/** Where a test in another process or language looks into the books. */
+const PREFIX = "/__mock/";
+
+/**
+ * The mock's own paths, on the door of real HTTP only: `GET /__mock/organizations/{idOrKey}`, `GET /__mock/requests`,
+ * `POST /__mock/faults`, `POST /__mock/reset`. `undefined` for all other paths.
+ */
+export async function controlResponse(service: MockService, request: Request): Promise<Response | undefined> {
+  const { pathname } = new URL(request.url);
+  if (!pathname.startsWith(PREFIX)) return undefined;
+  const [what = "", name = ""] = pathname.slice(PREFIX.length).split("/").map(decodeURIComponent);
+  try {
+    switch (`${request.method} ${what}`) {
+      case "GET organizations":
+        return Response.json(service.organization(name));
+      case "GET requests":
+        return Response.json(service.requests);
+      case "POST faults": {
+        // addFault refuses a kind that it does not know.
+        service.addFault((await request.json()) as MockFault);
+        return Response.json({ added: true }, { status: 201 });
+      }
+      case "POST reset":
+        service.reset();
+        return Response.json({ reset: true });
+      default:
+        return Response.json({ message: `there is no ${request.method} ${pathname}` }, { status: 404 });
+    }
+  } catch (error) {
+    return Response.json({ message: error instanceof Error ? error.message : String(error) }, { status: 400 });
+  }
+}

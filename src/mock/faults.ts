@@ -1,0 +1,103 @@
+import type { Random } from "./random.ts";
+import type { MockOperation } from "./variants.ts";
+
+/**
+ * What can go wrong, and whether a write that it strikes is carried out.
+ *
+ * Carried out, then the answer is spoiled: `"reset-after"`, `"500-after"`, `"502-html"`, `"hang"`, `"latency"`,
+ * `"truncated-json"`, `"wrong-json"`, `"wrong-content-type"`, `"empty-body"`, `"huge-body"`, `"slow-body"`.
+ * Not carried out: `"reset-before"`, `"500-before"`, `"503-retry-after"`, `"429"`, `"redirect"`.
+ */
+export type MockFaultKind =
+  | "reset-before"
+  | "reset-after"
+  | "hang"
+  | "latency"
+  | "429"
+  | "500-before"
+  | "500-after"
+  | "502-html"
+  | "503-retry-after"
+  | "truncated-json"
+  | "wrong-json"
+  | "wrong-content-type"
+  | "empty-body"
+  | "huge-body"
+  | "slow-body"
+  | "redirect";
+
+/**
+ * One thing that goes wrong. Without `times` it strikes every request that it is meant for.
+ *
+ * ```ts
+ * mock.addFault({ kind: "reset-after", operation: "v1.events.send", times: 1 });
+ * ```
+ */
+export interface MockFault {
+  kind: MockFaultKind;
+  /** Default: every operation. */
+  operation?: MockOperation;
+  /** How often it strikes; default: without end. */
+  times?: number;
+  /** How many of the requests it is meant for pass before; default 0. */
+  after?: number;
+  /** How likely it strikes, 0 to 1; default 1. The mock's `seed` decides which. */
+  probability?: number;
+  /** The `Retry-After` of `"429"` and `"503-retry-after"`: seconds, a date, or none; default 1. */
+  retryAfter?: number | Date | false;
+  /**
+   * Milliseconds before the answer; for `"latency"` 1,000 by default, else 0. For `"slow-body"` the time between two
+   * of its ten pieces, by default 1,000.
+   */
+  delayMs?: number;
+  /** Where `"redirect"` leads; default another origin, `https://elsewhere.example`. */
+  location?: string;
+}
+
+const KINDS: ReadonlySet<string> = new Set<MockFaultKind>([
+  "reset-before", "reset-after", "hang", "latency", "429", "500-before", "500-after", "502-html", "503-retry-after",
+  "truncated-json", "wrong-json", "wrong-content-type", "empty-body", "huge-body", "slow-body", "redirect",
+]);
+
+const REFUSING: ReadonlySet<MockFaultKind> = new Set(["reset-before", "500-before", "503-retry-after", "429", "redirect"]);
+
+/** Whether the service never gets to carry out what a struck request asks for. */
+export function keepsFromApplying(fault: MockFault | undefined): boolean {
+  return fault !== undefined && REFUSING.has(fault.kind);
+}
+
+interface PlannedFault {
+  fault: MockFault;
+  met: number;
+  struck: number;
+}
+
+/** Which fault strikes which request: of several that are due, the one that was added first. */
+export class FaultPlan {
+  readonly #random: Random;
+  readonly #planned: PlannedFault[] = [];
+
+  constructor(faults: readonly MockFault[], random: Random) {
+    this.#random = random;
+    for (const fault of faults) this.add(fault);
+  }
+
+  add(fault: MockFault): void {
+    if (!KINDS.has(fault.kind)) throw new TypeError(`fault: "${fault.kind}" is no kind; there are: ${[...KINDS].join(", ")}`);
+    this.#planned.push({ fault: { ...fault }, met: 0, struck: 0 });
+  }
+
+  strike(operation: MockOperation | undefined): MockFault | undefined {
+    let chosen: PlannedFault | undefined;
+    for (const planned of this.#planned) {
+      const { fault } = planned;
+      if (fault.operation !== undefined && fault.operation !== operation) continue;
+      planned.met += 1;
+      if (chosen !== undefined || planned.met <= (fault.after ?? 0)) continue;
+      if (planned.struck >= (fault.times ?? Number.POSITIVE_INFINITY)) continue;
+      if (fault.probability === undefined || this.#random() < fault.probability) chosen = planned;
+    }
+    if (chosen) chosen.struck += 1;
+    return chosen?.fault;
+  }
+}

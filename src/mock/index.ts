@@ -1,0 +1,25 @@
+export type {
+  MockAutomationRun,
+  MockBooks,
+  MockConsent,
+  MockContact,
+  MockEvent,
+  MockGroup,
+  MockMembership,
+  MockTrigger,
+  MockWelcomeEmail,
+} from "./books.ts";
+export type { MockFault, MockFaultKind } from "./faults.ts";
+export type { MockListener, MockListenOptions } from "./listen.ts";
+export {
+  createMockService,
+  type MockClientOptions,
+  type MockFetch,
+  type MockService,
+  type MockServiceOptions,
+} from "./mock-service.ts";
+export type { MockRateLimitOptions, MockRateWindow } from "./rate-window.ts";
+export type { Problem as MockProblem } from "./refusal.ts";
+export type { MockRequest } from "./request-log.ts";
+export type { MockAutomation, MockContactSeed, MockGroupSeed, MockOrganizationSeed } from "./seed.ts";
+export type { MockErrorBody, MockListBody, MockOperation, MockVariants } from "./variants.ts";

@@ -1,0 +1,92 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { controlResponse } from "./control.ts";
+import type { MockClientOptions, MockService } from "./mock-service.ts";
+
+export interface MockListenOptions {
+  /** Default 0: any free port. */
+  port?: number;
+}
+
+/** A mock on a real socket. */
+export interface MockListener {
+  /** For example `http://127.0.0.1:49152`; both families live here. */
+  readonly url: string;
+  /** As `mock.clientOptions`, but without `fetch`, so that requests take the network. */
+  readonly clientOptions: MockClientOptions;
+  /** Cuts what is open, hanging requests too, and frees the port. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+interface ListenContext {
+  answer: (request: Request, caller: string) => Promise<Response>;
+  service: MockService;
+  clientOptions: MockClientOptions;
+}
+
+/** The door of real HTTP: loopback only, so that no other machine can reach it. */
+export async function listen({ answer, service, clientOptions }: ListenContext, { port = 0 }: MockListenOptions): Promise<MockListener> {
+  const { createServer } = await import("node:http");
+  const server = createServer((incoming, outgoing) => {
+    void serve(incoming, outgoing, async (request) => (await controlResponse(service, request)) ?? answer(request, incoming.socket.remoteAddress ?? ""));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  const url = `http://127.0.0.1:${portOf(server)}`;
+  const close = () => closeServer(server);
+  const { baseUrl, baseUrlV2 } = clientOptions;
+  const urls = { baseUrl: url + prefixOf(baseUrl), baseUrlV2: url + prefixOf(baseUrlV2) };
+  return { url, clientOptions: { ...clientOptions, ...urls }, close, [Symbol.asyncDispose]: close };
+}
+
+async function serve(incoming: IncomingMessage, outgoing: ServerResponse, answer: (request: Request) => Promise<Response>): Promise<void> {
+  const gone = new AbortController();
+  outgoing.on("close", () => gone.abort());
+  try {
+    const response = await answer(await toRequest(incoming, gone.signal));
+    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+    if (response.body) for await (const piece of response.body) if (!outgoing.write(piece)) await drained(outgoing, gone.signal);
+    outgoing.end();
+  } catch {
+    // A reset, an aborted body, or a caller who has gone: in each case the socket is all there is to end.
+    incoming.socket.destroy();
+  }
+}
+
+async function toRequest(incoming: IncomingMessage, signal: AbortSignal): Promise<Request> {
+  const pieces: Buffer[] = [];
+  for await (const piece of incoming) pieces.push(piece);
+  const headers = new Headers();
+  for (let index = 0; index + 1 < incoming.rawHeaders.length; index += 2) {
+    headers.append(incoming.rawHeaders[index] ?? "", incoming.rawHeaders[index + 1] ?? "");
+  }
+  const url = new URL(incoming.url ?? "/", `http://${incoming.headers.host ?? "127.0.0.1"}`);
+  const hasBody = incoming.method !== "GET" && incoming.method !== "HEAD" && pieces.length > 0;
+  return new Request(url, { method: incoming.method ?? "GET", headers, signal, ...(hasBody && { body: Buffer.concat(pieces) }) });
+}
+
+function drained(outgoing: ServerResponse, gone: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    outgoing.once("drain", resolve);
+    gone.addEventListener("abort", () => reject(gone.reason), { once: true });
+  });
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  return address.port;
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+function prefixOf(baseUrl: string): string {
+  return new URL(baseUrl).pathname.replace(/\/+$/, "");
+}

@@ -1,0 +1,150 @@
+import type { MockBooks } from "./books.ts";
+import { FaultPlan, type MockFault } from "./faults.ts";
+import { handle, type MockState } from "./handle.ts";
+import { listen, type MockListener, type MockListenOptions } from "./listen.ts";
+import { seededIds, seededRandom } from "./random.ts";
+import { DOCUMENTED_RATE, type MockRateLimitOptions, type MockRateWindow, RateGate } from "./rate-window.ts";
+import type { MockRequest } from "./request-log.ts";
+import { DEFAULT_ORGANIZATION, type MockOrganizationSeed } from "./seed.ts";
+import { DEFAULT_VARIANTS, type MockVariants } from "./variants.ts";
+import { World } from "./world.ts";
+
+/** How the mock behaves; everything is optional. */
+export interface MockServiceOptions {
+  /** Who is there at the start; default one organization with a list and a segment. */
+  organizations?: readonly MockOrganizationSeed[];
+  /** `false` (default, so that tests are fast), `"documented"`, windows, or windows with an algorithm. */
+  rateLimits?: false | "documented" | readonly MockRateWindow[] | MockRateLimitOptions;
+  faults?: readonly MockFault[];
+  /**
+   * Milliseconds from sending to answer: half of them pass before a request arrives. With `[min, max]` both the time
+   * and the part before are random, so that requests can overtake each other.
+   */
+  latencyMs?: number | readonly [min: number, max: number];
+  /** The time in milliseconds, for timestamps and rate limits; default `Date.now`. */
+  clock?: () => number;
+  /** For everything random, ids included; default 1. The same seed gives the same run. */
+  seed?: number;
+  /** What the service document leaves open. */
+  variants?: Partial<MockVariants>;
+}
+
+/** What `new AudienceClient(…)` needs to talk to the mock. */
+export interface MockClientOptions {
+  baseUrl: string;
+  baseUrlV2: string;
+  apiKey: string;
+  /** Only where it differs from `apiKey`. */
+  apiKeyV2?: string;
+  appId: string;
+  /** `false` where the mock has no rate limit, else its windows, in a limiter of the client's own. */
+  rateLimiter: false | { windows: { limit: number; intervalMs: number }[] };
+}
+
+/** A `fetch` that never leaves the process. */
+export type MockFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+export interface MockService {
+  /** Answers as the service would. Give it to a client as its `fetch`. */
+  readonly fetch: MockFetch;
+  /** Ready for `new AudienceClient(…)`, with the first organization's keys, over `mock.fetch`. */
+  readonly clientOptions: MockClientOptions & { fetch: MockFetch };
+  /** Copies of one organization's books as they are now. Throws where nobody has the id or key. */
+  organization(idOrApiKey: string): MockBooks;
+  /** What arrived, in order. */
+  readonly requests: readonly MockRequest[];
+  addFault(fault: MockFault): void;
+  /** Back to the start: the seed's books, its faults, no requests, an unused rate limit. Ends what hangs. */
+  reset(): void;
+  /** Serves real HTTP on loopback; loads `node:http` only now. */
+  listen(options?: MockListenOptions): Promise<MockListener>;
+}
+
+/**
+ * A service of one's own for tests: it keeps books, judges requests and can fail in many ways.
+ *
+ * ```ts
+ * const mock = createMockService();
+ * const audience = new AudienceClient(mock.clientOptions);
+ * await audience.v1.customers.upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" });
+ * mock.organization("mock-organization").contacts[0]?.email_opt_in; // "SUBSCRIBED"
+ * ```
+ */
+export function createMockService(options: MockServiceOptions = {}): MockService {
+  const variants: MockVariants = { ...DEFAULT_VARIANTS, ...options.variants };
+  const rateLimits = rateLimitsOf(options.rateLimits ?? false);
+  const requests: MockRequest[] = [];
+  let end = new AbortController();
+  let state = begin();
+
+  function begin(): MockState {
+    const seed = options.seed ?? 1;
+    const nowMs = options.clock ?? (() => Date.now());
+    const random = seededRandom(seed);
+    const sources = { variants, nowIso: () => new Date(nowMs()).toISOString(), nextId: seededIds(seed) };
+    return {
+      world: new World(options.organizations ?? [DEFAULT_ORGANIZATION], sources),
+      faults: new FaultPlan(options.faults ?? [], random),
+      gate: rateLimits && new RateGate(rateLimits),
+      rateLimits,
+      variants,
+      requests,
+      random,
+      nowMs,
+      latencyMs: options.latencyMs ?? 0,
+      ended: end.signal,
+    };
+  }
+
+  const answer = (request: Request, caller: string) => handle(state, request, caller);
+  const fetch: MockFetch = async (input, init) => {
+    const request = new Request(input, init);
+    request.signal.throwIfAborted();
+    const response = await untilAborted(answer(request, "in-process"), request.signal);
+    return Object.defineProperty(response, "url", { value: request.url });
+  };
+  const clientOptions = clientOptionsOf(options.organizations?.[0] ?? DEFAULT_ORGANIZATION, variants, rateLimits);
+  const service: MockService = {
+    fetch,
+    clientOptions: { ...clientOptions, fetch },
+    organization: (idOrApiKey) => state.world.organization(idOrApiKey).books(),
+    requests,
+    addFault: (fault) => state.faults.add(fault),
+    reset() {
+      end.abort();
+      end = new AbortController();
+      requests.length = 0;
+      state = begin();
+    },
+    listen: (listenOptions = {}) => listen({ answer, service, clientOptions }, listenOptions),
+  };
+  return service;
+}
+
+function rateLimitsOf(rateLimits: NonNullable<MockServiceOptions["rateLimits"]>): MockRateLimitOptions | undefined {
+  if (rateLimits === false) return undefined;
+  if (rateLimits === "documented") return { windows: DOCUMENTED_RATE };
+  return "windows" in rateLimits ? rateLimits : { windows: rateLimits };
+}
+
+function clientOptionsOf(
+  { apiKeys, apiKeysV2, appId }: MockOrganizationSeed,
+  { baseUrl, baseUrlV2 }: MockVariants,
+  rateLimits: MockRateLimitOptions | undefined,
+): MockClientOptions {
+  const [apiKey = ""] = apiKeys;
+  const [apiKeyV2 = apiKey] = apiKeysV2 ?? [];
+  const windows = rateLimits?.windows.map(({ limit, intervalMs }) => ({ limit, intervalMs }));
+  const rateLimiter = windows === undefined ? false : { windows };
+  return { baseUrl, baseUrlV2, apiKey, ...(apiKeyV2 !== apiKey && { apiKeyV2 }), appId, rateLimiter };
+}
+
+/** As `fetch` does: an abort rejects at once with the signal's reason, while the request itself goes on. */
+function untilAborted(answer: Promise<Response>, signal: AbortSignal): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    const stop = (): void => signal.removeEventListener("abort", onAbort);
+    answer.then(resolve, reject).finally(stop);
+  });
+}

@@ -1,0 +1,43 @@
+import { http, type HttpHandler, HttpResponse } from "msw";
+import type { MockService } from "./mock-service.ts";
+import { isConnectionReset } from "./response.ts";
+
+/** Where the code under test sends its requests, if not to the mock's own base URLs. */
+export interface MswHandlersOptions {
+  baseUrl?: string;
+  baseUrlV2?: string;
+}
+
+/**
+ * The mock as handlers of Mock Service Worker (2.x), for code that builds its own client.
+ *
+ * ```ts
+ * const server = setupServer(...mswHandlers(mock, { baseUrl: "https://api.example.com", baseUrlV2: "https://v2.example.com" }));
+ * ```
+ */
+export function mswHandlers(mock: MockService, options: MswHandlersOptions = {}): HttpHandler[] {
+  const own = mock.clientOptions;
+  const bases = new Map([
+    [trimmed(options.baseUrl ?? own.baseUrl), trimmed(own.baseUrl)],
+    [trimmed(options.baseUrlV2 ?? own.baseUrlV2), trimmed(own.baseUrlV2)],
+  ]);
+  return [...bases].map(([from, to]) =>
+    http.all(new RegExp(`^${escaped(from)}/`), async ({ request }) => {
+      const url = to + request.url.slice(from.length);
+      try {
+        return await mock.fetch(url === request.url ? request : new Request(url, request));
+      } catch (error) {
+        if (isConnectionReset(error) || request.signal.aborted) return HttpResponse.error();
+        throw error;
+      }
+    }),
+  );
+}
+
+function trimmed(baseUrl: string): string {
+  return baseUrl.replace(/\/+$/, "");
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}

@@ -1,0 +1,244 @@
+import type {
+  MockAutomationRun,
+  MockBooks,
+  MockConsent,
+  MockContact,
+  MockEvent,
+  MockGroup,
+  MockMembership,
+  MockTrigger,
+  MockWelcomeEmail,
+} from "./books.ts";
+import type { MockAutomation, MockOrganizationSeed } from "./seed.ts";
+import type { MockVariants } from "./variants.ts";
+
+/** What a write may change; a field that is absent stays as it is. */
+export type ContactFields = Partial<Omit<MockContact, "id" | "created" | "updated">>;
+
+/** What becomes of a channel's opt-in on an existing contact where the write does not name it. */
+export type OmittedOptIn = "kept" | "SUBSCRIBED" | "NON_SUBSCRIBED";
+
+export interface ContactWrite {
+  fields: ContactFields;
+  emailOptInOmitted: OmittedOptIn;
+  phoneOptInOmitted: OmittedOptIn;
+  /** The creation time of a contact that is new; default now. */
+  created?: string;
+}
+
+export interface EventRecord {
+  contact: MockContact;
+  eventName: string;
+  uniqueIdentifier?: string;
+  sentContact?: Record<string, unknown>;
+  eventData?: Record<string, unknown>;
+}
+
+export interface Sources {
+  variants: MockVariants;
+  nowIso: () => string;
+  nextId: () => string;
+}
+
+/** One organization's audience: contacts, groups, who is in which, and what happened. It knows nothing of HTTP. */
+export class Organization {
+  readonly id: string;
+  readonly appId: string;
+  readonly apiKeys: readonly string[];
+  readonly apiKeysV2: readonly string[];
+  readonly #hasWelcomeFlow: boolean;
+  readonly #automations: readonly MockAutomation[];
+  readonly #sources: Sources;
+  /** In order of creation, as lists give them. */
+  readonly #contacts: MockContact[] = [];
+  readonly #byId = new Map<string, MockContact>();
+  readonly #byEmail = new Map<string, MockContact>();
+  readonly #byPhone = new Map<string, MockContact>();
+  readonly #groups = new Map<string, MockGroup>();
+  readonly #members = new Map<string, Map<string, MockMembership>>();
+  readonly #events: MockEvent[] = [];
+  readonly #eventIdentifiers = new Set<string>();
+  readonly #triggers: MockTrigger[] = [];
+  readonly #firedTriggers = new Map<string, Set<string>>();
+  readonly #automationRuns: MockAutomationRun[] = [];
+  readonly #welcomeEmails: MockWelcomeEmail[] = [];
+
+  constructor(seed: MockOrganizationSeed, sources: Sources) {
+    this.id = seed.id;
+    this.appId = seed.appId;
+    this.apiKeys = seed.apiKeys;
+    this.apiKeysV2 = seed.apiKeysV2 ?? seed.apiKeys;
+    this.#hasWelcomeFlow = seed.welcomeFlow ?? false;
+    this.#automations = seed.automations ?? [];
+    this.#sources = sources;
+    for (const { id, name, type = "LIST", description, created_at } of seed.lists ?? []) {
+      const createdAt = created_at ?? Math.floor(Date.parse(sources.nowIso()) / 1_000);
+      const group: MockGroup = { id, name, type, created_at: createdAt };
+      if (description !== undefined) group.description = description;
+      this.#groups.set(id, group);
+    }
+  }
+
+  contact(id: string): MockContact | undefined {
+    return this.#byId.get(id);
+  }
+
+  contacts(): readonly MockContact[] {
+    return this.#contacts;
+  }
+
+  group(id: string): MockGroup | undefined {
+    return this.#groups.get(id);
+  }
+
+  groups(type: "LIST" | "SEGMENT" | "ALL"): MockGroup[] {
+    return [...this.#groups.values()].filter((group) => type === "ALL" || group.type === type);
+  }
+
+  /** The contact "with the same email or phone". */
+  find({ email, phone }: { email?: string | undefined; phone?: string | undefined }): MockContact | undefined {
+    const byEmail = email === undefined ? undefined : this.#byEmail.get(this.#emailKey(email));
+    const byPhone = phone === undefined ? undefined : this.#byPhone.get(phone);
+    return this.#sources.variants.matchFirst === "email" ? (byEmail ?? byPhone) : (byPhone ?? byEmail);
+  }
+
+  /** Updates the contact that matches, or creates one; the opt-ins follow "States and transitions". */
+  write({ fields, created, ...omitted }: ContactWrite, id?: string): { contact: MockContact; action: "created" | "updated" } {
+    const existing = this.find(fields);
+    const now = this.#sources.nowIso();
+    const contact: MockContact = existing ?? {
+      id: id ?? this.#sources.nextId(),
+      email_opt_in: "NON_SUBSCRIBED",
+      phone_opt_in: "NON_SUBSCRIBED",
+      is_suppressed: false,
+      double_opt_in: false,
+      source: "api",
+      created: created ?? now,
+      updated: now,
+    };
+    const before = existing === undefined ? undefined : { ...existing };
+    this.#unindex(contact);
+    Object.assign(contact, fields, {
+      updated: now,
+      email_opt_in: nextOptIn(before?.email_opt_in, fields.email_opt_in, omitted.emailOptInOmitted),
+      phone_opt_in: nextOptIn(before?.phone_opt_in, fields.phone_opt_in, omitted.phoneOptInOmitted),
+    });
+    if (fields.custom_properties !== undefined && this.#sources.variants.customProperties === "merged") {
+      contact.custom_properties = { ...before?.custom_properties, ...fields.custom_properties };
+    }
+    if (fields.other_fields !== undefined) contact.other_fields = { ...before?.other_fields, ...fields.other_fields };
+    if (fields.consents !== undefined) contact.consents = mergeConsents(before?.consents, fields.consents);
+    this.#index(contact);
+    if (existing === undefined) this.#contacts.push(contact);
+    return { contact, action: existing === undefined ? "created" : "updated" };
+  }
+
+  /** Makes a contact a member; the trigger fires once for each contact and list, whatever happens later. */
+  join(contact: MockContact, listId: string): void {
+    if (!this.enroll(contact, listId)) return;
+    const fired = this.#firedTriggers.get(listId) ?? new Set();
+    this.#firedTriggers.set(listId, fired);
+    if (fired.has(contact.id)) return;
+    fired.add(contact.id);
+    this.#triggers.push({ name: "subscribed to list", contactId: contact.id, listId, firedAt: this.#sources.nowIso() });
+    this.#run(contact, (on) => "listId" in on && on.listId === listId);
+  }
+
+  /** Makes a contact a member without any trigger, as a seed does; `false` where it was one. */
+  enroll(contact: MockContact, listId: string): boolean {
+    const members = this.#members.get(listId) ?? new Map<string, MockMembership>();
+    this.#members.set(listId, members);
+    if (members.has(contact.id)) return false;
+    members.set(contact.id, { listId, contactId: contact.id, joinedAt: this.#sources.nowIso() });
+    return true;
+  }
+
+  leaveAllBut(contact: MockContact, listIds: readonly string[]): void {
+    for (const [listId, members] of this.#members) if (!listIds.includes(listId)) members.delete(contact.id);
+  }
+
+  /** Records an event; `false` where its `uniqueIdentifier` was recorded before ("retry-safe"). */
+  record({ contact, eventName, uniqueIdentifier, sentContact, eventData }: EventRecord): boolean {
+    if (this.hasEvent(uniqueIdentifier)) return false;
+    if (uniqueIdentifier !== undefined) this.#eventIdentifiers.add(uniqueIdentifier);
+    const event: MockEvent = {
+      id: this.#sources.nextId(),
+      contactId: contact.id,
+      eventName,
+      recordedAt: this.#sources.nowIso(),
+    };
+    if (uniqueIdentifier !== undefined) event.uniqueIdentifier = uniqueIdentifier;
+    if (sentContact !== undefined) event.contact = sentContact;
+    if (eventData !== undefined) event.eventData = eventData;
+    this.#events.push(event);
+    this.#run(contact, (on) => "event" in on && on.event === eventName);
+    return true;
+  }
+
+  hasEvent(uniqueIdentifier: string | undefined): boolean {
+    return uniqueIdentifier !== undefined && this.#eventIdentifiers.has(uniqueIdentifier);
+  }
+
+  /** Starts the welcome email flow "if one is configured"; a contact without e-mail gets none. */
+  welcome(contact: MockContact): void {
+    if (!this.#hasWelcomeFlow || contact.email === undefined) return;
+    const isWelcomed = this.#welcomeEmails.some((mail) => mail.contactId === contact.id);
+    if (isWelcomed && this.#sources.variants.welcomeEmail === "once") return;
+    this.#welcomeEmails.push({ contactId: contact.id, email: contact.email, sentAt: this.#sources.nowIso() });
+  }
+
+  /** Copies of everything, so that nobody changes the books by reading them. */
+  books(): MockBooks {
+    return structuredClone({
+      contacts: this.#contacts,
+      groups: [...this.#groups.values()],
+      memberships: [...this.#members.values()].flatMap((members) => [...members.values()]),
+      events: this.#events,
+      triggers: this.#triggers,
+      automationRuns: this.#automationRuns,
+      welcomeEmails: this.#welcomeEmails,
+    });
+  }
+
+  #run(contact: MockContact, isMeant: (on: MockAutomation["on"]) => boolean): void {
+    const startedAt = this.#sources.nowIso();
+    for (const { name, on } of this.#automations) {
+      if (isMeant(on)) this.#automationRuns.push({ automation: name, contactId: contact.id, on, startedAt });
+    }
+  }
+
+  #emailKey(email: string): string {
+    return this.#sources.variants.emailCase === "insensitive" ? email.toLowerCase() : email;
+  }
+
+  #index(contact: MockContact): void {
+    this.#byId.set(contact.id, contact);
+    if (contact.email !== undefined) setIfFree(this.#byEmail, this.#emailKey(contact.email), contact);
+    if (contact.phone !== undefined) setIfFree(this.#byPhone, contact.phone, contact);
+  }
+
+  #unindex(contact: MockContact): void {
+    if (contact.email !== undefined) deleteIfOwn(this.#byEmail, this.#emailKey(contact.email), contact);
+    if (contact.phone !== undefined) deleteIfOwn(this.#byPhone, contact.phone, contact);
+  }
+}
+
+/** One row of the state table: the value sent, else the start value, else what the endpoint does to an existing contact. */
+function nextOptIn(before: string | undefined, sent: string | undefined, omitted: OmittedOptIn): string {
+  if (sent !== undefined) return sent;
+  if (before === undefined) return "NON_SUBSCRIBED";
+  return omitted === "kept" ? before : omitted;
+}
+
+function mergeConsents(before: readonly MockConsent[] = [], sent: readonly MockConsent[]): MockConsent[] {
+  const isRenewed = (old: MockConsent) => sent.some((consent) => consent.type === old.type && consent.id === old.id);
+  return [...before.filter((old) => !isRenewed(old)), ...sent];
+}
+
+function setIfFree(index: Map<string, MockContact>, key: string, contact: MockContact): void {
+  if (!index.has(key)) index.set(key, contact);
+}
+
+function deleteIfOwn(index: Map<string, MockContact>, key: string, contact: MockContact): void {
+  if (index.get(key) === contact) index.delete(key);
+}

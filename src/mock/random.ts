@@ -1,0 +1,23 @@
+/** A source of numbers from 0 (included) to 1 (excluded): the same seed gives the same row of numbers. */
+export type Random = () => number;
+
+/** The mulberry32 generator: its state steps through all 2³² values before one comes again. */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Ids that look like UUIDs (version 4) and are the same for the same seed. */
+export function seededIds(seed: number): () => string {
+  const random = seededRandom(seed);
+  const word = () => Math.floor(random() * 2 ** 32).toString(16).padStart(8, "0");
+  return () => {
+    const [a, b, c, d] = [word(), word(), word(), word()];
+    return `${a}-${b.slice(0, 4)}-4${b.slice(5)}-8${c.slice(1, 4)}-${c.slice(4)}${d}`;
+  };
+}

@@ -1,0 +1,124 @@
+import type { Reply } from "./endpoint.ts";
+import type { MockFault } from "./faults.ts";
+
+const JSON_TYPE = "application/json; charset=utf-8";
+const PAGE = "<!doctype html><html><head><title>Bad gateway</title></head><body><h1>Something went wrong</h1></body></html>";
+
+/** More than the 10 MiB that a careful client reads. */
+const HUGE_BYTES = 11 * 1024 * 1024;
+
+/** What a client's `fetch` gives where the connection breaks. */
+export function connectionReset(): TypeError {
+  return new TypeError("fetch failed", { cause: Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" }) });
+}
+
+export function isConnectionReset(error: unknown): boolean {
+  return error instanceof TypeError && error.cause instanceof Error && "code" in error.cause && error.cause.code === "ECONNRESET";
+}
+
+const textOf = ({ body, plainText }: Reply): string | undefined =>
+  plainText ?? (body === undefined ? undefined : JSON.stringify(body));
+
+/** A reply on the wire. */
+export function toResponse(reply: Reply, body: BodyInit | undefined = textOf(reply)): Response {
+  const type = reply.plainText === undefined ? JSON_TYPE : "text/plain; charset=utf-8";
+  const headers = { ...(body !== undefined && { "content-type": type }), ...reply.headers };
+  return new Response(body ?? null, { status: reply.status, headers });
+}
+
+/** An answer that a fault gives instead of the service; `undefined` for the kinds that spoil the service's own. */
+export function faultResponse(fault: MockFault, errorReply: (status: number, message: string) => Reply, url: URL): Response | undefined {
+  const retryAfter = retryAfterOf(fault.retryAfter ?? 1);
+  if (fault.kind === "500-before" || fault.kind === "500-after") return toResponse(errorReply(500, "unexpected server error"));
+  if (fault.kind === "429") return toResponse({ ...errorReply(429, "rate limit exceeded"), headers: retryAfter });
+  if (fault.kind === "503-retry-after") return toResponse({ ...errorReply(503, "service unavailable"), headers: retryAfter });
+  if (fault.kind === "502-html") return page(502);
+  if (fault.kind === "wrong-content-type") return page(200);
+  if (fault.kind === "redirect") {
+    const location = fault.location ?? `https://elsewhere.example${url.pathname}${url.search}`;
+    return new Response(null, { status: 307, headers: { location } });
+  }
+  return undefined;
+}
+
+/** The service's own answer, spoiled. */
+export function spoiledResponse(fault: MockFault, reply: Reply, signal: AbortSignal): Response {
+  const text = textOf(reply) ?? "{}";
+  const hasBody = { ...reply, status: reply.status === 204 ? 200 : reply.status };
+  switch (fault.kind) {
+    case "truncated-json":
+      return toResponse(hasBody, text.slice(0, Math.max(1, Math.floor(text.length / 2))));
+    case "wrong-json":
+      return toResponse(hasBody, JSON.stringify({ unexpected: { shape: 7 } }));
+    case "empty-body":
+      return new Response(null, { status: reply.status, headers: { "content-type": JSON_TYPE } });
+    case "huge-body":
+      return toResponse(hasBody, streamOf(paddedPieces(text), 0, signal));
+    case "slow-body":
+      return toResponse(hasBody, streamOf(tenPieces(text), fault.delayMs ?? 1_000, signal));
+    default:
+      return toResponse(reply);
+  }
+}
+
+function page(status: number): Response {
+  return new Response(PAGE, { status, headers: { "content-type": "text/html; charset=utf-8" } });
+}
+
+function retryAfterOf(retryAfter: number | Date | false): Record<string, string> {
+  if (retryAfter === false) return {};
+  return { "retry-after": typeof retryAfter === "number" ? String(retryAfter) : retryAfter.toUTCString() };
+}
+
+/** The right JSON behind a great deal of white space: only its size is wrong. */
+function* paddedPieces(text: string): Generator<string> {
+  const blank = " ".repeat(64 * 1024);
+  for (let bytes = 0; bytes < HUGE_BYTES; bytes += blank.length) yield blank;
+  yield text;
+}
+
+function* tenPieces(text: string): Generator<string> {
+  const size = Math.ceil(text.length / 10);
+  for (let start = 0; start < text.length; start += size) yield text.slice(start, start + size);
+}
+
+/** Gives piece after piece, and breaks off with the signal's reason, as `fetch` does with a body in flight. */
+function streamOf(pieces: Generator<string>, delayMs: number, signal: AbortSignal): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let stop = (): void => undefined;
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const onAbort = (): void => controller.error(signal.reason);
+        signal.addEventListener("abort", onAbort, { once: true });
+        stop = () => signal.removeEventListener("abort", onAbort);
+      },
+      async pull(controller) {
+        if (delayMs > 0) await sleep(delayMs, signal);
+        if (signal.aborted) return;
+        const next = pieces.next();
+        if (next.done !== true) return controller.enqueue(encoder.encode(next.value));
+        stop();
+        controller.close();
+      },
+      cancel() {
+        stop();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** Waits, but no longer than until the signal is aborted. */
+export function sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, delayMs);
+    if (signal?.aborted === true) end();
+    else signal?.addEventListener("abort", end, { once: true });
+  });
+}

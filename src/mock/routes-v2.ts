@@ -1,0 +1,104 @@
+import { countryCodeOf } from "./country.ts";
+import { type Exchange, type MockEndpoint, readPage, type Reply, slicePage } from "./endpoint.ts";
+import type { ContactFields } from "./organization.ts";
+import { Refusal } from "./refusal.ts";
+import { storedCountry } from "./rules-v1.ts";
+import { readV2Contact, type V2Contact, type V2Identifier } from "./rules-v2.ts";
+import type { MockVariants } from "./variants.ts";
+
+export const V2_ENDPOINTS: readonly MockEndpoint[] = [
+  { operation: "v2.contacts.upsert", method: "POST", path: /^\/v2\/contacts$/, answer: upsertContact },
+  { operation: "v2.lists.list", method: "GET", path: /^\/v2\/lists$/, answer: listLists },
+];
+
+/** "An email identifier is required to create a contact." */
+function upsertContact(exchange: Exchange): Reply {
+  const { organization, variants } = exchange;
+  const body = readV2Contact(exchange.json(), variants.v2MaxLength);
+  const isKnownList = (id: string) => organization.group(id)?.type === "LIST";
+  const unknown = body.listIds.find((id) => !isKnownList(id));
+  if (unknown !== undefined && variants.v2UnknownList === "refused") throw new Refusal(400, `listIds: no list has the id "${unknown}"`);
+
+  const fields = fieldsOf(body, variants);
+  const existing = organization.find(fields);
+  if (existing === undefined && fields.email === undefined) throw new Refusal(400, "identifiers: an email is required to create a contact");
+  const isLocked = !variants.canV2Resubscribe && fields.email_opt_in === "SUBSCRIBED" && existing?.email_opt_in === "UNSUBSCRIBED";
+  if (isLocked) delete fields.email_opt_in;
+  const { contact } = organization.write({
+    fields,
+    emailOptInOmitted: "kept",
+    phoneOptInOmitted: "kept",
+    ...(body.createdAt !== undefined && { created: timestampOf(body.createdAt) }),
+  });
+  if (variants.v2ListIds === "replaced") organization.leaveAllBut(contact, body.listIds);
+  for (const listId of body.listIds) if (isKnownList(listId)) organization.join(contact, listId);
+  if (body.triggerWelcomeEmail === true) organization.welcome(contact);
+  return { status: 200, body: { status: true }, applied: true };
+}
+
+/** Both families write the same contacts; the v1 names are those under which they are stored. */
+function fieldsOf(body: V2Contact, variants: MockVariants): ContactFields {
+  const { firstName, lastName, birthDate, city, countryCode, country, state, postalCode, gender, identifiers, ...rest } = body;
+  const { createdAt: _createdAt, triggerWelcomeEmail: _trigger, listIds: _listIds, ...others } = rest;
+  const code = countryCode?.toUpperCase() ?? (country === undefined ? undefined : storedCountry(country, variants.unknownCountry));
+  const email = identifiers.find((identifier) => identifier.type === "email");
+  const phone = identifiers.find((identifier) => identifier.type === "phone");
+  const emailOptIn = optInOf("email", email, phone, variants);
+  const phoneOptIn = optInOf("phone", phone, email, variants);
+  const others2 = country !== undefined && countryCode !== undefined && countryCodeOf(country) !== code ? { ...others, country } : others;
+  return {
+    first_name: firstName,
+    ...(lastName !== undefined && { last_name: lastName }),
+    ...(birthDate !== undefined && { dob: birthDate }),
+    ...(city !== undefined && { city }),
+    ...(code !== undefined && { country: code }),
+    ...(state !== undefined && { state }),
+    ...(postalCode !== undefined && { postal_code: postalCode }),
+    ...(gender !== undefined && { gender: genderOf(gender) }),
+    ...(email !== undefined && { email: String(email.id) }),
+    ...(phone !== undefined && { phone: String(phone.id) }),
+    ...(emailOptIn !== undefined && { email_opt_in: emailOptIn }),
+    ...(phoneOptIn !== undefined && { phone_opt_in: phoneOptIn }),
+    ...(Object.keys(others2).length > 0 && { other_fields: others2 }),
+    consents: identifiers.map(({ type, id, consent: { createdAt, ip, source } }) => ({ type, id: String(id), createdAt, ip, source })),
+  };
+}
+
+/** A channel's status: what its own identifier says, else the other one. */
+function optInOf(
+  channel: "email" | "phone",
+  own: V2Identifier | undefined,
+  other: V2Identifier | undefined,
+  { v2OtherStatus }: MockVariants,
+): string | undefined {
+  const status = own?.channels[channel]?.status ?? other?.channels[channel]?.status;
+  if (status === undefined) return undefined;
+  if (status === "subscribed" || status === "unsubscribed" || v2OtherStatus === "stored") return status.toUpperCase();
+  if (v2OtherStatus === "ignored") return undefined;
+  throw new Refusal(400, `channels.${channel}.status must be subscribed or unsubscribed`);
+}
+
+function genderOf(gender: string): string {
+  const letter = gender.toLowerCase();
+  return letter === "m" ? "MALE" : letter === "f" ? "FEMALE" : gender;
+}
+
+/** A day, or a date-time that may lack its offset (then UTC), as an ISO 8601 timestamp. */
+function timestampOf(text: string): string {
+  const hasOffset = /(Z|[+-]\d{2}:\d{2})$/.test(text.slice(10));
+  return new Date(hasOffset || text.length === 10 ? text : `${text}Z`).toISOString();
+}
+
+/** "v2 list"; segments are of the v1 family only. */
+function listLists({ organization, variants, query }: Exchange): Reply {
+  const { page, limit } = readPage(query, variants.v2DefaultLimit, variants.v2MaxLimit);
+  const { items, total, pages } = slicePage(organization.groups("LIST"), page, limit);
+  const lists = items.map(({ id, name, created_at, description }) => ({
+    uuid: id,
+    name,
+    created_at,
+    ...(description !== undefined && { description }),
+  }));
+  const data = { lists, current_page: page, total_pages: pages, total_items: total, items_per_page: limit };
+  return { status: 200, body: { success: true, data }, applied: false };
+}

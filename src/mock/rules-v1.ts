@@ -1,0 +1,131 @@
+import { countryCodeOf } from "./country.ts";
+import { isDay, isEmail } from "./formats.ts";
+import type { ContactFields } from "./organization.ts";
+import { Refusal } from "./refusal.ts";
+import { anythingButNull, boolean, DOCUMENTED_LIMITS, isObject, mapOf, object, oneOf, require, type Rule, text, textThat } from "./rules.ts";
+import type { MockVariants } from "./variants.ts";
+
+const optIn = oneOf("SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED");
+const name = text({ max: DOCUMENTED_LIMITS.name });
+const address = text({ max: DOCUMENTED_LIMITS.address });
+
+/** A custom property may be anything but null: nested values are stored as unusable text ("Custom property value rules"). */
+const customProperty: Rule = (value, path, problems) => {
+  if (value === null) problems.push({ path, message: `${path} must not be null` });
+};
+
+/** "v1 contact", field by field. */
+const CONTACT_FIELDS: Readonly<Record<string, Rule>> = {
+  email: textThat(isEmail, "must be an email address"),
+  phone: text(DOCUMENTED_LIMITS.phone),
+  external_id: text(),
+  first_name: name,
+  last_name: name,
+  email_opt_in: optIn,
+  phone_opt_in: optIn,
+  is_suppressed: boolean,
+  double_opt_in: boolean,
+  source: text(),
+  dob: textThat(isDay, "must be a day of the calendar, YYYY-MM-DD"),
+  gender: oneOf("MALE", "FEMALE", "OTHER"),
+  country: name,
+  state: name,
+  city: name,
+  address1: address,
+  address2: address,
+  postal_code: text(DOCUMENTED_LIMITS.postalCode),
+  custom_properties: mapOf(customProperty, { maxKeys: DOCUMENTED_LIMITS.customProperties }),
+};
+
+const customerRule = object({ fields: CONTACT_FIELDS, others: "refused" });
+const listContactRule = object({ fields: CONTACT_FIELDS, required: ["email"], others: "refused" });
+
+/** A body that keeps the rules of `CONTACT_FIELDS`. */
+export type V1Contact = Omit<ContactFields, "custom_properties" | "consents" | "other_fields"> & {
+  custom_properties?: Record<string, unknown>;
+};
+
+/** `POST /api/v1/customer/create`: "It must contain `email` or `phone`." */
+export function readV1Contact(body: unknown): V1Contact {
+  require(body, (value, path, problems) => {
+    customerRule(value, path, problems);
+    if (isObject(value) && !Object.hasOwn(value, "email") && !Object.hasOwn(value, "phone")) {
+      problems.push({ path: "email", message: "email or phone is required" });
+    }
+  });
+  // The rules above have looked at every field.
+  return body as V1Contact;
+}
+
+/** `POST /api/v1/contact-groups/{listId}/contacts`: flat, no array, and with an `email`. */
+export function readV1ListContact(body: unknown): V1Contact & { email: string } {
+  require(body, listContactRule);
+  // The rules above have looked at every field, and `email` is required among them.
+  return body as V1Contact & { email: string };
+}
+
+/** What is stored of a v1 contact: country as a code, custom properties as texts. */
+export function contactFieldsOf(
+  { custom_properties, country, ...fields }: V1Contact,
+  variants: Pick<MockVariants, "unknownCountry" | "doubleOptIn">,
+): ContactFields {
+  const stored: ContactFields = { ...fields };
+  const code = country === undefined ? undefined : storedCountry(country, variants.unknownCountry);
+  if (code !== undefined) stored.country = code;
+  if (custom_properties !== undefined) stored.custom_properties = storedProperties(custom_properties);
+  const isPending = fields.double_opt_in === true && fields.email_opt_in === "SUBSCRIBED" && variants.doubleOptIn === "pending";
+  if (isPending) stored.email_opt_in = "NON_SUBSCRIBED";
+  return stored;
+}
+
+/** "normalized to a country code on write". */
+export function storedCountry(country: string, unknown: MockVariants["unknownCountry"]): string | undefined {
+  const code = countryCodeOf(country);
+  if (code !== undefined || unknown === "dropped") return code;
+  if (unknown === "kept") return country;
+  throw new Refusal(400, "country is not a known country", [{ path: "country", message: "country is not a known country" }]);
+}
+
+/** "Custom property value rules", 1 to 3. */
+function storedProperties(properties: Record<string, unknown>): Record<string, string> {
+  const stored: [string, string][] = [];
+  for (const [key, value] of Object.entries(properties)) {
+    const asText = typeof value === "object" ? Object.prototype.toString.call(value) : String(value);
+    if (asText.trim() !== "") stored.push([key, asText]);
+  }
+  return Object.fromEntries(stored);
+}
+
+/** A body that keeps the rules of an event. */
+export interface V1Event {
+  eventName: string;
+  uniqueIdentifier?: string;
+  contact?: Record<string, unknown> & { email?: string };
+  contactUUID?: string;
+  eventData?: Record<string, unknown>;
+}
+
+const filled = text({ min: 1 });
+
+/** `POST /api/v1/events`; required-ness is not shown, so this is the mock's stance. */
+export function readV1Event(body: unknown, variants: Pick<MockVariants, "contactUuidPlace" | "isUniqueIdentifierRequired">): V1Event {
+  const { contactUuidPlace, isUniqueIdentifierRequired } = variants;
+  const inContact = contactUuidPlace === "root" ? {} : { contactUUID: filled };
+  const contact = object({ fields: { email: textThat(isEmail, "must be an email address"), ...inContact }, others: anythingButNull });
+  const atRoot = contactUuidPlace === "contact" ? {} : { contactUUID: filled };
+  const event = object({
+    fields: { eventName: filled, uniqueIdentifier: filled, contact, eventData: mapOf(anythingButNull), ...atRoot },
+    required: ["eventName", ...(isUniqueIdentifierRequired ? ["uniqueIdentifier"] : [])],
+    others: "refused",
+  });
+  require(body, (value, path, problems) => {
+    event(value, path, problems);
+    if (!isObject(value)) return;
+    const sent = isObject(value["contact"]) ? value["contact"] : {};
+    const isNamed = ["email", ...Object.keys(inContact)].some((key) => Object.hasOwn(sent, key));
+    const isNamedAtRoot = Object.keys(atRoot).some((key) => Object.hasOwn(value, key));
+    if (!isNamed && !isNamedAtRoot) problems.push({ path: "contact", message: "contact must have an email or a contactUUID" });
+  });
+  // The rules above have looked at every field.
+  return body as V1Event;
+}

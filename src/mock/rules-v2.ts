@@ -1,0 +1,110 @@
+import { isCountryCode, isDateTime, isDay, isEmail, isIpAddress } from "./formats.ts";
+import type { Problem } from "./refusal.ts";
+import { anythingButNull, arrayOf, boolean, isObject, object, oneOf, require, type Rule, text, textThat } from "./rules.ts";
+
+/** A body that keeps the rules of a v2 contact; further fields are passed on. */
+export interface V2Contact extends Record<string, unknown> {
+  firstName: string;
+  lastName?: string;
+  birthDate?: string;
+  city?: string;
+  countryCode?: string;
+  country?: string;
+  provinceCode?: string;
+  state?: string;
+  postalCode?: string;
+  gender?: string;
+  createdAt?: string;
+  triggerWelcomeEmail?: boolean;
+  listIds: string[];
+  identifiers: V2Identifier[];
+}
+
+export interface V2Identifier {
+  type: "email" | "phone";
+  id: string | number;
+  channels: { email?: { status: string }; phone?: { status: string } };
+  consent: { createdAt: string; ip: string; source: string };
+}
+
+/** "v2 contact", "v2 identifier object"; lengths are not shown, `maxLength` is the mock's option. */
+export function readV2Contact(body: unknown, maxLength: number): V2Contact {
+  const anyText = text({ max: maxLength });
+  require(body, (value, path, problems) => {
+    contactRule(anyText)(value, path, problems);
+    if (isObject(value) && Array.isArray(value["identifiers"])) checkChannels(value["identifiers"], problems);
+  });
+  // The rules above have looked at every documented field.
+  return body as V2Contact;
+}
+
+function contactRule(anyText: Rule): Rule {
+  return object({
+    fields: {
+      firstName: anyText,
+      lastName: anyText,
+      birthDate: textThat(isDay, "must be a day of the calendar, YYYY-MM-DD"),
+      city: anyText,
+      countryCode: textThat(isCountryCode, "must be a two-letter country code"),
+      country: anyText,
+      provinceCode: anyText,
+      state: anyText,
+      postalCode: anyText,
+      gender: anyText,
+      createdAt: textThat((value) => isDay(value) || isDateTime(value), "must be an ISO 8601 day or date-time"),
+      triggerWelcomeEmail: boolean,
+      listIds: arrayOf(anyText),
+      identifiers: arrayOf(identifierRule(anyText), { min: 1 }),
+    },
+    required: ["firstName", "listIds", "identifiers"],
+    others: anythingButNull,
+  });
+}
+
+function identifierRule(anyText: Rule): Rule {
+  const status = object({ fields: { status: anyText }, required: ["status"], others: anythingButNull });
+  const consent = object({
+    fields: {
+      createdAt: textThat(isDateTime, "must be an ISO 8601 date-time"),
+      ip: textThat(isIpAddress, "must be an IPv4 or IPv6 address"),
+      source: anyText,
+    },
+    required: ["createdAt", "ip", "source"],
+    others: anythingButNull,
+  });
+  const identifier = object({
+    fields: {
+      type: oneOf("email", "phone"),
+      id: textOrNumber,
+      channels: object({ fields: { email: status, phone: status }, others: anythingButNull }),
+      consent,
+    },
+    required: ["type", "id", "channels", "consent"],
+    others: anythingButNull,
+  });
+  return (value, path, problems) => {
+    identifier(value, path, problems);
+    if (!isObject(value) || value["type"] !== "email" || value["id"] === undefined) return;
+    const isAddress = typeof value["id"] === "string" && isEmail(value["id"]);
+    if (!isAddress) problems.push({ path: `${path}.id`, message: `${path}.id must be an email address` });
+  };
+}
+
+const textOrNumber: Rule = (value, path, problems) => {
+  if (typeof value !== "string" && typeof value !== "number") problems.push({ path, message: `${path} must be a string or a number` });
+};
+
+/** "The `email` key is required when no phone identifier is given; the `phone` key … when no email identifier is given." */
+function checkChannels(identifiers: readonly unknown[], problems: Problem[]): void {
+  const hasType = (type: string) => identifiers.some((identifier) => isObject(identifier) && identifier["type"] === type);
+  const missing = (["phone", "email"] as const).filter((type) => !hasType(type));
+  const needed = missing.map((type) => (type === "phone" ? "email" : "phone"));
+  for (const [index, identifier] of identifiers.entries()) {
+    const channels = isObject(identifier) ? identifier["channels"] : undefined;
+    if (!isObject(channels)) continue;
+    for (const key of needed) {
+      const path = `identifiers.${index}.channels.${key}`;
+      if (!Object.hasOwn(channels, key)) problems.push({ path, message: `${path} is required` });
+    }
+  }
+}

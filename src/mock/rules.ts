@@ -1,0 +1,120 @@
+import { type Problem, Refusal } from "./refusal.ts";
+
+/** Looks at one JSON value and notes what is wrong with it. */
+export type Rule = (value: unknown, path: string, problems: Problem[]) => void;
+
+export const DOCUMENTED_LIMITS = {
+  /** "Limits": characters, counted as code points. */
+  name: 100,
+  address: 255,
+  phone: { min: 7, max: 20 },
+  postalCode: { min: 3, max: 20 },
+  /** "Limits": keys per request. */
+  customProperties: 30,
+} as const;
+
+const kindOf = (value: unknown): string =>
+  value === null ? "null" : Array.isArray(value) ? "an array" : typeof value === "object" ? "an object" : `a ${typeof value}`;
+
+const at = (path: string, key: string | number): string => (path === "" ? String(key) : `${path}.${key}`);
+
+function note(problems: Problem[], path: string, message: string): void {
+  problems.push({ path, message: path === "" ? `the body ${message}` : `${path} ${message}` });
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The number of characters of a text, where a character outside the basic plane counts once. */
+function countCharacters(value: string): number {
+  let count = 0;
+  for (const _ of value) count += 1;
+  return count;
+}
+
+export function text({ min = 0, max = Number.POSITIVE_INFINITY }: { min?: number; max?: number } = {}): Rule {
+  return (value, path, problems) => {
+    if (typeof value !== "string") return note(problems, path, `must be a string, not ${kindOf(value)}`);
+    if (min === 0 && value.length <= max) return;
+    const length = countCharacters(value);
+    if (length < min) note(problems, path, `must have at least ${min} characters, has ${length}`);
+    if (length > max) note(problems, path, `must have at most ${max} characters, has ${length}`);
+  };
+}
+
+/** A text that a test of its own must accept. */
+export function textThat(accepts: (value: string) => boolean, must: string): Rule {
+  return (value, path, problems) => {
+    if (typeof value !== "string") return note(problems, path, `must be a string, not ${kindOf(value)}`);
+    if (!accepts(value)) note(problems, path, must);
+  };
+}
+
+export function oneOf(...allowed: readonly string[]): Rule {
+  return textThat((value) => allowed.includes(value), `must be one of ${allowed.join(", ")}`);
+}
+
+export const boolean: Rule = (value, path, problems) => {
+  if (typeof value !== "boolean") note(problems, path, `must be true or false, not ${kindOf(value)}`);
+};
+
+/** Any JSON value that holds no null, at any depth. */
+export const anythingButNull: Rule = (value, path, problems) => {
+  const waiting: [unknown, string][] = [[value, path]];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [current, where] = next;
+    if (current === null) note(problems, where, "must not be null");
+    else if (Array.isArray(current)) for (const [index, item] of current.entries()) waiting.push([item, at(where, index)]);
+    else if (isObject(current)) for (const [key, item] of Object.entries(current)) waiting.push([item, at(where, key)]);
+  }
+};
+
+export function arrayOf(item: Rule, { min = 0 }: { min?: number } = {}): Rule {
+  return (value, path, problems) => {
+    if (!Array.isArray(value)) return note(problems, path, `must be an array, not ${kindOf(value)}`);
+    if (value.length < min) note(problems, path, `must have at least ${min} item`);
+    for (const [index, entry] of value.entries()) item(entry, at(path, index), problems);
+  };
+}
+
+/** An object whose keys are free: every value is judged by the same rule. */
+export function mapOf(item: Rule, { maxKeys = Number.POSITIVE_INFINITY }: { maxKeys?: number } = {}): Rule {
+  return (value, path, problems) => {
+    if (!isObject(value)) return note(problems, path, `must be an object, not ${kindOf(value)}`);
+    const entries = Object.entries(value);
+    if (entries.length > maxKeys) note(problems, path, `must have at most ${maxKeys} keys, has ${entries.length}`);
+    for (const [key, entry] of entries) item(entry, at(path, key), problems);
+  };
+}
+
+export interface ObjectRule {
+  fields: Readonly<Record<string, Rule>>;
+  required?: readonly string[];
+  /** What happens to a key that is not among the fields. */
+  others: "refused" | Rule;
+}
+
+export function object({ fields, required = [], others }: ObjectRule): Rule {
+  return (value, path, problems) => {
+    if (!isObject(value)) return note(problems, path, `must be an object, not ${kindOf(value)}`);
+    for (const key of required) if (!Object.hasOwn(value, key)) note(problems, at(path, key), "is required");
+    for (const [key, entry] of Object.entries(value)) {
+      const rule = Object.hasOwn(fields, key) ? fields[key] : undefined;
+      if (rule) rule(entry, at(path, key), problems);
+      else if (others === "refused") note(problems, at(path, key), "is not a recognized field");
+      else others(entry, at(path, key), problems);
+    }
+  };
+}
+
+/** Refuses with a 400 that names every problem at once. */
+export function require(value: unknown, rule: Rule): void {
+  const problems: Problem[] = [];
+  rule(value, "", problems);
+  refuseIfAny(problems);
+}
+
+export function refuseIfAny(problems: readonly Problem[]): void {
+  if (problems.length > 0) throw new Refusal(400, problems.map((problem) => problem.message).join("; "), problems);
+}

@@ -1,0 +1,158 @@
+import type { Problem } from "./refusal.ts";
+
+/** The nine endpoints, named as the calls of the client are. */
+export type MockOperation =
+  | "v1.customers.upsert"
+  | "v1.customers.get"
+  | "v1.customers.list"
+  | "v1.contactGroups.list"
+  | "v1.contactGroups.get"
+  | "v1.contactGroups.addContact"
+  | "v1.events.send"
+  | "v2.contacts.upsert"
+  | "v2.lists.list";
+
+/** Builds the body of a v1 list answer from one page of its items; `total` counts all pages. */
+export type MockListBody = (
+  items: readonly Record<string, unknown>[],
+  page: number,
+  limit: number,
+  total: number,
+) => unknown;
+
+/** Builds the body of a v1 error. */
+export type MockErrorBody = (error: { status: number; message: string; problems: readonly Problem[] }) => unknown;
+
+/**
+ * What the service document leaves open ("not shown"), each with the answer that the mock gives by default.
+ *
+ * ```ts
+ * createMockService({ variants: { v1List: "array", eventStatus: 202, rateLimitStatus: 503 } });
+ * ```
+ */
+export interface MockVariants {
+  /** Where the v1 family lives, `{base_url}`, path prefix included; over real HTTP only its path counts. */
+  baseUrl: string;
+  /** Where the v2 family lives, `{base_url_v2}`. */
+  baseUrlV2: string;
+
+  /**
+   * "list contacts", "list lists and segments": the body of a v1 list answer. Default `"data"`: `{ data: […] }`;
+   * `"array"`: a bare array; `"data-key"`: `{ data: { customers: […] } }`; `"root-key"`: `{ customers: […] }`
+   * (`contact_groups` for the other); or a function.
+   */
+  v1List: "data" | "array" | "data-key" | "root-key" | MockListBody;
+  /**
+   * What a v1 list answer tells about its pages. Default `"links"`: `links.self`, `.first`, `.prev`, `.next`, `.last`.
+   * `"meta"`, `"pagination"`: numbers under that key; `"totals"`: the same numbers beside the items; `"none"`.
+   */
+  v1Paging: "links" | "meta" | "pagination" | "totals" | "none";
+  /** The names of those numbers: `total_items` (default) or `totalItems`. */
+  v1PagingCase: "snake" | "camel";
+  /** One contact in `GET /api/v1/customer`. Default `"resource"`: `{ type, id, attributes, … }`; `"envelope"`: that under `data`; `"flat"`: attributes beside the id. */
+  v1ListedCustomer: "resource" | "envelope" | "flat";
+  /** One contact group in a list. Default `"flat"`: `{ id, name, type, … }`; `"resource"`: `{ type, id, attributes }`. */
+  v1ListedGroup: "flat" | "resource";
+  /** "get one list": the body. Default `"flat"`; `"data"`: the flat group under `data`; `"resource"`: a JSON:API envelope. */
+  v1Group: "flat" | "data" | "resource";
+  /** "get one list": the status where no list or segment has the id. Default 404. */
+  unknownGroupStatus: number;
+  /** "Other attributes of the profile response": `"all"` (default) that are stored, or the `"documented"` seven. */
+  profileAttributes: "all" | "documented";
+
+  /** "Errors", v1 body. Default `"message"`: `{ message }`; `"text"` is plain text, `"empty"` none. */
+  v1Error: "message" | "error" | "error-object" | "errors" | "json-api" | "status-code" | "text" | "empty" | MockErrorBody;
+  /** The status of a refusal by the rate limit. Default 429. */
+  rateLimitStatus: number;
+
+  /** "send a custom event": the success status. Default 200. With 204 there is no body. */
+  eventStatus: number;
+  /** The body of that answer, as JSON; `undefined`: none. Default `{ status: "accepted" }`. */
+  eventBody: unknown;
+  /** Where an event's `contactUUID` may stand. Default `"either"`: in `contact` or at the root. */
+  contactUuidPlace: "contact" | "root" | "either";
+  /** An event for a `contactUUID` that no contact has, with no e-mail to create one: the status. Default 404. */
+  unknownContactUuidStatus: number;
+  /** Whether an event without `uniqueIdentifier` is refused. Default `false`. */
+  isUniqueIdentifierRequired: boolean;
+
+  /** `POST /api/v1/customer/create` without `email_opt_in` for an existing contact. Default `"kept"`. */
+  emailOptInOmitted: "kept" | "SUBSCRIBED" | "NON_SUBSCRIBED";
+  /** Any v1 write without `phone_opt_in` for an existing contact; the state table has no row for it. Default `"kept"`. */
+  phoneOptInOmitted: "kept" | "SUBSCRIBED" | "NON_SUBSCRIBED";
+  /** `double_opt_in: true` with `SUBSCRIBED`. Default `"recorded"`: the value sent is stored; `"pending"`: `NON_SUBSCRIBED` until confirmed. */
+  doubleOptIn: "recorded" | "pending";
+  /** Custom properties of an existing contact. Default `"merged"` key by key; `"replaced"`: only those of the last write. */
+  customProperties: "merged" | "replaced";
+  /** How e-mail addresses match. Default `"insensitive"` to case. */
+  emailCase: "insensitive" | "sensitive";
+  /** Where the e-mail belongs to one contact and the phone to another: which is updated. Default `"email"`. */
+  matchFirst: "email" | "phone";
+  /** A `country` that is no country's code or English name. Default `"kept"` as text; `"dropped"`; `"refused"` with 400. */
+  unknownCountry: "kept" | "dropped" | "refused";
+  /** Add-to-list with an unknown list: whether the contact is written before the 404. Default `true`. */
+  unknownListWritesContact: boolean;
+  /** Whether a segment's id works as `listId`. Default `false`: 404. */
+  canAddToSegment: boolean;
+
+  /** Whether the v1 family too wants `Service-App-Id`. Default `false`. */
+  v1NeedsAppId: boolean;
+  /** "Key permissions": the operations that a key is limited to; any other is answered with 403. Default: all keys may do all. */
+  permissions: Readonly<Record<string, readonly MockOperation[]>>;
+
+  /** `GET /v2/lists` without `limit`. Default 20. */
+  v2DefaultLimit: number;
+  /** `GET /v2/lists`: larger limits are capped. Default 100, as in v1. */
+  v2MaxLimit: number;
+  /** "Length limits of v2 fields": the longest text that is accepted, in characters. Default: no limit. */
+  v2MaxLength: number;
+  /** A v2 status other than `subscribed` and `unsubscribed`. Default `"stored"` in upper case; `"ignored"`; `"refused"` with 400. */
+  v2OtherStatus: "stored" | "ignored" | "refused";
+  /** "Transitions of v2 channel statuses": whether `subscribed` brings back who had unsubscribed. Default `true`. */
+  canV2Resubscribe: boolean;
+  /** Ids in `listIds` that no list has. Default `"ignored"`; `"refused"` with 400. */
+  v2UnknownList: "ignored" | "refused";
+  /** What `listIds` does to other memberships. Default `"added"`: nothing; `"replaced"`: they end. */
+  v2ListIds: "added" | "replaced";
+  /** `triggerWelcomeEmail: true` again. Default `"every-request"` sends a mail; `"once"` per contact. */
+  welcomeEmail: "every-request" | "once";
+}
+
+export const DEFAULT_VARIANTS: MockVariants = {
+  baseUrl: "https://audience-mock.example",
+  baseUrlV2: "https://audience-mock-v2.example",
+  v1List: "data",
+  v1Paging: "links",
+  v1PagingCase: "snake",
+  v1ListedCustomer: "resource",
+  v1ListedGroup: "flat",
+  v1Group: "flat",
+  unknownGroupStatus: 404,
+  profileAttributes: "all",
+  v1Error: "message",
+  rateLimitStatus: 429,
+  eventStatus: 200,
+  eventBody: { status: "accepted" },
+  contactUuidPlace: "either",
+  unknownContactUuidStatus: 404,
+  isUniqueIdentifierRequired: false,
+  emailOptInOmitted: "kept",
+  phoneOptInOmitted: "kept",
+  doubleOptIn: "recorded",
+  customProperties: "merged",
+  emailCase: "insensitive",
+  matchFirst: "email",
+  unknownCountry: "kept",
+  unknownListWritesContact: true,
+  canAddToSegment: false,
+  v1NeedsAppId: false,
+  permissions: {},
+  v2DefaultLimit: 20,
+  v2MaxLimit: 100,
+  v2MaxLength: Number.POSITIVE_INFINITY,
+  v2OtherStatus: "stored",
+  canV2Resubscribe: true,
+  v2UnknownList: "ignored",
+  v2ListIds: "added",
+  welcomeEmail: "every-request",
+};

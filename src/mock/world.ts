@@ -1,0 +1,68 @@
+import { Organization, type Sources } from "./organization.ts";
+import { Refusal } from "./refusal.ts";
+import { contactFieldsOf, readV1Contact } from "./rules-v1.ts";
+import type { MockContactSeed, MockOrganizationSeed } from "./seed.ts";
+
+/** All organizations, and whose key is whose. */
+export class World {
+  readonly organizations: readonly Organization[];
+  readonly #byKey = { v1: new Map<string, Organization>(), v2: new Map<string, Organization>() };
+
+  constructor(seeds: readonly MockOrganizationSeed[], sources: Sources) {
+    if (seeds.length === 0) throw new TypeError("organizations: at least one is needed");
+    this.organizations = seeds.map((seed) => {
+      const organization = new Organization(seed, sources);
+      this.#register("v1", organization.apiKeys, organization);
+      this.#register("v2", organization.apiKeysV2, organization);
+      for (const contact of seed.contacts ?? []) plant(organization, contact, sources);
+      return organization;
+    });
+    if (new Set(seeds.map((seed) => seed.id)).size < seeds.length) throw new TypeError("organizations: two have the same id");
+  }
+
+  /** The organization of a key ("A key belongs to exactly one organization"). */
+  byKey(family: "v1" | "v2", key: string): Organization | undefined {
+    return this.#byKey[family].get(key);
+  }
+
+  /** By its id, or by any of its keys. */
+  organization(idOrApiKey: string): Organization {
+    const found =
+      this.organizations.find((organization) => organization.id === idOrApiKey) ??
+      this.byKey("v1", idOrApiKey) ??
+      this.byKey("v2", idOrApiKey);
+    if (found) return found;
+    const ids = this.organizations.map((organization) => organization.id).join(", ");
+    throw new TypeError(`no organization has the id or key "${idOrApiKey}"; there are: ${ids}`);
+  }
+
+  #register(family: "v1" | "v2", keys: readonly string[], organization: Organization): void {
+    if (keys.length === 0) throw new TypeError(`organization "${organization.id}": at least one key is needed`);
+    for (const key of keys) {
+      const owner = this.#byKey[family].get(key);
+      if (owner) throw new TypeError(`organizations "${owner.id}" and "${organization.id}" have the same key`);
+      this.#byKey[family].set(key, organization);
+    }
+  }
+}
+
+/** A seed's contact goes through the same rules as a request, so that a typing error in it shows at once. */
+function plant(organization: Organization, { id, lists = [], created, updated, ...fields }: MockContactSeed, sources: Sources): void {
+  try {
+    const write = contactFieldsOf(readV1Contact(fields), { ...sources.variants, doubleOptIn: "recorded" });
+    if (organization.find(write)) throw new Refusal(400, "its email or phone is that of an earlier one");
+    const { contact } = organization.write(
+      { fields: write, emailOptInOmitted: "kept", phoneOptInOmitted: "kept", ...(created !== undefined && { created }) },
+      id,
+    );
+    contact.updated = updated ?? contact.created;
+    for (const listId of lists) {
+      if (organization.group(listId) === undefined) throw new Refusal(400, `there is no list "${listId}"`);
+      organization.enroll(contact, listId);
+    }
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const name = fields.email ?? fields.phone ?? id ?? "without email and phone";
+    throw new TypeError(`organization "${organization.id}", contact ${name}: ${error.message}`, { cause: error });
+  }
+}
