@@ -1,0 +1,61 @@
+import { posix } from "node:path";
+import ts from "typescript";
+import type { SourceFiles } from "./source-files.ts";
+
+/** One file that needs another, or a package. */
+export interface Import {
+  readonly from: string;
+  /** A path of ours (`src/errors.ts`), or a package's or built-in module's name. */
+  readonly to: string;
+  /**
+   * Loaded at the top, asked for while running, or only named as a type and gone after compiling.
+   * `import { type X }` is loaded at the top: the compiler keeps the empty import.
+   */
+  readonly kind: "static" | "dynamic" | "type";
+}
+
+/** Everything that the files import, in whatever way it is written. */
+export function importsOf(files: SourceFiles): Import[] {
+  return [...files].flatMap(([path, text]) => importsOfFile(path, text));
+}
+
+/** All that is loaded with a file, over any number of steps. */
+export function loadedBy(path: string, imports: readonly Import[], seen = new Set<string>()): Set<string> {
+  for (const { from, to, kind } of imports) {
+    if (from !== path || kind !== "static" || seen.has(to)) continue;
+    seen.add(to);
+    loadedBy(to, imports, seen);
+  }
+  return seen;
+}
+
+function importsOfFile(from: string, text: string): Import[] {
+  const found: Import[] = [];
+  const add = (specifier: ts.Node | undefined, kind: Import["kind"]) => {
+    if (specifier === undefined || !ts.isStringLiteralLike(specifier)) return;
+    const { text: name } = specifier;
+    const to = name.startsWith(".") ? posix.join(posix.dirname(from), name) : name;
+    found.push({ from, to, kind });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node))
+      add(
+        node.moduleSpecifier,
+        node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword ? "type" : "static",
+      );
+    else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly ? "type" : "static");
+    else if (ts.isImportTypeNode(node))
+      add(ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined, "type");
+    else if (ts.isCallExpression(node) && asksForModule(node)) add(node.arguments[0], "dynamic");
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(from, text, ts.ScriptTarget.Latest));
+  return found;
+}
+
+/** `import("x")`, `require("x")` and `process.getBuiltinModule("x")`, however the function is reached. */
+function asksForModule({ expression }: ts.CallExpression): boolean {
+  if (expression.kind === ts.SyntaxKind.ImportKeyword) return true;
+  const name = ts.isPropertyAccessExpression(expression) ? expression.name : expression;
+  return ts.isIdentifier(name) && ["require", "getBuiltinModule"].includes(name.text);
+}

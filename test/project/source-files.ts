@@ -1,0 +1,17 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** Text by path; paths from the repository's root, with `/`. */
+export type SourceFiles = ReadonlyMap<string, string>;
+
+export const repository = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Every TypeScript file below a folder of the repository. */
+export function sourceFiles(folder: string): SourceFiles {
+  const names = readdirSync(join(repository, folder), { recursive: true, encoding: "utf8" });
+  const paths = names
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => `${folder}/${name.replaceAll("\\", "/")}`);
+  return new Map(paths.sort().map((path) => [path, readFileSync(join(repository, path), "utf8")]));
+}

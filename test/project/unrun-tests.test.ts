@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { sourceFiles } from "./source-files.ts";
+import { unrunTests } from "./unrun-tests.ts";
+
+it("Every test that is written runs", () => {
+  expect(unrunTests(sourceFiles("test"))).toEqual([]);
+});
+
+it.each([
+  "it.skip('x', () => {});",
+  "describe.only('x', () => {});",
+  "test.todo('x');",
+  "it.concurrent.only('x', () => {});",
+  "it.skipIf(process.platform === 'win32')('x', () => {});",
+  "it('x', (context) => { context.skip(); });",
+])("One that does not is reported: %s", (text) => {
+  expect(unrunTests(new Map([["a.test.ts", text]]))).toEqual([expect.stringContaining("a.test.ts:1 ")]);
+});
+
+it("A word in a title or a comment is not", () => {
+  expect(
+    unrunTests(new Map([["a.test.ts", "// it.skip\nit('skips what is done: it.only', () => {});"]])),
+  ).toEqual([]);
+});

@@ -1,0 +1,32 @@
+import ts from "typescript";
+import type { SourceFiles } from "./source-files.ts";
+
+const runners = ["it", "test", "describe", "suite", "bench"];
+const waysOut = ["skip", "skipIf", "runIf", "only", "todo", "fails"];
+
+/** Every test that is written but would not run, or not with the others: `it.skip`, `describe.only.each`, `ctx.skip()`. */
+export function unrunTests(files: SourceFiles): string[] {
+  return [...files].flatMap(([path, text]) => {
+    const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+    const found: string[] = [];
+    const visit = (node: ts.Node): void => {
+      if (
+        ts.isPropertyAccessExpression(node) &&
+        waysOut.includes(node.name.text) &&
+        isTest(node.expression)
+      ) {
+        const { line } = file.getLineAndCharacterOfPosition(node.name.getStart());
+        found.push(`${path}:${line + 1} ${node.getText()}`);
+      }
+      ts.forEachChild(node, visit);
+    };
+    visit(file);
+    return found;
+  });
+}
+
+/** `it`, `it.concurrent`, or the context that a test is given. */
+function isTest(node: ts.Expression): boolean {
+  if (ts.isPropertyAccessExpression(node)) return isTest(node.expression);
+  return ts.isIdentifier(node) && [...runners, "context", "ctx"].includes(node.text);
+}

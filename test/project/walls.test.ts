@@ -1,0 +1,204 @@
+import { describe, expect, it } from "vitest";
+import { sourceFiles, type SourceFiles } from "./source-files.ts";
+import { brokenWalls } from "./walls.ts";
+
+const sources = sourceFiles("src");
+
+describe("The sources keep the plan of the house", () => {
+  it("has no import that breaks a wall", () => {
+    expect(sources.size).toBeGreaterThan(0);
+    expect(brokenWalls(sources)).toEqual([]);
+  });
+});
+
+// A wall that never fails is none: each is seen to fail.
+describe("A broken wall is reported", () => {
+  it.each([
+    [
+      "a leaf that imports ours",
+      "src/errors.ts",
+      'import { x } from "./limits.ts";',
+      "src/errors.ts imports src/limits.ts",
+    ],
+    [
+      "a leaf that imports a type of ours",
+      "src/limits.ts",
+      'import type { X } from "./endpoint.ts";',
+      "src/limits.ts imports src/endpoint.ts",
+    ],
+    [
+      "a family in the transport",
+      "src/transport/send.ts",
+      'import { x } from "../v1/events.ts";',
+      "transport and rate-limiter know no family",
+    ],
+    [
+      "a family's type in the rate limiter",
+      "src/rate-limiter/windows.ts",
+      'import type { X } from "../v2/lists.ts";',
+      "transport and rate-limiter know no family",
+    ],
+    [
+      "the transport in the rate limiter",
+      "src/rate-limiter/windows.ts",
+      'import type { X } from "../transport/call.ts";',
+      "rate-limiter does not know transport",
+    ],
+    [
+      "v2 in v1",
+      "src/v1/customers.ts",
+      'export { x } from "../v2/lists.ts";',
+      "v1 and v2 do not know each other",
+    ],
+    ["v1 in v2", "src/v2/lists.ts", 'export * from "../v1/events.ts";', "v1 and v2 do not know each other"],
+    [
+      "the limits in the mock",
+      "src/mock/rules.ts",
+      'import { LIMITS } from "../limits.ts";',
+      "the mock reads the document for itself",
+    ],
+    [
+      "a type of the client in the mock",
+      "src/mock/world.ts",
+      'type X = import("../errors.ts").Outcome;',
+      "the mock reads the document for itself",
+    ],
+    [
+      "the mock in the client",
+      "src/bulk.ts",
+      'import { x } from "./mock/world.ts";',
+      "nothing of the client imports the mock",
+    ],
+    [
+      "code of the client in the redis store",
+      "src/redis/index.ts",
+      'import { X } from "../errors.ts";',
+      "redis and checkpoint take types",
+    ],
+    [
+      "an import that only looks like types",
+      "src/checkpoint/index.ts",
+      'import { type X } from "../bulk.ts";',
+      "redis and checkpoint take types",
+    ],
+    ["the entry inside", "src/v1/events.ts", 'import type { X } from "../index.ts";', "nothing imports it"],
+    [
+      "a second importer of ky",
+      "src/transport/retry.ts",
+      'import ky from "ky";',
+      "a package has one importer",
+    ],
+    [
+      "a type of ky elsewhere",
+      "src/options.ts",
+      'import type { Options } from "ky";',
+      "a package has one importer",
+    ],
+    [
+      "a second importer of p-retry",
+      "src/bulk.ts",
+      'import pRetry from "p-retry";',
+      "a package has one importer",
+    ],
+    [
+      "all of bottleneck, in the right place",
+      "src/rate-limiter/waiting-line.ts",
+      'import Bottleneck from "bottleneck";',
+      "a package has one importer",
+    ],
+    [
+      "zod in the transport",
+      "src/transport/decode.ts",
+      'import * as z from "zod";',
+      "a package has one importer",
+    ],
+    [
+      "msw in the mock's core",
+      "src/mock/index.ts",
+      'const msw = await import("msw");',
+      "a package has one importer",
+    ],
+    [
+      "a fifth dependency",
+      "src/options.ts",
+      'import isEmail from "validator";',
+      "a package has one importer",
+    ],
+    [
+      "a built-in module",
+      "src/options.ts",
+      'import { x } from "node:os";',
+      "built-in modules are loaded where",
+    ],
+    [
+      "a built-in module asked for elsewhere",
+      "src/bulk.ts",
+      'process.getBuiltinModule?.("node:fs");',
+      "built-in modules are loaded where",
+    ],
+    [
+      "a built-in module under its short name",
+      "src/mock/listen.ts",
+      'import http from "http";',
+      "a package has one importer",
+    ],
+    [
+      "a built-in module at the top of who may only ask for it",
+      "src/transport/request-channels.ts",
+      'import { x } from "node:diagnostics_channel";',
+      "built-in modules are loaded where",
+    ],
+    ["an import without its ending", "src/bulk.ts", 'import { x } from "./errors";', "with its ending"],
+  ])("%s", (_title, path, text, report) => {
+    expect(brokenWalls(new Map([[path, text]]))).toContainEqual(expect.stringContaining(report));
+  });
+
+  it("a package at the far end of an entry's imports", () => {
+    const files: SourceFiles = new Map([
+      ["src/schemas.ts", 'export { a } from "./v1/schemas/contact.ts";'],
+      ["src/v1/schemas/contact.ts", 'import { b } from "../../transport/send.ts";'],
+      ["src/transport/send.ts", 'import ky from "ky";'],
+    ]);
+
+    expect(brokenWalls(files)).toEqual([
+      "src/schemas.ts loads ky: an entry loads what is promised, and no more",
+    ]);
+  });
+
+  it("a circle, once", () => {
+    const files: SourceFiles = new Map([
+      ["src/transport/a.ts", 'import { b } from "./b.ts";'],
+      ["src/transport/b.ts", 'import { c } from "./c.ts";'],
+      ["src/transport/c.ts", 'import { a } from "./a.ts";'],
+    ]);
+
+    expect(brokenWalls(files)).toEqual([
+      "src/transport/a.ts imports itself by way of others: imports run in one direction",
+    ]);
+  });
+});
+
+describe("What the plan allows is not reported", () => {
+  it.each([
+    ["the one importer of ky", "src/transport/send.ts", 'import ky from "ky";'],
+    [
+      "a type that the redis store takes",
+      "src/redis/index.ts",
+      'import type { Store } from "../rate-limiter/store.ts";',
+    ],
+    ["a circle of types", "src/transport/a.ts", 'import type { A } from "./a.ts";'],
+    [
+      "a built-in module that is asked for while running",
+      "src/mock/listen.ts",
+      'const http = await import("node:http");',
+    ],
+    [
+      "the channels, as a type",
+      "src/transport/request-channels.ts",
+      'import type { X } from "node:diagnostics_channel";',
+    ],
+    ["an import in a comment", "src/errors.ts", '// import { x } from "./limits.ts";'],
+  ])("%s", (_title, path, text) => {
+    expect(brokenWalls(new Map([[path, text]]))).toEqual([]);
+  });
+});

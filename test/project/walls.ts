@@ -1,0 +1,128 @@
+import { importsOf, loadedBy, type Import } from "./imports.ts";
+import type { SourceFiles } from "./source-files.ts";
+
+/** What one file may need of another. A wall sees one import at a time and says whether it breaks the rule. */
+interface Wall {
+  readonly rule: string;
+  readonly isBrokenBy: (one: Import) => boolean;
+}
+
+/** The files that may import a package; nobody else does, so that what it is can be changed in one place. */
+const importers: Record<string, RegExp> = {
+  ky: /^src\/transport\/send\.ts$/,
+  "p-retry": /^src\/transport\/retry\.ts$/,
+  "bottleneck/light.js": /^src\/rate-limiter\/waiting-line\.ts$/,
+  msw: /^src\/mock\/msw\.ts$/,
+  zod: /^src\/(schemas|endpoint|validate|pagination|fields\/.+|v[12]\/schemas\/.+|v[12]\/endpoints)\.ts$/,
+};
+
+const mayLoadNode = /^src\/(mock\/listen|mock\/cli|checkpoint\/.+)\.ts$/;
+const mayAskForNode = /^src\/transport\/request-channels\.ts$/;
+
+const walls: Wall[] = [
+  {
+    rule: "a leaf imports nothing of ours",
+    isBrokenBy: ({ from, to }) => /^src\/(limits|endpoint|errors)\.ts$/.test(from) && isOurs(to),
+  },
+  {
+    rule: "transport and rate-limiter know no family, and nothing that is built on them",
+    isBrokenBy: ({ from, to }) =>
+      /^src\/(transport|rate-limiter)\//.test(from) &&
+      /^src\/(v1|v2|bulk|mock|redis|checkpoint|index|audience-client)\b/.test(to),
+  },
+  {
+    rule: "rate-limiter does not know transport",
+    isBrokenBy: ({ from, to }) => from.startsWith("src/rate-limiter/") && to.startsWith("src/transport/"),
+  },
+  {
+    rule: "v1 and v2 do not know each other",
+    isBrokenBy: ({ from, to }) => isBetween(from, to, "src/v1/", "src/v2/"),
+  },
+  {
+    rule: "the mock reads the document for itself: it imports only the mock",
+    isBrokenBy: ({ from, to }) => from.startsWith("src/mock/") && isOurs(to) && !to.startsWith("src/mock/"),
+  },
+  {
+    rule: "nothing of the client imports the mock",
+    isBrokenBy: ({ from, to }) => !from.startsWith("src/mock/") && to.startsWith("src/mock/"),
+  },
+  {
+    rule: "redis and checkpoint take types from the rest, and nothing else",
+    isBrokenBy: ({ from, to, kind }) => {
+      const door = /^src\/(redis|checkpoint)\//.exec(from)?.[0];
+      return door !== undefined && isOurs(to) && !to.startsWith(door) && kind !== "type";
+    },
+  },
+  {
+    rule: "the entry is the last to know: nothing imports it",
+    isBrokenBy: ({ to }) => to === "src/index.ts",
+  },
+  {
+    rule: "a package has one importer",
+    isBrokenBy: ({ from, to }) => isPackage(to) && importers[to]?.test(from) !== true,
+  },
+  {
+    rule: "built-in modules are loaded where there is no other runtime",
+    isBrokenBy: ({ from, to, kind }) => {
+      if (!to.startsWith("node:") || mayLoadNode.test(from)) return false;
+      return kind === "static" || !mayAskForNode.test(from);
+    },
+  },
+  {
+    rule: "a file of ours is imported with its ending",
+    isBrokenBy: ({ to }) => isOurs(to) && !to.endsWith(".ts"),
+  },
+];
+
+/** What an entry may load at its top, over all that it imports: packages and built-in modules. */
+const loads: Record<string, readonly string[]> = {
+  "src/index.ts": ["bottleneck/light.js", "ky", "p-retry", "zod"],
+  "src/schemas.ts": ["zod"],
+  "src/mock/index.ts": [],
+  "src/mock/msw.ts": ["msw"],
+  "src/redis/index.ts": [],
+  "src/checkpoint/index.ts": ["node:fs", "node:fs/promises"],
+};
+
+/** Every place where the sources break the plan of the house, one line each. */
+export function brokenWalls(files: SourceFiles): string[] {
+  const imports = importsOf(files);
+  const single = walls.flatMap(({ rule, isBrokenBy }) =>
+    imports.filter(isBrokenBy).map(({ from, to }) => `${from} imports ${to}: ${rule}`),
+  );
+  return [...single, ...tooMuchLoaded(files, imports), ...circles(files, imports)];
+}
+
+function tooMuchLoaded(files: SourceFiles, imports: readonly Import[]): string[] {
+  return Object.entries(loads)
+    .filter(([entry]) => files.has(entry))
+    .flatMap(([entry, allowed]) =>
+      [...loadedBy(entry, imports)]
+        .filter((to) => !isOurs(to) && !allowed.includes(to))
+        .map((to) => `${entry} loads ${to}: an entry loads what is promised, and no more`),
+    );
+}
+
+/** The files that import themselves by way of others, each circle once, at its first file. */
+function circles(files: SourceFiles, imports: readonly Import[]): string[] {
+  const inCircle = [...files.keys()].filter((path) => loadedBy(path, imports).has(path));
+  const isFirst = (path: string) =>
+    !inCircle.some(
+      (one) => one < path && loadedBy(path, imports).has(one) && loadedBy(one, imports).has(path),
+    );
+  return inCircle
+    .filter(isFirst)
+    .map((path) => `${path} imports itself by way of others: imports run in one direction`);
+}
+
+function isOurs(to: string): boolean {
+  return to.startsWith("src/");
+}
+
+function isPackage(to: string): boolean {
+  return !isOurs(to) && !to.startsWith("node:");
+}
+
+function isBetween(from: string, to: string, one: string, other: string): boolean {
+  return (from.startsWith(one) && to.startsWith(other)) || (from.startsWith(other) && to.startsWith(one));
+}
