@@ -49,7 +49,8 @@ function flatten(value: unknown, path: (string | number)[], name: string, flatte
     }
   } else if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
     const { flat, issues } = flattening;
-    if (name === "__proto__") issues.push({ path, code: "custom", message: 'would be named "__proto__": rename it' });
+    if (name === "__proto__")
+      issues.push({ path, code: "custom", message: 'would be named "__proto__": rename it' });
     else if (!flat.has(name)) flat.set(name, value);
     else {
       const message = `would be named "${name}", as another value is: rename one, or choose another separator`;

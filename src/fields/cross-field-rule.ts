@@ -10,7 +10,9 @@ export interface Breach {
  * A rule over several fields of an object, as a zod check. It runs even where single fields are wrong, so that all
  * problems are reported at once; it therefore gets the fields as they came, of any type.
  */
-export function crossFieldRule(findBreaches: (fields: Record<string, unknown>) => Breach[]): z.core.$ZodCheck<object> {
+export function crossFieldRule(
+  findBreaches: (fields: Record<string, unknown>) => Breach[],
+): z.core.$ZodCheck<object> {
   return {
     _zod: {
       def: { check: "custom", when: isObject },

@@ -2,6 +2,7 @@ import * as z from "zod";
 
 import { isDay } from "./day.ts";
 import { wrongType } from "./explain.ts";
+import { isDate } from "./is-date.ts";
 import { shownAs } from "./json-schema.ts";
 
 const timePattern =
@@ -44,12 +45,18 @@ function moment(
   const schema = z.unknown().check((payload) => {
     const { value } = payload;
     if (typeof value === "string") {
-      if (!isValid(value)) payload.issues.push({ code: "invalid_format", format: "datetime", input: value, message });
-    } else if (!(value instanceof Date)) {
+      if (!isValid(value))
+        payload.issues.push({ code: "invalid_format", format: "datetime", input: value, message });
+    } else if (!isDate(value)) {
       const typeMessage = wrongType("a date-time", value);
       payload.issues.push({ code: "invalid_type", expected: "string", input: value, message: typeMessage });
     } else if (Number.isNaN(value.getTime())) {
-      payload.issues.push({ code: "invalid_type", expected: "date", input: value, message: `${message}; this one is invalid` });
+      payload.issues.push({
+        code: "invalid_type",
+        expected: "date",
+        input: value,
+        message: `${message}; this one is invalid`,
+      });
     }
   });
   // True: the check lets only texts and Dates through.

@@ -2,6 +2,7 @@ import type * as z from "zod";
 
 import { explain } from "./explain.ts";
 import { format } from "./format.ts";
+import { isDate } from "./is-date.ts";
 import { text } from "./text.ts";
 
 const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
@@ -27,7 +28,7 @@ function isLeap(year: number): boolean {
 
 /** A day as text (`dob`, `birthDate`). A `Date` is refused: it has a time zone, so it can mean the day before or after. */
 export function day(): z.ZodString {
-  return text((issue) => (issue.input instanceof Date ? dateHasZone : explain(issue))).check(
+  return text((issue) => (isDate(issue.input) ? dateHasZone : explain(issue))).check(
     format({ name: "date", pattern: dayPattern, isValid: isDay, message: dayRule }),
   );
 }

@@ -6,9 +6,13 @@ import { shownAs } from "./json-schema.ts";
  * A field of an answer that nothing here depends on. Its type is the document's word; no value of it refuses the
  * answer, because a write that succeeded must not fail over a field that nobody asked for.
  */
-export function documented<Value>(shown: z.core.JSONSchema.BaseSchema): z.ZodOptional<z.ZodType<Value | null>> {
+export function documented<Value>(
+  shown: z.core.JSONSchema.BaseSchema,
+): z.ZodOptional<z.ZodType<Value | null>> {
   // True as far as the document is: see above.
-  const schema = shownAs(z.unknown(), { anyOf: [shown, { type: "null" }] }) as unknown as z.ZodType<Value | null>;
+  const schema = shownAs(z.unknown(), {
+    anyOf: [shown, { type: "null" }],
+  }) as unknown as z.ZodType<Value | null>;
   return schema.optional();
 }
 

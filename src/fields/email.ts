@@ -17,5 +17,7 @@ export function isEmail(address: string): boolean {
 
 /** An e-mail address; the document asks for no more of it than that it is one ("v1 contact"). */
 export function email(error?: z.core.$ZodErrorMap): z.ZodString {
-  return text(error).check(format({ name: "email", pattern: emailPattern, isValid: isEmail, message: emailRule }));
+  return text(error).check(
+    format({ name: "email", pattern: emailPattern, isValid: isEmail, message: emailRule }),
+  );
 }

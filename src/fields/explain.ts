@@ -1,5 +1,6 @@
 import type * as z from "zod";
 
+import { isDate } from "./is-date.ts";
 import { nameMeant } from "./name-hint.ts";
 
 /**
@@ -9,6 +10,7 @@ import { nameMeant } from "./name-hint.ts";
 export function explain(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
+      if (isInput(issue)) return wrongInput(typeNames[issue.expected] ?? issue.expected, issue.input);
       return wrongType(typeNames[issue.expected] ?? issue.expected, issue.input, isItem(issue));
     case "too_small":
       return outOfBounds(issue.origin, "at least", Number(issue.minimum), issue.input);
@@ -34,7 +36,7 @@ export function nameOf(input: unknown): string {
   if (typeof input === "number") return Number.isFinite(input) ? "a number" : String(input);
   if (typeof input === "object") {
     if (Array.isArray(input)) return "an array";
-    return input instanceof Date ? "a Date" : "an object";
+    return isDate(input) ? "a Date" : "an object";
   }
   return typeNames[typeof input] ?? `a ${typeof input}`;
 }
@@ -50,6 +52,17 @@ const typeNames: Record<string, string> = {
   undefined: "undefined",
   bigint: "a BigInt",
 };
+
+function wrongInput(expected: string, input: unknown): string {
+  if (input === undefined) return `required: ${expected}`;
+  const way = Array.isArray(input) ? ": each is sent alone; for many, see audience.bulk" : "";
+  return `must be ${expected}, not ${nameOf(input)}${way}`;
+}
+
+/** Whether the issue is about the whole input, not one of its fields. */
+function isInput(issue: z.core.$ZodRawIssue): boolean {
+  return (issue.path ?? []).length === 0;
+}
 
 function isItem(issue: z.core.$ZodRawIssue): boolean {
   return typeof issue.path?.at(-1) === "number";

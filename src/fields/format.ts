@@ -21,7 +21,13 @@ export function format({ name, pattern, isValid, message }: Format): z.core.$Zod
       ],
       check: (payload) => {
         if (isValid(payload.value)) return;
-        payload.issues.push({ code: "invalid_format", format: name, input: payload.value, message, continue: true });
+        payload.issues.push({
+          code: "invalid_format",
+          format: name,
+          input: payload.value,
+          message,
+          continue: true,
+        });
       },
     } as z.core.$ZodCheckInternals<string>, // True of all that zod reads of a check; the rest is phantom types.
   };

@@ -30,7 +30,9 @@ export function jsonObject(): z.ZodType<Record<string, unknown>> {
     }
   });
   // True: the check refuses anything but an object.
-  return shownAs(schema, { type: "object", additionalProperties: {} }) as unknown as z.ZodType<Record<string, unknown>>;
+  return shownAs(schema, { type: "object", additionalProperties: {} }) as unknown as z.ZodType<
+    Record<string, unknown>
+  >;
 }
 
 function report(payload: z.core.ParsePayload) {

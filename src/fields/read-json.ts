@@ -1,4 +1,7 @@
 import { nameOf } from "./explain.ts";
+import { isDate } from "./is-date.ts";
+import { lossyKind } from "./lossy-kind.ts";
+import { unreadableRule } from "./unreadable.ts";
 
 /** Where a value is, and what is wrong with it there. */
 export type Report = (path: (string | number)[], message: string) => void;
@@ -37,7 +40,9 @@ function readValue(value: unknown, reading: Reading): unknown {
     case "number":
       return Number.isFinite(value) ? value : refuse(`${value} is not a number that JSON can carry`, reading);
     case "object":
-      return value === null ? refuse("null is refused: leave the key out to send nothing", reading) : tryObject(value, reading);
+      return value === null
+        ? refuse("null is refused: leave the key out to send nothing", reading)
+        : tryObject(value, reading);
     default:
       return refuse(`JSON cannot carry ${nameOf(value)}`, reading);
   }
@@ -54,14 +59,16 @@ function isOver(reading: Reading): boolean {
 }
 
 function tryObject(value: object, reading: Reading): unknown {
-  if (reading.ancestors.has(value)) return refuse("refers back to an object that holds it, which JSON cannot carry", reading);
-  if (reading.ancestors.size >= maxDepth) return refuseAtStart(`is nested deeper than ${maxDepth} levels`, reading);
+  if (reading.ancestors.has(value))
+    return refuse("refers back to an object that holds it, which JSON cannot carry", reading);
+  if (reading.ancestors.size >= maxDepth)
+    return refuseAtStart(`is nested deeper than ${maxDepth} levels`, reading);
   const depth = reading.path.length;
   reading.ancestors.add(value);
   try {
     return readObject(value, reading);
   } catch {
-    return refuse("cannot be read: reading it threw an error", reading);
+    return refuse(unreadableRule, reading);
   } finally {
     reading.path.length = depth;
     reading.ancestors.delete(value);
@@ -88,14 +95,16 @@ function readObject(value: object, reading: Reading): unknown {
 
 function readRendered(value: object, toJson: Function, reading: Reading): unknown {
   const rendered: unknown = Reflect.apply(toJson, value, [String(reading.path.at(-1) ?? "")]);
-  if (rendered === null && value instanceof Date) return refuse("is an invalid Date", reading);
+  if (rendered === null && isDate(value)) return refuse("is an invalid Date", reading);
   if (rendered === undefined) return refuse("its toJSON gives nothing", reading);
   if (typeof rendered !== "object" || rendered === null) return readValue(rendered, reading);
   // As JSON.stringify does: what toJSON gives is not asked for its own toJSON again.
   if (Array.isArray(rendered)) return readArray(rendered, reading);
   const keys = Object.keys(rendered);
   const loss = contentLost(rendered, keys);
-  return loss === undefined ? readProperties(rendered, keys, reading) : refuse(`JSON cannot carry ${loss}`, reading);
+  return loss === undefined
+    ? readProperties(rendered, keys, reading)
+    : refuse(`JSON cannot carry ${loss}`, reading);
 }
 
 function readArray(items: readonly unknown[], reading: Reading): unknown[] {
@@ -114,7 +123,9 @@ function readProperties(value: object, keys: readonly string[], reading: Reading
   const copy: Record<string, unknown> = {};
   for (const symbol of Object.getOwnPropertySymbols(value)) {
     if (!Object.prototype.propertyIsEnumerable.call(value, symbol)) continue;
-    refuse(`the key ${String(symbol)} is a symbol, which JSON cannot carry`, reading);
+    reading.path.push(String(symbol));
+    refuse("JSON cannot carry a symbol as a key", reading);
+    reading.path.pop();
   }
   for (const key of keys) {
     if (isOver(reading)) break;
@@ -140,7 +151,7 @@ function readProperty(value: object, key: string | number, reading: Reading): un
   try {
     return Reflect.get(value, key);
   } catch {
-    refuse("cannot be read: reading it threw an error", reading);
+    refuse(unreadableRule, reading);
     return unreadable;
   }
 }
@@ -151,13 +162,8 @@ function contentLost(value: object, keys: readonly string[]): string | undefined
   // A plain object, of this realm or another.
   if (prototype === null || prototype === Object.prototype) return undefined;
   if (typeof prototype === "object" && Object.getPrototypeOf(prototype) === null) return undefined;
-  const kind = Object.prototype.toString.call(value).slice(8, -1);
-  if (ArrayBuffer.isView(value) || lossyKinds.has(kind)) return `a ${kind}`;
+  const kind = lossyKind(value);
+  if (kind !== undefined) return kind;
   // An instance of a class that shows nothing keeps what it holds to itself.
-  if (keys.length === 0) return `this ${kind === "Object" ? "instance of a class" : kind}, which shows no properties`;
-  return undefined;
+  return keys.length === 0 ? "an instance of a class that shows no properties" : undefined;
 }
-
-const lossyKinds = new Set(
-  "Map Set WeakMap WeakSet WeakRef RegExp Error Promise String Number Boolean BigInt Symbol ArrayBuffer".split(" "),
-);

@@ -8,7 +8,10 @@ export function text(error: z.core.$ZodErrorMap = explain): z.ZodString {
 }
 
 /** A text within inclusive bounds, in code points: an emoji is one character. zod 4.6 counts so itself. */
-export function boundedText(bounds: { readonly minLength?: number; readonly maxLength?: number }): z.ZodString {
+export function boundedText(bounds: {
+  readonly minLength?: number;
+  readonly maxLength?: number;
+}): z.ZodString {
   let schema = text();
   if (bounds.minLength !== undefined) schema = schema.min(bounds.minLength);
   if (bounds.maxLength !== undefined) schema = schema.max(bounds.maxLength);

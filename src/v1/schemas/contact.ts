@@ -64,7 +64,8 @@ export const v1ContactFieldsSchema = strictFields(
 );
 
 const wrappers = new Set(["contact", "contacts", "customer", "customers", "profile", "data", "attributes"]);
-const wrapped = "unknown field: a contact is sent alone and flat, its fields at the top and not wrapped in an object";
+const wrapped =
+  "unknown field: a contact is sent alone and flat, its fields at the top and not wrapped in an object";
 const ownField =
   "unknown field: the service refuses a contact that holds it; fields of your own go under custom_properties";
 

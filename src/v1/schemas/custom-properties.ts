@@ -3,6 +3,8 @@ import * as z from "zod";
 import { nameOf, wrongType } from "../../fields/explain.ts";
 import { shownAs } from "../../fields/json-schema.ts";
 import { refuseHiddenKeys } from "../../fields/hidden-keys.ts";
+import { lossyKind } from "../../fields/lossy-kind.ts";
+import { findUnreadable, unreadableRule } from "../../fields/unreadable.ts";
 import { LIMITS } from "../../limits.ts";
 
 /** What a custom property can be. The service stores numbers and booleans as text ("Custom property value rules"). */
@@ -17,7 +19,8 @@ const { maxKeys } = LIMITS.custom_properties;
 export function customProperties(): z.ZodType<CustomProperties> {
   const schema = z.unknown().check((payload) => {
     const { value } = payload;
-    if (typeof value !== "object" || value === null || Array.isArray(value)) refuseKind(payload);
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+      refuseType(wrongType(rule, value), payload);
     else payload.value = read(value, payload);
   });
   // True: the check lets nothing else through.
@@ -28,8 +31,9 @@ export function customProperties(): z.ZodType<CustomProperties> {
   }) as unknown as z.ZodType<CustomProperties>;
 }
 
-function refuseKind(payload: z.core.ParsePayload): void {
-  const message = wrongType("an object of texts, numbers and booleans", payload.value);
+const rule = "an object of texts, numbers and booleans";
+
+function refuseType(message: string, payload: z.core.ParsePayload): void {
   payload.issues.push({ code: "invalid_type", expected: "object", input: payload.value, message });
 }
 
@@ -37,22 +41,38 @@ function read(properties: object, payload: z.core.ParsePayload): unknown {
   const copy: Record<string, unknown> = {};
   let count = 0;
   try {
-    if (refuseHiddenKeys(properties, payload)) return properties;
+    const kind = lossyKind(properties);
+    if (kind !== undefined) refuseType(`must be ${rule}, not ${kind}`, payload);
+    refuseHiddenKeys(properties, payload);
     for (const key of Object.keys(properties)) {
       const value: unknown = Reflect.get(properties, key);
       if (value === undefined) continue;
       count += 1;
       const message = refuseValue(value);
       if (message === undefined) copy[key] = value;
-      else payload.issues.push({ code: "invalid_type", expected: "string", input: undefined, path: [key], message });
+      else
+        payload.issues.push({
+          code: "invalid_type",
+          expected: "string",
+          input: undefined,
+          path: [key],
+          message,
+        });
     }
   } catch {
-    const message = "cannot be read: reading it threw an error";
-    payload.issues.push({ code: "custom", input: undefined, message });
+    const issue = findUnreadable(properties) ?? { code: "custom", input: undefined, message: unreadableRule };
+    payload.issues.push(issue);
   }
   if (count > maxKeys) {
     const message = `must have at most ${maxKeys} keys in one request, has ${count}`;
-    payload.issues.push({ code: "too_big", origin: "object", maximum: maxKeys, inclusive: true, input: undefined, message });
+    payload.issues.push({
+      code: "too_big",
+      origin: "object",
+      maximum: maxKeys,
+      inclusive: true,
+      input: undefined,
+      message,
+    });
   }
   return copy;
 }

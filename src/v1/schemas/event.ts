@@ -33,7 +33,8 @@ export const v1EventFieldsSchema = strictFields(
 
 const wrappers = new Set(["event", "events", "data"]);
 const wrapped = "unknown field: an event is sent alone, its fields at the top and not wrapped in an object";
-const ownField = "unknown field: the service refuses an event that holds it; data of your own goes under eventData";
+const ownField =
+  "unknown field: the service refuses an event that holds it; data of your own goes under eventData";
 
 /** A custom event that names its contact, by an `email` or a `contactUUID` ("Custom event"). */
 export const v1EventSchema = v1EventFieldsSchema.check(
@@ -42,9 +43,11 @@ export const v1EventSchema = v1EventFieldsSchema.check(
     if (contact === undefined) return [{ path: ["contact"], message: whoseEvent }];
     // What is no object has been reported already.
     if (typeof contact !== "object" || contact === null || Array.isArray(contact)) return [];
-    if (Reflect.get(contact, "email") !== undefined || Reflect.get(contact, "contactUUID") !== undefined) return [];
+    if (Reflect.get(contact, "email") !== undefined || Reflect.get(contact, "contactUUID") !== undefined)
+      return [];
     const given = Object.keys(contact).find((key) => nameMeant(key, contactNames) !== undefined);
-    const hint = given === undefined ? "" : `; "${given}" was given: write "${nameMeant(given, contactNames)}"`;
+    const hint =
+      given === undefined ? "" : `; "${given}" was given: write "${nameMeant(given, contactNames)}"`;
     return [{ path: ["contact"], message: whoseEvent + hint }];
   }),
 );

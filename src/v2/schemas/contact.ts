@@ -3,8 +3,8 @@ import * as z from "zod";
 import { crossFieldRule, type Breach } from "../../fields/cross-field-rule.ts";
 import { day } from "../../fields/day.ts";
 import { dayOrDateTime } from "../../fields/date-time.ts";
-import { explain } from "../../fields/explain.ts";
 import { looseFields } from "../../fields/field-object.ts";
+import { listOf } from "../../fields/list.ts";
 import { text, yesOrNo } from "../../fields/text.ts";
 import { v2IdentifierSchema } from "./identifier.ts";
 
@@ -36,9 +36,9 @@ export const v2ContactFieldsSchema = looseFields({
   /** Whether to start the welcome e-mails, if any are configured; default `false`. */
   triggerWelcomeEmail: yesOrNo().optional(),
   /** Ids of the lists that the contact is subscribed to; may be empty. */
-  listIds: z.array(text(), { error: explain }),
+  listIds: listOf(text()),
   /** At least one. Creating a contact needs an e-mail identifier; only the service knows whether it exists. */
-  identifiers: z.array(v2IdentifierSchema, { error: explain }).min(1),
+  identifiers: listOf(v2IdentifierSchema).min(1),
 });
 
 /** A v2 contact, as `v2.contacts.upsert` sends it ("v2 contact", "v2 identifier object"). */
