@@ -1,0 +1,119 @@
+import { Paginator, type PageReading, type PageSource } from "../../src/pagination.ts";
+
+export interface Item {
+  readonly id: string;
+}
+
+/** `items(3, 5)` is the items "3" and "4". */
+export function items(from: number, to: number): Item[] {
+  return Array.from({ length: Math.max(0, to - from) }, (_, at) => ({ id: String(from + at) }));
+}
+
+export const ids = (list: readonly Item[]) => list.map(({ id }) => id);
+
+/** What a fake list answers: an array is a page without any hint. */
+export type Answer = readonly Item[] | (Partial<PageReading<Item>> & { items: readonly Item[] });
+
+export type Options = Partial<Omit<PageSource<Item>, "load" | "identify">>;
+
+const defaults = { page: undefined, limit: 100, countedLimit: 100, readAhead: undefined, signal: undefined };
+
+function readingOf(answer: Answer): PageReading<Item> {
+  return "items" in answer ? { raw: answer, ...answer } : { items: answer, raw: answer };
+}
+
+/** A list that answers at once; `log` holds what it was asked for, in order: `"1"`, `"2 ahead"`. */
+export function listThat(answers: (page: number) => Answer, options: Options = {}) {
+  const log: string[] = [];
+  const paginator = new Paginator<Item>({
+    ...defaults,
+    ...options,
+    async load(page = 1, { signal, isReadAhead }) {
+      signal?.throwIfAborted();
+      log.push(isReadAhead ? `${page} ahead` : `${page}`);
+      return readingOf(answers(page));
+    },
+    identify: ({ id }) => id,
+  });
+  return { paginator, log };
+}
+
+/** A list whose pages are these, and then empty ones. */
+export function listOf(pages: readonly Answer[], options: Options = {}) {
+  return listThat((page) => pages[page - 1] ?? [], options);
+}
+
+/**
+ * A list that answers when the test says so. `log` holds, in order, what was asked for, answered and aborted.
+ * Like the transport it rejects at once where its signal aborts.
+ */
+export function heldList(options: Options = {}) {
+  const log: string[] = [];
+  const asked = new Map<number, { answer(answer: Answer): void; fail(error: Error): void }>();
+  const paginator = new Paginator<Item>({
+    ...defaults,
+    ...options,
+    load: (page = 1, { signal, isReadAhead }) =>
+      new Promise((resolve, reject) => {
+        log.push(isReadAhead ? `ask ${page} ahead` : `ask ${page}`);
+        const abort = () => {
+          log.push(`abort ${page}`);
+          reject(signal?.reason);
+        };
+        if (signal?.aborted) return abort();
+        signal?.addEventListener("abort", abort, { once: true });
+        const end = (what: string, settle: () => void) => {
+          log.push(`${what} ${page}`);
+          signal?.removeEventListener("abort", abort);
+          settle();
+        };
+        asked.set(page, {
+          answer: (answer) => end("answer", () => resolve(readingOf(answer))),
+          fail: (error) => end("fail", () => reject(error)),
+        });
+      }),
+    identify: ({ id }) => id,
+  });
+  const take = (page: number) => {
+    const waiting = asked.get(page);
+    if (!waiting) throw new Error(`page ${page} was not asked for; the log is: ${log.join(", ")}`);
+    asked.delete(page);
+    return waiting;
+  };
+  return {
+    paginator,
+    log,
+    /** Answers a page that is, or is about to be, asked for, and lets everything that follows from it happen. */
+    async answer(page: number, answer: Answer) {
+      await settled();
+      take(page).answer(answer);
+      await settled();
+    },
+    async fail(page: number, error: Error) {
+      await settled();
+      take(page).fail(error);
+      await settled();
+    },
+  };
+}
+
+/** Lets all promise callbacks run that are due: they come before the next turn of the event loop. */
+export function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+export async function collect<T>(iterable: AsyncIterable<T>): Promise<T[]> {
+  const collected: T[] = [];
+  for await (const value of iterable) collected.push(value);
+  return collected;
+}
+
+/** The error that a promise rejects with. */
+export async function errorOf(promise: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error("it did not reject");
+}

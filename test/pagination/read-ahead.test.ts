@@ -1,0 +1,280 @@
+import { getEventListeners } from "node:events";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+import { AbortError, ConnectionError } from "../../src/errors.ts";
+import type { Page } from "../../src/pagination.ts";
+import { collect, errorOf, heldList, items, listThat, settled, type Item } from "./fake-list.ts";
+
+const failure = () => new ConnectionError({ message: "reset", outcome: "not-applied", reason: "reset" });
+
+describe("reading ahead", () => {
+  test("fetches one page while the consumer works, and no more until it is taken", async () => {
+    const { paginator, log, answer } = heldList();
+    const pages = paginator.pages()[Symbol.asyncIterator]();
+    const first = pages.next();
+    await answer(1, items(0, 100));
+    await first;
+    log.push("work on 1");
+    await answer(2, items(100, 200));
+    await pages.next();
+    log.push("work on 2");
+    await settled();
+    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "work on 1", "answer 2", "ask 3 ahead", "work on 2"]);
+  });
+
+  test("with 0 asks for a page only when the consumer comes to it", async () => {
+    const { paginator, log, answer } = heldList({ readAhead: 0 });
+    const pages = paginator.pages()[Symbol.asyncIterator]();
+    const first = pages.next();
+    await answer(1, items(0, 100));
+    await first;
+    log.push("work on 1");
+    const second = pages.next();
+    await answer(2, items(100, 150));
+    await second;
+    expect(log).toEqual(["ask 1", "answer 1", "work on 1", "ask 2", "answer 2"]);
+    expect(await pages.next()).toEqual({ done: true, value: undefined });
+  });
+
+  test("with 3 holds three pages, one request at a time", async () => {
+    const { paginator, log, answer } = heldList({ readAhead: 3 });
+    const pages = paginator.pages()[Symbol.asyncIterator]();
+    const first = pages.next();
+    for (const page of [1, 2, 3, 4]) await answer(page, items(page * 100, page * 100 + 100));
+    await first;
+    expect(log).toEqual(
+      ["ask 1", "answer 1", "ask 2 ahead", "answer 2", "ask 3 ahead", "answer 3", "ask 4 ahead", "answer 4"],
+    );
+    await pages.next();
+    expect(log.at(-1)).toBe("ask 5 ahead");
+  });
+
+  test("asks for a page that the consumer waits for as one that is waited for", async () => {
+    const { paginator, log, answer } = heldList();
+    const pages = paginator.pages()[Symbol.asyncIterator]();
+    const both = [pages.next(), pages.next(), pages.next()];
+    await answer(1, items(0, 100));
+    await answer(2, items(100, 200));
+    await answer(3, items(200, 300));
+    await Promise.all(both);
+    expect(log.filter((line) => line.startsWith("ask"))).toEqual(["ask 1", "ask 2", "ask 3", "ask 4 ahead"]);
+  });
+
+  test("goes no further than the last page", async () => {
+    const { paginator, log, answer } = heldList({ readAhead: 3 });
+    const all = collect(paginator);
+    await answer(1, { items: items(0, 100), totalItems: 101 });
+    await answer(2, { items: items(100, 101), totalItems: 101 });
+    expect(await all).toEqual(items(0, 101));
+    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "answer 2"]);
+  });
+});
+
+describe("calls of next() that overlap", () => {
+  test("each get the item that is their turn, and the end where the list ends", async () => {
+    const { paginator } = listThat((page) => items(page * 2, page * 2 + (page < 3 ? 2 : 1)), { countedLimit: 2 });
+    const iterator = paginator[Symbol.asyncIterator]();
+    const results = await Promise.all(Array.from({ length: 7 }, () => iterator.next()));
+    expect(results.map(({ done, value }) => (done ? "end" : value.id))).toEqual(["2", "3", "4", "5", "6", "end", "end"]);
+  });
+
+  test("each get the page that is their turn", async () => {
+    const { paginator, log } = listThat((page) => items(page * 2, page * 2 + (page < 3 ? 2 : 1)), { countedLimit: 2 });
+    const iterator = paginator.pages()[Symbol.asyncIterator]();
+    const results = await Promise.all(Array.from({ length: 5 }, () => iterator.next()));
+    expect(results.map(({ done, value }) => (done ? "end" : value.page))).toEqual([1, 2, 3, "end", "end"]);
+    expect(log).toEqual(["1", "2", "3"]);
+  });
+});
+
+describe("a page that fails", () => {
+  test("while it is read ahead, is told only when the consumer comes to it", async () => {
+    const { paginator, log, answer, fail } = heldList();
+    const seen: string[] = [];
+    const loop = (async () => {
+      for await (const item of paginator) seen.push(item.id);
+    })();
+    const reset = failure();
+    await answer(1, items(0, 3).concat(items(10, 107)));
+    const outcome = errorOf(loop);
+    await fail(2, reset);
+    expect(await outcome).toBe(reset);
+    expect(seen).toHaveLength(100);
+    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "fail 2"]);
+  });
+
+  test("is told once; after it the iteration is over, and nothing more is asked for", async () => {
+    const { paginator, log, fail } = heldList();
+    for (const iterator of [paginator[Symbol.asyncIterator](), paginator.pages()[Symbol.asyncIterator]()]) {
+      const first = errorOf(iterator.next());
+      await fail(1, failure());
+      expect(await first).toBeInstanceOf(ConnectionError);
+      expect(await iterator.next()).toEqual({ done: true, value: undefined });
+    }
+    expect(log).toEqual(["ask 1", "fail 1", "ask 1", "fail 1"]);
+  });
+});
+
+describe("nothing stays behind", () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => unhandled.push(reason);
+  beforeEach(() => {
+    unhandled.length = 0;
+    process.on("unhandledRejection", note);
+  });
+  afterEach(async () => {
+    await settled();
+    process.off("unhandledRejection", note);
+    expect(unhandled).toEqual([]);
+  });
+
+  test("leaving the loop aborts the page that is read ahead", async () => {
+    const { paginator, log, answer } = heldList();
+    const loop = (async () => {
+      for await (const item of paginator) if (item.id === "5") break;
+    })();
+    await answer(1, items(0, 100));
+    await loop;
+    await settled();
+    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "abort 2"]);
+  });
+
+  test("throwing in the loop aborts it too, and the loop rejects with what was thrown", async () => {
+    const { paginator, log, answer } = heldList({ readAhead: 3 });
+    const thrown = new Error("of the consumer");
+    const loop = errorOf((async () => {
+      for await (const page of paginator.pages()) if (page.page === 1) throw thrown;
+    })());
+    await answer(1, items(0, 100));
+    expect(await loop).toBe(thrown);
+    await settled();
+    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "abort 2"]);
+  });
+
+  test("leaving a loop over a page aborts it too", async () => {
+    const { paginator, log, answer } = heldList();
+    const awaited = paginator.then((page) => page);
+    await answer(1, items(0, 100));
+    for await (const item of await awaited) if (item.id === "5") break;
+    await settled();
+    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "abort 2"]);
+  });
+
+  test("a page read ahead that failed is forgotten when the loop is left", async () => {
+    const { paginator, log, answer, fail } = heldList();
+    const iterator = paginator[Symbol.asyncIterator]();
+    const first = iterator.next();
+    await answer(1, items(0, 100));
+    await first;
+    await fail(2, failure());
+    expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
+    expect(await iterator.next()).toEqual({ done: true, value: undefined });
+    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "fail 2"]);
+  });
+
+  test.each(["items", "pages"] as const)("return() of %s does not wait for a page, and ends the next() that does", async (what) => {
+    const { paginator, log } = heldList();
+    const iterable: AsyncIterable<unknown> = what === "items" ? paginator : paginator.pages();
+    const iterator = iterable[Symbol.asyncIterator]();
+    const waiting = iterator.next();
+    await settled();
+    expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    expect(log).toEqual(["ask 1", "abort 1"]);
+  });
+
+  test("aborting while a page is waited for rejects with what the page rejects with", async () => {
+    const controller = new AbortController();
+    const { paginator, log, answer } = heldList({ signal: controller.signal });
+    const loop = errorOf(collect(paginator));
+    await answer(1, items(0, 100));
+    const reason = new Error("enough");
+    controller.abort(reason);
+    expect(await loop).toBe(reason);
+    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "abort 2"]);
+  });
+
+  test("aborting between two items ends the loop at the next one", async () => {
+    const controller = new AbortController();
+    const { paginator, log, answer } = heldList({ signal: controller.signal });
+    const seen: string[] = [];
+    const reason = new Error("enough");
+    const loop = errorOf((async () => {
+      for await (const item of paginator) {
+        seen.push(item.id);
+        if (item.id === "2") controller.abort(reason);
+      }
+    })());
+    await answer(1, items(0, 100));
+    const error = await loop;
+    expect(error).toBeInstanceOf(AbortError);
+    expect(error).toMatchObject({ cause: reason, outcome: "not-applied" });
+    expect(seen).toEqual(["0", "1", "2"]);
+    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "abort 2"]);
+  });
+
+  test("aborting drops a page that lies ready", async () => {
+    const controller = new AbortController();
+    const { paginator, log, answer } = heldList({ signal: controller.signal });
+    const pages = paginator.pages()[Symbol.asyncIterator]();
+    const first = pages.next();
+    await answer(1, items(0, 100));
+    await first;
+    await answer(2, items(100, 150));
+    controller.abort();
+    expect(await errorOf(pages.next())).toBeInstanceOf(AbortError);
+    expect(await pages.next()).toEqual({ done: true, value: undefined });
+    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "answer 2"]);
+  });
+
+  test("aborting after the last page changes nothing", async () => {
+    const controller = new AbortController();
+    const { paginator, answer } = heldList({ signal: controller.signal });
+    const pages = paginator.pages()[Symbol.asyncIterator]();
+    const first = pages.next();
+    await answer(1, items(0, 5));
+    await first;
+    controller.abort();
+    expect(await pages.next()).toEqual({ done: true, value: undefined });
+  });
+
+  test("no listener stays on the signal, however the loop ends", async () => {
+    const { signal } = new AbortController();
+    const listeners = () => getEventListeners(signal, "abort").length;
+    const { paginator } = listThat((page) => items(page * 100, page * 100 + (page < 5 ? 100 : 7)), { signal });
+    await collect(paginator);
+    expect(listeners()).toBe(0);
+    for await (const _ of paginator) break;
+    expect(listeners()).toBe(0);
+    const abandoned = paginator[Symbol.asyncIterator]();
+    await abandoned.next();
+    await settled();
+    expect(listeners()).toBe(0);
+  });
+});
+
+describe("memory", () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage: () => void = runInNewContext("gc");
+
+  test.each([0, 1, 3])("with readAhead %i only the page at hand and those read ahead are held", async (readAhead) => {
+    const bodies: WeakRef<object>[] = [];
+    const { paginator } = listThat((page) => {
+      const raw = { page };
+      bodies.push(new WeakRef(raw));
+      return { items: items(page * 10, page * 10 + 10), raw, totalItems: 500 };
+    }, { readAhead, countedLimit: 10 });
+    const pages = paginator.pages()[Symbol.asyncIterator]();
+    const held: { page: Page<Item> | undefined } = { page: undefined };
+    for (let page = 1; page <= 20; page += 1) {
+      held.page = (await pages.next()).value;
+      await settled();
+    }
+    collectGarbage();
+    const alive = bodies.flatMap((body) => (body.deref() ? [1] : [])).length;
+    expect(held.page?.page).toBe(20);
+    expect(alive).toBeLessThanOrEqual(1 + readAhead);
+  });
+});
