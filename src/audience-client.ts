@@ -1,0 +1,69 @@
+import { openClient, type OpenClient } from "./open-client.ts";
+import { viewOptions, type ClientOptions } from "./options.ts";
+import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
+import type { Session } from "./transport/session.ts";
+import { V1Client } from "./v1/v1-client.ts";
+import { V2Client } from "./v2/v2-client.ts";
+
+/**
+ * The client of the service: both families over one transport, within the rate limits, checked before sending.
+ *
+ * Each option may come from the environment; what a family misses is only missed when that family is used.
+ *
+ * ```ts
+ * const audience = new AudienceClient({ baseUrl: "https://api.example.com", apiKey: process.env.KEY });
+ * const profile = await audience.v1.customers.upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" });
+ * ```
+ *
+ * @throws ConfigurationError naming the option that is wrong.
+ */
+export class AudienceClient {
+  readonly #options: ClientOptions;
+  readonly #client: OpenClient;
+  #v1: V1Client | undefined;
+  #v2: V2Client | undefined;
+
+  constructor(options?: ClientOptions);
+  /** @internal */
+  constructor(options: ClientOptions, session: Session);
+  constructor(options: ClientOptions = {}, session?: Session) {
+    this.#client = openClient(options, session);
+    this.#options = { ...options };
+  }
+
+  /** Customers, contact groups, events. Throws a `ConfigurationError` without `baseUrl` or `apiKey`. */
+  get v1(): V1Client {
+    return (this.#v1 ??= new V1Client(undefined, this.#client));
+  }
+
+  /** Contact upsert and lists. Throws a `ConfigurationError` without `baseUrlV2`, `appId` or a key. */
+  get v2(): V2Client {
+    return (this.#v2 ??= new V2Client(undefined, this.#client));
+  }
+
+  /** What keeps the calls within the limits; undefined where the option `rateLimiter` is `false`. */
+  get rateLimiter(): RateLimiter | undefined {
+    return this.#client.transport.session.limiter;
+  }
+
+  /**
+   * Another view of this client with other options: the same limiter, the same order of writes, the same `close()`.
+   *
+   * ```ts
+   * const patient = audience.withOptions({ timeoutMs: 120_000, maxRetries: 0 });
+   * ```
+   */
+  withOptions(options: ClientOptions): AudienceClient {
+    return new AudienceClient(viewOptions(this.#options, options), this.#client.transport.session);
+  }
+
+  /** Rejects what still waits, and resolves when what is in flight has ended. Later calls reject. */
+  close(): Promise<void> {
+    return this.#client.transport.session.close();
+  }
+
+  /** `await using audience = new AudienceClient(…)`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,61 @@
+// The public surface, listed by hand.
+export { AudienceClient } from "./audience-client.ts";
+export { V1Client } from "./v1/v1-client.ts";
+export { V2Client } from "./v2/v2-client.ts";
+export { RateLimiter } from "./rate-limiter/rate-limiter.ts";
+export { DOCUMENTED_WINDOWS } from "./limits.ts";
+export {
+  ApiError,
+  AbortError,
+  AudienceError,
+  AuthenticationError,
+  BadRequestError,
+  ConfigurationError,
+  ConnectionError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  RateLimitWaitError,
+  RedirectError,
+  ServerError,
+  TimeoutError,
+  UnexpectedResponseError,
+  ValidationError,
+  isAudienceError,
+} from "./errors.ts";
+
+export type { ClientOptions } from "./options.ts";
+export type { ListOptions } from "./list-pages.ts";
+export type { Operation } from "./endpoint.ts";
+export type { ConnectionFailureReason, ErrorRequest, Outcome, RateLimitWindow, ValidationIssue } from "./errors.ts";
+export type { Page, Paginator } from "./pagination.ts";
+export type { RateLimiterOptions } from "./rate-limiter/options.ts";
+export type { RateLimiterUsage } from "./rate-limiter/rate-limiter.ts";
+export type { WindowUsage } from "./rate-limiter/places.ts";
+export type { RateLimiterSnapshot } from "./rate-limiter/snapshot.ts";
+export type { RateLimitStore } from "./rate-limiter/store.ts";
+export type { ApiPromise, ResponseSummary, WithResponse } from "./transport/api-promise.ts";
+export type { CallOptions } from "./transport/call-options.ts";
+export type { ApiKey } from "./transport/key-source.ts";
+export type { Hooks, Logger, LogLevel, RequestEvent } from "./transport/observer.ts";
+export type { Fetch } from "./transport/send.ts";
+export type { AddContactOptions, V1ContactGroups } from "./v1/contact-groups.ts";
+export type { V1Customers } from "./v1/customers.ts";
+export type { EventResult } from "./v1/endpoints.ts";
+export type { V1Events } from "./v1/events.ts";
+export type { ParsedPage, ParsePage } from "./v1/parse-page.ts";
+export type { AddContactResult, ContactGroup, V1ContactGroupListQuery } from "./v1/schemas/contact-group.ts";
+export type {
+  V1ConsentedListContact,
+  V1Contact,
+  V1CustomerListQuery,
+  V1ListContact,
+  V1OptIn,
+} from "./v1/schemas/contact.ts";
+export type { V1Event } from "./v1/schemas/event.ts";
+export type { Profile, ProfileAttributes, ProfileLinks, ProfileRelationships } from "./v1/schemas/profile.ts";
+export type { V2Contacts } from "./v2/contacts.ts";
+export type { V2Lists } from "./v2/lists.ts";
+export type { V2Contact, V2UpsertResult } from "./v2/schemas/contact.ts";
+export type { V2Identifier } from "./v2/schemas/identifier.ts";
+export type { List, V2ListQuery } from "./v2/schemas/list.ts";

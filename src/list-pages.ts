@@ -1,0 +1,59 @@
+import { Paginator, type PageReading } from "./pagination.ts";
+import type { ApiPromise } from "./transport/api-promise.ts";
+import type { CallOptions } from "./transport/call-options.ts";
+
+/** Options of a list call: beside those of any call, how many pages are read while the consumer works. */
+export interface ListOptions extends CallOptions {
+  /** Pages. Default 1; 0 asks for a page only when it is wanted. */
+  readAhead?: number | undefined;
+}
+
+export interface ListCall<T> {
+  /** As the user gave them: checked with each page, so that a bad one rejects and never throws. */
+  readonly query: unknown;
+  readonly options: unknown;
+  readonly defaultLimit: number | undefined;
+  readonly longestPage: number | undefined;
+  readonly identify: (item: T) => string | undefined;
+  readonly call: (query: unknown, options: unknown) => ApiPromise<PageReading<T>>;
+}
+
+const defaultPriority = 5;
+const lastPriority = 9;
+
+/** A list of one family, page by page. */
+export function listPages<T>({ query, options, defaultLimit, longestPage, identify, call }: ListCall<T>): Paginator<T> {
+  const asked = copyOf<{ page?: number; limit?: number }>(query);
+  const given = copyOf<ListOptions>(options);
+  const limit = asked?.limit ?? defaultLimit;
+  return new Paginator<T>({
+    page: asked?.page,
+    limit,
+    countedLimit: limit === undefined || longestPage === undefined ? limit : Math.min(limit, longestPage),
+    readAhead: given?.readAhead,
+    signal: given?.signal,
+    identify,
+    async load(page, { signal, isReadAhead }) {
+      // What is no object goes on as it is, to be refused where all calls are.
+      const pageQuery = asked ? { ...asked, limit, page } : query;
+      const pageOptions = given ? { ...given, signal, readAhead: undefined, priority: priorityOf(given, isReadAhead) } : options;
+      const { data, response } = await call(pageQuery, pageOptions).withResponse();
+      return { ...data, status: response.status };
+    },
+  });
+}
+
+/** A page that nobody has asked for yet steps behind calls that somebody waits for. */
+function priorityOf({ priority }: ListOptions, isReadAhead: boolean): number | undefined {
+  return isReadAhead ? Math.min((priority ?? defaultPriority) + 1, lastPriority) : priority;
+}
+
+/** What is given, read once; undefined if it is no object, or one that cannot be read. */
+function copyOf<T extends object>(value: unknown): Partial<T> | undefined {
+  if (value !== undefined && (typeof value !== "object" || value === null || Array.isArray(value))) return undefined;
+  try {
+    return { ...(value as T | undefined) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,74 @@
+import { ConfigurationError } from "./errors.ts";
+
+/** What an option must be, as a question and in words. */
+export interface OptionRule {
+  readonly holds: (value: unknown) => boolean;
+  readonly words: string;
+}
+
+const isNumber = (value: unknown): value is number => typeof value === "number" && !Number.isNaN(value);
+const isWhole = (value: unknown): value is number => Number.isSafeInteger(value);
+
+export const rules = {
+  boolean: { holds: (value) => typeof value === "boolean", words: "true or false" },
+  text: { holds: (value) => typeof value === "string" && value.trim() !== "", words: "a text that is not empty" },
+  function: { holds: (value) => typeof value === "function", words: "a function" },
+  object: { holds: (value) => typeof value === "object" && value !== null && !Array.isArray(value), words: "an object" },
+  durationMs: { holds: (value) => isNumber(value) && value > 0, words: "a number of milliseconds above 0" },
+  waitMs: { holds: (value) => isNumber(value) && value >= 0, words: "a number of milliseconds from 0" },
+  count: { holds: (value) => isWhole(value) && value >= 0, words: "a whole number from 0" },
+  positiveCount: { holds: (value) => isWhole(value) && value > 0, words: "a whole number from 1" },
+  priority: { holds: (value) => isWhole(value) && value >= 0 && value <= 9, words: "a whole number from 0 (first) to 9 (last)" },
+  signal: {
+    holds: (value) => typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value,
+    words: "an AbortSignal",
+  },
+} as const satisfies Record<string, OptionRule>;
+
+/**
+ * The options that are given, each read once and checked by its rule. An unknown name is an error too: a typing error
+ * must not go unheard. An explicit `undefined` is an option left out.
+ */
+export function readOptions(
+  options: unknown,
+  allowed: Readonly<Record<string, OptionRule>>,
+  place: string,
+): Readonly<Record<string, unknown>> {
+  if (!rules.object.holds(options)) throw new ConfigurationError(`${place} must be an object, not ${kindOf(options)}.`);
+  const given: Record<string, unknown> = {};
+  // True: the rule has just found an object.
+  for (const [name, value] of entriesOf(options as object, place)) {
+    if (value === undefined) continue;
+    const rule = Object.hasOwn(allowed, name) ? allowed[name] : undefined;
+    if (!rule) throw new ConfigurationError(unknownOption(name, Object.keys(allowed), place));
+    if (!rule.holds(value)) throw new ConfigurationError(`${name} must be ${rule.words}, not ${kindOf(value)}.`);
+    given[name] = value;
+  }
+  return given;
+}
+
+function entriesOf(options: object, place: string): [string, unknown][] {
+  try {
+    return Object.entries(options);
+  } catch {
+    throw new ConfigurationError(`${place} cannot be read: a getter or a proxy throws.`);
+  }
+}
+
+function unknownOption(name: string, allowed: readonly string[], place: string): string {
+  const meant = allowed.find((each) => plain(each) === plain(name)) ?? allowed.find((each) => plain(each).startsWith(plain(name)));
+  return `${place} has no option ${JSON.stringify(name)}${meant ? `; did you mean ${meant}?` : `. It has: ${allowed.join(", ")}.`}`;
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+}
+
+/** A value's kind; never the value, which could be a key in the wrong place. */
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "number") return String(value);
+  if (value === "") return "an empty text";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}

@@ -1,0 +1,238 @@
+import { readBaseUrl } from "./base-url.ts";
+import { ConfigurationError } from "./errors.ts";
+import { readOptions, rules, type OptionRule } from "./option-checks.ts";
+import type { RateLimiterOptions } from "./rate-limiter/options.ts";
+import { processLimiter } from "./rate-limiter/process-limiter.ts";
+import { RateLimiter } from "./rate-limiter/rate-limiter.ts";
+import { Observer, logLevels, type Hooks, type Logger, type LogLevel } from "./transport/observer.ts";
+import type { TransportSettings } from "./transport/job.ts";
+import { KeySource, checkSecret, type ApiKey } from "./transport/key-source.ts";
+import { Redactor } from "./transport/redact.ts";
+import { readHeaders } from "./transport/request-headers.ts";
+import type { Fetch } from "./transport/send.ts";
+import { packageVersion } from "./version.ts";
+import type { ParsePage } from "./v1/parse-page.ts";
+
+/** Options of a client. Those with an environment variable are read from it where they are not given. */
+export interface ClientOptions {
+  /** `{base_url}` of the v1 family; may carry a path prefix. `AUDIENCE_BASE_URL`. */
+  baseUrl?: string | undefined;
+  /** `{base_url_v2}` of the v2 family. `AUDIENCE_BASE_URL_V2`. */
+  baseUrlV2?: string | undefined;
+  /** The key, or a function that is asked before every attempt. `AUDIENCE_API_KEY`. */
+  apiKey?: ApiKey | undefined;
+  /** The v2 family's key; default: `apiKey`. `AUDIENCE_API_KEY_V2`. */
+  apiKeyV2?: ApiKey | undefined;
+  /** The v2 family's app id. `AUDIENCE_APP_ID`. */
+  appId?: string | undefined;
+  /** One attempt, from sending to the last body byte, in milliseconds. Default 30,000. */
+  timeoutMs?: number | undefined;
+  /** The whole call: queue, attempts and backoff, in milliseconds. Default: none. */
+  deadlineMs?: number | undefined;
+  /** Attempts after the first. Default 4. */
+  maxRetries?: number | undefined;
+  /** The largest answer that is read, in bytes after decompression. Default 10 MiB. */
+  maxResponseBytes?: number | undefined;
+  /**
+   * A limiter, the options of one, or `false` for none. Default: the one limiter of this process, as the service
+   * counts per IP; options that hold only `maxWaitMs` or `maxQueued` keep it.
+   */
+  rateLimiter?: RateLimiter | RateLimiterOptions | false | undefined;
+  /** Says where the items of an unusual v1 list answer are. */
+  parsePage?: ParsePage | undefined;
+  /** Used in the place of the global `fetch`: a proxy's, a test's. */
+  fetch?: Fetch | undefined;
+  /** Further headers of every request. They cannot override the authentication. */
+  headers?: Readonly<Record<string, string>> | Headers | undefined;
+  /** `console`, pino and winston fit. Nothing is printed unless one is given. */
+  logger?: Logger | undefined;
+  /** Default `"warn"`. At `"debug"` each attempt, wait and retry is a line. */
+  logLevel?: LogLevel | undefined;
+  hooks?: Hooks | undefined;
+  /** Put before the package's own name in the `User-Agent` header. */
+  userAgent?: string | undefined;
+  /** Lets the constructor run in a browser, where every visitor can read the key. */
+  dangerouslyAllowBrowser?: boolean | undefined;
+  /** Lets a base URL be `http:` beyond this machine, which sends the key in the clear. */
+  allowInsecureHttp?: boolean | undefined;
+}
+
+/** A client's options, checked. What one family needs and misses is only missed when that family is used. */
+export interface ClientSettings {
+  readonly baseUrl: string | undefined;
+  readonly baseUrlV2: string | undefined;
+  readonly apiKey: KeySource | undefined;
+  readonly apiKeyV2: KeySource | undefined;
+  readonly appId: string | undefined;
+  readonly parsePage: ParsePage | undefined;
+  readonly limiter: RateLimiter | undefined;
+  readonly transport: TransportSettings;
+}
+
+const environmentVariables = {
+  baseUrl: "AUDIENCE_BASE_URL",
+  baseUrlV2: "AUDIENCE_BASE_URL_V2",
+  apiKey: "AUDIENCE_API_KEY",
+  apiKeyV2: "AUDIENCE_API_KEY_V2",
+  appId: "AUDIENCE_APP_ID",
+} as const;
+
+const keyRule: OptionRule = {
+  holds: (value) => typeof value === "string" || typeof value === "function",
+  words: "a text, or a function that gives one",
+};
+
+const allowed: Record<keyof ClientOptions, OptionRule> = {
+  baseUrl: rules.text,
+  baseUrlV2: rules.text,
+  apiKey: keyRule,
+  apiKeyV2: keyRule,
+  appId: rules.text,
+  timeoutMs: rules.durationMs,
+  deadlineMs: rules.durationMs,
+  maxRetries: rules.count,
+  maxResponseBytes: rules.positiveCount,
+  rateLimiter: { holds: (value) => value === false || rules.object.holds(value), words: "a RateLimiter, its options, or false" },
+  parsePage: rules.function,
+  fetch: rules.function,
+  headers: rules.object,
+  logger: { holds: isLogger, words: "an object with the methods debug, info, warn and error" },
+  logLevel: { holds: (value) => logLevels.some((level) => level === value), words: `one of ${logLevels.join(", ")}` },
+  hooks: rules.object,
+  userAgent: rules.text,
+  dangerouslyAllowBrowser: rules.boolean,
+  allowInsecureHttp: rules.boolean,
+};
+
+const hooksAllowed: Record<keyof Hooks, OptionRule> = {
+  onRequest: rules.function,
+  onResponse: rules.function,
+  onRetry: rules.function,
+  onThrottle: rules.function,
+};
+
+const limiterAllowed: Record<keyof RateLimiterOptions, OptionRule> = {
+  windows: rules.object,
+  maxWaitMs: rules.waitMs,
+  maxQueued: rules.count,
+  store: rules.object,
+  snapshot: rules.object,
+  clock: rules.function,
+};
+
+/** Reads options and environment. Throws a `ConfigurationError` that names what is wrong, and never shows a value. */
+export function readClientOptions(options: unknown): ClientSettings {
+  // The rules find each value to be what ClientOptions says.
+  const o: ClientOptions = { ...fromEnvironment(), ...readOptions(options, allowed, "The client's options") };
+  refuseBrowser(o);
+  const hooks: Hooks = readOptions(o.hooks ?? {}, hooksAllowed, "hooks");
+  const redactor = new Redactor();
+  const url = (value: string | undefined, name: string) =>
+    value === undefined ? undefined : readBaseUrl(value, name, o.allowInsecureHttp ?? false);
+  const key = (value: ApiKey | undefined, name: string) =>
+    value === undefined ? undefined : new KeySource(value, name, redactor);
+  const { limiter, maxWaitMs, maxQueued } = readLimiter(o.rateLimiter);
+  return {
+    baseUrl: url(o.baseUrl, "baseUrl"),
+    baseUrlV2: url(o.baseUrlV2, "baseUrlV2"),
+    apiKey: key(o.apiKey, "apiKey"),
+    apiKeyV2: key(o.apiKeyV2, "apiKeyV2") ?? key(o.apiKey, "apiKey"),
+    appId: o.appId === undefined ? undefined : checkSecret(o.appId, "appId"),
+    parsePage: o.parsePage,
+    limiter,
+    transport: {
+      call: {
+        signal: undefined,
+        timeoutMs: o.timeoutMs ?? 30_000,
+        deadlineMs: o.deadlineMs ?? Infinity,
+        maxRetries: o.maxRetries ?? 4,
+        maxWaitMs,
+        priority: 5,
+        headers: { accept: "application/json", "user-agent": userAgent(o.userAgent), ...readHeaders(o.headers ?? {}) },
+        repeatable: undefined,
+        given: {},
+      },
+      maxResponseBytes: o.maxResponseBytes ?? 10 * 1024 * 1024,
+      maxQueued,
+      fetch: o.fetch,
+      observer: new Observer({ hooks, logger: o.logger, logLevel: o.logLevel ?? "warn" }),
+      redactor,
+      newId: () => crypto.randomUUID(),
+      random: Math.random,
+      now: () => performance.now(),
+    },
+  };
+}
+
+/** The one limiter of this process, unless something is asked for that only another can keep. */
+function readLimiter(option: ClientOptions["rateLimiter"]): {
+  limiter: RateLimiter | undefined;
+  maxWaitMs: number | undefined;
+  maxQueued: number | undefined;
+} {
+  const own = { maxWaitMs: undefined, maxQueued: undefined };
+  if (option === false) return { limiter: undefined, ...own };
+  if (option && isLimiter(option)) return { limiter: option, ...own };
+  if (!keepsTheLimiter(option)) return { limiter: new RateLimiter(option), ...own };
+  const { maxWaitMs, maxQueued } = readOptions(option ?? {}, limiterAllowed, "rateLimiter") as RateLimiterOptions;
+  return { limiter: processLimiter(), maxWaitMs, maxQueued };
+}
+
+/** Whether an option says at most how long to wait, and so leaves the limiter as it is. */
+function keepsTheLimiter(option: ClientOptions["rateLimiter"]): option is Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued"> | undefined {
+  if (option === undefined) return true;
+  if (option === false || isLimiter(option)) return false;
+  return Object.entries(option).every(([name, value]) => value === undefined || name === "maxWaitMs" || name === "maxQueued");
+}
+
+/** The options of another view of a client: those given, over the client's own. The limiter stays the client's. */
+export function viewOptions(own: ClientOptions, options: ClientOptions): ClientOptions {
+  const given = readOptions(options, allowed, "The options of withOptions") as ClientOptions;
+  if (!keepsTheLimiter(given.rateLimiter)) {
+    throw new ConfigurationError("withOptions keeps the client's rateLimiter: of it, only maxWaitMs and maxQueued can be given.");
+  }
+  const rateLimiter = given.rateLimiter ?? (keepsTheLimiter(own.rateLimiter) ? own.rateLimiter : undefined);
+  return { ...own, ...given, rateLimiter };
+}
+
+/** By its methods: the limiter of the CommonJS build is no instance of the ESM build's class. */
+function isLimiter(option: RateLimiter | RateLimiterOptions): option is RateLimiter {
+  return "take" in option && typeof option.take === "function";
+}
+
+function isLogger(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const logger = value as Record<string, unknown>;
+  return ["debug", "info", "warn", "error"].every((level) => typeof logger[level] === "function");
+}
+
+/** An empty variable is one that is not set. */
+function fromEnvironment(): ClientOptions {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  const options: ClientOptions = {};
+  for (const [option, variable] of Object.entries(environmentVariables)) {
+    const value = process?.env?.[variable];
+    if (value) options[option as keyof typeof environmentVariables] = value;
+  }
+  return options;
+}
+
+/** Names what a family misses, with the environment variable that would give it. */
+export function missingOptions(names: readonly (keyof typeof environmentVariables)[], family: string): ConfigurationError {
+  const list = names.map((name) => `${name} (or ${environmentVariables[name]})`).join(", ");
+  return new ConfigurationError(`The ${family} family needs ${list}.`);
+}
+
+function refuseBrowser({ dangerouslyAllowBrowser }: ClientOptions): void {
+  const { window } = globalThis as { window?: { document?: unknown } };
+  if (dangerouslyAllowBrowser || window?.document === undefined) return;
+  throw new ConfigurationError(
+    "This is a browser, where every visitor could read the key (\"Authentication\", 4). Call the service from a backend; " +
+      "or set dangerouslyAllowBrowser, if the key is one that anybody may have.",
+  );
+}
+
+function userAgent(prefix: string | undefined): string {
+  const own = `audience-sdk/${packageVersion}`;
+  return prefix === undefined ? own : `${checkSecret(prefix, "userAgent")} ${own}`;
+}

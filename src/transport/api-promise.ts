@@ -1,0 +1,48 @@
+import type { Redactor } from "./redact.ts";
+import type { Exchange } from "./send.ts";
+
+/** What `.withResponse()` tells of the answer. */
+export interface ResponseSummary {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly url: string;
+}
+
+/** A call's value, with the answer it came in and what it took to get it. */
+export interface WithResponse<T> {
+  readonly data: T;
+  readonly response: ResponseSummary;
+  /** Requests sent, the first one included. */
+  readonly attempts: number;
+  /** Milliseconds spent waiting on this side: for the rate limit, and for earlier writes to the same contact. */
+  readonly queuedMs: number;
+}
+
+/** The Promise of a call's value. `.withResponse()` gives its answer too; nothing is sent again for that. */
+export interface ApiPromise<T> extends Promise<T> {
+  withResponse(): Promise<WithResponse<T>>;
+}
+
+/** A call's value, as the transport has it. */
+export interface CallResult<T> {
+  readonly data: T;
+  readonly exchange: Exchange;
+  readonly attempts: number;
+  readonly queuedMs: number;
+}
+
+export function apiPromise<T>(result: Promise<CallResult<T>>, redactor: Redactor): ApiPromise<T> {
+  const value = result.then(({ data }) => data);
+  return Object.assign(value, {
+    withResponse() {
+      // Who asks for the response hears of a failure there; the bare value then has no reader to hear of it.
+      value.catch(() => undefined);
+      return result.then((each) => summarize(each, redactor));
+    },
+  });
+}
+
+function summarize<T>({ data, exchange, attempts, queuedMs }: CallResult<T>, redactor: Redactor): WithResponse<T> {
+  const { status, headers, url } = exchange;
+  return { data, response: { status, headers: redactor.headers(headers), url: redactor.text(url) }, attempts, queuedMs };
+}

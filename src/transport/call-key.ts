@@ -1,0 +1,58 @@
+import { TimeoutError } from "../errors.ts";
+import { onAbort } from "../on-abort.ts";
+import type { KeySource } from "./key-source.ts";
+import { startTimer } from "./timer.ts";
+
+/** The key over one call's attempts: asked for before each, and once more after a 401. */
+export class CallKey {
+  readonly #source: KeySource;
+  readonly #timeoutMs: number;
+  readonly #signal: AbortSignal;
+  #last: string | undefined;
+  #next: string | undefined;
+  #hasAskedAgain = false;
+  /** Attempts that are made only because the key has changed: at most one. */
+  changes = 0;
+
+  constructor(source: KeySource, options: { timeoutMs: number; signal: AbortSignal }) {
+    this.#source = source;
+    this.#timeoutMs = options.timeoutMs;
+    this.#signal = options.signal;
+  }
+
+  async forAttempt(): Promise<string> {
+    this.#last = this.#next ?? (await this.#ask());
+    this.#next = undefined;
+    return this.#last;
+  }
+
+  /** After a 401. Only a different key is worth another attempt; a function that fails leaves the 401 as it is. */
+  async hasChanged(): Promise<boolean> {
+    if (!this.#source.isFunction || this.#hasAskedAgain) return false;
+    this.#hasAskedAgain = true;
+    const key = await this.#ask().catch(() => this.#last);
+    if (key === this.#last) return false;
+    this.#next = key;
+    this.changes = 1;
+    return true;
+  }
+
+  /** A key function that never answers must hold neither the call nor its place in the rate limit. */
+  async #ask(): Promise<string> {
+    const key = this.#source.current();
+    if (typeof key === "string") return key;
+    return await new Promise<string>((resolve, reject) => {
+      const timer = startTimer(() => reject(this.#timeoutError()), this.#timeoutMs);
+      const forget = onAbort(this.#signal, () => reject(this.#signal.reason as Error));
+      key.then(resolve, reject).finally(() => {
+        clearTimeout(timer);
+        forget();
+      });
+    });
+  }
+
+  #timeoutError(): TimeoutError {
+    const timeoutMs = this.#timeoutMs;
+    return new TimeoutError({ message: `The key function gave no key within ${timeoutMs} ms; nothing was sent.`, outcome: "not-sent", timeoutMs });
+  }
+}

@@ -1,0 +1,70 @@
+import { readOptions, rules, type OptionRule } from "../option-checks.ts";
+import { readHeaders } from "./request-headers.ts";
+
+/** Options of one call; each stands in the place of the client's. */
+export interface CallOptions {
+  /** Aborts the call at once, wherever it is: queue, backoff, flight or body. */
+  signal?: AbortSignal | undefined;
+  /** One attempt, from sending to the last body byte, in milliseconds. Default 30,000. */
+  timeoutMs?: number | undefined;
+  /** The whole call: queue, attempts and backoff, in milliseconds. Default: none. */
+  deadlineMs?: number | undefined;
+  /** Attempts after the first. Default 4. */
+  maxRetries?: number | undefined;
+  /** The longest wait for the rate limit, in milliseconds; a call that would wait longer fails at once. Default: none. */
+  maxWaitMs?: number | undefined;
+  /** Who goes first when calls wait: 0 (first) to 9 (last). Default 5. */
+  priority?: number | undefined;
+  /** Further headers. They cannot override the authentication. */
+  headers?: Readonly<Record<string, string>> | Headers | undefined;
+  /** Whether the call may be carried out twice, where you know better than the retry table. */
+  repeatable?: boolean | undefined;
+}
+
+/** A call's options, checked, over the client's. */
+export interface CallSettings {
+  readonly signal: AbortSignal | undefined;
+  readonly timeoutMs: number;
+  readonly deadlineMs: number;
+  readonly maxRetries: number;
+  readonly maxWaitMs: number | undefined;
+  readonly priority: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly repeatable: boolean | undefined;
+  /** All that were given, for an endpoint that has options of its own. */
+  readonly given: Readonly<Record<string, unknown>>;
+}
+
+const allowed = {
+  signal: rules.signal,
+  timeoutMs: rules.durationMs,
+  deadlineMs: rules.durationMs,
+  maxRetries: rules.count,
+  maxWaitMs: rules.waitMs,
+  priority: rules.priority,
+  headers: rules.object,
+  repeatable: rules.boolean,
+};
+
+/** Throws a `ConfigurationError` that names the option. */
+export function readCallOptions(
+  options: unknown,
+  defaults: CallSettings,
+  own: Readonly<Record<string, OptionRule>> = {},
+): CallSettings {
+  if (options === undefined) return defaults;
+  const given = readOptions(options, { ...allowed, ...own }, "The call's options");
+  // The rules have found each value to be what CallOptions says.
+  const o = given as CallOptions;
+  return {
+    signal: o.signal,
+    timeoutMs: o.timeoutMs ?? defaults.timeoutMs,
+    deadlineMs: o.deadlineMs ?? defaults.deadlineMs,
+    maxRetries: o.maxRetries ?? defaults.maxRetries,
+    maxWaitMs: o.maxWaitMs ?? defaults.maxWaitMs,
+    priority: o.priority ?? defaults.priority,
+    headers: o.headers ? { ...defaults.headers, ...readHeaders(o.headers) } : defaults.headers,
+    repeatable: o.repeatable,
+    given,
+  };
+}

@@ -1,0 +1,68 @@
+import { AudienceError, endWith, type Outcome } from "../errors.ts";
+import type { Operation } from "../endpoint.ts";
+
+const severity: readonly Outcome[] = ["not-sent", "not-applied", "unknown", "applied"];
+
+/** One call: who it is, what its attempts have done so far, and the one place where it can be interrupted. */
+export class Call {
+  readonly requestId: string;
+  readonly operation: Operation;
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  attempts = 0;
+  queuedMs = 0;
+  /** Sent, and not answered to the last byte yet. */
+  isInFlight = false;
+  /** The last attempt was refused with 429: the next goes first when the limiter's pause ends. */
+  wasRefused = false;
+  uniqueIdentifier: string | undefined;
+  #outcome: Outcome = "not-sent";
+  readonly #interruption = new AbortController();
+
+  constructor(facts: { requestId: string; operation: Operation; method: "GET" | "POST"; path: string }) {
+    this.requestId = facts.requestId;
+    this.operation = facts.operation;
+    this.method = facts.method;
+    this.path = facts.path;
+  }
+
+  /** Aborted, with an error of ours as its reason, when the caller is not waiting for this call any more. */
+  get signal(): AbortSignal {
+    return this.#interruption.signal;
+  }
+
+  /** What one attempt did. A read changes nothing, so it is never worse than not applied. */
+  record(outcome: Outcome): void {
+    const seen = this.method === "GET" && outcome === "unknown" ? "not-applied" : outcome;
+    if (severity.indexOf(seen) > severity.indexOf(this.#outcome)) this.#outcome = seen;
+  }
+
+  /** Ends the call from outside: by its signal, its deadline, or `close()`. */
+  interrupt(error: AudienceError): void {
+    if (this.isInFlight) this.record("unknown");
+    this.#interruption.abort(this.end(error));
+  }
+
+  /**
+   * Gives what `work` gives, but rejects at the moment of an interruption: the work may still have to see an exchange
+   * through to its end, so that its place in the rate limit is known.
+   */
+  race<T>(work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.signal.addEventListener("abort", () => reject(this.signal.reason as AudienceError), { once: true });
+      work().then(resolve, reject);
+    });
+  }
+
+  /** Completes an error with what only the whole call knows. */
+  end<E>(error: E): E {
+    if (!(error instanceof AudienceError)) return error;
+    if (error.request) return error;
+    const { requestId, operation, method, path, attempts } = this;
+    return endWith(error, {
+      outcome: this.#outcome,
+      request: { requestId, operation, method, path, attempts },
+      ...(this.uniqueIdentifier === undefined ? {} : { uniqueIdentifier: this.uniqueIdentifier }),
+    });
+  }
+}

@@ -1,0 +1,132 @@
+import type { Endpoint } from "../endpoint.ts";
+import {
+  ApiError,
+  AuthenticationError,
+  BadRequestError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  RedirectError,
+  ServerError,
+  UnexpectedResponseError,
+  type Outcome,
+} from "../errors.ts";
+import { UnreadableAnswer } from "../unreadable-answer.ts";
+import type { Redactor } from "./redact.ts";
+import { retryAfterMs } from "./retry-after.ts";
+import type { Exchange } from "./send.ts";
+
+const shownBodyLength = 64 * 1024;
+const shownMessageLength = 300;
+
+/** An answer's value; or a `RedirectError`, an `ApiError`, or an `UnexpectedResponseError`. */
+export function decode<Body, Output>(
+  exchange: Exchange,
+  endpoint: Endpoint<Body, Output>,
+  sent: Body,
+  redactor: Redactor,
+): Output {
+  const { status } = exchange;
+  if (status >= 200 && status <= 299) return readValue(exchange, endpoint, sent, redactor);
+  // 0 is what a browser makes of a redirect that it was told not to follow.
+  if (status === 0 || (status >= 300 && status <= 399)) throw redirectError(exchange, endpoint, redactor);
+  throw apiError(exchange, endpoint, redactor);
+}
+
+function readValue<Body, Output>(
+  exchange: Exchange,
+  endpoint: Endpoint<Body, Output>,
+  sent: Body,
+  redactor: Redactor,
+): Output {
+  const { status, text } = exchange;
+  const unexpected = (problem: string) =>
+    new UnexpectedResponseError({
+      message: `${status} on ${endpoint.method} ${endpoint.path}, but ${redactor.text(problem)}`,
+      outcome: "unknown",
+      status,
+      body: shownBody(exchange, redactor),
+    });
+  if (exchange.isTooLarge) throw unexpected("its body is larger than maxResponseBytes allows.");
+  const body = parseJson(text);
+  if (body === undefined && !endpoint.takesAnyAnswer) {
+    throw unexpected(text === "" ? "its body is empty." : "its body is not JSON.");
+  }
+  try {
+    return endpoint.read({ status, body: body === undefined ? text || undefined : body.value }, sent);
+  } catch (error) {
+    if (error instanceof UnreadableAnswer) throw unexpected(error.message);
+    throw error;
+  }
+}
+
+function redirectError<Body>(exchange: Exchange, endpoint: Endpoint<Body, unknown>, redactor: Redactor): RedirectError {
+  const location = exchange.headers.get("location");
+  return new RedirectError({
+    message: `${exchange.status} on ${endpoint.method} ${endpoint.path}: a redirect is never followed. Is the base URL right?`,
+    status: exchange.status,
+    ...(location === null ? {} : { location: redactor.text(location) }),
+  });
+}
+
+function apiError<Body>(exchange: Exchange, endpoint: Endpoint<Body, unknown>, redactor: Redactor): ApiError {
+  const { status } = exchange;
+  const body = shownBody(exchange, redactor);
+  const words = messageOf(body);
+  const retryAfter = retryAfterMs(exchange.headers);
+  return new (classOf(status))({
+    message: `${status} on ${endpoint.method} ${endpoint.path}${words ? `: ${words}` : ""}`,
+    outcome: outcomeOf(status, endpoint.mayHaveWrittenOn404 === true),
+    status,
+    headers: redactor.headers(exchange.headers),
+    body,
+    ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }),
+  });
+}
+
+/** What an error status says of a write: 408 and 5xx come from a server, or a gateway, that may have passed it on. */
+function outcomeOf(status: number, mayHaveWrittenOn404: boolean): Outcome {
+  if (status === 408 || status >= 500) return "unknown";
+  return status === 404 && mayHaveWrittenOn404 ? "unknown" : "not-applied";
+}
+
+function classOf(status: number): typeof ApiError {
+  if (status === 400) return BadRequestError;
+  if (status === 401) return AuthenticationError;
+  if (status === 403) return PermissionError;
+  if (status === 404) return NotFoundError;
+  if (status === 429) return RateLimitError;
+  return status >= 500 ? ServerError : ApiError;
+}
+
+/** The body as an error shows it: parsed JSON, else the text, at most 64 KiB, without keys. */
+function shownBody({ text, isTooLarge, failure }: Exchange, redactor: Redactor): unknown {
+  const isWhole = !isTooLarge && failure === undefined && text.length <= shownBodyLength;
+  const json = isWhole ? parseJson(text) : undefined;
+  return json ? redactor.json(json.value) : redactor.text(text).slice(0, shownBodyLength);
+}
+
+function parseJson(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+/** v2 says `message`; v1's error body is not documented, so the usual places are looked at ("Errors"). */
+function messageOf(body: unknown): string | undefined {
+  if (typeof body !== "object" || body === null) return undefined;
+  const { message, error, errors, detail } = body as Record<string, unknown>;
+  const candidates = [message, error, detail, Array.isArray(errors) ? errors[0] : errors];
+  for (const candidate of candidates) {
+    if (typeof candidate === "string" && candidate !== "") return candidate.slice(0, shownMessageLength);
+  }
+  const nested = candidates.find((candidate) => typeof candidate === "object" && candidate !== null);
+  return nested === undefined ? undefined : firstText(nested as Record<string, unknown>);
+}
+
+function firstText({ message, detail, title }: Record<string, unknown>): string | undefined {
+  const found = [message, detail, title].find((text) => typeof text === "string" && text !== "");
+  return (found as string | undefined)?.slice(0, shownMessageLength);
+}

@@ -1,0 +1,64 @@
+import { AudienceError, ConfigurationError } from "../errors.ts";
+import type { Redactor } from "./redact.ts";
+
+/** A key, or a function that gives the current one, asked before every attempt so that keys can be rotated. */
+export type ApiKey = string | (() => string | Promise<string>);
+
+/** Where one family's key comes from. Holds it where no `inspect` can see it. */
+export class KeySource {
+  readonly #key: ApiKey;
+  readonly #option: string;
+  readonly #redactor: Redactor;
+
+  constructor(key: ApiKey, option: string, redactor: Redactor) {
+    this.#key = typeof key === "string" ? checkSecret(key, option) : key;
+    this.#option = option;
+    this.#redactor = redactor;
+    if (typeof key === "string") redactor.learn(key);
+  }
+
+  get isFunction(): boolean {
+    return typeof this.#key === "function";
+  }
+
+  /** The key for the attempt at hand. Rejects with a `ConfigurationError` if the function fails or gives no key. */
+  current(): string | Promise<string> {
+    return typeof this.#key === "string" ? this.#key : this.#ask(this.#key);
+  }
+
+  async #ask(ask: () => string | Promise<string>): Promise<string> {
+    let key: unknown;
+    try {
+      key = await ask();
+    } catch (error) {
+      if (error instanceof AudienceError) throw error;
+      throw new ConfigurationError(`The ${this.#option} function failed: ${describe(error)}`);
+    }
+    const checked = checkSecret(key, this.#option);
+    this.#redactor.learn(checked);
+    return checked;
+  }
+}
+
+/** A text that can go into a header as it is. Says what is wrong without showing the text. */
+export function checkSecret(value: unknown, option: string): string {
+  const problem = problemOf(value);
+  if (problem) throw new ConfigurationError(`${option} ${problem}.`);
+  // problemOf has found it to be a text.
+  return value as string;
+}
+
+function problemOf(value: unknown): string | undefined {
+  if (typeof value !== "string") return `must be a text, not ${value === null ? "null" : typeof value}`;
+  if (value.trim() === "") return "is empty";
+  // eslint-disable-next-line no-control-regex
+  if (/[\u0000-\u001f\u007f]/.test(value)) return "holds a control character, perhaps a line break that was copied with it";
+  if (value !== value.trim()) return "begins or ends with a space";
+  if (/[^\u0020-\u007e]/.test(value)) return "holds a character that no HTTP header can carry";
+  return undefined;
+}
+
+/** Only the kind of the failure: its message could hold the key. */
+function describe(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}

@@ -1,0 +1,147 @@
+import type { AudienceError } from "../errors.ts";
+import type { Operation } from "../endpoint.ts";
+import { requestChannels, type RequestChannels } from "./request-channels.ts";
+
+/**
+ * What a hook is told: which call, which attempt, and how it went. No key, e-mail address, phone number or body;
+ * `path` is the endpoint's template, as an id in a path may be an e-mail address.
+ */
+export interface RequestEvent {
+  /** One per call, the same for all its attempts. */
+  requestId: string;
+  operation: Operation;
+  method: string;
+  path: string;
+  /** From 1. */
+  attempt: number;
+  status?: number;
+  /** From sending to the last body byte, in milliseconds. */
+  durationMs?: number;
+  /** The wait before the next attempt, or for the rate limit, in milliseconds. */
+  waitMs?: number;
+  error?: { name: string; code: string; status?: number };
+}
+
+/** Called as it happens; what a hook throws is logged and changes nothing. */
+export interface Hooks {
+  /** An attempt leaves. */
+  onRequest?: (event: RequestEvent) => void;
+  /** An attempt was answered: with `status`, `durationMs`, and `error` where the answer is one. */
+  onResponse?: (event: RequestEvent) => void;
+  /** An attempt failed and another follows in `waitMs`: with `error`. */
+  onRetry?: (event: RequestEvent) => void;
+  /** A call waits more than ten seconds for the rate limit: with `waitMs`. */
+  onThrottle?: (event: RequestEvent) => void;
+}
+
+/** `console`, pino and winston fit. Nothing is printed unless one is given. */
+export interface Logger {
+  debug(message: string): void;
+  info(message: string): void;
+  warn(message: string): void;
+  error(message: string): void;
+}
+
+export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
+
+export const logLevels: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
+
+const longWaitMs = 10_000;
+
+type CallFacts = Pick<RequestEvent, "requestId" | "operation" | "method" | "path">;
+
+/** Tells hooks, logger and the diagnostics channel what happens. Costs next to nothing where nobody listens. */
+export class Observer {
+  readonly #hooks: Hooks;
+  readonly #logger: Logger | undefined;
+  readonly #lowest: number;
+  readonly #channels: RequestChannels | undefined = requestChannels();
+
+  constructor(options: { hooks?: Hooks | undefined; logger?: Logger | undefined; logLevel: LogLevel }) {
+    this.#hooks = options.hooks ?? {};
+    this.#logger = options.logger;
+    this.#lowest = logLevels.indexOf(options.logLevel);
+  }
+
+  /** One attempt, from here to `answered` or `failed`. */
+  attempt(call: CallFacts, attempt: number): AttemptObserver {
+    const event: RequestEvent = { ...factsOf(call), attempt };
+    const channels = this.#channels?.hasSubscribers ? this.#channels : undefined;
+    this.#call("onRequest", event);
+    if (this.#logs("debug")) this.#log("debug", `${label(event)} is sent`);
+    channels?.start(event);
+    return {
+      answered: (status, durationMs, error) => {
+        Object.assign(event, { status, durationMs }, error && { error: summary(error) });
+        this.#call("onResponse", event);
+        if (this.#logs("debug")) this.#log("debug", `${label(event)} was answered with ${status} in ${Math.round(durationMs)} ms`);
+        channels?.end(event);
+      },
+      failed: (durationMs, error) => {
+        Object.assign(event, { durationMs, error: summary(error) });
+        if (this.#logs("debug")) this.#log("debug", `${label(event)} failed: ${error.name} in ${Math.round(durationMs)} ms`);
+        channels?.end(event);
+      },
+    };
+  }
+
+  retries(call: CallFacts, attempt: number, waitMs: number, error: AudienceError): void {
+    const event: RequestEvent = { ...factsOf(call), attempt, waitMs, error: summary(error) };
+    this.#call("onRetry", event);
+    if (this.#logs("debug")) this.#log("debug", `${label(event)} is tried again in ${Math.round(waitMs)} ms, after ${error.name}`);
+  }
+
+  waits(call: CallFacts, attempt: number, waitMs: number): void {
+    const event: RequestEvent = { ...factsOf(call), attempt, waitMs };
+    const isLong = waitMs > longWaitMs;
+    if (isLong) this.#call("onThrottle", event);
+    const level = isLong ? "warn" : "debug";
+    if (this.#logs(level)) this.#log(level, `${label(event)} waits ${Math.round(waitMs)} ms for the rate limit`);
+  }
+
+  warn(message: string): void {
+    if (this.#logs("warn")) this.#log("warn", message);
+  }
+
+  #call(name: keyof Hooks, event: RequestEvent): void {
+    const hook = this.#hooks[name];
+    if (!hook) return;
+    try {
+      // A copy, so that a hook that writes on it changes nothing; the promise of an async hook may reject.
+      const result: unknown = hook({ ...event });
+      if (result instanceof Promise) result.catch(() => this.warn(`the hook ${name} rejected; this changes nothing`));
+    } catch {
+      this.warn(`the hook ${name} threw; this changes nothing`);
+    }
+  }
+
+  #logs(level: LogLevel): boolean {
+    return this.#logger !== undefined && logLevels.indexOf(level) >= this.#lowest;
+  }
+
+  #log(level: Exclude<LogLevel, "silent">, message: string): void {
+    try {
+      this.#logger?.[level](`audience-sdk: ${message}`);
+    } catch {
+      // A logger that throws must not fail the call, and there is nowhere left to say so.
+    }
+  }
+}
+
+export interface AttemptObserver {
+  answered(status: number, durationMs: number, error?: AudienceError): void;
+  failed(durationMs: number, error: AudienceError): void;
+}
+
+function factsOf({ requestId, operation, method, path }: CallFacts): CallFacts {
+  return { requestId, operation, method, path };
+}
+
+function label({ operation, attempt, requestId }: RequestEvent): string {
+  return `${operation}, attempt ${attempt} (request ${requestId})`;
+}
+
+function summary(error: AudienceError): NonNullable<RequestEvent["error"]> {
+  const { name, code } = error;
+  return "status" in error && typeof error.status === "number" ? { name, code, status: error.status } : { name, code };
+}

@@ -1,0 +1,35 @@
+import { ConfigurationError } from "../errors.ts";
+
+/** Headers that frame the message: set by the runtime alone. */
+const framing = new Set(["connection", "content-length", "expect", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"]);
+
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** Reads the `headers` option: names in lower case, values that cannot break out of their line. Never shows a value. */
+export function readHeaders(headers: unknown): Record<string, string> {
+  const read: Record<string, string> = {};
+  for (const [name, value] of entriesOf(headers as object)) {
+    if (value === undefined) continue;
+    const problem = problemOf(name, value);
+    if (problem) throw new ConfigurationError(`headers: ${JSON.stringify(name)} ${problem}.`);
+    read[name.toLowerCase()] = value as string;
+  }
+  return read;
+}
+
+function entriesOf(headers: object): [string, unknown][] {
+  try {
+    // A Headers object gives nothing to Object.entries.
+    return headers instanceof Headers ? [...headers] : Object.entries(headers);
+  } catch {
+    throw new ConfigurationError("headers cannot be read: a getter or a proxy throws.");
+  }
+}
+
+function problemOf(name: string, value: unknown): string | undefined {
+  if (!token.test(name)) return "is not a header name";
+  if (framing.has(name.toLowerCase())) return "is set by the runtime, and cannot be given";
+  if (typeof value !== "string") return `must be a text, not ${value === null ? "null" : typeof value}`;
+  if (/[^\t\u0020-\u007e\u0080-\u00ff]/.test(value)) return "holds a character that no HTTP header can carry, such as a line break";
+  return undefined;
+}

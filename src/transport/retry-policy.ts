@@ -1,0 +1,37 @@
+import { ApiError, ConnectionError, RateLimitError, type AudienceError } from "../errors.ts";
+
+const firstBackoffMs = 500;
+const longestBackoffMs = 30_000;
+const shortestRefusalMs = 1_000;
+/** The longest window of the service: a wait beyond it is not one to be sat out by a call. */
+const longestRetryAfterMs = 3_600_000;
+
+export interface RetryQuestion {
+  readonly failure: AudienceError;
+  /** Whether the call leaves the service in the same state when it is carried out twice. */
+  readonly isRepeatable: boolean;
+  /** Retries made so far. */
+  readonly retries: number;
+  /** From 0 to 1, drawn for this retry. */
+  readonly random: number;
+}
+
+/** How long to wait before the next attempt, in milliseconds; undefined if the failure is final. */
+export function retryDelayMs({ failure, isRepeatable, retries, random }: RetryQuestion): number | undefined {
+  if (!mayBeRetried(failure, isRepeatable)) return undefined;
+  // Half of it fixed, half of it by chance, so that callers who failed together do not return together.
+  const backoffMs = Math.min(firstBackoffMs * 2 ** retries, longestBackoffMs) * (0.5 + random / 2);
+  if (!(failure instanceof ApiError)) return backoffMs;
+  const askedMs = failure.retryAfterMs ?? (failure instanceof RateLimitError ? shortestRefusalMs : 0);
+  if (askedMs > longestRetryAfterMs) return undefined;
+  return failure instanceof RateLimitError ? askedMs : Math.max(askedMs, backoffMs);
+}
+
+function mayBeRetried(failure: AudienceError, isRepeatable: boolean): boolean {
+  if (failure instanceof RateLimitError) return true;
+  if (failure instanceof ConnectionError) {
+    if (failure.reason === "tls") return false;
+    return failure.outcome === "not-sent" || isRepeatable;
+  }
+  return failure instanceof ApiError && (failure.status === 408 || failure.status >= 500) && isRepeatable;
+}

@@ -1,0 +1,140 @@
+import ky from "ky";
+import { AudienceError, ConnectionError, TimeoutError } from "../errors.ts";
+import { onAbort } from "../on-abort.ts";
+import type { Place } from "../rate-limiter/rate-limiter.ts";
+import { readConnectionFailure } from "./connection-failure.ts";
+import { readBody, type BodyText } from "./read-body.ts";
+import { startTimer } from "./timer.ts";
+
+/** `fetch`, or what behaves like it: a proxy's, a test's. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export interface OutgoingRequest {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly body: string | undefined;
+}
+
+/** An answer, read to its end or to the limit of its size. */
+export interface Exchange extends BodyText {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly url: string;
+}
+
+export interface SendOptions {
+  readonly fetch: Fetch | undefined;
+  readonly timeoutMs: number;
+  readonly maxResponseBytes: number;
+  /** The call's: aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+  readonly place: Place;
+  /** Makes a message safe to show. */
+  readonly redact: (text: string) => string;
+}
+
+/** How long an exchange that nobody waits for may go on, so that its place in the rate limit is known. */
+const lingerMs = 5_000;
+
+/** Sends one request and reads its answer. Rejects with a `ConnectionError` or `TimeoutError`, or the signal's reason. */
+export async function send(request: OutgoingRequest, options: SendOptions): Promise<Exchange> {
+  const cut = new AbortController();
+  const timeout = startTimer(() => cut.abort(timeoutError(options.timeoutMs)), options.timeoutMs);
+  let isAnswered = false;
+  let linger: ReturnType<typeof setTimeout> | undefined;
+  const stopListening = onAbort(options.signal, () => {
+    if (isAnswered) cut.abort(options.signal.reason);
+    else linger = unref(setTimeout(() => cut.abort(options.signal.reason), lingerMs));
+  });
+  try {
+    const response = await exchangeHeaders(request, options, cut.signal);
+    isAnswered = true;
+    options.place.answered();
+    if (options.signal.aborted) cut.abort(options.signal.reason);
+    const body = await readBody(response, options.maxResponseBytes, cut.signal);
+    // An error's status is known, whatever became of its body.
+    if (response.ok && body.failure !== undefined) throw connectionError(body.failure, options);
+    return { status: response.status, headers: response.headers, url: response.url || request.url, ...body };
+  } catch (error) {
+    if (cut.signal.aborted) {
+      options.place.lost();
+      throw cut.signal.reason;
+    }
+    if (error instanceof AudienceError) throw error;
+    throw connectionError(error, options);
+  } finally {
+    clearTimeout(timeout);
+    clearTimeout(linger);
+    stopListening();
+  }
+}
+
+async function exchangeHeaders(request: OutgoingRequest, options: SendOptions, cut: AbortSignal): Promise<Response> {
+  const { url, method, headers, body } = request;
+  const fetch = options.fetch ?? globalThis.fetch;
+  const init: RequestInit = { method, headers, redirect: "manual", signal: cut, ...(body === undefined ? {} : { body }) };
+  // ky's errors hold its Request: it is given neither key nor body, and what it sends is handed on as (url, init),
+  // as not every fetch takes the Request of another implementation.
+  const answer = ky(url, {
+    method,
+    fetch: async () => {
+      const response: unknown = await fetch(url, init);
+      if (!isResponse(response)) throw new TypeError("the fetch option did not give a Response");
+      return response;
+    },
+    retry: 0,
+    throwHttpErrors: false,
+    timeout: false,
+  });
+  return untilCut(answer, cut);
+}
+
+/** A fetch that does not heed its signal must not hold the call; what it gives too late is thrown away. */
+function untilCut(answer: Promise<Response>, cut: AbortSignal): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    cut.addEventListener("abort", () => reject(cut.reason as Error), { once: true });
+    answer.then((response) => {
+      if (cut.aborted) response.body?.cancel().catch(() => undefined);
+      resolve(response);
+    }, reject);
+  });
+}
+
+function isResponse(value: unknown): value is Response {
+  return typeof value === "object" && value !== null && "status" in value && "headers" in value;
+}
+
+function connectionError(error: unknown, { place, redact }: SendOptions): ConnectionError {
+  const { reason, wasSent, code } = readConnectionFailure(error);
+  if (wasSent) place.lost();
+  else place.unused();
+  return new ConnectionError({
+    message: wasSent
+      ? `The connection failed before the whole answer was here${code ? ` (${code})` : ""}.`
+      : `No connection could be made${code ? ` (${code})` : ""}; nothing was sent.`,
+    outcome: wasSent ? "unknown" : "not-sent",
+    reason,
+    cause: safeCause(error, redact),
+  });
+}
+
+/** The runtime's error may hold the request, and with it the key: only its words are kept. */
+function safeCause(error: unknown, redact: (text: string) => string): Error | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const inner = error.cause instanceof Error ? `: ${error.cause.message}` : "";
+  const cause = new Error(redact(`${error.message}${inner}`));
+  cause.name = redact(error.name);
+  cause.stack = `${cause.name}: ${cause.message}`;
+  return cause;
+}
+
+function timeoutError(timeoutMs: number): TimeoutError {
+  return new TimeoutError({ message: `No full answer within ${timeoutMs} ms.`, outcome: "unknown", timeoutMs });
+}
+
+function unref(timer: ReturnType<typeof setTimeout>): ReturnType<typeof setTimeout> {
+  // A number in browsers and on edge runtimes.
+  if (typeof timer === "object") timer.unref();
+  return timer;
+}

@@ -1,0 +1,43 @@
+import { RateLimitWaitError } from "../errors.ts";
+import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
+import type { Call } from "./call.ts";
+import { ContactOrder } from "./contact-order.ts";
+
+/** What all views of one client share: its limiter, its place in the limiter's turns, the order of its writes, its end. */
+export class Session {
+  readonly limiter: RateLimiter | undefined;
+  readonly order = new ContactOrder();
+  readonly #calls = new Map<Call, Promise<unknown>>();
+  #isClosed = false;
+
+  constructor(limiter: RateLimiter | undefined) {
+    this.limiter = limiter;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Keeps a call in sight until it has ended. */
+  async follow<T>(call: Call, result: Promise<T>): Promise<T> {
+    this.#calls.set(call, result);
+    try {
+      return await result;
+    } finally {
+      this.#calls.delete(call);
+    }
+  }
+
+  /** Rejects what waits, and resolves when what is in flight has ended. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const call of this.#calls.keys()) {
+      if (!call.isInFlight) call.interrupt(closedError());
+    }
+    await Promise.allSettled(this.#calls.values());
+  }
+}
+
+export function closedError(): RateLimitWaitError {
+  return new RateLimitWaitError({ message: "The client was closed.", waitMs: 0, retryAt: new Date() });
+}

@@ -1,0 +1,132 @@
+import type { Endpoint, EndpointInput } from "../endpoint.ts";
+import { AbortError, AudienceError, AuthenticationError, RateLimitError, TimeoutError } from "../errors.ts";
+import { onAbort } from "../on-abort.ts";
+import { apiPromise, type ApiPromise, type CallResult } from "./api-promise.ts";
+import { attempt } from "./attempt.ts";
+import { buildRequest } from "./build-request.ts";
+import { CallKey } from "./call-key.ts";
+import { readCallOptions, type CallSettings } from "./call-options.ts";
+import { Call } from "./call.ts";
+import type { FamilyAccess, Job, TransportSettings } from "./job.ts";
+import { retryDelayMs } from "./retry-policy.ts";
+import { retry } from "./retry.ts";
+import { closedError, type Session } from "./session.ts";
+import { startTimer } from "./timer.ts";
+import { wait } from "./wait.ts";
+
+/** Calls one family's endpoints. */
+export type Caller = <Body, Output>(
+  endpoint: Endpoint<Body, Output>,
+  input: EndpointInput,
+  options: unknown,
+) => ApiPromise<Output>;
+
+/**
+ * The order of steps, the same for every call: check the options, check and build the request once, wait for earlier
+ * writes to the same contact, then attempt it until it succeeds or its failure is final.
+ */
+export class Transport {
+  readonly session: Session;
+  readonly #settings: TransportSettings;
+
+  constructor(settings: TransportSettings, session: Session) {
+    this.#settings = settings;
+    this.session = session;
+  }
+
+  /** One family's way through this transport. */
+  caller(access: FamilyAccess): Caller {
+    return (endpoint, input, options) => this.#call(access, endpoint, input, options);
+  }
+
+  /** Starts at once. A bad call rejects; it never throws. */
+  #call<Body, Output>(
+    access: FamilyAccess,
+    endpoint: Endpoint<Body, Output>,
+    input: EndpointInput,
+    options: unknown,
+  ): ApiPromise<Output> {
+    const { operation, method, path } = endpoint;
+    const call = new Call({ requestId: this.#settings.newId(), operation, method, path });
+    const result = this.session.follow(call, this.#run(call, access, endpoint, input, options));
+    return apiPromise(result, this.#settings.redactor);
+  }
+
+  async #run<Body, Output>(
+    call: Call,
+    access: FamilyAccess,
+    endpoint: Endpoint<Body, Output>,
+    input: EndpointInput,
+    options: unknown,
+  ): Promise<CallResult<Output>> {
+    try {
+      const settings = readCallOptions(options, this.#settings.call, endpoint.options);
+      const request = buildRequest(endpoint, input, { options: settings.given, newId: this.#settings.newId });
+      call.uniqueIdentifier = endpoint.identifierOf?.(request.sent);
+      const key = new CallKey(access.key, { timeoutMs: settings.timeoutMs, signal: call.signal });
+      const deadlineAt = this.#settings.now() + settings.deadlineMs;
+      const job = { call, access, endpoint, request, settings, key, deadlineAt };
+      return await this.#untilInterrupted(call, settings, () => this.#inOrder(job));
+    } catch (error) {
+      throw call.end(error);
+    }
+  }
+
+  /** The caller hears of its signal, its deadline and `close()` at once, whatever the work is doing. */
+  async #untilInterrupted<T>(call: Call, settings: CallSettings, work: () => Promise<T>): Promise<T> {
+    const { signal, deadlineMs } = settings;
+    if (signal?.aborted) throw abortError(signal);
+    if (this.session.isClosed) throw closedError();
+    const forget = signal && onAbort(signal, () => call.interrupt(abortError(signal)));
+    const timer = startTimer(() => call.interrupt(deadlineError(deadlineMs)), deadlineMs);
+    try {
+      return await call.race(work);
+    } finally {
+      forget?.();
+      clearTimeout(timer);
+    }
+  }
+
+  #inOrder<Body, Output>(job: Job<Body, Output>): Promise<CallResult<Output>> {
+    const { call, endpoint, request, settings } = job;
+    const askedAt = this.#settings.now();
+    return this.session.order.run(endpoint.contactsOf?.(request.sent) ?? [], () => {
+      call.queuedMs += this.#settings.now() - askedAt;
+      return retry(() => attempt(job, this.#settings, this.session), {
+        // One beside the retries, for a key that has changed.
+        maxAttempts: settings.maxRetries + 2,
+        signal: call.signal,
+        beforeNext: (failure) => this.#beforeNext(job, failure),
+      });
+    });
+  }
+
+  /** Resolves when the next attempt may be made; rejects with the failure where there is to be none. */
+  async #beforeNext<Body>(job: Job<Body, unknown>, failure: Error): Promise<void> {
+    const { call, endpoint, request, settings } = job;
+    const { observer, random, now } = this.#settings;
+    if (!(failure instanceof AudienceError) || call.signal.aborted || this.session.isClosed) throw failure;
+    if (failure instanceof AuthenticationError && (await job.key.hasChanged())) {
+      observer.retries(call, call.attempts, 0, failure);
+      return;
+    }
+    const retries = call.attempts - 1 - job.key.changes;
+    const isRepeatable = settings.repeatable ?? endpoint.isRepeatable(request.sent);
+    const delayMs = retryDelayMs({ failure, isRepeatable, retries, random: random() });
+    if (delayMs === undefined || retries >= settings.maxRetries || now() + delayMs > job.deadlineAt) throw failure;
+    observer.retries(call, call.attempts, delayMs, failure);
+    // A refusal pauses the limiter for everybody, and lets the refused call go first when the pause ends.
+    call.wasRefused = failure instanceof RateLimitError;
+    if (call.wasRefused && this.session.limiter) return;
+    await wait(delayMs, call.signal);
+  }
+}
+
+function abortError(signal: AbortSignal): AbortError {
+  return new AbortError({ outcome: "not-sent", cause: signal.reason });
+}
+
+function deadlineError(deadlineMs: number): TimeoutError {
+  const message = `The call was not over within its deadline of ${deadlineMs} ms.`;
+  return new TimeoutError({ message, outcome: "not-sent", timeoutMs: deadlineMs });
+}

@@ -1,0 +1,15 @@
+import { onAbort } from "../on-abort.ts";
+
+/** Waits; rejects with the signal's reason as soon as it is aborted. Keeps the process alive, as a caller waits. */
+export function wait(delayMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      forget();
+      resolve();
+    }, delayMs);
+    const forget = onAbort(signal, () => {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    });
+  });
+}

@@ -1,0 +1,83 @@
+import { LIMITS } from "../limits.ts";
+import { listPages, type ListOptions } from "../list-pages.ts";
+import type { Paginator } from "../pagination.ts";
+import type { ApiPromise } from "../transport/api-promise.ts";
+import type { CallOptions } from "../transport/call-options.ts";
+import type { Caller } from "../transport/transport.ts";
+import { addContact, getContactGroup, listContactGroups } from "./endpoints.ts";
+import type { ParsePage } from "./parse-page.ts";
+import type { AddContactResult, ContactGroup, V1ContactGroupListQuery } from "./schemas/contact-group.ts";
+import type { V1ConsentedListContact, V1ListContact } from "./schemas/contact.ts";
+
+/** Options of `addContact`. */
+export interface AddContactOptions extends CallOptions {
+  /**
+   * Leaves an omitted `email_opt_in` to the service: a new contact becomes `NON_SUBSCRIBED`, an existing one
+   * `SUBSCRIBED`, even if it had unsubscribed ("States and transitions").
+   */
+  consent?: "service-decides" | undefined;
+}
+
+/** Lists and segments of the v1 family, which calls them contact groups. */
+export class V1ContactGroups {
+  readonly #call: Caller;
+  readonly #parsePage: ParsePage | undefined;
+
+  constructor(call: Caller, parsePage: ParsePage | undefined) {
+    this.#call = call;
+    this.#parsePage = parsePage;
+  }
+
+  /**
+   * All lists and segments (`GET /api/v1/contact-groups`), in pages of 100. Sends nothing until awaited or iterated.
+   *
+   * ```ts
+   * for await (const group of audience.v1.contactGroups.list({ type: "LIST" })) console.log(group.id);
+   * ```
+   */
+  list(query?: V1ContactGroupListQuery, options?: ListOptions): Paginator<ContactGroup> {
+    return listPages({
+      query,
+      options,
+      defaultLimit: LIMITS.limit.max,
+      longestPage: LIMITS.limit.max,
+      identify: ({ id }) => id,
+      call: (pageQuery, pageOptions) => this.#call(listContactGroups(this.#parsePage), { query: pageQuery }, pageOptions),
+    });
+  }
+
+  /**
+   * One list or segment by its id (`GET /api/v1/contact-groups/{id}`). Its fields are not documented and passed through.
+   *
+   * ```ts
+   * const group = await audience.v1.contactGroups.get(listId);
+   * ```
+   */
+  get(id: string, options?: CallOptions): ApiPromise<ContactGroup> {
+    return this.#call(getContactGroup, { params: { id } }, options);
+  }
+
+  /**
+   * Creates or updates a contact and adds it to a list (`POST /api/v1/contact-groups/{listId}/contacts`).
+   *
+   * `email_opt_in` is required: left out, the service would make an existing contact `SUBSCRIBED`, even one that had
+   * unsubscribed. A `NotFoundError` means that the list does not exist; the contact may have been created all the same.
+   *
+   * ```ts
+   * const { contact } = await audience.v1.contactGroups.addContact(listId, {
+   *   email: "ada@example.com",
+   *   email_opt_in: "SUBSCRIBED",
+   * });
+   * contact.action; // "created" or "updated"
+   * ```
+   */
+  addContact(listId: string, contact: V1ConsentedListContact, options?: AddContactOptions): ApiPromise<AddContactResult>;
+  addContact(
+    listId: string,
+    contact: V1ListContact,
+    options: AddContactOptions & { consent: "service-decides" },
+  ): ApiPromise<AddContactResult>;
+  addContact(listId: string, contact: V1ListContact, options?: AddContactOptions): ApiPromise<AddContactResult> {
+    return this.#call(addContact, { params: { listId }, body: contact }, options);
+  }
+}

@@ -1,0 +1,64 @@
+import { LIMITS } from "../limits.ts";
+import { listPages, type ListOptions } from "../list-pages.ts";
+import type { Paginator } from "../pagination.ts";
+import type { ApiPromise } from "../transport/api-promise.ts";
+import type { CallOptions } from "../transport/call-options.ts";
+import type { Caller } from "../transport/transport.ts";
+import { getCustomer, listCustomers, upsertCustomer } from "./endpoints.ts";
+import type { ParsePage } from "./parse-page.ts";
+import type { V1Contact, V1CustomerListQuery } from "./schemas/contact.ts";
+import type { Profile } from "./schemas/profile.ts";
+
+/** The contacts of the v1 family, which calls them customers. */
+export class V1Customers {
+  readonly #call: Caller;
+  readonly #parsePage: ParsePage | undefined;
+
+  constructor(call: Caller, parsePage: ParsePage | undefined) {
+    this.#call = call;
+    this.#parsePage = parsePage;
+  }
+
+  /**
+   * Creates a contact, or updates the one with the same e-mail or phone (`POST /api/v1/customer/create`).
+   *
+   * Say `email_opt_in`: what leaving it out does to an existing contact is not documented, so such a write is not sent
+   * again after a lost answer. The contact is not added to any list.
+   *
+   * ```ts
+   * const { id } = await audience.v1.customers.upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" });
+   * ```
+   */
+  upsert(contact: V1Contact, options?: CallOptions): ApiPromise<Profile> {
+    return this.#call(upsertCustomer, { body: contact }, options);
+  }
+
+  /**
+   * A contact by its id (`GET /api/v1/customer/{id}`). Rejects with a `NotFoundError` where no contact has it.
+   *
+   * ```ts
+   * const profile = await audience.v1.customers.get(id);
+   * ```
+   */
+  get(id: string, options?: CallOptions): ApiPromise<Profile> {
+    return this.#call(getCustomer, { params: { id } }, options);
+  }
+
+  /**
+   * All contacts (`GET /api/v1/customer`), in pages of 100, the documented cap. Sends nothing until awaited or iterated.
+   *
+   * ```ts
+   * for await (const profile of audience.v1.customers.list()) console.log(profile.attributes.email);
+   * ```
+   */
+  list(query?: V1CustomerListQuery, options?: ListOptions): Paginator<Profile> {
+    return listPages({
+      query,
+      options,
+      defaultLimit: LIMITS.limit.max,
+      longestPage: LIMITS.limit.max,
+      identify: ({ id }) => id,
+      call: (pageQuery, pageOptions) => this.#call(listCustomers(this.#parsePage), { query: pageQuery }, pageOptions),
+    });
+  }
+}

@@ -1,0 +1,154 @@
+import { contactKeys, contactUUIDKey, emailKey, phoneKey } from "../contact-key.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { OptionRule } from "../option-checks.ts";
+import type { PageReading } from "../pagination.ts";
+import { readAnswer } from "../read-answer.ts";
+import { UnreadableAnswer } from "../unreadable-answer.ts";
+import type { ParsePage } from "./parse-page.ts";
+import { readContactGroup } from "./read-contact-group.ts";
+import { readV1Page } from "./read-page.ts";
+import { readProfile } from "./read-profile.ts";
+import {
+  v1AddContactResultSchema,
+  v1ContactGroupListQuerySchema,
+  type AddContactResult,
+  type ContactGroup,
+} from "./schemas/contact-group.ts";
+import {
+  v1ConsentedListContactSchema,
+  v1ContactSchema,
+  v1CustomerListQuerySchema,
+  v1ListContactSchema,
+  type V1Contact,
+  type V1ListContact,
+} from "./schemas/contact.ts";
+import { v1EventSchema, type V1Event } from "./schemas/event.ts";
+import { v1ProfileSchema, type Profile } from "./schemas/profile.ts";
+
+/** What `v1.events.send` resolves to: the answer is not documented, so its status and body are given as they came. */
+export interface EventResult {
+  /** The id that makes the event safe to send again: the event's own, or the one that was made for it. */
+  readonly uniqueIdentifier: string;
+  readonly status: number;
+  /** Parsed JSON, else the text; undefined where the answer had no body. */
+  readonly body: unknown;
+}
+
+/** `POST /api/v1/customer/create` */
+export const upsertCustomer: Endpoint<V1Contact, Profile> = {
+  operation: "v1.customers.upsert",
+  method: "POST",
+  path: "/api/v1/customer/create",
+  body: v1ContactSchema,
+  isRepeatable: saysAllConsent,
+  contactsOf: contactsOfContact,
+  read: ({ body }) => readCustomer(body),
+};
+
+/** `GET /api/v1/customer/{id}` */
+export const getCustomer: Endpoint<undefined, Profile> = {
+  operation: "v1.customers.get",
+  method: "GET",
+  path: "/api/v1/customer/{id}",
+  isRepeatable: () => true,
+  read: ({ body }) => readCustomer(body),
+};
+
+/** `GET /api/v1/customer` */
+export const listCustomers = (parsePage: ParsePage | undefined): Endpoint<undefined, PageReading<Profile>> => ({
+  operation: "v1.customers.list",
+  method: "GET",
+  path: "/api/v1/customer",
+  query: v1CustomerListQuerySchema,
+  isRepeatable: () => true,
+  read: ({ body }) => readV1Page(body, { operation: "v1.customers.list", readItem: readProfile, parsePage }),
+});
+
+/** `GET /api/v1/contact-groups` */
+export const listContactGroups = (parsePage: ParsePage | undefined): Endpoint<undefined, PageReading<ContactGroup>> => ({
+  operation: "v1.contactGroups.list",
+  method: "GET",
+  path: "/api/v1/contact-groups",
+  query: v1ContactGroupListQuerySchema,
+  isRepeatable: () => true,
+  read: ({ body }) => readV1Page(body, { operation: "v1.contactGroups.list", readItem: readContactGroup, parsePage }),
+});
+
+/** `GET /api/v1/contact-groups/{id}`; how its answer looks is not documented. */
+export const getContactGroup: Endpoint<undefined, ContactGroup> = {
+  operation: "v1.contactGroups.get",
+  method: "GET",
+  path: "/api/v1/contact-groups/{id}",
+  isRepeatable: () => true,
+  read: ({ body }) => {
+    const group = readContactGroup(body);
+    if (!group) throw new UnreadableAnswer("its body holds no contact group with an id.");
+    return group;
+  },
+};
+
+const consentOption: OptionRule = { holds: (value) => value === "service-decides", words: '"service-decides", or left out' };
+
+/**
+ * `POST /api/v1/contact-groups/{listId}/contacts`. The contact's consent is said, unless the caller leaves an omitted
+ * `email_opt_in` to the service ("States and transitions").
+ */
+export const addContact: Endpoint<V1ListContact, AddContactResult> = {
+  operation: "v1.contactGroups.addContact",
+  method: "POST",
+  path: "/api/v1/contact-groups/{listId}/contacts",
+  options: { consent: consentOption },
+  body: ({ consent }) => (consent === "service-decides" ? v1ListContactSchema : v1ConsentedListContactSchema),
+  isRepeatable: saysAllConsent,
+  contactsOf: contactsOfContact,
+  mayHaveWrittenOn404: true,
+  read: ({ body }) => readAnswer(v1AddContactResultSchema, body),
+};
+
+/** `POST /api/v1/events`: safe to send again with the same `uniqueIdentifier`, which every attempt carries. */
+export const sendEvent: Endpoint<V1Event, EventResult> = {
+  operation: "v1.events.send",
+  method: "POST",
+  path: "/api/v1/events",
+  body: v1EventSchema,
+  complete: (event, newId) => ({ ...event, uniqueIdentifier: identifierOf(event) ?? newId() }),
+  identifierOf,
+  isRepeatable: () => true,
+  contactsOf: ({ contact, contactUUID }) =>
+    contactKeys([
+      contact?.email === undefined ? undefined : emailKey(contact.email),
+      contact?.contactUUID === undefined ? undefined : contactUUIDKey(contact.contactUUID),
+      contactUUID === undefined ? undefined : contactUUIDKey(contactUUID),
+    ]),
+  takesAnyAnswer: true,
+  read: ({ status, body }, sent) => ({ uniqueIdentifier: identifierOf(sent) ?? "", status, body }),
+};
+
+function identifierOf({ uniqueIdentifier }: V1Event): string | undefined {
+  return uniqueIdentifier;
+}
+
+/**
+ * Whether a contact write leaves the same state when it is done twice. Without `email_opt_in` add-to-list first creates
+ * `NON_SUBSCRIBED` and then makes the now existing contact `SUBSCRIBED` ("States and transitions"); what customer/create
+ * does with an existing contact then is not documented. With `double_opt_in` a second mail could go out.
+ */
+function saysAllConsent({ email, email_opt_in, phone, phone_opt_in, double_opt_in }: V1Contact): boolean {
+  if (double_opt_in === true) return false;
+  if (email !== undefined && email_opt_in === undefined) return false;
+  return phone === undefined || phone_opt_in !== undefined;
+}
+
+function contactsOfContact({ email, phone }: V1Contact): readonly string[] {
+  return contactKeys([
+    email === undefined ? undefined : emailKey(email),
+    phone === undefined ? undefined : phoneKey(phone),
+  ]);
+}
+
+function readCustomer(body: unknown): Profile {
+  readAnswer(v1ProfileSchema, body);
+  const profile = readProfile(body);
+  if (!profile) throw new UnreadableAnswer("its body holds no contact with an id.");
+  return profile;
+}

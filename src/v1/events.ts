@@ -1,0 +1,33 @@
+import type { ApiPromise } from "../transport/api-promise.ts";
+import type { CallOptions } from "../transport/call-options.ts";
+import type { Caller } from "../transport/transport.ts";
+import { sendEvent, type EventResult } from "./endpoints.ts";
+import type { V1Event } from "./schemas/event.ts";
+
+/** Custom events of the v1 family. */
+export class V1Events {
+  readonly #call: Caller;
+
+  constructor(call: Caller) {
+    this.#call = call;
+  }
+
+  /**
+   * Records an event on a contact's timeline; creates the contact if needed (`POST /api/v1/events`).
+   *
+   * The event's `uniqueIdentifier`, or one made for it, is the same in every attempt, in the result and in the error:
+   * send again with it, and the event is recorded once. To be safe over a restart, give one of your own.
+   *
+   * ```ts
+   * await audience.v1.events.send({
+   *   eventName: "order_placed",
+   *   uniqueIdentifier: `order-${order.id}`,
+   *   contact: { email: "ada@example.com" },
+   *   eventData: { total: 42 },
+   * });
+   * ```
+   */
+  send(event: V1Event, options?: CallOptions): ApiPromise<EventResult> {
+    return this.#call(sendEvent, { body: event }, options);
+  }
+}

@@ -1,0 +1,45 @@
+import { openClient, type OpenClient } from "../open-client.ts";
+import type { ClientOptions } from "../options.ts";
+import { V1ContactGroups } from "./contact-groups.ts";
+import { V1Customers } from "./customers.ts";
+import { V1Events } from "./events.ts";
+import { v1Access } from "./v1-family.ts";
+
+/**
+ * The v1 family: customers, contact groups, events. `AudienceClient` has one; alone it takes the same options.
+ *
+ * ```ts
+ * const v1 = new V1Client({ baseUrl: "https://api.example.com", apiKey: process.env.KEY });
+ * const profile = await v1.customers.get(id);
+ * ```
+ *
+ * @throws ConfigurationError where `baseUrl` or `apiKey` is missing, or an option is wrong.
+ */
+export class V1Client {
+  readonly customers: V1Customers;
+  readonly contactGroups: V1ContactGroups;
+  readonly events: V1Events;
+  readonly #client: OpenClient;
+
+  constructor(options?: ClientOptions);
+  /** @internal */
+  constructor(options: ClientOptions | undefined, client: OpenClient);
+  constructor(options: ClientOptions = {}, client: OpenClient = openClient(options)) {
+    const { settings, transport } = client;
+    const call = transport.caller(v1Access(settings));
+    this.#client = client;
+    this.customers = new V1Customers(call, settings.parsePage);
+    this.contactGroups = new V1ContactGroups(call, settings.parsePage);
+    this.events = new V1Events(call);
+  }
+
+  /** Rejects what still waits, and resolves when what is in flight has ended. */
+  close(): Promise<void> {
+    return this.#client.transport.session.close();
+  }
+
+  /** `await using v1 = new V1Client(…)`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,37 @@
+import { contactKeys, emailKey, phoneKey } from "../contact-key.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { PageReading } from "../pagination.ts";
+import { readAnswer } from "../read-answer.ts";
+import { readListPage } from "./read-list-page.ts";
+import { v2ContactSchema, v2UpsertResultSchema, type V2Contact, type V2UpsertResult } from "./schemas/contact.ts";
+import { v2ListQuerySchema, type List } from "./schemas/list.ts";
+
+/** `POST /v2/contacts` */
+export const upsertContact: Endpoint<V2Contact, V2UpsertResult> = {
+  operation: "v2.contacts.upsert",
+  method: "POST",
+  path: "/v2/contacts",
+  body: v2ContactSchema,
+  isRepeatable: saysAllConsent,
+  contactsOf: ({ identifiers }) =>
+    contactKeys(identifiers.map(({ type, id }) => (type === "email" ? emailKey(String(id)) : phoneKey(id)))),
+  read: ({ body }) => readAnswer(v2UpsertResultSchema, body),
+};
+
+/** `GET /v2/lists` */
+export const listLists: Endpoint<undefined, PageReading<List>> = {
+  operation: "v2.lists.list",
+  method: "GET",
+  path: "/v2/lists",
+  query: v2ListQuerySchema,
+  isRepeatable: () => true,
+  read: ({ body }) => readListPage(body),
+};
+
+/**
+ * Whether the write leaves the same state when it is done twice: each identifier says the status of its own channel, as
+ * the transitions of v2 statuses are not documented ("States and transitions"), and no welcome mail could go out twice.
+ */
+function saysAllConsent({ identifiers, triggerWelcomeEmail }: V2Contact): boolean {
+  return triggerWelcomeEmail !== true && identifiers.every(({ type, channels }) => channels[type]?.status !== undefined);
+}

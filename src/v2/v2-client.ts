@@ -1,0 +1,42 @@
+import { openClient, type OpenClient } from "../open-client.ts";
+import type { ClientOptions } from "../options.ts";
+import { V2Contacts } from "./contacts.ts";
+import { V2Lists } from "./lists.ts";
+import { v2Access } from "./v2-family.ts";
+
+/**
+ * The v2 family: contact upsert and lists. `AudienceClient` has one; alone it takes the same options.
+ *
+ * ```ts
+ * const v2 = new V2Client({ baseUrlV2: "https://api.example.com", apiKey: process.env.KEY, appId: "app" });
+ * for await (const list of v2.lists.list()) console.log(list.name);
+ * ```
+ *
+ * @throws ConfigurationError where `baseUrlV2`, `appId` or a key is missing, or an option is wrong.
+ */
+export class V2Client {
+  readonly contacts: V2Contacts;
+  readonly lists: V2Lists;
+  readonly #client: OpenClient;
+
+  constructor(options?: ClientOptions);
+  /** @internal */
+  constructor(options: ClientOptions | undefined, client: OpenClient);
+  constructor(options: ClientOptions = {}, client: OpenClient = openClient(options)) {
+    const { settings, transport } = client;
+    const call = transport.caller(v2Access(settings));
+    this.#client = client;
+    this.contacts = new V2Contacts(call);
+    this.lists = new V2Lists(call);
+  }
+
+  /** Rejects what still waits, and resolves when what is in flight has ended. */
+  close(): Promise<void> {
+    return this.#client.transport.session.close();
+  }
+
+  /** `await using v2 = new V2Client(…)`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
