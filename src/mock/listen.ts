@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { controlResponse } from "./control.ts";
+import { isConnectionReset } from "./response.ts";
 import type { MockClientOptions, MockService } from "./mock-service.ts";
 
 export interface MockListenOptions {
@@ -47,11 +48,12 @@ async function serve(incoming: IncomingMessage, outgoing: ServerResponse, answer
   try {
     const response = await answer(await toRequest(incoming, gone.signal));
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-    if (response.body) for await (const piece of response.body) if (!outgoing.write(piece)) await drained(outgoing, gone.signal);
+    await send(response.body, outgoing, gone.signal);
     outgoing.end();
-  } catch {
-    // A reset, an aborted body, or a caller who has gone: in each case the socket is all there is to end.
-    incoming.socket.destroy();
+  } catch (error) {
+    const isDefect = !isConnectionReset(error) && !gone.signal.aborted;
+    if (!isDefect || outgoing.headersSent) return void incoming.socket.destroy();
+    outgoing.writeHead(500, { "content-type": "text/plain" }).end(`the mock failed: ${String(error)}`);
   }
 }
 
@@ -65,6 +67,13 @@ async function toRequest(incoming: IncomingMessage, signal: AbortSignal): Promis
   const url = new URL(incoming.url ?? "/", `http://${incoming.headers.host ?? "127.0.0.1"}`);
   const hasBody = incoming.method !== "GET" && incoming.method !== "HEAD" && pieces.length > 0;
   return new Request(url, { method: incoming.method ?? "GET", headers, signal, ...(hasBody && { body: Buffer.concat(pieces) }) });
+}
+
+async function send(body: Response["body"], outgoing: ServerResponse, gone: AbortSignal): Promise<void> {
+  const reader = body?.getReader();
+  for (let next = await reader?.read(); next?.done === false; next = await reader?.read()) {
+    if (!outgoing.write(next.value)) await drained(outgoing, gone);
+  }
 }
 
 function drained(outgoing: ServerResponse, gone: AbortSignal): Promise<void> {

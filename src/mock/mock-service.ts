@@ -71,7 +71,7 @@ export interface MockService {
  * ```
  */
 export function createMockService(options: MockServiceOptions = {}): MockService {
-  const variants: MockVariants = { ...DEFAULT_VARIANTS, ...options.variants };
+  const variants = variantsOf(options.variants ?? {});
   const rateLimits = rateLimitsOf(options.rateLimits ?? false);
   const requests: MockRequest[] = [];
   let end = new AbortController();
@@ -119,6 +119,12 @@ export function createMockService(options: MockServiceOptions = {}): MockService
     listen: (listenOptions = {}) => listen({ answer, service, clientOptions }, listenOptions),
   };
   return service;
+}
+
+function variantsOf(chosen: Partial<MockVariants>): MockVariants {
+  const unknown = Object.keys(chosen).find((name) => !Object.hasOwn(DEFAULT_VARIANTS, name));
+  if (unknown !== undefined) throw new TypeError(`variants: "${unknown}" is none of ${Object.keys(DEFAULT_VARIANTS).join(", ")}`);
+  return { ...DEFAULT_VARIANTS, ...chosen };
 }
 
 function rateLimitsOf(rateLimits: NonNullable<MockServiceOptions["rateLimits"]>): MockRateLimitOptions | undefined {

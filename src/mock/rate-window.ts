@@ -126,6 +126,10 @@ export class RateGate {
 
   constructor(options: MockRateLimitOptions) {
     this.#options = options;
+    for (const { limit, intervalMs } of options.windows) {
+      const isUsable = Number.isInteger(limit) && limit >= 1 && intervalMs > 0;
+      if (!isUsable) throw new TypeError("rateLimits: a window needs a limit from 1 and an intervalMs above 0");
+    }
   }
 
   /** Takes a place for a request: 0 where it may pass, else the milliseconds until one would. */

@@ -19,7 +19,7 @@ function upsertContact(exchange: Exchange): Reply {
   const unknown = body.listIds.find((id) => !isKnownList(id));
   if (unknown !== undefined && variants.v2UnknownList === "refused") throw new Refusal(400, `listIds: no list has the id "${unknown}"`);
 
-  const fields = fieldsOf(body, variants);
+  const fields = fieldsOf(body, exchange);
   const existing = organization.find(fields);
   if (existing === undefined && fields.email === undefined) throw new Refusal(400, "identifiers: an email is required to create a contact");
   const isLocked = !variants.canV2Resubscribe && fields.email_opt_in === "SUBSCRIBED" && existing?.email_opt_in === "UNSUBSCRIBED";
@@ -37,15 +37,16 @@ function upsertContact(exchange: Exchange): Reply {
 }
 
 /** Both families write the same contacts; the v1 names are those under which they are stored. */
-function fieldsOf(body: V2Contact, variants: MockVariants): ContactFields {
+function fieldsOf(body: V2Contact, { organization, variants }: Exchange): ContactFields {
   const { firstName, lastName, birthDate, city, countryCode, country, state, postalCode, gender, identifiers, ...rest } = body;
-  const { createdAt: _createdAt, triggerWelcomeEmail: _trigger, listIds: _listIds, ...others } = rest;
+  const { createdAt: _createdAt, triggerWelcomeEmail: _trigger, listIds: _listIds, ...passedOn } = rest;
   const code = countryCode?.toUpperCase() ?? (country === undefined ? undefined : storedCountry(country, variants.unknownCountry));
-  const email = identifiers.find((identifier) => identifier.type === "email");
-  const phone = identifiers.find((identifier) => identifier.type === "phone");
+  const hasOtherCountry = country !== undefined && countryCode !== undefined && countryCodeOf(country) !== code;
+  const others = hasOtherCountry ? { ...passedOn, country } : passedOn;
+  const email = chosen(identifiers, "email", ({ id }) => organization.find({ email: String(id) }) !== undefined);
+  const phone = chosen(identifiers, "phone", ({ id }) => organization.find({ phone: String(id) }) !== undefined);
   const emailOptIn = optInOf("email", email, phone, variants);
   const phoneOptIn = optInOf("phone", phone, email, variants);
-  const others2 = country !== undefined && countryCode !== undefined && countryCodeOf(country) !== code ? { ...others, country } : others;
   return {
     first_name: firstName,
     ...(lastName !== undefined && { last_name: lastName }),
@@ -59,9 +60,19 @@ function fieldsOf(body: V2Contact, variants: MockVariants): ContactFields {
     ...(phone !== undefined && { phone: String(phone.id) }),
     ...(emailOptIn !== undefined && { email_opt_in: emailOptIn }),
     ...(phoneOptIn !== undefined && { phone_opt_in: phoneOptIn }),
-    ...(Object.keys(others2).length > 0 && { other_fields: others2 }),
+    ...(Object.keys(others).length > 0 && { other_fields: others }),
     consents: identifiers.map(({ type, id, consent: { createdAt, ip, source } }) => ({ type, id: String(id), createdAt, ip, source })),
   };
+}
+
+/** Of several identifiers of one type, the one by which a contact is known, else the first. */
+function chosen(
+  identifiers: readonly V2Identifier[],
+  type: "email" | "phone",
+  isKnown: (identifier: V2Identifier) => boolean,
+): V2Identifier | undefined {
+  const ofType = identifiers.filter((identifier) => identifier.type === type);
+  return ofType.find(isKnown) ?? ofType[0];
 }
 
 /** A channel's status: what its own identifier says, else the other one. */

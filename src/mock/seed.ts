@@ -39,3 +39,17 @@ export const DEFAULT_ORGANIZATION: MockOrganizationSeed = {
     { id: "mock-segment", name: "Engaged in the last 30 days", type: "SEGMENT" },
   ],
 };
+
+/** Says at once what a seed lacks: one that comes from a JSON file has met no compiler. */
+export function checkSeed(seed: MockOrganizationSeed, index: number): void {
+  const where = `organizations[${index}]`;
+  const isTexts = (value: unknown) => Array.isArray(value) && value.length > 0 && value.every((text) => typeof text === "string" && text !== "");
+  if (typeof seed !== "object" || seed === null) throw new TypeError(`${where} must be an object`);
+  if (typeof seed.id !== "string" || seed.id === "") throw new TypeError(`${where}.id must be a text`);
+  if (typeof seed.appId !== "string" || seed.appId === "") throw new TypeError(`${where}.appId must be a text`);
+  if (!isTexts(seed.apiKeys)) throw new TypeError(`${where}.apiKeys must be an array with at least one text`);
+  if (seed.apiKeysV2 !== undefined && !isTexts(seed.apiKeysV2)) throw new TypeError(`${where}.apiKeysV2 must be an array with at least one text`);
+  for (const [at, { id, name }] of (seed.lists ?? []).entries()) {
+    if (typeof id !== "string" || typeof name !== "string") throw new TypeError(`${where}.lists[${at}] must have an id and a name`);
+  }
+}

@@ -1,7 +1,7 @@
 import { Organization, type Sources } from "./organization.ts";
 import { Refusal } from "./refusal.ts";
 import { contactFieldsOf, readV1Contact } from "./rules-v1.ts";
-import type { MockContactSeed, MockOrganizationSeed } from "./seed.ts";
+import { checkSeed, type MockContactSeed, type MockOrganizationSeed } from "./seed.ts";
 
 /** All organizations, and whose key is whose. */
 export class World {
@@ -9,7 +9,8 @@ export class World {
   readonly #byKey = { v1: new Map<string, Organization>(), v2: new Map<string, Organization>() };
 
   constructor(seeds: readonly MockOrganizationSeed[], sources: Sources) {
-    if (seeds.length === 0) throw new TypeError("organizations: at least one is needed");
+    if (!Array.isArray(seeds) || seeds.length === 0) throw new TypeError("organizations must be an array with at least one");
+    for (const [index, seed] of seeds.entries()) checkSeed(seed, index);
     this.organizations = seeds.map((seed) => {
       const organization = new Organization(seed, sources);
       this.#register("v1", organization.apiKeys, organization);
@@ -37,7 +38,6 @@ export class World {
   }
 
   #register(family: "v1" | "v2", keys: readonly string[], organization: Organization): void {
-    if (keys.length === 0) throw new TypeError(`organization "${organization.id}": at least one key is needed`);
     for (const key of keys) {
       const owner = this.#byKey[family].get(key);
       if (owner) throw new TypeError(`organizations "${owner.id}" and "${organization.id}" have the same key`);

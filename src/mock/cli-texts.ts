@@ -1,0 +1,92 @@
+import type { MockClientOptions } from "./mock-service.ts";
+import type { MockOrganizationSeed } from "./seed.ts";
+
+export const HELP = `audience-mock: the audience service, in memory, as an HTTP server on loopback
+
+  audience-mock [--port N] [--seed FILE]
+
+  --port N      the port; default 4010, 0 for any free one
+  --seed FILE   JSON: what is there at the start (see below)
+  -h, --help    this text
+
+It prints its address and keys. Without --seed there is one organization with
+  a list          mock-list
+  a segment       mock-segment
+  a key           mock-api-key-not-a-secret     (v1: X-API-Key, v2: Service-Api-Key)
+  an app id       mock-app-id                   (v2: Service-App-Id)
+
+Try it:
+
+  URL=http://127.0.0.1:4010
+  KEY='X-API-Key: mock-api-key-not-a-secret'
+  JSON='Content-Type: application/json'
+
+  # create or update a contact, then page through all of them
+  curl -H "$KEY" -H "$JSON" $URL/api/v1/customer/create -d '{"email":"ada@example.com","email_opt_in":"SUBSCRIBED"}'
+  curl -H "$KEY" "$URL/api/v1/customer?page=1&limit=50"
+  curl -H "$KEY" $URL/api/v1/customer/ID
+
+  # lists and segments; add a contact to a list
+  curl -H "$KEY" "$URL/api/v1/contact-groups?type=LIST"
+  curl -H "$KEY" $URL/api/v1/contact-groups/mock-list
+  curl -H "$KEY" -H "$JSON" $URL/api/v1/contact-groups/mock-list/contacts -d '{"email":"ada@example.com","email_opt_in":"SUBSCRIBED"}'
+
+  # a custom event
+  curl -H "$KEY" -H "$JSON" $URL/api/v1/events -d '{"eventName":"order placed","uniqueIdentifier":"order-1","contact":{"email":"ada@example.com"}}'
+
+  # the v2 family has other headers
+  curl -H 'Service-Api-Key: mock-api-key-not-a-secret' -H 'Service-App-Id: mock-app-id' $URL/v2/lists
+  curl -H 'Service-Api-Key: mock-api-key-not-a-secret' -H 'Service-App-Id: mock-app-id' -H "$JSON" $URL/v2/contacts -d '{
+    "firstName":"Ada","listIds":["mock-list"],"identifiers":[{"type":"email","id":"ada@example.com",
+    "channels":{"email":{"status":"subscribed"}},"consent":{"createdAt":"2026-01-31T09:30:00Z","ip":"192.0.2.1","source":"form"}}]}'
+
+For tests, paths that the service itself does not have, and that need no key:
+
+  curl $URL/__mock/organizations/mock-organization      # the books: contacts, groups, memberships, events, triggers,
+                                                        # automationRuns, welcomeEmails
+  curl $URL/__mock/requests                             # what arrived: operation, headers, body, status, applied, fault
+  curl -X POST $URL/__mock/faults -d '{"kind":"reset-after","operation":"v1.events.send","times":1}'
+  curl -X POST $URL/__mock/reset                        # back to the start
+
+  kinds of faults: reset-before reset-after hang latency 429 500-before 500-after 502-html 503-retry-after
+  truncated-json wrong-json wrong-content-type empty-body huge-body slow-body redirect
+  further fields: operation times after probability retryAfter delayMs location
+
+A seed file; every field but organizations' id, apiKeys and appId may be left out:
+
+  {
+    "organizations": [{
+      "id": "acme", "apiKeys": ["acme-key"], "apiKeysV2": ["acme-key-v2"], "appId": "acme-app",
+      "lists": [{ "id": "news", "name": "Newsletter", "type": "LIST" }],
+      "contacts": [{ "email": "ada@example.com", "email_opt_in": "SUBSCRIBED", "lists": ["news"] }],
+      "automations": [{ "name": "Thanks", "on": { "event": "order placed" } }, { "name": "Hello", "on": { "listId": "news" } }],
+      "welcomeFlow": true
+    }],
+    "rateLimits": "documented",
+    "faults": [{ "kind": "500-before", "probability": 0.05 }],
+    "latencyMs": [20, 200],
+    "seed": 7,
+    "variants": { "v1List": "array", "rateLimitStatus": 503 }
+  }
+`;
+
+export function startMessage(client: MockClientOptions, organizations: readonly MockOrganizationSeed[]): string {
+  const described = organizations.map(({ id, apiKeys, apiKeysV2 = apiKeys, appId, lists = [] }) =>
+    [
+      `organization ${id}`,
+      `  X-API-Key (v1)        ${apiKeys.join(", ")}`,
+      `  Service-Api-Key (v2)  ${apiKeysV2.join(", ")}`,
+      `  Service-App-Id (v2)   ${appId}`,
+      ...lists.map(({ id: listId, name, type = "LIST" }) => `  ${type.padEnd(20)}  ${listId} (${name})`),
+    ].join("\n"),
+  );
+  const environment = [
+    `export AUDIENCE_BASE_URL=${client.baseUrl}`,
+    `export AUDIENCE_BASE_URL_V2=${client.baseUrlV2}`,
+    `export AUDIENCE_API_KEY=${client.apiKey}`,
+    ...(client.apiKeyV2 === undefined ? [] : [`export AUDIENCE_API_KEY_V2=${client.apiKeyV2}`]),
+    `export AUDIENCE_APP_ID=${client.appId}`,
+  ];
+  const call = `curl -H 'X-API-Key: ${client.apiKey}' ${client.baseUrl}/api/v1/contact-groups`;
+  return [`audience-mock listens on ${new URL(client.baseUrl).origin}`, ...described, ...environment, call, "Ctrl-C stops it.", ""].join("\n");
+}
