@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+
+import { readContactGroup } from "../../src/v1/read-contact-group.ts";
+import { readProfile } from "../../src/v1/read-profile.ts";
+
+const self = "/api/v1/customer/7";
+const related = "/api/v1/customer/7/lists";
+const attributes = { email: "ada@example.com", first_name: "Ada", loyalty: { tier: 3 } };
+const relationships = { lists: { links: { related } } };
+
+describe("a contact becomes a profile", () => {
+  test.each<[string, unknown, object]>([
+    ["a resource", { type: "profile", id: "7", attributes }, { type: "profile", id: "7", attributes }],
+    [
+      "the documented envelope, its links put on the resource",
+      { data: { type: "profile", id: "7", attributes, relationships }, links: { self } },
+      { type: "profile", id: "7", attributes, relationships, links: { self } },
+    ],
+    [
+      "an envelope and a resource with links each",
+      { data: { type: "profile", id: "7", attributes, links: { self, edit: "/e" } }, links: { self: "/list", next: "/n" } },
+      { type: "profile", id: "7", attributes, links: { self, edit: "/e", next: "/n" } },
+    ],
+    ["a flat object", { id: "7", ...attributes }, { type: "profile", id: "7", attributes }],
+    ["a flat object in an envelope", { data: { id: "7", ...attributes }, links: { self } }, { type: "profile", id: "7", attributes, links: { self } }],
+    [
+      "a flat object with what JSON:API puts beside attributes",
+      { type: "profile", id: "7", ...attributes, relationships, links: { self } },
+      { type: "profile", id: "7", attributes, relationships, links: { self } },
+    ],
+    [
+      "a flat object with fields of such names",
+      { id: "7", type: "vip", links: "none", relationships: ["x"], attributes: "a", data: { shoe: 43 } },
+      { type: "profile", id: "7", attributes: { type: "vip", links: "none", relationships: ["x"], attributes: "a", data: { shoe: 43 } } },
+    ],
+    ["a numeric id", { type: "profile", id: 7, attributes }, { type: "profile", id: "7", attributes }],
+    ["the id 0", { id: 0 }, { type: "profile", id: "0", attributes: {} }],
+    ["attributes that are null", { type: "profile", id: "7", attributes: null }, { type: "profile", id: "7", attributes: {} }],
+    ["no type, or null", { type: null, id: "7", attributes }, { type: "profile", id: "7", attributes }],
+    ["a type of its own", { type: "contact", id: "7", attributes }, { type: "contact", id: "7", attributes }],
+    [
+      "fields that the service adds, wherever",
+      { data: { type: "profile", id: "7", attributes, lock: 1 }, meta: { region: "eu" }, links: { self } },
+      { type: "profile", id: "7", attributes, lock: 1, meta: { region: "eu" }, links: { self } },
+    ],
+    ["null links and relationships", { id: "7", links: null, relationships: null }, { type: "profile", id: "7", attributes: {}, links: null, relationships: null }],
+  ])("from %s", (_, value, profile) => {
+    const before = structuredClone(value);
+    expect(readProfile(value)).toEqual(profile);
+    expect(value).toEqual(before);
+  });
+
+  test.each([
+    [null], [undefined], ["7"], [7], [[]], [{}], [{ data: {} }], [{ data: null }], [{ type: "profile", attributes }],
+    [{ id: null }], [{ id: "" }], [{ id: "  " }], [{ id: {} }], [{ id: true }], [{ id: 1.5 }], [{ id: 2 ** 53 }], [{ data: [{ id: "7" }] }],
+  ])("but not %j, which has no id", (value) => {
+    expect(readProfile(value)).toBeUndefined();
+  });
+
+  test("whose fields cannot reach the prototype", () => {
+    const profile = readProfile(JSON.parse('{"id":"7","__proto__":{"email":"x"}}'));
+    expect(profile?.attributes.email).toBeUndefined();
+    expect(Object.getPrototypeOf(profile?.attributes)).toBe(Object.prototype);
+  });
+});
+
+describe("a list or segment becomes a contact group", () => {
+  test.each<[string, unknown, object]>([
+    ["a flat object", { id: "l1", name: "News", type: "LIST", size: 3 }, { id: "l1", name: "News", type: "LIST", size: 3 }],
+    ["an envelope", { data: { id: "l1", name: "News" } }, { id: "l1", name: "News" }],
+    ["an envelope with links", { data: { id: "l1" }, links: { self: "/l1" } }, { id: "l1", links: { self: "/l1" } }],
+    ["a resource, as it is", { type: "LIST", id: "l1", attributes: { name: "News" } }, { type: "LIST", id: "l1", attributes: { name: "News" } }],
+    ["a numeric id", { id: 12, name: null }, { id: "12", name: null }],
+    ["a field named data", { id: "l1", data: { colour: "red" } }, { id: "l1", data: { colour: "red" } }],
+  ])("from %s", (_, value, group) => {
+    expect(readContactGroup(value)).toEqual(group);
+  });
+
+  test.each([[null], ["l1"], [[]], [{}], [{ name: "News" }], [{ data: { name: "News" } }], [{ id: "" }], [{ id: 2 ** 60 }]])(
+    "but not %j, which has no id",
+    (value) => {
+      expect(readContactGroup(value)).toBeUndefined();
+    },
+  );
+});

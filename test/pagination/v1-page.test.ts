@@ -1,0 +1,239 @@
+import { describe, expect, test, vi } from "vitest";
+
+import { UnreadableAnswer } from "../../src/unreadable-answer.ts";
+import { readV1Page, type ParsePage } from "../../src/v1/read-page.ts";
+import { readContactGroup } from "../../src/v1/read-contact-group.ts";
+import { readProfile } from "../../src/v1/read-profile.ts";
+
+const contacts = [{ id: "a", email: "a@example.com" }, { id: "b", email: "b@example.com" }];
+const more = { x: 1 };
+
+const customers = (body: unknown, parsePage?: ParsePage) =>
+  readV1Page(body, { operation: "v1.customers.list", readItem: readProfile, parsePage });
+const groups = (body: unknown) =>
+  readV1Page(body, { operation: "v1.contactGroups.list", readItem: readContactGroup });
+
+/** What reading a body throws. */
+function refusal(read: () => unknown): UnreadableAnswer {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof UnreadableAnswer) return error;
+    throw error;
+  }
+  throw new Error("it was read");
+}
+
+describe("the items of a v1 list answer", () => {
+  test.each<[string, unknown]>([
+    ["are the body", contacts],
+    ["stand under data", { data: contacts }],
+    ["stand under data, beside what goes with them", { data: contacts, included: [more], links: {}, meta: more }],
+    ["stand under a general name", { items: contacts }],
+    ["stand under a general name in data", { data: { results: contacts } }],
+    ["stand under the resource's name", { customers: contacts }],
+    ["stand under the resource's name in data", { data: { contacts } }],
+    ["stand under data in data", { data: { data: contacts, total: 2 } }],
+    ["stand under the resource's name, though a general name holds something too", { customers: contacts, items: [more] }],
+    ["stand under a known name, though an unknown one holds objects too", { data: { people: [more], items: contacts } }],
+    ["stand under a known name in the body, though data holds objects under an unknown one", { data: { tags: [more] }, items: contacts }],
+    ["stand under an unknown name, the only array there", { people: contacts }],
+    ["stand under an unknown name in data", { data: { people: contacts, total: 2 } }],
+    ["stand under an unknown name, the only array of objects", { people: contacts, columns: ["id", "email"], notes: [] }],
+    ["stand under an unknown name beside errors and links", { people: contacts, errors: [], links: [more], facets: [more] }],
+  ])("%s", (_, body) => {
+    const page = customers(body);
+    expect(page.items).toEqual([
+      { type: "profile", id: "a", attributes: { email: "a@example.com" } },
+      { type: "profile", id: "b", attributes: { email: "b@example.com" } },
+    ]);
+    expect(page.raw).toBe(body);
+  });
+
+  test.each(["contact_groups", "contactGroups", "contact-groups", "groups", "lists", "segments", "data"])(
+    "stand under %s for lists and segments",
+    (name) => {
+      const body = { [name]: [{ id: 1, name: "News", type: "LIST" }] };
+      expect(groups(body).items).toEqual([{ id: "1", name: "News", type: "LIST" }]);
+      expect(groups({ data: body }).items).toHaveLength(1);
+    },
+  );
+
+  test.each<[string, unknown]>([
+    ["an empty array", []],
+    ["an empty array under data", { data: [] }],
+    ["empty under a known name", { data: { customers: [] }, total: 0 }],
+    ["empty under an unknown name", { people: [] }],
+    ["empty under any of several unknown names", { data: { people: [], warnings: [], tags: [] } }],
+    ["null, where the total is 0", { customers: null, total: 0 }],
+    ["null in data, where the total is 0", { data: { customers: null }, meta: { total_pages: 0 } }],
+  ])("are none: %s", (_, body) => {
+    expect(customers(body).items).toEqual([]);
+  });
+
+  test.each<[string, unknown, string]>([
+    ["null", null, "the body is null"],
+    ["a text", "hello", "the body is a string"],
+    ["nothing", undefined, "the body is nothing"],
+    ["an object without keys", {}, "an object without keys"],
+    ["an object without arrays", { status: "ok", count: 2 }, "the keys status, count"],
+    ["null where nothing says that there are none", { customers: null, ok: true }, "the keys customers, ok"],
+    ["one resource", { data: { type: "profile", id: "a", attributes: {} } }, "`data` is an object with the keys type, id, attributes"],
+    ["only an array of texts", { names: ["a", "b"] }, "the keys names"],
+    ["only errors", { errors: [{ id: "e1", detail: "no" }] }, "the keys errors"],
+    ["deeper than is usual", { result: { response: { people: contacts } } }, "the keys result"],
+  ])("are not found in %s: the message names the keys, and parsePage", (_, body, part) => {
+    const { message } = refusal(() => customers(body));
+    expect(message).toContain(part);
+    expect(message).toContain("v1.customers.list");
+    expect(message).toContain("parsePage");
+  });
+
+  test.each<[string, unknown, string]>([
+    ["two unknown names", { people: contacts, companies: [more] }, "people, companies"],
+    ["two general names", { items: contacts, results: contacts }, "items, results"],
+    ["two names of the resource", { data: { customers: contacts, contacts } }, "customers, contacts"],
+  ])("are not guessed among %s", (_, body, names) => {
+    const { message } = refusal(() => customers(body));
+    expect(message).toContain(names);
+    expect(message).toContain("parsePage");
+  });
+
+  test("are not guessed where lists and segments come apart: one of the two would be lost", () => {
+    expect(refusal(() => groups({ lists: [{ id: 1 }], segments: [] })).message).toContain("lists, segments");
+  });
+
+  test.each<[string, unknown]>([
+    ["success is false", { success: false, data: [] }],
+    ["the status is error", { status: "error", message: "no", data: [] }],
+    ["there are errors", { data: [], errors: [{ detail: "no" }] }],
+  ])("are not taken for none where %s", (_, body) => {
+    expect(refusal(() => customers(body)).message).toContain("says that the call failed");
+  });
+
+  test.each([[{ email: "c@example.com" }], [null], ["c"], [{ id: "" }], [{ id: null }]])("need an id each, unlike %j", (item) => {
+    const { message } = refusal(() => customers({ data: [...contacts, item] }));
+    expect(message).toContain("Item 2");
+    expect(message).toContain("parsePage");
+  });
+
+  test("a message stays short, however many keys there are", () => {
+    const body = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`${at}-${"k".repeat(1_000)}`, at]));
+    expect(refusal(() => customers(body)).message.length).toBeLessThan(1_500);
+  });
+});
+
+describe("what a v1 list answer says of the whole", () => {
+  const signs = (around: object) => {
+    const { items: _, raw: __, ...rest } = customers({ data: contacts, ...around });
+    return rest;
+  };
+
+  test.each<[string, object, object]>([
+    ["nothing", {}, {}],
+    ["total", { total: 250 }, { totalItems: 250 }],
+    ["a total as text", { total: "250" }, { totalItems: 250 }],
+    ["total_count and per_page", { total_count: 250, per_page: 50 }, { totalItems: 250, limit: 50 }],
+    ["totalItems and totalPages", { totalItems: 250, totalPages: 5 }, { totalItems: 250, totalPages: 5 }],
+    ["meta", { meta: { total: 250, page: 1, limit: 100 } }, { totalItems: 250, limit: 100 }],
+    ["meta.pagination", { meta: { pagination: { total_pages: 3, page_size: 100 } } }, { totalPages: 3, limit: 100 }],
+    ["meta.page", { meta: { page: { totalElements: 250, size: 100 } } }, { totalItems: 250, limit: 100 }],
+    ["pagination", { pagination: { current_page: 1, total_pages: 3, total_items: 250 } }, { totalPages: 3, totalItems: 250 }],
+    ["pageInfo", { pageInfo: { hasNextPage: true } }, { hasNextPage: true }],
+    ["has_more", { has_more: false }, { hasNextPage: false }],
+    ["paging.next_page", { paging: { next_page: 2 } }, { hasNextPage: true }],
+    ["next_page null", { next_page: null }, { hasNextPage: false }],
+    ["last_page", { last_page: 3, total: 250, next_page_url: null }, { totalPages: 3, totalItems: 250, hasNextPage: false }],
+    ["last", { last: false, totalElements: 250 }, { totalItems: 250, hasNextPage: true }],
+    ["a next link", { links: { self: "/a?page=1", next: "/a?page=2" } }, { hasNextPage: true }],
+    ["a next link with href", { links: { next: { href: "/a?page=2" } } }, { hasNextPage: true }],
+    ["a next link that is null", { links: { next: null } }, { hasNextPage: false }],
+    ["a next link that is empty", { links: { next: "" } }, { hasNextPage: false }],
+    ["a next link whose href is null", { _links: { next: { href: null } } }, { hasNextPage: false }],
+    ["links to other pages, none to a next", { links: { first: "/a", prev: "/a?page=2" } }, { hasNextPage: false }],
+    ["a link to itself alone", { links: { self: "/a" } }, {}],
+    ["a link to the last page", { links: { last: "/a?limit=100&page=7" } }, { totalPages: 7, hasNextPage: false }],
+    ["a link to the last page, as JSON:API writes it", { links: { next: "/b", last: { href: "/a?page%5Bnumber%5D=7" } } }, { totalPages: 7, hasNextPage: true }],
+    ["links that are an array", { links: [{ url: null, label: "next" }] }, {}],
+    ["a count beyond this page", { count: 250, next: null }, { totalItems: 250, hasNextPage: false }],
+    ["a count of this page", { count: 2, next: "/a?page=2" }, { hasNextPage: true }],
+    ["an empty cursor", { next_cursor: "" }, { hasNextPage: false }],
+  ])("%s", (_, around, said) => {
+    expect(signs(around)).toEqual(said);
+  });
+
+  test.each<[string, object, object]>([
+    ["the greater total", { total: 2, meta: { total: 250 } }, { totalItems: 250 }],
+    ["the more pages", { pages: 1, meta: { total_pages: 3 } }, { totalPages: 3 }],
+    ["the smaller page size", { limit: 100, meta: { per_page: 50 } }, { limit: 50 }],
+    ["the next page that one of them knows of", { has_more: false, links: { next: "/a?page=2" } }, { hasNextPage: true }],
+  ])("of two that differ, %s counts", (_, around, said) => {
+    expect(signs(around)).toEqual(said);
+  });
+
+  test("is passed over where it is no count or flag", () => {
+    expect(signs({ total: -1, limit: 0, per_page: 1.5, total_pages: "many", has_more: "yes", meta: null, pagination: [], last: 3 })).toEqual({});
+    expect(signs({ total: { value: 250, relation: "eq" }, pages: [1, 2], page: { size: null } })).toEqual({});
+  });
+
+  test("is read beside the items in data too", () => {
+    const { raw: _, items: __, ...said } = customers({ success: true, data: { customers: contacts, total_items: 250, total_pages: 3 } });
+    expect(said).toEqual({ totalItems: 250, totalPages: 3 });
+  });
+});
+
+describe("parsePage", () => {
+  const body = { result: { people: contacts, size: 250 } };
+
+  test("settles an unusual shape: it gets the body and the operation, and its items become what they are", () => {
+    const parsePage = vi.fn<ParsePage>(() => ({ items: contacts, totalItems: 250, totalPages: 3, hasNextPage: true }));
+    expect(customers(body, parsePage)).toEqual({
+      items: contacts.map(({ id, email }) => ({ type: "profile", id, attributes: { email } })),
+      totalItems: 250,
+      totalPages: 3,
+      hasNextPage: true,
+      raw: body,
+    });
+    expect(parsePage.mock.calls).toEqual([[body, { operation: "v1.customers.list" }]]);
+  });
+
+  test("is asked instead of the usual reading, and may leave totals out", () => {
+    expect(customers({ data: contacts, total: 9 }, () => ({ items: [], totalItems: null, hasNextPage: undefined }))).toEqual(
+      { items: [], raw: { data: contacts, total: 9 } },
+    );
+  });
+
+  test.each<[string, unknown, string]>([
+    ["nothing", undefined, "gave nothing: it must give { items }"],
+    ["the array itself", contacts, "gave an array of 2: it must give { items }"],
+    ["no items", { totalItems: 3 }, "gave `items` as nothing: it must be an array"],
+    ["items that are no array", { items: { a: 1 } }, "gave `items` as an object with the keys a"],
+    ["a negative total", { items: [], totalItems: -1 }, "gave `totalItems` as -1"],
+    ["pages that are no number", { items: [], totalPages: "3" }, "gave `totalPages` as a string"],
+    ["a flag that is none", { items: [], hasNextPage: "no" }, "gave `hasNextPage` as a string"],
+  ])("that gives %s is told so", (_, given, message) => {
+    // As from a caller without types.
+    const error = refusal(() => customers(body, () => given as ReturnType<ParsePage>));
+    expect(error.message).toContain(message);
+    expect(error.message).toContain("parsePage");
+    expect(error.message).toContain("v1.customers.list");
+  });
+
+  test("that gives a Promise is told so, and a rejection of it is not left unhandled", () => {
+    const promise = Promise.reject(new Error("late"));
+    // As from a caller without types.
+    const error = refusal(() => customers(body, () => promise as unknown as ReturnType<ParsePage>));
+    expect(error.message).toContain("it must give its result at once");
+  });
+
+  test("that throws is told so, with the error as the cause and the keys of the body", () => {
+    const thrown = new TypeError("Cannot read properties of undefined");
+    const error = refusal(() => customers(body, () => { throw thrown; }));
+    expect(error.message).toContain("threw TypeError: Cannot read properties of undefined; the body is an object with the keys result");
+    expect(error.cause).toBe(thrown);
+  });
+
+  test("that gives items without an id is told so", () => {
+    expect(refusal(() => customers(body, () => ({ items: [{ email: "c@example.com" }] }))).message).toContain("Item 0");
+  });
+});

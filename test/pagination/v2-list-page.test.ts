@@ -1,0 +1,45 @@
+import { describe, expect, test } from "vitest";
+
+import { UnreadableAnswer } from "../../src/unreadable-answer.ts";
+import { readListPage } from "../../src/v2/read-list-page.ts";
+
+const lists = [{ uuid: "u1", name: "News", created_at: 1_700_000_000, description: "" }, { uuid: "u2" }];
+
+describe("GET /v2/lists", () => {
+  test("gives the documented page", () => {
+    const body = { success: true, data: { lists, current_page: 1, total_pages: 3, total_items: 45, items_per_page: 20 } };
+    expect(readListPage(body)).toEqual({ items: lists, limit: 20, totalItems: 45, totalPages: 3, raw: body });
+  });
+
+  test.each<[string, object]>([
+    ["absent", {}],
+    ["null", { current_page: null, total_pages: null, total_items: null, items_per_page: null }],
+    ["no counts", { total_pages: -1, total_items: "many", items_per_page: {} }],
+  ])("needs nothing but the lists: totals may be %s", (_, totals) => {
+    const body = { data: { lists, ...totals } };
+    expect(readListPage(body)).toEqual({ items: lists, raw: body });
+  });
+
+  test("keeps fields that the service adds", () => {
+    const added = { uuid: "u1", name: null, colour: "red", nested: { a: [1] } };
+    expect(readListPage({ data: { lists: [added] } }).items).toEqual([added]);
+  });
+
+  test("has no lists where they are null and so is their number", () => {
+    expect(readListPage({ data: { lists: null, total_items: 0 } })).toMatchObject({ items: [], totalItems: 0 });
+  });
+
+  test.each<[string, unknown, string]>([
+    ["no object", null, "the body is null"],
+    ["a bare array", lists, "the body is an array of 2"],
+    ["no data", { success: true, lists }, "the keys success, lists"],
+    ["no lists", { data: { items: lists } }, "`data` is an object with the keys items"],
+    ["lists that are null", { data: { lists: null, total_items: 3 } }, "the keys lists, total_items"],
+    ["a list without uuid", { data: { lists: [{ uuid: "u1" }, { name: "News" }] } }, "`data.lists[1]` has no `uuid`: it is an object with the keys name"],
+    ["a list that is null", { data: { lists: [null] } }, "`data.lists[0]` has no `uuid`: it is null"],
+    ["success false, and no lists", { success: false, data: { lists: [] } }, "success: false"],
+  ])("is unreadable with %s", (_, body, message) => {
+    expect(() => readListPage(body)).toThrow(UnreadableAnswer);
+    expect(() => readListPage(body)).toThrow(message);
+  });
+});
