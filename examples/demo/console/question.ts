@@ -1,0 +1,18 @@
+import { createInterface } from "node:readline";
+import type { Input, Output } from "./terminal.ts";
+
+/** Asks on the terminal. Only `y` and `yes` are a yes; an end of the input is a no. Rejects when the signal is aborted. */
+export async function isAnsweredYes(
+  question: string,
+  options: { input: Input; output: Output; signal: AbortSignal },
+): Promise<boolean> {
+  options.signal.throwIfAborted();
+  // terminal: false leaves Ctrl-C to the process, which ends cleanly by the signal.
+  const lines = createInterface({ input: options.input, terminal: false });
+  const answer = await new Promise<string>((resolve, reject) => {
+    lines.once("line", resolve).once("close", () => resolve(""));
+    options.signal.addEventListener("abort", () => reject(options.signal.reason), { once: true });
+    options.output.write(`${question} (y/N) `);
+  }).finally(() => lines.close());
+  return /^y(es)?$/i.test(answer.trim());
+}

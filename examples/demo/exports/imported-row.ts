@@ -1,0 +1,75 @@
+import { createHash } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { CsvRow, RowIssue } from "./csv-row.ts";
+import { isKlaviyoExport, klaviyoContact } from "./klaviyo.ts";
+import { isMailchimpExport, mailchimpContact, mailchimpSection } from "./mailchimp.ts";
+import type { Contact, MappedContact } from "./mapped-contact.ts";
+import { CsvFileError, readCsv } from "./read-csv.ts";
+
+/** One row of an export: where it stands, the contact it holds, and what could not be read. */
+export interface ImportedRow {
+  readonly file: string;
+  readonly number: number;
+  /** The same for the same row, whenever and wherever it is read: derived from the layout and the cells. */
+  readonly id: string;
+  readonly contact: Contact;
+  readonly issues: readonly RowIssue[];
+}
+
+/** One file of an export, and what it is. */
+export interface ExportFile {
+  /** The path below the folder. */
+  readonly name: string;
+  readonly kind: string;
+  readonly rows: readonly ImportedRow[];
+}
+
+/** Reads every CSV file in a folder and the folders in it, by name. Which layout a file has, its headings tell. */
+export async function readExports(folder: string): Promise<ExportFile[]> {
+  const names = (await namesIn(folder)).filter((name) => name.toLowerCase().endsWith(".csv"));
+  if (names.length === 0) throw new CsvFileError(`${folder}: holds no CSV file.`);
+  return await Promise.all(names.toSorted().map((name) => readExport(folder, name)));
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder, { recursive: true });
+  } catch (cause) {
+    throw new CsvFileError(`${folder}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
+async function readExport(folder: string, name: string): Promise<ExportFile> {
+  const { headings, rows } = await readCsv(join(folder, name));
+  const { kind, map } = layoutOf(name, headings);
+  return { name, kind, rows: rows.map((row) => importedRow(name, kind, row, map(row))) };
+}
+
+function layoutOf(
+  name: string,
+  headings: readonly string[],
+): { kind: string; map: (row: CsvRow) => MappedContact } {
+  if (isKlaviyoExport(headings)) return { kind: "klaviyo", map: klaviyoContact };
+  if (isMailchimpExport(headings)) {
+    const section = mailchimpSection(basename(name));
+    return { kind: `mailchimp ${section}`, map: (row) => mailchimpContact(row, section) };
+  }
+  throw new CsvFileError(
+    `${name}: has the headings of neither export. It begins with ${headings.slice(0, 4).join(", ")}.`,
+  );
+}
+
+function importedRow(file: string, kind: string, row: CsvRow, mapped: MappedContact): ImportedRow {
+  const id = createHash("sha256")
+    .update(JSON.stringify([kind, row.cells]))
+    .digest("hex")
+    .slice(0, 32);
+  return {
+    file,
+    number: row.number,
+    id,
+    contact: mapped.contact,
+    issues: [...row.shapeIssues(), ...mapped.issues],
+  };
+}

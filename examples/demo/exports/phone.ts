@@ -1,0 +1,35 @@
+/** A telephone number with its country code (`+442079460018`), or why it cannot be had without guessing. */
+export type PhoneReading = { readonly phone: string } | { readonly problem: string };
+
+// ITU-T E.164: at most 15 digits, and no country code begins with 0.
+const international = /^\+[1-9]\d{6,14}$/;
+// What people put between the digits: spaces of every kind, points, dashes, slashes are not among them ("A / B" is two numbers).
+const separators = /[\s.()\-\u00ad\u2010-\u2015\u2212]/gu;
+
+/**
+ * Reads a telephone number as people write it, and gives it in one form, `+` and digits.
+ *
+ * Only what is certain is changed: separators, full-width digits, a spreadsheet's leading apostrophe, `00` for `+`,
+ * and the `(0)` that stands for a trunk prefix (`+44 (0)20 …`). A number that does not name its country,
+ * has an extension, or was rounded by a spreadsheet gives a problem, never a guess.
+ */
+export function readPhone(text: string): PhoneReading {
+  const written = text.normalize("NFKC").trim().replace(/^'/, "");
+  const shown = JSON.stringify(text);
+  if (/^\d+([.,]\d+)?e\+?\d+$/i.test(written)) {
+    return { problem: `${shown} was rounded by a spreadsheet: its last digits are lost` };
+  }
+  const digits = withoutTrunkPrefix(written).replace(separators, "").replace(/^00/, "+");
+  if (/[^+\d]|.\+/.test(digits)) return { problem: `${shown} holds more than one number, or other text` };
+  if (!digits.startsWith("+"))
+    return { problem: `${shown} does not name its country: write it with + and the country code` };
+  if (!international.test(digits)) return { problem: `${shown} is not a number that any country has` };
+  return { phone: digits };
+}
+
+// Italy and San Marino keep the 0 when they are called from abroad.
+function withoutTrunkPrefix(written: string): string {
+  return /^(\+|00)\s*(39|378)/.test(written)
+    ? written
+    : written.replace(/^((?:\+|00)\s*\d{1,3})\s*\(0\)/, "$1");
+}

@@ -1,0 +1,14 @@
+// npm run demo [-- --help]
+import { runDemo } from "./demo.ts";
+
+const stop = new AbortController();
+// The first Ctrl-C ends in good order; the default action is back for a second one.
+process.once("SIGINT", () => stop.abort());
+
+process.exitCode = await runDemo({
+  args: process.argv.slice(2),
+  input: process.stdin,
+  output: process.stdout,
+  errors: process.stderr,
+  signal: stop.signal,
+});

@@ -1,0 +1,62 @@
+import type { CheckedRows } from "./check-rows.ts";
+import { printable } from "./console/text-width.ts";
+import type { ExportFile, ImportedRow } from "./exports/imported-row.ts";
+import type { SendReport } from "./send-rows.ts";
+
+/** What was read, file by file. */
+export function fileLines(files: readonly ExportFile[]): string[] {
+  const lines = files.map(
+    (file) => `${String(file.rows.length).padStart(4)}  ${file.kind.padEnd(23)}  ${printable(file.name)}`,
+  );
+  return [...lines, `${String(files.flatMap((file) => file.rows).length).padStart(4)}  rows in all`];
+}
+
+/** Each row that is not valid, with its file, its number, its consent and every reason. */
+export function invalidLines({ invalid }: CheckedRows): string[] {
+  const lines: string[] = [];
+  let file = "";
+  for (const { row, issues } of invalid) {
+    if (row.file !== file) lines.push(printable(row.file));
+    file = row.file;
+    const address = printable(row.contact.email ?? "(no address)");
+    lines.push(`  row ${String(row.number).padStart(2)}  ${address}, ${consentInWords(row)}`);
+    for (const { field, message } of issues) lines.push(`          ${field}: ${printable(message)}`);
+  }
+  return lines;
+}
+
+/** How many rows have which consent, and how many stand for an address that another row has too. */
+export function validLines({ valid }: CheckedRows): string[] {
+  const by = (optIn: string) => valid.filter((row) => row.contact.email_opt_in === optIn).length;
+  const withoutAddress = valid.filter((row) => row.contact.email === undefined).length;
+  const addresses = new Set(valid.flatMap((row) => row.contact.email ?? []));
+  return [
+    `${by("SUBSCRIBED")} SUBSCRIBED, ${by("NON_SUBSCRIBED")} NON_SUBSCRIBED, ${by("UNSUBSCRIBED")} UNSUBSCRIBED by e-mail; ` +
+      `${valid.filter((row) => row.contact.is_suppressed).length} of them suppressed, ${withoutAddress} with a telephone number only.`,
+    `${valid.length - withoutAddress - addresses.size} rows repeat an address: each address gets the strictest consent of all its rows.`,
+  ];
+}
+
+/** What was sent, what failed and what that did, what was not begun. */
+export function sendLines({ sent, failed, notBegun, addedToList }: SendReport): string[] {
+  return [
+    `${sent.length} contacts upserted and their events sent, ${addedToList} of them added to the list.`,
+    ...failed.map(
+      ({ row, error }) =>
+        `${printable(row.file)}, row ${row.number}: ${error.request?.operation ?? "call"} ended with ${error.name} ` +
+        `(${outcomeInWords[error.outcome]}): ${printable(error.message)}`,
+    ),
+    ...(notBegun === 0 ? [] : [`${notBegun} rows were not begun.`]),
+  ];
+}
+
+const outcomeInWords = {
+  "not-sent": "nothing was sent",
+  "not-applied": "the service did nothing",
+  applied: "the service did it",
+  unknown: "the service may have done it; sending the row again is safe",
+} as const;
+
+function consentInWords({ contact }: ImportedRow): string {
+  return `${contact.email_opt_in ?? contact.phone_opt_in ?? "no consent"}${contact.is_suppressed ? ", suppressed" : ""}`;
+}

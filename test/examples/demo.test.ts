@@ -1,0 +1,504 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { PassThrough } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { createMockService } from "audience-sdk/mock";
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { textWidth } from "../../examples/demo/console/text-width.ts";
+import { table } from "../../examples/demo/console/table.ts";
+import { runDemo } from "../../examples/demo/demo.ts";
+import { readPhone } from "../../examples/demo/exports/phone.ts";
+import { withStrictestConsent } from "../../examples/demo/exports/strictest-consent.ts";
+import { readCsv } from "../../examples/demo/exports/read-csv.ts";
+
+const repository = fileURLToPath(new URL("../..", import.meta.url));
+
+interface Run {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+  readonly lines: readonly string[];
+  readonly durationMs: number;
+}
+
+/** Runs the demo as its users do, without a terminal. `onOutput` may end it early. */
+async function runProgram(
+  args: string[],
+  options: { env?: Record<string, string>; stopAt?: string } = {},
+): Promise<Run> {
+  const startedMs = performance.now();
+  const { AUDIENCE_BASE_URL: _url, AUDIENCE_API_KEY: _key, ...env } = process.env;
+  const child = spawn(process.execPath, ["--import", "tsx", "examples/demo/main.ts", ...args], {
+    cwd: repository,
+    env: { ...env, ...options.env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let out = "";
+  let err = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    const isReached =
+      options.stopAt !== undefined && !out.includes(options.stopAt) && (out + text).includes(options.stopAt);
+    out += text;
+    if (isReached) child.kill("SIGINT");
+  });
+  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+  return { code, out, err, lines: out.split("\n"), durationMs: performance.now() - startedMs };
+}
+
+/** A service on loopback that the environment could name, and what arrived there. */
+async function startService() {
+  const mock = createMockService({
+    organizations: [
+      {
+        id: "real",
+        apiKeys: ["mock-key-of-a-real-service"],
+        appId: "app",
+        lists: [{ id: "readers", name: "Readers" }],
+      },
+    ],
+  });
+  const server = await mock.listen({ port: 0 });
+  onTestFinished(() => server.close());
+  return {
+    mock,
+    env: { AUDIENCE_BASE_URL: server.clientOptions.baseUrl, AUDIENCE_API_KEY: "mock-key-of-a-real-service" },
+  };
+}
+
+async function writeCsv(content: string | Uint8Array): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "demo-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const path = join(folder, "file.csv");
+  await writeFile(path, content);
+  return path;
+}
+
+/** A folder with an export of three rows: one subscribed, one with a telephone number only, one that is not valid. */
+async function writeSmallExport(): Promise<string> {
+  const headings = "Email,Klaviyo ID,First Name,Phone Number,Email Marketing Consent,SMS Marketing Consent";
+  const rows = [
+    "ana@example.com,1,Ana,,SUBSCRIBED,",
+    ",2,Bo,+44 7700 900001,,SUBSCRIBED",
+    "nobody,3,Cy,,SUBSCRIBED,",
+  ];
+  return dirname(await writeCsv([headings, ...rows, ""].join("\n")));
+}
+
+/** Runs the demo in this process, on a terminal that answers the question. */
+async function runOnTerminal(
+  args: string[],
+  options: { answer?: string; columns?: number; rows?: number } = {},
+) {
+  const input = Object.assign(new PassThrough(), { isTTY: true });
+  const output = Object.assign(new PassThrough(), {
+    isTTY: true,
+    columns: options.columns ?? 80,
+    rows: options.rows ?? 24,
+  });
+  const errors = new PassThrough();
+  let out = "";
+  let err = "";
+  errors.setEncoding("utf8").on("data", (text: string) => (err += text));
+  output.setEncoding("utf8").on("data", (text: string) => {
+    out += text;
+    if (text.includes("(y/N)")) input.end(options.answer === undefined ? undefined : `${options.answer}\n`);
+  });
+  const code = await runDemo({ args, input, output, errors, signal: new AbortController().signal });
+  return { code, out, err };
+}
+
+describe("npm run demo", () => {
+  let run: Run;
+  beforeAll(async () => {
+    // What the environment names answers nobody: a demo that called it would fail.
+    run = await runProgram([], {
+      env: { AUDIENCE_BASE_URL: "http://127.0.0.1:9", AUDIENCE_API_KEY: "a-key-of-the-environment" },
+    });
+  }, 40_000);
+
+  it("ends well in under 20 seconds, and says that its windows are 60 times shorter", () => {
+    expect(run.err).toBe("");
+    expect(run.code).toBe(0);
+    expect(run.durationMs).toBeLessThan(20_000);
+    expect(run.out).toContain(
+      "60 times shorter than the service's: 10 per 17 ms, 100 per 1.0 s, 1,000 per 1 min.",
+    );
+  });
+
+  it("reads every section of both exports", () => {
+    expect(run.out).toContain("  62  klaviyo ");
+    expect(run.out).toContain("   8  mailchimp cleaned ");
+    expect(run.out).toContain("   4  mailchimp nonsubscribed ");
+    expect(run.out).toContain("  46  mailchimp subscribed ");
+    expect(run.out).toContain("  15  mailchimp unsubscribed ");
+    expect(run.out).toContain(" 135  rows in all");
+  });
+
+  it.each([
+    ["row  8  marek.dvorak@example.org, SUBSCRIBED", /dob: .*"1990-02-30"/],
+    ["row 16  dylan.price@example.org, SUBSCRIBED", /dob: .*"31\/12\/1985"/],
+    ["row 19  n/a, NON_SUBSCRIBED", /email: .*"n\/a"/],
+    ["row 26  (no address), no consent", /email|phone/],
+    ["row 29  harriet.moss@example.org, SUBSCRIBED", /postal_code: .*3.*"1"/],
+    ["row 32  ylva.strand@example.org, SUBSCRIBED", /address1: .*255/],
+    ["row 18  leo @example.net, SUBSCRIBED", /email: /],
+    ["row 24  henry.pike@example.com, SUBSCRIBED", /phone: "4\.42079E\+11" was rounded by a spreadsheet/],
+    ["row 26  rosa.esposito@example.net, SUBSCRIBED", /Birthday: "13\/45" is not a month and day/],
+    ["row 34  julian.frost@example.com, SUBSCRIBED", /first_name: .*100/],
+    ["row 40  frank.odell@example.net, SUBSCRIBED", /phone: "\(213\) 555-0199" does not name its country/],
+    ["row 45  maeve.kelly@example.org, SUBSCRIBED", /phone: is the number of the\.kellys@example\.org too/],
+    ["row 48  lena.hartmann@example.com, SUBSCRIBED", /row: has 5 cells, but there are 23 headings/],
+    ["row 10  sam.rivers@example.com, UNSUBSCRIBED", /phone: "2125550171" does not name its country/],
+  ])("leaves out %s and says why", (title, reason) => {
+    const index = run.lines.findIndex((line) => line.trim() === title);
+    expect(index).toBeGreaterThan(0);
+    expect(run.lines[index + 1]).toMatch(reason);
+  });
+
+  it("counts what is left, by consent", () => {
+    expect(run.out).toContain("23 rows are not valid and are left out:");
+    expect(run.out).toContain("112 rows are valid:");
+    expect(run.out).toContain(
+      "66 SUBSCRIBED, 23 NON_SUBSCRIBED, 21 UNSUBSCRIBED by e-mail; 12 of them suppressed, 2 with a telephone number only.",
+    );
+    expect(run.out).toContain("6 rows repeat an address");
+  });
+
+  it("sends the rest, a line for each quarter, and gets over a failure of the service and a lost answer", () => {
+    expect(run.out).toContain("3  Send: 335 calls, about ");
+    expect(run.lines.filter((line) => / %  \d+ of 112 rows$/.test(line))).toEqual([
+      "    25 %  28 of 112 rows",
+      "    50 %  56 of 112 rows",
+      "    75 %  84 of 112 rows",
+      "   100 %  112 of 112 rows",
+    ]);
+    expect(run.out).toContain("112 contacts upserted and their events sent, 110 of them added to the list.");
+    expect(run.out).toContain("Made again by itself: v1.customers.upsert, after server.");
+    expect(run.out).toContain("Made again by itself: v1.events.send, after connection.");
+    expect(run.out).not.toContain("\r");
+  });
+
+  it("prints a table of what the service holds, no wider than 100 columns without a terminal", () => {
+    expect(run.out).toContain("4  Read back: 106 contacts");
+    const start = run.lines.findIndex((line) => line.trim().startsWith("E-mail "));
+    const lines = run.lines.slice(start, start + 26);
+    expect(lines[0]?.trim().split(/ {2,}/)).toEqual(["E-mail", "Phone", "E-mail consent", "Source", "Name"]);
+    for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(100);
+    expect(run.lines[start + 26]?.trim()).toBe("… and 82 more");
+    const consentColumn = lines[0]?.indexOf("E-mail consent") ?? 0;
+    for (const line of lines.slice(2)) expect(line.slice(consentColumn)).toMatch(/^(UN|NON_)?SUBSCRIBED /);
+  });
+
+  it("sums up the consent of all contacts: a person in two files has the stricter of two", () => {
+    const counts = run.lines.flatMap(
+      (line) => /^ +((?:UN|NON_)?SUBSCRIBED) +(\d+)  █+$/.exec(line)?.slice(1, 3).join(" ") ?? [],
+    );
+    expect(counts).toEqual(["SUBSCRIBED 64", "NON_SUBSCRIBED 23", "UNSUBSCRIBED 19"]);
+  });
+
+  it("shows that rows which are sent twice are recorded once", () => {
+    expect(run.out).toContain("106 contacts, 104 members of the list, 112 events, ");
+    expect(run.out).toContain("10 rows sent once more: still 106 contacts, 104 members, 112 events, ");
+  });
+
+  it("shows no key", () => {
+    expect(run.out + run.err).not.toContain("a-key-of-the-environment");
+    expect(run.out + run.err).not.toContain("mock-key");
+  });
+});
+
+describe("the command line", () => {
+  it("has a help", async () => {
+    const { code, out } = await runProgram(["--help"]);
+    expect(code).toBe(0);
+    expect(out).toContain("Usage: npm run demo");
+  });
+
+  it.each([
+    [["--fast"], "Unknown option '--fast'"],
+    [["live"], "Unexpected argument 'live'"],
+    [["--live"], "--live needs --list ID"],
+    [["--live", "--list", " "], "--live needs --list ID"],
+    [["--list", "readers"], "--list is for --live only"],
+    [["--live", "--list"], "'--list <value>'"],
+  ])("%j is refused with what is wrong, and nothing runs", async (args, message) => {
+    const { code, out, err } = await runProgram(args);
+    expect(code).toBe(2);
+    expect(out).toBe("");
+    expect(err).toContain(message);
+    expect(err).toContain("--help");
+    expect(err).not.toContain("    at ");
+  });
+
+  it.each([
+    ["a folder that is not there", "/nowhere/at/all"],
+    ["a folder without a CSV file", fileURLToPath(new URL("../../examples/demo", import.meta.url))],
+  ])("%s is named, without a stack", async (_, folder) => {
+    const { code, err } = await runProgram(["--data", folder]);
+    expect(code).toBe(1);
+    expect(err).toContain(folder);
+    expect(err).not.toContain("    at ");
+  });
+});
+
+describe("on a terminal", () => {
+  it("progress is a bar on one line that is never wider than the terminal", async () => {
+    const { code, out } = await runOnTerminal(["--data", await writeSmallExport()], { columns: 60 });
+    expect(code).toBe(0);
+    const drawings =
+      out
+        .split("\n")
+        .find((line) => line.includes("█"))
+        ?.split("\r\u001b[K")
+        .slice(1) ?? [];
+    expect(drawings.map((drawing) => /\d+ of \d+ rows/.exec(drawing)?.[0])).toEqual([
+      "1 of 2 rows",
+      "2 of 2 rows",
+    ]);
+    for (const drawing of drawings) expect(textWidth(drawing)).toBeLessThan(60);
+  });
+
+  it("Ctrl-C ends the run, tells what was done and what was not, and that running it again is safe", async () => {
+    const { code, out, err } = await runProgram([], { stopAt: "25 %" });
+    expect(err).toBe("");
+    expect(code).toBe(130);
+    const sent = Number(/(\d+) contacts upserted and their events sent/.exec(out)?.[1]);
+    const cutOff = out.match(/ended with AbortError/g)?.length ?? 0;
+    const notBegun = Number(/(\d+) rows were not begun/.exec(out)?.[1]);
+    expect(sent).toBeGreaterThanOrEqual(28);
+    expect(sent + cutOff + notBegun).toBe(112);
+    expect(out).toContain("Stopped. Running it again is safe");
+    expect(out).not.toContain("Read back");
+  }, 30_000);
+});
+
+describe("--live", () => {
+  beforeEach(() => {
+    for (const name of ["BASE_URL", "BASE_URL_V2", "API_KEY", "API_KEY_V2", "APP_ID"])
+      vi.stubEnv(`AUDIENCE_${name}`, undefined);
+    return () => vi.unstubAllEnvs();
+  });
+
+  it("is refused without a terminal: nothing is sent", async () => {
+    const { mock, env } = await startService();
+    const { code, out, err } = await runProgram(["--live", "--list", "readers"], { env });
+    expect(code).toBe(2);
+    expect(out).toBe("");
+    expect(err).toContain("there is no terminal to ask on: nothing was sent");
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("never happens unasked, whatever the environment holds", async () => {
+    const { mock, env } = await startService();
+    const { code, out } = await runProgram(["--data", await writeSmallExport()], { env });
+    expect(code).toBe(0);
+    expect(out).toContain("On the embedded mock");
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("without its configuration says what is missing, without a stack", async () => {
+    const { code, out, err } = await runProgram(["--live", "--list", "readers"]);
+    expect(code).toBe(1);
+    expect(out).toBe("");
+    expect(err).toContain("ConfigurationError: ");
+    expect(err).toContain("AUDIENCE_BASE_URL");
+    expect(err).not.toContain("    at ");
+  });
+
+  it.each(["n", "", "yo", undefined])("asks first, and sends nothing after the answer %j", async (answer) => {
+    const { mock, env } = await startService();
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+    const { code, out } = await runOnTerminal(
+      ["--live", "--list", "readers", "--data", await writeSmallExport()],
+      answer === undefined ? {} : { answer },
+    );
+    expect(code).toBe(0);
+    expect(out).toContain("upsert 2 contacts, add them to the list readers");
+    expect(out).toContain("It takes 6 calls, about ");
+    expect(out).toContain("Nothing was sent.");
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("runs at the service's limits after a yes, and keeps each consent", async () => {
+    const { mock, env } = await startService();
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+    const { code, out } = await runOnTerminal(
+      ["--live", "--list", "readers", "--data", await writeSmallExport()],
+      { answer: "y" },
+    );
+    expect(code).toBe(0);
+    expect(out).toContain(`LIVE, against ${env.AUDIENCE_BASE_URL}`);
+    expect(out).toContain("At the service's limits: 10 per 1.0 s, 100 per 1 min, 1,000 per 1 h.");
+    expect(mock.requests.filter((request) => request.applied)).toHaveLength(5);
+    const { contacts, memberships, events } = mock.organization("real");
+    expect(
+      contacts.map(({ email, phone, email_opt_in, phone_opt_in }) => ({
+        email,
+        phone,
+        email_opt_in,
+        phone_opt_in,
+      })),
+    ).toEqual([
+      {
+        email: "ana@example.com",
+        phone: undefined,
+        email_opt_in: "SUBSCRIBED",
+        phone_opt_in: "NON_SUBSCRIBED",
+      },
+      {
+        email: undefined,
+        phone: "+447700900001",
+        email_opt_in: "NON_SUBSCRIBED",
+        phone_opt_in: "SUBSCRIBED",
+      },
+    ]);
+    expect(memberships).toHaveLength(1);
+    expect(events).toHaveLength(2);
+  });
+
+  it("with a list that does not exist ends before any contact is written", async () => {
+    const { mock, env } = await startService();
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+    const { code, err } = await runOnTerminal(
+      ["--live", "--list", "gone", "--data", await writeSmallExport()],
+      { answer: "yes" },
+    );
+    expect(code).toBe(1);
+    expect(err).toContain("NotFoundError");
+    expect(mock.requests.map((request) => request.method)).toEqual(["GET"]);
+  });
+});
+
+describe("a telephone number", () => {
+  it.each([
+    ["+44 20 7946 0018", "+442079460018"],
+    ["0044 7700 900142", "+447700900142"],
+    ["+49 (0)30 23125 017", "+493023125017"],
+    ["+1 (212) 555-0123", "+12125550123"],
+    ["+1.212.555.0123", "+12125550123"],
+    ["'+44 7700 900218", "+447700900218"],
+    ["＋353 20 915 0077", "+353209150077"],
+    // Italy keeps the 0 when it is called from abroad.
+    ["+39 (0)6 5550 1234", "+390655501234"],
+    ["+44\u00a020\u20117946\u20110018", "+442079460018"],
+  ])("%s is read as %s", (written, phone) => {
+    expect(readPhone(written)).toEqual({ phone });
+  });
+
+  it.each([
+    ["020 7946 0958", "does not name its country"],
+    ["(213) 555-0199", "does not name its country"],
+    ["2125550171", "does not name its country"],
+    ["4.42079E+11", "was rounded by a spreadsheet"],
+    ["4,42079E+11", "was rounded by a spreadsheet"],
+    ["+1 646-555-0187 ext. 4", "more than one number, or other text"],
+    ["+33 6 39 98 20 11 / +33 1 99 00 20 11", "more than one number, or other text"],
+    ["+33639982011 +33199002011", "more than one number, or other text"],
+    ["call after six", "more than one number, or other text"],
+    ["+44", "is not a number that any country has"],
+    ["+0 20 7946 0018", "is not a number that any country has"],
+  ])("%s is reported, not guessed", (written, problem) => {
+    expect(readPhone(written)).toEqual({ problem: expect.stringContaining(problem) });
+  });
+});
+
+describe("consent", () => {
+  it("is the strictest of all rows with the address, and the number, whatever their order", () => {
+    const subscribed = {
+      email: "a@example.com",
+      email_opt_in: "SUBSCRIBED",
+      phone: "+447700900001",
+      phone_opt_in: "SUBSCRIBED",
+    } as const;
+    const never = { email: "a@example.com", email_opt_in: "NON_SUBSCRIBED", is_suppressed: true } as const;
+    const left = {
+      email: "b@example.com",
+      email_opt_in: "UNSUBSCRIBED",
+      phone: "+447700900001",
+      phone_opt_in: "UNSUBSCRIBED",
+    } as const;
+
+    for (const rows of [
+      [subscribed, never, left],
+      [left, never, subscribed],
+    ]) {
+      const strict = withStrictestConsent(rows);
+      expect(strict[rows.indexOf(subscribed)]).toEqual({
+        email: "a@example.com",
+        email_opt_in: "NON_SUBSCRIBED",
+        is_suppressed: true,
+        phone: "+447700900001",
+        phone_opt_in: "UNSUBSCRIBED",
+      });
+      expect(strict[rows.indexOf(left)]).toEqual(left);
+    }
+  });
+
+  it("that a row does not give counts as none", () => {
+    const strict = withStrictestConsent([
+      { email: "a@example.com" },
+      { email: "a@example.com", email_opt_in: "SUBSCRIBED" },
+    ]);
+    expect(strict.map((contact) => contact.email_opt_in)).toEqual(["NON_SUBSCRIBED", "NON_SUBSCRIBED"]);
+  });
+});
+
+describe("a CSV file", () => {
+  it("is read with a byte-order mark, CRLF, quotes and line breaks in cells; rows count as a spreadsheet counts", async () => {
+    const path = await writeCsv(
+      '\ufeffEmail,Note\r\na@example.com,"one\ntwo, ""three"""\r\n\r\nb@example.com,\r\n',
+    );
+    const { headings, rows } = await readCsv(path);
+    expect(headings).toEqual(["Email", "Note"]);
+    expect(rows.map((row) => [row.number, row.cell("Email"), row.cell("Note")])).toEqual([
+      [2, "a@example.com", 'one\ntwo, "three"'],
+      [4, "b@example.com", undefined],
+    ]);
+  });
+
+  it("in another encoding than UTF-8 is refused, as names would be stored broken", async () => {
+    const path = await writeCsv(Uint8Array.of(0x45, 0x6d, 0x0a, 0xe9, 0x0a));
+    await expect(readCsv(path)).rejects.toThrow("is not UTF-8 text");
+  });
+
+  it("with a quote that is never closed is refused with the file's name", async () => {
+    const path = await writeCsv('Email\n"a@example.com\n');
+    await expect(readCsv(path)).rejects.toThrow("file.csv");
+  });
+});
+
+describe("a table", () => {
+  const widths: [string, number][] = [
+    ["Ana", 3],
+    ["田中 花子", 9],
+    ["👨‍👩‍👧 Kelly", 8],
+    ["Noe\u0308l", 4],
+    ["สุดา", 3],
+    ["🇮🇪", 2],
+    ["하은", 4],
+    ["（株）", 6],
+  ];
+
+  it("is aligned under wide, joined and combining characters", () => {
+    expect(widths.map(([text]) => textWidth(text))).toEqual(widths.map(([, width]) => width));
+    const lines = table(
+      ["Name", "N"],
+      widths.map(([text]) => [text, "|"]),
+      80,
+    );
+    expect(lines.slice(2)).toEqual(widths.map(([text, width]) => `${text}${" ".repeat(9 - width)}  |`));
+  });
+
+  it("is never wider than the room it has, and cuts between characters", () => {
+    const lines = table(["A", "B"], [["x".repeat(50), "田中".repeat(20)]], 31);
+    for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(31);
+    expect(lines[2]).toBe(`${"x".repeat(13)}…  ${"田中".repeat(3)}田…`);
+  });
+
+  it("holds nothing that a terminal would obey", () => {
+    expect(table(["A"], [["red \u001b[31m\nline"]], 40)[2]).toBe("red \ufffd[31m line");
+  });
+});
