@@ -1,0 +1,102 @@
+import { createMockService, type MockClientOptions, type MockService, type MockServiceOptions } from "audience-sdk/mock";
+import { mswHandlers } from "audience-sdk/mock/msw";
+import { setupServer } from "msw/node";
+
+/** A call as a client in any language makes it: plain HTTP, written out. */
+export interface Call {
+  method?: string;
+  /** JSON to send. */
+  body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  rawBody?: string;
+  /** On top of the right credentials; an empty text takes a header away. */
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  /** The JSON, else the text. */
+  body: unknown;
+}
+
+export interface OpenDoor {
+  mock: MockService;
+  options: MockClientOptions;
+  /** `path` is of either family. */
+  call(path: string, call?: Call): Promise<Answer>;
+  /** The answer before its body is read. */
+  send(path: string, call?: Call): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export interface Door {
+  name: string;
+  open(options?: MockServiceOptions): Promise<OpenDoor>;
+}
+
+type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+function opened(mock: MockService, options: MockClientOptions, fetch: Fetch, close: () => Promise<void>): OpenDoor {
+  const send = (path: string, { method, body, rawBody, headers, signal }: Call = {}) => {
+    const isV2 = path.startsWith("/v2/");
+    const text = rawBody ?? (body === undefined ? undefined : JSON.stringify(body));
+    const credentials: Record<string, string> = isV2
+      ? { "service-api-key": options.apiKeyV2 ?? options.apiKey, "service-app-id": options.appId }
+      : { "x-api-key": options.apiKey };
+    const all = { ...credentials, ...(text !== undefined && { "content-type": "application/json" }), ...headers };
+    return fetch((isV2 ? options.baseUrlV2 : options.baseUrl) + path, {
+      method: method ?? (text === undefined ? "GET" : "POST"),
+      headers: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== "")),
+      redirect: "manual",
+      ...(text !== undefined && { body: text }),
+      ...(signal !== undefined && { signal }),
+    });
+  };
+  const call = async (path: string, request?: Call) => {
+    const response = await send(path, request);
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: parsed(text) };
+  };
+  return { mock, options, call, send, close };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+export const inProcess: Door = {
+  name: "in process",
+  open: (options) => {
+    const mock = createMockService(options);
+    return Promise.resolve(opened(mock, mock.clientOptions, mock.fetch, () => Promise.resolve()));
+  },
+};
+
+export const msw: Door = {
+  name: "MSW",
+  open: (options) => {
+    const mock = createMockService(options);
+    const server = setupServer(...mswHandlers(mock));
+    server.listen({ onUnhandledRequest: "error" });
+    return Promise.resolve(
+      opened(mock, mock.clientOptions, (url, init) => fetch(url, init), () => Promise.resolve(server.close())),
+    );
+  },
+};
+
+export const nodeHttp: Door = {
+  name: "node:http",
+  open: async (options) => {
+    const mock = createMockService(options);
+    const listener = await mock.listen();
+    return opened(mock, listener.clientOptions, (url, init) => fetch(url, init), listener.close);
+  },
+};
+
+export const doors: readonly Door[] = [inProcess, msw, nodeHttp];
