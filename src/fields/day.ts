@@ -8,11 +8,11 @@ import { text } from "./text.ts";
 const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
 
 /** A day that the calendar has, as `YYYY-MM-DD`. */
-export function isDay(day: string): boolean {
-  if (day.length !== 10 || !dayPattern.test(day)) return false;
-  const year = Number(day.slice(0, 4));
-  const month = Number(day.slice(5, 7));
-  const dayOfMonth = Number(day.slice(8));
+export function isDay(given: string): boolean {
+  if (given.length !== 10 || !dayPattern.test(given)) return false;
+  const year = Number(given.slice(0, 4));
+  const month = Number(given.slice(5, 7));
+  const dayOfMonth = Number(given.slice(8));
   return dayOfMonth >= 1 && dayOfMonth <= daysIn(month, year);
 }
 

@@ -86,8 +86,7 @@ function review(payload: z.core.ParsePayload, input: object, schema: z.ZodObject
 /** Where a field is missing, names the key that was given in its place: `first_name` for `firstName`. */
 function nameGiven(issue: z.core.$ZodRawIssue, input: object, schema: z.ZodObject): z.core.$ZodRawIssue {
   const [name, ...deeper] = issue.path ?? [];
-  if (issue.code !== "invalid_type" || typeof name !== "string" || deeper.length > 0 || name in input)
-    return issue;
+  if (typeof name !== "string" || deeper.length > 0 || name in input) return issue;
   const others = Object.keys(input).filter((key) => !Object.hasOwn(schema.shape, key));
   const given = nameMeant(name, others);
   return given === undefined

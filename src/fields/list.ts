@@ -9,6 +9,18 @@ export function listOf<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
   return new FieldList({ type: "array", element: item, error: explain }) as unknown as z.ZodArray<Item>;
 }
 
+/** An array with at least one item. */
+export function filledListOf<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
+  return listOf(item).check(
+    new z.core.$ZodCheckMinLength({ check: "min_length", minimum: 1, when: isArray }),
+  );
+}
+
+// Without it zod measures a text too, so that one wrong type would be two issues.
+function isArray(payload: z.core.ParsePayload): boolean {
+  return Array.isArray(payload.value);
+}
+
 // An assertion signature has to be written down to be called; the assertion itself is not needed here.
 const initZodArray: (schema: z.ZodArray, def: z.core.$ZodArrayDef) => void = z.ZodArray.init;
 

@@ -12,10 +12,20 @@ export function boundedText(bounds: {
   readonly minLength?: number;
   readonly maxLength?: number;
 }): z.ZodString {
-  let schema = text();
-  if (bounds.minLength !== undefined) schema = schema.min(bounds.minLength);
-  if (bounds.maxLength !== undefined) schema = schema.max(bounds.maxLength);
-  return schema;
+  const { minLength, maxLength } = bounds;
+  const checks: z.core.$ZodCheck<string>[] = [];
+  if (minLength !== undefined) {
+    checks.push(new z.core.$ZodCheckMinLength({ check: "min_length", minimum: minLength, when: isText }));
+  }
+  if (maxLength !== undefined) {
+    checks.push(new z.core.$ZodCheckMaxLength({ check: "max_length", maximum: maxLength, when: isText }));
+  }
+  return text().check(...checks);
+}
+
+// Without it zod measures an array too, so that one wrong type would be two issues.
+function isText(payload: z.core.ParsePayload): boolean {
+  return typeof payload.value === "string";
 }
 
 /** A text that holds more than white space. */

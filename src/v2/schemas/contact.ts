@@ -4,7 +4,7 @@ import { crossFieldRule, type Breach } from "../../fields/cross-field-rule.ts";
 import { day } from "../../fields/day.ts";
 import { dayOrDateTime } from "../../fields/date-time.ts";
 import { looseFields } from "../../fields/field-object.ts";
-import { listOf } from "../../fields/list.ts";
+import { filledListOf, listOf } from "../../fields/list.ts";
 import { text, yesOrNo } from "../../fields/text.ts";
 import { v2IdentifierSchema } from "./identifier.ts";
 
@@ -38,7 +38,7 @@ export const v2ContactFieldsSchema = looseFields({
   /** Ids of the lists that the contact is subscribed to; may be empty. */
   listIds: listOf(text()),
   /** At least one. Creating a contact needs an e-mail identifier; only the service knows whether it exists. */
-  identifiers: listOf(v2IdentifierSchema).min(1),
+  identifiers: filledListOf(v2IdentifierSchema),
 });
 
 /** A v2 contact, as `v2.contacts.upsert` sends it ("v2 contact", "v2 identifier object"). */

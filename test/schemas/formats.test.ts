@@ -1,0 +1,221 @@
+import { v1ContactSchema, v2ContactSchema, v2IdentifierSchema } from "audience-sdk/schemas";
+import { describe, expect, test } from "vitest";
+
+import { messageAt, verdict } from "./judge.ts";
+
+const identifier = (change: object = {}) => ({
+  type: "email",
+  id: "ada@example.com",
+  channels: { email: { status: "subscribed" } },
+  consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
+  ...change,
+});
+const contact = (change: object) => ({
+  firstName: "Ada",
+  listIds: [],
+  identifiers: [identifier()],
+  ...change,
+});
+const consent = (change: object) =>
+  identifier({ consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form", ...change } });
+
+describe("A day is a real calendar day, YYYY-MM-DD", () => {
+  test.each([
+    "2024-02-29",
+    "2000-02-29",
+    "2023-02-28",
+    "1999-12-31",
+    "2026-04-30",
+    "0001-01-01",
+    "9999-12-31",
+  ])("%s is one", (day) => {
+    expect(verdict(v1ContactSchema, { email: "a@b", dob: day })).toEqual([]);
+    expect(verdict(v2ContactSchema, contact({ birthDate: day }))).toEqual([]);
+  });
+  test.each([
+    "2023-02-29",
+    "1900-02-29",
+    "2026-02-30",
+    "2026-04-31",
+    "2026-13-01",
+    "2026-00-10",
+    "2026-01-00",
+    "2026-01-32",
+    "2026-1-1",
+    "20260101",
+    "2026/01/01",
+    "01-01-2026",
+    " 2026-01-01",
+    "2026-01-01 ",
+    "2026-01-01\n",
+    "2026-01-01T00:00:00Z",
+    "",
+    "today",
+    "+02026-01-01",
+    "２０２６-01-01",
+  ])("%j is none", (day) => {
+    expect(verdict(v1ContactSchema, { email: "a@b", dob: day })).toEqual(["dob invalid_format"]);
+    expect(verdict(v2ContactSchema, contact({ birthDate: day }))).toEqual(["birthDate invalid_format"]);
+  });
+  test("a Date is none: it has a time zone", () => {
+    expect(verdict(v1ContactSchema, { email: "a@b", dob: new Date(0) })).toEqual(["dob invalid_type"]);
+    expect(messageAt(v1ContactSchema, { email: "a@b", dob: new Date(0) }, "dob")).toContain("time zone");
+    expect(messageAt(v2ContactSchema, contact({ birthDate: new Date(0) }), "birthDate")).toContain(
+      "time zone",
+    );
+  });
+});
+
+const dateTimes = [
+  "2026-01-31T09:30:00Z",
+  "2026-01-31T09:30:00",
+  "2026-01-31T09:30",
+  "2026-01-31T09:30Z",
+  "2026-01-31T09:30:00.123Z",
+  "2026-01-31T09:30:00.123456789+02:00",
+  "2026-01-31T00:00:00-05:30",
+  "2024-02-29T23:59:59Z",
+  "2026-01-31T09:30+02",
+];
+const notDateTimes = [
+  "2026-01-31 09:30:00",
+  "2026-01-31T",
+  "2026-01-31T09",
+  "2026-01-31T24:00:00Z",
+  "2026-01-31T23:60:00Z",
+  "2026-01-31T23:59:60Z",
+  "2023-02-29T00:00:00Z",
+  "2026-13-01T00:00:00Z",
+  "2026-01-31T09:30:00.Z",
+  "2026-01-31t09:30:00z",
+  "2026-01-31T09:30:00+24:00",
+  "2026-01-31T09:30:00+02:60",
+  "",
+  "now",
+  "1700000000",
+  "2026-01-31T09:30:00Z ",
+  "Sat, 31 Jan 2026 09:30:00 GMT",
+  `2026-01-31T09:30:00.${"1".repeat(1e6)}Z`,
+];
+
+describe("A date-time is ISO 8601 with a T; seconds, their fraction and the offset may be missing", () => {
+  test.each(dateTimes)("%s is one", (text) => {
+    expect(verdict(v2IdentifierSchema, consent({ createdAt: text }))).toEqual([]);
+    expect(verdict(v2ContactSchema, contact({ createdAt: text }))).toEqual([]);
+  });
+  test.each(notDateTimes.map((text) => [text.slice(0, 40), text]))("%j is none", (_, text) => {
+    expect(verdict(v2IdentifierSchema, consent({ createdAt: text }))).toEqual([
+      "consent.createdAt invalid_format",
+    ]);
+    expect(verdict(v2ContactSchema, contact({ createdAt: text }))).toEqual(["createdAt invalid_format"]);
+  });
+  test("a contact may be created on a day, consent is given at a time", () => {
+    expect(verdict(v2ContactSchema, contact({ createdAt: "2024-02-29" }))).toEqual([]);
+    expect(verdict(v2ContactSchema, contact({ createdAt: "2023-02-29" }))).toEqual([
+      "createdAt invalid_format",
+    ]);
+    expect(verdict(v2IdentifierSchema, consent({ createdAt: "2024-02-29" }))).toEqual([
+      "consent.createdAt invalid_format",
+    ]);
+  });
+  test("a valid Date is one, and is handed on as it is; an invalid one is not", () => {
+    const at = new Date(0);
+    expect(v2IdentifierSchema.parse(consent({ createdAt: at })).consent.createdAt).toBe(at);
+    expect(v2ContactSchema.parse(contact({ createdAt: at })).createdAt).toBe(at);
+    expect(verdict(v2ContactSchema, contact({ createdAt: new Date(NaN) }))).toEqual([
+      "createdAt invalid_type",
+    ]);
+    expect(verdict(v2IdentifierSchema, consent({ createdAt: new Date(NaN) }))).toEqual([
+      "consent.createdAt invalid_type",
+    ]);
+  });
+  test.each([5, null, true, {}, []])("%j is none", (value) => {
+    expect(verdict(v2ContactSchema, contact({ createdAt: value }))).toEqual(["createdAt invalid_type"]);
+    expect(verdict(v2IdentifierSchema, consent({ createdAt: value }))).toEqual([
+      "consent.createdAt invalid_type",
+    ]);
+  });
+});
+
+describe("An e-mail address is a text, an @ and a text, without spaces", () => {
+  test.each([
+    "a@b",
+    "ada@example.com",
+    "ada+x@sub.example.co.uk",
+    "ä@ö.de",
+    "a@b@c",
+    "'x'@y",
+    `${"a".repeat(300)}@b`,
+  ])("%s is one", (address) => {
+    expect(verdict(v1ContactSchema, { email: address })).toEqual([]);
+    expect(verdict(v2IdentifierSchema, identifier({ id: address }))).toEqual([]);
+  });
+  test.each(["", "a", "@", "a@", "@b", "a b@c", "a@b c", " a@b", "a@b ", "a@b\n", "a\u00a0@b", "\ta@b"])(
+    "%j is none",
+    (address) => {
+      expect(verdict(v1ContactSchema, { email: address })).toEqual(["email invalid_format"]);
+      expect(verdict(v2IdentifierSchema, identifier({ id: address }))).toEqual(["id custom"]);
+    },
+  );
+});
+
+describe("consent.ip is an IPv4 or IPv6 address", () => {
+  test.each([
+    "0.0.0.0",
+    "255.255.255.255",
+    "192.0.2.1",
+    "::",
+    "::1",
+    "1::",
+    "2001:db8::1",
+    "2001:DB8::A",
+    "1:2:3:4:5:6:7:8",
+    "1:2:3:4:5:6:7::",
+    "::2:3:4:5:6:7:8",
+    "::ffff:1.2.3.4",
+    "64:ff9b::192.0.2.33",
+    "1:2:3:4:5:6:1.2.3.4",
+    "fe80::1",
+  ])("%s is one", (ip) => {
+    expect(verdict(v2IdentifierSchema, consent({ ip }))).toEqual([]);
+  });
+  test.each([
+    "",
+    "1.2.3",
+    "1.2.3.4.5",
+    "256.1.1.1",
+    "01.2.3.4",
+    "1.2.3.4:80",
+    "1.2.3.0/24",
+    " 1.2.3.4",
+    "1.2.3.4\n",
+    ":",
+    ":::",
+    "1::2::3",
+    "1:2:3:4:5:6:7",
+    "1:2:3:4:5:6:7:8:9",
+    "1:2:3:4:5:6:7:8::",
+    "12345::",
+    "g::",
+    "fe80::1%eth0",
+    "[::1]",
+    "::1/64",
+    "::1.2.3",
+    "1.2.3.4::",
+    "::1.2.3.4:5",
+    "1:",
+    ":1",
+    "localhost",
+  ])("%j is none", (ip) => {
+    expect(verdict(v2IdentifierSchema, consent({ ip }))).toEqual(["consent.ip invalid_format"]);
+  });
+});
+
+describe("countryCode is two letters, in any case", () => {
+  test.each(["DE", "de", "Us", "ZZ"])("%s is one", (code) => {
+    expect(verdict(v2ContactSchema, contact({ countryCode: code }))).toEqual([]);
+  });
+  test.each(["", "D", "DEU", "D1", "ÄÖ", "D ", "DE\n"])("%j is none", (code) => {
+    expect(verdict(v2ContactSchema, contact({ countryCode: code }))).toEqual(["countryCode invalid_format"]);
+  });
+});

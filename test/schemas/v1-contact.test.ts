@@ -1,0 +1,251 @@
+import {
+  flattenProperties,
+  v1ContactFieldsSchema,
+  v1ContactSchema,
+  v1ListContactSchema,
+} from "audience-sdk/schemas";
+import { describe, expect, test } from "vitest";
+
+import { v1ConsentedListContactSchema } from "../../src/v1/schemas/contact.ts";
+import { issuesOf, messageAt, verdict } from "./judge.ts";
+
+const ada = { email: "ada@example.com" };
+const withField = (name: string, value: unknown) => ({ ...ada, [name]: value });
+const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, "v"]));
+
+describe("A v1 contact", () => {
+  test.each([
+    ["an email alone is enough", { email: "ada@example.com" }],
+    ["a phone alone is enough", { phone: "1234567" }],
+    ["both may be given", { email: "ada@example.com", phone: "1234567" }],
+  ])("%s", (_, contact) => {
+    expect(verdict(v1ContactSchema, contact)).toEqual([]);
+  });
+
+  test("needs an email or a phone, and says so at email", () => {
+    expect(verdict(v1ContactSchema, { first_name: "Ada" })).toEqual(["email custom"]);
+    expect(verdict(v1ContactSchema, { email: undefined, phone: undefined })).toEqual(["email custom"]);
+    expect(messageAt(v1ContactSchema, {}, "email")).toContain("an email or a phone");
+  });
+
+  const bounds: [field: string, min: number, max: number][] = [
+    ["phone", 7, 20],
+    ["first_name", 0, 100],
+    ["last_name", 0, 100],
+    ["country", 0, 100],
+    ["state", 0, 100],
+    ["city", 0, 100],
+    ["address1", 0, 255],
+    ["address2", 0, 255],
+    ["postal_code", 3, 20],
+  ];
+  describe.each(bounds)("%s has %i to %i characters", (field, min, max) => {
+    test.each([
+      ["the shortest passes", "x".repeat(min), []],
+      ["the longest passes", "x".repeat(max), []],
+      ["one more is too big", "x".repeat(max + 1), [`${field} too_big`]],
+      ["characters are code points: emojis up to the bound pass", "🚀".repeat(max), []],
+      ["one emoji more is too big", "🚀".repeat(max + 1), [`${field} too_big`]],
+    ])("%s", (_, value, expected) => {
+      expect(verdict(v1ContactSchema, withField(field, value))).toEqual(expected);
+    });
+    test("the message tells the bound and the length", () => {
+      expect(messageAt(v1ContactSchema, withField(field, "🚀".repeat(max + 1)), field)).toBe(
+        `must have at most ${max} characters, has ${max + 1}`,
+      );
+    });
+  });
+
+  test.each([
+    ["phone", 7],
+    ["postal_code", 3],
+  ])("%s with fewer than %i characters is too small, however many code units it has", (field, min) => {
+    expect(verdict(v1ContactSchema, withField(field, "x".repeat(min - 1)))).toEqual([`${field} too_small`]);
+    expect(verdict(v1ContactSchema, withField(field, "🚀".repeat(min - 1)))).toEqual([`${field} too_small`]);
+    expect(verdict(v1ContactSchema, withField(field, "🚀".repeat(min)))).toEqual([]);
+  });
+
+  const texts = [
+    "email",
+    "phone",
+    "external_id",
+    "first_name",
+    "last_name",
+    "email_opt_in",
+    "phone_opt_in",
+    "source",
+  ];
+  const moreTexts = ["dob", "gender", "country", "state", "city", "address1", "address2", "postal_code"];
+  test.each([...texts, ...moreTexts])("%s is a text: no number, boolean, object, array or null", (field) => {
+    for (const value of [5, true, {}, [], ["x"], null, NaN, 5n, () => "x"]) {
+      expect(verdict(v1ContactSchema, withField(field, value))).toHaveLength(1);
+      expect(issuesOf(v1ContactSchema, withField(field, value))[0]?.path).toEqual([field]);
+    }
+    expect(messageAt(v1ContactSchema, withField(field, null), field)).toContain("leave the field out");
+  });
+
+  test.each(["is_suppressed", "double_opt_in"])("%s is true or false", (field) => {
+    expect(verdict(v1ContactSchema, withField(field, true))).toEqual([]);
+    expect(verdict(v1ContactSchema, withField(field, false))).toEqual([]);
+    for (const value of ["true", 1, null, {}]) {
+      expect(verdict(v1ContactSchema, withField(field, value))).toEqual([`${field} invalid_type`]);
+    }
+  });
+
+  test.each([
+    ["email_opt_in", ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"]],
+    ["phone_opt_in", ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"]],
+    ["gender", ["MALE", "FEMALE", "OTHER"]],
+  ])("%s is one of %j; case counts, and the message gives the right one", (field, values) => {
+    for (const value of values) {
+      expect(verdict(v1ContactSchema, withField(field, value))).toEqual([]);
+      const lower = value.toLowerCase();
+      expect(verdict(v1ContactSchema, withField(field, lower))).toEqual([`${field} invalid_value`]);
+      expect(messageAt(v1ContactSchema, withField(field, lower), field)).toContain(`write ${value}`);
+    }
+    expect(verdict(v1ContactSchema, withField(field, ""))).toEqual([`${field} invalid_value`]);
+  });
+
+  test("external_id and source are any text, the empty one too", () => {
+    expect(verdict(v1ContactSchema, { ...ada, external_id: "", source: "" })).toEqual([]);
+  });
+
+  test("a field that is undefined is a field left out", () => {
+    expect(verdict(v1ContactSchema, { ...ada, phone: undefined, custom_properties: undefined })).toEqual([]);
+  });
+
+  test("a list takes a contact with an email only; a phone alone is not enough", () => {
+    expect(verdict(v1ListContactSchema, ada)).toEqual([]);
+    expect(verdict(v1ListContactSchema, { phone: "1234567" })).toEqual(["email invalid_type"]);
+    expect(messageAt(v1ListContactSchema, { phone: "1234567" }, "email")).toContain(
+      "a phone alone is not enough",
+    );
+  });
+
+  test("consent is required where it is asked for, and the message says why and how to go without", () => {
+    expect(verdict(v1ConsentedListContactSchema, { ...ada, email_opt_in: "UNSUBSCRIBED" })).toEqual([]);
+    expect(verdict(v1ConsentedListContactSchema, ada)).toEqual(["email_opt_in invalid_value"]);
+    const message = messageAt(v1ConsentedListContactSchema, ada, "email_opt_in");
+    expect(message).toContain("SUBSCRIBED");
+    expect(message).toContain('{ consent: "service-decides" }');
+    expect(messageAt(v1ConsentedListContactSchema, { ...ada, email_opt_in: "x" }, "email_opt_in")).toContain(
+      "one of",
+    );
+  });
+});
+
+describe("Unknown fields of a v1 contact", () => {
+  test.each([
+    ["firstName", "first_name"],
+    ["FIRST_NAME", "first_name"],
+    ["Email", "email"],
+    ["postalCode", "postal_code"],
+    ["customProperties", "custom_properties"],
+    ["emailOptIn", "email_opt_in"],
+    ["address_1", "address1"],
+  ])("%s is refused, and %s is what was meant", (given, meant) => {
+    expect(verdict(v1ContactSchema, { ...ada, [given]: "x" })).toEqual([`${given} unrecognized_keys`]);
+    expect(messageAt(v1ContactSchema, { ...ada, [given]: "x" }, given)).toContain(`write "${meant}"`);
+  });
+
+  test("each is an issue of its own; a field of one's own goes under custom_properties", () => {
+    expect(verdict(v1ContactSchema, { ...ada, plan: "pro", seats: 5 })).toEqual([
+      "plan unrecognized_keys",
+      "seats unrecognized_keys",
+    ]);
+    expect(messageAt(v1ContactSchema, { ...ada, plan: "pro" }, "plan")).toContain("custom_properties");
+  });
+
+  test("a wrapped contact and an array of contacts are refused with the way out", () => {
+    expect(messageAt(v1ListContactSchema, { contact: ada }, "contact")).toContain("not wrapped");
+    expect(verdict(v1ListContactSchema, [ada])).toEqual(["invalid_type"]);
+    expect(messageAt(v1ListContactSchema, [ada], "")).toContain("not an array");
+  });
+});
+
+describe("All problems are reported at once", () => {
+  test("wrong fields, unknown fields and the rule over several fields", () => {
+    const contact = {
+      firstName: "Ada",
+      first_name: 5,
+      gender: "male",
+      custom_properties: { pet: { name: "Rex" } },
+    };
+    expect(verdict(v1ContactSchema, contact).sort()).toEqual([
+      "custom_properties.pet invalid_type",
+      "email custom",
+      "firstName unrecognized_keys",
+      "first_name invalid_type",
+      "gender invalid_value",
+    ]);
+  });
+
+  test("a plain safeParse reports the same", () => {
+    const result = v1ContactSchema.safeParse({ firstName: "Ada", first_name: 5 });
+    expect(result.error?.issues.map(({ path }) => path.join("."))).toEqual([
+      "first_name",
+      "firstName",
+      "email",
+    ]);
+  });
+});
+
+describe("custom_properties", () => {
+  const withProperties = (properties: unknown) => ({ ...ada, custom_properties: properties });
+
+  test("texts, numbers and booleans go as given, blank texts too", () => {
+    const properties = { a: "x", b: 1.5, c: -0, d: true, e: false, f: "", g: "  " };
+    expect(v1ContactSchema.parse(withProperties(properties))).toEqual(withProperties(properties));
+  });
+
+  test("30 keys pass, 31 do not; a key whose value is undefined does not count", () => {
+    expect(verdict(v1ContactSchema, withProperties(keys(30)))).toEqual([]);
+    expect(verdict(v1ContactSchema, withProperties({ ...keys(30), gone: undefined }))).toEqual([]);
+    expect(verdict(v1ContactSchema, withProperties(keys(31)))).toEqual(["custom_properties too_big"]);
+    expect(messageAt(v1ContactSchema, withProperties(keys(31)), "custom_properties")).toContain("30 keys");
+  });
+
+  test.each([
+    ["an object", { a: 1 }],
+    ["an array", ["a"]],
+    ["a Date", new Date(0)],
+  ])("%s as a value is refused, and flattenProperties is named", (_, value) => {
+    expect(verdict(v1ContactSchema, withProperties({ pet: value }))).toEqual([
+      "custom_properties.pet invalid_type",
+    ]);
+    expect(messageAt(v1ContactSchema, withProperties({ pet: value }), "custom_properties.pet")).toContain(
+      "flattenProperties",
+    );
+    expect(verdict(v1ContactSchema, withProperties(flattenProperties({ pet: value })))).toEqual([]);
+  });
+
+  test.each([null, NaN, Infinity, 5n, Symbol("s"), () => 1])("%s as a value is refused", (value) => {
+    expect(verdict(v1ContactSchema, withProperties({ a: value, b: "x" }))).toEqual([
+      "custom_properties.a invalid_type",
+    ]);
+  });
+
+  test.each([null, "a", 5, [], new Map([["a", "b"]]), new Date(0)])("%s is no set of properties", (value) => {
+    expect(verdict(v1ContactSchema, withProperties(value))).toEqual(["custom_properties invalid_type"]);
+  });
+});
+
+describe("The fields without the rule", () => {
+  test("can be extended, picked, omitted and made partial, and stay strict", () => {
+    const form = v1ContactFieldsSchema.extend({
+      email: v1ListContactSchema.shape.email,
+      plan: v1ContactFieldsSchema.shape.source,
+    });
+    expect(verdict(form, { ...ada, plan: "pro" })).toEqual([]);
+    expect(verdict(form, { plan: "pro", other: 1 })).toEqual([
+      "email invalid_type",
+      "other unrecognized_keys",
+    ]);
+    expect(
+      verdict(v1ContactFieldsSchema.pick({ email: true }), { ...ada, phone: "1234567", Email: "" }),
+    ).toEqual(["phone unrecognized_keys", "Email unrecognized_keys"]);
+    expect(verdict(v1ContactFieldsSchema.omit({ email: true }), ada)).toEqual(["email unrecognized_keys"]);
+    expect(verdict(v1ListContactSchema.partial(), {})).toEqual([]);
+    expect(verdict(v1ContactFieldsSchema.required({ email: true }), {})).toEqual(["email invalid_type"]);
+  });
+});

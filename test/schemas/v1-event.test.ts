@@ -1,0 +1,209 @@
+import { v1EventFieldsSchema, v1EventSchema } from "audience-sdk/schemas";
+import { describe, expect, test } from "vitest";
+
+import { messageAt, verdict } from "./judge.ts";
+
+const contact = { email: "ada@example.com" };
+const order = { eventName: "order placed", contact };
+
+describe("A custom event", () => {
+  test.each([
+    ["by an e-mail", { contact: { email: "ada@example.com" } }],
+    ["by a contactUUID in contact", { contact: { contactUUID: "c1" } }],
+    ["by a contactUUID at the root", { contactUUID: "c1" }],
+    ["by a contactUUID at the root, with an empty contact", { contactUUID: "c1", contact: {} }],
+    ["by all of them", { contactUUID: "c1", contact: { email: "ada@example.com", contactUUID: "c1" } }],
+  ])("names its contact %s", (_, naming) => {
+    expect(verdict(v1EventSchema, { eventName: "e", ...naming })).toEqual([]);
+  });
+
+  test("needs a contact", () => {
+    expect(verdict(v1EventSchema, { eventName: "e" })).toEqual(["contact custom"]);
+    expect(verdict(v1EventSchema, { eventName: "e", contact: {} })).toEqual(["contact custom"]);
+    expect(verdict(v1EventSchema, { eventName: "e", contact: { name: "Ada" } })).toEqual(["contact custom"]);
+    expect(messageAt(v1EventSchema, { eventName: "e" }, "contact")).toContain("contactUUID");
+  });
+
+  test("a contactUUID in the wrong case is named", () => {
+    const given = { eventName: "e", contact: { contactUuid: "c1" } };
+    expect(messageAt(v1EventSchema, given, "contact")).toContain(
+      '"contactUuid" was given: write "contactUUID"',
+    );
+  });
+
+  test.each([
+    ["contact.contactUUID", { contact: { contactUUID: " " } }],
+    ["contactUUID", { contactUUID: "" }],
+  ])("a blank %s is refused", (path, naming) => {
+    expect(verdict(v1EventSchema, { eventName: "e", ...naming })).toEqual([`${path} invalid_format`]);
+  });
+
+  test("needs an eventName, not empty", () => {
+    expect(verdict(v1EventSchema, { contact })).toEqual(["eventName invalid_type"]);
+    expect(verdict(v1EventSchema, { contact, eventName: "" })).toEqual(["eventName too_small"]);
+    expect(verdict(v1EventSchema, { contact, eventName: 5 })).toEqual(["eventName invalid_type"]);
+    expect(messageAt(v1EventSchema, { contact, event_name: "e" }, "eventName")).toContain(
+      '"event_name" was given',
+    );
+  });
+
+  test("a uniqueIdentifier may be left out, but not be empty", () => {
+    expect(verdict(v1EventSchema, { ...order, uniqueIdentifier: "o-1" })).toEqual([]);
+    expect(verdict(v1EventSchema, { ...order, uniqueIdentifier: undefined })).toEqual([]);
+    expect(verdict(v1EventSchema, { ...order, uniqueIdentifier: "" })).toEqual([
+      "uniqueIdentifier too_small",
+    ]);
+    expect(verdict(v1EventSchema, { ...order, uniqueIdentifier: 5 })).toEqual([
+      "uniqueIdentifier invalid_type",
+    ]);
+  });
+
+  test("its contact may hold further keys that JSON can carry", () => {
+    expect(
+      verdict(v1EventSchema, { ...order, contact: { ...contact, first_name: "Ada", tags: ["a"] } }),
+    ).toEqual([]);
+    expect(verdict(v1EventSchema, { ...order, contact: { ...contact, first_name: null } })).toEqual([
+      "contact.first_name custom",
+    ]);
+    expect(verdict(v1EventSchema, { ...order, contact: { email: "ada" } })).toEqual([
+      "contact.email invalid_format",
+    ]);
+    expect(verdict(v1EventSchema, { ...order, contact: "ada@example.com" })).toEqual([
+      "contact invalid_type",
+    ]);
+  });
+
+  test("any other field at its root is refused", () => {
+    expect(verdict(v1EventSchema, { ...order, total: 5, unique_identifier: "x" })).toEqual([
+      "total unrecognized_keys",
+      "unique_identifier unrecognized_keys",
+    ]);
+    expect(messageAt(v1EventSchema, { ...order, total: 5 }, "total")).toContain("eventData");
+    expect(messageAt(v1EventSchema, { ...order, unique_identifier: "x" }, "unique_identifier")).toContain(
+      'write "uniqueIdentifier"',
+    );
+    expect(messageAt(v1EventSchema, { event: order }, "event")).toContain("not wrapped");
+  });
+
+  test("all problems are reported at once", () => {
+    expect(
+      verdict(v1EventSchema, { eventName: "", contact: {}, eventData: { a: null }, x: 1 }).sort(),
+    ).toEqual(["contact custom", "eventData.a custom", "eventName too_small", "x unrecognized_keys"]);
+  });
+});
+
+describe("eventData is free JSON", () => {
+  const withData = (eventData: unknown) => ({ ...order, eventData });
+
+  test("an object of any depth, as given", () => {
+    const data = {
+      total: 12.5,
+      items: [{ sku: "a", n: 1 }, ["x", [true, ""]]],
+      empty: {},
+      none: [],
+      "": "x",
+    };
+    expect(v1EventSchema.parse(withData(data)).eventData).toEqual(data);
+    expect(verdict(v1EventSchema, withData({}))).toEqual([]);
+  });
+
+  test.each([null, "x", 5, true, [], [1], () => 1])("%s is no object", (data) => {
+    expect(verdict(v1EventSchema, withData(data))).toEqual(["eventData invalid_type"]);
+  });
+
+  test("undefined is a key left out, but no item of an array", () => {
+    const event = v1EventSchema.parse(withData({ a: undefined, b: 1 }));
+    expect(Object.keys(event.eventData ?? {})).toEqual(["b"]);
+    expect(verdict(v1EventSchema, withData({ a: [1, undefined] }))).toEqual(["eventData.a.1 custom"]);
+  });
+
+  class Order {
+    id = 5;
+    get total() {
+      return 1;
+    }
+  }
+  class Secretive {
+    #id = 5;
+    get id() {
+      return this.#id;
+    }
+  }
+  test.each([
+    ["null", null],
+    ["NaN", NaN],
+    ["Infinity", -Infinity],
+    ["a BigInt", 5n],
+    ["a function", () => 1],
+    ["a symbol", Symbol("s")],
+    ["a Map", new Map([["a", 1]])],
+    ["a Set", new Set([1])],
+    ["a RegExp", /x/],
+    ["an Error", new Error("x")],
+    ["a typed array", new Uint8Array([1])],
+    ["an ArrayBuffer", new ArrayBuffer(1)],
+    ["a Promise", Promise.resolve(1)],
+    ["an invalid Date", new Date(NaN)],
+    ["a boxed text", Object("x")],
+    ["an instance that shows nothing", new Secretive()],
+    ["a value whose toJSON gives null", { toJSON: () => null }],
+    ["a value whose toJSON gives undefined", { toJSON: () => undefined }],
+    [
+      "a value whose toJSON throws",
+      {
+        toJSON: () => {
+          throw new Error("no");
+        },
+      },
+    ],
+    ["a symbol as a key", { [Symbol("s")]: 1 }],
+  ])("%s is refused where it stands", (_, value) => {
+    const [first, ...more] = verdict(v1EventSchema, withData({ a: { b: [value] } }));
+    expect(first).toMatch(/^eventData\.a\.b\.0(\.Symbol\(s\))? custom$/);
+    expect(more).toEqual([]);
+  });
+
+  test("a value with toJSON counts as what that gives, and an instance as the properties it shows", () => {
+    const data = {
+      at: new Date(0),
+      url: new URL("https://example.com/"),
+      order: new Order(),
+      own: { toJSON: () => [1] },
+    };
+    expect(v1EventSchema.parse(withData(data)).eventData).toEqual({
+      at: "1970-01-01T00:00:00.000Z",
+      url: "https://example.com/",
+      order: { id: 5 },
+      own: [1],
+    });
+  });
+
+  test("what is read is a copy: a later change of the input changes nothing", () => {
+    const data = { items: [1] };
+    const event = v1EventSchema.parse(withData(data));
+    data.items.push(2);
+    expect(event.eventData).toEqual({ items: [1] });
+  });
+
+  test("one object in two places is no cycle; an object in itself is", () => {
+    const address = { city: "Berlin" };
+    expect(verdict(v1EventSchema, withData({ from: address, to: address }))).toEqual([]);
+    const cycle: Record<string, unknown> = { name: "x" };
+    cycle["self"] = cycle;
+    expect(verdict(v1EventSchema, withData(cycle))).toEqual(["eventData.self custom"]);
+  });
+});
+
+test("The fields without the rule can be extended, picked and made partial", () => {
+  expect(verdict(v1EventFieldsSchema, { eventName: "e" })).toEqual([]);
+  expect(
+    verdict(v1EventFieldsSchema.extend({ contact: v1EventFieldsSchema.shape.contactUUID }), {
+      eventName: "e",
+      contact: "c1",
+    }),
+  ).toEqual([]);
+  expect(verdict(v1EventFieldsSchema.pick({ eventName: true }), { eventName: "e", contact })).toEqual([
+    "contact unrecognized_keys",
+  ]);
+  expect(verdict(v1EventFieldsSchema.partial(), {})).toEqual([]);
+});

@@ -1,0 +1,238 @@
+import { v2ContactFieldsSchema, v2ContactSchema, v2IdentifierSchema } from "audience-sdk/schemas";
+import { describe, expect, test } from "vitest";
+
+import { issuesOf, messageAt, verdict } from "./judge.ts";
+
+const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
+const subscribed = { status: "subscribed" };
+const emailIdentifier = { type: "email", id: "ada@example.com", channels: { email: subscribed }, consent };
+const phoneIdentifier = { type: "phone", id: "+49123", channels: { phone: subscribed }, consent };
+const ada = { firstName: "Ada", listIds: ["l1"], identifiers: [emailIdentifier] };
+const without = (object: object, key: string) =>
+  Object.fromEntries(Object.entries(object).filter(([k]) => k !== key));
+
+describe("A v2 contact", () => {
+  test("with an e-mail identifier, with a phone identifier, and with both passes", () => {
+    expect(verdict(v2ContactSchema, ada)).toEqual([]);
+    expect(verdict(v2ContactSchema, { ...ada, identifiers: [phoneIdentifier] })).toEqual([]);
+    expect(verdict(v2ContactSchema, { ...ada, identifiers: [emailIdentifier, phoneIdentifier] })).toEqual([]);
+  });
+
+  test.each(["firstName", "listIds", "identifiers"])("needs %s", (field) => {
+    expect(verdict(v2ContactSchema, without(ada, field))).toEqual([`${field} invalid_type`]);
+    expect(messageAt(v2ContactSchema, without(ada, field), field)).toMatch(/^required/);
+  });
+
+  const texts = [
+    "firstName",
+    "lastName",
+    "birthDate",
+    "city",
+    "countryCode",
+    "country",
+    "provinceCode",
+    "state",
+  ];
+  test.each([...texts, "postalCode", "gender"])(
+    "%s is a text: no number, boolean, object, array or null",
+    (field) => {
+      for (const value of [5, true, {}, [], null, NaN]) {
+        expect(verdict(v2ContactSchema, { ...ada, [field]: value })).toEqual([`${field} invalid_type`]);
+      }
+    },
+  );
+  test.each(["firstName", "lastName", "city", "country", "provinceCode", "state", "postalCode", "gender"])(
+    "%s has no length limit, and may be empty",
+    (field) => {
+      expect(verdict(v2ContactSchema, { ...ada, [field]: "" })).toEqual([]);
+      expect(verdict(v2ContactSchema, { ...ada, [field]: "x".repeat(10_000) })).toEqual([]);
+    },
+  );
+
+  test("triggerWelcomeEmail is true or false", () => {
+    expect(verdict(v2ContactSchema, { ...ada, triggerWelcomeEmail: true })).toEqual([]);
+    expect(verdict(v2ContactSchema, { ...ada, triggerWelcomeEmail: "true" })).toEqual([
+      "triggerWelcomeEmail invalid_type",
+    ]);
+  });
+
+  test("listIds holds texts, and may be empty", () => {
+    expect(verdict(v2ContactSchema, { ...ada, listIds: [] })).toEqual([]);
+    expect(verdict(v2ContactSchema, { ...ada, listIds: "l1" })).toEqual(["listIds invalid_type"]);
+    expect(verdict(v2ContactSchema, { ...ada, listIds: ["a", 5, null, undefined] })).toEqual([
+      "listIds.1 invalid_type",
+      "listIds.2 invalid_type",
+      "listIds.3 invalid_type",
+    ]);
+    expect(issuesOf(v2ContactSchema, { ...ada, listIds: ["a", 5] })[0]?.path).toEqual(["listIds", 1]);
+  });
+
+  test("identifiers holds at least one", () => {
+    expect(verdict(v2ContactSchema, { ...ada, identifiers: [] })).toEqual(["identifiers too_small"]);
+    expect(messageAt(v2ContactSchema, { ...ada, identifiers: [] }, "identifiers")).toContain(
+      "at least one item",
+    );
+    expect(verdict(v2ContactSchema, { ...ada, identifiers: "" })).toEqual(["identifiers invalid_type"]);
+    expect(verdict(v2ContactSchema, { ...ada, identifiers: emailIdentifier })).toEqual([
+      "identifiers invalid_type",
+    ]);
+  });
+
+  test("fields that are not documented are passed on, at every level", () => {
+    const channels = { email: { status: "subscribed", since: 1 }, fax: subscribed };
+    const identifier = { ...emailIdentifier, label: "work", channels, consent: { ...consent, by: "Bob" } };
+    const contact = { ...ada, score: 5, nested: { a: [1, "x", true] }, identifiers: [identifier] };
+    expect(v2ContactSchema.parse(contact)).toEqual(contact);
+  });
+
+  test("what is passed on is what JSON can carry", () => {
+    expect(verdict(v2ContactSchema, { ...ada, score: null, size: NaN, map: new Map() })).toEqual([
+      "score custom",
+      "size custom",
+      "map custom",
+    ]);
+    const identifier = { ...emailIdentifier, label: null };
+    expect(verdict(v2ContactSchema, { ...ada, identifiers: [identifier] })).toEqual([
+      "identifiers.0.label custom",
+    ]);
+  });
+
+  test.each([
+    ["first_name", "firstName"],
+    ["FirstName", "firstName"],
+    ["list_ids", "listIds"],
+    ["Identifiers", "identifiers"],
+  ])("%s in place of the required %s is named", (given, field) => {
+    const contact = { ...without(ada, field), [given]: Reflect.get(ada, field) };
+    expect(verdict(v2ContactSchema, contact)).toEqual([`${field} invalid_type`]);
+    expect(messageAt(v2ContactSchema, contact, field)).toBe(
+      `required; "${given}" was given: write "${field}"`,
+    );
+  });
+
+  test("an optional field in the wrong case is an unknown one, and is passed on", () => {
+    expect(verdict(v2ContactSchema, { ...ada, last_name: "Lovelace" })).toEqual([]);
+  });
+});
+
+describe("A v2 identifier", () => {
+  test.each([
+    ["type", "invalid_value"],
+    ["id", "invalid_type"],
+    ["channels", "invalid_type"],
+    ["consent", "invalid_type"],
+  ])("needs %s", (field, code) => {
+    expect(verdict(v2IdentifierSchema, without(emailIdentifier, field))).toEqual([`${field} ${code}`]);
+    expect(messageAt(v2IdentifierSchema, without(emailIdentifier, field), field)).toMatch(/^required/);
+  });
+
+  test("in the wrong case names the right one", () => {
+    const { type, ...rest } = emailIdentifier;
+    expect(messageAt(v2IdentifierSchema, { ...rest, Type: type }, "type")).toContain('"Type" was given');
+    const given = {
+      ...emailIdentifier,
+      consent: { created_at: "2026-01-31T09:30:00Z", ip: "::1", source: "x" },
+    };
+    expect(messageAt(v2IdentifierSchema, given, "consent.createdAt")).toContain('"created_at" was given');
+  });
+
+  test("type is email or phone; case counts", () => {
+    expect(verdict(v2IdentifierSchema, { ...emailIdentifier, type: "Email" })).toEqual([
+      "type invalid_value",
+    ]);
+    expect(messageAt(v2IdentifierSchema, { ...emailIdentifier, type: "Email" }, "type")).toContain(
+      "write email",
+    );
+    expect(verdict(v2IdentifierSchema, { ...emailIdentifier, type: "fax" })).toEqual(["type invalid_value"]);
+  });
+
+  test("the id of a phone is a text or a finite number, of any length", () => {
+    for (const id of ["1", "+49 123", "x".repeat(1000), 4912345678, 0]) {
+      expect(verdict(v2IdentifierSchema, { ...phoneIdentifier, id })).toEqual([]);
+    }
+    for (const id of [NaN, Infinity, true, {}, [], null, 5n]) {
+      expect(verdict(v2IdentifierSchema, { ...phoneIdentifier, id })).toEqual(["id invalid_type"]);
+      expect(messageAt(v2IdentifierSchema, { ...phoneIdentifier, id }, "id")).toContain("a text or a number");
+    }
+  });
+
+  test("the id of an email is an e-mail address as text", () => {
+    expect(verdict(v2IdentifierSchema, { ...emailIdentifier, id: 5 })).toEqual(["id custom"]);
+    expect(verdict(v2IdentifierSchema, { ...emailIdentifier, id: "ada" })).toEqual(["id custom"]);
+    expect(verdict(v2IdentifierSchema, { ...emailIdentifier, id: null })).toEqual(["id invalid_type"]);
+  });
+
+  test("a channel's status is any text, and is required where the channel is there", () => {
+    expect(
+      verdict(v2IdentifierSchema, { ...emailIdentifier, channels: { email: { status: "whatever" } } }),
+    ).toEqual([]);
+    expect(verdict(v2IdentifierSchema, { ...emailIdentifier, channels: { email: {} } })).toEqual([
+      "channels.email.status invalid_type",
+    ]);
+    expect(verdict(v2IdentifierSchema, { ...emailIdentifier, channels: { email: "subscribed" } })).toEqual([
+      "channels.email invalid_type",
+    ]);
+  });
+
+  test.each(["createdAt", "ip", "source"])("consent needs %s", (field) => {
+    const given = { ...emailIdentifier, consent: without(consent, field) };
+    expect(verdict(v2IdentifierSchema, given)).toEqual([`consent.${field} invalid_type`]);
+  });
+});
+
+describe("The channel rule holds for each identifier", () => {
+  const channelsOf = (identifiers: object[]) => verdict(v2ContactSchema, { ...ada, identifiers });
+
+  test("without a phone identifier, email is required", () => {
+    const bare = { ...emailIdentifier, channels: {} };
+    expect(channelsOf([bare])).toEqual(["identifiers.0.channels.email custom"]);
+    expect(channelsOf([emailIdentifier, bare])).toEqual(["identifiers.1.channels.email custom"]);
+    expect(channelsOf([{ ...emailIdentifier, channels: { phone: subscribed } }])).toEqual([
+      "identifiers.0.channels.email custom",
+    ]);
+  });
+
+  test("without an e-mail identifier, phone is required", () => {
+    const bare = { ...phoneIdentifier, channels: {} };
+    expect(channelsOf([bare])).toEqual(["identifiers.0.channels.phone custom"]);
+    expect(channelsOf([bare, bare])).toEqual([
+      "identifiers.0.channels.phone custom",
+      "identifiers.1.channels.phone custom",
+    ]);
+  });
+
+  test("with identifiers of both types, none is required", () => {
+    expect(
+      channelsOf([
+        { ...emailIdentifier, channels: {} },
+        { ...phoneIdentifier, channels: {} },
+      ]),
+    ).toEqual([]);
+  });
+
+  test("is reported together with all other problems, each with its path", () => {
+    const contact = { identifiers: [{ ...emailIdentifier, channels: {}, consent: { ...consent, ip: "x" } }] };
+    expect(verdict(v2ContactSchema, contact).sort()).toEqual([
+      "firstName invalid_type",
+      "identifiers.0.channels.email custom",
+      "identifiers.0.consent.ip invalid_format",
+      "listIds invalid_type",
+    ]);
+    expect(issuesOf(v2ContactSchema, contact).map(({ path }) => path)).toContainEqual([
+      "identifiers",
+      0,
+      "channels",
+      "email",
+    ]);
+  });
+});
+
+test("The fields without the rule can be extended, picked and made partial", () => {
+  const bare = { ...ada, identifiers: [{ ...emailIdentifier, channels: {} }] };
+  expect(verdict(v2ContactFieldsSchema, bare)).toEqual([]);
+  expect(
+    verdict(v2ContactFieldsSchema.extend({ lastName: v2ContactFieldsSchema.shape.firstName }), ada),
+  ).toEqual(["lastName invalid_type"]);
+  expect(verdict(v2ContactFieldsSchema.pick({ firstName: true }), {})).toEqual(["firstName invalid_type"]);
+  expect(verdict(v2ContactFieldsSchema.omit({ firstName: true }).partial(), {})).toEqual([]);
+});
