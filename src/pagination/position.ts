@@ -15,7 +15,7 @@ export interface PageFacts {
   readonly reading: PageReading<unknown>;
   /** The smaller of what was asked for and what the answer says: the two may differ, and too small loses nothing. */
   readonly limit: number | undefined;
-  readonly hasNewItem: boolean;
+  readonly isSamePage: boolean;
 }
 
 export function moveOn(before: Position | undefined, facts: PageFacts): Position {
@@ -28,10 +28,10 @@ export function moveOn(before: Position | undefined, facts: PageFacts): Position
   };
 }
 
-/** An empty page in the middle stands for a page of items that are not shown; one that is only repeated, for none. */
+/** An empty page in the middle stands for a page of items that are not shown; one that is the same again, for none. */
 function itemsPassedBy(facts: PageFacts, start: Position): number {
   const { length } = facts.reading.items;
-  if (length > 0) return facts.hasNewItem ? length : 0;
+  if (length > 0) return facts.isSamePage ? 0 : length;
   return start.largestPage > 0 ? start.largestPage : (facts.limit ?? 0);
 }
 

@@ -20,18 +20,28 @@ export const nothingSeen: Repeats = {
   round: { mark: undefined, pagesSince: 0, stride: 1, sightings: 0 },
 };
 
-/** Takes a page in: what of it is new, measured against the page before, and what to remember of it. */
+/** A page, measured against the page before. */
+export interface Comparison<T> {
+  readonly newItems: readonly T[];
+  /** All of the page before again, as from a server that does not heed the page number: more than a growing list pushed on. */
+  readonly isSamePage: boolean;
+  readonly repeats: Repeats;
+}
+
+/** Takes a page in: what of it is new, and what to remember of it. */
 export function compareWithBefore<T>(
   before: Repeats,
   items: readonly T[],
   identify: (item: T) => string | undefined,
-): { newItems: readonly T[]; repeats: Repeats } {
+): Comparison<T> {
   const ids = items.map(identify);
+  const idsHere = new Set(ids.filter((id) => id !== undefined));
   const newItems = items.filter((_, at) => !isKnown(before, ids[at]));
   return {
     newItems,
+    isSamePage: items.length > 0 && newItems.length === 0 && idsHere.size === before.idsBefore.size,
     repeats: {
-      idsBefore: items.length === 0 ? before.idsBefore : new Set(ids.filter((id) => id !== undefined)),
+      idsBefore: items.length === 0 ? before.idsBefore : idsHere,
       pagesWithoutNewItem: newItems.length === 0 ? before.pagesWithoutNewItem + 1 : 0,
       round: walk(before.round, markOf(ids)),
     },

@@ -30,8 +30,9 @@ export function startOf(source: PageSource<unknown>): Progress {
 export function takeStep<T>(source: PageSource<T>, before: Progress, reading: PageReading<T>): Step<T> {
   const page = before.page ?? 1;
   const limit = smaller(source.countedLimit, reading.limit);
-  const { newItems, repeats } = compareWithBefore(before.repeats, reading.items, (item) => source.identify(item));
-  const facts = { page, reading, limit, hasNewItem: newItems.length > 0 };
+  const compared = compareWithBefore(before.repeats, reading.items, (item) => source.identify(item));
+  const { newItems, isSamePage, repeats } = compared;
+  const facts = { page, reading, limit, isSamePage };
   const position = moveOn(before.position, facts);
   const hasNextPage = goesOn(facts, position);
   if (hasNextPage && repeats.pagesWithoutNewItem >= 2) throw repeating(reading, withoutNewItem(page));

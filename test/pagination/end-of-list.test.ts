@@ -192,6 +192,17 @@ describe("a repeated page", () => {
     expect(log).toEqual(["1", "2 ahead", "3 ahead"]);
   });
 
+  test("is known again in another order", async () => {
+    const { paginator, log } = listThat((page) => ({ items: page % 2 ? items(0, 100) : items(0, 100).reverse(), totalItems: 200 }));
+    expect(await errorOf(collect(paginator))).toBeInstanceOf(UnexpectedResponseError);
+    expect(log).toEqual(["1", "2 ahead", "3 ahead"]);
+  });
+
+  test("is told from a rest of the page before that a growing list has pushed on", async () => {
+    const pages = [items(0, 100), items(100, 200), items(170, 200), items(199, 200)];
+    expect(await readAll(listOf(pages))).toEqual({ all: items(0, 200), asked: [1, 2, 3] });
+  });
+
   test("is found by whoever walks with nextPage() too", async () => {
     const first = await listThat(() => same).paginator;
     const second = await first.nextPage();
