@@ -31,5 +31,5 @@ export function crossFieldRule(
 function isObject(payload: z.core.ParsePayload): boolean {
   const { value, issues } = payload;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  return !issues.some((issue) => (issue.path ?? []).length === 0 && issue.code !== "unrecognized_keys");
+  return !issues.some((issue) => (issue.path ?? []).length === 0 && issue.code === "invalid_type");
 }

@@ -1,0 +1,185 @@
+import * as schemas from "audience-sdk/schemas";
+import { build } from "esbuild";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+
+import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
+
+const requests = [
+  "v1ContactSchema",
+  "v1ListContactSchema",
+  "v1EventSchema",
+  "v1CustomerListQuerySchema",
+  "v1ContactGroupListQuerySchema",
+  "v2ContactSchema",
+  "v2IdentifierSchema",
+  "v2ListQuerySchema",
+] as const;
+const answers = ["v1ProfileSchema", "v1AddContactResultSchema", "v2ListPageSchema"] as const;
+const fields = [
+  "v1ContactFieldsSchema",
+  "v1ListContactFieldsSchema",
+  "v1EventFieldsSchema",
+  "v2ContactFieldsSchema",
+] as const;
+const all = [...requests, ...answers, ...fields];
+
+test("The entry exports the schemas, LIMITS and flattenProperties, and nothing else", () => {
+  expect(Object.keys(schemas).sort()).toEqual([...all, "LIMITS", "flattenProperties"].sort());
+});
+
+test("The entry loads zod and nothing else", async () => {
+  const { metafile } = await build({
+    entryPoints: ["src/schemas.ts"],
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: "esm",
+    packages: "external",
+  });
+  const [output] = Object.values(metafile.outputs);
+  expect([...new Set(output?.imports.map(({ path }) => path))]).toEqual(["zod"]);
+});
+
+describe.each(all)("%s", (name) => {
+  const schema: z.ZodType = schemas[name];
+
+  test("is an ordinary zod schema, and a Standard Schema", async () => {
+    expect(schema).toBeInstanceOf(z.ZodObject);
+    expect(schema["~standard"].vendor).toBe("zod");
+    const result = await schema["~standard"].validate(null);
+    expect(result.issues?.map(({ message }) => message)).toEqual([expect.stringContaining("object")]);
+  });
+
+  test("has a JSON schema without options, in and out, for every draft", () => {
+    expect(z.toJSONSchema(schema)).toMatchObject({ type: "object" });
+    for (const target of ["draft-04", "draft-07", "draft-2020-12", "openapi-3.0"] as const) {
+      for (const io of ["input", "output"] as const) {
+        expect(z.toJSONSchema(schema, { target, io })).toHaveProperty("properties");
+      }
+    }
+  });
+});
+
+describe("The JSON schema carries the documented rules", () => {
+  test("of a v1 contact", () => {
+    const shown = z.toJSONSchema(schemas.v1ContactSchema);
+    expect(shown.additionalProperties).toBe(false);
+    expect(shown.anyOf).toEqual([{ required: ["email"] }, { required: ["phone"] }]);
+    expect(shown.required).toBeUndefined();
+    expect(shown.properties).toMatchObject({
+      email: { type: "string", format: "email", pattern: "^\\S[^\\s@]*@\\S+$" },
+      phone: { type: "string", minLength: 7, maxLength: 20 },
+      first_name: { type: "string", maxLength: 100 },
+      address1: { type: "string", maxLength: 255 },
+      postal_code: { type: "string", minLength: 3, maxLength: 20 },
+      dob: { type: "string", format: "date" },
+      gender: { type: "string", enum: ["MALE", "FEMALE", "OTHER"] },
+      is_suppressed: { type: "boolean" },
+      custom_properties: {
+        type: "object",
+        maxProperties: 30,
+        additionalProperties: { type: ["string", "number", "boolean"] },
+      },
+    });
+    expect(Object.keys(shown.properties ?? {})).toHaveLength(19);
+    expect(z.toJSONSchema(schemas.v1ListContactSchema).required).toEqual(["email"]);
+  });
+
+  test("of an event", () => {
+    expect(z.toJSONSchema(schemas.v1EventSchema)).toMatchObject({
+      additionalProperties: false,
+      required: ["eventName"],
+      properties: { eventName: { minLength: 1 }, eventData: { type: "object", additionalProperties: {} } },
+    });
+  });
+
+  test("of a v2 contact and its identifiers", () => {
+    expect(z.toJSONSchema(schemas.v2ContactSchema)).toMatchObject({
+      required: ["firstName", "listIds", "identifiers"],
+      additionalProperties: {},
+      properties: {
+        birthDate: { type: "string", format: "date" },
+        countryCode: { type: "string", pattern: "^[A-Za-z]{2}$" },
+        createdAt: {
+          anyOf: [
+            { type: "string", format: "date-time" },
+            { type: "string", format: "date" },
+          ],
+        },
+        listIds: { type: "array", items: { type: "string" } },
+        identifiers: { type: "array", minItems: 1 },
+      },
+    });
+    expect(z.toJSONSchema(schemas.v2IdentifierSchema)).toMatchObject({
+      required: ["type", "id", "channels", "consent"],
+      properties: {
+        type: { enum: ["email", "phone"] },
+        consent: {
+          required: ["createdAt", "ip", "source"],
+          properties: { createdAt: { type: "string", format: "date-time" }, ip: { type: "string" } },
+        },
+      },
+    });
+  });
+
+  test("of a query", () => {
+    expect(z.toJSONSchema(schemas.v1ContactGroupListQuerySchema)).toMatchObject({
+      additionalProperties: false,
+      properties: { page: { type: "integer", minimum: 1 }, type: { enum: ["LIST", "SEGMENT", "ALL"] } },
+    });
+  });
+
+  test("an extended schema has one too", () => {
+    const form = schemas.v1EventFieldsSchema.extend({ plan: z.string() }).partial();
+    expect(z.toJSONSchema(form).properties).toHaveProperty("plan");
+  });
+});
+
+describe("The schemas are the package's own, whatever an application sets up in zod", () => {
+  test("messages do not follow z.config", () => {
+    z.config({ customError: () => "overridden" });
+    try {
+      const issues =
+        schemas.v1ContactSchema.safeParse({ gender: 5, Email: "x", phone: "1" }).error?.issues ?? [];
+      expect(issues.length).toBe(3);
+      expect(issues.map(({ message }) => message)).not.toContain("overridden");
+    } finally {
+      z.config({ customError: undefined });
+    }
+  });
+  test("they work without code generation", () => {
+    const result = schemas.v1ContactSchema.safeParse({ email: "a@b", x: 1 }, { jitless: true });
+    expect(result.error?.issues.map(({ path }) => path)).toEqual([["x"]]);
+  });
+});
+
+describe("LIMITS", () => {
+  test("are the documented numbers, under the names of the fields", () => {
+    expect(LIMITS).toEqual({
+      rate: [
+        { limit: 10, intervalMs: 1_000 },
+        { limit: 100, intervalMs: 60_000 },
+        { limit: 1_000, intervalMs: 3_600_000 },
+      ],
+      limit: { default: 10, max: 100 },
+      custom_properties: { maxKeys: 30 },
+      first_name: { maxLength: 100 },
+      last_name: { maxLength: 100 },
+      country: { maxLength: 100 },
+      state: { maxLength: 100 },
+      city: { maxLength: 100 },
+      address1: { maxLength: 255 },
+      address2: { maxLength: 255 },
+      phone: { minLength: 7, maxLength: 20 },
+      postal_code: { minLength: 3, maxLength: 20 },
+    });
+    expect(LIMITS.rate).toBe(DOCUMENTED_WINDOWS);
+  });
+  test("cannot be changed", () => {
+    for (const limit of [LIMITS, ...Object.values(LIMITS), ...LIMITS.rate])
+      expect(Object.isFrozen(limit)).toBe(true);
+  });
+});
+
+const { LIMITS } = schemas;

@@ -1,0 +1,118 @@
+import { flattenProperties, LIMITS, v1ContactSchema } from "audience-sdk/schemas";
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+
+import { ConfigurationError, ValidationError } from "../../src/errors.ts";
+import { verdict } from "./judge.ts";
+
+function refusal(value: object, options?: { separator?: string }): string[] {
+  try {
+    flattenProperties(value, options);
+    return [];
+  } catch (error) {
+    if (error instanceof ValidationError) return error.issues.map(({ path }) => path.join("."));
+    throw error;
+  }
+}
+
+describe("flattenProperties", () => {
+  test.each<[string, object, object]>([
+    ["leaves flat values as they are", { a: "x", b: 5, c: true, d: "" }, { a: "x", b: 5, c: true, d: "" }],
+    [
+      "names nested values by their way",
+      { pet: { name: "Rex", owner: { name: "Ada" } } },
+      { pet_name: "Rex", pet_owner_name: "Ada" },
+    ],
+    [
+      "numbers the items of arrays",
+      { tags: ["a", ["b", { c: 1 }]] },
+      { tags_0: "a", tags_1_0: "b", tags_1_1_c: 1 },
+    ],
+    [
+      "writes a Date as ISO text",
+      { at: new Date(0), in: [new Date(1)] },
+      { at: "1970-01-01T00:00:00.000Z", in_0: "1970-01-01T00:00:00.001Z" },
+    ],
+    ["leaves undefined out", { a: undefined, b: { c: undefined } }, {}],
+    ["gives nothing for empty objects and arrays", { a: {}, b: [], c: { d: [{}] } }, {}],
+    ["keeps an empty name", { "": 1, a: { "": 2 } }, { "": 1, a_: 2 }],
+  ])("%s", (_, value, flat) => {
+    const before = structuredClone(value);
+    expect(flattenProperties(value)).toEqual(flat);
+    expect(value).toEqual(before);
+  });
+
+  test("takes another separator, an empty one too", () => {
+    expect(flattenProperties({ a: { b: 1 } }, { separator: "." })).toEqual({ "a.b": 1 });
+    expect(flattenProperties({ a: { b: 1 } }, { separator: "" })).toEqual({ ab: 1 });
+    // @ts-expect-error: JavaScript callers are not held by the type.
+    expect(() => flattenProperties({ a: 1 }, { separator: 5 })).toThrow(ConfigurationError);
+  });
+
+  test("refuses two values of one name, and names the second", () => {
+    expect(refusal({ a_b: 1, a: { b: 2 } })).toEqual(["a.b"]);
+    expect(refusal({ a: { b: 2 }, a_b: 1 })).toEqual(["a_b"]);
+    expect(refusal({ a: { b_c: 1 }, a_b: { c: 2 } })).toEqual(["a_b.c"]);
+    expect(refusal({ a_b: 1, a: { b: 2 } }, { separator: "." })).toEqual([]);
+    expect(() => flattenProperties({ a_b: 1, a: { b: 2 } })).toThrow('would be named "a_b"');
+  });
+
+  test.each<[string, unknown]>([
+    ["null", null],
+    ["NaN", NaN],
+    ["a BigInt", 5n],
+    ["a function", () => 1],
+    ["a Map", new Map()],
+    ["an invalid Date", new Date(NaN)],
+    ["an undefined item", [undefined]],
+  ])("refuses %s, and names its path", (_, value) => {
+    expect(refusal({ ok: 1, a: { b: value } })[0]).toMatch(/^a\.b/);
+  });
+
+  test("refuses a cycle", () => {
+    const pet: Record<string, unknown> = { name: "Rex" };
+    pet["friend"] = { of: pet };
+    expect(refusal({ pet })).toEqual(["pet.friend.of"]);
+  });
+
+  test.each([null, "x", 5, [1], undefined])("refuses %j in place of an object", (value) => {
+    // @ts-expect-error: JavaScript callers are not held by the type.
+    expect(() => flattenProperties(value)).toThrow(ValidationError);
+  });
+
+  test("never pollutes: neither by a key __proto__ nor by one that the separator makes", () => {
+    expect(refusal(JSON.parse('{"__proto__":{"polluted":1}}') as object)).toEqual(["__proto__"]);
+    expect(refusal({ "": { "": { proto: { "": { "": 1 } } } } })).toEqual(["..proto.."]);
+    expect(Reflect.get({}, "polluted")).toBeUndefined();
+  });
+
+  test("what comes out of any JSON without null passes custom_properties, bar the 30 keys", () => {
+    const leaf = fc.oneof(fc.string(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean());
+    const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
+      tree: fc.oneof(
+        { maxDepth: 4 },
+        leaf,
+        fc.array(tie("tree"), { maxLength: 3 }),
+        fc.dictionary(fc.string({ minLength: 1 }), tie("tree"), { maxKeys: 3 }),
+      ),
+    }));
+    let passed = 0;
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ minLength: 1 }), tree, { maxKeys: 4 }), (value) => {
+        let flat: object;
+        try {
+          flat = flattenProperties(value);
+        } catch (error) {
+          // Two values of one name.
+          return error instanceof ValidationError;
+        }
+        passed += 1;
+        const first = Object.fromEntries(Object.entries(flat).slice(0, LIMITS.custom_properties.maxKeys));
+        expect(verdict(v1ContactSchema, { email: "a@b", custom_properties: first })).toEqual([]);
+        return true;
+      }),
+      { numRuns: 500 },
+    );
+    expect(passed).toBeGreaterThan(250);
+  });
+});

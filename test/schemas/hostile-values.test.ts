@@ -1,0 +1,354 @@
+import {
+  v1ContactSchema,
+  v1EventSchema,
+  v1ListContactSchema,
+  v2ContactSchema,
+  v2IdentifierSchema,
+} from "audience-sdk/schemas";
+import { describe, expect, test } from "vitest";
+
+import { issuesOf, verdict } from "./judge.ts";
+
+const schemas = { v1ContactSchema, v1ListContactSchema, v1EventSchema, v2ContactSchema, v2IdentifierSchema };
+const ada = { email: "ada@example.com" };
+const identifier = {
+  type: "email",
+  id: "ada@example.com",
+  channels: { email: { status: "subscribed" } },
+  consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
+};
+const v2Ada = { firstName: "Ada", listIds: [], identifiers: [identifier] };
+const order = { eventName: "order", contact: ada };
+
+const throws = () => {
+  throw new Error("hands off");
+};
+const trap = (target: object, handler: ProxyHandler<object>) => new Proxy(target, handler);
+const deep = (levels: number) => {
+  let value: unknown = "x";
+  for (let level = 0; level < levels; level += 1) value = level % 2 === 0 ? { a: value } : [value];
+  return value;
+};
+const wide = (levels: number) => {
+  let value: unknown = "x";
+  for (let level = 0; level < levels; level += 1) value = [value, value];
+  return value;
+};
+const huge = "x".repeat(10_000_000);
+
+describe.each(Object.entries(schemas))("%s refuses, and never crashes on,", (_, schema) => {
+  test.each<[string, unknown]>([
+    ["undefined", undefined],
+    ["null", null],
+    ["a text", "x"],
+    ["a function", () => 1],
+    ["a symbol", Symbol("s")],
+    ["a BigInt", 5n],
+    ["a Map", new Map([["email", "a@b"]])],
+    ["a Date", new Date(0)],
+    ["an array", [ada]],
+    [
+      "a proxy whose every trap throws",
+      trap(
+        {},
+        {
+          get: throws,
+          has: throws,
+          ownKeys: throws,
+          getOwnPropertyDescriptor: throws,
+          getPrototypeOf: throws,
+        },
+      ),
+    ],
+    [
+      "a proxy whose properties throw",
+      trap({ email: 1, firstName: 1, type: 1, eventName: 1 }, { get: throws }),
+    ],
+    ["a proxy whose keys throw", trap({ ...ada }, { ownKeys: throws })],
+    [
+      "a revoked proxy",
+      (() => {
+        const { proxy, revoke } = Proxy.revocable({}, {});
+        revoke();
+        return proxy;
+      })(),
+    ],
+    [
+      "an object whose kind throws",
+      {
+        get [Symbol.toStringTag]() {
+          return throws();
+        },
+      },
+    ],
+  ])("%s", (_name, input) => {
+    expect(issuesOf(schema, input).length).toBeGreaterThan(0);
+  });
+});
+
+describe("A getter that throws is an issue at its key", () => {
+  test.each<[string, keyof typeof schemas, unknown, string]>([
+    [
+      "a field",
+      "v1ContactSchema",
+      {
+        get email() {
+          return throws();
+        },
+      },
+      "email custom",
+    ],
+    [
+      "a custom property",
+      "v1ContactSchema",
+      {
+        ...ada,
+        custom_properties: {
+          get a() {
+            return throws();
+          },
+        },
+      },
+      "custom_properties.a custom",
+    ],
+    [
+      "event data",
+      "v1EventSchema",
+      {
+        ...order,
+        eventData: {
+          a: [
+            {
+              get b() {
+                return throws();
+              },
+            },
+          ],
+        },
+      },
+      "eventData.a.0.b custom",
+    ],
+    [
+      "an event's contact",
+      "v1EventSchema",
+      {
+        eventName: "x",
+        contact: {
+          get email() {
+            return throws();
+          },
+        },
+      },
+      "contact.email custom",
+    ],
+    [
+      "an identifier",
+      "v2ContactSchema",
+      {
+        ...v2Ada,
+        identifiers: [
+          {
+            ...identifier,
+            get id() {
+              return throws();
+            },
+          },
+        ],
+      },
+      "identifiers.0.id custom",
+    ],
+    [
+      "a field passed on",
+      "v2ContactSchema",
+      {
+        ...v2Ada,
+        get extra() {
+          return throws();
+        },
+      },
+      "extra custom",
+    ],
+    [
+      "an item of a list",
+      "v2ContactSchema",
+      {
+        ...v2Ada,
+        listIds: trap(["a"], { get: (target, key) => (key === "0" ? throws() : Reflect.get(target, key)) }),
+      },
+      "listIds.0 custom",
+    ],
+  ])("in %s", (_, name, input, expected) => {
+    expect(verdict(schemas[name], input)).toEqual([expected]);
+  });
+
+  test("of an unknown v1 field is not run", () => {
+    const input = {
+      ...ada,
+      get plan() {
+        return throws();
+      },
+    };
+    expect(verdict(v1ContactSchema, input)).toEqual(["plan unrecognized_keys"]);
+  });
+
+  test("what it throws is not shown", () => {
+    const input = {
+      get email() {
+        throw new Error("secret-of-the-getter");
+      },
+    };
+    expect(JSON.stringify(issuesOf(v1ContactSchema, input))).not.toContain("secret");
+  });
+});
+
+describe("Depth, width and size have an end", () => {
+  test("10,000 levels are refused in free data, and in an unknown field", () => {
+    expect(verdict(v1EventSchema, { ...order, eventData: { a: deep(10_000) } })).toEqual([
+      "eventData custom",
+    ]);
+    expect(verdict(v2ContactSchema, { ...v2Ada, extra: deep(10_000) })).toEqual(["extra custom"]);
+    expect(verdict(v1ContactSchema, { ...ada, extra: deep(10_000) })).toEqual(["extra unrecognized_keys"]);
+    expect(verdict(v1ContactSchema, { ...ada, custom_properties: { a: deep(10_000) } })).toEqual([
+      "custom_properties.a invalid_type",
+    ]);
+  });
+
+  test("900 levels pass, and can be written as JSON", () => {
+    const event = v1EventSchema.parse({ ...order, eventData: { a: deep(900) } });
+    expect(JSON.stringify(event).length).toBeGreaterThan(900);
+  });
+
+  test("one object a billion times is refused, in bounded time", () => {
+    expect(verdict(v1EventSchema, { ...order, eventData: { a: wide(30) } })).toEqual(["eventData custom"]);
+  });
+
+  test("an array of four billion holes is refused, in bounded time", () => {
+    expect(verdict(v2ContactSchema, { ...v2Ada, listIds: new Array(4_000_000_000) })).toEqual([
+      "listIds custom",
+    ]);
+    expect(verdict(v2ContactSchema, { ...v2Ada, identifiers: new Array(4_000_000_000) })).toEqual([
+      "identifiers custom",
+    ]);
+    expect(verdict(v1EventSchema, { ...order, eventData: { a: new Array(4_000_000_000) } })).toHaveLength(
+      100,
+    );
+  });
+
+  test("a cycle through a whole contact is refused", () => {
+    const contact: Record<string, unknown> = { ...v2Ada };
+    contact["self"] = contact;
+    expect(issuesOf(v2ContactSchema, contact).map(({ path }) => path[0])).toContain("self");
+  });
+
+  test("texts of ten megabytes are judged in linear time", () => {
+    const at = "@".repeat(10_000_000);
+    const startedAt = performance.now();
+    expect(verdict(v1ContactSchema, { ...ada, first_name: huge })).toEqual(["first_name too_big"]);
+    expect(verdict(v1ContactSchema, { email: huge })).toEqual(["email invalid_format"]);
+    expect(verdict(v1ContactSchema, { email: `${at} ` })).toEqual(["email invalid_format"]);
+    expect(verdict(v1ContactSchema, { email: at })).toEqual([]);
+    expect(verdict(v1ContactSchema, { ...ada, dob: huge, gender: huge, email_opt_in: huge })).toHaveLength(3);
+    expect(verdict(v1ContactSchema, { ...ada, [huge]: 1 })).toEqual([`${huge} unrecognized_keys`]);
+    expect(verdict(v2ContactSchema, { ...v2Ada, countryCode: huge, createdAt: huge })).toHaveLength(2);
+    expect(
+      verdict(v1EventSchema, { ...order, eventName: " ".repeat(10_000_000), eventData: { huge } }),
+    ).toEqual([]);
+    expect(
+      verdict(v2ContactSchema, {
+        ...v2Ada,
+        identifiers: [{ ...identifier, consent: { ...identifier.consent, ip: ":".repeat(10_000_000) } }],
+      }),
+    ).toHaveLength(1);
+    // About a tenth of this on a slow machine; quadratic time would be hours.
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+
+  test("100,000 unknown keys are 100,000 issues", () => {
+    const keys = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, 1]));
+    expect(issuesOf(v1ContactSchema, { ...ada, ...keys })).toHaveLength(100_000);
+  });
+});
+
+describe("__proto__ as an own key", () => {
+  const json = (text: string): unknown => JSON.parse(text);
+  test.each<[string, keyof typeof schemas, unknown, string]>([
+    [
+      "of a v1 contact",
+      "v1ContactSchema",
+      json('{"email":"a@b","__proto__":{"polluted":1}}'),
+      "__proto__ unrecognized_keys",
+    ],
+    [
+      "of custom properties",
+      "v1ContactSchema",
+      json('{"email":"a@b","custom_properties":{"__proto__":"x"}}'),
+      "custom_properties.__proto__ unrecognized_keys",
+    ],
+    [
+      "of an event",
+      "v1EventSchema",
+      json('{"eventName":"x","contactUUID":"c","__proto__":{}}'),
+      "__proto__ unrecognized_keys",
+    ],
+    [
+      "of event data",
+      "v1EventSchema",
+      json('{"eventName":"x","contactUUID":"c","eventData":{"a":{"__proto__":1}}}'),
+      "eventData.a.__proto__ custom",
+    ],
+    [
+      "of an event's contact",
+      "v1EventSchema",
+      json('{"eventName":"x","contact":{"email":"a@b","__proto__":1}}'),
+      "contact.__proto__ unrecognized_keys",
+    ],
+    [
+      "of a v2 contact",
+      "v2ContactSchema",
+      Object.assign(json('{"__proto__":{"polluted":1}}') as object, v2Ada),
+      "__proto__ unrecognized_keys",
+    ],
+  ])("%s is refused and pollutes nothing", (_, name, input, expected) => {
+    expect(verdict(schemas[name], input)).toEqual([expected]);
+    expect(Reflect.get({}, "polluted")).toBeUndefined();
+  });
+
+  test("an inherited contact is read as one, as a class instance with getters is", () => {
+    class Person {
+      get email() {
+        return "ada@example.com";
+      }
+    }
+    expect(v1ContactSchema.parse(new Person())).toEqual(ada);
+    expect(v1ContactSchema.parse(Object.create(ada))).toEqual(ada);
+    expect(v1ContactSchema.parse(Object.assign(Object.create(null), ada))).toEqual(ada);
+  });
+});
+
+test("A symbol as a key is refused at every level", () => {
+  const key = Symbol("s");
+  expect(verdict(v1ContactSchema, { ...ada, [key]: 1 })).toEqual(["Symbol(s) unrecognized_keys"]);
+  expect(verdict(v1ContactSchema, { ...ada, custom_properties: { [key]: 1 } })).toEqual([
+    "custom_properties.Symbol(s) unrecognized_keys",
+  ]);
+  expect(verdict(v2ContactSchema, { ...v2Ada, identifiers: [{ ...identifier, [key]: 1 }] })).toEqual([
+    "identifiers.0.Symbol(s) unrecognized_keys",
+  ]);
+});
+
+test("The input is never changed", () => {
+  const freeze = <Value>(value: Value): Value => {
+    if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(freeze);
+    return value;
+  };
+  const event = freeze({ ...order, contact: { ...ada, tags: [1] }, eventData: { a: [{ b: 1 }] } });
+  expect(v1EventSchema.parse(event)).toEqual(event);
+  const contact = freeze({ ...structuredClone(v2Ada), extra: { a: [1] } });
+  expect(v2ContactSchema.parse(contact)).toEqual(contact);
+  expect(verdict(v1ContactSchema, freeze({ first_name: 5, Email: "x" })).length).toBe(3);
+});
+
+test("An error thrown by a check that the user added is theirs, not an issue", () => {
+  const strict = v1ContactSchema.refine(() => throws());
+  expect(() => strict.safeParse(ada)).toThrow("hands off");
+});

@@ -1,0 +1,128 @@
+import {
+  v1AddContactResultSchema,
+  v1ContactGroupListQuerySchema,
+  v1CustomerListQuerySchema,
+  v1ProfileSchema,
+  v2ListPageSchema,
+  v2ListQuerySchema,
+} from "audience-sdk/schemas";
+import { describe, expect, test } from "vitest";
+
+import { v1ContactGroupSchema } from "../../src/v1/schemas/contact-group.ts";
+import { v2UpsertResultSchema } from "../../src/v2/schemas/contact.ts";
+import { messageAt, verdict } from "./judge.ts";
+
+describe.each([
+  ["customers", v1CustomerListQuerySchema],
+  ["contact groups", v1ContactGroupListQuerySchema],
+  ["v2 lists", v2ListQuerySchema],
+])("A query for %s", (_, schema) => {
+  test("may be empty", () => {
+    expect(verdict(schema, {})).toEqual([]);
+    expect(verdict(schema, { page: undefined, limit: undefined })).toEqual([]);
+  });
+  test.each(["page", "limit"])("takes a whole %s from 1", (field) => {
+    for (const value of [1, 2, 1_000_000]) expect(verdict(schema, { [field]: value })).toEqual([]);
+    for (const value of [0, -1]) expect(verdict(schema, { [field]: value })).toEqual([`${field} too_small`]);
+    for (const value of [1.5, NaN, Infinity, "1", null, true, 1n]) {
+      expect(verdict(schema, { [field]: value })).toEqual([`${field} invalid_type`]);
+    }
+    expect(messageAt(schema, { [field]: 0 }, field)).toBe("must be at least 1");
+    expect(messageAt(schema, { [field]: 1.5 }, field)).toContain("whole number");
+  });
+  test("takes a limit over 100, which the service counts as 100", () => {
+    expect(schema.parse({ limit: 101 })).toEqual({ limit: 101 });
+  });
+  test("refuses any other key", () => {
+    expect(verdict(schema, { Page: 1, per_page: 5 })).toEqual([
+      "Page unrecognized_keys",
+      "per_page unrecognized_keys",
+    ]);
+    expect(messageAt(schema, { Page: 1 }, "Page")).toContain('write "page"');
+  });
+});
+
+test("A query for contact groups takes the type LIST, SEGMENT or ALL; case counts", () => {
+  for (const type of ["LIST", "SEGMENT", "ALL"])
+    expect(verdict(v1ContactGroupListQuerySchema, { type })).toEqual([]);
+  expect(verdict(v1ContactGroupListQuerySchema, { type: "list" })).toEqual(["type invalid_value"]);
+  expect(messageAt(v1ContactGroupListQuerySchema, { type: "list" }, "type")).toContain("write LIST");
+  expect(verdict(v1CustomerListQuerySchema, { type: "LIST" })).toEqual(["type unrecognized_keys"]);
+});
+
+const answers = [
+  ["a profile", v1ProfileSchema, { data: { id: "c1" } }, ["data", "data.id"]],
+  [
+    "an added contact",
+    v1AddContactResultSchema,
+    { contact: { contactUUID: "c1", action: "created" } },
+    ["contact", "contact.contactUUID", "contact.action"],
+  ],
+  ["a contact group", v1ContactGroupSchema, { id: "g1" }, ["id"]],
+  ["a page of v2 lists", v2ListPageSchema, { data: { lists: [{ uuid: "l1" }] } }, ["data", "data.lists"]],
+  ["a v2 upsert", v2UpsertResultSchema, { status: true }, ["status"]],
+] as const;
+
+describe.each(answers)("The answer of %s", (_, schema, least, needed) => {
+  test("passes with no more than what is needed", () => {
+    expect(schema.parse(least)).toEqual(least);
+  });
+  test.each(needed)("needs %s", (path) => {
+    const answer = structuredClone<unknown>(least);
+    const keys = path.split(".");
+    const last = keys.pop() ?? "";
+    const holder = keys.reduce<unknown>((value, key) => Reflect.get(Object(value), key), answer);
+    Reflect.deleteProperty(Object(holder), last);
+    expect(verdict(schema, answer)).toEqual([expect.stringMatching(new RegExp(`^${path} invalid_`))]);
+    Reflect.set(Object(holder), last, null);
+    expect(verdict(schema, answer)).toEqual([expect.stringMatching(new RegExp(`^${path} invalid_`))]);
+  });
+  test("keeps what is not documented", () => {
+    const answer = { ...least, extra: { a: [null, 1] } };
+    expect(schema.parse(answer)).toEqual(answer);
+  });
+  test.each([null, "OK", 5, [], undefined])("%j is none", (answer) => {
+    expect(verdict(schema, answer)).toEqual(["invalid_type"]);
+  });
+});
+
+describe("An answer is not refused for a field that nobody needs", () => {
+  const nulls = { type: null, id: "c1", attributes: null, relationships: null };
+  test.each([
+    [
+      "documented in full",
+      {
+        data: { ...nulls, type: "profile", attributes: { email: "a@b", created: "x" } },
+        links: { self: "/x" },
+      },
+    ],
+    ["null", { data: nulls, links: null }],
+    ["of another type", { data: { id: "c1", type: 5, attributes: [], relationships: "none" }, links: false }],
+    ["unknown", { data: { id: "c1", attributes: { score: 5, tags: null } }, meta: {}, included: null }],
+  ])("%s", (_, answer) => {
+    expect(v1ProfileSchema.parse(answer)).toEqual(answer);
+  });
+  test("a page of lists", () => {
+    const lists = [
+      { uuid: "l1", name: null, created_at: null, description: null, color: "red" },
+      { uuid: "l2", created_at: "x" },
+    ];
+    const answer = {
+      success: null,
+      data: { lists, current_page: null, total_pages: "3", total_items: null },
+    };
+    expect(v2ListPageSchema.parse(answer)).toEqual(answer);
+    expect(verdict(v2ListPageSchema, { data: { lists: [{ name: "x" }] } })).toEqual([
+      "data.lists.0.uuid invalid_type",
+    ]);
+  });
+  test("an added contact", () => {
+    const answer = { message: null, contact: { contactUUID: "c1", action: "merged", email: null } };
+    expect(v1AddContactResultSchema.parse(answer)).toEqual(answer);
+  });
+  test("a v2 upsert says true, not another truth", () => {
+    for (const status of ["true", 1, "ok", false]) {
+      expect(verdict(v2UpsertResultSchema, { status })).toEqual(["status invalid_value"]);
+    }
+  });
+});
