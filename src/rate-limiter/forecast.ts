@@ -8,8 +8,7 @@ interface ForecastState {
   readonly history: number[];
   readonly windows: readonly ForecastWindow[];
   readonly roundTripMs: number;
-  readonly now: number;
-  /** Not before this: the end of a pause. */
+  /** Not before this: now, or the end of a pause. */
   readonly startAt: number;
 }
 
@@ -23,7 +22,6 @@ export class Forecast {
   readonly #answers: number[];
   readonly #first: number;
   readonly #windows: ForecastWindow[];
-  readonly #now: number;
   readonly #roundTripMs: number;
   readonly #period: number;
   #last: number;
@@ -32,27 +30,26 @@ export class Forecast {
     this.#answers = state.history;
     this.#first = state.history.length;
     this.#windows = state.windows.map(({ countedMs, limit }) => ({ countedMs, limit }));
-    this.#now = state.now;
     this.#roundTripMs = state.roundTripMs;
     this.#period = Math.max(...this.#windows.map(({ limit }) => limit));
-    this.#last = Math.max(state.now, state.startAt);
+    this.#last = state.startAt;
   }
 
-  /** How long until the call number `place` (1 is the next) leaves, in milliseconds. */
-  leavesInMs(place: number): number {
+  /** When the call number `place` (1 is the next) leaves. */
+  leavesAt(place: number): number {
     const exact = this.#period * 4;
     if (place > exact) {
       const rounds = Math.ceil((place - exact) / this.#period);
-      const steady = this.leavesInMs(exact) - this.leavesInMs(exact - this.#period);
-      return this.leavesInMs(place - rounds * this.#period) + rounds * steady;
+      const steadyMs = this.leavesAt(exact) - this.leavesAt(exact - this.#period);
+      return this.leavesAt(place - rounds * this.#period) + rounds * steadyMs;
     }
     while (this.#answers.length - this.#first < place) this.#append();
-    return this.#answers[this.#first + place - 1]! - this.#roundTripMs - this.#now;
+    return this.#answers[this.#first + place - 1]! - this.#roundTripMs;
   }
 
-  /** How long until the call number `place` is answered, in milliseconds. */
-  answeredInMs(place: number): number {
-    return this.leavesInMs(place) + this.#roundTripMs;
+  /** When it is answered. */
+  answeredAt(place: number): number {
+    return this.#answers[this.#first + place - 1] ?? this.leavesAt(place) + this.#roundTripMs;
   }
 
   #append(): void {

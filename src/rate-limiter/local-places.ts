@@ -14,6 +14,9 @@ interface LocalPlacesOptions {
   readonly onChange: () => void;
 }
 
+// A forecast takes a few steps per call that waits: made anew for each of 10,000 that come at once, it would be felt.
+const forecastHoldsMs = 5;
+
 /** Places counted in this process alone. */
 export class LocalPlaces implements Places {
   readonly #windows: Windows;
@@ -21,6 +24,7 @@ export class LocalPlaces implements Places {
   readonly #clock: () => number;
   readonly #onChange: () => void;
   readonly #roundTrip = new RoundTrip();
+  #forecast: { forecast: Forecast; madeAt: number } | undefined;
 
   constructor({ windows, slowDown, clock, onChange }: LocalPlacesOptions) {
     this.#windows = windows;
@@ -36,6 +40,7 @@ export class LocalPlaces implements Places {
 
   take(now: number): Place {
     this.#windows.take();
+    this.#forecast = undefined;
     return createPlace((end) => this.#end(end, now));
   }
 
@@ -45,8 +50,14 @@ export class LocalPlaces implements Places {
     return Math.max(this.#slowDown.pausedMs(now), this.#windows.eta(1, now));
   }
 
+  refusal(): undefined {}
+
   forecast(now: number): Forecast {
-    return this.#windows.forecast(now, this.#roundTrip.meanMs, this.#slowDown.pausedMs(now));
+    if (!this.#forecast || now > this.#forecast.madeAt + forecastHoldsMs) {
+      const forecast = this.#windows.forecast(now, this.#roundTrip.meanMs, this.#slowDown.pausedMs(now));
+      this.#forecast = { forecast, madeAt: now };
+    }
+    return this.#forecast.forecast;
   }
 
   heldBackBy(place: number, now: number): RateLimitWindow {
@@ -68,14 +79,19 @@ export class LocalPlaces implements Places {
   refused(now: number, retryAfterMs: number | undefined): void {
     this.#slowDown.refused(now, retryAfterMs);
     this.#windows.shrink(this.#slowDown.share);
-    this.#onChange();
+    this.#changed();
   }
 
   succeeded(): void {
     if (this.#slowDown.share === 1) return;
     this.#slowDown.succeeded();
     this.#windows.shrink(this.#slowDown.share);
-    this.#onChange();
+    this.#changed();
+  }
+
+  entries(now: number): [id: undefined, answeredAt: number | undefined][] {
+    const inFlight = Array.from({ length: this.inFlight }, () => undefined);
+    return [...this.#windows.answeredAt(now), ...inFlight].map((answeredAt) => [undefined, answeredAt]);
   }
 
   #end(end: PlaceEnd, takenAt: number): void {
@@ -83,6 +99,11 @@ export class LocalPlaces implements Places {
     if (end.state === "unused") this.#windows.giveBack();
     else this.#windows.answer(end.state === "lost" ? now + end.arrivesWithinMs : now);
     if (end.state === "answered") this.#roundTrip.add(now - takenAt);
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#forecast = undefined;
     this.#onChange();
   }
 }

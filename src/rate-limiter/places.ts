@@ -19,8 +19,10 @@ export interface Places {
   take(now: number): Place;
   /** This many calls wait. */
   want(calls: number, now: number): void;
-  /** When the next place can come free at the soonest, in milliseconds. */
-  etaMs(now: number): number;
+  /** When the next place can come free at the soonest, in milliseconds; undefined while that is being asked for. */
+  etaMs(now: number): number | undefined;
+  /** Why nobody gets a place for now, where that is so; all that wait are turned away then. */
+  refusal(now: number): string | undefined;
   forecast(now: number): Forecast;
   /** The window that holds back the call number `place`. */
   heldBackBy(place: number, now: number): RateLimitWindow;
@@ -29,4 +31,6 @@ export interface Places {
   pausedMs(now: number): number;
   refused(now: number, retryAfterMs: number | undefined): void;
   succeeded(): void;
+  /** All places that still count, and when they were answered; undefined while in flight. An id where a store has it. */
+  entries(now: number): [id: string | undefined, answeredAt: number | undefined][];
 }

@@ -6,6 +6,7 @@ import { monotonic } from "./monotonic.ts";
 import { readBound, readOptions, type RateLimiterOptions, type RateLimiterSettings } from "./options.ts";
 import type { Place } from "./place.ts";
 import type { Places, WindowUsage } from "./places.ts";
+import { SharedPlaces } from "./shared-places.ts";
 import { SlowDown } from "./slow-down.ts";
 import { restore, takeSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
 import { firstOfAll, WaitingLine, type Waiter } from "./waiting-line.ts";
@@ -71,7 +72,6 @@ const longestSleepMs = 60_000;
 export class RateLimiter {
   readonly #settings: RateLimiterSettings;
   readonly #clock: () => number;
-  readonly #count: Windows;
   readonly #slowDown: SlowDown;
   readonly #places: Places;
   readonly #line = new WaitingLine(() => this.#letIn());
@@ -79,17 +79,17 @@ export class RateLimiter {
 
   constructor(options: RateLimiterOptions = {}) {
     this.#settings = readOptions(options);
-    const { windows, snapshot, clock } = this.#settings;
-    this.#clock = monotonic(clock);
-    const restored = snapshot && restore(snapshot, { now: this.#clock(), timeOfDay: Date.now() });
-    this.#count = new Windows(windows, restored?.answeredAt);
-    this.#slowDown = new SlowDown(restored);
-    this.#places = new LocalPlaces({
-      windows: this.#count,
-      slowDown: this.#slowDown,
-      clock: this.#clock,
-      onChange: () => this.#settle(),
-    });
+    const { windows, snapshot, store } = this.#settings;
+    const clock = monotonic(this.#settings.clock);
+    const restored = snapshot && restore(snapshot, { now: clock(), timeOfDay: Date.now() });
+    const slowDown = new SlowDown(restored);
+    const shared = { slowDown, clock, onChange: () => this.#settle() };
+    const entries = restored?.entries ?? [];
+    this.#clock = clock;
+    this.#slowDown = slowDown;
+    this.#places = store
+      ? new SharedPlaces({ ...shared, store, windows, restored: entries })
+      : new LocalPlaces({ ...shared, windows: new Windows(windows, entries.map(([, answeredAt]) => answeredAt)) });
   }
 
   /**
@@ -154,7 +154,8 @@ export class RateLimiter {
     }
     const place = this.#line.size + calls;
     if (place === 0) return 0;
-    return Math.round(this.#places.forecast(this.#clock()).answeredInMs(place));
+    const now = this.#clock();
+    return Math.max(0, Math.round(this.#places.forecast(now).answeredAt(place) - now));
   }
 
   /**
@@ -167,15 +168,8 @@ export class RateLimiter {
   snapshot(): RateLimiterSnapshot {
     const now = this.#clock();
     const { share } = this.#slowDown;
-    return takeSnapshot(
-      {
-        answeredAt: this.#count.answeredAt(now),
-        inFlight: this.#count.inFlight,
-        share,
-        pausedUntil: now + this.#slowDown.pausedMs(now),
-      },
-      { now, timeOfDay: Date.now() },
-    );
+    const pausedUntil = now + this.#slowDown.pausedMs(now);
+    return takeSnapshot({ entries: this.#places.entries(now), share, pausedUntil }, { now, timeOfDay: Date.now() });
   }
 
   #wait(request: PlaceRequest, now: number): Promise<Place> {
@@ -184,14 +178,20 @@ export class RateLimiter {
       const level = goesFirst ? firstOfAll : 1 + readPriority(request.priority);
       const maxWaitMs = readBound("maxWaitMs", request.maxWaitMs ?? this.#settings.maxWaitMs);
       const maxQueued = readBound("maxQueued", request.maxQueued ?? this.#settings.maxQueued);
-      const place = this.#line.ahead(level, client) + 1;
+      const refusal = this.#places.refusal(now);
+      if (refusal) throw this.#waitError(refusal, 1, now);
+      const { size } = this.#line;
+      const mustWait = size > 0 || this.#places.etaMs(now) !== undefined;
       // What was refused with 429 had its place in the queue before.
-      if (this.#line.size >= maxQueued && !goesFirst) {
-        throw this.#waitError(`${this.#line.size} calls wait already, and \`maxQueued\` is ${maxQueued}.`, place, now);
+      if (size >= maxQueued && mustWait && !goesFirst) {
+        throw this.#waitError(`${size} calls wait already, and \`maxQueued\` is ${maxQueued}.`, size + 1, now);
       }
-      const waitMs = this.#places.forecast(now).leavesInMs(place);
-      if (waitMs > maxWaitMs) throw this.#tooLong(maxWaitMs, place, now);
-      request.onWait?.(waitMs);
+      if (request.onWait || maxWaitMs < Infinity) {
+        const place = this.#line.ahead(level, client) + 1;
+        const waitMs = this.#waitMs(place, now);
+        if (waitMs > maxWaitMs) throw this.#tooLong(maxWaitMs, place, now);
+        request.onWait?.(waitMs);
+      }
       const deadlineAt = now + maxWaitMs;
       const waiter: Waiter = { level, client, deadlineAt, slot: -1, forget: () => {}, resolve, reject };
       this.#line.join(waiter);
@@ -203,20 +203,29 @@ export class RateLimiter {
   #leave(waiter: Waiter, reason: unknown): void {
     if (!this.#line.leave(waiter)) return;
     waiter.reject(reason);
-    if (this.#line.size === 0) this.#alarm.clear();
+    if (this.#line.size === 0) this.#settle();
   }
 
   /** After each change: who can no longer make it leaves, the door opens where there is a place, the alarm is set. */
   #settle(): void {
-    if (this.#line.size === 0) return this.#alarm.clear();
     const now = this.#clock();
     this.#places.want(this.#line.size, now);
-    const etaMs = this.#places.etaMs(now);
+    const refusal = this.#line.size > 0 ? this.#places.refusal(now) : undefined;
+    if (refusal) for (const { reject } of this.#line.leaveAll()) reject(this.#waitError(refusal, 1, now));
+    const etaMs = this.#line.size > 0 ? this.#places.etaMs(now) : undefined;
     if (etaMs === 0) this.#line.open(now);
-    else for (const { reject } of this.#line.leaveBefore(now + etaMs)) reject(this.#tooLong(undefined, 1, now));
-    if (this.#line.size === 0) return this.#alarm.clear();
-    const deadlineMs = this.#line.nextDeadlineAt - now;
-    this.#alarm.set(Math.min(etaMs > 0 ? etaMs : longestSleepMs, deadlineMs, longestSleepMs), now);
+    else if (etaMs !== undefined) this.#turnAwayLate(etaMs, now);
+    if (this.#line.size === 0) this.#alarm.clear();
+    else this.#alarm.set(this.#sleepMs(etaMs, now), now);
+  }
+
+  #turnAwayLate(etaMs: number, now: number): void {
+    for (const { reject } of this.#line.leaveBefore(now + etaMs)) reject(this.#tooLong(undefined, 1, now));
+  }
+
+  #sleepMs(etaMs: number | undefined, now: number): number {
+    if (etaMs === undefined || etaMs === 0) return longestSleepMs;
+    return Math.min(longestSleepMs, etaMs, this.#line.nextDeadlineAt - now);
   }
 
   /** The door is open: in goes who is next, while there are places. */
@@ -228,13 +237,17 @@ export class RateLimiter {
     this.#settle();
   }
 
+  #waitMs(place: number, now: number): number {
+    return Math.max(0, this.#places.forecast(now).leavesAt(place) - now);
+  }
+
   #tooLong(maxWaitMs: number | undefined, place: number, now: number): RateLimitWaitError {
     const bound = maxWaitMs === undefined ? "`maxWaitMs`" : `\`maxWaitMs\` (${maxWaitMs} ms)`;
     return this.#waitError(`The wait for a place passes ${bound}.`, place, now);
   }
 
   #waitError(message: string, place: number, now: number): RateLimitWaitError {
-    const waitMs = Math.ceil(this.#places.forecast(now).leavesInMs(place));
+    const waitMs = Math.ceil(this.#waitMs(place, now));
     const retryAt = new Date(Date.now() + waitMs);
     const window = this.#places.heldBackBy(place, now);
     return new RateLimitWaitError({ message: `Not sent. ${message}`, waitMs, retryAt, window });

@@ -31,6 +31,12 @@ export class SlowDown {
     this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs);
   }
 
+  /** Takes over what a shared store says of all processes. */
+  follow(share: number, pausedUntil: number): void {
+    this.#share = share;
+    this.#pausedUntil = Math.max(this.#pausedUntil, pausedUntil);
+  }
+
   succeeded(): void {
     this.#share = Math.min(1, this.#share + growthPerSuccess);
   }

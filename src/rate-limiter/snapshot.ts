@@ -4,20 +4,32 @@ import { ConfigurationError } from "../errors.ts";
 export interface RateLimiterSnapshot {
   readonly version: 1;
   readonly takenAt: number;
-  /** When the calls that still count were answered. */
+  /** When the calls that still count were answered; of those in flight, when they can last have arrived. */
   readonly answeredAt: readonly number[];
-  /** Calls that had no answer yet. */
-  readonly inFlight: number;
+  /** With a shared store: the name of each call there, in the same order. */
+  readonly ids?: readonly string[];
   readonly pausedUntil?: number;
-  /** The part of the limits in force after a 429. */
+  /** The part of the limits in force: 1, or less after a 429. */
   readonly share: number;
 }
 
-/** The same on the monotonic clock of this process. */
-export interface RestoredCount {
-  readonly answeredAt: number[];
+/** A count, in the time of a process. */
+export interface Count {
+  /** Each call that still counts: its id, where a store has it, and when it was answered (undefined: in flight). */
+  readonly entries: readonly (readonly [id: string | undefined, answeredAt: number | undefined])[];
   readonly share: number;
   readonly pausedUntil: number;
+}
+
+/** The same, read from a snapshot: nothing is in flight any more. */
+export interface RestoredCount extends Count {
+  readonly entries: readonly (readonly [id: string, answeredAt: number])[];
+}
+
+/** One moment, on the clock of a process and as a time of day. */
+export interface Moment {
+  readonly now: number;
+  readonly timeOfDay: number;
 }
 
 // A call that was in flight when its process ended can still arrive, for as long as packets live in a slow network.
@@ -25,28 +37,29 @@ const arrivesWithinMs = 5_000;
 // Nothing that was lost, and no pause, reaches further ahead.
 const furthestAheadMs = 3_600_000;
 
-export function takeSnapshot(
-  count: RestoredCount & { inFlight: number },
-  { now, timeOfDay }: { now: number; timeOfDay: number },
-): RateLimiterSnapshot {
+export function takeSnapshot({ entries, share, pausedUntil }: Count, { now, timeOfDay }: Moment): RateLimiterSnapshot {
   const onThatDay = (time: number): number => Math.ceil(timeOfDay + (time - now));
+  const ids = entries.flatMap(([id]) => (id === undefined ? [] : [id]));
   return {
     version: 1,
     takenAt: timeOfDay,
-    answeredAt: count.answeredAt.map(onThatDay),
-    inFlight: count.inFlight,
-    ...(count.pausedUntil > now ? { pausedUntil: onThatDay(count.pausedUntil) } : {}),
-    share: count.share,
+    answeredAt: entries.map(([, answeredAt = now + arrivesWithinMs]) => onThatDay(answeredAt)),
+    ...(ids.length > 0 ? { ids } : {}),
+    ...(pausedUntil > now ? { pausedUntil: onThatDay(pausedUntil) } : {}),
+    share,
   };
 }
 
 /** Carries the count over. A clock that was set back in between counts as if no time had passed. */
-export function restore(snapshot: RateLimiterSnapshot, { now, timeOfDay }: { now: number; timeOfDay: number }): RestoredCount {
+export function restore(snapshot: RateLimiterSnapshot, { now, timeOfDay }: Moment): RestoredCount {
   const elapsedMs = Math.max(0, timeOfDay - snapshot.takenAt);
   const here = (time: number): number => now - elapsedMs + (time - snapshot.takenAt);
-  const inFlight = Array.from({ length: snapshot.inFlight }, () => here(snapshot.takenAt) + arrivesWithinMs);
   return {
-    answeredAt: [...snapshot.answeredAt.map(here), ...inFlight],
+    // Without a store there are no ids; a store that is new to these calls takes any that are the same each time.
+    entries: snapshot.answeredAt.map((time, index) => [
+      snapshot.ids?.[index] ?? `snapshot:${snapshot.takenAt}:${index}`,
+      here(time),
+    ]),
     share: snapshot.share,
     pausedUntil: snapshot.pausedUntil === undefined ? -Infinity : here(snapshot.pausedUntil),
   };
@@ -56,21 +69,32 @@ export function restore(snapshot: RateLimiterSnapshot, { now, timeOfDay }: { now
 export function readSnapshot(value: unknown): RateLimiterSnapshot {
   if (typeof value !== "object" || value === null) refuse("", "what `limiter.snapshot()` gives");
   const snapshot = value as Partial<Record<keyof RateLimiterSnapshot, unknown>>; // each field is checked below
-  const { version, takenAt, answeredAt, inFlight, pausedUntil, share } = snapshot;
+  const { version, takenAt, answeredAt, ids, pausedUntil, share } = snapshot;
   if (version !== 1) refuse(".version", "1");
   if (!isTime(takenAt)) refuse(".takenAt", "a time of day in milliseconds");
   const isInReach = (time: unknown): time is number => isTime(time) && time <= takenAt + furthestAheadMs;
   if (!Array.isArray(answeredAt) || !answeredAt.every(isInReach)) {
     refuse(".answeredAt", "a list of times of day in milliseconds, none of them far after `takenAt`");
   }
-  if (typeof inFlight !== "number" || !Number.isInteger(inFlight) || inFlight < 0 || inFlight > 1e6) {
-    refuse(".inFlight", "a number of calls");
+  if (ids !== undefined && !isListOfTexts(ids, answeredAt.length)) {
+    refuse(".ids", "a list of texts, one for each of `answeredAt`");
   }
   if (pausedUntil !== undefined && !isInReach(pausedUntil)) {
     refuse(".pausedUntil", "a time of day in milliseconds, not far after `takenAt`");
   }
   if (typeof share !== "number" || !(share > 0 && share <= 1)) refuse(".share", "a number over 0, up to 1");
-  return { version, takenAt, answeredAt, inFlight, share, ...(pausedUntil === undefined ? {} : { pausedUntil }) };
+  return {
+    version,
+    takenAt,
+    answeredAt,
+    share,
+    ...(ids === undefined ? {} : { ids }),
+    ...(pausedUntil === undefined ? {} : { pausedUntil }),
+  };
+}
+
+function isListOfTexts(value: unknown, length: number): value is string[] {
+  return Array.isArray(value) && value.length === length && value.every((text) => typeof text === "string");
 }
 
 function isTime(value: unknown): value is number {

@@ -74,6 +74,11 @@ export class WaitingLine {
     }
   }
 
+  /** Takes out everybody. */
+  *leaveAll(): Generator<Waiter> {
+    for (let waiter = this.next(); waiter; waiter = this.next()) yield waiter;
+  }
+
   /** The soonest time at which somebody must leave. */
   get nextDeadlineAt(): number {
     return this.#deadlines.first()?.deadlineAt ?? Infinity;

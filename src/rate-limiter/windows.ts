@@ -126,7 +126,7 @@ export class Windows {
   forecast(now: number, roundTripMs: number, pausedMs: number): Forecast {
     const history = this.answeredAt(now);
     for (let call = 0; call < this.#inFlight; call += 1) history.push(now + roundTripMs / 2);
-    return new Forecast({ history, windows: this.#windows, roundTripMs, startAt: now + pausedMs, now });
+    return new Forecast({ history, windows: this.#windows, roundTripMs, startAt: now + pausedMs });
   }
 
   #usedIn(counted: CountedWindow): number {

@@ -1,0 +1,51 @@
+import type { RateLimitWindow } from "../../src/errors.ts";
+
+/** How many of these arrivals a server refuses whose windows slide: `refused` of them are not counted. */
+export function refusedBySliding(arrivals: readonly number[], windows: readonly RateLimitWindow[]): number {
+  const accepted: number[] = [];
+  const heads = windows.map(() => 0);
+  let refused = 0;
+  for (const at of arrivals.toSorted((a, b) => a - b)) {
+    let isFree = true;
+    for (const [index, { limit, intervalMs }] of windows.entries()) {
+      while (accepted[heads[index]!] !== undefined && accepted[heads[index]!]! <= at - intervalMs) heads[index]! += 1;
+      if (accepted.length - heads[index]! >= limit) isFree = false;
+    }
+    if (isFree) accepted.push(at);
+    else refused += 1;
+  }
+  return refused;
+}
+
+/** The same for windows that stand fixed, each beginning at its own phase. */
+export function refusedByFixed(
+  arrivals: readonly number[],
+  windows: readonly RateLimitWindow[],
+  phases: readonly number[],
+): number {
+  const counts = windows.map(() => new Map<number, number>());
+  let refused = 0;
+  for (const at of arrivals.toSorted((a, b) => a - b)) {
+    const cells = windows.map(({ intervalMs }, index) => Math.floor((at + phases[index]! * intervalMs) / intervalMs));
+    const isFree = windows.every(({ limit }, index) => (counts[index]!.get(cells[index]!) ?? 0) < limit);
+    if (!isFree) refused += 1;
+    else for (const [index, cell] of cells.entries()) counts[index]!.set(cell, (counts[index]!.get(cell) ?? 0) + 1);
+  }
+  return refused;
+}
+
+/** The same for buckets that hold `limit` tokens and fill evenly. */
+export function refusedByTokenBucket(arrivals: readonly number[], windows: readonly RateLimitWindow[]): number {
+  const tokens = windows.map(({ limit }) => limit);
+  let last = 0;
+  let refused = 0;
+  for (const at of arrivals.toSorted((a, b) => a - b)) {
+    for (const [index, { limit, intervalMs }] of windows.entries()) {
+      tokens[index] = Math.min(limit, tokens[index]! + ((at - last) * limit) / intervalMs);
+    }
+    last = at;
+    if (tokens.some((left) => left < 1)) refused += 1;
+    else for (const index of tokens.keys()) tokens[index]! -= 1;
+  }
+  return refused;
+}

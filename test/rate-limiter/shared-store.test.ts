@@ -1,0 +1,171 @@
+import { describe, expect, it } from "vitest";
+import { RateLimitWaitError } from "../../src/errors.ts";
+import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
+import { RateLimiter, type Place } from "../../src/rate-limiter/rate-limiter.ts";
+import { MemoryStore } from "./memory-store.ts";
+import { refusedBySliding } from "./server-count.ts";
+import { randomFrom } from "./simulation.ts";
+import { VirtualTime } from "./virtual-time.ts";
+
+type StoreOptions = Partial<ConstructorParameters<typeof MemoryStore>[0]>;
+
+/** A machine room: one store, any number of processes, and a server that sees what arrives from all of them. */
+function room(options: StoreOptions = {}) {
+  const time = new VirtualTime();
+  const store = new MemoryStore({ time, ...options });
+  const random = randomFrom(7);
+  const arrivals: number[] = [];
+  const ended: { status: "answered" | "failed"; at: number; error?: unknown }[] = [];
+  const process = (more: object = {}) => new RateLimiter({ clock: time.now, store, ...more });
+  const send = (place: Place): void => {
+    const [out, back] = [5 + 295 * random(), 5 + 295 * random()];
+    arrivals.push(time.now() + out);
+    time.after(out + back, () => {
+      place.answered();
+      ended.push({ status: "answered", at: time.now() });
+    });
+  };
+  const call = (limiter: RateLimiter, request: object = {}): void => {
+    void Promise.resolve(limiter.take(request)).then(send, (error: unknown) => {
+      ended.push({ status: "failed", at: time.now(), error });
+    });
+  };
+  const callAt = (at: number, calls: number, limiter: RateLimiter): void => {
+    time.at(at, () => {
+      for (let index = 0; index < calls; index += 1) call(limiter);
+    });
+  };
+  return { time, store, arrivals, ended, process, call, callAt };
+}
+
+describe("several processes share one store", () => {
+  it("keeps the documented windows over all of them, however long the store and the service take", async () => {
+    const random = randomFrom(3);
+    const { time, arrivals, ended, process, callAt } = room({ delayMs: () => 1 + 20 * random() });
+    const processes = [process(), process(), process()];
+    await time.run(() => processes.forEach((limiter, index) => callAt(index * 100, 120, limiter)), 400_000);
+    expect(ended.filter(({ status }) => status === "answered")).toHaveLength(360);
+    expect(refusedBySliding(arrivals, DOCUMENTED_WINDOWS)).toBe(0);
+    // 360 calls: three minutes and five rounds of a second, each with the way there and back.
+    expect(ended.at(-1)!.at).toBeLessThan((180_000 + 5_000 + 610) * 1.05);
+  });
+
+  it("takes several places with one question", async () => {
+    const { time, store, process, callAt } = room();
+    const limiter = process();
+    await time.run(() => callAt(0, 10, limiter), 500);
+    expect(store.log.filter((name) => name === "take")).toHaveLength(1);
+  });
+
+  it("gives back at once what nobody waits for any more, and what never left", async () => {
+    const { time, store, process } = room();
+    const limiter = process();
+    const controller = new AbortController();
+    const reasons: unknown[] = [];
+    await time.run(() => {
+      for (let call = 0; call < 5; call += 1) {
+        void Promise.resolve(limiter.take({ signal: controller.signal })).catch((reason: unknown) => reasons.push(reason));
+      }
+      void Promise.resolve(limiter.take()).then((place) => place.unused());
+      controller.abort("left");
+    }, 100);
+    expect(reasons).toEqual(Array(5).fill("left"));
+    expect(store.held).toBe(0);
+  });
+
+  it("frees the places of a process that was killed when its lease ends, and not before", async () => {
+    const { time, store, process } = room({ leaseMs: 10_000 });
+    const windows = [{ limit: 2, intervalMs: 1_000 }];
+    const left: number[] = [];
+    // What a process took that was killed before it could say what became of it.
+    const killed = { windows: [{ limit: 2, countedMs: 1_000, shrinks: false }], epoch: undefined, leaseMs: 10_000 };
+    await time.run(() => {
+      void store.take({ ...killed, ids: ["killed:1", "killed:2"] });
+      time.at(2_000, () => void Promise.resolve(process({ windows }).take()).then(() => left.push(time.now())));
+    }, 14_000);
+    expect(left).toHaveLength(1);
+    expect(left[0]).toBeGreaterThan(11_000);
+    expect(left[0]).toBeLessThan(12_200);
+  });
+
+  it("holds the places of a call that takes longer than the lease", async () => {
+    const { time, store, process } = room({ leaseMs: 10_000 });
+    const limiter = process();
+    await time.run(() => void Promise.resolve(limiter.take()), 60_000);
+    expect(store.held).toBe(1);
+    expect(limiter.usage().inFlight).toBe(1);
+  });
+
+  it("pauses everybody on one process's 429", async () => {
+    const { time, process } = room();
+    const [one, other] = [process(), process()];
+    const left: number[] = [];
+    await time.run(() => {
+      void Promise.resolve(one.take()).then((place) => {
+        place.answered();
+        one.refused(7_000);
+      });
+      time.at(100, () => void Promise.resolve(other.take()).then(() => left.push(time.now())));
+    }, 10_000);
+    expect(left).toHaveLength(1);
+    expect(left[0]).toBeGreaterThanOrEqual(7_000);
+    expect(other.usage().pausedMs).toBe(0);
+  });
+});
+
+describe("a store that comes back empty", () => {
+  it("is told what still counts before anybody goes on, so that no window is passed", async () => {
+    const { time, store, arrivals, ended, process, callAt } = room();
+    const [busy, idle] = [process(), process()];
+    await time.run(() => {
+      callAt(0, 60, idle);
+      callAt(10_000, 200, busy);
+      time.at(20_000, () => store.loseMemory());
+    }, 400_000);
+    expect(ended.filter(({ status }) => status === "answered")).toHaveLength(260);
+    expect(refusedBySliding(arrivals, DOCUMENTED_WINDOWS)).toBe(0);
+  });
+});
+
+describe.each(["refuses", "hangs", "loses answers"] as const)("a store that %s", (network) => {
+  it('lets each of four processes go on with its share under "local", and is told of it on its return', async () => {
+    const { time, store, arrivals, ended, process, callAt } = room();
+    const processes = [process(), process(), process(), process()];
+    await time.run(() => {
+      for (const limiter of processes) callAt(0, 60, limiter);
+      time.at(30_000, () => (store.network = network));
+      time.at(200_000, () => (store.network = "up"));
+    }, 600_000);
+    expect(ended.filter(({ status }) => status === "answered")).toHaveLength(240);
+    expect(refusedBySliding(arrivals, DOCUMENTED_WINDOWS)).toBe(0);
+    // Four quarters of the minute's limit, once a minute has passed over what all had sent before.
+    expect(arrivals.filter((at) => at > 90_000 && at < 150_000)).toHaveLength(100);
+  });
+
+  it('turns away what waits under "reject", and serves again on its return', async () => {
+    const { time, store, arrivals, ended, process, call } = room({ onUnavailable: "reject" });
+    const limiter = process();
+    await time.run(() => {
+      store.network = network;
+      time.at(0, () => call(limiter));
+      time.at(3_000, () => call(limiter));
+      time.at(4_000, () => (store.network = "up"));
+      time.at(8_000, () => call(limiter));
+      time.at(20_000, () => call(limiter));
+    }, 30_000);
+    expect(ended.map(({ status }) => status)).toEqual(["failed", "failed", "answered", "answered"]);
+    expect(ended[0]!.error).toBeInstanceOf(RateLimitWaitError);
+    expect(arrivals).toHaveLength(2);
+  });
+});
+
+describe("a store that answers nonsense", () => {
+  it("counts as away", async () => {
+    const { time, process, ended, call } = room();
+    const nonsense = async () => ({ granted: 99, waitMs: 0 }) as never; // on purpose not what a store answers
+    const store = { onUnavailable: "reject", localShare: 1, leaseMs: 1, take: nonsense, report: nonsense } as const;
+    const limiter = process({ store });
+    await time.run(() => call(limiter), 5_000);
+    expect(ended).toMatchObject([{ status: "failed", error: { code: "rate_limit_wait" } }]);
+  });
+});

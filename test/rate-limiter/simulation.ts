@@ -1,0 +1,103 @@
+import type { RateLimitWindow } from "../../src/errors.ts";
+import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
+import type { Place } from "../../src/rate-limiter/rate-limiter.ts";
+import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import { widened } from "../../src/rate-limiter/windows.ts";
+import { VirtualTime } from "./virtual-time.ts";
+
+/** Numbers from 0 to 1, the same for the same seed. */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export interface Load {
+  readonly seed: number;
+  /** When each call asks for its place. */
+  readonly askedAt: readonly number[];
+  /** One way: the shortest and the longest. */
+  readonly delayMs: readonly [number, number];
+  /** `"even"`: all delays alike. `"short"`: most are short and few long, as in networks (even on a log scale). */
+  readonly spread?: "even" | "short";
+  readonly windows?: readonly RateLimitWindow[];
+}
+
+/** The delays of the calls in the order in which they leave: the same for every limiter that meets the same load. */
+export function delaysOf({ seed, askedAt, delayMs, spread = "even" }: Load): { out: number[]; back: number[] } {
+  const random = randomFrom(seed);
+  const [least, most] = delayMs;
+  const delay = (): number =>
+    spread === "even" ? least + (most - least) * random() : least * (most / least) ** random();
+  return { out: askedAt.map(delay), back: askedAt.map(delay) };
+}
+
+export function meanRoundTripMs({ delayMs: [least, most], spread = "even" }: Load): number {
+  return spread === "even" ? least + most : (2 * (most - least)) / Math.log(most / least);
+}
+
+/** Sends a load through a limiter, in virtual time; gives when each call arrived and was answered. */
+export async function simulate(load: Load): Promise<{ arrivals: number[]; lastAnswerAt: number }> {
+  const time = new VirtualTime();
+  const limiter = new RateLimiter({ clock: time.now, windows: load.windows ?? DOCUMENTED_WINDOWS });
+  const { out, back } = delaysOf(load);
+  const arrivals: number[] = [];
+  let lastAnswerAt = 0;
+  const send = (place: Place): void => {
+    const call = arrivals.length;
+    arrivals.push(time.now() + out[call]!);
+    time.after(out[call]! + back[call]!, () => {
+      lastAnswerAt = time.now();
+      place.answered();
+    });
+  };
+  const client = {};
+  await time.run(() => {
+    for (const askedAt of load.askedAt) {
+      time.at(askedAt, () => {
+        const place = limiter.take({ client });
+        if ("then" in place) void place.then(send);
+        else send(place);
+      });
+    }
+  });
+  if (arrivals.length !== load.askedAt.length) throw new Error(`only ${arrivals.length} calls left`);
+  return { arrivals, lastAnswerAt };
+}
+
+/** When the last answer of a load comes if a limiter that counts from the answers wastes no time at all. */
+export function bestLastAnswer(load: Load): number {
+  const windows = (load.windows ?? DOCUMENTED_WINDOWS).map(({ limit, intervalMs }) => ({
+    limit,
+    countedMs: widened(intervalMs),
+  }));
+  const { out, back } = delaysOf(load);
+  const answers: number[] = []; // sorted
+  let leavesAt = 0;
+  for (const [call, askedAt] of load.askedAt.toSorted((a, b) => a - b).entries()) {
+    leavesAt = Math.max(leavesAt, askedAt);
+    for (const { limit, countedMs } of windows) {
+      const before = answers[call - limit];
+      if (before !== undefined) leavesAt = Math.max(leavesAt, before + countedMs);
+    }
+    insert(answers, leavesAt + out[call]! + back[call]!);
+  }
+  return answers.at(-1) ?? 0;
+}
+
+function insert(sorted: number[], value: number): void {
+  let index = sorted.length;
+  while (index > 0 && sorted[index - 1]! > value) index -= 1;
+  sorted.splice(index, 0, value);
+}
+
+/** When the last of `calls` calls from 0 on leaves, if every window is used to the full ("Limits"). */
+export function idealMs(calls: number): number {
+  const last = calls - 1;
+  const seconds = 3600 * Math.floor(last / 1000) + 60 * Math.floor((last % 1000) / 100) + Math.floor((last % 100) / 10);
+  return seconds * 1_000;
+}
