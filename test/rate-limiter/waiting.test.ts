@@ -1,0 +1,323 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { RateLimitWaitError } from "../../src/errors.ts";
+import { type Place, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import { VirtualTime } from "./virtual-time.ts";
+
+/** A limiter in virtual time, whose calls are answered after 100 ms, and a log of what happens to them. */
+function start(options: ConstructorParameters<typeof RateLimiter>[0] = {}) {
+  const time = new VirtualTime();
+  const limiter = new RateLimiter({ clock: time.now, ...options });
+  const log: string[] = [];
+  const leftAt = new Map<string, number>();
+  const call = (name: string, request: Parameters<RateLimiter["take"]>[0] = {}): void => {
+    const use = (place: Place): void => {
+      log.push(name);
+      leftAt.set(name, time.now());
+      time.after(100, () => place.answered());
+    };
+    const fail = (error: unknown): void => void log.push(`${name}: ${String((error as Error).name ?? error)}`);
+    const place = limiter.take(request);
+    if ("then" in place) place.then(use, fail);
+    else use(place);
+  };
+  const calls = (number: number, name: string, request?: Parameters<RateLimiter["take"]>[0]): void => {
+    for (let index = 1; index <= number; index += 1) call(`${name}${index}`, request);
+  };
+  return { time, limiter, log, leftAt, call, calls };
+}
+
+const oneASecond = { windows: [{ limit: 1, intervalMs: 1_000 }] };
+
+describe("a free place", () => {
+  it("is had at once: ten calls leave an idle limiter together, without a promise", () => {
+    const { limiter, log, calls } = start();
+    calls(11, "call ");
+    expect(log).toEqual(["call 1", "call 2", "call 3", "call 4", "call 5", "call 6", "call 7", "call 8", "call 9", "call 10"]);
+    expect(limiter.usage()).toMatchObject({ queued: 1, inFlight: 10 });
+  });
+
+  it("comes back one window after the answer, and only once", async () => {
+    const { time, limiter } = start(oneASecond);
+    const leftAt: number[] = [];
+    await time.run(() => {
+      const place = limiter.take() as Place; // free, so no promise
+      time.at(700, () => place.answered());
+      time.at(900, () => place.answered());
+      time.at(900, () => place.unused());
+      void Promise.resolve(limiter.take()).then(() => leftAt.push(time.now()));
+    }, 10_000);
+    expect(leftAt[0]).toBeGreaterThanOrEqual(1_700);
+    expect(leftAt[0]).toBeLessThan(1_720);
+  });
+
+  it("comes back at once where the call never left", async () => {
+    const { time, limiter, leftAt, call } = start(oneASecond);
+    await time.run(() => {
+      const place = limiter.take() as Place; // free, so no promise
+      call("next");
+      time.at(50, () => place.unused());
+    }, 10_000);
+    expect(leftAt.get("next")).toBeLessThan(60);
+  });
+
+  it("comes back after a moment's grace where the call was lost, which may still arrive", async () => {
+    const { time, limiter, leftAt, call } = start(oneASecond);
+    await time.run(() => {
+      const place = limiter.take() as Place; // free, so no promise
+      call("next");
+      time.at(50, () => place.lost());
+    }, 10_000);
+    expect(leftAt.get("next")).toBeGreaterThanOrEqual(6_050);
+    expect(leftAt.get("next")).toBeLessThan(6_080);
+  });
+
+  it("is not kept from others by calls that were aborted in flight and are answered unseen", async () => {
+    const { time, limiter, leftAt, calls, call } = start();
+    await time.run(() => {
+      const places = Array.from({ length: 10 }, () => limiter.take() as Place); // free, so no promise
+      time.at(300, () => places.forEach((place) => place.answered()));
+      calls(10, "other ");
+      call("last");
+    }, 10_000);
+    expect(leftAt.get("other 10")).toBeLessThan(1_330);
+    expect(leftAt.get("last")).toBeLessThan(2_450);
+  });
+});
+
+describe("who goes next", () => {
+  it("is the lowest priority number, and of those who came first; 5 where none is given", async () => {
+    const { time, log, call } = start(oneASecond);
+    await time.run(() => {
+      call("first");
+      call("nine", { priority: 9 });
+      call("none");
+      call("five", { priority: 5 });
+      call("zero", { priority: 0 });
+      call("refused", { priority: 9, goesFirst: true });
+    }, 10_000);
+    expect(log).toEqual(["first", "refused", "zero", "none", "five", "nine"]);
+  });
+
+  it("is a call of priority 0 with the very next place, behind 5,000 that wait", async () => {
+    const { time, log, leftAt, call, calls } = start();
+    await time.run(() => {
+      calls(5_010, "import ", { priority: 9 });
+      time.at(990, () => call("page view", { priority: 0 }));
+    }, 1_500);
+    expect(log[10]).toBe("page view");
+    expect(leftAt.get("page view")).toBeLessThan(1_120);
+  });
+
+  it("is another client in turn: one that queues 600 calls does not make 49 others wait", async () => {
+    const { time, leftAt, call, calls } = start();
+    await time.run(() => {
+      calls(600, "greedy ", { client: {} });
+      for (let client = 1; client <= 49; client += 1) call(`modest ${client}`, { client: {} });
+    }, 60_000);
+    const answeredAt = Array.from({ length: 49 }, (_, index) => leftAt.get(`modest ${index + 1}`)! + 100);
+    expect(Math.max(...answeredAt)).toBeLessThan(6_000);
+  });
+
+  it("keeps each client's own order", async () => {
+    const { time, log, call } = start(oneASecond);
+    const [one, other] = [{}, {}];
+    await time.run(() => {
+      call("0");
+      for (const name of ["a1", "a2", "a3"]) call(name, { client: one });
+      for (const name of ["b1", "b2"]) call(name, { client: other });
+    }, 10_000);
+    expect(log).toEqual(["0", "a1", "b1", "a2", "b2", "a3"]);
+  });
+
+  it("refuses a priority that is none", async () => {
+    const { limiter } = start(oneASecond);
+    void limiter.take();
+    await expect(limiter.take({ priority: 10 })).rejects.toMatchObject({ code: "configuration" });
+  });
+});
+
+describe("a call that gives up", () => {
+  it("is out at once with the signal's reason, and costs nothing", async () => {
+    const { time, limiter, leftAt, call } = start(oneASecond);
+    const controller = new AbortController();
+    const reasons: unknown[] = [];
+    await time.run(() => {
+      call("first");
+      void Promise.resolve(limiter.take({ signal: controller.signal })).catch((reason: unknown) => {
+        reasons.push([time.now(), reason]);
+      });
+      call("second");
+      time.at(500, () => controller.abort("no longer needed"));
+    }, 10_000);
+    expect(reasons).toEqual([[500, "no longer needed"]]);
+    expect(leftAt.get("second")).toBeLessThan(1_120);
+  });
+
+  it("is turned away at once if its signal is aborted already", async () => {
+    const { limiter } = start();
+    await expect(limiter.take({ signal: AbortSignal.abort("before") })).rejects.toBe("before");
+    expect(limiter.usage().inFlight).toBe(0);
+  });
+
+  it("leaves no listener and no timer behind, nor do 10,000 on one signal", async () => {
+    const { time, limiter } = start();
+    const controller = new AbortController();
+    const add = vi.spyOn(controller.signal, "addEventListener");
+    const remove = vi.spyOn(controller.signal, "removeEventListener");
+    let rejected = 0;
+    let tookMs = 0;
+    await time.run(() => {
+      for (let call = 0; call < 10_010; call += 1) {
+        const place = limiter.take({ signal: controller.signal, maxWaitMs: 1e9 });
+        if ("then" in place) place.catch(() => (rejected += 1));
+        else place.answered();
+      }
+      const before = performance.now();
+      controller.abort();
+      tookMs = performance.now() - before;
+    }, 100);
+    expect(rejected).toBe(10_000);
+    expect(tookMs).toBeLessThan(50);
+    expect(limiter.usage().queued).toBe(0);
+    expect([add.mock.calls.length, remove.mock.calls.length]).toEqual([1, 1]);
+    expect(time.pendingTimers).toBe(0);
+  });
+
+  it("is taken out with all others of its client by `cancel`", async () => {
+    const { time, log, limiter, call } = start(oneASecond);
+    const closed = {};
+    await time.run(() => {
+      call("first");
+      call("closed 1", { client: closed, priority: 2 });
+      call("closed 2", { client: closed });
+      call("open");
+      limiter.cancel(closed, () => new Error("the client was closed"));
+    }, 5_000);
+    expect(log).toEqual(["first", "closed 1: Error", "closed 2: Error", "open"]);
+  });
+});
+
+describe("a bound on waiting", () => {
+  it("turns a call away at once that would wait longer than `maxWaitMs`, and says when it may come again", async () => {
+    const { time, limiter, call } = start({ maxWaitMs: 800 });
+    let error: unknown;
+    await time.run(() => {
+      for (let index = 0; index < 10; index += 1) call(`call ${index}`);
+      time.at(600, () => {
+        call("in time");
+        void Promise.resolve(limiter.take({ maxWaitMs: 100 })).catch((reason: unknown) => (error = reason));
+      });
+    }, 650);
+    expect(error).toBeInstanceOf(RateLimitWaitError);
+    expect(error).toMatchObject({ waitMs: 506, window: { limit: 10, intervalMs: 1_000 }, outcome: "not-sent" });
+    expect(limiter.usage().queued).toBe(1);
+  });
+
+  it("turns a call away as soon as others before it make its wait too long", async () => {
+    const { time, log, call } = start({ windows: [{ limit: 1, intervalMs: 1_000 }] });
+    const at: number[] = [];
+    await time.run(() => {
+      call("first");
+      call("patient", { maxWaitMs: 1_500, priority: 9 });
+      time.at(500, () => call("urgent", { priority: 0 }));
+      time.at(1_200, () => at.push(log.length));
+    }, 5_000);
+    expect(log).toEqual(["first", "urgent", "patient: RateLimitWaitError"]);
+    expect(at).toEqual([3]);
+  });
+
+  it("turns away at once what a pause makes too late", async () => {
+    const { time, limiter, log, call } = start(oneASecond);
+    await time.run(() => {
+      call("first");
+      call("second", { maxWaitMs: 3_000 });
+      time.at(100, () => limiter.refused(60_000));
+    }, 200);
+    expect(log).toEqual(["first", "second: RateLimitWaitError"]);
+  });
+
+  it("turns away at once what finds `maxQueued` waiting, but not what was refused with 429", async () => {
+    const { time, log, call } = start({ ...oneASecond, maxQueued: 1 });
+    await time.run(() => {
+      call("first");
+      call("second");
+      call("third");
+      call("fourth", { maxQueued: 2 });
+      call("refused", { goesFirst: true });
+    }, 10_000);
+    expect(log).toEqual(["first", "third: RateLimitWaitError", "refused", "second", "fourth"]);
+  });
+
+  it("tells a call once how long it has to wait", async () => {
+    const { time, calls, call } = start();
+    const waits: number[] = [];
+    await time.run(() => {
+      calls(30, "call ");
+      call("last", { onWait: (waitMs) => waits.push(waitMs) });
+    }, 20_000);
+    // The fourth ten: three windows on, as nothing is known of the round trip yet.
+    expect(waits).toHaveLength(1);
+    expect(waits[0]).toBeCloseTo(3 * 1_005.5, 0);
+  });
+});
+
+describe("time", () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it("is the caller's: under fake timers everything advances", async () => {
+    vi.useFakeTimers();
+    const limiter = new RateLimiter();
+    const left: number[] = [];
+    for (let call = 0; call < 25; call += 1) {
+      void Promise.resolve(limiter.take()).then((place) => {
+        left.push(Math.floor(performance.now() / 1_000));
+        place.answered();
+      });
+    }
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(left.filter((second) => second === left[0])).toHaveLength(10);
+    expect(left).toHaveLength(25);
+  });
+
+  it("goes on after fake timers took those of a waiting call with them", async () => {
+    vi.useFakeTimers();
+    const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 50 }] });
+    (limiter.take() as Place).answered(); // free, so no promise
+    const waits = limiter.take();
+    await vi.advanceTimersByTimeAsync(54);
+    vi.useRealTimers();
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    const place = await Promise.race([limiter.take(), waits]);
+    expect(place).toHaveProperty("answered");
+  });
+
+  it("that is set back is no time passed", async () => {
+    let now = 1_000;
+    const limiter = new RateLimiter({ ...oneASecond, clock: () => now });
+    (limiter.take() as Place).answered(); // free, so no promise
+    now = 0;
+    expect(limiter.usage().windows[0]).toMatchObject({ used: 1, freeInMs: 1_006 });
+    now = 1_006;
+    expect(limiter.usage().windows[0]).toMatchObject({ used: 0, freeInMs: 0 });
+  });
+});
+
+it("a waiting call takes less than 1 KB, and gives it back when it is aborted", async () => {
+  const { limiter } = start();
+  const controller = new AbortController();
+  const collect = globalThis.gc;
+  if (!collect) throw new Error("this test needs --expose-gc");
+  const waiting = (number: number): Promise<unknown>[] =>
+    Array.from({ length: number }, () => Promise.resolve(limiter.take({ signal: controller.signal })).catch(() => {}));
+  waiting(10);
+  await Promise.resolve();
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  waiting(10_000);
+  collect();
+  expect((process.memoryUsage().heapUsed - before) / 10_000).toBeLessThan(1_024);
+  controller.abort();
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  collect();
+  expect((process.memoryUsage().heapUsed - before) / 10_000).toBeLessThan(50);
+});
