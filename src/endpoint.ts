@@ -1,5 +1,4 @@
 import type * as z from "zod";
-import type { OptionRule } from "./option-checks.ts";
 
 /** The nine calls, named as they are written: `audience.v1.customers.upsert` is `"v1.customers.upsert"`. */
 export type Operation =
@@ -36,7 +35,7 @@ export interface Endpoint<Body, Output> {
   /** The body's schema; a function, where an option of the call decides it. */
   readonly body?: z.ZodType<Body> | ((options: Readonly<Record<string, unknown>>) => z.ZodType<Body>);
   /** Options that only this endpoint has. */
-  readonly options?: Readonly<Record<string, OptionRule>>;
+  readonly options?: Readonly<Record<string, { holds: (value: unknown) => boolean; words: string }>>;
   /** Fills in what must be the same in every attempt, such as an event's id. */
   readonly complete?: (body: Body, newId: () => string) => Body;
   /** The id that makes repeating the call safe, for its errors ("Custom event": `uniqueIdentifier`). */

@@ -1,0 +1,40 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { repository } from "./source-files.ts";
+
+export interface Snippet {
+  /** Where it stands: `README.md:12`. */
+  readonly place: string;
+  /** A module of its own. */
+  readonly code: string;
+}
+
+/** What a snippet may use without having it made itself: a page shows it once. */
+const given = {
+  audience: `const audience = new (await import("audience-sdk")).AudienceClient();`,
+  listId: `const listId = process.env["SNIPPET_LIST_ID"] ?? "";`,
+};
+
+/** Every TypeScript block of a Markdown file, made a module that runs by itself. */
+export function snippetsOf(file: string): Snippet[] {
+  const text = readFileSync(join(repository, file), "utf8");
+  return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match) => {
+    const line = text.slice(0, match.index).split("\n").length;
+    return { place: `${file}:${line}`, code: toModule(match[1] ?? "") };
+  });
+}
+
+function toModule(block: string): string {
+  const imports = block.match(/^import .*?;$/gms) ?? [];
+  const body = block.replace(/^import .*?;$/gms, "");
+  const missing = Object.entries(given).filter(([name]) => uses(body, name) && !declares(body, name));
+  return [...imports, ...missing.map(([, code]) => code), body, "export {};"].join("\n");
+}
+
+function uses(code: string, name: string): boolean {
+  return new RegExp(`\\b${name}\\b`).test(code);
+}
+
+function declares(code: string, name: string): boolean {
+  return new RegExp(`\\bconst ${name}\\b`).test(code);
+}
