@@ -16,7 +16,7 @@ export function isDateTime(text: string): boolean {
 }
 
 /** A date-time as text, or a valid `Date`, which is sent as ISO 8601 in UTC (`consent.createdAt`). */
-export function dateTime(): z.ZodType<string | Date> {
+export function dateTime(): z.ZodType<string | Date, string | Date> {
   return moment(isDateTime, "must be an ISO 8601 date-time, such as 2026-01-31T09:30:00Z, or a valid Date", {
     type: "string",
     format: "date-time",
@@ -24,7 +24,7 @@ export function dateTime(): z.ZodType<string | Date> {
 }
 
 /** A date-time or a day as text, or a valid `Date` (`createdAt` of a v2 contact). */
-export function dayOrDateTime(): z.ZodType<string | Date> {
+export function dayOrDateTime(): z.ZodType<string | Date, string | Date> {
   return moment(
     (text) => isDay(text) || isDateTime(text),
     "must be an ISO 8601 day or date-time, such as 2026-01-31 or 2026-01-31T09:30:00Z, or a valid Date",
@@ -41,7 +41,7 @@ function moment(
   isValid: (text: string) => boolean,
   message: string,
   shown: z.core.JSONSchema.BaseSchema,
-): z.ZodType<string | Date> {
+): z.ZodType<string | Date, string | Date> {
   const schema = z.unknown().check((payload) => {
     const { value } = payload;
     if (typeof value === "string") {
@@ -60,5 +60,5 @@ function moment(
     }
   });
   // True: the check lets only texts and Dates through.
-  return shownAs(schema, shown) as unknown as z.ZodType<string | Date>;
+  return shownAs(schema, shown) as unknown as z.ZodType<string | Date, string | Date>;
 }

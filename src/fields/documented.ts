@@ -8,20 +8,20 @@ import { shownAs } from "./json-schema.ts";
  */
 export function documented<Value>(
   shown: z.core.JSONSchema.BaseSchema,
-): z.ZodOptional<z.ZodType<Value | null>> {
+): z.ZodOptional<z.ZodType<Value | null, Value | null>> {
   // True as far as the document is: see above.
   const schema = shownAs(z.unknown(), {
     anyOf: [shown, { type: "null" }],
-  }) as unknown as z.ZodType<Value | null>;
+  }) as unknown as z.ZodType<Value | null, Value | null>;
   return schema.optional();
 }
 
 /** A text, as documented. */
-export function documentedText(): z.ZodOptional<z.ZodType<string | null>> {
+export function documentedText(): z.ZodOptional<z.ZodType<string | null, string | null>> {
   return documented<string>({ type: "string" });
 }
 
 /** A number, as documented. */
-export function documentedNumber(): z.ZodOptional<z.ZodType<number | null>> {
+export function documentedNumber(): z.ZodOptional<z.ZodType<number | null, number | null>> {
   return documented<number>({ type: "number" });
 }

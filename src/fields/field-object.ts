@@ -76,7 +76,7 @@ function review(payload: z.core.ParsePayload, input: object, schema: z.ZodObject
         return nameGiven(issue, input, schema);
       // `__proto__` is reported with the hidden keys.
       const unknown = issue.keys.filter((key) => key !== "__proto__");
-      return unknown.map((key) => ({ ...issue, keys: [key], path: [key] }));
+      return unknown.map((key) => Object.assign({}, issue, { keys: [key], path: [key] }));
     });
   }
   refuseHiddenKeys(input, payload);

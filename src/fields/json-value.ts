@@ -11,8 +11,10 @@ export function jsonValue(): z.ZodUnknown {
   });
 }
 
+type FreeObject = z.ZodType<Record<string, unknown>, Record<string, unknown>>;
+
 /** An object of free keys with values that JSON can carry ("Custom event": `eventData`). The value that comes out is a copy. */
-export function jsonObject(): z.ZodType<Record<string, unknown>> {
+export function jsonObject(): FreeObject {
   const schema = z.unknown().check((payload) => {
     const { value } = payload;
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -30,9 +32,7 @@ export function jsonObject(): z.ZodType<Record<string, unknown>> {
     }
   });
   // True: the check refuses anything but an object.
-  return shownAs(schema, { type: "object", additionalProperties: {} }) as unknown as z.ZodType<
-    Record<string, unknown>
-  >;
+  return shownAs(schema, { type: "object", additionalProperties: {} }) as unknown as FreeObject;
 }
 
 function report(payload: z.core.ParsePayload) {

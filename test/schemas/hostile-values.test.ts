@@ -34,6 +34,8 @@ const wide = (levels: number) => {
   for (let level = 0; level < levels; level += 1) value = [value, value];
   return value;
 };
+const holes = Array.from<string>({ length: 0 });
+holes.length = 4_000_000_000;
 const huge = "x".repeat(10_000_000);
 
 describe.each(Object.entries(schemas))("%s refuses, and never crashes on,", (_, schema) => {
@@ -223,15 +225,9 @@ describe("Depth, width and size have an end", () => {
   });
 
   test("an array of four billion holes is refused, in bounded time", () => {
-    expect(verdict(v2ContactSchema, { ...v2Ada, listIds: new Array(4_000_000_000) })).toEqual([
-      "listIds custom",
-    ]);
-    expect(verdict(v2ContactSchema, { ...v2Ada, identifiers: new Array(4_000_000_000) })).toEqual([
-      "identifiers custom",
-    ]);
-    expect(verdict(v1EventSchema, { ...order, eventData: { a: new Array(4_000_000_000) } })).toHaveLength(
-      100,
-    );
+    expect(verdict(v2ContactSchema, { ...v2Ada, listIds: holes })).toEqual(["listIds custom"]);
+    expect(verdict(v2ContactSchema, { ...v2Ada, identifiers: holes })).toEqual(["identifiers custom"]);
+    expect(verdict(v1EventSchema, { ...order, eventData: { a: holes } })).toHaveLength(100);
   });
 
   test("a cycle through a whole contact is refused", () => {
@@ -269,8 +265,9 @@ describe("Depth, width and size have an end", () => {
   });
 });
 
+const json = (text: string): unknown => JSON.parse(text);
+
 describe("__proto__ as an own key", () => {
-  const json = (text: string): unknown => JSON.parse(text);
   test.each<[string, keyof typeof schemas, unknown, string]>([
     [
       "of a v1 contact",

@@ -180,9 +180,9 @@ describe("A v2 identifier", () => {
   });
 });
 
-describe("The channel rule holds for each identifier", () => {
-  const channelsOf = (identifiers: object[]) => verdict(v2ContactSchema, { ...ada, identifiers });
+const channelsOf = (identifiers: object[]) => verdict(v2ContactSchema, { ...ada, identifiers });
 
+describe("The channel rule holds for each identifier", () => {
   test("without a phone identifier, email is required", () => {
     const bare = { ...emailIdentifier, channels: {} };
     expect(channelsOf([bare])).toEqual(["identifiers.0.channels.email custom"]);
@@ -212,7 +212,7 @@ describe("The channel rule holds for each identifier", () => {
 
   test("is reported together with all other problems, each with its path", () => {
     const contact = { identifiers: [{ ...emailIdentifier, channels: {}, consent: { ...consent, ip: "x" } }] };
-    expect(verdict(v2ContactSchema, contact).sort()).toEqual([
+    expect(verdict(v2ContactSchema, contact).toSorted()).toEqual([
       "firstName invalid_type",
       "identifiers.0.channels.email custom",
       "identifiers.0.consent.ip invalid_format",

@@ -16,7 +16,7 @@ export type CustomProperties = Record<string, CustomPropertyValue | undefined>;
 const { maxKeys } = LIMITS.custom_properties;
 
 /** Custom fields of a v1 contact: flat, at most 30 keys; blank texts are sent, and dropped by the service. */
-export function customProperties(): z.ZodType<CustomProperties> {
+export function customProperties(): z.ZodType<CustomProperties, CustomProperties> {
   const schema = z.unknown().check((payload) => {
     const { value } = payload;
     if (typeof value !== "object" || value === null || Array.isArray(value))
@@ -28,7 +28,7 @@ export function customProperties(): z.ZodType<CustomProperties> {
     type: "object",
     additionalProperties: { type: ["string", "number", "boolean"] },
     maxProperties: maxKeys,
-  }) as unknown as z.ZodType<CustomProperties>;
+  }) as unknown as z.ZodType<CustomProperties, CustomProperties>;
 }
 
 const rule = "an object of texts, numbers and booleans";

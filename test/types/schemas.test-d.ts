@@ -1,0 +1,54 @@
+import type {
+  AddContactResult,
+  List,
+  Profile,
+  V1ConsentedListContact,
+  V1Contact,
+  V1Event,
+  V1ListContact,
+  V1OptIn,
+  V2Contact,
+  V2Identifier,
+} from "audience-sdk/schemas";
+import type * as schemas from "audience-sdk/schemas";
+import { expectTypeOf, test } from "vitest";
+import type * as z from "zod";
+
+test("What goes in is what comes out: there are no transforms", () => {
+  expectTypeOf<z.input<typeof schemas.v1ContactSchema>>().toEqualTypeOf<V1Contact>();
+  expectTypeOf<z.input<typeof schemas.v1ListContactSchema>>().toEqualTypeOf<V1ListContact>();
+  expectTypeOf<z.input<typeof schemas.v1EventSchema>>().toEqualTypeOf<V1Event>();
+  expectTypeOf<z.input<typeof schemas.v2ContactSchema>>().toEqualTypeOf<V2Contact>();
+  expectTypeOf<z.input<typeof schemas.v2IdentifierSchema>>().toEqualTypeOf<V2Identifier>();
+});
+
+test("The types say what is required", () => {
+  expectTypeOf<{ email: string }>().toExtend<V1Contact>();
+  expectTypeOf<{ phone: string }>().not.toExtend<V1ListContact>();
+  expectTypeOf<{ email: string }>().not.toExtend<V1ConsentedListContact>();
+  expectTypeOf<{ email: string; email_opt_in: V1OptIn }>().toExtend<V1ConsentedListContact>();
+  expectTypeOf<V1ConsentedListContact>().toExtend<V1ListContact>();
+  expectTypeOf<{ contact: { email: string } }>().not.toExtend<V1Event>();
+  expectTypeOf<{ eventName: string; contactUUID: string }>().toExtend<V1Event>();
+  expectTypeOf<{ firstName: string; listIds: string[] }>().not.toExtend<V2Contact>();
+});
+
+test("The types say what a field takes", () => {
+  expectTypeOf<V1OptIn>().toEqualTypeOf<"SUBSCRIBED" | "NON_SUBSCRIBED" | "UNSUBSCRIBED">();
+  expectTypeOf<V1Contact["dob"]>().toEqualTypeOf<string | undefined>();
+  expectTypeOf<V1Contact["custom_properties"]>().toEqualTypeOf<
+    Record<string, string | number | boolean | undefined> | undefined
+  >();
+  expectTypeOf<V2Contact["createdAt"]>().toEqualTypeOf<string | Date | undefined>();
+  expectTypeOf<V2Identifier["consent"]["createdAt"]>().toEqualTypeOf<string | Date>();
+  expectTypeOf<V2Identifier["id"]>().toEqualTypeOf<string | number>();
+});
+
+test("Of an answer, only what is needed is sure to be there", () => {
+  expectTypeOf<Profile["id"]>().toEqualTypeOf<string>();
+  expectTypeOf<Profile["attributes"]["email"]>().toEqualTypeOf<string | null | undefined>();
+  expectTypeOf<AddContactResult["contact"]["contactUUID"]>().toEqualTypeOf<string>();
+  expectTypeOf<AddContactResult["message"]>().toEqualTypeOf<string | null | undefined>();
+  expectTypeOf<List["uuid"]>().toEqualTypeOf<string>();
+  expectTypeOf<List["created_at"]>().toEqualTypeOf<number | null | undefined>();
+});
