@@ -39,7 +39,7 @@ interface Target {
 /** The whole service: one request in, one answer out. A connection that breaks is a rejection, as with `fetch`. */
 export async function handle(state: MockState, request: Request, caller: string): Promise<Response> {
   const latencyMs = latencyOf(state);
-  const wayThereMs = latencyMs * (typeof state.latencyMs === "number" ? 0.5 : state.random());
+  const wayThereMs = Math.round(latencyMs * (typeof state.latencyMs === "number" ? 0.5 : state.random()));
   if (latencyMs > 0) await sleep(wayThereMs);
 
   const target = targetOf(request, state.variants);
@@ -179,7 +179,7 @@ function rateLimitResponse(state: MockState, waitMs: number, errorReply: (status
 function latencyOf({ latencyMs, random }: MockState): number {
   if (typeof latencyMs === "number") return latencyMs;
   const [min, max] = latencyMs;
-  return min + random() * (max - min);
+  return Math.round(min + random() * (max - min));
 }
 
 function logEntry(request: Request, { url, endpoint }: Target, { nowMs }: MockState): MockRequest {

@@ -48,6 +48,8 @@ async function serve(incoming: IncomingMessage, outgoing: ServerResponse, answer
   try {
     const response = await answer(await toRequest(incoming, gone.signal));
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+    // Before the first piece: a slow body must not hold back its status.
+    outgoing.flushHeaders();
     await send(response.body, outgoing, gone.signal);
     outgoing.end();
   } catch (error) {

@@ -46,7 +46,8 @@ function opened(mock: MockService, options: MockClientOptions, fetch: Fetch, clo
       ? { "service-api-key": options.apiKeyV2 ?? options.apiKey, "service-app-id": options.appId }
       : { "x-api-key": options.apiKey };
     const all = { ...credentials, ...(text !== undefined && { "content-type": "application/json" }), ...headers };
-    return fetch((isV2 ? options.baseUrlV2 : options.baseUrl) + path, {
+    const baseUrl = isV2 ? options.baseUrlV2 : options.baseUrl;
+    return fetch(baseUrl.replace(/\/+$/, "") + path, {
       method: method ?? (text === undefined ? "GET" : "POST"),
       headers: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== "")),
       redirect: "manual",

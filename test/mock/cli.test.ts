@@ -1,0 +1,144 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+
+const CLI = fileURLToPath(new URL("../../src/mock/cli.ts", import.meta.url));
+const started: ChildProcess[] = [];
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "audience-mock-"));
+});
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill("SIGKILL");
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+function command(...args: string[]): ChildProcess {
+  const child = spawn(process.execPath, ["--import", "tsx", CLI, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  started.push(child);
+  return child;
+}
+
+/** The command's whole life, for calls that end by themselves. */
+async function run(...args: string[]) {
+  const child = command(...args);
+  let output = "";
+  let errors = "";
+  child.stdout?.on("data", (text) => (output += String(text)));
+  child.stderr?.on("data", (text) => (errors += String(text)));
+  const [code] = await once(child, "close");
+  return { code, output, errors };
+}
+
+/** Starts the server, and waits for the last line that it prints. */
+async function serve(...args: string[]): Promise<{ child: ChildProcess; output: string; url: string }> {
+  const child = command("--port", "0", ...args);
+  let output = "";
+  for await (const text of child.stdout ?? []) {
+    output += String(text);
+    if (output.includes("Ctrl-C")) break;
+  }
+  return { child, output, url: /listens on (\S+)/.exec(output)?.[1] ?? "" };
+}
+
+async function seedFile(content: unknown): Promise<string> {
+  const file = join(folder, `${Math.random().toString(36).slice(2)}.json`);
+  await writeFile(file, typeof content === "string" ? content : JSON.stringify(content));
+  return file;
+}
+
+describe("audience-mock", { timeout: 30_000 }, () => {
+  it("prints its address and keys, answers plain HTTP, and ends with SIGTERM", async () => {
+    const { child, output, url } = await serve();
+    const headers = { "x-api-key": "mock-api-key-not-a-secret", "content-type": "application/json" };
+    const created = await fetch(`${url}/api/v1/customer/create`, { method: "POST", headers, body: '{"email":"ada@example.com"}' });
+    const v2 = await fetch(`${url}/v2/lists`, { headers: { "service-api-key": "mock-api-key-not-a-secret", "service-app-id": "mock-app-id" } });
+    const books = await (await fetch(`${url}/__mock/organizations/mock-organization`)).json();
+    child.kill("SIGTERM");
+    const [code] = await once(child, "exit");
+
+    expect([created.status, v2.status, code]).toEqual([201, 200, 0]);
+    expect(books).toMatchObject({ contacts: [{ email: "ada@example.com" }] });
+    for (const part of [`export AUDIENCE_BASE_URL=${url}`, `export AUDIENCE_BASE_URL_V2=${url}`, "mock-api-key-not-a-secret", "mock-app-id", "mock-list"]) {
+      expect(output).toContain(part);
+    }
+  });
+
+  it("starts with what the seed file holds", async () => {
+    const organization = {
+      id: "acme",
+      apiKeys: ["acme-key"],
+      apiKeysV2: ["acme-v2"],
+      appId: "acme-app",
+      contacts: [{ id: "ada", email: "ada@example.com" }],
+    };
+    const file = await seedFile({ organizations: [organization], rateLimits: [{ limit: 1, intervalMs: 60_000 }], variants: { rateLimitStatus: 503 } });
+    const { output, url } = await serve("--seed", file);
+    const headers = { "x-api-key": "acme-key" };
+    const first = await fetch(`${url}/api/v1/customer/ada`, { headers });
+    const second = await fetch(`${url}/api/v1/customer/ada`, { headers });
+
+    expect([first.status, second.status]).toEqual([200, 503]);
+    expect(output).toContain("export AUDIENCE_API_KEY_V2=acme-v2");
+  });
+
+  it("takes a seed file of organizations only", async () => {
+    const { url } = await serve("--seed", await seedFile([{ id: "acme", apiKeys: ["acme-key"], appId: "acme-app" }]));
+
+    expect((await fetch(`${url}/api/v1/customer`, { headers: { "x-api-key": "acme-key" } })).status).toBe(200);
+  });
+
+  it("--help shows a call of every endpoint, the faults and a seed", async () => {
+    const { code, output } = await run("--help");
+
+    expect(code).toBe(0);
+    const parts = ["/api/v1/customer/create", "/api/v1/customer/ID", "/api/v1/customer?", "/api/v1/contact-groups?", "mock-list/contacts", "/api/v1/events"];
+    for (const part of [...parts, "/v2/lists", "/v2/contacts", "/__mock/faults", "reset-after", "organizations"]) expect(output).toContain(part);
+  });
+
+  it.each([
+    ["a port that is none", ["--port", "x"], "--port must be a whole number"],
+    ["a port out of range", ["--port", "70000"], "--port must be a whole number"],
+    ["an unknown option", ["--prot", "1"], "--prot"],
+    ["a word too many", ["start"], "start"],
+    ["a seed file that is not there", ["--seed", "nowhere.json"], "ENOENT"],
+  ])("%s is an error with code 1 and no stack", async (_, args, message) => {
+    const { code, errors } = await run(...args);
+
+    expect(code).toBe(1);
+    expect(errors).toContain(message);
+    expect(errors).toContain("audience-mock --help");
+    expect(errors).not.toMatch(/^\s+at /m);
+  });
+
+  it.each([
+    ["no JSON", "{", "JSON"],
+    ["a text", '"acme"', "must hold an object"],
+    ["an unknown field", { organisations: [] }, '"organisations" is none of organizations'],
+    ["an organization without keys", [{ id: "acme", appId: "a" }], "organizations[0].apiKeys"],
+    ["an unknown variant", { variants: { v9: 1 } }, '"v9" is none of'],
+  ])("a seed file with %s is an error that says so", async (_, content, message) => {
+    const { code, errors } = await run("--port", "0", "--seed", await seedFile(content));
+
+    expect(code).toBe(1);
+    expect(errors).toContain(message);
+  });
+
+  it("a port in use is an error that names the way out", async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const address = other.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const { code, errors } = await run("--port", String(port));
+    other.close();
+
+    expect(code).toBe(1);
+    expect(errors).toContain(`port ${port} is in use`);
+  });
+});

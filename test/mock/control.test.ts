@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { inProcess, nodeHttp, type OpenDoor } from "./doors.ts";
+
+let open: OpenDoor;
+beforeEach(async () => {
+  open = await nodeHttp.open();
+  await open.call("/api/v1/customer/create", { body: { email: "ada@example.com" } });
+});
+afterEach(() => open.close());
+
+it.each(["mock-organization", "mock-api-key-not-a-secret"])("the books of %s can be read over HTTP", async (name) => {
+  const { status, body } = await open.call(`/__mock/organizations/${name}`);
+
+  expect(status).toBe(200);
+  expect(body).toEqual(open.mock.organization("mock-organization"));
+});
+
+it("the log can be read over HTTP, and reading it is not logged", async () => {
+  const { body } = await open.call("/__mock/requests");
+
+  expect(body).toMatchObject([{ operation: "v1.customers.upsert", body: { email: "ada@example.com" }, status: 201, applied: true }]);
+});
+
+it("a fault can be added over HTTP", async () => {
+  const { status } = await open.call("/__mock/faults", { body: { kind: "500-before", times: 1 } });
+
+  expect(status).toBe(201);
+  expect((await open.call("/v2/lists")).status).toBe(500);
+  expect((await open.call("/v2/lists")).status).toBe(200);
+});
+
+it("the mock can be reset over HTTP", async () => {
+  await open.call("/__mock/reset", { method: "POST" });
+
+  expect(open.mock.organization("mock-organization").contacts).toEqual([]);
+  expect(open.mock.requests).toEqual([]);
+});
+
+it.each([
+  ["an unknown organization", "/__mock/organizations/globex", {}, 400, "there are: mock-organization"],
+  ["an unknown kind of fault", "/__mock/faults", { body: { kind: "explode" } }, 400, "is no kind"],
+  ["a fault that is no JSON", "/__mock/faults", { rawBody: "{" }, 400, "JSON"],
+  ["another path", "/__mock/nothing", {}, 404, "/__mock/nothing"],
+])("%s is refused with a reason", async (_, path, call, status, reason) => {
+  expect(await open.call(path, call)).toMatchObject({ status, body: { message: expect.stringContaining(reason) } });
+});
+
+it("in process there are no such paths, as the mock itself is at hand", async () => {
+  const { call } = await inProcess.open();
+
+  expect((await call("/__mock/requests")).status).toBe(404);
+});

@@ -1,0 +1,317 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { MockFault } from "audience-sdk/mock";
+import { doors, inProcess, nodeHttp, type OpenDoor } from "./doors.ts";
+
+const CREATE = "/api/v1/customer/create";
+const body = { email: "ada@example.com" };
+
+describe.each(doors)("a fault, $name", (door) => {
+  let open: OpenDoor;
+  const isWritten = () => open.mock.organization("mock-organization").contacts.length > 0;
+  const write = (fault: MockFault) => {
+    open.mock.addFault(fault);
+    return open.call(CREATE, { body });
+  };
+
+  beforeEach(async () => {
+    open = await door.open();
+  });
+  afterEach(() => open.close());
+
+  it.each([
+    ["reset-before", false],
+    ["reset-after", true],
+  ] as const)("%s breaks the connection; the write is applied: %s", async (kind, applied) => {
+    await expect(write({ kind })).rejects.toThrow(TypeError);
+
+    expect(isWritten()).toBe(applied);
+    expect(open.mock.requests).toMatchObject([{ fault: kind, applied, status: undefined }]);
+  });
+
+  it.each([
+    ["500-before", 500, false],
+    ["500-after", 500, true],
+    ["502-html", 502, true],
+    ["503-retry-after", 503, false],
+    ["429", 429, false],
+    ["redirect", 307, false],
+    ["truncated-json", 201, true],
+    ["wrong-json", 201, true],
+    ["wrong-content-type", 200, true],
+    ["empty-body", 201, true],
+  ] as const)("%s is answered with %i; the write is applied: %s", async (kind, status, applied) => {
+    const answer = await write({ kind });
+
+    expect(answer.status).toBe(status);
+    expect(isWritten()).toBe(applied);
+    expect(open.mock.requests).toMatchObject([{ fault: kind, applied, status }]);
+  });
+
+  it("500 has an error body of the family", async () => {
+    open.mock.addFault({ kind: "500-before" });
+
+    expect((await open.call(CREATE, { body })).body).toEqual({ message: "unexpected server error" });
+    expect((await open.call("/v2/lists")).body).toEqual({ status: "error", message: "unexpected server error" });
+  });
+
+  it.each(["502-html", "wrong-content-type"] as const)("%s is a page of HTML", async (kind) => {
+    const answer = await write({ kind });
+
+    expect(answer.headers.get("content-type")).toContain("text/html");
+    expect(answer.body).toContain("<html>");
+  });
+
+  it.each(["429", "503-retry-after"] as const)("%s says when to come again", async (kind) => {
+    const date = new Date(Date.UTC(2026, 10, 21, 12));
+    open.mock.addFault({ kind, times: 1 });
+    open.mock.addFault({ kind, times: 1, after: 1, retryAfter: 7 });
+    open.mock.addFault({ kind, times: 1, after: 2, retryAfter: date });
+    open.mock.addFault({ kind, times: 1, after: 3, retryAfter: false });
+
+    const waits: (string | null)[] = [];
+    for (let at = 0; at < 4; at += 1) waits.push((await open.call("/api/v1/customer")).headers.get("retry-after"));
+    expect(waits).toEqual(["1", "7", "Sat, 21 Nov 2026 12:00:00 GMT", null]);
+  });
+
+  it("redirect leads to another origin", async () => {
+    const answer = await write({ kind: "redirect" });
+
+    expect(answer.headers.get("location")).toBe(`https://elsewhere.example${CREATE}`);
+  });
+
+  it("truncated-json breaks off within the JSON", async () => {
+    const answer = await write({ kind: "truncated-json" });
+
+    expect(answer.headers.get("content-type")).toContain("application/json");
+    expect(answer.body).toEqual(expect.stringMatching(/^\{"data"/));
+  });
+
+  it("wrong-json is JSON of another shape", async () => {
+    const answer = await write({ kind: "wrong-json" });
+
+    expect(answer.body).toEqual({ unexpected: { shape: 7 } });
+  });
+
+  it("empty-body has no body", async () => {
+    expect((await write({ kind: "empty-body" })).body).toBe("");
+  });
+
+  it("huge-body is the right answer in more than 10 MiB", async () => {
+    open.mock.addFault({ kind: "huge-body" });
+    const text = await (await open.send(CREATE, { body })).text();
+
+    expect(text.length).toBeGreaterThan(10 * 1024 * 1024);
+    expect(JSON.parse(text)).toMatchObject({ data: { type: "profile" } });
+    expect(isWritten()).toBe(true);
+  });
+
+  it("slow-body gives the right answer in ten pieces", async () => {
+    const { status, body: got } = await write({ kind: "slow-body", delayMs: 2 });
+
+    expect(status).toBe(201);
+    expect(got).toMatchObject({ data: { type: "profile" } });
+  });
+
+  it("slow-body breaks off with the caller's signal, after the headers came", async () => {
+    open.mock.addFault({ kind: "slow-body", delayMs: 60_000 });
+    const abort = new AbortController();
+    const response = await open.send(CREATE, { body, signal: abort.signal });
+    const reading = response.text();
+    abort.abort();
+
+    await expect(reading).rejects.toMatchObject({ name: "AbortError" });
+    expect(response.status).toBe(201);
+  });
+
+  it("hang answers nothing until the caller gives up; the write is applied", async () => {
+    const abort = new AbortController();
+    open.mock.addFault({ kind: "hang" });
+    const hanging = open.call(CREATE, { body, signal: abort.signal });
+    await vi.waitFor(() => expect(isWritten()).toBe(true));
+    abort.abort();
+
+    await expect(hanging).rejects.toMatchObject({ name: "AbortError" });
+    expect(open.mock.requests).toMatchObject([{ fault: "hang", applied: true, status: undefined }]);
+  });
+
+  it("reset frees what hangs", async () => {
+    open.mock.addFault({ kind: "hang" });
+    const hanging = expect(open.call(CREATE, { body })).rejects.toThrow(TypeError);
+    await vi.waitFor(() => expect(isWritten()).toBe(true));
+    open.mock.reset();
+
+    await hanging;
+  });
+
+  it("latency answers rightly, later", async () => {
+    const { status } = await write({ kind: "latency", delayMs: 5 });
+
+    expect(status).toBe(201);
+    expect(open.mock.requests).toMatchObject([{ fault: "latency", applied: true }]);
+  });
+
+  it("strikes only its operation, after others, as often as told", async () => {
+    open.mock.addFault({ kind: "500-before", operation: "v1.customers.list", after: 1, times: 2 });
+
+    const statuses: number[] = [];
+    for (const path of ["/api/v1/customer", "/v2/lists", "/api/v1/customer", "/api/v1/customer", "/api/v1/customer"]) {
+      statuses.push((await open.call(path)).status);
+    }
+    expect(statuses).toEqual([200, 200, 500, 500, 200]);
+  });
+});
+
+// MSW hands out one half of a tee, whose cancel() waits for the other half.
+describe.each([inProcess, nodeHttp])("huge-body, $name", (door) => {
+  it("ends where nobody reads on", async () => {
+    const { send, close } = await door.open({ faults: [{ kind: "huge-body" }] });
+    const response = await send(CREATE, { body });
+    const reader = response.body?.getReader();
+    const first = await reader?.read();
+    await reader?.cancel();
+    await close();
+
+    expect(response.status).toBe(201);
+    expect(first?.value?.length).toBeLessThanOrEqual(64 * 1024);
+  });
+});
+
+describe("a plan of faults", () => {
+  const statusesOf = async (options: Parameters<typeof inProcess.open>[0], count: number) => {
+    const { call } = await inProcess.open(options);
+    const statuses: number[] = [];
+    for (let at = 0; at < count; at += 1) statuses.push((await call("/v2/lists")).status);
+    return statuses;
+  };
+
+  it("of several that are due the first strikes, and the others wait their turn", async () => {
+    const statuses = await statusesOf({ faults: [{ kind: "429", times: 1 }, { kind: "502-html", times: 1 }] }, 3);
+
+    expect(statuses).toEqual([429, 502, 200]);
+  });
+
+  it("with a probability strikes that share, the same for the same seed", async () => {
+    const options = { faults: [{ kind: "500-before", probability: 0.3 }] as const, seed: 7 };
+    const first = await statusesOf(options, 500);
+    const struck = first.filter((status) => status === 500).length;
+
+    expect(struck).toBeGreaterThan(110);
+    expect(struck).toBeLessThan(190);
+    expect(await statusesOf(options, 500)).toEqual(first);
+    expect(await statusesOf({ ...options, seed: 8 }, 500)).not.toEqual(first);
+  });
+
+  it("is refused where a kind is unknown", async () => {
+    const { mock } = await inProcess.open();
+
+    // A caller from JavaScript or JSON has no compiler.
+    expect(() => mock.addFault({ kind: "explode" as "hang" })).toThrow(/"explode" is no kind.*reset-before/);
+  });
+
+  it("strikes before the key is looked at, so a wrong key can meet it too", async () => {
+    const { mock, call } = await inProcess.open({ faults: [{ kind: "500-before", times: 1 }] });
+    await call("/v2/lists", { headers: { "service-api-key": "" } });
+    await call("/v2/lists", { headers: { "service-api-key": "" } });
+
+    expect(mock.requests.map(({ status }) => status)).toEqual([500, 401]);
+  });
+});
+
+describe("in process", () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it("a reset looks like that of fetch: its cause has the code ECONNRESET", async () => {
+    const { call } = await inProcess.open({ faults: [{ kind: "reset-before" }] });
+
+    await expect(call("/v2/lists")).rejects.toMatchObject({ message: "fetch failed", cause: { code: "ECONNRESET" } });
+  });
+
+  it("an aborted signal rejects with its reason, and nothing arrives", async () => {
+    const { mock, call } = await inProcess.open();
+    const reason = new Error("enough");
+
+    await expect(call("/v2/lists", { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("an abort in flight rejects at once, while the write goes on", async () => {
+    vi.useFakeTimers();
+    const { mock, call } = await inProcess.open({ latencyMs: 100 });
+    const abort = new AbortController();
+    const gone = expect(call(CREATE, { body, signal: abort.signal })).rejects.toMatchObject({ name: "AbortError" });
+    await vi.advanceTimersByTimeAsync(10);
+    abort.abort();
+    await gone;
+    await vi.advanceTimersByTimeAsync(100);
+
+    expect(mock.requests).toMatchObject([{ applied: true }]);
+  });
+
+  it("under a fake clock latency and faults take no real time", async () => {
+    vi.useFakeTimers({ now: 0 });
+    const { mock, call } = await inProcess.open({ latencyMs: [1_000, 1_000], faults: [{ kind: "latency", delayMs: 9_000 }] });
+    const answered = call(CREATE, { body }).then(() => Date.now());
+    await vi.advanceTimersByTimeAsync(10_000);
+
+    expect(await answered).toBe(10_000);
+    expect(mock.requests[0]?.arrivedAtMs).toBeGreaterThan(0);
+    expect(mock.requests[0]?.arrivedAtMs).toBeLessThan(1_000);
+  });
+
+  it("half of a fixed latency passes on the way there", async () => {
+    vi.useFakeTimers({ now: 0 });
+    const { mock, call } = await inProcess.open({ latencyMs: 100 });
+    const answered = call("/v2/lists").then(() => Date.now());
+    await vi.advanceTimersByTimeAsync(100);
+
+    expect(mock.requests).toMatchObject([{ arrivedAtMs: 50 }]);
+    expect(await answered).toBe(100);
+  });
+
+  it("the answer has the url of its request", async () => {
+    const { send, options } = await inProcess.open();
+
+    expect((await send("/v2/lists?page=1")).url).toBe(`${options.baseUrlV2}/v2/lists?page=1`);
+  });
+
+  it("takes a Request too", async () => {
+    const { mock, options } = await inProcess.open();
+    const request = new Request(`${options.baseUrl}/api/v1/customer`, { headers: { "x-api-key": options.apiKey } });
+
+    expect((await mock.fetch(request)).status).toBe(200);
+  });
+});
+
+describe("node:http", () => {
+  it("close cuts what hangs, and frees the port", async () => {
+    const { mock, options, call, close } = await nodeHttp.open({ faults: [{ kind: "hang" }] });
+    const hanging = expect(call("/v2/lists")).rejects.toThrow(TypeError);
+    await vi.waitFor(() => expect(mock.requests).toHaveLength(1));
+    await close();
+
+    await hanging;
+    const again = await mock.listen({ port: Number(new URL(options.baseUrl).port) });
+    expect(again.clientOptions.baseUrl).toBe(options.baseUrl);
+    await again.close();
+  });
+
+  it("gives client options for real HTTP: no fetch, both families on its own origin", async () => {
+    const { mock, options, close } = await nodeHttp.open({ rateLimits: "documented" });
+    await close();
+
+    expect(options).toEqual({
+      baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      baseUrlV2: options.baseUrl,
+      apiKey: "mock-api-key-not-a-secret",
+      appId: "mock-app-id",
+      rateLimiter: {
+        windows: [
+          { limit: 10, intervalMs: 1_000 },
+          { limit: 100, intervalMs: 60_000 },
+          { limit: 1_000, intervalMs: 3_600_000 },
+        ],
+      },
+    });
+    expect(mock.clientOptions.fetch).toBe(mock.fetch);
+  });
+});

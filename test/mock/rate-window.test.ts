@@ -1,0 +1,133 @@
+import { describe, expect, it } from "vitest";
+import { createMockService, type MockRateLimitOptions, type MockServiceOptions } from "audience-sdk/mock";
+
+/** Sends a request at each of the times, and tells the statuses. */
+async function statusesAt(rateLimits: NonNullable<MockServiceOptions["rateLimits"]>, timesMs: readonly number[]) {
+  let nowMs = 0;
+  const mock = createMockService({ rateLimits, clock: () => nowMs });
+  const { baseUrl, apiKey } = mock.clientOptions;
+  const answers: Response[] = [];
+  for (const timeMs of timesMs) {
+    nowMs = timeMs;
+    answers.push(await mock.fetch(`${baseUrl}/api/v1/customer`, { headers: { "x-api-key": apiKey } }));
+  }
+  return { mock, statuses: answers.map(({ status }) => status), waits: answers.map(({ headers }) => headers.get("retry-after")) };
+}
+
+const two = (more: Partial<MockRateLimitOptions> = {}): MockRateLimitOptions => ({ windows: [{ limit: 2, intervalMs: 1_000 }], ...more });
+
+describe("rate limits of the mock", () => {
+  it("are off by default", async () => {
+    const { statuses } = await statusesAt(false, Array.from({ length: 200 }, () => 0));
+
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+
+  it.each([
+    ["10 a second", 0, 10],
+    ["100 a minute", 150, 100],
+    ["1,000 an hour", 700, 1_000],
+  ])("the documented one allows %s", async (_, stepMs, allowed) => {
+    const { statuses } = await statusesAt("documented", Array.from({ length: allowed + 1 }, (_value, at) => at * stepMs));
+
+    expect(statuses.indexOf(429)).toBe(allowed);
+  });
+
+  it("count requests that are answered with an error, and those of both families", async () => {
+    const mock = createMockService({ rateLimits: two(), clock: () => 0 });
+    const { baseUrl, baseUrlV2 } = mock.clientOptions;
+    for (const url of [`${baseUrl}/api/v1/customer`, `${baseUrlV2}/v2/lists`, `${baseUrl}/api/v1/customer`]) await mock.fetch(url);
+
+    expect(mock.requests.map(({ status }) => status)).toEqual([401, 401, 429]);
+  });
+
+  it("refuse before anything is applied", async () => {
+    const mock = createMockService({ rateLimits: [{ limit: 1, intervalMs: 1_000 }], clock: () => 0 });
+    const { baseUrl, apiKey } = mock.clientOptions;
+    const headers = { "x-api-key": apiKey, "content-type": "application/json" };
+    for (const email of ["a@example.com", "b@example.com"]) {
+      await mock.fetch(`${baseUrl}/api/v1/customer/create`, { method: "POST", headers, body: JSON.stringify({ email }) });
+    }
+
+    expect(mock.organization("mock-organization").contacts.map(({ email }) => email)).toEqual(["a@example.com"]);
+    expect(mock.requests.map(({ status, applied }) => [status, applied])).toEqual([[201, true], [429, false]]);
+  });
+
+  it("sliding: a place comes back one window after its own request", async () => {
+    const { statuses, waits } = await statusesAt(two(), [0, 600, 999, 1_000, 1_599, 1_600]);
+
+    expect(statuses).toEqual([200, 200, 429, 200, 429, 200]);
+    expect(waits).toEqual([null, null, "1", null, "1", null]);
+  });
+
+  it("fixed: the count starts anew at each edge", async () => {
+    const { statuses } = await statusesAt(two({ algorithm: "fixed" }), [900, 950, 999, 1_000, 1_001, 1_002]);
+
+    expect(statuses).toEqual([200, 200, 429, 200, 200, 429]);
+  });
+
+  it("fixed: the edges can be shifted", async () => {
+    const { statuses } = await statusesAt(two({ algorithm: "fixed", phaseMs: 300 }), [900, 950, 1_000, 1_299, 1_300]);
+
+    expect(statuses).toEqual([200, 200, 429, 429, 200]);
+  });
+
+  it("token bucket: refilled evenly, never above its size", async () => {
+    const { statuses } = await statusesAt(two({ algorithm: "token-bucket" }), [0, 0, 499, 500, 999, 1_000, 9_000, 9_000, 9_000]);
+
+    expect(statuses).toEqual([200, 200, 429, 200, 429, 200, 200, 200, 429]);
+  });
+
+  it("sliding: refused requests count where told, and then keep the caller out", async () => {
+    const times = [0, 0, 500, 1_000, 1_400, 2_400];
+
+    expect((await statusesAt(two(), times)).statuses).toEqual([200, 200, 429, 200, 200, 200]);
+    expect((await statusesAt(two({ countRefused: true }), times)).statuses).toEqual([200, 200, 429, 200, 429, 200]);
+  });
+
+  it("token bucket: a refused request that counts takes what has been refilled", async () => {
+    const bucket = two({ algorithm: "token-bucket", countRefused: true });
+
+    expect((await statusesAt(bucket, [0, 0, 400, 800, 1_300])).statuses).toEqual([200, 200, 429, 429, 200]);
+  });
+
+  it("Retry-After is in seconds, a date, or absent, and rounded up", async () => {
+    const window = { windows: [{ limit: 1, intervalMs: 2_500 }] };
+    const wait = async (more: Partial<MockRateLimitOptions>) => (await statusesAt({ ...window, ...more }, [0, 100])).waits[1];
+
+    expect(await wait({})).toBe("3");
+    expect(await wait({ retryAfter: "date" })).toBe("Thu, 01 Jan 1970 00:00:03 GMT");
+    expect(await wait({ retryAfter: false })).toBeNull();
+  });
+
+  it("of several windows the one that is longest full decides the wait", async () => {
+    const windows = [{ limit: 1, intervalMs: 1_000 }, { limit: 2, intervalMs: 60_000 }];
+    const { waits } = await statusesAt(windows, [0, 0, 1_000, 2_000]);
+
+    expect(waits).toEqual([null, "1", null, "58"]);
+  });
+
+  it("reset gives an unused limit", async () => {
+    const { mock } = await statusesAt(two(), [0, 0, 0]);
+    mock.reset();
+    const { baseUrl, apiKey } = mock.clientOptions;
+
+    expect((await mock.fetch(`${baseUrl}/api/v1/customer`, { headers: { "x-api-key": apiKey } })).status).toBe(200);
+  });
+
+  it("over real HTTP each address is a caller of its own", async () => {
+    const mock = createMockService({ rateLimits: [{ limit: 1, intervalMs: 60_000 }] });
+    await using listener = await mock.listen();
+    const { baseUrl, apiKey } = listener.clientOptions;
+    const headers = { "x-api-key": apiKey };
+
+    expect((await mock.fetch(`${mock.clientOptions.baseUrl}/api/v1/customer`, { headers })).status).toBe(200);
+    expect((await fetch(`${baseUrl}/api/v1/customer`, { headers })).status).toBe(200);
+    expect((await fetch(`${baseUrl}/api/v1/customer`, { headers })).status).toBe(429);
+  });
+
+  it("a window without a limit or a length is refused", () => {
+    expect(() => createMockService({ rateLimits: [{ limit: 0, intervalMs: 1_000 }] })).toThrow(/limit from 1/);
+    expect(() => createMockService({ rateLimits: [{ limit: 1, intervalMs: 0 }] })).toThrow(/intervalMs above 0/);
+  });
+});

@@ -1,0 +1,425 @@
+import { describe, expect, it } from "vitest";
+import type { MockOrganizationSeed, MockVariants } from "audience-sdk/mock";
+import { inProcess, msw, nodeHttp } from "./doors.ts";
+
+const CREATE = "/api/v1/customer/create";
+const ADD = "/api/v1/contact-groups/news/contacts";
+const EVENTS = "/api/v1/events";
+const CONTACTS = "/v2/contacts";
+
+const acme: MockOrganizationSeed = {
+  id: "acme",
+  apiKeys: ["acme-key"],
+  appId: "acme-app",
+  lists: [
+    { id: "news", name: "News", created_at: 1 },
+    { id: "offers", name: "Offers", created_at: 2 },
+    { id: "engaged", name: "Engaged", type: "SEGMENT", created_at: 3 },
+  ],
+  contacts: [
+    { id: "ada", email: "ada@example.com", phone: "1111111", email_opt_in: "UNSUBSCRIBED", phone_opt_in: "UNSUBSCRIBED", external_id: "x1" },
+    { id: "grace", email: "grace@example.com", phone: "2222222" },
+    { id: "alan", email: "alan@example.com" },
+  ],
+  welcomeFlow: true,
+};
+
+async function open(variants: Partial<MockVariants>) {
+  const door = await inProcess.open({ organizations: [acme], variants, clock: () => 0 });
+  const contact = (id: string) => door.mock.organization("acme").contacts.find((candidate) => candidate.id === id);
+  return { ...door, contact, books: () => door.mock.organization("acme"), post: (path: string, body: unknown) => door.call(path, { body }) };
+}
+
+const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "::1", source: "form" };
+const v2Contact = (status: string, more: Record<string, unknown> = {}) => ({
+  firstName: "Ada",
+  listIds: [],
+  identifiers: [{ type: "email", id: "ada@example.com", channels: { email: { status } }, consent }],
+  ...more,
+});
+
+describe("variants: v1 lists", () => {
+  const idsIn = (value: unknown) => JSON.stringify(value).match(/"id":"(ada|grace|alan|news|offers|engaged)"/g)?.length;
+
+  it.each<[MockVariants["v1List"], (body: never) => unknown]>([
+    ["array", (body) => body],
+    ["data", (body: { data: unknown }) => body.data],
+    ["data-key", (body: { data: { customers: unknown } }) => body.data.customers],
+    ["root-key", (body: { customers: unknown }) => body.customers],
+  ])("v1List %s", async (v1List, itemsIn) => {
+    const { call } = await open({ v1List, v1Paging: "none" });
+    const { body } = await call("/api/v1/customer?limit=2");
+
+    // Each row reads the shape that it names.
+    const items = itemsIn(body as never);
+    expect(items).toHaveLength(2);
+    expect(idsIn(items)).toBe(2);
+    expect(JSON.stringify(body)).not.toContain("total");
+  });
+
+  it("v1List names the contact groups by another key", async () => {
+    const { call } = await open({ v1List: "root-key", v1Paging: "none" });
+
+    expect((await call("/api/v1/contact-groups?limit=1")).body).toEqual({
+      contact_groups: [{ id: "news", name: "News", type: "LIST", created_at: 1 }],
+    });
+  });
+
+  it("v1List as a function is given items, page, limit and total", async () => {
+    const { call } = await open({ v1List: (items, page, limit, total) => ({ rows: items.length, page, limit, total }) });
+
+    expect((await call("/api/v1/customer?page=2&limit=2")).body).toEqual({ rows: 1, page: 2, limit: 2, total: 3 });
+  });
+
+  const snake = { current_page: 1, items_per_page: 2, total_pages: 2, total_items: 3 };
+  const camel = { currentPage: 1, itemsPerPage: 2, totalPages: 2, totalItems: 3 };
+  it.each<[Partial<MockVariants>, object]>([
+    [{ v1Paging: "meta" }, { meta: snake }],
+    [{ v1Paging: "meta", v1PagingCase: "camel" }, { meta: camel }],
+    [{ v1Paging: "pagination" }, { pagination: snake }],
+    [{ v1Paging: "totals" }, snake],
+    [{ v1Paging: "totals", v1PagingCase: "camel" }, camel],
+    [{ v1Paging: "none" }, {}],
+  ])("%j stands beside the items", async (variants, beside) => {
+    const { call } = await open({ ...variants, v1ListedCustomer: "flat", profileAttributes: "documented" });
+
+    expect((await call("/api/v1/customer?limit=2")).body).toEqual({ data: [expect.anything(), expect.anything()], ...beside });
+  });
+
+  it("v1Paging links leads from page to page, and ends with null", async () => {
+    const { call, options } = await open({});
+    const link = (page: number) => `${options.baseUrl}/api/v1/contact-groups?type=ALL&limit=2&page=${page}`;
+    const first = await call("/api/v1/contact-groups?type=ALL&limit=2");
+    const second = await call("/api/v1/contact-groups?type=ALL&limit=2&page=2");
+
+    expect(first.body).toMatchObject({ links: { self: link(1), first: link(1), prev: null, next: link(2), last: link(2) } });
+    expect(second.body).toMatchObject({ links: { prev: link(1), next: null } });
+  });
+
+  it.each<[MockVariants["v1ListedCustomer"], object]>([
+    ["resource", { type: "profile", id: "ada", attributes: { email: "ada@example.com" } }],
+    ["envelope", { data: { type: "profile", id: "ada", attributes: { email: "ada@example.com" } } }],
+    ["flat", { id: "ada", email: "ada@example.com" }],
+  ])("v1ListedCustomer %s", async (v1ListedCustomer, item) => {
+    const { call } = await open({ v1ListedCustomer, v1List: "array" });
+
+    expect((await call("/api/v1/customer?limit=1")).body).toMatchObject([item]);
+  });
+
+  it.each<[MockVariants["v1ListedGroup"], object]>([
+    ["flat", { id: "news", name: "News", type: "LIST", created_at: 1 }],
+    ["resource", { type: "list", id: "news", attributes: { name: "News", type: "LIST", created_at: 1 } }],
+  ])("v1ListedGroup %s", async (v1ListedGroup, item) => {
+    const { call } = await open({ v1ListedGroup, v1List: "array" });
+
+    expect((await call("/api/v1/contact-groups?limit=1")).body).toEqual([item]);
+  });
+
+  it.each<[MockVariants["v1Group"], object]>([
+    ["flat", { id: "news", name: "News", type: "LIST", created_at: 1 }],
+    ["data", { data: { id: "news", name: "News", type: "LIST", created_at: 1 } }],
+    [
+      "resource",
+      {
+        data: { type: "list", id: "news", attributes: { name: "News", type: "LIST", created_at: 1 } },
+        links: { self: "https://audience-mock.example/api/v1/contact-groups/news" },
+      },
+    ],
+  ])("v1Group %s", async (v1Group, body) => {
+    const { call } = await open({ v1Group });
+
+    expect(await call("/api/v1/contact-groups/news")).toMatchObject({ status: 200, body });
+  });
+
+  it("unknownGroupStatus", async () => {
+    const { call } = await open({ unknownGroupStatus: 400 });
+
+    expect((await call("/api/v1/contact-groups/nothing")).status).toBe(400);
+  });
+
+  it("profileAttributes documented leaves out what the document does not show", async () => {
+    const { call } = await open({ profileAttributes: "documented" });
+    const { body } = await call("/api/v1/customer/ada");
+
+    expect(body).toMatchObject({ data: { attributes: expect.not.objectContaining({ external_id: "x1" }) } });
+    expect(body).toMatchObject({ data: { attributes: { phone: "1111111", source: "api" } } });
+  });
+});
+
+describe("variants: errors and credentials", () => {
+  it.each<[MockVariants["v1Error"], unknown]>([
+    ["message", { message: "no list or segment has this id" }],
+    ["error", { error: "no list or segment has this id" }],
+    ["error-object", { error: { code: "not_found", message: "no list or segment has this id" } }],
+    ["errors", { errors: [{ field: "", message: "no list or segment has this id" }] }],
+    ["json-api", { errors: [{ status: "404", title: "Not Found", detail: "no list or segment has this id", source: { pointer: "/" } }] }],
+    ["status-code", { statusCode: 404, message: ["no list or segment has this id"], error: "Not Found" }],
+    ["text", "no list or segment has this id"],
+    ["empty", ""],
+    [({ status, message }) => [status, message], [404, "no list or segment has this id"]],
+  ])("v1Error %s", async (v1Error, body) => {
+    const { call } = await open({ v1Error });
+    const answer = await call("/api/v1/contact-groups/nothing");
+
+    expect(answer).toMatchObject({ status: 404, body });
+  });
+
+  it("v1Error errors names each field", async () => {
+    const { post } = await open({ v1Error: "errors" });
+
+    expect((await post(CREATE, { email: "x", firstName: "y" })).body).toEqual({
+      errors: [
+        { field: "email", message: "email must be an email address" },
+        { field: "firstName", message: "firstName is not a recognized field" },
+      ],
+    });
+  });
+
+  it("rateLimitStatus", async () => {
+    const { call } = await inProcess.open({ rateLimits: [{ limit: 1, intervalMs: 60_000 }], variants: { rateLimitStatus: 503 } });
+    await call("/v2/lists");
+
+    expect(await call("/v2/lists")).toMatchObject({ status: 503, body: { status: "error" } });
+  });
+
+  it("v1NeedsAppId", async () => {
+    const { call } = await open({ v1NeedsAppId: true });
+
+    expect((await call("/api/v1/customer")).status).toBe(401);
+    expect((await call("/api/v1/customer", { headers: { "service-app-id": "acme-app" } })).status).toBe(200);
+  });
+
+  it("permissions limit a key to some operations", async () => {
+    const { call, post } = await open({ permissions: { "acme-key": ["v1.customers.get"] } });
+
+    expect((await call("/api/v1/customer/ada")).status).toBe(200);
+    expect((await post(CREATE, { email: "new@example.com" })).status).toBe(403);
+  });
+});
+
+describe("variants: events", () => {
+  const event = { eventName: "seen", contact: { email: "ada@example.com" } };
+
+  it.each([
+    [202, { id: 7 }, { id: 7 }],
+    [201, undefined, ""],
+    [204, { id: 7 }, ""],
+  ])("eventStatus %i, eventBody %j", async (eventStatus, eventBody, body) => {
+    const { post, books } = await open({ eventStatus, eventBody });
+
+    expect(await post(EVENTS, event)).toMatchObject({ status: eventStatus, body });
+    expect(books().events).toHaveLength(1);
+  });
+
+  it.each<[MockVariants["contactUuidPlace"], number, number]>([
+    ["either", 200, 200],
+    ["contact", 200, 400],
+    ["root", 400, 200],
+  ])("contactUuidPlace %s: in the contact %i, at the root %i", async (contactUuidPlace, inContact, atRoot) => {
+    const { post } = await open({ contactUuidPlace });
+
+    expect((await post(EVENTS, { eventName: "seen", contact: { contactUUID: "ada" } })).status).toBe(inContact);
+    expect((await post(EVENTS, { eventName: "seen", contactUUID: "ada" })).status).toBe(atRoot);
+  });
+
+  it("unknownContactUuidStatus", async () => {
+    const { post } = await open({ unknownContactUuidStatus: 400 });
+
+    expect((await post(EVENTS, { eventName: "seen", contact: { contactUUID: "nobody" } })).status).toBe(400);
+  });
+
+  it("isUniqueIdentifierRequired", async () => {
+    const { post } = await open({ isUniqueIdentifierRequired: true });
+
+    expect((await post(EVENTS, event)).status).toBe(400);
+    expect((await post(EVENTS, { ...event, uniqueIdentifier: "1" })).status).toBe(200);
+  });
+});
+
+describe("variants: what a v1 write does", () => {
+  it.each([
+    ["kept", "UNSUBSCRIBED"],
+    ["SUBSCRIBED", "SUBSCRIBED"],
+    ["NON_SUBSCRIBED", "NON_SUBSCRIBED"],
+  ] as const)("emailOptInOmitted %s on customer create: %s", async (emailOptInOmitted, state) => {
+    const { post, contact } = await open({ emailOptInOmitted });
+    await post(CREATE, { email: "ada@example.com" });
+
+    expect(contact("ada")?.email_opt_in).toBe(state);
+  });
+
+  it.each([
+    ["kept", "UNSUBSCRIBED"],
+    ["SUBSCRIBED", "SUBSCRIBED"],
+    ["NON_SUBSCRIBED", "NON_SUBSCRIBED"],
+  ] as const)("phoneOptInOmitted %s on either write: %s", async (phoneOptInOmitted, state) => {
+    for (const path of [CREATE, ADD]) {
+      const { post, contact } = await open({ phoneOptInOmitted });
+      await post(path, { email: "ada@example.com", email_opt_in: "SUBSCRIBED" });
+
+      expect(contact("ada")?.phone_opt_in).toBe(state);
+    }
+  });
+
+  it.each([
+    ["recorded", "SUBSCRIBED"],
+    ["pending", "NON_SUBSCRIBED"],
+  ] as const)("doubleOptIn %s: %s", async (doubleOptIn, state) => {
+    const { post, contact } = await open({ doubleOptIn });
+    await post(CREATE, { email: "ada@example.com", email_opt_in: "SUBSCRIBED", double_opt_in: true });
+
+    expect(contact("ada")).toMatchObject({ email_opt_in: state, double_opt_in: true });
+  });
+
+  it.each([
+    ["merged", { plan: "gold", seats: "2" }],
+    ["replaced", { seats: "2" }],
+  ] as const)("customProperties %s", async (customProperties, stored) => {
+    const { post, contact } = await open({ customProperties });
+    await post(CREATE, { email: "ada@example.com", custom_properties: { plan: "gold", seats: 1 } });
+    await post(CREATE, { email: "ada@example.com", custom_properties: { seats: 2 } });
+
+    expect(contact("ada")?.custom_properties).toEqual(stored);
+  });
+
+  it.each([
+    ["insensitive", 3],
+    ["sensitive", 4],
+  ] as const)("emailCase %s", async (emailCase, count) => {
+    const { post, books } = await open({ emailCase });
+    await post(CREATE, { email: "ADA@example.com" });
+
+    expect(books().contacts).toHaveLength(count);
+  });
+
+  it.each([
+    ["email", "ada"],
+    ["phone", "grace"],
+  ] as const)("matchFirst %s", async (matchFirst, id) => {
+    const { post, contact } = await open({ matchFirst });
+    await post(CREATE, { email: "ada@example.com", phone: "2222222", first_name: "Either" });
+
+    expect(contact(id)?.first_name).toBe("Either");
+  });
+
+  it.each([
+    ["kept", 201, "Atlantis"],
+    ["dropped", 201, undefined],
+    ["refused", 400, undefined],
+  ] as const)("unknownCountry %s", async (unknownCountry, status, country) => {
+    const { post, contact } = await open({ unknownCountry });
+
+    expect((await post(CREATE, { email: "ada@example.com", country: "Atlantis" })).status).toBe(status);
+    expect(contact("ada")?.country).toBe(country);
+  });
+
+  it.each([
+    [true, 4],
+    [false, 3],
+  ])("unknownListWritesContact %s", async (unknownListWritesContact, count) => {
+    const { post, books } = await open({ unknownListWritesContact });
+
+    expect((await post("/api/v1/contact-groups/nothing/contacts", { email: "new@example.com" })).status).toBe(404);
+    expect(books().contacts).toHaveLength(count);
+  });
+
+  it.each([
+    [false, 404, 0],
+    [true, 200, 1],
+  ])("canAddToSegment %s", async (canAddToSegment, status, members) => {
+    const { post, books } = await open({ canAddToSegment });
+
+    expect((await post("/api/v1/contact-groups/engaged/contacts", { email: "ada@example.com" })).status).toBe(status);
+    expect(books().memberships).toHaveLength(members);
+  });
+});
+
+describe("variants: the v2 family", () => {
+  it("v2DefaultLimit and v2MaxLimit", async () => {
+    const { call } = await open({ v2DefaultLimit: 1, v2MaxLimit: 2 });
+
+    expect((await call("/v2/lists")).body).toMatchObject({ data: { items_per_page: 1, total_pages: 2 } });
+    expect((await call("/v2/lists?limit=50")).body).toMatchObject({ data: { items_per_page: 2 } });
+  });
+
+  it("v2MaxLength", async () => {
+    const { post } = await open({ v2MaxLength: 3 });
+    const short = { firstName: "Ada", listIds: [], identifiers: [{ type: "email", id: "a@b", channels: { email: { status: "on" } }, consent: { ...consent, source: "web" } }] };
+
+    expect((await post(CONTACTS, short)).status).toBe(200);
+    expect((await post(CONTACTS, { ...short, firstName: "Adam" })).status).toBe(400);
+  });
+
+  it.each([
+    ["stored", 200, "PENDING"],
+    ["ignored", 200, "UNSUBSCRIBED"],
+    ["refused", 400, "UNSUBSCRIBED"],
+  ] as const)("v2OtherStatus %s", async (v2OtherStatus, status, state) => {
+    const { post, contact } = await open({ v2OtherStatus });
+
+    expect((await post(CONTACTS, v2Contact("pending"))).status).toBe(status);
+    expect(contact("ada")?.email_opt_in).toBe(state);
+  });
+
+  it.each([
+    [true, "SUBSCRIBED"],
+    [false, "UNSUBSCRIBED"],
+  ])("canV2Resubscribe %s", async (canV2Resubscribe, state) => {
+    const { post, contact } = await open({ canV2Resubscribe });
+    await post(CONTACTS, v2Contact("subscribed"));
+
+    expect(contact("ada")?.email_opt_in).toBe(state);
+  });
+
+  it.each([
+    ["ignored", 200, ["news"]],
+    ["refused", 400, []],
+  ] as const)("v2UnknownList %s", async (v2UnknownList, status, joined) => {
+    const { post, books } = await open({ v2UnknownList });
+
+    expect((await post(CONTACTS, v2Contact("subscribed", { listIds: ["nothing", "news"] }))).status).toBe(status);
+    expect(books().memberships.map(({ listId }) => listId)).toEqual(joined);
+  });
+
+  it.each([
+    ["added", ["news", "offers"]],
+    ["replaced", ["offers"]],
+  ] as const)("v2ListIds %s; the trigger stays once for each list", async (v2ListIds, lists) => {
+    const { post, books } = await open({ v2ListIds });
+    for (const listId of ["news", "offers", "news", "offers"]) await post(CONTACTS, v2Contact("subscribed", { listIds: [listId] }));
+
+    expect(books().memberships.map(({ listId }) => listId)).toEqual(lists);
+    expect(books().triggers.map(({ listId }) => listId)).toEqual(["news", "offers"]);
+  });
+
+  it.each([
+    ["every-request", 2],
+    ["once", 1],
+  ] as const)("welcomeEmail %s", async (welcomeEmail, mails) => {
+    const { post, books } = await open({ welcomeEmail });
+    await post(CONTACTS, v2Contact("subscribed", { triggerWelcomeEmail: true }));
+    await post(CONTACTS, v2Contact("subscribed", { triggerWelcomeEmail: true }));
+
+    expect(books().welcomeEmails).toHaveLength(mails);
+  });
+});
+
+describe.each([inProcess, msw, nodeHttp])("variants: base URLs with a path, $name", (door) => {
+  it("are where the families live", async () => {
+    const variants = { baseUrl: "https://one.example/eu/audience/", baseUrlV2: "https://two.example/lists" };
+    const { mock, call, close } = await door.open({ organizations: [acme], variants });
+    const groups = await call("/api/v1/contact-groups/news");
+    const lists = await call("/v2/lists");
+    await close();
+
+    expect([groups.status, lists.status]).toEqual([200, 200]);
+    expect(mock.requests.map(({ path }) => path)).toEqual(["/eu/audience/api/v1/contact-groups/news", "/lists/v2/lists"]);
+  });
+});
+
+it("an unknown variant is refused with the names of all", () => {
+  // A caller from JavaScript or JSON has no compiler.
+  const variants = { v1Lists: "array" } as Partial<MockVariants>;
+
+  return expect(() => inProcess.open({ variants })).toThrow(/"v1Lists" is none of baseUrl, .*v1List/);
+});
