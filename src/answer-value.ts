@@ -25,7 +25,9 @@ export function describeShape(value: unknown): string {
   if (!isJsonObject(value)) return typeof value === "undefined" ? "nothing" : `a ${typeof value}`;
   const keys = Object.keys(value);
   if (keys.length === 0) return "an object without keys";
-  const shown = keys.slice(0, shownKeys).map((key) => (key.length > shownLength ? `${key.slice(0, shownLength)}…` : key));
+  const shown = keys
+    .slice(0, shownKeys)
+    .map((key) => (key.length > shownLength ? `${key.slice(0, shownLength)}…` : key));
   return `an object with the keys ${shown.join(", ")}${keys.length > shownKeys ? ", …" : ""}`;
 }
 

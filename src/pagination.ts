@@ -1,7 +1,8 @@
 import { ConfigurationError, ValidationError } from "./errors.ts";
 import type { PageSource } from "./pagination/page-source.ts";
-import { abortedBy, loadStep, PageStream } from "./pagination/page-stream.ts";
-import { startOf, type Step } from "./pagination/step.ts";
+import { loadStep, PageStream } from "./pagination/page-stream.ts";
+import { readItems } from "./pagination/read-items.ts";
+import { startOf, type Progress, type Step } from "./pagination/step.ts";
 
 export type { PageReading, PageSource } from "./pagination/page-source.ts";
 
@@ -75,25 +76,27 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     return items;
   }
 
+  // oxlint-disable-next-line unicorn/no-thenable -- to be awaited is what it is for: `await list()` is one page.
   then<Value = Page<T>, Failure = never>(
     onFulfilled?: ((page: Page<T>) => Value | PromiseLike<Value>) | null,
     onRejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
   ): Promise<Value | Failure> {
-    this.#firstPage ??= loadStep(this.#source, startOf(this.#source), {
-      signal: this.#source.signal,
-      isReadAhead: false,
-    }).then((step) => new ListPage(this.#source, step));
-    return this.#firstPage.then(onFulfilled, onRejected);
+    return this.#readFirstPage().then(onFulfilled, onRejected);
   }
 
   catch<Failure = never>(
     onRejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
   ): Promise<Page<T> | Failure> {
-    return this.then(undefined, onRejected);
+    return this.#readFirstPage().catch(onRejected);
   }
 
   finally(onFinally?: (() => void) | null): Promise<Page<T>> {
-    return this.then().finally(onFinally);
+    return this.#readFirstPage().finally(onFinally);
+  }
+
+  #readFirstPage(): Promise<Page<T>> {
+    this.#firstPage ??= readPage(this.#source, startOf(this.#source));
+    return this.#firstPage;
   }
 }
 
@@ -123,14 +126,21 @@ class ListPage<T> implements Page<T> {
 
   async nextPage(): Promise<Page<T>> {
     if (!this.hasNextPage) throw noNextPage(this.page);
-    const options = { signal: this.#source.signal, isReadAhead: false };
-    return new ListPage(this.#source, await loadStep(this.#source, this.#step.next, options));
+    return readPage(this.#source, this.#step.next);
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
     const rest = this.hasNextPage ? new PageStream(this.#source, this.#step.next) : undefined;
     return readItems(this.#source, { head: this.items, stream: rest });
   }
+}
+
+/** One page that somebody waits for. */
+async function readPage<T>(source: PageSource<T>, progress: Progress): Promise<Page<T>> {
+  return new ListPage(
+    source,
+    await loadStep(source, progress, { signal: source.signal, isReadAhead: false }),
+  );
 }
 
 function noNextPage(page: number): ValidationError {
@@ -141,8 +151,10 @@ function noNextPage(page: number): ValidationError {
 function readPages<T>(source: PageSource<T>, stream: PageStream<T>): AsyncIterableIterator<Page<T>> {
   return {
     next: async () => {
-      const { done, value } = await stream.next();
-      return done ? { done, value: undefined } : { done: false, value: new ListPage(source, value) };
+      const result = await stream.next();
+      return result.done
+        ? { done: true, value: undefined }
+        : { done: false, value: new ListPage(source, result.value) };
     },
     return: async () => {
       await stream.return();
@@ -152,40 +164,4 @@ function readPages<T>(source: PageSource<T>, stream: PageStream<T>): AsyncIterab
       return this;
     },
   };
-}
-
-/** The generator keeps overlapping calls of `next()` in order; `return()` goes past it, so as not to wait for a page. */
-function readItems<T>(
-  { signal }: PageSource<T>,
-  { head = [], stream }: { head?: readonly T[]; stream: PageStream<T> | undefined },
-): AsyncIterableIterator<T> {
-  const items = generateItems(signal, head, stream);
-  return {
-    next: () => items.next(),
-    return: async () => {
-      await stream?.return();
-      return items.return(undefined);
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
-}
-
-async function* generateItems<T>(
-  signal: AbortSignal | undefined,
-  head: readonly T[],
-  stream: PageStream<T> | undefined,
-): AsyncGenerator<T, undefined, undefined> {
-  if (head.length > 0) stream?.begin();
-  yield* unlessAborted(head, signal);
-  for await (const step of stream ?? []) yield* unlessAborted(step.items, signal);
-  return undefined;
-}
-
-function* unlessAborted<T>(items: readonly T[], signal: AbortSignal | undefined): Generator<T, void, undefined> {
-  for (const item of items) {
-    if (signal?.aborted) throw abortedBy(signal);
-    yield item;
-  }
 }

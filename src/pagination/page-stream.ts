@@ -154,10 +154,14 @@ export function abortedBy(signal: AbortSignal): AbortError {
 
 function checkOptions({ readAhead, signal }: PageSource<unknown>): void {
   if (readAhead !== undefined && !(Number.isInteger(readAhead) && readAhead >= 0)) {
-    throw new ConfigurationError(`readAhead must be a whole number of pages from 0 (default 1), not ${show(readAhead)}.`);
+    throw new ConfigurationError(
+      `readAhead must be a whole number of pages from 0 (default 1), not ${show(readAhead)}.`,
+    );
   }
   if (signal !== undefined && !isSignal(signal)) {
-    throw new ConfigurationError("signal must be an AbortSignal: pass `controller.signal`, not the controller.");
+    throw new ConfigurationError(
+      "signal must be an AbortSignal: pass `controller.signal`, not the controller.",
+    );
   }
 }
 

@@ -40,7 +40,10 @@ function startAt({ page, reading, limit }: PageFacts): Position {
   if (pagesBefore === 0) return { itemsPassed: 0, isCertain: true, largestPage: 0 };
   const { length } = reading.items;
   // A page that is not as long as its place in the list makes it was cut to a size of the server's own.
-  if (limit === undefined || (length > 0 && !fits(length, { pagesBefore, limit, totalItems: reading.totalItems }))) {
+  if (
+    limit === undefined ||
+    (length > 0 && !fits(length, { pagesBefore, limit, totalItems: reading.totalItems }))
+  ) {
     return { itemsPassed: pagesBefore * length, isCertain: false, largestPage: 0 };
   }
   return { itemsPassed: pagesBefore * limit, isCertain: true, largestPage: 0 };

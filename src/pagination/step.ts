@@ -48,7 +48,8 @@ export function takeStep<T>(source: PageSource<T>, before: Progress, reading: Pa
 }
 
 function smaller(one: number | undefined, other: number | undefined): number | undefined {
-  if (one === undefined || other === undefined || other === 0) return one ?? (other === 0 ? undefined : other);
+  if (one === undefined || other === undefined || other === 0)
+    return one ?? (other === 0 ? undefined : other);
   return Math.min(one, other);
 }
 

@@ -13,7 +13,8 @@ export function findItems(body: unknown, operation: string): readonly unknown[] 
   const data = body["data"];
   if (Array.isArray(data)) return data;
   const places = isJsonObject(data) ? [data, body] : [body];
-  const known = findNamed(places, namesOf(operation), operation) ?? findNamed(places, generalNames, operation);
+  const known =
+    findNamed(places, namesOf(operation), operation) ?? findNamed(places, generalNames, operation);
   const items = known ?? findOnlyArray(places, operation) ?? findNothing(places);
   if (!items) throw unknownShape(body, operation);
   return items;
@@ -21,9 +22,19 @@ export function findItems(body: unknown, operation: string): readonly unknown[] 
 
 const customerNames = new Set(["customers", "contacts", "profiles"]);
 const contactGroupNames = new Set(["contactgroups", "groups", "lists", "segments"]);
-const generalNames = new Set(
-  ["data", "items", "results", "records", "content", "rows", "entries", "elements", "nodes", "list", "values"],
-);
+const generalNames = new Set([
+  "data",
+  "items",
+  "results",
+  "records",
+  "content",
+  "rows",
+  "entries",
+  "elements",
+  "nodes",
+  "list",
+  "values",
+]);
 /** Arrays of objects that accompany a list and are not it. */
 const besideItems = new Set(["errors", "warnings", "links", "included", "facets", "filters", "sort"]);
 

@@ -18,7 +18,10 @@ export function openEnvelope(value: unknown): Opened | undefined {
 }
 
 /** Puts what stood around a resource on it, links among links; of two values under one name the resource's own stays. */
-export function putOn<Resource extends JsonObject>(beside: JsonObject, resource: Resource): JsonObject & Resource {
+export function putOn<Resource extends JsonObject>(
+  beside: JsonObject,
+  resource: Resource,
+): JsonObject & Resource {
   const together = { ...beside, ...resource };
   const [around, own] = [beside["links"], resource["links"]];
   return isJsonObject(around) && (isJsonObject(own) || own === null)

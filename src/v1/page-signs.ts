@@ -20,7 +20,10 @@ export function readSigns(body: unknown, itemsHere: number): PageSigns {
   const limits = counts(holders, limitNames).filter((limit) => limit > 0);
   if (limits.length > 0) signs.limit = Math.min(...limits);
   // `count` may be of this page or of the list: only where it is more than came here, it is the list's.
-  const totals = [...counts(holders, totalNames), ...counts(holders, countNames).filter((count) => count > itemsHere)];
+  const totals = [
+    ...counts(holders, totalNames),
+    ...counts(holders, countNames).filter((count) => count > itemsHere),
+  ];
   if (totals.length > 0) signs.totalItems = Math.max(...totals);
   const totalPages = [...counts(holders, pagesNames), ...links.flatMap(lastPageOf)];
   if (totalPages.length > 0) signs.totalPages = Math.max(...totalPages);
@@ -33,7 +36,19 @@ const wrappers = new Set(["meta", "pagination", "paging", "page", "pageinfo", "p
 const linkHolders = new Set(["links"]);
 const limitNames = new Set(["limit", "perpage", "pagesize", "itemsperpage", "size"]);
 const totalNames = new Set(
-  ["", "items", "count", "results", "records", "elements", "rows", "entries", "customers", "contacts", "profiles"]
+  [
+    "",
+    "items",
+    "count",
+    "results",
+    "records",
+    "elements",
+    "rows",
+    "entries",
+    "customers",
+    "contacts",
+    "profiles",
+  ]
     .concat("contactgroups", "groups", "lists", "segments")
     .map((what) => `total${what}`),
 );
@@ -41,7 +56,15 @@ const countNames = new Set(["count", "itemcount", "itemscount", "recordcount"]);
 const pagesNames = new Set(["totalpages", "pagecount", "pagescount", "pages", "lastpage", "numpages"]);
 const goesOnNames = new Set(["hasmore", "hasnext", "hasnextpage", "more"]);
 const isLastNames = new Set(["last", "islast", "islastpage"]);
-const nextNames = new Set(["next", "nextpage", "nextpageurl", "nexturl", "nextlink", "nextcursor", "nextpagetoken"]);
+const nextNames = new Set([
+  "next",
+  "nextpage",
+  "nextpageurl",
+  "nexturl",
+  "nextlink",
+  "nextcursor",
+  "nextpagetoken",
+]);
 
 /** `total_pages`, `totalPages` and `total-pages` are one name; so are `_links` and `links`. */
 function plain(key: string): string {
@@ -90,7 +113,8 @@ function readNext(next: unknown): boolean[] {
 
 function lastPageOf(links: JsonObject): number[] {
   const last = isJsonObject(links["last"]) ? links["last"]["href"] : links["last"];
-  const page = typeof last === "string" ? /[?&]page(?:\[number\]|%5Bnumber%5D)?=(\d+)/i.exec(last)?.[1] : undefined;
+  const page =
+    typeof last === "string" ? /[?&]page(?:\[number\]|%5Bnumber%5D)?=(\d+)/i.exec(last)?.[1] : undefined;
   const count = readCount(page);
   return count === undefined ? [] : [count];
 }

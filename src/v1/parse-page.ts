@@ -30,7 +30,8 @@ export function callParsePage(parsePage: ParsePage, body: unknown, operation: st
   }
   if (!isJsonObject(parsed)) throw amiss(operation, `gave ${describeShape(parsed)}: it must give { items }`);
   const { items, totalPages, totalItems, hasNextPage } = parsed;
-  if (!Array.isArray(items)) throw amiss(operation, `gave \`items\` as ${describeShape(items)}: it must be an array`);
+  if (!Array.isArray(items))
+    throw amiss(operation, `gave \`items\` as ${describeShape(items)}: it must be an array`);
   if (hasNextPage !== undefined && hasNextPage !== null && typeof hasNextPage !== "boolean") {
     throw amiss(operation, `gave \`hasNextPage\` as ${describeShape(hasNextPage)}: it must be a boolean`);
   }
@@ -60,5 +61,8 @@ function checkCount(name: string, value: unknown, operation: string): number | u
 
 function amiss(operation: string, what: string, cause?: unknown): UnreadableAnswer {
   const options = cause === undefined ? undefined : { cause };
-  return new UnreadableAnswer(`The client's parsePage, asked about an answer of ${operation}, ${what}.`, options);
+  return new UnreadableAnswer(
+    `The client's parsePage, asked about an answer of ${operation}, ${what}.`,
+    options,
+  );
 }

@@ -58,7 +58,12 @@ function isEmptyAsNull(body: unknown): boolean {
 function saysFailure(body: unknown): boolean {
   if (!isJsonObject(body)) return false;
   const { success, status, errors } = body;
-  return success === false || status === false || status === "error" || (Array.isArray(errors) && errors.length > 0);
+  return (
+    success === false ||
+    status === false ||
+    status === "error" ||
+    (Array.isArray(errors) && errors.length > 0)
+  );
 }
 
 function readItemAt<T>(item: unknown, at: number, { operation, readItem }: PageReader<T>): T {

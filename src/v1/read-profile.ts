@@ -13,9 +13,9 @@ export function readProfile(value: unknown): Profile | undefined {
   const id = opened && readId(opened.resource["id"]);
   if (!opened || id === undefined) return undefined;
   const { resource, beside } = opened;
-  const members = isJsonObject(resource["attributes"]) ? resource : gather(resource);
+  const { type, id: _, ...members } = isJsonObject(resource["attributes"]) ? resource : gather(resource);
   // True as far as the document is: only the id is checked, the rest is typed as documented.
-  return putOn(beside, { ...members, type: readType(members["type"]), id }) as Profile;
+  return putOn(beside, { type: readType(type), id, ...members }) as Profile;
 }
 
 /** Gathers a flat object's fields in `attributes`; what JSON:API puts beside them stays beside them. */
@@ -24,7 +24,8 @@ function gather(flat: JsonObject): JsonObject {
   const attributes: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(flat)) {
     if (key === "id" || (key === "attributes" && value === null)) continue;
-    const isMember = key === "type" ? value === resourceType : besideAttributes.has(key) && isObjectOrNull(value);
+    const isMember =
+      key === "type" ? value === resourceType : besideAttributes.has(key) && isObjectOrNull(value);
     define(isMember ? members : attributes, key, value);
   }
   return { ...members, attributes };

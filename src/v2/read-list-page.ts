@@ -42,6 +42,5 @@ function readList(value: unknown, at: number): List {
   if (!isJsonObject(value) || uuid === undefined) {
     throw new UnreadableAnswer(`\`data.lists[${at}]\` has no \`uuid\`: it is ${describeShape(value)}.`);
   }
-  // True as far as the document is: only the uuid is checked, the rest is typed as documented.
-  return { ...value, uuid } as List;
+  return { ...value, uuid };
 }

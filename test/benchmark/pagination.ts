@@ -61,11 +61,14 @@ async function main(): Promise<void> {
   const noReadAheadMs = await readAll(0);
   const toIdeal = readAheadMs / idealMs;
   const toNoReadAhead = readAheadMs / noReadAheadMs;
-  console.log(`ideal: ${idealMs.toFixed(0)} ms measured, ${calculatedMs} ms calculated`);
-  console.log(`readAhead 1: ${readAheadMs.toFixed(0)} ms; readAhead 0: ${noReadAheadMs.toFixed(0)} ms`);
-  console.log(`to the measured ideal: ${toIdeal.toFixed(3)} (at most ${bounds.toIdeal})`);
-  console.log(`to the calculated ideal: ${(readAheadMs / calculatedMs).toFixed(3)}`);
-  console.log(`to readAhead 0: ${toNoReadAhead.toFixed(3)} (at most ${bounds.toNoReadAhead})`);
+  const lines = [
+    `ideal: ${idealMs.toFixed(0)} ms measured, ${calculatedMs} ms calculated`,
+    `readAhead 1: ${readAheadMs.toFixed(0)} ms; readAhead 0: ${noReadAheadMs.toFixed(0)} ms`,
+    `to the measured ideal: ${toIdeal.toFixed(3)} (at most ${bounds.toIdeal})`,
+    `to the calculated ideal: ${(readAheadMs / calculatedMs).toFixed(3)}`,
+    `to readAhead 0: ${toNoReadAhead.toFixed(3)} (at most ${bounds.toNoReadAhead})`,
+  ];
+  process.stdout.write(`${lines.join("\n")}\n`);
   if (toIdeal > bounds.toIdeal || toNoReadAhead > bounds.toNoReadAhead) process.exitCode = 1;
 }
 

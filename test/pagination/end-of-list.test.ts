@@ -1,7 +1,17 @@
 import { describe, expect, test } from "vitest";
 
 import { UnexpectedResponseError } from "../../src/errors.ts";
-import { collect, errorOf, ids, items, listOf, listThat, type Answer, type Item, type Options } from "./fake-list.ts";
+import {
+  collect,
+  errorOf,
+  ids,
+  items,
+  listOf,
+  listThat,
+  type Hints,
+  type Item,
+  type Options,
+} from "./fake-list.ts";
 
 /** Reads a list to its end; `asked` holds the pages that this took. */
 async function readAll(list: ReturnType<typeof listThat>) {
@@ -10,8 +20,16 @@ async function readAll(list: ReturnType<typeof listThat>) {
 }
 
 /** A list of `count` items in pages of `size`, and what its answers say besides. */
-function serve(count: number, size: number, say: (page: number) => Partial<Answer> = () => ({}), options: Options = {}) {
-  return listThat((page) => ({ ...say(page), items: items((page - 1) * size, Math.min(count, page * size)) }), options);
+function serve(
+  count: number,
+  size: number,
+  say: (page: number) => Hints = () => ({}),
+  options: Options = {},
+) {
+  return listThat(
+    (page) => ({ ...say(page), items: items((page - 1) * size, Math.min(count, page * size)) }),
+    options,
+  );
 }
 
 const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
@@ -24,9 +42,12 @@ describe("a list without any hint", () => {
     [100, [1, 2]],
     [101, [1, 2]],
     [1_000, upTo(11)],
-  ])("of %i items ends at a page shorter than the limit; after a full one there is one request more", async (count, asked) => {
-    expect(await readAll(serve(count, 100))).toEqual({ all: items(0, count), asked });
-  });
+  ])(
+    "of %i items ends at a page shorter than the limit; after a full one there is one request more",
+    async (count, asked) => {
+      expect(await readAll(serve(count, 100))).toEqual({ all: items(0, count), asked });
+    },
+  );
 
   test("of which no page size is known ends at an empty page", async () => {
     const list = serve(25, 10, undefined, { countedLimit: undefined, limit: undefined });
@@ -34,7 +55,10 @@ describe("a list without any hint", () => {
   });
 
   test("whose answer names a page size smaller than the limit goes by that", async () => {
-    expect(await readAll(serve(120, 50, () => ({ limit: 50 })))).toEqual({ all: items(0, 120), asked: [1, 2, 3] });
+    expect(await readAll(serve(120, 50, () => ({ limit: 50 })))).toEqual({
+      all: items(0, 120),
+      asked: [1, 2, 3],
+    });
   });
 
   test("whose answer only echoes a limit over 100 goes by 100", async () => {
@@ -72,14 +96,20 @@ describe("a known total takes exactly its pages", () => {
 
   test("also from the last page on, and from one beyond it", async () => {
     expect((await readAll(serve(450, 100, () => ({ totalItems: 450 }), { page: 5 }))).asked).toEqual([5]);
-    expect(await readAll(serve(450, 100, () => ({ totalItems: 450 }), { page: 9 }))).toEqual({ all: [], asked: [9] });
+    expect(await readAll(serve(450, 100, () => ({ totalItems: 450 }), { page: 9 }))).toEqual({
+      all: [],
+      asked: [9],
+    });
   });
 });
 
 describe("a page of the server's own smaller size does not end the list", () => {
   const size = 50;
   test("where the total items say more", async () => {
-    expect(await readAll(serve(120, size, () => ({ totalItems: 120 })))).toEqual({ all: items(0, 120), asked: [1, 2, 3] });
+    expect(await readAll(serve(120, size, () => ({ totalItems: 120 })))).toEqual({
+      all: items(0, 120),
+      asked: [1, 2, 3],
+    });
   });
 
   test("where the total items say more and the answer echoes the limit that was asked for", async () => {
@@ -97,7 +127,9 @@ describe("a page of the server's own smaller size does not end the list", () => 
   });
 
   test("where a link says more", async () => {
-    expect((await readAll(serve(120, size, (page) => ({ hasNextPage: page < 3 })))).all).toEqual(items(0, 120));
+    expect((await readAll(serve(120, size, (page) => ({ hasNextPage: page < 3 })))).all).toEqual(
+      items(0, 120),
+    );
   });
 
   test("where the reading begins in the middle", async () => {
@@ -112,12 +144,15 @@ describe("a page of the server's own smaller size does not end the list", () => 
 });
 
 describe("where an answer contradicts itself nothing is lost", () => {
-  test.each<[string, (page: number) => Partial<Answer>]>([
+  test.each<[string, (page: number) => Hints]>([
     ["the flag says end, the total items say more", () => ({ hasNextPage: false, totalItems: 250 })],
     ["the flag says end, the total pages say more", () => ({ hasNextPage: false, totalPages: 3 })],
     ["the total pages say end, the total items say more", () => ({ totalPages: 1, totalItems: 250 })],
     ["the total items say end, the total pages say more", () => ({ totalPages: 3, totalItems: 100 })],
-    ["the totals say end, the flag says more", (page) => ({ totalPages: 1, totalItems: 100, hasNextPage: page < 3 })],
+    [
+      "the totals say end, the flag says more",
+      (page) => ({ totalPages: 1, totalItems: 100, hasNextPage: page < 3 }),
+    ],
     ["the total is less than what one page holds", () => ({ totalItems: 10 })],
     ["the total pages are none", () => ({ totalPages: 0 })],
     ["the page size is none", () => ({ limit: 0 })],
@@ -138,14 +173,17 @@ describe("where an answer contradicts itself nothing is lost", () => {
 
 describe("an empty page in the middle", () => {
   const holed = [items(0, 100), [], items(200, 300)];
-  const saying = (hints: (page: number) => Partial<Answer>) =>
+  const saying = (hints: (page: number) => Hints) =>
     listThat((page) => ({ ...hints(page), items: holed[page - 1] ?? [] }));
 
-  test.each<[string, (page: number) => Partial<Answer>]>([
+  test.each<[string, (page: number) => Hints]>([
     ["total items", () => ({ totalItems: 300 })],
     ["total pages", () => ({ totalPages: 3 })],
     ["both", () => ({ totalItems: 300, totalPages: 3 })],
-    ["a total, though the flag takes the empty page for the end", (page) => ({ totalItems: 300, hasNextPage: page === 1 })],
+    [
+      "a total, though the flag takes the empty page for the end",
+      (page) => ({ totalItems: 300, hasNextPage: page === 1 }),
+    ],
     ["a link that goes on", (page) => ({ hasNextPage: page < 3 })],
   ])("does not end a loop that knows of more by %s", async (_, hints) => {
     const { all, asked } = await readAll(saying(hints));
@@ -154,7 +192,10 @@ describe("an empty page in the middle", () => {
   });
 
   test("does not end a loop whose server has a smaller page size of its own", async () => {
-    const list = listThat((page) => ({ items: page === 3 ? [] : items(page * 50, page * 50 + 50), totalItems: 300 }));
+    const list = listThat((page) => ({
+      items: page === 3 ? [] : items(page * 50, page * 50 + 50),
+      totalItems: 300,
+    }));
     expect((await readAll(list)).asked).toEqual(upTo(6));
   });
 
@@ -163,7 +204,11 @@ describe("an empty page in the middle", () => {
   });
 
   test("twice running ends the loop with an error", async () => {
-    const { paginator, log } = listThat((page) => ({ items: page === 1 ? items(0, 100) : [], totalItems: 900, raw: page }));
+    const { paginator, log } = listThat((page) => ({
+      items: page === 1 ? items(0, 100) : [],
+      totalItems: 900,
+      raw: page,
+    }));
     const error = await errorOf(collect(paginator));
     expect(error).toBeInstanceOf(UnexpectedResponseError);
     expect(error).toMatchObject({ outcome: "not-applied", status: 200, body: 3 });
@@ -174,7 +219,7 @@ describe("an empty page in the middle", () => {
 describe("a repeated page", () => {
   const same = { items: items(0, 100) };
 
-  test.each<[string, Partial<Answer>]>([
+  test.each<[string, Hints]>([
     ["without a hint", {}],
     ["with a total", { totalItems: 1_000 }],
     ["with a total that its items would reach if each counted", { totalItems: 200 }],
@@ -183,9 +228,11 @@ describe("a repeated page", () => {
   ])("%s gives its items once and ends in an error", async (_, hints) => {
     const { paginator, log } = listThat(() => ({ ...same, ...hints }));
     const seen: Item[] = [];
-    const error = await errorOf((async () => {
-      for await (const item of paginator) seen.push(item);
-    })());
+    const error = await errorOf(
+      (async () => {
+        for await (const item of paginator) seen.push(item);
+      })(),
+    );
     expect(error).toBeInstanceOf(UnexpectedResponseError);
     expect(String(error)).toContain("Pages 2 and 3");
     expect(seen).toEqual(same.items);
@@ -193,7 +240,10 @@ describe("a repeated page", () => {
   });
 
   test("is known again in another order", async () => {
-    const { paginator, log } = listThat((page) => ({ items: page % 2 ? items(0, 100) : items(0, 100).reverse(), totalItems: 200 }));
+    const { paginator, log } = listThat((page) => ({
+      items: page % 2 ? items(0, 100) : items(0, 100).toReversed(),
+      totalItems: 200,
+    }));
     expect(await errorOf(collect(paginator))).toBeInstanceOf(UnexpectedResponseError);
     expect(log).toEqual(["1", "2 ahead", "3 ahead"]);
   });
@@ -211,17 +261,28 @@ describe("a repeated page", () => {
   });
 
   test("carries the exchange it came in, where the source tells it", async () => {
-    const request = { requestId: "r", operation: "v1.customers.list", method: "GET", path: "/api/v1/customer", attempts: 1 };
+    const request = {
+      requestId: "r",
+      operation: "v1.customers.list",
+      method: "GET",
+      path: "/api/v1/customer",
+      attempts: 1,
+    };
     const { paginator } = listThat(() => ({ ...same, status: 203, request }));
     expect(await errorOf(collect(paginator))).toMatchObject({ status: 203, request });
   });
 
-  test.each([2, 3, 7])("in a circle of %i pages ends in an error, never in an endless loop", async (circle) => {
-    const { paginator, log } = listThat((page) => items((page % circle) * 100, (page % circle) * 100 + 100));
-    const error = await errorOf(collect(paginator));
-    expect(error).toBeInstanceOf(UnexpectedResponseError);
-    expect(log.length).toBeLessThan(8 * circle);
-  });
+  test.each([2, 3, 7])(
+    "in a circle of %i pages ends in an error, never in an endless loop",
+    async (circle) => {
+      const { paginator, log } = listThat((page) =>
+        items((page % circle) * 100, (page % circle) * 100 + 100),
+      );
+      const error = await errorOf(collect(paginator));
+      expect(error).toBeInstanceOf(UnexpectedResponseError);
+      expect(log.length).toBeLessThan(8 * circle);
+    },
+  );
 
   test("once, as the list grew by a page, is passed over", async () => {
     const pages = [items(0, 100), items(0, 100), items(100, 130)];
@@ -251,7 +312,10 @@ describe("a list that changes while it is read", () => {
   });
 
   test("ends where it shrinks to less than was read", async () => {
-    const list = listThat((page) => ({ items: page === 1 ? items(0, 100) : [], totalItems: page === 1 ? 300 : 80 }));
+    const list = listThat((page) => ({
+      items: page === 1 ? items(0, 100) : [],
+      totalItems: page === 1 ? 300 : 80,
+    }));
     expect(await readAll(list)).toEqual({ all: items(0, 100), asked: [1, 2] });
   });
 
@@ -262,6 +326,9 @@ describe("a list that changes while it is read", () => {
 
   test("gives items that show no id, as they cannot be told apart", async () => {
     const nameless = [{}, {}] as unknown as Item[];
-    expect(await readAll(listOf([nameless, nameless, []], { countedLimit: 2 }))).toMatchObject({ asked: [1, 2, 3], all: [{}, {}, {}, {}] });
+    expect(await readAll(listOf([nameless, nameless, []], { countedLimit: 2 }))).toMatchObject({
+      asked: [1, 2, 3],
+      all: [{}, {}, {}, {}],
+    });
   });
 });

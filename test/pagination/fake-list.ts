@@ -12,7 +12,10 @@ export function items(from: number, to: number): Item[] {
 export const ids = (list: readonly Item[]) => list.map(({ id }) => id);
 
 /** What a fake list answers: an array is a page without any hint. */
-export type Answer = readonly Item[] | (Partial<PageReading<Item>> & { items: readonly Item[] });
+export type Answer = readonly Item[] | (Hints & { items: readonly Item[] });
+
+/** What an answer says beside its items. */
+export type Hints = Partial<Omit<PageReading<Item>, "items">>;
 
 export type Options = Partial<Omit<PageSource<Item>, "load" | "identify">>;
 
@@ -49,7 +52,7 @@ export function listOf(pages: readonly Answer[], options: Options = {}) {
  */
 export function heldList(options: Options = {}) {
   const log: string[] = [];
-  const asked = new Map<number, { answer(answer: Answer): void; fail(error: Error): void }>();
+  const asked = new Map<number, { answer: (answer: Answer) => void; fail: (error: Error) => void }>();
   const paginator = new Paginator<Item>({
     ...defaults,
     ...options,
@@ -84,12 +87,12 @@ export function heldList(options: Options = {}) {
     paginator,
     log,
     /** Answers a page that is, or is about to be, asked for, and lets everything that follows from it happen. */
-    async answer(page: number, answer: Answer) {
+    answer: async (page: number, answer: Answer) => {
       await settled();
       take(page).answer(answer);
       await settled();
     },
-    async fail(page: number, error: Error) {
+    fail: async (page: number, error: Error) => {
       await settled();
       take(page).fail(error);
       await settled();

@@ -41,7 +41,11 @@ describe("a paginator", () => {
   test("gives its pages, read ahead in the same way", async () => {
     const { paginator, log } = listOf(threePages);
     const pages = await collect(paginator.pages());
-    expect(pages.map(({ page, hasNextPage }) => [page, hasNextPage])).toEqual([[1, true], [2, true], [3, false]]);
+    expect(pages.map(({ page, hasNextPage }) => [page, hasNextPage])).toEqual([
+      [1, true],
+      [2, true],
+      [3, false],
+    ]);
     expect(pages.flatMap((page) => page.items)).toEqual(items(0, 250));
     expect(log).toEqual(["1", "2 ahead", "3 ahead"]);
   });
@@ -59,8 +63,15 @@ describe("a paginator", () => {
     expect(log).toEqual(["2", "3 ahead"]);
     const asked: (number | undefined)[] = [];
     const unnamed = new Paginator<Item>({
-      page: undefined, limit: undefined, countedLimit: undefined, readAhead: 0, signal: undefined,
-      load: async (page) => (asked.push(page), { items: asked.length > 2 ? [] : items(asked.length, asked.length + 1), raw: 0 }),
+      page: undefined,
+      limit: undefined,
+      countedLimit: undefined,
+      readAhead: 0,
+      signal: undefined,
+      load: async (page) => (
+        asked.push(page),
+        { items: asked.length > 2 ? [] : items(asked.length, asked.length + 1), raw: 0 }
+      ),
       identify: ({ id }) => id,
     });
     await collect(unnamed);
@@ -68,8 +79,15 @@ describe("a paginator", () => {
   });
 
   test("rejects as its first page does: awaited, caught, iterated", async () => {
-    const refusal = new ValidationError([{ path: ["page"], code: "too_small", message: "must be 1 or more" }]);
-    const { paginator } = listThat(() => { throw refusal; }, { page: -1 });
+    const refusal = new ValidationError([
+      { path: ["page"], code: "too_small", message: "must be 1 or more" },
+    ]);
+    const { paginator } = listThat(
+      () => {
+        throw refusal;
+      },
+      { page: -1 },
+    );
     expect(await errorOf(paginator)).toBe(refusal);
     expect(await paginator.catch((error: unknown) => error)).toBe(refusal);
     expect(await errorOf(paginator.finally(() => {}))).toBe(refusal);
@@ -86,19 +104,28 @@ describe("a paginator", () => {
     expect(log).toEqual(["finally"]);
   });
 
-  test.each([[-1], [1.5], [Number.NaN], [Infinity], ["2"], [null]])("refuses readAhead %j before anything is sent", async (readAhead) => {
-    // As from a caller without types.
-    const { paginator, log } = listOf(threePages, { readAhead: readAhead as number });
-    for (const error of [await errorOf(paginator), await errorOf(collect(paginator)), await errorOf(paginator.toArray())]) {
-      expect(error).toBeInstanceOf(ConfigurationError);
-      expect(error).toMatchObject({ message: expect.stringContaining("readAhead"), outcome: "not-sent" });
-    }
-    expect(log).toEqual([]);
-  });
+  test.each([[-1], [1.5], [Number.NaN], [Infinity], ["2"], [null]])(
+    "refuses readAhead %j before anything is sent",
+    async (readAhead) => {
+      // As from a caller without types.
+      const { paginator, log } = listOf(threePages, { readAhead: readAhead as number });
+      for (const error of [
+        await errorOf(paginator),
+        await errorOf(collect(paginator)),
+        await errorOf(paginator.toArray()),
+      ]) {
+        expect(error).toBeInstanceOf(ConfigurationError);
+        expect(error).toMatchObject({ message: expect.stringContaining("readAhead"), outcome: "not-sent" });
+      }
+      expect(log).toEqual([]);
+    },
+  );
 
   test("refuses a signal that is none", async () => {
     // As from a caller without types: the controller instead of its signal.
-    const { paginator, log } = listOf(threePages, { signal: new AbortController() as unknown as AbortSignal });
+    const { paginator, log } = listOf(threePages, {
+      signal: new AbortController() as unknown as AbortSignal,
+    });
     expect(await errorOf(paginator)).toBeInstanceOf(ConfigurationError);
     expect(await errorOf(collect(paginator))).toBeInstanceOf(ConfigurationError);
     expect(log).toEqual([]);
@@ -125,15 +152,24 @@ describe("toArray", () => {
     expect(log).toEqual(asked);
   });
 
-  test.each([[-1], [0.5], [Number.NaN], ["10"], [null]])("refuses max %j before anything is sent", async (max) => {
-    const { paginator, log } = listOf(threePages);
-    // As from a caller without types.
-    const error = await errorOf(paginator.toArray({ max: max as number }));
-    expect(error).toBeInstanceOf(ConfigurationError);
-    expect(error).toMatchObject({ message: expect.stringContaining("max") });
-    expect(log).toEqual([]);
-  });
+  test.each([[-1], [0.5], [Number.NaN], ["10"], [null]])(
+    "refuses max %j before anything is sent",
+    async (max) => {
+      const { paginator, log } = listOf(threePages);
+      // As from a caller without types.
+      const error = await errorOf(paginator.toArray({ max: max as number }));
+      expect(error).toBeInstanceOf(ConfigurationError);
+      expect(error).toMatchObject({ message: expect.stringContaining("max") });
+      expect(log).toEqual([]);
+    },
+  );
 });
+
+/** The limit of a page of 7 items, where the answer says one limit and another is counted. */
+async function limitOf(said: number | undefined, countedLimit: number | undefined): Promise<number> {
+  const answer = said === undefined ? items(0, 7) : { items: items(0, 7), limit: said };
+  return (await listOf([answer], { countedLimit }).paginator).limit;
+}
 
 describe("a page", () => {
   test("leads to the next one, and the last to none", async () => {
@@ -178,20 +214,24 @@ describe("a page", () => {
   });
 
   test("has the limit of the answer, else of the call, else as many as came", async () => {
-    const limits = async (said: number | undefined, counted: number | undefined) =>
-      (await listOf([said ? { items: items(0, 7), limit: said } : items(0, 7)], { countedLimit: counted }).paginator).limit;
-    expect(await limits(50, 100)).toBe(50);
-    expect(await limits(undefined, 100)).toBe(100);
-    expect(await limits(250, 100)).toBe(100);
-    expect(await limits(50, undefined)).toBe(50);
-    expect(await limits(undefined, undefined)).toBe(7);
+    expect(await limitOf(50, 100)).toBe(50);
+    expect(await limitOf(undefined, 100)).toBe(100);
+    expect(await limitOf(250, 100)).toBe(100);
+    expect(await limitOf(50, undefined)).toBe(50);
+    expect(await limitOf(undefined, undefined)).toBe(7);
   });
 
   test("keeps the answer's body, and shows nothing of what it was asked with", async () => {
     const raw = { data: ["as it came"] };
     const page = await listOf([{ items: items(0, 1), raw }]).paginator;
     expect(page.raw).toBe(raw);
-    expect(JSON.parse(JSON.stringify(page))).toEqual({ items: items(0, 1), page: 1, limit: 100, hasNextPage: false, raw });
+    expect(JSON.parse(JSON.stringify(page))).toEqual({
+      items: items(0, 1),
+      page: 1,
+      limit: 100,
+      hasNextPage: false,
+      raw,
+    });
     expect(ids(page.items)).toEqual(["0"]);
   });
 });

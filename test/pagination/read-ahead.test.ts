@@ -21,7 +21,15 @@ describe("reading ahead", () => {
     await pages.next();
     log.push("work on 2");
     await settled();
-    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "work on 1", "answer 2", "ask 3 ahead", "work on 2"]);
+    expect(log).toEqual([
+      "ask 1",
+      "answer 1",
+      "ask 2 ahead",
+      "work on 1",
+      "answer 2",
+      "ask 3 ahead",
+      "work on 2",
+    ]);
   });
 
   test("with 0 asks for a page only when the consumer comes to it", async () => {
@@ -44,9 +52,16 @@ describe("reading ahead", () => {
     const first = pages.next();
     for (const page of [1, 2, 3, 4]) await answer(page, items(page * 100, page * 100 + 100));
     await first;
-    expect(log).toEqual(
-      ["ask 1", "answer 1", "ask 2 ahead", "answer 2", "ask 3 ahead", "answer 3", "ask 4 ahead", "answer 4"],
-    );
+    expect(log).toEqual([
+      "ask 1",
+      "answer 1",
+      "ask 2 ahead",
+      "answer 2",
+      "ask 3 ahead",
+      "answer 3",
+      "ask 4 ahead",
+      "answer 4",
+    ]);
     await pages.next();
     expect(log.at(-1)).toBe("ask 5 ahead");
   });
@@ -74,14 +89,26 @@ describe("reading ahead", () => {
 
 describe("calls of next() that overlap", () => {
   test("each get the item that is their turn, and the end where the list ends", async () => {
-    const { paginator } = listThat((page) => items(page * 2, page * 2 + (page < 3 ? 2 : 1)), { countedLimit: 2 });
+    const { paginator } = listThat((page) => items(page * 2, page * 2 + (page < 3 ? 2 : 1)), {
+      countedLimit: 2,
+    });
     const iterator = paginator[Symbol.asyncIterator]();
     const results = await Promise.all(Array.from({ length: 7 }, () => iterator.next()));
-    expect(results.map(({ done, value }) => (done ? "end" : value.id))).toEqual(["2", "3", "4", "5", "6", "end", "end"]);
+    expect(results.map(({ done, value }) => (done ? "end" : value.id))).toEqual([
+      "2",
+      "3",
+      "4",
+      "5",
+      "6",
+      "end",
+      "end",
+    ]);
   });
 
   test("each get the page that is their turn", async () => {
-    const { paginator, log } = listThat((page) => items(page * 2, page * 2 + (page < 3 ? 2 : 1)), { countedLimit: 2 });
+    const { paginator, log } = listThat((page) => items(page * 2, page * 2 + (page < 3 ? 2 : 1)), {
+      countedLimit: 2,
+    });
     const iterator = paginator.pages()[Symbol.asyncIterator]();
     const results = await Promise.all(Array.from({ length: 5 }, () => iterator.next()));
     expect(results.map(({ done, value }) => (done ? "end" : value.page))).toEqual([1, 2, 3, "end", "end"]);
@@ -144,9 +171,11 @@ describe("nothing stays behind", () => {
   test("throwing in the loop aborts it too, and the loop rejects with what was thrown", async () => {
     const { paginator, log, answer } = heldList({ readAhead: 3 });
     const thrown = new Error("of the consumer");
-    const loop = errorOf((async () => {
-      for await (const page of paginator.pages()) if (page.page === 1) throw thrown;
-    })());
+    const loop = errorOf(
+      (async () => {
+        for await (const page of paginator.pages()) if (page.page === 1) throw thrown;
+      })(),
+    );
     await answer(1, items(0, 100));
     expect(await loop).toBe(thrown);
     await settled();
@@ -174,16 +203,19 @@ describe("nothing stays behind", () => {
     expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "fail 2"]);
   });
 
-  test.each(["items", "pages"] as const)("return() of %s does not wait for a page, and ends the next() that does", async (what) => {
-    const { paginator, log } = heldList();
-    const iterable: AsyncIterable<unknown> = what === "items" ? paginator : paginator.pages();
-    const iterator = iterable[Symbol.asyncIterator]();
-    const waiting = iterator.next();
-    await settled();
-    expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
-    expect(await waiting).toEqual({ done: true, value: undefined });
-    expect(log).toEqual(["ask 1", "abort 1"]);
-  });
+  test.each(["items", "pages"] as const)(
+    "return() of %s does not wait for a page, and ends the next() that does",
+    async (what) => {
+      const { paginator, log } = heldList();
+      const iterable: AsyncIterable<unknown> = what === "items" ? paginator : paginator.pages();
+      const iterator = iterable[Symbol.asyncIterator]();
+      const waiting = iterator.next();
+      await settled();
+      expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
+      expect(await waiting).toEqual({ done: true, value: undefined });
+      expect(log).toEqual(["ask 1", "abort 1"]);
+    },
+  );
 
   test("aborting while a page is waited for rejects with what the page rejects with", async () => {
     const controller = new AbortController();
@@ -201,12 +233,14 @@ describe("nothing stays behind", () => {
     const { paginator, log, answer } = heldList({ signal: controller.signal });
     const seen: string[] = [];
     const reason = new Error("enough");
-    const loop = errorOf((async () => {
-      for await (const item of paginator) {
-        seen.push(item.id);
-        if (item.id === "2") controller.abort(reason);
-      }
-    })());
+    const loop = errorOf(
+      (async () => {
+        for await (const item of paginator) {
+          seen.push(item.id);
+          if (item.id === "2") controller.abort(reason);
+        }
+      })(),
+    );
     await answer(1, items(0, 100));
     const error = await loop;
     expect(error).toBeInstanceOf(AbortError);
@@ -243,7 +277,9 @@ describe("nothing stays behind", () => {
   test("no listener stays on the signal, however the loop ends", async () => {
     const { signal } = new AbortController();
     const listeners = () => getEventListeners(signal, "abort").length;
-    const { paginator } = listThat((page) => items(page * 100, page * 100 + (page < 5 ? 100 : 7)), { signal });
+    const { paginator } = listThat((page) => items(page * 100, page * 100 + (page < 5 ? 100 : 7)), {
+      signal,
+    });
     await collect(paginator);
     expect(listeners()).toBe(0);
     for await (const _ of paginator) break;
@@ -257,24 +293,32 @@ describe("nothing stays behind", () => {
 
 describe("memory", () => {
   setFlagsFromString("--expose-gc");
-  const collectGarbage: () => void = runInNewContext("gc");
+  // True: the flag puts the function `gc` into every context made after it.
+  const collectGarbage = runInNewContext("gc") as () => void;
 
-  test.each([0, 1, 3])("with readAhead %i only the page at hand and those read ahead are held", async (readAhead) => {
-    const bodies: WeakRef<object>[] = [];
-    const { paginator } = listThat((page) => {
-      const raw = { page };
-      bodies.push(new WeakRef(raw));
-      return { items: items(page * 10, page * 10 + 10), raw, totalItems: 500 };
-    }, { readAhead, countedLimit: 10 });
-    const pages = paginator.pages()[Symbol.asyncIterator]();
-    const held: { page: Page<Item> | undefined } = { page: undefined };
-    for (let page = 1; page <= 20; page += 1) {
-      held.page = (await pages.next()).value;
-      await settled();
-    }
-    collectGarbage();
-    const alive = bodies.flatMap((body) => (body.deref() ? [1] : [])).length;
-    expect(held.page?.page).toBe(20);
-    expect(alive).toBeLessThanOrEqual(1 + readAhead);
-  });
+  test.each([0, 1, 3])(
+    "with readAhead %i only the page at hand and those read ahead are held",
+    async (readAhead) => {
+      const bodies: WeakRef<object>[] = [];
+      const { paginator } = listThat(
+        (page) => {
+          const raw = { page };
+          bodies.push(new WeakRef(raw));
+          return { items: items(page * 10, page * 10 + 10), raw, totalItems: 500 };
+        },
+        { readAhead, countedLimit: 10 },
+      );
+      const pages = paginator.pages()[Symbol.asyncIterator]();
+      const held: { page: Page<Item> | undefined } = { page: undefined };
+      for (let page = 1; page <= 20; page += 1) {
+        const result = await pages.next();
+        if (!result.done) held.page = result.value;
+        await settled();
+      }
+      collectGarbage();
+      const alive = bodies.flatMap((body) => (body.deref() ? [1] : [])).length;
+      expect(held.page?.page).toBe(20);
+      expect(alive).toBeLessThanOrEqual(1 + readAhead);
+    },
+  );
 });

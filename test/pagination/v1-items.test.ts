@@ -18,11 +18,18 @@ describe("a contact becomes a profile", () => {
     ],
     [
       "an envelope and a resource with links each",
-      { data: { type: "profile", id: "7", attributes, links: { self, edit: "/e" } }, links: { self: "/list", next: "/n" } },
+      {
+        data: { type: "profile", id: "7", attributes, links: { self, edit: "/e" } },
+        links: { self: "/list", next: "/n" },
+      },
       { type: "profile", id: "7", attributes, links: { self, edit: "/e", next: "/n" } },
     ],
     ["a flat object", { id: "7", ...attributes }, { type: "profile", id: "7", attributes }],
-    ["a flat object in an envelope", { data: { id: "7", ...attributes }, links: { self } }, { type: "profile", id: "7", attributes, links: { self } }],
+    [
+      "a flat object in an envelope",
+      { data: { id: "7", ...attributes }, links: { self } },
+      { type: "profile", id: "7", attributes, links: { self } },
+    ],
     [
       "a flat object with what JSON:API puts beside attributes",
       { type: "profile", id: "7", ...attributes, relationships, links: { self } },
@@ -31,11 +38,19 @@ describe("a contact becomes a profile", () => {
     [
       "a flat object with fields of such names",
       { id: "7", type: "vip", links: "none", relationships: ["x"], attributes: "a", data: { shoe: 43 } },
-      { type: "profile", id: "7", attributes: { type: "vip", links: "none", relationships: ["x"], attributes: "a", data: { shoe: 43 } } },
+      {
+        type: "profile",
+        id: "7",
+        attributes: { type: "vip", links: "none", relationships: ["x"], attributes: "a", data: { shoe: 43 } },
+      },
     ],
     ["a numeric id", { type: "profile", id: 7, attributes }, { type: "profile", id: "7", attributes }],
     ["the id 0", { id: 0 }, { type: "profile", id: "0", attributes: {} }],
-    ["attributes that are null", { type: "profile", id: "7", attributes: null }, { type: "profile", id: "7", attributes: {} }],
+    [
+      "attributes that are null",
+      { type: "profile", id: "7", attributes: null },
+      { type: "profile", id: "7", attributes: {} },
+    ],
     ["no type, or null", { type: null, id: "7", attributes }, { type: "profile", id: "7", attributes }],
     ["a type of its own", { type: "contact", id: "7", attributes }, { type: "contact", id: "7", attributes }],
     [
@@ -43,7 +58,11 @@ describe("a contact becomes a profile", () => {
       { data: { type: "profile", id: "7", attributes, lock: 1 }, meta: { region: "eu" }, links: { self } },
       { type: "profile", id: "7", attributes, lock: 1, meta: { region: "eu" }, links: { self } },
     ],
-    ["null links and relationships", { id: "7", links: null, relationships: null }, { type: "profile", id: "7", attributes: {}, links: null, relationships: null }],
+    [
+      "null links and relationships",
+      { id: "7", links: null, relationships: null },
+      { type: "profile", id: "7", attributes: {}, links: null, relationships: null },
+    ],
   ])("from %s", (_, value, profile) => {
     const before = structuredClone(value);
     expect(readProfile(value)).toEqual(profile);
@@ -51,8 +70,23 @@ describe("a contact becomes a profile", () => {
   });
 
   test.each([
-    [null], [undefined], ["7"], [7], [[]], [{}], [{ data: {} }], [{ data: null }], [{ type: "profile", attributes }],
-    [{ id: null }], [{ id: "" }], [{ id: "  " }], [{ id: {} }], [{ id: true }], [{ id: 1.5 }], [{ id: 2 ** 53 }], [{ data: [{ id: "7" }] }],
+    [null],
+    [undefined],
+    ["7"],
+    [7],
+    [[]],
+    [{}],
+    [{ data: {} }],
+    [{ data: null }],
+    [{ type: "profile", attributes }],
+    [{ id: null }],
+    [{ id: "" }],
+    [{ id: "  " }],
+    [{ id: {} }],
+    [{ id: true }],
+    [{ id: 1.5 }],
+    [{ id: 2 ** 53 }],
+    [{ data: [{ id: "7" }] }],
   ])("but not %j, which has no id", (value) => {
     expect(readProfile(value)).toBeUndefined();
   });
@@ -66,20 +100,38 @@ describe("a contact becomes a profile", () => {
 
 describe("a list or segment becomes a contact group", () => {
   test.each<[string, unknown, object]>([
-    ["a flat object", { id: "l1", name: "News", type: "LIST", size: 3 }, { id: "l1", name: "News", type: "LIST", size: 3 }],
+    [
+      "a flat object",
+      { id: "l1", name: "News", type: "LIST", size: 3 },
+      { id: "l1", name: "News", type: "LIST", size: 3 },
+    ],
     ["an envelope", { data: { id: "l1", name: "News" } }, { id: "l1", name: "News" }],
-    ["an envelope with links", { data: { id: "l1" }, links: { self: "/l1" } }, { id: "l1", links: { self: "/l1" } }],
-    ["a resource, as it is", { type: "LIST", id: "l1", attributes: { name: "News" } }, { type: "LIST", id: "l1", attributes: { name: "News" } }],
+    [
+      "an envelope with links",
+      { data: { id: "l1" }, links: { self: "/l1" } },
+      { id: "l1", links: { self: "/l1" } },
+    ],
+    [
+      "a resource, as it is",
+      { type: "LIST", id: "l1", attributes: { name: "News" } },
+      { type: "LIST", id: "l1", attributes: { name: "News" } },
+    ],
     ["a numeric id", { id: 12, name: null }, { id: "12", name: null }],
     ["a field named data", { id: "l1", data: { colour: "red" } }, { id: "l1", data: { colour: "red" } }],
   ])("from %s", (_, value, group) => {
     expect(readContactGroup(value)).toEqual(group);
   });
 
-  test.each([[null], ["l1"], [[]], [{}], [{ name: "News" }], [{ data: { name: "News" } }], [{ id: "" }], [{ id: 2 ** 60 }]])(
-    "but not %j, which has no id",
-    (value) => {
-      expect(readContactGroup(value)).toBeUndefined();
-    },
-  );
+  test.each([
+    [null],
+    ["l1"],
+    [[]],
+    [{}],
+    [{ name: "News" }],
+    [{ data: { name: "News" } }],
+    [{ id: "" }],
+    [{ id: 2 ** 60 }],
+  ])("but not %j, which has no id", (value) => {
+    expect(readContactGroup(value)).toBeUndefined();
+  });
 });

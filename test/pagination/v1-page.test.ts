@@ -5,7 +5,10 @@ import { readV1Page, type ParsePage } from "../../src/v1/read-page.ts";
 import { readContactGroup } from "../../src/v1/read-contact-group.ts";
 import { readProfile } from "../../src/v1/read-profile.ts";
 
-const contacts = [{ id: "a", email: "a@example.com" }, { id: "b", email: "b@example.com" }];
+const contacts = [
+  { id: "a", email: "a@example.com" },
+  { id: "b", email: "b@example.com" },
+];
 const more = { x: 1 };
 
 const customers = (body: unknown, parsePage?: ParsePage) =>
@@ -28,19 +31,37 @@ describe("the items of a v1 list answer", () => {
   test.each<[string, unknown]>([
     ["are the body", contacts],
     ["stand under data", { data: contacts }],
-    ["stand under data, beside what goes with them", { data: contacts, included: [more], links: {}, meta: more }],
+    [
+      "stand under data, beside what goes with them",
+      { data: contacts, included: [more], links: {}, meta: more },
+    ],
     ["stand under a general name", { items: contacts }],
     ["stand under a general name in data", { data: { results: contacts } }],
     ["stand under the resource's name", { customers: contacts }],
     ["stand under the resource's name in data", { data: { contacts } }],
     ["stand under data in data", { data: { data: contacts, total: 2 } }],
-    ["stand under the resource's name, though a general name holds something too", { customers: contacts, items: [more] }],
-    ["stand under a known name, though an unknown one holds objects too", { data: { people: [more], items: contacts } }],
-    ["stand under a known name in the body, though data holds objects under an unknown one", { data: { tags: [more] }, items: contacts }],
+    [
+      "stand under the resource's name, though a general name holds something too",
+      { customers: contacts, items: [more] },
+    ],
+    [
+      "stand under a known name, though an unknown one holds objects too",
+      { data: { people: [more], items: contacts } },
+    ],
+    [
+      "stand under a known name in the body, though data holds objects under an unknown one",
+      { data: { tags: [more] }, items: contacts },
+    ],
     ["stand under an unknown name, the only array there", { people: contacts }],
     ["stand under an unknown name in data", { data: { people: contacts, total: 2 } }],
-    ["stand under an unknown name, the only array of objects", { people: contacts, columns: ["id", "email"], notes: [] }],
-    ["stand under an unknown name beside errors and links", { people: contacts, errors: [], links: [more], facets: [more] }],
+    [
+      "stand under an unknown name, the only array of objects",
+      { people: contacts, columns: ["id", "email"], notes: [] },
+    ],
+    [
+      "stand under an unknown name beside errors and links",
+      { people: contacts, errors: [], links: [more], facets: [more] },
+    ],
   ])("%s", (_, body) => {
     const page = customers(body);
     expect(page.items).toEqual([
@@ -78,7 +99,11 @@ describe("the items of a v1 list answer", () => {
     ["an object without keys", {}, "an object without keys"],
     ["an object without arrays", { status: "ok", count: 2 }, "the keys status, count"],
     ["null where nothing says that there are none", { customers: null, ok: true }, "the keys customers, ok"],
-    ["one resource", { data: { type: "profile", id: "a", attributes: {} } }, "`data` is an object with the keys type, id, attributes"],
+    [
+      "one resource",
+      { data: { type: "profile", id: "a", attributes: {} } },
+      "`data` is an object with the keys type, id, attributes",
+    ],
     ["only an array of texts", { names: ["a", "b"] }, "the keys names"],
     ["only errors", { errors: [{ id: "e1", detail: "no" }] }, "the keys errors"],
     ["deeper than is usual", { result: { response: { people: contacts } } }, "the keys result"],
@@ -111,24 +136,30 @@ describe("the items of a v1 list answer", () => {
     expect(refusal(() => customers(body)).message).toContain("says that the call failed");
   });
 
-  test.each([[{ email: "c@example.com" }], [null], ["c"], [{ id: "" }], [{ id: null }]])("need an id each, unlike %j", (item) => {
-    const { message } = refusal(() => customers({ data: [...contacts, item] }));
-    expect(message).toContain("Item 2");
-    expect(message).toContain("parsePage");
-  });
+  test.each([[{ email: "c@example.com" }], [null], ["c"], [{ id: "" }], [{ id: null }]])(
+    "need an id each, unlike %j",
+    (item) => {
+      const { message } = refusal(() => customers({ data: [...contacts, item] }));
+      expect(message).toContain("Item 2");
+      expect(message).toContain("parsePage");
+    },
+  );
 
   test("a message stays short, however many keys there are", () => {
-    const body = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`${at}-${"k".repeat(1_000)}`, at]));
+    const body = Object.fromEntries(
+      Array.from({ length: 5_000 }, (_, at) => [`${at}-${"k".repeat(1_000)}`, at]),
+    );
     expect(refusal(() => customers(body)).message.length).toBeLessThan(1_500);
   });
 });
 
-describe("what a v1 list answer says of the whole", () => {
-  const signs = (around: object) => {
-    const { items: _, raw: __, ...rest } = customers({ data: contacts, ...around });
-    return rest;
-  };
+/** What is read of an answer beside its items. */
+function signs(around: object): object {
+  const { items: _, raw: __, ...rest } = customers({ data: contacts, ...around });
+  return rest;
+}
 
+describe("what a v1 list answer says of the whole", () => {
   test.each<[string, object, object]>([
     ["nothing", {}, {}],
     ["total", { total: 250 }, { totalItems: 250 }],
@@ -136,24 +167,48 @@ describe("what a v1 list answer says of the whole", () => {
     ["total_count and per_page", { total_count: 250, per_page: 50 }, { totalItems: 250, limit: 50 }],
     ["totalItems and totalPages", { totalItems: 250, totalPages: 5 }, { totalItems: 250, totalPages: 5 }],
     ["meta", { meta: { total: 250, page: 1, limit: 100 } }, { totalItems: 250, limit: 100 }],
-    ["meta.pagination", { meta: { pagination: { total_pages: 3, page_size: 100 } } }, { totalPages: 3, limit: 100 }],
+    [
+      "meta.pagination",
+      { meta: { pagination: { total_pages: 3, page_size: 100 } } },
+      { totalPages: 3, limit: 100 },
+    ],
     ["meta.page", { meta: { page: { totalElements: 250, size: 100 } } }, { totalItems: 250, limit: 100 }],
-    ["pagination", { pagination: { current_page: 1, total_pages: 3, total_items: 250 } }, { totalPages: 3, totalItems: 250 }],
+    [
+      "pagination",
+      { pagination: { current_page: 1, total_pages: 3, total_items: 250 } },
+      { totalPages: 3, totalItems: 250 },
+    ],
     ["pageInfo", { pageInfo: { hasNextPage: true } }, { hasNextPage: true }],
     ["has_more", { has_more: false }, { hasNextPage: false }],
     ["paging.next_page", { paging: { next_page: 2 } }, { hasNextPage: true }],
     ["next_page null", { next_page: null }, { hasNextPage: false }],
-    ["last_page", { last_page: 3, total: 250, next_page_url: null }, { totalPages: 3, totalItems: 250, hasNextPage: false }],
+    [
+      "last_page",
+      { last_page: 3, total: 250, next_page_url: null },
+      { totalPages: 3, totalItems: 250, hasNextPage: false },
+    ],
     ["last", { last: false, totalElements: 250 }, { totalItems: 250, hasNextPage: true }],
     ["a next link", { links: { self: "/a?page=1", next: "/a?page=2" } }, { hasNextPage: true }],
     ["a next link with href", { links: { next: { href: "/a?page=2" } } }, { hasNextPage: true }],
     ["a next link that is null", { links: { next: null } }, { hasNextPage: false }],
     ["a next link that is empty", { links: { next: "" } }, { hasNextPage: false }],
     ["a next link whose href is null", { _links: { next: { href: null } } }, { hasNextPage: false }],
-    ["links to other pages, none to a next", { links: { first: "/a", prev: "/a?page=2" } }, { hasNextPage: false }],
+    [
+      "links to other pages, none to a next",
+      { links: { first: "/a", prev: "/a?page=2" } },
+      { hasNextPage: false },
+    ],
     ["a link to itself alone", { links: { self: "/a" } }, {}],
-    ["a link to the last page", { links: { last: "/a?limit=100&page=7" } }, { totalPages: 7, hasNextPage: false }],
-    ["a link to the last page, as JSON:API writes it", { links: { next: "/b", last: { href: "/a?page%5Bnumber%5D=7" } } }, { totalPages: 7, hasNextPage: true }],
+    [
+      "a link to the last page",
+      { links: { last: "/a?limit=100&page=7" } },
+      { totalPages: 7, hasNextPage: false },
+    ],
+    [
+      "a link to the last page, as JSON:API writes it",
+      { links: { next: "/b", last: { href: "/a?page%5Bnumber%5D=7" } } },
+      { totalPages: 7, hasNextPage: true },
+    ],
     ["links that are an array", { links: [{ url: null, label: "next" }] }, {}],
     ["a count beyond this page", { count: 250, next: null }, { totalItems: 250, hasNextPage: false }],
     ["a count of this page", { count: 2, next: "/a?page=2" }, { hasNextPage: true }],
@@ -166,18 +221,37 @@ describe("what a v1 list answer says of the whole", () => {
     ["the greater total", { total: 2, meta: { total: 250 } }, { totalItems: 250 }],
     ["the more pages", { pages: 1, meta: { total_pages: 3 } }, { totalPages: 3 }],
     ["the smaller page size", { limit: 100, meta: { per_page: 50 } }, { limit: 50 }],
-    ["the next page that one of them knows of", { has_more: false, links: { next: "/a?page=2" } }, { hasNextPage: true }],
+    [
+      "the next page that one of them knows of",
+      { has_more: false, links: { next: "/a?page=2" } },
+      { hasNextPage: true },
+    ],
   ])("of two that differ, %s counts", (_, around, said) => {
     expect(signs(around)).toEqual(said);
   });
 
   test("is passed over where it is no count or flag", () => {
-    expect(signs({ total: -1, limit: 0, per_page: 1.5, total_pages: "many", has_more: "yes", meta: null, pagination: [], last: 3 })).toEqual({});
+    expect(
+      signs({
+        total: -1,
+        limit: 0,
+        per_page: 1.5,
+        total_pages: "many",
+        has_more: "yes",
+        meta: null,
+        pagination: [],
+        last: 3,
+      }),
+    ).toEqual({});
     expect(signs({ total: { value: 250, relation: "eq" }, pages: [1, 2], page: { size: null } })).toEqual({});
   });
 
   test("is read beside the items in data too", () => {
-    const { raw: _, items: __, ...said } = customers({ success: true, data: { customers: contacts, total_items: 250, total_pages: 3 } });
+    const {
+      raw: _,
+      items: __,
+      ...said
+    } = customers({ success: true, data: { customers: contacts, total_items: 250, total_pages: 3 } });
     expect(said).toEqual({ totalItems: 250, totalPages: 3 });
   });
 });
@@ -186,7 +260,12 @@ describe("parsePage", () => {
   const body = { result: { people: contacts, size: 250 } };
 
   test("settles an unusual shape: it gets the body and the operation, and its items become what they are", () => {
-    const parsePage = vi.fn<ParsePage>(() => ({ items: contacts, totalItems: 250, totalPages: 3, hasNextPage: true }));
+    const parsePage = vi.fn<ParsePage>(() => ({
+      items: contacts,
+      totalItems: 250,
+      totalPages: 3,
+      hasNextPage: true,
+    }));
     expect(customers(body, parsePage)).toEqual({
       items: contacts.map(({ id, email }) => ({ type: "profile", id, attributes: { email } })),
       totalItems: 250,
@@ -198,9 +277,13 @@ describe("parsePage", () => {
   });
 
   test("is asked instead of the usual reading, and may leave totals out", () => {
-    expect(customers({ data: contacts, total: 9 }, () => ({ items: [], totalItems: null, hasNextPage: undefined }))).toEqual(
-      { items: [], raw: { data: contacts, total: 9 } },
-    );
+    expect(
+      customers({ data: contacts, total: 9 }, () => ({
+        items: [],
+        totalItems: null,
+        hasNextPage: undefined,
+      })),
+    ).toEqual({ items: [], raw: { data: contacts, total: 9 } });
   });
 
   test.each<[string, unknown, string]>([
@@ -228,12 +311,20 @@ describe("parsePage", () => {
 
   test("that throws is told so, with the error as the cause and the keys of the body", () => {
     const thrown = new TypeError("Cannot read properties of undefined");
-    const error = refusal(() => customers(body, () => { throw thrown; }));
-    expect(error.message).toContain("threw TypeError: Cannot read properties of undefined; the body is an object with the keys result");
+    const error = refusal(() =>
+      customers(body, () => {
+        throw thrown;
+      }),
+    );
+    expect(error.message).toContain(
+      "threw TypeError: Cannot read properties of undefined; the body is an object with the keys result",
+    );
     expect(error.cause).toBe(thrown);
   });
 
   test("that gives items without an id is told so", () => {
-    expect(refusal(() => customers(body, () => ({ items: [{ email: "c@example.com" }] }))).message).toContain("Item 0");
+    expect(refusal(() => customers(body, () => ({ items: [{ email: "c@example.com" }] }))).message).toContain(
+      "Item 0",
+    );
   });
 });

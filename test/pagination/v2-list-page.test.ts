@@ -7,7 +7,10 @@ const lists = [{ uuid: "u1", name: "News", created_at: 1_700_000_000, descriptio
 
 describe("GET /v2/lists", () => {
   test("gives the documented page", () => {
-    const body = { success: true, data: { lists, current_page: 1, total_pages: 3, total_items: 45, items_per_page: 20 } };
+    const body = {
+      success: true,
+      data: { lists, current_page: 1, total_pages: 3, total_items: 45, items_per_page: 20 },
+    };
     expect(readListPage(body)).toEqual({ items: lists, limit: 20, totalItems: 45, totalPages: 3, raw: body });
   });
 
@@ -26,7 +29,10 @@ describe("GET /v2/lists", () => {
   });
 
   test("has no lists where they are null and so is their number", () => {
-    expect(readListPage({ data: { lists: null, total_items: 0 } })).toMatchObject({ items: [], totalItems: 0 });
+    expect(readListPage({ data: { lists: null, total_items: 0 } })).toMatchObject({
+      items: [],
+      totalItems: 0,
+    });
   });
 
   test.each<[string, unknown, string]>([
@@ -35,7 +41,11 @@ describe("GET /v2/lists", () => {
     ["no data", { success: true, lists }, "the keys success, lists"],
     ["no lists", { data: { items: lists } }, "`data` is an object with the keys items"],
     ["lists that are null", { data: { lists: null, total_items: 3 } }, "the keys lists, total_items"],
-    ["a list without uuid", { data: { lists: [{ uuid: "u1" }, { name: "News" }] } }, "`data.lists[1]` has no `uuid`: it is an object with the keys name"],
+    [
+      "a list without uuid",
+      { data: { lists: [{ uuid: "u1" }, { name: "News" }] } },
+      "`data.lists[1]` has no `uuid`: it is an object with the keys name",
+    ],
     ["a list that is null", { data: { lists: [null] } }, "`data.lists[0]` has no `uuid`: it is null"],
     ["success false, and no lists", { success: false, data: { lists: [] } }, "success: false"],
   ])("is unreadable with %s", (_, body, message) => {
