@@ -1,0 +1,122 @@
+import { isDeepStrictEqual } from "node:util";
+import fc from "fast-check";
+import { afterAll, describe, expect, it } from "vitest";
+import { createMockService } from "audience-sdk/mock";
+import { v1ContactSchema, v1EventSchema, v1ListContactSchema, v2ContactSchema } from "audience-sdk/schemas";
+import { namedExceptions, type Verdict } from "./payloads/exceptions.ts";
+import { anyPayload, writes, type Payload, type Write } from "./payloads/payload.ts";
+import { knownPhones } from "./payloads/v2-contact.ts";
+
+// `AUDIENCE_PAYLOADS=1000000 npx vitest run --config test/vitest.config.ts test/properties/two-readings-agree.test.ts`,
+// with `AUDIENCE_SEED=…` to see the same ones again.
+const count = Number(process.env["AUDIENCE_PAYLOADS"] ?? 10_000);
+const seed = process.env["AUDIENCE_SEED"];
+
+const doors = {
+  "v1.customers.upsert": { schema: v1ContactSchema, path: "/api/v1/customer/create" },
+  "v1.contactGroups.addContact": { schema: v1ListContactSchema, path: "/api/v1/contact-groups/news/contacts" },
+  "v1.events.send": { schema: v1EventSchema, path: "/api/v1/events" },
+  "v2.contacts.upsert": { schema: v2ContactSchema, path: "/v2/contacts" },
+};
+
+const mock = createMockService({
+  organizations: [
+    {
+      id: "acme",
+      apiKeys: ["mock-key"],
+      appId: "mock-app",
+      lists: [{ id: "news", name: "Newsletter", created_at: 1_700_000_000 }],
+      contacts: [...knownPhones.map((phone) => ({ phone })), { id: "known", email: "known@example.com" }],
+    },
+  ],
+});
+const { baseUrl, baseUrlV2, apiKey, appId } = mock.clientOptions;
+
+/** The schemas' reading, which is the client's. */
+function readBySchemas({ write, body }: Payload): Verdict {
+  const result = doors[write].schema.safeParse(body);
+  if (!result.success) return "refused";
+  if (!isDeepStrictEqual(result.data, body)) throw new Error("the schema accepts the body, but changes it");
+  return "accepted";
+}
+
+/**
+ * The mock's reading, on a plain request: 400 is a refusal. 404 says that no contact has the `contactUUID`, after the
+ * body has been accepted; whatever else there is would be a defect.
+ */
+async function readByMock({ write, body }: Payload): Promise<Verdict> {
+  mock.reset();
+  const isV2 = write.startsWith("v2.");
+  const credentials = isV2 ? { "service-api-key": apiKey, "service-app-id": appId } : { "x-api-key": apiKey };
+  const { status } = await mock.fetch((isV2 ? baseUrlV2 : baseUrl) + doors[write].path, {
+    method: "POST",
+    headers: { ...credentials, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  if (status === 400) return "refused";
+  if ((status >= 200 && status <= 299) || (status === 404 && write === "v1.events.send")) return "accepted";
+  throw new Error(`the mock answers ${status}`);
+}
+
+/** As it is after the way over the wire, where `-0` is `0`. */
+function onTheWire(payload: Payload): Payload {
+  return { ...payload, body: JSON.parse(JSON.stringify(payload.body)) };
+}
+
+const tally = new Map<string, number>();
+const add = (name: string) => void tally.set(name, (tally.get(name) ?? 0) + 1);
+
+/** Throws where the readings differ without a name for it, or agree on what the generator knows better. */
+async function check(payload: Payload): Promise<void> {
+  const schemas = readBySchemas(payload);
+  const service = await readByMock(payload);
+  add(`${payload.write} ${schemas}`);
+  const { write, made, body } = payload;
+  const problem = (verdicts: string) => new Error(`${write}, ${made}: ${verdicts}\n${JSON.stringify(body)}`);
+
+  if (schemas !== service) {
+    const exception = namedExceptions.find((one) => one.schemas === schemas && one.mock === service && one.covers(payload));
+    if (!exception) throw problem(`${schemas} by the schemas, ${service} by the mock`);
+    return add(exception.name);
+  }
+  const wanted = { whole: "accepted", "with one thing wrong": "refused", "with one odd thing": schemas }[made];
+  if (schemas !== wanted) throw problem(`${schemas} by both`);
+}
+
+describe("the schemas and the mock read the service document alike", () => {
+  afterAll(() => {
+    if (count > 10_000) process.stdout.write(`${JSON.stringify(Object.fromEntries(tally), null, 2)}\n`);
+  });
+
+  it(
+    `on ${count.toLocaleString("en")} generated bodies of the four writes, but for the named exceptions`,
+    async () => {
+      const property = fc.asyncProperty(anyPayload, (generated) => check(onTheWire(generated)));
+      await fc.assert(property, { numRuns: count, ...(seed !== undefined && { seed: Number(seed) }) });
+
+      const share = count / Object.keys(writes).length / 5;
+      for (const write of Object.keys(writes)) {
+        expect(tally.get(`${write} accepted`)).toBeGreaterThan(share);
+        expect(tally.get(`${write} refused`)).toBeGreaterThan(share);
+      }
+    },
+    60_000 + count,
+  );
+
+  it.each(namedExceptions)("differ on $name: $reason", async ({ schemas, mock: service, covers, example }) => {
+    expect(readBySchemas(example)).toBe(schemas);
+    expect(await readByMock(example)).toBe(service);
+    expect(covers(example)).toBe(true);
+  });
+
+  it.each<[string, Write, unknown]>([
+    ["a blank custom property, which the service drops", "v1.customers.upsert", { email: "a@b.c", custom_properties: { plan: " " } }],
+    ["an event without uniqueIdentifier", "v1.events.send", { eventName: "order placed", contact: { email: "a@b.c" } }],
+    ["an opt-in left out where a list is joined", "v1.contactGroups.addContact", { email: "a@b.c" }],
+  ])("agree that %s is sent", async (_, write, body) => {
+    const payload: Payload = { write, made: "whole", body };
+
+    expect(readBySchemas(payload)).toBe("accepted");
+    expect(await readByMock(payload)).toBe("accepted");
+  });
+});
