@@ -1,3 +1,4 @@
+import { createBulk, type Bulk } from "./bulk/bulk.ts";
 import { openClient, type OpenClient } from "./open-client.ts";
 import { viewOptions, type ClientOptions } from "./options.ts";
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
@@ -22,6 +23,8 @@ export class AudienceClient {
   readonly #client: OpenClient;
   #v1: V1Client | undefined;
   #v2: V2Client | undefined;
+  /** Many rows, a few at a time: `audience.bulk(rows, call, options)`, and `audience.bulk.check(rows, check)`. */
+  readonly bulk: Bulk;
 
   constructor(options?: ClientOptions);
   /** @internal */
@@ -29,6 +32,12 @@ export class AudienceClient {
   constructor(options: ClientOptions = {}, session?: Session) {
     this.#client = openClient(options, session);
     this.#options = { ...options };
+    const { limiter } = this.#client.transport.session;
+    this.bulk = createBulk({
+      isClosed: () => this.#client.transport.session.isClosed,
+      estimateMs: (calls) => limiter?.estimateMs(calls),
+      now: this.#client.settings.transport.now,
+    });
   }
 
   /** Customers, contact groups, events. Throws a `ConfigurationError` without `baseUrl` or `apiKey`. */

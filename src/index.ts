@@ -25,6 +25,13 @@ export {
 } from "./errors.ts";
 
 export type { ClientOptions } from "./options.ts";
+export type { Bulk, BulkRows } from "./bulk/bulk.ts";
+export type { BulkCheck, CheckResult } from "./bulk/check.ts";
+export type { Checkpoint, OpenCheckpoint, RecordedState } from "./bulk/checkpoint.ts";
+export type { BulkOptions } from "./bulk/options.ts";
+export type { BulkCounts, BulkProgress, BulkResult, BulkStatus, BulkSummary } from "./bulk/result.ts";
+export type { BulkCall, BulkRequest } from "./bulk/row-call.ts";
+export type { BulkRun } from "./bulk/run.ts";
 export type { ListOptions } from "./list-pages.ts";
 export type { Operation } from "./endpoint.ts";
 export type { ConnectionFailureReason, ErrorRequest, Outcome, RateLimitWindow, ValidationIssue } from "./errors.ts";

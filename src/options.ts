@@ -150,6 +150,7 @@ export function readClientOptions(options: unknown): ClientSettings {
         priority: 5,
         headers: { accept: "application/json", "user-agent": userAgent(o.userAgent), ...readHeaders(o.headers ?? {}) },
         repeatable: undefined,
+        companion: undefined,
         given: {},
       },
       maxResponseBytes: o.maxResponseBytes ?? 10 * 1024 * 1024,

@@ -21,6 +21,19 @@ export interface CallOptions {
   repeatable?: boolean | undefined;
 }
 
+/** How a bulk run takes part in the calls of a row: carried by the `request` that the run hands out. */
+export interface Companion {
+  /** Aborted, the call leaves where it waits; what is in flight is seen through to its end. */
+  readonly stop: AbortSignal;
+  /** For an event without an id of its own: the same after a restart. */
+  readonly newEventId: () => string;
+  /** Resolves when the row may be sent: by then it is on record that it may have been. */
+  readonly beforeSend: (isRepeatable: boolean) => Promise<void>;
+}
+
+/** Registered, so that both module formats know it. Not a name: only a run can hand one out. */
+export const companionOption = Symbol.for("audience-sdk.companion");
+
 /** A call's options, checked, over the client's. */
 export interface CallSettings {
   readonly signal: AbortSignal | undefined;
@@ -31,6 +44,7 @@ export interface CallSettings {
   readonly priority: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly repeatable: boolean | undefined;
+  readonly companion: Companion | undefined;
   /** All that were given, for an endpoint that has options of its own. */
   readonly given: Readonly<Record<string, unknown>>;
 }
@@ -65,6 +79,8 @@ export function readCallOptions(
     priority: o.priority ?? defaults.priority,
     headers: o.headers ? { ...defaults.headers, ...readHeaders(o.headers) } : defaults.headers,
     repeatable: o.repeatable,
+    // Only a bulk run writes this property.
+    companion: (options as { [companionOption]?: Companion })[companionOption],
     given,
   };
 }

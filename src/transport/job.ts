@@ -39,6 +39,8 @@ export interface Job<Body, Output> {
   readonly request: PreparedRequest<Body>;
   readonly settings: CallSettings;
   readonly key: CallKey;
+  /** Whether the service ends in the same state when the call is carried out twice. */
+  readonly isRepeatable: boolean;
   /** When the whole call is over, on the clock of `now`. */
   readonly deadlineAt: number;
 }

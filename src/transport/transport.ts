@@ -61,11 +61,13 @@ export class Transport {
   ): Promise<CallResult<Output>> {
     try {
       const settings = readCallOptions(options, this.#settings.call, endpoint.options);
-      const request = buildRequest(endpoint, input, { options: settings.given, newId: this.#settings.newId });
+      const newId = settings.companion?.newEventId ?? this.#settings.newId;
+      const request = buildRequest(endpoint, input, { options: settings.given, newId });
       call.uniqueIdentifier = endpoint.identifierOf?.(request.sent);
       const key = new CallKey(access.key, { timeoutMs: settings.timeoutMs, signal: call.signal });
       const deadlineAt = this.#settings.now() + settings.deadlineMs;
-      const job = { call, access, endpoint, request, settings, key, deadlineAt };
+      const isRepeatable = settings.repeatable ?? endpoint.isRepeatable(request.sent);
+      const job = { call, access, endpoint, request, settings, key, isRepeatable, deadlineAt };
       return await this.#untilInterrupted(call, settings, () => this.#inOrder(job));
     } catch (error) {
       throw call.end(error);
@@ -74,15 +76,20 @@ export class Transport {
 
   /** The caller hears of its signal, its deadline and `close()` at once, whatever the work is doing. */
   async #untilInterrupted<T>(call: Call, settings: CallSettings, work: () => Promise<T>): Promise<T> {
-    const { signal, deadlineMs } = settings;
+    const { signal, companion, deadlineMs } = settings;
     if (signal?.aborted) throw abortError(signal);
     if (this.session.isClosed) throw closedError();
-    const forget = signal && onAbort(signal, () => call.interrupt(abortError(signal)));
+    const stop = companion?.stop;
+    const ends = [
+      // A run's own signal is heeded in the way of the run: what is in flight is seen through to its end.
+      signal && signal !== stop ? onAbort(signal, () => call.interrupt(abortError(signal))) : undefined,
+      stop && onAbort(stop, () => void (call.isInFlight || call.interrupt(abortError(stop)))),
+    ];
     const timer = startTimer(() => call.interrupt(deadlineError(deadlineMs)), deadlineMs);
     try {
       return await call.race(work);
     } finally {
-      forget?.();
+      for (const forget of ends) forget?.();
       clearTimeout(timer);
     }
   }
@@ -96,22 +103,23 @@ export class Transport {
         // One beside the retries, for a key that has changed.
         maxAttempts: settings.maxRetries + 2,
         signal: call.signal,
-        beforeNext: (failure) => this.#beforeNext(job, failure),
+        beforeNext: (failure, made) => this.#beforeNext(job, failure, made),
       });
     });
   }
 
   /** Resolves when the next attempt may be made; rejects with the failure where there is to be none. */
-  async #beforeNext<Body>(job: Job<Body, unknown>, failure: Error): Promise<void> {
-    const { call, endpoint, request, settings } = job;
+  async #beforeNext<Body>(job: Job<Body, unknown>, failure: Error, made: number): Promise<void> {
+    const { call, settings, isRepeatable } = job;
     const { observer, random, now } = this.#settings;
-    if (!(failure instanceof AudienceError) || call.signal.aborted || this.session.isClosed) throw failure;
+    const isOver = call.signal.aborted || settings.companion?.stop.aborted || this.session.isClosed;
+    if (!(failure instanceof AudienceError) || isOver) throw failure;
     if (failure instanceof AuthenticationError && (await job.key.hasChanged())) {
       observer.retries(call, call.attempts, 0, failure);
       return;
     }
-    const retries = call.attempts - 1 - job.key.changes;
-    const isRepeatable = settings.repeatable ?? endpoint.isRepeatable(request.sent);
+    // By attempts made, not by requests sent: a key that was not given is an attempt too.
+    const retries = made - 1 - job.key.changes;
     const delayMs = retryDelayMs({ failure, isRepeatable, retries, random: random() });
     if (delayMs === undefined || retries >= settings.maxRetries || now() + delayMs > job.deadlineAt) throw failure;
     observer.retries(call, call.attempts, delayMs, failure);

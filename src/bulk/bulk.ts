@@ -1,0 +1,45 @@
+import { ConfigurationError } from "../errors.ts";
+import { checkRows, type BulkCheck, type CheckResult } from "./check.ts";
+import { readBulkOptions, type BulkOptions } from "./options.ts";
+import type { BulkCall } from "./row-call.ts";
+import { BulkRun, RowPump, type BulkClient } from "./run.ts";
+
+/** Rows of any number, in an array or any other iterable. */
+export type BulkRows<Row> = Iterable<Row> | AsyncIterable<Row>;
+
+/** Many rows, a few at a time, over days and through crashes. */
+export interface Bulk {
+  /**
+   * Carries out a call for each row, and says of each how it ended. Starts when it is iterated, or at `summary()`.
+   *
+   * One bad row never ends a run; what every other row would meet too does (`stopWhen`). `request` must be handed on.
+   *
+   * ```ts
+   * const run = audience.bulk(rows, (row, request) => audience.v1.contactGroups.addContact(listId, row, request));
+   * for await (const { index, status, error } of run) if (status !== "succeeded") console.log(index, status, error);
+   * console.log(await run.summary());
+   * ```
+   *
+   * @throws ConfigurationError where an option is wrong.
+   */
+  <Row, Value>(rows: BulkRows<Row>, call: BulkCall<Row, Value>, options?: BulkOptions<Row>): BulkRun<Row, Value>;
+  /**
+   * Checks each row with a schema. Sends nothing.
+   *
+   * ```ts
+   * const { valid, invalid, estimateMs } = await audience.bulk.check(rows, (row) => v1ContactSchema.safeParse(row));
+   * ```
+   */
+  check<Row>(rows: BulkRows<Row>, check: (row: Row, index: number) => CheckResult): Promise<BulkCheck>;
+}
+
+export function createBulk(client: BulkClient): Bulk {
+  const bulk = <Row, Value>(rows: BulkRows<Row>, call: BulkCall<Row, Value>, options?: BulkOptions<Row>) => {
+    if (typeof call !== "function") throw new ConfigurationError("The call of bulk must be a function of row and request.");
+    return new BulkRun(new RowPump(rows, call, readBulkOptions<Row>(options), client));
+  };
+  return Object.assign(bulk, {
+    check: <Row>(rows: BulkRows<Row>, check: (row: Row, index: number) => CheckResult) =>
+      checkRows(rows, check, client.estimateMs),
+  });
+}

@@ -1,0 +1,58 @@
+import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
+import { readIssues } from "../validate.ts";
+import { readRows } from "./options.ts";
+
+const wanted = "The check of bulk.check must give what a schema's safeParse gives: { success, error }";
+
+/** What checking many rows found. */
+export interface BulkCheck {
+  readonly total: number;
+  readonly valid: number;
+  readonly invalid: { readonly index: number; readonly issues: readonly ValidationIssue[] }[];
+  /** How long sending the valid ones takes, by the rate limiter, at one call a row. */
+  readonly estimateMs: number;
+}
+
+/** What a schema's `safeParse` gives. */
+export type CheckResult = { readonly success: true } | { readonly success: false; readonly error: unknown };
+
+/** Checks each row and sends nothing. */
+export async function checkRows<Row>(
+  rows: unknown,
+  check: (row: Row, index: number) => CheckResult,
+  estimateMs: (calls: number) => number | undefined,
+): Promise<BulkCheck> {
+  const { source } = readRows<Row>(rows);
+  const invalid: BulkCheck["invalid"] = [];
+  let total = 0;
+  for (let next = await source.next(); !next.done; next = await source.next()) {
+    const issues = issuesOf(next.value, total, check);
+    if (issues) invalid.push({ index: total, issues });
+    total++;
+  }
+  const valid = total - invalid.length;
+  return { total, valid, invalid, estimateMs: estimateMs(valid) ?? 0 };
+}
+
+function issuesOf<Row>(
+  row: Row,
+  index: number,
+  check: (row: Row, index: number) => CheckResult,
+): readonly ValidationIssue[] | undefined {
+  let result: unknown;
+  try {
+    result = check(row, index);
+  } catch (error) {
+    if (error instanceof ValidationError) return error.issues;
+    const name = error instanceof Error ? error.message : String(error);
+    return [{ path: [], code: "unreadable", message: `the row cannot be checked: ${name}` }];
+  }
+  if (typeof result !== "object" || result === null || !("success" in result)) {
+    throw new ConfigurationError(`${wanted}.`);
+  }
+  if (result.success) return undefined;
+  const { error } = result as { error?: Parameters<typeof readIssues>[0] | ValidationError };
+  if (error instanceof ValidationError) return error.issues;
+  if (!Array.isArray(error?.issues)) throw new ConfigurationError(`${wanted}, where \`error\` holds \`issues\`.`);
+  return readIssues(error);
+}

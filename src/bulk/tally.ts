@@ -1,0 +1,59 @@
+import type { BulkCounts, BulkProgress, BulkStatus, BulkSummary } from "./result.ts";
+
+const minuteMs = 60_000;
+const slots = 60;
+
+/** Counts how rows end, and how fast, in constant memory. */
+export class Tally {
+  readonly #counts: BulkCounts = { succeeded: 0, invalid: 0, failed: 0, unknown: 0, skipped: 0 };
+  readonly #now: () => number;
+  readonly #startedAt: number;
+  /** Rows that ended in each of the last sixty seconds. */
+  readonly #perSecond = new Array<number>(slots).fill(0);
+  #second = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#startedAt = now();
+  }
+
+  get done(): number {
+    return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
+  }
+
+  add(status: BulkStatus): void {
+    this.#counts[status]++;
+    this.#turn();
+    this.#perSecond[this.#second % slots]! += 1;
+  }
+
+  progress(total: number | undefined, estimateMs: (calls: number) => number | undefined): BulkProgress {
+    const { done } = this;
+    const etaMs = total === undefined ? undefined : estimateMs(Math.max(0, total - done));
+    return {
+      done,
+      ...(total === undefined ? {} : { total }),
+      ...this.#counts,
+      ratePerMinute: this.#ratePerMinute(),
+      ...(etaMs === undefined ? {} : { etaMs }),
+    };
+  }
+
+  summary(): BulkSummary {
+    return { total: this.done, ...this.#counts, durationMs: this.#now() - this.#startedAt };
+  }
+
+  #ratePerMinute(): number {
+    this.#turn();
+    const recent = this.#perSecond.reduce((sum, count) => sum + count, 0);
+    const passedMs = Math.min(Math.max(this.#now() - this.#startedAt, 1), minuteMs);
+    return Math.round((recent * minuteMs) / passedMs);
+  }
+
+  /** Empties the seconds that have passed since the last look. */
+  #turn(): void {
+    const second = Math.floor((this.#now() - this.#startedAt) / 1_000);
+    for (let at = Math.max(this.#second + 1, second - slots + 1); at <= second; at++) this.#perSecond[at % slots] = 0;
+    this.#second = Math.max(this.#second, second);
+  }
+}
