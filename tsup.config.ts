@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { transform } from "esbuild";
 import { defineConfig, type Options } from "tsup";
 import manifest from "./package.json" with { type: "json" };
 
@@ -14,33 +15,57 @@ const commands = Object.values(manifest.bin).map(sourceOf);
 // Jest cannot load packages that are ES modules alone, so the CommonJS build holds these itself. zod comes as both.
 const heldByCommonJs = ["ky", "p-retry", "is-network-error", "bottleneck"];
 
+// Names stay and lines are short, so that a stack can be read; comments and blanks would be a quarter of the code.
+const compact = { minifyWhitespace: true, minifySyntax: true, lineLimit: 160 };
+
 const shared = {
   outDir: "dist",
   target: ["node20.19", "es2022"],
   // One copy of each class for all doors of a format, so that `instanceof` holds between them.
   splitting: true,
-  // Both builds write to one folder; `npm run build` empties it before.
+  // All builds write to one folder; `npm run build` empties it before.
   clean: false,
   // Deno and edge runtimes know the built-in modules by their full names alone.
   removeNodeProtocol: false,
-  // tsup does not take this one from tsconfig.json.
-  dts: { compilerOptions: { stripInternal: true } },
+  esbuildOptions: (options) => void Object.assign(options, compact),
 } satisfies Options;
 
 export default defineConfig([
   { ...shared, format: "esm", entry: [...doors, ...commands] },
   {
     ...shared,
-    format: "cjs",
+    // Split as ES modules, then turned: tsup's own way to split CommonJS rewrites the fields of classes.
+    format: "esm",
+    outExtension: () => ({ js: ".cjs" }),
+    plugins: [{ name: "commonjs", renderChunk: (code) => toCommonJs(code) }],
     entry: doors,
     noExternal: heldByCommonJs.map((name) => new RegExp(`^${name}(/|$)`)),
     esbuildPlugins: [licenceNote("THIRD-PARTY-LICENSES.txt")],
+  },
+  {
+    ...shared,
+    format: ["esm", "cjs"],
+    entry: doors,
+    // tsup does not take `stripInternal` from tsconfig.json.
+    dts: { only: true, compilerOptions: { stripInternal: true } },
   },
 ]);
 
 /** `./dist/mock/index.js` as `src/mock/index.ts`. */
 function sourceOf(built: string): string {
   return built.replace("./dist/", "src/").replace(/\.js$/, ".ts");
+}
+
+/** `import()` becomes `require` too: Jest refuses it in CommonJS. */
+function toCommonJs(code: string) {
+  return transform(code, {
+    ...compact,
+    banner: '"use strict";',
+    format: "cjs",
+    platform: "node",
+    target: shared.target,
+    supported: { "dynamic-import": false },
+  });
 }
 
 /** Writes the licence of every package that the build took in to a file beside the code. */
@@ -63,6 +88,10 @@ function licenceNote(file: string): NonNullable<Options["esbuildPlugins"]>[numbe
 function licenceOf(folder: string): string {
   const text = readdirSync(folder).find((name) => /^licen[cs]e/i.test(name));
   if (text === undefined) throw new Error(`${folder} has no licence file: what is bundled must bring one.`);
-  const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  // What npm has installed has both.
+  const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Record<
+    string,
+    string
+  >;
   return `${name} ${version}\n\n${readFileSync(join(folder, text), "utf8").trim()}`;
 }

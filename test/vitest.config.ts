@@ -39,7 +39,7 @@ export default defineConfig({
           name: "package",
           include: ["test/package/**/*.test.ts"],
           globalSetup: "test/package/setup.ts",
-          testTimeout: 60_000,
+          testTimeout: 120_000,
         },
       },
       {

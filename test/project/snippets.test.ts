@@ -10,7 +10,9 @@ import { repository } from "./source-files.ts";
 const pages = ["README.md", "examples/guides/retries-and-outcome.md"];
 
 const folder = mkdtempSync(join(tmpdir(), "snippets-"));
-const snippets = pages.flatMap(snippetsOf).map((snippet, at) => ({ ...snippet, path: join(folder, `${at}.mts`) }));
+const snippets = pages
+  .flatMap(snippetsOf)
+  .map((snippet, at) => ({ ...snippet, path: join(folder, `${at}.mts`) }));
 const mock = createMockService();
 let server: MockListener;
 

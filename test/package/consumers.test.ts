@@ -1,0 +1,86 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { beforeAll, describe, expect, inject, it } from "vitest";
+import { runNode, tool } from "./run-program.ts";
+
+const consumer = inject("consumer");
+const programs = fileURLToPath(new URL("consumer", import.meta.url));
+// Written for whoever loads it, so it has no types of its own.
+const { expected }: { expected: unknown } = createRequire(import.meta.url)("./consumer/scenario.cjs");
+
+beforeAll(() => cp(programs, consumer, { recursive: true }));
+
+describe("The installed package runs", () => {
+  it.each(["import.mjs", "require.cjs"])("in a program that loads it as %s does", async (program) => {
+    const { stdout, stderr } = await runNode(consumer, program);
+
+    expect(stderr).toBe("");
+    expect(JSON.parse(stdout)).toEqual(expected);
+  });
+
+  it("in Jest, without any configuration", async () => {
+    const { exitCode, stderr } = await runNode(consumer, tool("jest/bin/jest.js"), "--rootDir", consumer);
+
+    expect(stderr).toContain("Tests:       1 passed, 1 total");
+    expect(exitCode).toBe(0);
+  });
+
+  it("as both formats in one process, which share the limiter and know each other's errors", async () => {
+    const { stdout, stderr } = await runNode(consumer, "both.mjs");
+
+    expect(stderr).toBe("");
+    expect(JSON.parse(stdout)).toEqual({
+      areTwoCopies: true,
+      knowsErrorOfTheOther: true,
+      usedOfTheOther: [1, 1, 1],
+    });
+  });
+});
+
+describe("The command of the installed package", () => {
+  const command = join("node_modules", ".bin", "audience-mock");
+
+  it("explains itself", async () => {
+    const { exitCode, stdout } = await runNode(consumer, command, "--help");
+
+    expect(stdout).toContain("audience-mock [--port N] [--seed FILE]");
+    expect(exitCode).toBe(0);
+  });
+
+  it("serves the mock under the address and the key that it prints, until it is told to end", async () => {
+    const server = spawn(process.execPath, [command, "--port", "0"], { cwd: consumer });
+    const ended = once(server, "exit");
+    const printed = await textUntil(server.stdout, /http:\/\/127\.0\.0\.1:\d+/);
+    const key = /X-API-Key.* (\S+)$/m.exec(printed)?.[1] ?? "";
+
+    const response = await fetch(`${/http:\S+:\d+/.exec(printed)?.[0]}/api/v1/customer`, {
+      headers: { "X-API-Key": key },
+    });
+    server.kill("SIGTERM");
+
+    expect(response.status).toBe(200);
+    expect(await ended).toEqual([0, null]);
+  });
+
+  it("refuses an argument that it does not know", async () => {
+    const { exitCode, stderr } = await runNode(consumer, command, "--prot", "1");
+
+    expect(stderr).toContain("--prot");
+    expect(exitCode).toBe(1);
+  });
+});
+
+/** What a stream has given once it holds a text like this, and the rest of that piece. */
+async function textUntil(stream: Readable, pattern: RegExp): Promise<string> {
+  let text = "";
+  for await (const piece of stream.iterator({ destroyOnReturn: false })) {
+    text += String(piece);
+    if (pattern.test(text)) break;
+  }
+  return text;
+}

@@ -1,0 +1,102 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { describe, expect, inject, it } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
+import { fileSizes } from "./installed-files.ts";
+import { runNode, tool } from "./run-program.ts";
+
+const tarball = inject("tarball");
+const consumer = inject("consumer");
+const installed = join(consumer, "node_modules");
+
+describe("The published package", () => {
+  it("holds the build and the papers, and no map, source or test", () => {
+    const files = [...fileSizes(join(installed, "audience-sdk")).keys()];
+    const papers = files.filter((path) => !path.startsWith("dist/"));
+    const built = files.filter((path) => path.startsWith("dist/"));
+
+    expect(papers.sort()).toEqual(["CHANGELOG.md", "LICENSE", "README.md", "package.json"]);
+    expect(built.filter((path) => !/\.(js|cjs|d\.ts|d\.cts)$/.test(path))).toEqual([
+      "dist/THIRD-PARTY-LICENSES.txt",
+    ]);
+  });
+
+  it("takes nothing else from the repository", async () => {
+    const repository = fileURLToPath(new URL("../..", import.meta.url));
+    const run = promisify(execFile);
+    const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+      cwd: repository,
+    });
+    const report: Record<string, { files: { path: string }[] }> = JSON.parse(stdout);
+    const paths = Object.values(report).flatMap(({ files }) => files.map(({ path }) => path));
+
+    expect(paths.filter((path) => !path.startsWith("dist/")).sort()).toEqual([
+      "CHANGELOG.md",
+      "LICENSE",
+      "README.md",
+      "package.json",
+    ]);
+  });
+
+  it("installs as six packages of at most 7.5 MiB, and runs no script for it", () => {
+    const sizes = fileSizes(installed);
+    const packages = [...sizes.keys()].filter((path) => /^(@[^/]+\/)?[^/.][^/]*\/package\.json$/.test(path));
+    const bytes = [...sizes].reduce((sum, [path, size]) => (path.startsWith(".") ? sum : sum + size), 0);
+
+    expect(packages.map((path) => path.replace("/package.json", "")).sort()).toEqual([
+      "audience-sdk",
+      "bottleneck",
+      "is-network-error",
+      "ky",
+      "p-retry",
+      "zod",
+    ]);
+    expect(bytes).toBeLessThanOrEqual(7.5 * 1024 * 1024);
+    expect(
+      Object.keys(manifest.scripts).filter((name) => /^(pre|post)?install$|^prepare$/.test(name)),
+    ).toEqual([]);
+  });
+
+  it("names the licence of each package whose code it holds", () => {
+    const note = readFileSync(join(installed, "audience-sdk/dist/THIRD-PARTY-LICENSES.txt"), "utf8");
+    const [, ...notes] = note.split(/^-{80}$/m);
+
+    expect(notes.map((text) => text.trim().split(" ")[0])).toEqual([
+      "bottleneck",
+      "is-network-error",
+      "ky",
+      "p-retry",
+    ]);
+    for (const text of notes) expect(text).toMatch(/Copyright \(c\) .+Permission is hereby granted/s);
+  });
+
+  it("has nothing that publint would warn of", async () => {
+    const { messages, pkg } = await publint({ pack: { tarball: await arrayBuffer(tarball) }, strict: true });
+
+    expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
+  });
+
+  it("gives every resolver that knows entries the right declarations", async () => {
+    const attw = tool("@arethetypeswrong/cli/dist/index.js");
+    const { exitCode, stdout } = await runNode(
+      consumer,
+      attw,
+      tarball,
+      "--profile",
+      "node16",
+      "--no-emoji",
+      "--no-color",
+    );
+
+    expect(exitCode, stdout).toBe(0);
+  });
+});
+
+async function arrayBuffer(path: string): Promise<ArrayBuffer> {
+  return new Blob([readFileSync(path)]).arrayBuffer();
+}
