@@ -1,11 +1,14 @@
 import {
+  v1ContactFieldsSchema,
   v1ContactSchema,
   v1EventSchema,
   v1ListContactSchema,
   v2ContactSchema,
   v2IdentifierSchema,
+  v2ListQuerySchema,
 } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
+import * as z from "zod";
 
 import { issuesOf, verdict } from "./judge.ts";
 
@@ -346,6 +349,28 @@ test("The input is never changed", () => {
 });
 
 test("An error thrown by a check that the user added is theirs, not an issue", () => {
-  const strict = v1ContactSchema.refine(() => throws());
-  expect(() => strict.safeParse(ada)).toThrow("hands off");
+  expect(() => v1ContactSchema.refine(() => throws()).safeParse(ada)).toThrow("hands off");
+  const form = v1ContactFieldsSchema.extend({ source: z.string().refine(() => throws()) });
+  expect(() => form.safeParse({ ...ada, source: "form" })).toThrow("hands off");
+});
+
+test("A strict object that the user put in has one issue for each unknown key, too", () => {
+  const form = v1ContactFieldsSchema.extend({ address: z.strictObject({ street: z.string() }) });
+  expect(verdict(form, { ...ada, address: { street: "x", a: 1, b: 2 } })).toEqual([
+    "address.a unrecognized_keys",
+    "address.b unrecognized_keys",
+  ]);
+});
+
+describe("What only looks like an object is not read as an empty one", () => {
+  test.each([new Map(), new Set(), new Date(0), new Error("x"), /x/, Object("x"), new Uint8Array(1)])(
+    "%s",
+    (value) => {
+      expect(verdict(v2ListQuerySchema, value)).toEqual(["invalid_type"]);
+      const phone = { ...identifier, type: "phone", channels: value };
+      expect(verdict(v2ContactSchema, { ...v2Ada, identifiers: [identifier, phone] })).toEqual([
+        "identifiers.1.channels invalid_type",
+      ]);
+    },
+  );
 });

@@ -159,7 +159,10 @@ describe("Unknown fields of a v1 contact", () => {
   test("a wrapped contact and an array of contacts are refused with the way out", () => {
     expect(messageAt(v1ListContactSchema, { contact: ada }, "contact")).toContain("not wrapped");
     expect(verdict(v1ListContactSchema, [ada])).toEqual(["invalid_type"]);
-    expect(messageAt(v1ListContactSchema, [ada], "")).toContain("not an array");
+    expect(messageAt(v1ListContactSchema, [ada], "")).toBe(
+      "must be an object, not an array: each is sent alone; for many, see audience.bulk",
+    );
+    expect(messageAt(v1ListContactSchema, null, "")).toBe("must be an object, not null");
   });
 });
 

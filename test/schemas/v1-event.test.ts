@@ -178,6 +178,12 @@ describe("eventData is free JSON", () => {
     });
   });
 
+  test("an invalid Date is called that", () => {
+    expect(messageAt(v1EventSchema, withData({ at: new Date(NaN) }), "eventData.at")).toBe(
+      "is an invalid Date",
+    );
+  });
+
   test("what is read is a copy: a later change of the input changes nothing", () => {
     const data = { items: [1] };
     const event = v1EventSchema.parse(withData(data));
