@@ -37,15 +37,21 @@ export function validLines({ valid }: CheckedRows): string[] {
   ];
 }
 
-/** What was sent, what failed and what that did, what was not begun. */
-export function sendLines({ sent, failed, notBegun, addedToList }: SendReport): string[] {
+/** What was sent, what failed and what that did, what was cut off, what was not begun. */
+export function sendLines({ sent, failed, cutOff, notBegun, addedToList }: SendReport): string[] {
+  const inDoubt = cutOff.filter(({ error }) => error.outcome === "unknown").length;
   return [
-    `${sent.length} contacts upserted and their events sent, ${addedToList} of them added to the list.`,
+    `Contacts upserted, and an event sent for each: ${sent.length}. Added to the list: ${addedToList}.`,
     ...failed.map(
       ({ row, error }) =>
         `${printable(row.file)}, row ${row.number}: ${error.request?.operation ?? "call"} ended with ${error.name} ` +
         `(${outcomeInWords[error.outcome]}): ${printable(error.message)}`,
     ),
+    ...(cutOff.length === 0
+      ? []
+      : [
+          `${cutOff.length} rows were cut off in the middle; the service may have done the last call of ${inDoubt}.`,
+        ]),
     ...(notBegun === 0 ? [] : [`${notBegun} rows were not begun.`]),
   ];
 }

@@ -1,4 +1,5 @@
 import {
+  AbortError,
   type AudienceClient,
   AuthenticationError,
   type AudienceError,
@@ -10,8 +11,8 @@ import {
 import type { ImportedRow } from "./exports/imported-row.ts";
 import { eachInPool } from "./pool.ts";
 
-/** A row that did not go through whole. `error.request` names the call, `error.outcome` tells what it did. */
-export interface FailedRow {
+/** A row that was begun and not ended. `error.request` names the call, `error.outcome` tells what it did. */
+export interface UnfinishedRow {
   readonly row: ImportedRow;
   readonly error: AudienceError;
 }
@@ -19,7 +20,9 @@ export interface FailedRow {
 /** What a sending did, whether it ran to its end or not. */
 export interface SendReport {
   readonly sent: readonly ImportedRow[];
-  readonly failed: readonly FailedRow[];
+  readonly failed: readonly UnfinishedRow[];
+  /** Rows that were under way when the sending was stopped. */
+  readonly cutOff: readonly UnfinishedRow[];
   /** Rows for which no call was made. */
   readonly notBegun: number;
   /** Rows that were added to the list: those with an address. */
@@ -40,7 +43,8 @@ export async function sendRows(
   options: { audience: AudienceClient; listId: string; signal: AbortSignal; onRowDone: () => void },
 ): Promise<SendReport> {
   const sent: ImportedRow[] = [];
-  const failed: FailedRow[] = [];
+  const failed: UnfinishedRow[] = [];
+  const cutOff: UnfinishedRow[] = [];
   const stopping = new AbortController();
   const signal = AbortSignal.any([options.signal, stopping.signal]);
   let begun = 0;
@@ -48,30 +52,35 @@ export async function sendRows(
   await eachInPool(rows, { concurrency, signal }, async (row) => {
     begun += 1;
     try {
-      addedToList += await sendRow(row, { ...options, signal });
+      const { isListed } = await sendRow(row, { ...options, signal });
       sent.push(row);
+      if (isListed) addedToList += 1;
+      options.onRowDone();
     } catch (error) {
       if (!isAudienceError(error)) throw error;
-      failed.push({ row, error });
+      if (error instanceof AbortError) cutOff.push({ row, error });
+      else {
+        failed.push({ row, error });
+        options.onRowDone();
+      }
       if (everyRowWouldMeet(error)) stopping.abort(error);
     }
-    options.onRowDone();
   }).catch((error: unknown) => {
     // An end before the end is told by the report; anything else is a mistake of this program.
     if (!signal.aborted) throw error;
   });
-  return { sent, failed, notBegun: rows.length - begun, addedToList };
+  return { sent, failed, cutOff, notBegun: rows.length - begun, addedToList };
 }
 
 async function sendRow(
   row: ImportedRow,
   { audience, listId, signal }: { audience: AudienceClient; listId: string; signal: AbortSignal },
-): Promise<number> {
+): Promise<{ isListed: boolean }> {
   const { email, email_opt_in, ...rest } = row.contact;
   const profile = await audience.v1.customers.upsert(row.contact, { signal });
-  const canBeListed = email !== undefined && email_opt_in !== undefined;
+  const isListed = email !== undefined && email_opt_in !== undefined;
   // The whole contact again: what the service does with fields that this call omits is not documented for all of them.
-  if (canBeListed)
+  if (isListed)
     await audience.v1.contactGroups.addContact(listId, { ...rest, email, email_opt_in }, { signal });
   await audience.v1.events.send(
     {
@@ -83,7 +92,7 @@ async function sendRow(
     },
     { signal },
   );
-  return canBeListed ? 1 : 0;
+  return { isListed };
 }
 
 // A wrong list would create a contact for every row and list none ("POST /api/v1/contact-groups/{listId}/contacts").

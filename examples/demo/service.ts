@@ -5,6 +5,8 @@ import { inWords } from "./console/duration.ts";
 /** The service that the demo runs against. */
 export interface DemoService {
   readonly audience: AudienceClient;
+  /** What sets the client's pace. */
+  readonly rateLimiter: RateLimiter;
   readonly listId: string;
   /** What it is, in lines to print. */
   readonly description: readonly string[];
@@ -13,11 +15,14 @@ export interface DemoService {
   close(): Promise<void>;
 }
 
-/** Told of every attempt that failed and is made again. */
-export type RetryListener = (retry: {
+/** An attempt that failed, and that the client makes again. */
+export interface Retry {
   readonly operation: string;
-  readonly error?: { readonly code: string } | undefined;
-}) => void;
+  readonly error?: { readonly code: string };
+}
+
+/** Told of every retry. */
+export type RetryListener = (retry: Retry) => void;
 
 const timesShorter = 60;
 const listId = "newsletter-readers";
@@ -49,15 +54,17 @@ export async function openMock(onRetry: RetryListener): Promise<DemoService> {
     ],
   });
   const server = await mock.listen({ port: 0 });
+  const rateLimiter = new RateLimiter({ windows });
   const audience = new AudienceClient({
     ...server.clientOptions,
     // Given in full, so that nothing is taken from the environment.
     apiKeyV2: server.clientOptions.apiKeyV2 ?? server.clientOptions.apiKey,
-    rateLimiter: new RateLimiter({ windows }),
+    rateLimiter,
     hooks: { onRetry },
   });
   return {
     audience,
+    rateLimiter,
     listId,
     description: [
       `On the embedded mock, over real HTTP: ${server.url}. Nothing leaves this machine.`,
@@ -76,11 +83,13 @@ export async function openMock(onRetry: RetryListener): Promise<DemoService> {
  * Sends nothing. Throws a `ConfigurationError` that names what is missing.
  */
 export function openLive(list: string, onRetry: RetryListener): DemoService {
-  const audience = new AudienceClient({ hooks: { onRetry } });
+  const rateLimiter = new RateLimiter();
+  const audience = new AudienceClient({ rateLimiter, hooks: { onRetry } });
   // Reading it is what checks the configuration.
   void audience.v1;
   return {
     audience,
+    rateLimiter,
     listId: list,
     description: [
       `LIVE, against ${originOf(process.env["AUDIENCE_BASE_URL"])}.`,

@@ -9,10 +9,12 @@ export async function isAnsweredYes(
   options.signal.throwIfAborted();
   // terminal: false leaves Ctrl-C to the process, which ends cleanly by the signal.
   const lines = createInterface({ input: options.input, terminal: false });
-  const answer = await new Promise<string>((resolve, reject) => {
+  const answer = await new Promise<string>((resolve) => {
     lines.once("line", resolve).once("close", () => resolve(""));
-    options.signal.addEventListener("abort", () => reject(options.signal.reason), { once: true });
+    options.signal.addEventListener("abort", () => lines.close(), { once: true });
     options.output.write(`${question} (y/N) `);
-  }).finally(() => lines.close());
+  });
+  lines.close();
+  options.signal.throwIfAborted();
   return /^y(es)?$/i.test(answer.trim());
 }

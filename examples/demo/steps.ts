@@ -1,0 +1,126 @@
+import { checkRows, type CheckedRows } from "./check-rows.ts";
+import { inWords } from "./console/duration.ts";
+import { Progress } from "./console/progress.ts";
+import { isAnsweredYes } from "./console/question.ts";
+import { columnsOf, say, type Output } from "./console/terminal.ts";
+import { readExports } from "./exports/imported-row.ts";
+import { consentSummary, contactTable, readContacts } from "./read-back.ts";
+import { fileLines, invalidLines, sendLines, validLines } from "./report.ts";
+import { sendRows } from "./send-rows.ts";
+import type { DemoService, Retry } from "./service.ts";
+import type { DemoSurroundings } from "./surroundings.ts";
+
+// A real audience may hold millions: the demo reads so many of them back.
+const readBackMax = 500;
+
+/** Steps 1 and 2: what the files hold, and which rows can be sent. */
+export async function readAndCheck(folder: string, output: Output): Promise<CheckedRows> {
+  const files = await readExports(folder);
+  say(output, "1  Read", ...indented(fileLines(files)), "");
+  const checked = checkRows(files.flatMap((file) => file.rows));
+  say(output, "2  Check: nothing is sent yet");
+  say(
+    output,
+    `   ${checked.invalid.length} rows are not valid and are left out:`,
+    ...indented(invalidLines(checked)),
+  );
+  say(output, `   ${checked.valid.length} rows are valid:`, ...indented(validLines(checked)), "");
+  return checked;
+}
+
+/** Says what a live run will do, and asks. */
+export async function agreesToLive(
+  { rateLimiter, listId }: DemoService,
+  { valid }: CheckedRows,
+  calls: number,
+  { input, output, signal }: DemoSurroundings,
+): Promise<boolean> {
+  say(
+    output,
+    `This will write to the service named above: upsert ${valid.length} contacts, add them to the list ${listId},`,
+    `and send ${valid.length} events named contact_imported, which may trigger automations.`,
+    `It takes ${calls} calls, about ${inWords(rateLimiter.estimateMs(calls))} at the service's limits,`,
+    `and a few more to read at most ${readBackMax} contacts back.`,
+  );
+  return await isAnsweredYes("Go on?", { input, output, signal });
+}
+
+/** Step 3. Tells whether every row went through whole. */
+export async function send(
+  { audience, rateLimiter, listId }: DemoService,
+  { valid }: CheckedRows,
+  calls: number,
+  { output, signal }: DemoSurroundings,
+): Promise<boolean> {
+  // Looked for first: adding to a list that does not exist may still create the contact.
+  await audience.v1.contactGroups.get(listId, { signal });
+  say(
+    output,
+    `3  Send: ${calls} calls, about ${inWords(rateLimiter.estimateMs(calls))} by the limiter's estimate`,
+  );
+  const progress = new Progress({ output, total: valid.length, unit: "rows" });
+  const onRowDone = () => progress.advance(`${rateLimiter.usage().queued} calls wait`);
+  const report = await sendRows(valid, { audience, listId, signal, onRowDone });
+  progress.end();
+  say(output, ...indented(sendLines(report)));
+  return report.sent.length === valid.length;
+}
+
+/** Which calls the client made again of its own accord. */
+export function sayRetries(retries: readonly Retry[], output: Output): void {
+  const lines = retries.map(
+    ({ operation, error }) => `Made again by itself: ${operation}, after ${error?.code ?? "a failure"}.`,
+  );
+  say(output, ...indented(lines), "");
+}
+
+/** Step 4: what the service holds now. */
+export async function showContacts(
+  { audience }: DemoService,
+  { output, signal }: DemoSurroundings,
+): Promise<void> {
+  const contacts = await readContacts(audience, { max: readBackMax, signal });
+  const shown = contacts.slice(0, tableRows(output));
+  say(
+    output,
+    `4  Read back: ${contacts.length} contacts${contacts.length === readBackMax ? ", as many as the demo reads" : ""}`,
+  );
+  say(output, ...indented(contactTable(shown, columnsOf(output) - 4)));
+  if (shown.length < contacts.length) say(output, `   … and ${contacts.length - shown.length} more`);
+  say(output, "", ...indented(consentSummary(contacts)), "");
+}
+
+// A terminal keeps the headings in sight; elsewhere a screenful is enough to see.
+function tableRows({ isTTY, rows }: Output): number {
+  return isTTY && rows !== undefined ? Math.max(5, rows - 12) : 24;
+}
+
+/** Step 5: the mock shows what no client can ask the service, and that nothing is recorded twice. */
+export async function showBooks(
+  { audience, listId }: DemoService,
+  mock: NonNullable<DemoService["mock"]>,
+  { valid }: CheckedRows,
+  { output, signal }: DemoSurroundings,
+): Promise<void> {
+  const books = () => mock.organization("demo");
+  const before = books();
+  say(
+    output,
+    "5  The mock's own books",
+    `   ${before.contacts.length} contacts, ${before.memberships.length} members of the list, ${before.events.length} events, ` +
+      `${before.automationRuns.length} runs of automations`,
+  );
+  const again = valid.slice(0, 10);
+  const { sent } = await sendRows(again, { audience, listId, signal, onRowDone: () => undefined });
+  const after = books();
+  say(
+    output,
+    `   ${sent.length} rows sent once more: now ${after.contacts.length} contacts, ${after.memberships.length} members, ` +
+      `${after.events.length} events, ${after.automationRuns.length} runs`,
+    "",
+  );
+}
+
+function indented(lines: readonly string[]): string[] {
+  return lines.map((line) => `   ${line}`);
+}
