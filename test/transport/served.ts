@@ -1,0 +1,68 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { onTestFinished } from "vitest";
+
+/** One request as it came in over a socket. */
+export interface Received {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+  /** Milliseconds, monotonic. */
+  readonly at: number;
+}
+
+export interface Served {
+  readonly url: string;
+  readonly received: Received[];
+  /** For a client that talks to this server alone, as fast as it likes. */
+  readonly options: { baseUrl: string; baseUrlV2: string; apiKey: string; appId: string; rateLimiter: false };
+}
+
+export type Answer = (outgoing: ServerResponse, received: Received, count: number) => void;
+
+export const servedKey = "test-key-0123456789";
+
+/** A real HTTP server on loopback that answers as the test says; closed, with all its connections, when the test ends. */
+export async function serve(answer: Answer): Promise<Served> {
+  const received: Received[] = [];
+  const server = createServer(async (incoming, outgoing) => {
+    const pieces: Buffer[] = [];
+    for await (const piece of incoming) pieces.push(piece as Buffer);
+    const { method = "", url = "", headers } = incoming;
+    const request = { method, path: url, headers, body: Buffer.concat(pieces).toString(), at: performance.now() };
+    answer(outgoing, request, received.push(request));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${portOf(server.address())}`;
+  const options = { baseUrl: url, baseUrlV2: url, apiKey: servedKey, appId: "app", rateLimiter: false } as const;
+  return { url, received, options };
+}
+
+/** An address where nobody listens: every connection is refused. */
+export async function refusedUrl(): Promise<string> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${portOf(server.address())}`;
+  server.close();
+  await once(server, "close");
+  return url;
+}
+
+export function json(outgoing: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+  outgoing.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+}
+
+/** What `GET /api/v1/customer/{id}` and `POST /api/v1/customer/create` answer. */
+export const profileAnswer = { data: { type: "profile", id: "c-1", attributes: { email: "ada@example.com" } }, links: {} };
+
+function portOf(address: ReturnType<ReturnType<typeof createServer>["address"]>): number {
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  return address.port;
+}
