@@ -4,6 +4,8 @@ import { ConfigurationError } from "./errors.ts";
 export interface OptionRule {
   readonly holds: (value: unknown) => boolean;
   readonly words: string;
+  /** A wrong number may be shown. Elsewhere it could be a key. */
+  readonly isNumeric?: true;
 }
 
 const isNumber = (value: unknown): value is number => typeof value === "number" && !Number.isNaN(value);
@@ -14,11 +16,15 @@ export const rules = {
   text: { holds: (value) => typeof value === "string" && value.trim() !== "", words: "a text that is not empty" },
   function: { holds: (value) => typeof value === "function", words: "a function" },
   object: { holds: (value) => typeof value === "object" && value !== null && !Array.isArray(value), words: "an object" },
-  durationMs: { holds: (value) => isNumber(value) && value > 0, words: "a number of milliseconds above 0" },
-  waitMs: { holds: (value) => isNumber(value) && value >= 0, words: "a number of milliseconds from 0" },
-  count: { holds: (value) => isWhole(value) && value >= 0, words: "a whole number from 0" },
-  positiveCount: { holds: (value) => isWhole(value) && value > 0, words: "a whole number from 1" },
-  priority: { holds: (value) => isWhole(value) && value >= 0 && value <= 9, words: "a whole number from 0 (first) to 9 (last)" },
+  durationMs: { holds: (value) => isNumber(value) && value > 0, words: "a number of milliseconds above 0", isNumeric: true },
+  waitMs: { holds: (value) => isNumber(value) && value >= 0, words: "a number of milliseconds from 0", isNumeric: true },
+  count: { holds: (value) => isWhole(value) && value >= 0, words: "a whole number from 0", isNumeric: true },
+  positiveCount: { holds: (value) => isWhole(value) && value > 0, words: "a whole number from 1", isNumeric: true },
+  priority: {
+    holds: (value) => isWhole(value) && value >= 0 && value <= 9,
+    words: "a whole number from 0 (first) to 9 (last)",
+    isNumeric: true,
+  },
   signal: {
     holds: (value) => typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value,
     words: "an AbortSignal",
@@ -41,7 +47,7 @@ export function readOptions(
     if (value === undefined) continue;
     const rule = Object.hasOwn(allowed, name) ? allowed[name] : undefined;
     if (!rule) throw new ConfigurationError(unknownOption(name, Object.keys(allowed), place));
-    if (!rule.holds(value)) throw new ConfigurationError(`${name} must be ${rule.words}, not ${kindOf(value)}.`);
+    if (!rule.holds(value)) throw new ConfigurationError(`${name} must be ${rule.words}, not ${wrongValue(value, rule)}.`);
     given[name] = value;
   }
   return given;
@@ -64,11 +70,14 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 }
 
+function wrongValue(value: unknown, { isNumeric }: OptionRule): string {
+  return isNumeric && typeof value === "number" ? String(value) : kindOf(value);
+}
+
 /** A value's kind; never the value, which could be a key in the wrong place. */
 function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
-  if (typeof value === "number") return String(value);
   if (value === "") return "an empty text";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

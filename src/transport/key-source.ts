@@ -1,4 +1,4 @@
-import { AudienceError, ConfigurationError } from "../errors.ts";
+import { ConfigurationError } from "../errors.ts";
 import type { Redactor } from "./redact.ts";
 
 /** A key, or a function that gives the current one, asked before every attempt so that keys can be rotated. */
@@ -31,7 +31,6 @@ export class KeySource {
     try {
       key = await ask();
     } catch (error) {
-      if (error instanceof AudienceError) throw error;
       throw new ConfigurationError(`The ${this.#option} function failed: ${describe(error)}`);
     }
     const checked = checkSecret(key, this.#option);

@@ -1,22 +1,55 @@
 const gramLength = 8;
 const mask = "[redacted]";
+/** Enough for all that is in flight, with a new key for every request; a year of rotation would slow each error down. */
+const rememberedKeys = 1_000;
 
 /**
  * Takes keys out of what the service, or a runtime's error, echoes: every run of text that shares eight characters
  * in a row with a key. Eight, because that much of a key in a log is already a finding; a shorter key goes whole.
  */
 export class Redactor {
-  readonly #grams = new Map<string, ReadonlySet<string>>();
+  /** The keys seen, and their stretches; the oldest first. */
+  readonly #keys = new Map<string, ReadonlySet<string>>();
+  /** All stretches, and how many keys hold each: one look per place in a text, however many keys there are. */
+  readonly #grams = new Map<string, number>();
+  readonly #lengths = new Set<number>();
 
   /** Keys are kept once seen: a service may echo the key that was rotated away a moment ago. */
-  learn(secret: string): void {
-    if (!this.#grams.has(secret)) this.#grams.set(secret, gramsOf(secret));
+  learn(key: string): void {
+    if (this.#keys.has(key)) return;
+    const grams = gramsOf(key);
+    this.#keys.set(key, grams);
+    for (const gram of grams) {
+      this.#grams.set(gram, (this.#grams.get(gram) ?? 0) + 1);
+      this.#lengths.add(gram.length);
+    }
+    if (this.#keys.size > rememberedKeys) this.#forgetOldest();
   }
 
   text(text: string): string {
-    let result = text;
-    for (const grams of this.#grams.values()) result = withoutGrams(result, grams);
-    return result;
+    let result = "";
+    let copied = 0;
+    for (let at = 0; at < text.length; at++) {
+      for (const length of this.#lengths) {
+        if (!this.#grams.has(text.slice(at, at + length))) continue;
+        // Stretches that overlap are one mask.
+        if (at > copied || copied === 0) result += text.slice(copied, at) + mask;
+        copied = Math.max(copied, at + length);
+      }
+    }
+    return copied === 0 ? text : result + text.slice(copied);
+  }
+
+  #forgetOldest(): void {
+    for (const [key, grams] of this.#keys) {
+      this.#keys.delete(key);
+      for (const gram of grams) {
+        const holders = this.#grams.get(gram) ?? 1;
+        if (holders > 1) this.#grams.set(gram, holders - 1);
+        else this.#grams.delete(gram);
+      }
+      return;
+    }
   }
 
   /** Redacts parsed JSON in place, with a stack of its own: an answer may be nested deeper than calls can be. */
@@ -38,7 +71,10 @@ export class Redactor {
 
   headers(headers: Headers): Headers {
     const result = new Headers();
-    headers.forEach((value, name) => result.append(name, this.text(value)));
+    headers.forEach((value, name) => {
+      // A mask is no header's name, so that one goes whole.
+      if (this.text(name) === name) result.append(name, this.text(value));
+    });
     return result;
   }
 
@@ -61,22 +97,4 @@ function gramsOf(secret: string): ReadonlySet<string> {
     for (let at = 0; at + length <= form.length; at++) grams.add(form.slice(at, at + length));
   }
   return grams;
-}
-
-function withoutGrams(text: string, grams: ReadonlySet<string>): string {
-  const lengths = new Set([...grams].map((gram) => gram.length));
-  let result = "";
-  let copied = 0;
-  let maskedTo = 0;
-  for (let at = 0; at < text.length; at++) {
-    for (const length of lengths) {
-      if (!grams.has(text.slice(at, at + length))) continue;
-      if (at >= maskedTo) {
-        result += text.slice(copied, at) + mask;
-      }
-      maskedTo = Math.max(maskedTo, at + length);
-      copied = maskedTo;
-    }
-  }
-  return copied === 0 ? text : result + text.slice(copied);
 }
