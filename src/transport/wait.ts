@@ -6,7 +6,8 @@ export function wait(delayMs: number, signal: AbortSignal): Promise<void> {
     const timer = setTimeout(() => {
       forget();
       resolve();
-    }, delayMs);
+      // One more, as a timer may fire within its last millisecond, and no wait is shortened.
+    }, Math.ceil(delayMs) + 1);
     const forget = onAbort(signal, () => {
       clearTimeout(timer);
       reject(signal.reason as Error);
