@@ -12,6 +12,7 @@ export function readBaseUrl(value: unknown, option: string, allowInsecureHttp: b
   if (value === "") return refuse("is empty");
   if (/[^\u0021-\u007e]/.test(value)) return refuse("holds a space or a character beyond ASCII; write international names as xn--…");
   if (value.includes("\\")) return refuse("holds a backslash");
+  if (/^\w+:\/\/[^/]*%/.test(value)) return refuse("holds a percent sign in its host");
   const url = parse(value) ?? refuse("is not a URL; it reads like https://example.com/prefix");
   if (url.protocol !== "https:" && url.protocol !== "http:") return refuse("must begin with https://");
   if (!/^https?:\/\/[^/]/i.test(value)) return refuse("must name a host right after https://");
