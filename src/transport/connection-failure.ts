@@ -58,6 +58,14 @@ export function readConnectionFailure(error: unknown): ConnectionFailure {
   return { reason: "other", ...sent, code: chain.map(codeOf).find((code) => code !== undefined) };
 }
 
+/** What a runtime's decompression says of a body that is not what its `Content-Encoding` names. */
+const decompressionCode = /^(Z_|ERR__ERROR_|ERR_BROTLI_|ERR_ZSTD_|ZSTD_)/;
+
+/** Whether a body came whole, but cannot be decompressed: to ask for it again would not help. */
+export function isUndecodable(error: unknown): boolean {
+  return causesOf(error).some((cause) => decompressionCode.test(codeOf(cause) ?? ""));
+}
+
 /** The error, its causes, and what an AggregateError (several addresses tried) holds; bounded, as a chain may be a ring. */
 function causesOf(error: unknown): unknown[] {
   const found: unknown[] = [];

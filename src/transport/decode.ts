@@ -12,12 +12,14 @@ import {
   type Outcome,
 } from "../errors.ts";
 import { UnreadableAnswer } from "../unreadable-answer.ts";
+import { jsonDepth } from "./json-depth.ts";
 import type { Redactor } from "./redact.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import type { Exchange } from "./send.ts";
 
 const shownBodyLength = 64 * 1024;
 const shownMessageLength = 300;
+const shownDepth = 500;
 
 /** An answer's value; or a `RedirectError`, an `ApiError`, or an `UnexpectedResponseError`. */
 export function decode<Body, Output>(
@@ -48,6 +50,7 @@ function readValue<Body, Output>(
       body: shownBody(exchange, redactor),
     });
   if (exchange.isTooLarge) throw unexpected("its body is larger than maxResponseBytes allows.");
+  if (exchange.failure !== undefined) throw unexpected("its body cannot be decompressed.");
   const body = parseJson(text);
   if (body === undefined && !endpoint.takesAnyAnswer) {
     throw unexpected(text === "" ? "its body is empty." : "its body is not JSON.");
@@ -102,7 +105,8 @@ function classOf(status: number): typeof ApiError {
 /** The body as an error shows it: parsed JSON, else the text, at most 64 KiB, without keys. */
 function shownBody({ text, isTooLarge, failure }: Exchange, redactor: Redactor): unknown {
   const isWhole = !isTooLarge && failure === undefined && text.length <= shownBodyLength;
-  const json = isWhole ? parseJson(text) : undefined;
+  // What is nested deeper would overflow the stack of whoever logs the error.
+  const json = isWhole && jsonDepth(text) <= shownDepth ? parseJson(text) : undefined;
   return json ? redactor.json(json.value) : redactor.text(text).slice(0, shownBodyLength);
 }
 

@@ -2,7 +2,7 @@ import ky from "ky";
 import { AudienceError, ConnectionError, TimeoutError } from "../errors.ts";
 import { onAbort } from "../on-abort.ts";
 import type { Place } from "../rate-limiter/rate-limiter.ts";
-import { readConnectionFailure } from "./connection-failure.ts";
+import { isUndecodable, readConnectionFailure } from "./connection-failure.ts";
 import { readBody, type BodyText } from "./read-body.ts";
 import { startTimer } from "./timer.ts";
 
@@ -54,7 +54,8 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
     if (options.signal.aborted) cut.abort(options.signal.reason);
     const body = await readBody(response, options.maxResponseBytes, cut.signal);
     // An error's status is known, whatever became of its body.
-    if (response.ok && body.failure !== undefined) throw connectionError(body.failure, options);
+    const isCut = body.failure !== undefined && !isUndecodable(body.failure);
+    if (response.ok && isCut) throw connectionError(body.failure, options);
     return { status: response.status, headers: response.headers, url: response.url || request.url, ...body };
   } catch (error) {
     if (cut.signal.aborted) {
@@ -106,7 +107,9 @@ function isResponse(value: unknown): value is Response {
 }
 
 function connectionError(error: unknown, { place, redact }: SendOptions): ConnectionError {
-  const { reason, wasSent, code } = readConnectionFailure(error);
+  const { reason, wasSent, ...failure } = readConnectionFailure(error);
+  // A fetch of the caller's may put anything into its errors.
+  const code = failure.code && redact(failure.code);
   if (wasSent) place.lost();
   else place.unused();
   return new ConnectionError({
