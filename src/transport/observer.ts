@@ -65,8 +65,10 @@ export class Observer {
 
   /** One attempt, from here to `answered` or `failed`. */
   attempt(call: CallFacts, attempt: number): AttemptObserver {
-    const event: RequestEvent = { ...factsOf(call), attempt };
     const channels = this.#channels?.hasSubscribers ? this.#channels : undefined;
+    const { onRequest, onResponse } = this.#hooks;
+    if (!channels && !onRequest && !onResponse && !this.#logs("debug")) return unseen;
+    const event: RequestEvent = { ...factsOf(call), attempt };
     this.#call("onRequest", event);
     if (this.#logs("debug")) this.#log("debug", `${label(event)} is sent`);
     channels?.start(event);
@@ -107,9 +109,9 @@ export class Observer {
     const hook = this.#hooks[name];
     if (!hook) return;
     try {
-      // A copy, so that a hook that writes on it changes nothing; the promise of an async hook may reject.
-      const result: unknown = hook({ ...event });
-      if (result instanceof Promise) result.catch(() => this.warn(`the hook ${name} rejected; this changes nothing`));
+      // A copy, so that a hook that writes on it changes nothing.
+      const result: unknown = hook({ ...event, ...(event.error && { error: { ...event.error } }) });
+      heedRejection(result, () => this.warn(`the hook ${name} rejected; this changes nothing`));
     } catch {
       this.warn(`the hook ${name} threw; this changes nothing`);
     }
@@ -121,7 +123,8 @@ export class Observer {
 
   #log(level: Exclude<LogLevel, "silent">, message: string): void {
     try {
-      this.#logger?.[level](`audience-sdk: ${message}`);
+      const result: unknown = this.#logger?.[level](`audience-sdk: ${message}`);
+      heedRejection(result, () => undefined);
     } catch {
       // A logger that throws must not fail the call, and there is nowhere left to say so.
     }
@@ -131,6 +134,14 @@ export class Observer {
 export interface AttemptObserver {
   answered(status: number, durationMs: number, error?: AudienceError): void;
   failed(durationMs: number, error: AudienceError): void;
+}
+
+/** Where nobody listens, an attempt costs nothing to tell of. */
+const unseen: AttemptObserver = { answered() {}, failed() {} };
+
+/** An async hook or logger may reject: unheard, that would end the process. Any thenable, as it may be another realm's. */
+function heedRejection(result: unknown, onRejection: () => void): void {
+  if (typeof result === "object" && result !== null && "then" in result) Promise.resolve(result).catch(onRejection);
 }
 
 function factsOf({ requestId, operation, method, path }: CallFacts): CallFacts {
