@@ -19,8 +19,8 @@ export function readHeaders(headers: unknown): Record<string, string> {
 
 function entriesOf(headers: object): [string, unknown][] {
   try {
-    // A Headers object gives nothing to Object.entries.
-    return headers instanceof Headers ? [...headers] : Object.entries(headers);
+    // A Headers object gives nothing to Object.entries, and may be of another implementation than the global one.
+    return Symbol.iterator in headers ? [...(headers as Headers)] : Object.entries(headers);
   } catch {
     throw new ConfigurationError("headers cannot be read: a getter or a proxy throws.");
   }
