@@ -126,6 +126,11 @@ export class ApiError extends AudienceError {
     this.body = details.body;
     if (details.retryAfterMs !== undefined) this.retryAfterMs = details.retryAfterMs;
   }
+
+  override toJSON(): Record<string, unknown> {
+    // JSON makes `{}` of a Headers object.
+    return { ...super.toJSON(), headers: Object.fromEntries(this.headers) };
+  }
 }
 
 /** 400: the service refuses the request as it is. */
@@ -183,16 +188,26 @@ export class ConnectionError extends AudienceError {
   }
 }
 
-/** An attempt took longer than `timeoutMs`, or the call longer than `deadlineMs`. */
+export interface TimeoutErrorDetails {
+  message: string;
+  outcome: Outcome;
+  timeoutMs: number;
+  cause?: unknown;
+}
+
+/**
+ * An attempt took longer than `timeoutMs`, or the call longer than `deadlineMs`. Where it is the backoff that would pass
+ * the deadline, `cause` is the failure that was to be retried.
+ */
 export class TimeoutError extends ConnectionError {
   override readonly name = "TimeoutError";
   override readonly code = "timeout";
   /** The limit that passed, in milliseconds. */
   readonly timeoutMs: number;
 
-  constructor(details: { message: string; outcome: Outcome; timeoutMs: number }) {
-    super({ message: details.message, outcome: details.outcome, reason: "other" });
-    this.timeoutMs = details.timeoutMs;
+  constructor({ timeoutMs, ...details }: TimeoutErrorDetails) {
+    super({ ...details, reason: "other" });
+    this.timeoutMs = timeoutMs;
   }
 }
 

@@ -1,4 +1,4 @@
-import { AudienceError, RateLimitError } from "../errors.ts";
+import { AudienceError, RateLimitError, RateLimitWaitError, isAudienceError } from "../errors.ts";
 import type { Place } from "../rate-limiter/rate-limiter.ts";
 import type { CallResult } from "./api-promise.ts";
 import { decode } from "./decode.ts";
@@ -45,7 +45,8 @@ async function takePlace<Body>(job: Job<Body, unknown>, settings: TransportSetti
   const { call, deadlineAt } = job;
   if (!session.limiter) return unlimitedPlace;
   const askedAt = settings.now();
-  const maxWaitMs = Math.min(job.settings.maxWaitMs ?? Infinity, deadlineAt - askedAt);
+  // A deadline that has passed, and whose timer is only late, leaves no time to wait.
+  const maxWaitMs = Math.max(0, Math.min(job.settings.maxWaitMs ?? Infinity, deadlineAt - askedAt));
   const place = session.limiter.take({
     priority: job.settings.priority,
     client: session,
@@ -58,9 +59,18 @@ async function takePlace<Body>(job: Job<Body, unknown>, settings: TransportSetti
   if (!(place instanceof Promise)) return place;
   try {
     return await place;
+  } catch (error) {
+    throw ofThisCopy(error);
   } finally {
     call.queuedMs += settings.now() - askedAt;
   }
+}
+
+/** The one limiter of a process may be of another copy of the package: its errors are made instances of this one's. */
+function ofThisCopy(error: unknown): unknown {
+  if (!isAudienceError(error) || error.code !== "rate_limit_wait") return error;
+  // By its code it is a RateLimitWaitError, of whichever copy.
+  return error instanceof RateLimitWaitError ? error : new RateLimitWaitError(error as RateLimitWaitError);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { AudienceError, endWith, type Outcome } from "../errors.ts";
+import { endWith, isAudienceError, type AudienceError, type Outcome } from "../errors.ts";
 import type { Operation } from "../endpoint.ts";
 
 const severity: readonly Outcome[] = ["not-sent", "not-applied", "unknown", "applied"];
@@ -56,7 +56,7 @@ export class Call {
 
   /** Completes an error with what only the whole call knows. */
   end<E>(error: E): E {
-    if (!(error instanceof AudienceError)) return error;
+    if (!isAudienceError(error)) return error;
     if (error.request) return error;
     const { requestId, operation, method, path, attempts } = this;
     return endWith(error, {

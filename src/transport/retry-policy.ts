@@ -10,6 +10,8 @@ export interface RetryQuestion {
   readonly failure: AudienceError;
   /** Whether the call leaves the service in the same state when it is carried out twice. */
   readonly isRepeatable: boolean;
+  /** Whether a limiter sits out the wait that a 429 asks for. */
+  readonly isPaced: boolean;
   /** Retries made so far. */
   readonly retries: number;
   /** From 0 to 1, drawn for this retry. */
@@ -17,14 +19,14 @@ export interface RetryQuestion {
 }
 
 /** How long to wait before the next attempt, in milliseconds; undefined if the failure is final. */
-export function retryDelayMs({ failure, isRepeatable, retries, random }: RetryQuestion): number | undefined {
+export function retryDelayMs({ failure, isRepeatable, isPaced, retries, random }: RetryQuestion): number | undefined {
   if (!mayBeRetried(failure, isRepeatable)) return undefined;
   // Half of it fixed, half of it by chance, so that callers who failed together do not return together.
   const backoffMs = Math.min(firstBackoffMs * 2 ** retries, longestBackoffMs) * (0.5 + random / 2);
   if (!(failure instanceof ApiError)) return backoffMs;
   const askedMs = failure.retryAfterMs ?? (failure instanceof RateLimitError ? shortestRefusalMs : 0);
   if (askedMs > longestRetryAfterMs) return undefined;
-  return failure instanceof RateLimitError ? askedMs : Math.max(askedMs, backoffMs);
+  return failure instanceof RateLimitError && isPaced ? askedMs : Math.max(askedMs, backoffMs);
 }
 
 function mayBeRetried(failure: AudienceError, isRepeatable: boolean): boolean {

@@ -5,8 +5,8 @@ export interface RetryRules {
   readonly maxAttempts: number;
   /** The call's: aborted, nothing is tried again. */
   readonly signal: AbortSignal;
-  /** Rejects with the failure if it is final; else resolves once the next attempt may be made. */
-  readonly beforeNext: (failure: Error) => Promise<void>;
+  /** Rejects with the failure of attempt number `made` if it is final; else resolves once the next may be made. */
+  readonly beforeNext: (failure: Error, made: number) => Promise<void>;
 }
 
 /** Runs an attempt until it succeeds or its failure is final. */
@@ -17,6 +17,6 @@ export function retry<T>(attempt: () => Promise<T>, rules: RetryRules): Promise<
     minTimeout: 0,
     maxTimeout: 0,
     signal: rules.signal,
-    onFailedAttempt: ({ error }) => rules.beforeNext(error),
+    onFailedAttempt: ({ error, attemptNumber }) => rules.beforeNext(error, attemptNumber),
   });
 }

@@ -1,5 +1,5 @@
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
-import { AbortError, AudienceError, AuthenticationError, RateLimitError, TimeoutError } from "../errors.ts";
+import { AbortError, ApiError, AudienceError, AuthenticationError, RateLimitError, TimeoutError } from "../errors.ts";
 import { onAbort } from "../on-abort.ts";
 import { apiPromise, type ApiPromise, type CallResult } from "./api-promise.ts";
 import { attempt } from "./attempt.ts";
@@ -120,12 +120,14 @@ export class Transport {
     }
     // By attempts made, not by requests sent: a key that was not given is an attempt too.
     const retries = made - 1 - job.key.changes;
-    const delayMs = retryDelayMs({ failure, isRepeatable, retries, random: random() });
-    if (delayMs === undefined || retries >= settings.maxRetries || now() + delayMs > job.deadlineAt) throw failure;
-    observer.retries(call, call.attempts, delayMs, failure);
+    const isPaced = this.session.limiter !== undefined;
+    const delayMs = retryDelayMs({ failure, isRepeatable, isPaced, retries, random: random() });
+    if (delayMs === undefined || retries >= settings.maxRetries) throw failure;
+    if (now() + delayMs > job.deadlineAt) throw namesItsWait(failure) ? failure : deadlineError(settings.deadlineMs, failure);
+    observer.retries(call, Math.max(1, call.attempts), delayMs, failure);
     // A refusal pauses the limiter for everybody, and lets the refused call go first when the pause ends.
     call.wasRefused = failure instanceof RateLimitError;
-    if (call.wasRefused && this.session.limiter) return;
+    if (call.wasRefused && isPaced) return;
     await wait(delayMs, call.signal);
   }
 }
@@ -134,7 +136,14 @@ function abortError(signal: AbortSignal): AbortError {
   return new AbortError({ outcome: "not-sent", cause: signal.reason });
 }
 
-function deadlineError(deadlineMs: number): TimeoutError {
-  const message = `The call was not over within its deadline of ${deadlineMs} ms.`;
-  return new TimeoutError({ message, outcome: "not-sent", timeoutMs: deadlineMs });
+function deadlineError(deadlineMs: number, failure?: AudienceError): TimeoutError {
+  const message = failure
+    ? `The next attempt would have begun after the call's deadline of ${deadlineMs} ms.`
+    : `The call was not over within its deadline of ${deadlineMs} ms.`;
+  return new TimeoutError({ message, outcome: "not-sent", timeoutMs: deadlineMs, ...(failure && { cause: failure }) });
+}
+
+/** Whether a failure says itself when to come back. */
+function namesItsWait(failure: AudienceError): boolean {
+  return failure instanceof RateLimitError || (failure instanceof ApiError && failure.retryAfterMs !== undefined);
 }
