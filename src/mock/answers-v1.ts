@@ -5,19 +5,33 @@ import type { MockVariants } from "./variants.ts";
 
 type Item = Record<string, unknown>;
 
-const DOCUMENTED_ATTRIBUTES = ["email", "phone", "first_name", "email_opt_in", "source", "created", "updated"];
+const DOCUMENTED_ATTRIBUTES = new Set([
+  "email",
+  "phone",
+  "first_name",
+  "email_opt_in",
+  "source",
+  "created",
+  "updated",
+]);
 
 function attributesOf(contact: MockContact, variants: MockVariants): Item {
   const { id: _id, consents: _consents, other_fields: _others, ...attributes } = contact;
   if (variants.profileAttributes === "all") return attributes;
-  return Object.fromEntries(Object.entries(attributes).filter(([key]) => DOCUMENTED_ATTRIBUTES.includes(key)));
+  return Object.fromEntries(Object.entries(attributes).filter(([key]) => DOCUMENTED_ATTRIBUTES.has(key)));
 }
 
 /** "v1 contact (profile) response envelope". */
-export function profileEnvelope(contact: MockContact, { variants, baseUrl }: Exchange): { data: Item; links: Item } {
+export function profileEnvelope(
+  contact: MockContact,
+  { variants, baseUrl }: Exchange,
+): { data: Item; links: Item } {
   const self = `${baseUrl}/api/v1/customer/${contact.id}`;
   const relationships = { lists: { links: { related: `${self}/lists` } } };
-  return { data: { type: "profile", id: contact.id, attributes: attributesOf(contact, variants), relationships }, links: { self } };
+  return {
+    data: { type: "profile", id: contact.id, attributes: attributesOf(contact, variants), relationships },
+    links: { self },
+  };
 }
 
 export function listedCustomer(contact: MockContact, exchange: Exchange): Item {
@@ -39,14 +53,23 @@ export function listedGroup(group: MockGroup, { variants }: Exchange): Item {
 export function singleGroup(group: MockGroup, { variants, baseUrl }: Exchange): unknown {
   if (variants.v1Group === "flat") return { ...group };
   if (variants.v1Group === "data") return { data: { ...group } };
-  return { data: groupResource(group), links: { self: `${baseUrl}/api/v1/contact-groups/${encodeURIComponent(group.id)}` } };
+  return {
+    data: groupResource(group),
+    links: { self: `${baseUrl}/api/v1/contact-groups/${encodeURIComponent(group.id)}` },
+  };
 }
 
 /** "list contacts", "list lists and segments": the shape is not shown, so it is an option. */
 export function listAnswer<Source>(
   exchange: Exchange,
   sources: readonly Source[],
-  { page, limit, name, path, itemOf }: { page: number; limit: number; name: string; path: string; itemOf: (source: Source) => Item },
+  {
+    page,
+    limit,
+    name,
+    path,
+    itemOf,
+  }: { page: number; limit: number; name: string; path: string; itemOf: (source: Source) => Item },
 ): Reply {
   const { v1List, v1Paging, v1PagingCase } = exchange.variants;
   const slice = slicePage(sources, page, limit);
@@ -72,7 +95,11 @@ export function listAnswer<Source>(
   return { status: 200, body, applied: false };
 }
 
-function pageLinks({ baseUrl, query }: Exchange, path: string, { page, limit, pages }: { page: number; limit: number; pages: number }): Item {
+function pageLinks(
+  { baseUrl, query }: Exchange,
+  path: string,
+  { page, limit, pages }: { page: number; limit: number; pages: number },
+): Item {
   const last = Math.max(1, pages);
   const to = (target: number) => {
     const search = new URLSearchParams(query);
@@ -89,7 +116,10 @@ function pageLinks({ baseUrl, query }: Exchange, path: string, { page, limit, pa
   };
 }
 
-function pageNumbers(numbers: { page: number; limit: number; pages: number; total: number }, form: "snake" | "camel"): Item {
+function pageNumbers(
+  numbers: { page: number; limit: number; pages: number; total: number },
+  form: "snake" | "camel",
+): Item {
   const { page, limit, pages, total } = numbers;
   return form === "snake"
     ? { current_page: page, items_per_page: limit, total_pages: pages, total_items: total }
@@ -105,20 +135,34 @@ const TITLES: Readonly<Record<number, string>> = {
   500: "Internal Server Error",
 };
 
+const pointerTo = (path: string) => `/${path.replaceAll(".", "/")}`;
+
 /** "The v1 error body shape: not shown." */
-export function v1ErrorReply(shape: MockVariants["v1Error"], status: number, message: string, problems: readonly Problem[]): Reply {
+export function v1ErrorReply(
+  shape: MockVariants["v1Error"],
+  status: number,
+  message: string,
+  problems: readonly Problem[],
+): Reply {
   const title = TITLES[status] ?? "Error";
   const each = problems.length > 0 ? problems : [{ path: "", message }];
   const bodyOf = (): unknown => {
     if (typeof shape === "function") return shape({ status, message, problems });
     if (shape === "message") return { message };
     if (shape === "error") return { error: message };
-    if (shape === "error-object") return { error: { code: title.toLowerCase().replaceAll(" ", "_"), message } };
-    if (shape === "errors") return { errors: each.map((problem) => ({ field: problem.path, message: problem.message })) };
-    if (shape === "status-code") return { statusCode: status, message: each.map((problem) => problem.message), error: title };
-    const pointer = (path: string) => `/${path.replaceAll(".", "/")}`;
+    if (shape === "error-object")
+      return { error: { code: title.toLowerCase().replaceAll(" ", "_"), message } };
+    if (shape === "errors")
+      return { errors: each.map((problem) => ({ field: problem.path, message: problem.message })) };
+    if (shape === "status-code")
+      return { statusCode: status, message: each.map((problem) => problem.message), error: title };
     return {
-      errors: each.map(({ path, message: detail }) => ({ status: String(status), title, detail, source: { pointer: pointer(path) } })),
+      errors: each.map(({ path, message: detail }) => ({
+        status: String(status),
+        title,
+        detail,
+        source: { pointer: pointerTo(path) },
+      })),
     };
   };
   if (shape === "text") return { status, plainText: message, applied: false };

@@ -70,7 +70,10 @@ A seed file; every field but organizations' id, apiKeys and appId may be left ou
   }
 `;
 
-export function startMessage(client: MockClientOptions, organizations: readonly MockOrganizationSeed[]): string {
+export function startMessage(
+  client: MockClientOptions,
+  organizations: readonly MockOrganizationSeed[],
+): string {
   const described = organizations.map(({ id, apiKeys, apiKeysV2 = apiKeys, appId, lists = [] }) =>
     [
       `organization ${id}`,
@@ -88,5 +91,12 @@ export function startMessage(client: MockClientOptions, organizations: readonly 
     `export AUDIENCE_APP_ID=${client.appId}`,
   ];
   const call = `curl -H 'X-API-Key: ${client.apiKey}' ${client.baseUrl}/api/v1/contact-groups`;
-  return [`audience-mock listens on ${new URL(client.baseUrl).origin}`, ...described, ...environment, call, "Ctrl-C stops it.", ""].join("\n");
+  return [
+    `audience-mock listens on ${new URL(client.baseUrl).origin}`,
+    ...described,
+    ...environment,
+    call,
+    "Ctrl-C stops it.",
+    "",
+  ].join("\n");
 }

@@ -1,23 +1,36 @@
 #!/usr/bin/env node
 import { readFile } from "node:fs/promises";
-import { parseArgs } from "node:util";
+import { inspect, parseArgs } from "node:util";
 import { HELP, startMessage } from "./cli-texts.ts";
 import { createMockService, type MockServiceOptions } from "./mock-service.ts";
 import { DEFAULT_ORGANIZATION } from "./seed.ts";
 
 const DEFAULT_PORT = 4010;
-const SEED_KEYS: readonly string[] = ["organizations", "rateLimits", "faults", "latencyMs", "seed", "variants"];
+const SEED_KEYS: readonly string[] = [
+  "organizations",
+  "rateLimits",
+  "faults",
+  "latencyMs",
+  "seed",
+  "variants",
+];
 
 /** A complaint about how the command was called; its text is all that the user is shown. */
 class UsageError extends Error {}
 
 function readArguments(): { port: number; seedFile: string | undefined; wantsHelp: boolean } {
-  const options = { port: { type: "string" }, seed: { type: "string" }, help: { type: "boolean", short: "h" } } as const;
+  const options = {
+    port: { type: "string" },
+    seed: { type: "string" },
+    help: { type: "boolean", short: "h" },
+  } as const;
   try {
     const { values } = parseArgs({ options });
     const port = values.port === undefined ? DEFAULT_PORT : Number(values.port);
     if (!Number.isInteger(port) || port < 0 || port > 65_535 || values.port === "") {
-      throw new UsageError(`--port must be a whole number from 0 (any free port) to 65535, not "${values.port}"`);
+      throw new UsageError(
+        `--port must be a whole number from 0 (any free port) to 65535, not "${values.port}"`,
+      );
     }
     return { port, seedFile: values.seed, wantsHelp: values.help ?? false };
   } catch (error) {
@@ -34,10 +47,12 @@ async function readSeed(file: string | undefined): Promise<MockServiceOptions> {
   } catch (error) {
     throw new UsageError(`--seed ${file}: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (typeof content !== "object" || content === null) throw new UsageError(`--seed ${file}: must hold an object or an array`);
+  if (typeof content !== "object" || content === null)
+    throw new UsageError(`--seed ${file}: must hold an object or an array`);
   const seed = Array.isArray(content) ? { organizations: content } : content;
   const unknown = Object.keys(seed).find((key) => !SEED_KEYS.includes(key));
-  if (unknown !== undefined) throw new UsageError(`--seed ${file}: "${unknown}" is none of ${SEED_KEYS.join(", ")}`);
+  if (unknown !== undefined)
+    throw new UsageError(`--seed ${file}: "${unknown}" is none of ${SEED_KEYS.join(", ")}`);
   return seed;
 }
 
@@ -56,13 +71,21 @@ async function start(options: MockServiceOptions, port: number) {
     return await createMockService(options).listen({ port });
   } catch (error) {
     const isInUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-    if (isInUse) throw new UsageError(`port ${port} is in use; choose another with --port, or --port 0 for any free one`);
+    if (isInUse)
+      throw new UsageError(
+        `port ${port} is in use; choose another with --port, or --port 0 for any free one`,
+      );
     throw error instanceof TypeError ? new UsageError(error.message) : error;
   }
 }
 
 run().catch((error: unknown) => {
-  const text = error instanceof UsageError ? `${error.message}\nSee audience-mock --help` : error;
-  console.error(text);
+  const text =
+    error instanceof UsageError
+      ? `${error.message}
+See audience-mock --help`
+      : inspect(error);
+  process.stderr.write(`${text}
+`);
   process.exitCode = 1;
 });

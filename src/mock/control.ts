@@ -1,4 +1,4 @@
-import type { MockFault } from "./faults.ts";
+import { checkFault } from "./faults.ts";
 import type { MockService } from "./mock-service.ts";
 
 /** Where a test in another process or language looks into the books. */
@@ -19,8 +19,9 @@ export async function controlResponse(service: MockService, request: Request): P
       case "GET requests":
         return Response.json(service.requests);
       case "POST faults": {
-        // addFault refuses a kind that it does not know.
-        service.addFault((await request.json()) as MockFault);
+        const fault: unknown = await request.json();
+        checkFault(fault);
+        service.addFault(fault);
         return Response.json({ added: true }, { status: 201 });
       }
       case "POST reset":
@@ -30,6 +31,9 @@ export async function controlResponse(service: MockService, request: Request): P
         return Response.json({ message: `there is no ${request.method} ${pathname}` }, { status: 404 });
     }
   } catch (error) {
-    return Response.json({ message: error instanceof Error ? error.message : String(error) }, { status: 400 });
+    return Response.json(
+      { message: error instanceof Error ? error.message : String(error) },
+      { status: 400 },
+    );
   }
 }

@@ -36,7 +36,11 @@ export interface MockEndpoint {
 }
 
 /** "page number", "items per page": whole numbers from 1, values above the cap are the cap. */
-export function readPage(query: URLSearchParams, defaultLimit: number, maxLimit: number): { page: number; limit: number } {
+export function readPage(
+  query: URLSearchParams,
+  defaultLimit: number,
+  maxLimit: number,
+): { page: number; limit: number } {
   const read = (name: string, missing: number): number => {
     const sent = query.get(name);
     if (sent === null) return missing;
@@ -48,7 +52,15 @@ export function readPage(query: URLSearchParams, defaultLimit: number, maxLimit:
 }
 
 /** The items of one page, with what is told about all of them. */
-export function slicePage<Item>(items: readonly Item[], page: number, limit: number): { items: Item[]; total: number; pages: number } {
+export function slicePage<Item>(
+  items: readonly Item[],
+  page: number,
+  limit: number,
+): { items: Item[]; total: number; pages: number } {
   const start = (page - 1) * limit;
-  return { items: items.slice(start, start + limit), total: items.length, pages: Math.ceil(items.length / limit) };
+  return {
+    items: items.slice(start, start + limit),
+    total: items.length,
+    pages: Math.ceil(items.length / limit),
+  };
 }

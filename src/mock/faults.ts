@@ -1,5 +1,5 @@
 import type { Random } from "./random.ts";
-import type { MockOperation } from "./variants.ts";
+import { type MockOperation, OPERATIONS } from "./variants.ts";
 
 /**
  * What can go wrong, and whether a write that it strikes is carried out.
@@ -54,12 +54,61 @@ export interface MockFault {
   location?: string;
 }
 
-const KINDS: ReadonlySet<string> = new Set<MockFaultKind>([
-  "reset-before", "reset-after", "hang", "latency", "429", "500-before", "500-after", "502-html", "503-retry-after",
-  "truncated-json", "wrong-json", "wrong-content-type", "empty-body", "huge-body", "slow-body", "redirect",
-]);
+const KINDS: readonly MockFaultKind[] = [
+  "reset-before",
+  "reset-after",
+  "hang",
+  "latency",
+  "429",
+  "500-before",
+  "500-after",
+  "502-html",
+  "503-retry-after",
+  "truncated-json",
+  "wrong-json",
+  "wrong-content-type",
+  "empty-body",
+  "huge-body",
+  "slow-body",
+  "redirect",
+];
 
-const REFUSING: ReadonlySet<MockFaultKind> = new Set(["reset-before", "500-before", "503-retry-after", "429", "redirect"]);
+/** Says at once what is wrong with a fault: one with a typing error would never strike. */
+export function checkFault(fault: unknown): asserts fault is MockFault {
+  if (typeof fault !== "object" || fault === null)
+    throw new TypeError("fault: must be an object with a kind");
+  const known: Readonly<Record<string, (value: unknown) => boolean>> = {
+    kind: (value) => KINDS.some((kind) => kind === value),
+    operation: (value) => OPERATIONS.some((operation) => operation === value),
+    times: isCount,
+    after: isCount,
+    probability: (value) => isCount(value) && value <= 1,
+    retryAfter: (value) => value === false || value instanceof Date || isCount(value),
+    delayMs: isCount,
+    location: (value) => typeof value === "string",
+  };
+  for (const [name, value] of Object.entries({ kind: undefined, ...fault })) {
+    if (!Object.hasOwn(known, name))
+      throw new TypeError(`fault: "${name}" is none of ${Object.keys(known).join(", ")}`);
+    if (known[name]?.(value) === true || (value === undefined && name !== "kind")) continue;
+    const choices = name === "kind" ? KINDS : name === "operation" ? OPERATIONS : undefined;
+    throw new TypeError(
+      `fault: ${name} cannot be ${JSON.stringify(value)}${choices ? `; there are: ${choices.join(", ")}` : ""}`,
+    );
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && value >= 0;
+}
+
+const REFUSING: ReadonlySet<MockFaultKind> = new Set([
+  "reset-before",
+  "500-before",
+  "503-retry-after",
+  "429",
+  "redirect",
+]);
 
 /** Whether the service never gets to carry out what a struck request asks for. */
 export function keepsFromApplying(fault: MockFault | undefined): boolean {
@@ -83,7 +132,7 @@ export class FaultPlan {
   }
 
   add(fault: MockFault): void {
-    if (!KINDS.has(fault.kind)) throw new TypeError(`fault: "${fault.kind}" is no kind; there are: ${[...KINDS].join(", ")}`);
+    checkFault(fault);
     this.#planned.push({ fault: { ...fault }, met: 0, struck: 0 });
   }
 

@@ -69,7 +69,8 @@ async function answer(
   request: Request,
   { target, entry, body, waitMs }: Arrival,
 ): Promise<{ response: Response | undefined; hangs: boolean }> {
-  const errorReply = (status: number, message: string, problems: readonly Problem[] = []) => errorReplyOf(target, state, status, message, problems);
+  const errorReply = (status: number, message: string, problems: readonly Problem[] = []) =>
+    errorReplyOf(target, state, status, message, problems);
   if (waitMs > 0) return { response: rateLimitResponse(state, waitMs, errorReply), hangs: false };
 
   const fault = state.faults.strike(target.endpoint?.operation);
@@ -79,18 +80,28 @@ async function answer(
     reply = replyTo(state, request, target, body, errorReply);
     entry.applied = reply.applied;
   }
-  const delayMs = fault === undefined || fault.kind === "slow-body" ? 0 : (fault.delayMs ?? (fault.kind === "latency" ? 1_000 : 0));
+  const delayMs =
+    fault === undefined || fault.kind === "slow-body"
+      ? 0
+      : (fault.delayMs ?? (fault.kind === "latency" ? 1_000 : 0));
   if (delayMs > 0) await sleep(delayMs, request.signal);
   if (fault?.kind === "reset-before" || fault?.kind === "reset-after" || fault?.kind === "hang") {
     return { response: undefined, hangs: fault.kind === "hang" };
   }
-  return { response: responseOf(fault, reply, { errorReply, url: target.url, signal: request.signal }), hangs: false };
+  return {
+    response: responseOf(fault, reply, { errorReply, url: target.url, signal: request.signal }),
+    hangs: false,
+  };
 }
 
 function responseOf(
   fault: MockFault | undefined,
   reply: Reply | undefined,
-  { errorReply, url, signal }: { errorReply: (status: number, message: string) => Reply; url: URL; signal: AbortSignal },
+  {
+    errorReply,
+    url,
+    signal,
+  }: { errorReply: (status: number, message: string) => Reply; url: URL; signal: AbortSignal },
 ): Response | undefined {
   if (fault === undefined) return reply && toResponse(reply);
   return faultResponse(fault, errorReply, url) ?? (reply && spoiledResponse(fault, reply, signal));
@@ -109,7 +120,14 @@ function replyTo(
     const { endpoint, url, baseUrl, id } = target;
     if (endpoint === undefined) throw new Refusal(404, `there is no ${request.method} ${url.pathname}`);
     const { variants } = state;
-    return endpoint.answer({ organization, variants, id, query: url.searchParams, json: () => parseJson(request, body), baseUrl });
+    return endpoint.answer({
+      organization,
+      variants,
+      id,
+      query: url.searchParams,
+      json: () => parseJson(request, body),
+      baseUrl,
+    });
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return { ...errorReply(error.status, error.message, error.problems), applied: error.applied };
@@ -117,14 +135,20 @@ function replyTo(
 }
 
 /** "Authentication": each family has its own headers; what is missing or invalid is a 401. */
-function authenticate({ world, variants }: MockState, headers: Headers, { family, endpoint }: Target): Organization {
+function authenticate(
+  { world, variants }: MockState,
+  headers: Headers,
+  { family, endpoint }: Target,
+): Organization {
   const key = headers.get(family === "v1" ? "x-api-key" : "service-api-key");
   const organization = key === null ? undefined : world.byKey(family, key);
   const needsAppId = family === "v2" || variants.v1NeedsAppId;
   if (key === null || organization === undefined) throw new Refusal(401, "API key missing or invalid");
-  if (needsAppId && headers.get("service-app-id") !== organization.appId) throw new Refusal(401, "app id missing or invalid");
+  if (needsAppId && headers.get("service-app-id") !== organization.appId)
+    throw new Refusal(401, "app id missing or invalid");
   const permitted = Object.hasOwn(variants.permissions, key) ? variants.permissions[key] : undefined;
-  if (permitted && endpoint && !permitted.includes(endpoint.operation)) throw new Refusal(403, "the key does not permit this");
+  if (permitted && endpoint && !permitted.includes(endpoint.operation))
+    throw new Refusal(403, "the key does not permit this");
   return organization;
 }
 
@@ -147,9 +171,12 @@ function targetOf(request: Request, variants: MockVariants): Target {
   ] as const) {
     const prefix = new URL(base).pathname.replace(/\/+$/, "");
     const path = url.pathname.slice(prefix.length);
-    const isOfFamily = url.pathname.startsWith(prefix) && path.startsWith(family === "v1" ? "/api/v1/" : "/v2/");
+    const isOfFamily =
+      url.pathname.startsWith(prefix) && path.startsWith(family === "v1" ? "/api/v1/" : "/v2/");
     if (!isOfFamily) continue;
-    const endpoint = endpoints.find((candidate) => candidate.method === request.method && candidate.path.test(path));
+    const endpoint = endpoints.find(
+      (candidate) => candidate.method === request.method && candidate.path.test(path),
+    );
     const id = decoded(endpoint?.path.exec(path)?.[1] ?? "");
     return { url, family, baseUrl: `${url.origin}${prefix}`, endpoint, id };
   }
@@ -165,15 +192,28 @@ function decoded(segment: string): string {
   }
 }
 
-function errorReplyOf(target: Target, state: MockState, status: number, message: string, problems: readonly Problem[]): Reply {
+function errorReplyOf(
+  target: Target,
+  state: MockState,
+  status: number,
+  message: string,
+  problems: readonly Problem[],
+): Reply {
   if (target.family === "v1") return v1ErrorReply(state.variants.v1Error, status, message, problems);
   return { status, body: { status: "error", message }, applied: false };
 }
 
-function rateLimitResponse(state: MockState, waitMs: number, errorReply: (status: number, message: string) => Reply): Response {
+function rateLimitResponse(
+  state: MockState,
+  waitMs: number,
+  errorReply: (status: number, message: string) => Reply,
+): Response {
   const retryAfter = retryAfterOf(waitMs, state.nowMs(), state.rateLimits?.retryAfter ?? "seconds");
   const reply = errorReply(state.variants.rateLimitStatus, "rate limit exceeded");
-  return toResponse({ ...reply, ...(retryAfter !== undefined && { headers: { "retry-after": retryAfter } }) });
+  return toResponse({
+    ...reply,
+    ...(retryAfter !== undefined && { headers: { "retry-after": retryAfter } }),
+  });
 }
 
 function latencyOf({ latencyMs, random }: MockState): number {

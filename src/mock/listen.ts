@@ -15,7 +15,7 @@ export interface MockListener {
   /** As `mock.clientOptions`, but without `fetch`, so that requests take the network. */
   readonly clientOptions: MockClientOptions;
   /** Cuts what is open, hanging requests too, and frees the port. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -26,10 +26,18 @@ interface ListenContext {
 }
 
 /** The door of real HTTP: loopback only, so that no other machine can reach it. */
-export async function listen({ answer, service, clientOptions }: ListenContext, { port = 0 }: MockListenOptions): Promise<MockListener> {
+export async function listen(
+  { answer, service, clientOptions }: ListenContext,
+  { port = 0 }: MockListenOptions,
+): Promise<MockListener> {
   const { createServer } = await import("node:http");
   const server = createServer((incoming, outgoing) => {
-    void serve(incoming, outgoing, async (request) => (await controlResponse(service, request)) ?? answer(request, incoming.socket.remoteAddress ?? ""));
+    void serve(
+      incoming,
+      outgoing,
+      async (request) =>
+        (await controlResponse(service, request)) ?? answer(request, incoming.socket.remoteAddress ?? ""),
+    );
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -42,7 +50,11 @@ export async function listen({ answer, service, clientOptions }: ListenContext, 
   return { url, clientOptions: { ...clientOptions, ...urls }, close, [Symbol.asyncDispose]: close };
 }
 
-async function serve(incoming: IncomingMessage, outgoing: ServerResponse, answer: (request: Request) => Promise<Response>): Promise<void> {
+async function serve(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  answer: (request: Request) => Promise<Response>,
+): Promise<void> {
   const gone = new AbortController();
   outgoing.on("close", () => gone.abort());
   try {
@@ -60,15 +72,20 @@ async function serve(incoming: IncomingMessage, outgoing: ServerResponse, answer
 }
 
 async function toRequest(incoming: IncomingMessage, signal: AbortSignal): Promise<Request> {
-  const pieces: Buffer[] = [];
-  for await (const piece of incoming) pieces.push(piece);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of incoming) if (piece instanceof Uint8Array) pieces.push(piece);
   const headers = new Headers();
   for (let index = 0; index + 1 < incoming.rawHeaders.length; index += 2) {
     headers.append(incoming.rawHeaders[index] ?? "", incoming.rawHeaders[index + 1] ?? "");
   }
   const url = new URL(incoming.url ?? "/", `http://${incoming.headers.host ?? "127.0.0.1"}`);
   const hasBody = incoming.method !== "GET" && incoming.method !== "HEAD" && pieces.length > 0;
-  return new Request(url, { method: incoming.method ?? "GET", headers, signal, ...(hasBody && { body: Buffer.concat(pieces) }) });
+  return new Request(url, {
+    method: incoming.method ?? "GET",
+    headers,
+    signal,
+    ...(hasBody && { body: Buffer.concat(pieces) }),
+  });
 }
 
 async function send(body: Response["body"], outgoing: ServerResponse, gone: AbortSignal): Promise<void> {
@@ -81,7 +98,7 @@ async function send(body: Response["body"], outgoing: ServerResponse, gone: Abor
 function drained(outgoing: ServerResponse, gone: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     outgoing.once("drain", resolve);
-    gone.addEventListener("abort", () => reject(gone.reason), { once: true });
+    gone.addEventListener("abort", () => reject(new Error("the caller has gone")), { once: true });
   });
 }
 

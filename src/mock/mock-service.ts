@@ -50,14 +50,14 @@ export interface MockService {
   /** Ready for `new AudienceClient(…)`, with the first organization's keys, over `mock.fetch`. */
   readonly clientOptions: MockClientOptions & { fetch: MockFetch };
   /** Copies of one organization's books as they are now. Throws where nobody has the id or key. */
-  organization(idOrApiKey: string): MockBooks;
+  readonly organization: (idOrApiKey: string) => MockBooks;
   /** What arrived, in order. */
   readonly requests: readonly MockRequest[];
-  addFault(fault: MockFault): void;
+  readonly addFault: (fault: MockFault) => void;
   /** Back to the start: the seed's books, its faults, no requests, an unused rate limit. Ends what hangs. */
-  reset(): void;
+  readonly reset: () => void;
   /** Serves real HTTP on loopback; loads `node:http` only now. */
-  listen(options?: MockListenOptions): Promise<MockListener>;
+  readonly listen: (options?: MockListenOptions) => Promise<MockListener>;
 }
 
 /**
@@ -103,7 +103,11 @@ export function createMockService(options: MockServiceOptions = {}): MockService
     const response = await untilAborted(answer(request, "in-process"), request.signal);
     return Object.defineProperty(response, "url", { value: request.url });
   };
-  const clientOptions = clientOptionsOf(options.organizations?.[0] ?? DEFAULT_ORGANIZATION, variants, rateLimits);
+  const clientOptions = clientOptionsOf(
+    options.organizations?.[0] ?? DEFAULT_ORGANIZATION,
+    variants,
+    rateLimits,
+  );
   const service: MockService = {
     fetch,
     clientOptions: { ...clientOptions, fetch },
@@ -123,11 +127,14 @@ export function createMockService(options: MockServiceOptions = {}): MockService
 
 function variantsOf(chosen: Partial<MockVariants>): MockVariants {
   const unknown = Object.keys(chosen).find((name) => !Object.hasOwn(DEFAULT_VARIANTS, name));
-  if (unknown !== undefined) throw new TypeError(`variants: "${unknown}" is none of ${Object.keys(DEFAULT_VARIANTS).join(", ")}`);
+  if (unknown !== undefined)
+    throw new TypeError(`variants: "${unknown}" is none of ${Object.keys(DEFAULT_VARIANTS).join(", ")}`);
   return { ...DEFAULT_VARIANTS, ...chosen };
 }
 
-function rateLimitsOf(rateLimits: NonNullable<MockServiceOptions["rateLimits"]>): MockRateLimitOptions | undefined {
+function rateLimitsOf(
+  rateLimits: NonNullable<MockServiceOptions["rateLimits"]>,
+): MockRateLimitOptions | undefined {
   if (rateLimits === false) return undefined;
   if (rateLimits === "documented") return { windows: DOCUMENTED_RATE };
   return "windows" in rateLimits ? rateLimits : { windows: rateLimits };
@@ -146,11 +153,17 @@ function clientOptionsOf(
 }
 
 /** As `fetch` does: an abort rejects at once with the signal's reason, while the request itself goes on. */
-function untilAborted(answer: Promise<Response>, signal: AbortSignal): Promise<Response> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    const stop = (): void => signal.removeEventListener("abort", onAbort);
-    answer.then(resolve, reject).finally(stop);
+async function untilAborted(answer: Promise<Response>, signal: AbortSignal): Promise<Response> {
+  const listener = { handleEvent: (): void => undefined };
+  const aborted = new Promise<void>((resolve) => {
+    listener.handleEvent = resolve;
   });
+  signal.addEventListener("abort", listener);
+  try {
+    await Promise.race([answer, aborted]);
+  } finally {
+    signal.removeEventListener("abort", listener);
+  }
+  signal.throwIfAborted();
+  return answer;
 }

@@ -96,14 +96,23 @@ export class Organization {
   }
 
   /** The contact "with the same email or phone". */
-  find({ email, phone }: { email?: string | undefined; phone?: string | undefined }): MockContact | undefined {
+  find({
+    email,
+    phone,
+  }: {
+    email?: string | undefined;
+    phone?: string | undefined;
+  }): MockContact | undefined {
     const byEmail = email === undefined ? undefined : this.#byEmail.get(this.#emailKey(email));
     const byPhone = phone === undefined ? undefined : this.#byPhone.get(phone);
     return this.#sources.variants.matchFirst === "email" ? (byEmail ?? byPhone) : (byPhone ?? byEmail);
   }
 
   /** Updates the contact that matches, or creates one; the opt-ins follow "States and transitions". */
-  write({ fields, created, ...omitted }: ContactWrite, id?: string): { contact: MockContact; action: "created" | "updated" } {
+  write(
+    { fields, created, ...omitted }: ContactWrite,
+    id?: string,
+  ): { contact: MockContact; action: "created" | "updated" } {
     const existing = this.find(fields);
     const now = this.#sources.nowIso();
     const contact: MockContact = existing ?? {
@@ -126,7 +135,8 @@ export class Organization {
     if (fields.custom_properties !== undefined && this.#sources.variants.customProperties === "merged") {
       contact.custom_properties = { ...before?.custom_properties, ...fields.custom_properties };
     }
-    if (fields.other_fields !== undefined) contact.other_fields = { ...before?.other_fields, ...fields.other_fields };
+    if (fields.other_fields !== undefined)
+      contact.other_fields = { ...before?.other_fields, ...fields.other_fields };
     if (fields.consents !== undefined) contact.consents = mergeConsents(before?.consents, fields.consents);
     this.#index(contact);
     if (existing === undefined) this.#contacts.push(contact);
@@ -140,7 +150,12 @@ export class Organization {
     this.#firedTriggers.set(listId, fired);
     if (fired.has(contact.id)) return;
     fired.add(contact.id);
-    this.#triggers.push({ name: "subscribed to list", contactId: contact.id, listId, firedAt: this.#sources.nowIso() });
+    this.#triggers.push({
+      name: "subscribed to list",
+      contactId: contact.id,
+      listId,
+      firedAt: this.#sources.nowIso(),
+    });
     this.#run(contact, (on) => "listId" in on && on.listId === listId);
   }
 
@@ -192,7 +207,7 @@ export class Organization {
     return structuredClone({
       contacts: this.#contacts,
       groups: [...this.#groups.values()],
-      memberships: [...this.#members.values()].flatMap((members) => [...members.values()]),
+      memberships: [...this.#members.values()].flatMap((members) => Array.from(members.values())),
       events: this.#events,
       triggers: this.#triggers,
       automationRuns: this.#automationRuns,
@@ -231,7 +246,8 @@ function nextOptIn(before: string | undefined, sent: string | undefined, omitted
 }
 
 function mergeConsents(before: readonly MockConsent[] = [], sent: readonly MockConsent[]): MockConsent[] {
-  const isRenewed = (old: MockConsent) => sent.some((consent) => consent.type === old.type && consent.id === old.id);
+  const isRenewed = (old: MockConsent) =>
+    sent.some((consent) => consent.type === old.type && consent.id === old.id);
   return [...before.filter((old) => !isRenewed(old)), ...sent];
 }
 

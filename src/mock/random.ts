@@ -15,7 +15,10 @@ export function seededRandom(seed: number): Random {
 /** Ids that look like UUIDs (version 4) and are the same for the same seed. */
 export function seededIds(seed: number): () => string {
   const random = seededRandom(seed);
-  const word = () => Math.floor(random() * 2 ** 32).toString(16).padStart(8, "0");
+  const word = () =>
+    Math.floor(random() * 2 ** 32)
+      .toString(16)
+      .padStart(8, "0");
   return () => {
     const [a, b, c, d] = [word(), word(), word(), word()];
     return `${a}-${b.slice(0, 4)}-4${b.slice(5)}-8${c.slice(1, 4)}-${c.slice(4)}${d}`;

@@ -45,7 +45,8 @@ class SlidingCount implements Count {
 
   waitMs(nowMs: number): number {
     const { limit, intervalMs } = this.#window;
-    while (this.#head < this.#times.length && (this.#times[this.#head] ?? 0) <= nowMs - intervalMs) this.#head += 1;
+    while (this.#head < this.#times.length && (this.#times[this.#head] ?? 0) <= nowMs - intervalMs)
+      this.#head += 1;
     if (this.#head > 1_000 && this.#head * 2 > this.#times.length) {
       this.#times = this.#times.slice(this.#head);
       this.#head = 0;
@@ -128,7 +129,8 @@ export class RateGate {
     this.#options = options;
     for (const { limit, intervalMs } of options.windows) {
       const isUsable = Number.isInteger(limit) && limit >= 1 && intervalMs > 0;
-      if (!isUsable) throw new TypeError("rateLimits: a window needs a limit from 1 and an intervalMs above 0");
+      if (!isUsable)
+        throw new TypeError("rateLimits: a window needs a limit from 1 and an intervalMs above 0");
     }
   }
 
@@ -153,7 +155,11 @@ export class RateGate {
 }
 
 /** The value of `Retry-After`, rounded up so that a caller who obeys it comes in time; `undefined` for no header. */
-export function retryAfterOf(waitMs: number, nowMs: number, form: "seconds" | "date" | false): string | undefined {
+export function retryAfterOf(
+  waitMs: number,
+  nowMs: number,
+  form: "seconds" | "date" | false,
+): string | undefined {
   if (form === false) return undefined;
   if (form === "seconds") return String(Math.max(1, Math.ceil(waitMs / 1_000)));
   return new Date(Math.ceil((nowMs + waitMs) / 1_000) * 1_000).toUTCString();

@@ -2,18 +2,26 @@ import type { Reply } from "./endpoint.ts";
 import type { MockFault } from "./faults.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
-const PAGE = "<!doctype html><html><head><title>Bad gateway</title></head><body><h1>Something went wrong</h1></body></html>";
+const PAGE =
+  "<!doctype html><html><head><title>Bad gateway</title></head><body><h1>Something went wrong</h1></body></html>";
 
 /** More than the 10 MiB that a careful client reads. */
 const HUGE_BYTES = 11 * 1024 * 1024;
 
 /** What a client's `fetch` gives where the connection breaks. */
 export function connectionReset(): TypeError {
-  return new TypeError("fetch failed", { cause: Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" }) });
+  return new TypeError("fetch failed", {
+    cause: Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" }),
+  });
 }
 
 export function isConnectionReset(error: unknown): boolean {
-  return error instanceof TypeError && error.cause instanceof Error && "code" in error.cause && error.cause.code === "ECONNRESET";
+  return (
+    error instanceof TypeError &&
+    error.cause instanceof Error &&
+    "code" in error.cause &&
+    error.cause.code === "ECONNRESET"
+  );
 }
 
 const textOf = ({ body, plainText }: Reply): string | undefined =>
@@ -27,11 +35,18 @@ export function toResponse(reply: Reply, body: BodyInit | undefined = textOf(rep
 }
 
 /** An answer that a fault gives instead of the service; `undefined` for the kinds that spoil the service's own. */
-export function faultResponse(fault: MockFault, errorReply: (status: number, message: string) => Reply, url: URL): Response | undefined {
+export function faultResponse(
+  fault: MockFault,
+  errorReply: (status: number, message: string) => Reply,
+  url: URL,
+): Response | undefined {
   const retryAfter = retryAfterOf(fault.retryAfter ?? 1);
-  if (fault.kind === "500-before" || fault.kind === "500-after") return toResponse(errorReply(500, "unexpected server error"));
-  if (fault.kind === "429") return toResponse({ ...errorReply(429, "rate limit exceeded"), headers: retryAfter });
-  if (fault.kind === "503-retry-after") return toResponse({ ...errorReply(503, "service unavailable"), headers: retryAfter });
+  if (fault.kind === "500-before" || fault.kind === "500-after")
+    return toResponse(errorReply(500, "unexpected server error"));
+  if (fault.kind === "429")
+    return toResponse({ ...errorReply(429, "rate limit exceeded"), headers: retryAfter });
+  if (fault.kind === "503-retry-after")
+    return toResponse({ ...errorReply(503, "service unavailable"), headers: retryAfter });
   if (fault.kind === "502-html") return page(502);
   if (fault.kind === "wrong-content-type") return page(200);
   if (fault.kind === "redirect") {
@@ -45,20 +60,14 @@ export function faultResponse(fault: MockFault, errorReply: (status: number, mes
 export function spoiledResponse(fault: MockFault, reply: Reply, signal: AbortSignal): Response {
   const text = textOf(reply) ?? "{}";
   const hasBody = { ...reply, status: reply.status === 204 ? 200 : reply.status };
-  switch (fault.kind) {
-    case "truncated-json":
-      return toResponse(hasBody, text.slice(0, Math.max(1, Math.floor(text.length / 2))));
-    case "wrong-json":
-      return toResponse(hasBody, JSON.stringify({ unexpected: { shape: 7 } }));
-    case "empty-body":
-      return new Response(null, { status: reply.status, headers: { "content-type": JSON_TYPE } });
-    case "huge-body":
-      return toResponse(hasBody, streamOf(paddedPieces(text), 0, signal));
-    case "slow-body":
-      return toResponse(hasBody, streamOf(tenPieces(text), fault.delayMs ?? 1_000, signal));
-    default:
-      return toResponse(reply);
-  }
+  if (fault.kind === "truncated-json")
+    return toResponse(hasBody, text.slice(0, Math.max(1, Math.floor(text.length / 2))));
+  if (fault.kind === "wrong-json") return toResponse(hasBody, JSON.stringify({ unexpected: { shape: 7 } }));
+  if (fault.kind === "huge-body") return toResponse(hasBody, streamOf(paddedPieces(text), 0, signal));
+  if (fault.kind === "slow-body")
+    return toResponse(hasBody, streamOf(tenPieces(text), fault.delayMs ?? 1_000, signal));
+  if (fault.kind !== "empty-body") return toResponse(reply);
+  return new Response(null, { status: reply.status, headers: { "content-type": JSON_TYPE } });
 }
 
 function page(status: number): Response {
@@ -83,9 +92,13 @@ function* tenPieces(text: string): Generator<string> {
 }
 
 /** Gives piece after piece, and breaks off with the signal's reason, as `fetch` does with a body in flight. */
-function streamOf(pieces: Generator<string>, delayMs: number, signal: AbortSignal): ReadableStream<Uint8Array> {
+function streamOf(
+  pieces: Generator<string>,
+  delayMs: number,
+  signal: AbortSignal,
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  let stop = (): void => undefined;
+  let stop: (() => void) | undefined;
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
@@ -98,11 +111,11 @@ function streamOf(pieces: Generator<string>, delayMs: number, signal: AbortSigna
         if (signal.aborted) return;
         const next = pieces.next();
         if (next.done !== true) return controller.enqueue(encoder.encode(next.value));
-        stop();
+        stop?.();
         controller.close();
       },
       cancel() {
-        stop();
+        stop?.();
       },
     },
     { highWaterMark: 0 },

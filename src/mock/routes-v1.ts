@@ -1,24 +1,57 @@
 import { listAnswer, listedCustomer, listedGroup, profileEnvelope, singleGroup } from "./answers-v1.ts";
 import { type Exchange, type MockEndpoint, readPage, type Reply } from "./endpoint.ts";
 import { Refusal } from "./refusal.ts";
-import { contactFieldsOf, readV1Contact, readV1Event, readV1ListContact, type V1Event } from "./rules-v1.ts";
+import {
+  contactFieldsOf,
+  checkV1Contact,
+  checkV1Event,
+  checkV1ListContact,
+  type V1Event,
+} from "./rules-v1.ts";
 
 /** "Limits": the page size of both v1 lists. */
 const PAGE_SIZE = { default: 10, max: 100 };
 
 export const V1_ENDPOINTS: readonly MockEndpoint[] = [
-  { operation: "v1.customers.upsert", method: "POST", path: /^\/api\/v1\/customer\/create$/, answer: upsertCustomer },
+  {
+    operation: "v1.customers.upsert",
+    method: "POST",
+    path: /^\/api\/v1\/customer\/create$/,
+    answer: upsertCustomer,
+  },
   { operation: "v1.customers.list", method: "GET", path: /^\/api\/v1\/customer$/, answer: listCustomers },
-  { operation: "v1.customers.get", method: "GET", path: /^\/api\/v1\/customer\/([^/]+)$/, answer: getCustomer },
-  { operation: "v1.contactGroups.list", method: "GET", path: /^\/api\/v1\/contact-groups$/, answer: listGroups },
-  { operation: "v1.contactGroups.get", method: "GET", path: /^\/api\/v1\/contact-groups\/([^/]+)$/, answer: getGroup },
-  { operation: "v1.contactGroups.addContact", method: "POST", path: /^\/api\/v1\/contact-groups\/([^/]+)\/contacts$/, answer: addContact },
+  {
+    operation: "v1.customers.get",
+    method: "GET",
+    path: /^\/api\/v1\/customer\/([^/]+)$/,
+    answer: getCustomer,
+  },
+  {
+    operation: "v1.contactGroups.list",
+    method: "GET",
+    path: /^\/api\/v1\/contact-groups$/,
+    answer: listGroups,
+  },
+  {
+    operation: "v1.contactGroups.get",
+    method: "GET",
+    path: /^\/api\/v1\/contact-groups\/([^/]+)$/,
+    answer: getGroup,
+  },
+  {
+    operation: "v1.contactGroups.addContact",
+    method: "POST",
+    path: /^\/api\/v1\/contact-groups\/([^/]+)\/contacts$/,
+    answer: addContact,
+  },
   { operation: "v1.events.send", method: "POST", path: /^\/api\/v1\/events$/, answer: sendEvent },
 ];
 
 function upsertCustomer(exchange: Exchange): Reply {
   const { organization, variants } = exchange;
-  const fields = contactFieldsOf(readV1Contact(exchange.json()), variants);
+  const body = exchange.json();
+  checkV1Contact(body);
+  const fields = contactFieldsOf(body, variants);
   const { emailOptInOmitted, phoneOptInOmitted } = variants;
   const { contact } = organization.write({ fields, emailOptInOmitted, phoneOptInOmitted });
   return { status: 201, body: profileEnvelope(contact, exchange), applied: true };
@@ -33,7 +66,11 @@ function getCustomer(exchange: Exchange): Reply {
 function listCustomers(exchange: Exchange): Reply {
   const page = readPage(exchange.query, PAGE_SIZE.default, PAGE_SIZE.max);
   const shape = { name: "customers", path: "/api/v1/customer" };
-  return listAnswer(exchange, exchange.organization.contacts(), { ...page, ...shape, itemOf: (contact) => listedCustomer(contact, exchange) });
+  return listAnswer(exchange, exchange.organization.contacts(), {
+    ...page,
+    ...shape,
+    itemOf: (contact) => listedCustomer(contact, exchange),
+  });
 }
 
 function listGroups(exchange: Exchange): Reply {
@@ -44,41 +81,59 @@ function listGroups(exchange: Exchange): Reply {
     throw new Refusal(400, message, [{ path: "type", message }]);
   }
   const shape = { name: "contact_groups", path: "/api/v1/contact-groups" };
-  return listAnswer(exchange, exchange.organization.groups(type), { ...page, ...shape, itemOf: (group) => listedGroup(group, exchange) });
+  return listAnswer(exchange, exchange.organization.groups(type), {
+    ...page,
+    ...shape,
+    itemOf: (group) => listedGroup(group, exchange),
+  });
 }
 
 function getGroup(exchange: Exchange): Reply {
   const group = exchange.organization.group(exchange.id);
-  if (group === undefined) throw new Refusal(exchange.variants.unknownGroupStatus, "no list or segment has this id");
+  if (group === undefined)
+    throw new Refusal(exchange.variants.unknownGroupStatus, "no list or segment has this id");
   return { status: 200, body: singleGroup(group, exchange), applied: false };
 }
 
 /** "States and transitions": on an existing contact an omitted `email_opt_in` means `SUBSCRIBED`. */
 function addContact(exchange: Exchange): Reply {
   const { organization, variants, id } = exchange;
-  const fields = contactFieldsOf(readV1ListContact(exchange.json()), variants);
+  const body = exchange.json();
+  checkV1ListContact(body);
+  const fields = contactFieldsOf(body, variants);
   const group = organization.group(id);
   const isList = group !== undefined && (group.type === "LIST" || variants.canAddToSegment);
-  const notFound = (applied: boolean) => new Refusal(404, "no list has this id", [], applied);
-  if (!isList && !variants.unknownListWritesContact) throw notFound(false);
+  if (!isList && !variants.unknownListWritesContact) throw unknownList(false);
   const { phoneOptInOmitted } = variants;
-  const { contact, action } = organization.write({ fields, emailOptInOmitted: "SUBSCRIBED", phoneOptInOmitted });
-  if (!isList) throw notFound(true);
+  const { contact, action } = organization.write({
+    fields,
+    emailOptInOmitted: "SUBSCRIBED",
+    phoneOptInOmitted,
+  });
+  if (!isList) throw unknownList(true);
   organization.join(contact, id);
   const result = { email: contact.email, contactUUID: contact.id, action };
   return { status: 200, body: { message: "Contact added to the list", contact: result }, applied: true };
 }
 
+function unknownList(isContactWritten: boolean): Refusal {
+  return new Refusal(404, "no list has this id", [], isContactWritten);
+}
+
 function sendEvent(exchange: Exchange): Reply {
   const { organization, variants } = exchange;
-  const event = readV1Event(exchange.json(), variants);
+  const event = exchange.json();
+  checkV1Event(event, variants);
   const status = variants.eventStatus;
   const isKnown = organization.hasEvent(event.uniqueIdentifier);
   if (!isKnown) recordEvent(event, exchange);
   return { status, body: status === 204 ? undefined : variants.eventBody, applied: !isKnown };
 }
 
-function recordEvent({ eventName, uniqueIdentifier, contact: sent, contactUUID, eventData }: V1Event, exchange: Exchange): void {
+function recordEvent(
+  { eventName, uniqueIdentifier, contact: sent, contactUUID, eventData }: V1Event,
+  exchange: Exchange,
+): void {
   const { organization, variants } = exchange;
   const inContact = variants.contactUuidPlace === "root" ? undefined : sent?.["contactUUID"];
   const uuid = typeof inContact === "string" ? inContact : contactUUID;
@@ -89,7 +144,8 @@ function recordEvent({ eventName, uniqueIdentifier, contact: sent, contactUUID, 
       organization.find({ email }) ??
       organization.write({ fields: { email }, emailOptInOmitted: "kept", phoneOptInOmitted: "kept" }).contact;
   }
-  if (contact === undefined) throw new Refusal(variants.unknownContactUuidStatus, "no contact has this contactUUID");
+  if (contact === undefined)
+    throw new Refusal(variants.unknownContactUuidStatus, "no contact has this contactUUID");
   organization.record({
     contact,
     eventName,

@@ -1,9 +1,10 @@
+import type { MockGroup } from "./books.ts";
 import { countryCodeOf } from "./country.ts";
 import { type Exchange, type MockEndpoint, readPage, type Reply, slicePage } from "./endpoint.ts";
 import type { ContactFields } from "./organization.ts";
 import { Refusal } from "./refusal.ts";
 import { storedCountry } from "./rules-v1.ts";
-import { readV2Contact, type V2Contact, type V2Identifier } from "./rules-v2.ts";
+import { checkV2Contact, type V2Contact, type V2Identifier } from "./rules-v2.ts";
 import type { MockVariants } from "./variants.ts";
 
 export const V2_ENDPOINTS: readonly MockEndpoint[] = [
@@ -14,15 +15,21 @@ export const V2_ENDPOINTS: readonly MockEndpoint[] = [
 /** "An email identifier is required to create a contact." */
 function upsertContact(exchange: Exchange): Reply {
   const { organization, variants } = exchange;
-  const body = readV2Contact(exchange.json(), variants.v2MaxLength);
+  const body = exchange.json();
+  checkV2Contact(body, variants.v2MaxLength);
   const isKnownList = (id: string) => organization.group(id)?.type === "LIST";
   const unknown = body.listIds.find((id) => !isKnownList(id));
-  if (unknown !== undefined && variants.v2UnknownList === "refused") throw new Refusal(400, `listIds: no list has the id "${unknown}"`);
+  if (unknown !== undefined && variants.v2UnknownList === "refused")
+    throw new Refusal(400, `listIds: no list has the id "${unknown}"`);
 
   const fields = fieldsOf(body, exchange);
   const existing = organization.find(fields);
-  if (existing === undefined && fields.email === undefined) throw new Refusal(400, "identifiers: an email is required to create a contact");
-  const isLocked = !variants.canV2Resubscribe && fields.email_opt_in === "SUBSCRIBED" && existing?.email_opt_in === "UNSUBSCRIBED";
+  if (existing === undefined && fields.email === undefined)
+    throw new Refusal(400, "identifiers: an email is required to create a contact");
+  const isLocked =
+    !variants.canV2Resubscribe &&
+    fields.email_opt_in === "SUBSCRIBED" &&
+    existing?.email_opt_in === "UNSUBSCRIBED";
   if (isLocked) delete fields.email_opt_in;
   const { contact } = organization.write({
     fields,
@@ -38,13 +45,36 @@ function upsertContact(exchange: Exchange): Reply {
 
 /** Both families write the same contacts; the v1 names are those under which they are stored. */
 function fieldsOf(body: V2Contact, { organization, variants }: Exchange): ContactFields {
-  const { firstName, lastName, birthDate, city, countryCode, country, state, postalCode, gender, identifiers, ...rest } = body;
+  const {
+    firstName,
+    lastName,
+    birthDate,
+    city,
+    countryCode,
+    country,
+    state,
+    postalCode,
+    gender,
+    identifiers,
+    ...rest
+  } = body;
   const { createdAt: _createdAt, triggerWelcomeEmail: _trigger, listIds: _listIds, ...passedOn } = rest;
-  const code = countryCode?.toUpperCase() ?? (country === undefined ? undefined : storedCountry(country, variants.unknownCountry));
-  const hasOtherCountry = country !== undefined && countryCode !== undefined && countryCodeOf(country) !== code;
+  const code =
+    countryCode?.toUpperCase() ??
+    (country === undefined ? undefined : storedCountry(country, variants.unknownCountry));
+  const hasOtherCountry =
+    country !== undefined && countryCode !== undefined && countryCodeOf(country) !== code;
   const others = hasOtherCountry ? { ...passedOn, country } : passedOn;
-  const email = chosen(identifiers, "email", ({ id }) => organization.find({ email: String(id) }) !== undefined);
-  const phone = chosen(identifiers, "phone", ({ id }) => organization.find({ phone: String(id) }) !== undefined);
+  const email = chosen(
+    identifiers,
+    "email",
+    ({ id }) => organization.find({ email: String(id) }) !== undefined,
+  );
+  const phone = chosen(
+    identifiers,
+    "phone",
+    ({ id }) => organization.find({ phone: String(id) }) !== undefined,
+  );
   const emailOptIn = optInOf("email", email, phone, variants);
   const phoneOptIn = optInOf("phone", phone, email, variants);
   return {
@@ -61,7 +91,13 @@ function fieldsOf(body: V2Contact, { organization, variants }: Exchange): Contac
     ...(emailOptIn !== undefined && { email_opt_in: emailOptIn }),
     ...(phoneOptIn !== undefined && { phone_opt_in: phoneOptIn }),
     ...(Object.keys(others).length > 0 && { other_fields: others }),
-    consents: identifiers.map(({ type, id, consent: { createdAt, ip, source } }) => ({ type, id: String(id), createdAt, ip, source })),
+    consents: identifiers.map(({ type, id, consent: { createdAt, ip, source } }) => ({
+      type,
+      id: String(id),
+      createdAt,
+      ip,
+      source,
+    })),
   };
 }
 
@@ -84,7 +120,8 @@ function optInOf(
 ): string | undefined {
   const status = own?.channels[channel]?.status ?? other?.channels[channel]?.status;
   if (status === undefined) return undefined;
-  if (status === "subscribed" || status === "unsubscribed" || v2OtherStatus === "stored") return status.toUpperCase();
+  if (status === "subscribed" || status === "unsubscribed" || v2OtherStatus === "stored")
+    return status.toUpperCase();
   if (v2OtherStatus === "ignored") return undefined;
   throw new Refusal(400, `channels.${channel}.status must be subscribed or unsubscribed`);
 }
@@ -104,12 +141,11 @@ function timestampOf(text: string): string {
 function listLists({ organization, variants, query }: Exchange): Reply {
   const { page, limit } = readPage(query, variants.v2DefaultLimit, variants.v2MaxLimit);
   const { items, total, pages } = slicePage(organization.groups("LIST"), page, limit);
-  const lists = items.map(({ id, name, created_at, description }) => ({
-    uuid: id,
-    name,
-    created_at,
-    ...(description !== undefined && { description }),
-  }));
+  const lists = items.map(listOf);
   const data = { lists, current_page: page, total_pages: pages, total_items: total, items_per_page: limit };
   return { status: 200, body: { success: true, data }, applied: false };
+}
+
+function listOf({ id, name, created_at, description }: MockGroup): Record<string, unknown> {
+  return { uuid: id, name, created_at, ...(description !== undefined && { description }) };
 }

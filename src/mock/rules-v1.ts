@@ -2,7 +2,19 @@ import { countryCodeOf } from "./country.ts";
 import { isDay, isEmail } from "./formats.ts";
 import type { ContactFields } from "./organization.ts";
 import { Refusal } from "./refusal.ts";
-import { anythingButNull, boolean, DOCUMENTED_LIMITS, isObject, mapOf, object, oneOf, require, type Rule, text, textThat } from "./rules.ts";
+import {
+  anythingButNull,
+  boolean,
+  DOCUMENTED_LIMITS,
+  isObject,
+  mapOf,
+  object,
+  oneOf,
+  require,
+  type Rule,
+  text,
+  textThat,
+} from "./rules.ts";
 import type { MockVariants } from "./variants.ts";
 
 const optIn = oneOf("SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED");
@@ -46,22 +58,18 @@ export type V1Contact = Omit<ContactFields, "custom_properties" | "consents" | "
 };
 
 /** `POST /api/v1/customer/create`: "It must contain `email` or `phone`." */
-export function readV1Contact(body: unknown): V1Contact {
+export function checkV1Contact(body: unknown): asserts body is V1Contact {
   require(body, (value, path, problems) => {
     customerRule(value, path, problems);
     if (isObject(value) && !Object.hasOwn(value, "email") && !Object.hasOwn(value, "phone")) {
       problems.push({ path: "email", message: "email or phone is required" });
     }
   });
-  // The rules above have looked at every field.
-  return body as V1Contact;
 }
 
 /** `POST /api/v1/contact-groups/{listId}/contacts`: flat, no array, and with an `email`. */
-export function readV1ListContact(body: unknown): V1Contact & { email: string } {
+export function checkV1ListContact(body: unknown): asserts body is V1Contact & { email: string } {
   require(body, listContactRule);
-  // The rules above have looked at every field, and `email` is required among them.
-  return body as V1Contact & { email: string };
 }
 
 /** What is stored of a v1 contact: country as a code, custom properties as texts. */
@@ -73,7 +81,10 @@ export function contactFieldsOf(
   const code = country === undefined ? undefined : storedCountry(country, variants.unknownCountry);
   if (code !== undefined) stored.country = code;
   if (custom_properties !== undefined) stored.custom_properties = storedProperties(custom_properties);
-  const isPending = fields.double_opt_in === true && fields.email_opt_in === "SUBSCRIBED" && variants.doubleOptIn === "pending";
+  const isPending =
+    fields.double_opt_in === true &&
+    fields.email_opt_in === "SUBSCRIBED" &&
+    variants.doubleOptIn === "pending";
   if (isPending) stored.email_opt_in = "NON_SUBSCRIBED";
   return stored;
 }
@@ -83,14 +94,20 @@ export function storedCountry(country: string, unknown: MockVariants["unknownCou
   const code = countryCodeOf(country);
   if (code !== undefined || unknown === "dropped") return code;
   if (unknown === "kept") return country;
-  throw new Refusal(400, "country is not a known country", [{ path: "country", message: "country is not a known country" }]);
+  throw new Refusal(400, "country is not a known country", [
+    { path: "country", message: "country is not a known country" },
+  ]);
+}
+
+function isPlain(value: unknown): value is string | number | boolean {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
 /** "Custom property value rules", 1 to 3. */
 function storedProperties(properties: Record<string, unknown>): Record<string, string> {
   const stored: [string, string][] = [];
   for (const [key, value] of Object.entries(properties)) {
-    const asText = typeof value === "object" ? Object.prototype.toString.call(value) : String(value);
+    const asText = isPlain(value) ? String(value) : Object.prototype.toString.call(value);
     if (asText.trim() !== "") stored.push([key, asText]);
   }
   return Object.fromEntries(stored);
@@ -108,13 +125,25 @@ export interface V1Event {
 const filled = text({ min: 1 });
 
 /** `POST /api/v1/events`; required-ness is not shown, so this is the mock's stance. */
-export function readV1Event(body: unknown, variants: Pick<MockVariants, "contactUuidPlace" | "isUniqueIdentifierRequired">): V1Event {
+export function checkV1Event(
+  body: unknown,
+  variants: Pick<MockVariants, "contactUuidPlace" | "isUniqueIdentifierRequired">,
+): asserts body is V1Event {
   const { contactUuidPlace, isUniqueIdentifierRequired } = variants;
   const inContact = contactUuidPlace === "root" ? {} : { contactUUID: filled };
-  const contact = object({ fields: { email: textThat(isEmail, "must be an email address"), ...inContact }, others: anythingButNull });
+  const contact = object({
+    fields: { email: textThat(isEmail, "must be an email address"), ...inContact },
+    others: anythingButNull,
+  });
   const atRoot = contactUuidPlace === "contact" ? {} : { contactUUID: filled };
   const event = object({
-    fields: { eventName: filled, uniqueIdentifier: filled, contact, eventData: mapOf(anythingButNull), ...atRoot },
+    fields: {
+      eventName: filled,
+      uniqueIdentifier: filled,
+      contact,
+      eventData: mapOf(anythingButNull),
+      ...atRoot,
+    },
     required: ["eventName", ...(isUniqueIdentifierRequired ? ["uniqueIdentifier"] : [])],
     others: "refused",
   });
@@ -124,8 +153,7 @@ export function readV1Event(body: unknown, variants: Pick<MockVariants, "contact
     const sent = isObject(value["contact"]) ? value["contact"] : {};
     const isNamed = ["email", ...Object.keys(inContact)].some((key) => Object.hasOwn(sent, key));
     const isNamedAtRoot = Object.keys(atRoot).some((key) => Object.hasOwn(value, key));
-    if (!isNamed && !isNamedAtRoot) problems.push({ path: "contact", message: "contact must have an email or a contactUUID" });
+    if (!isNamed && !isNamedAtRoot)
+      problems.push({ path: "contact", message: "contact must have an email or a contactUUID" });
   });
-  // The rules above have looked at every field.
-  return body as V1Event;
 }

@@ -1,6 +1,17 @@
 import { isCountryCode, isDateTime, isDay, isEmail, isIpAddress } from "./formats.ts";
 import type { Problem } from "./refusal.ts";
-import { anythingButNull, arrayOf, boolean, isObject, object, oneOf, require, type Rule, text, textThat } from "./rules.ts";
+import {
+  anythingButNull,
+  arrayOf,
+  boolean,
+  isObject,
+  object,
+  oneOf,
+  require,
+  type Rule,
+  text,
+  textThat,
+} from "./rules.ts";
 
 /** A body that keeps the rules of a v2 contact; further fields are passed on. */
 export interface V2Contact extends Record<string, unknown> {
@@ -28,14 +39,12 @@ export interface V2Identifier {
 }
 
 /** "v2 contact", "v2 identifier object"; lengths are not shown, `maxLength` is the mock's option. */
-export function readV2Contact(body: unknown, maxLength: number): V2Contact {
+export function checkV2Contact(body: unknown, maxLength: number): asserts body is V2Contact {
   const anyText = text({ max: maxLength });
   require(body, (value, path, problems) => {
     contactRule(anyText)(value, path, problems);
     if (isObject(value) && Array.isArray(value["identifiers"])) checkChannels(value["identifiers"], problems);
   });
-  // The rules above have looked at every documented field.
-  return body as V2Contact;
 }
 
 function contactRule(anyText: Rule): Rule {
@@ -51,7 +60,10 @@ function contactRule(anyText: Rule): Rule {
       state: anyText,
       postalCode: anyText,
       gender: anyText,
-      createdAt: textThat((value) => isDay(value) || isDateTime(value), "must be an ISO 8601 day or date-time"),
+      createdAt: textThat(
+        (value) => isDay(value) || isDateTime(value),
+        "must be an ISO 8601 day or date-time",
+      ),
       triggerWelcomeEmail: boolean,
       listIds: arrayOf(anyText),
       identifiers: arrayOf(identifierRule(anyText), { min: 1 }),
@@ -91,12 +103,14 @@ function identifierRule(anyText: Rule): Rule {
 }
 
 const textOrNumber: Rule = (value, path, problems) => {
-  if (typeof value !== "string" && typeof value !== "number") problems.push({ path, message: `${path} must be a string or a number` });
+  if (typeof value !== "string" && typeof value !== "number")
+    problems.push({ path, message: `${path} must be a string or a number` });
 };
 
 /** "The `email` key is required when no phone identifier is given; the `phone` key … when no email identifier is given." */
 function checkChannels(identifiers: readonly unknown[], problems: Problem[]): void {
-  const hasType = (type: string) => identifiers.some((identifier) => isObject(identifier) && identifier["type"] === type);
+  const hasType = (type: string) =>
+    identifiers.some((identifier) => isObject(identifier) && identifier["type"] === type);
   const missing = (["phone", "email"] as const).filter((type) => !hasType(type));
   const needed = missing.map((type) => (type === "phone" ? "email" : "phone"));
   for (const [index, identifier] of identifiers.entries()) {

@@ -14,7 +14,13 @@ export const DOCUMENTED_LIMITS = {
 } as const;
 
 const kindOf = (value: unknown): string =>
-  value === null ? "null" : Array.isArray(value) ? "an array" : typeof value === "object" ? "an object" : `a ${typeof value}`;
+  value === null
+    ? "null"
+    : Array.isArray(value)
+      ? "an array"
+      : typeof value === "object"
+        ? "an object"
+        : `a ${typeof value}`;
 
 const at = (path: string, key: string | number): string => (path === "" ? String(key) : `${path}.${key}`);
 
@@ -65,8 +71,10 @@ export const anythingButNull: Rule = (value, path, problems) => {
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [current, where] = next;
     if (current === null) note(problems, where, "must not be null");
-    else if (Array.isArray(current)) for (const [index, item] of current.entries()) waiting.push([item, at(where, index)]);
-    else if (isObject(current)) for (const [key, item] of Object.entries(current)) waiting.push([item, at(where, key)]);
+    else if (Array.isArray(current))
+      for (const [index, item] of current.entries()) waiting.push([item, at(where, index)]);
+    else if (isObject(current))
+      for (const [key, item] of Object.entries(current)) waiting.push([item, at(where, key)]);
   }
 };
 
@@ -83,7 +91,8 @@ export function mapOf(item: Rule, { maxKeys = Number.POSITIVE_INFINITY }: { maxK
   return (value, path, problems) => {
     if (!isObject(value)) return note(problems, path, `must be an object, not ${kindOf(value)}`);
     const entries = Object.entries(value);
-    if (entries.length > maxKeys) note(problems, path, `must have at most ${maxKeys} keys, has ${entries.length}`);
+    if (entries.length > maxKeys)
+      note(problems, path, `must have at most ${maxKeys} keys, has ${entries.length}`);
     for (const [key, entry] of entries) item(entry, at(path, key), problems);
   };
 }
@@ -116,5 +125,6 @@ export function require(value: unknown, rule: Rule): void {
 }
 
 export function refuseIfAny(problems: readonly Problem[]): void {
-  if (problems.length > 0) throw new Refusal(400, problems.map((problem) => problem.message).join("; "), problems);
+  if (problems.length > 0)
+    throw new Refusal(400, problems.map((problem) => problem.message).join("; "), problems);
 }

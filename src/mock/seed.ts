@@ -1,13 +1,16 @@
 import type { MockContact, MockGroup } from "./books.ts";
 
 /** A contact to begin with: the fields of a v1 contact, an `id` if it must be a known one, and the ids of its lists. */
-export type MockContactSeed = Partial<Omit<MockContact, "custom_properties" | "consents" | "other_fields">> & {
+export type MockContactSeed = Partial<
+  Omit<MockContact, "custom_properties" | "consents" | "other_fields">
+> & {
   custom_properties?: Record<string, string | number | boolean>;
   lists?: readonly string[];
 };
 
 /** A list or segment to begin with. `type` is `"LIST"` by default, `created_at` the time of the start. */
-export type MockGroupSeed = Pick<MockGroup, "id" | "name"> & Partial<Pick<MockGroup, "type" | "description" | "created_at">>;
+export type MockGroupSeed = Pick<MockGroup, "id" | "name"> &
+  Partial<Pick<MockGroup, "type" | "description" | "created_at">>;
 
 /** An automation: it runs when the event is recorded, or when a contact joins the list. */
 export interface MockAutomation {
@@ -35,21 +38,34 @@ export const DEFAULT_ORGANIZATION: MockOrganizationSeed = {
   apiKeys: ["mock-api-key-not-a-secret"],
   appId: "mock-app-id",
   lists: [
-    { id: "mock-list", name: "Newsletter", type: "LIST", description: "Everyone who asked for the newsletter" },
+    {
+      id: "mock-list",
+      name: "Newsletter",
+      type: "LIST",
+      description: "Everyone who asked for the newsletter",
+    },
     { id: "mock-segment", name: "Engaged in the last 30 days", type: "SEGMENT" },
   ],
 };
 
+function isTexts(value: unknown): boolean {
+  return (
+    Array.isArray(value) && value.length > 0 && value.every((text) => typeof text === "string" && text !== "")
+  );
+}
+
 /** Says at once what a seed lacks: one that comes from a JSON file has met no compiler. */
 export function checkSeed(seed: MockOrganizationSeed, index: number): void {
   const where = `organizations[${index}]`;
-  const isTexts = (value: unknown) => Array.isArray(value) && value.length > 0 && value.every((text) => typeof text === "string" && text !== "");
   if (typeof seed !== "object" || seed === null) throw new TypeError(`${where} must be an object`);
   if (typeof seed.id !== "string" || seed.id === "") throw new TypeError(`${where}.id must be a text`);
-  if (typeof seed.appId !== "string" || seed.appId === "") throw new TypeError(`${where}.appId must be a text`);
+  if (typeof seed.appId !== "string" || seed.appId === "")
+    throw new TypeError(`${where}.appId must be a text`);
   if (!isTexts(seed.apiKeys)) throw new TypeError(`${where}.apiKeys must be an array with at least one text`);
-  if (seed.apiKeysV2 !== undefined && !isTexts(seed.apiKeysV2)) throw new TypeError(`${where}.apiKeysV2 must be an array with at least one text`);
+  if (seed.apiKeysV2 !== undefined && !isTexts(seed.apiKeysV2))
+    throw new TypeError(`${where}.apiKeysV2 must be an array with at least one text`);
   for (const [at, { id, name }] of (seed.lists ?? []).entries()) {
-    if (typeof id !== "string" || typeof name !== "string") throw new TypeError(`${where}.lists[${at}] must have an id and a name`);
+    if (typeof id !== "string" || typeof name !== "string")
+      throw new TypeError(`${where}.lists[${at}] must have an id and a name`);
   }
 }

@@ -1,16 +1,19 @@
 import type { Problem } from "./refusal.ts";
 
+export const OPERATIONS = [
+  "v1.customers.upsert",
+  "v1.customers.get",
+  "v1.customers.list",
+  "v1.contactGroups.list",
+  "v1.contactGroups.get",
+  "v1.contactGroups.addContact",
+  "v1.events.send",
+  "v2.contacts.upsert",
+  "v2.lists.list",
+] as const;
+
 /** The nine endpoints, named as the calls of the client are. */
-export type MockOperation =
-  | "v1.customers.upsert"
-  | "v1.customers.get"
-  | "v1.customers.list"
-  | "v1.contactGroups.list"
-  | "v1.contactGroups.get"
-  | "v1.contactGroups.addContact"
-  | "v1.events.send"
-  | "v2.contacts.upsert"
-  | "v2.lists.list";
+export type MockOperation = (typeof OPERATIONS)[number];
 
 /** Builds the body of a v1 list answer from one page of its items; `total` counts all pages. */
 export type MockListBody = (
@@ -21,7 +24,11 @@ export type MockListBody = (
 ) => unknown;
 
 /** Builds the body of a v1 error. */
-export type MockErrorBody = (error: { status: number; message: string; problems: readonly Problem[] }) => unknown;
+export type MockErrorBody = (error: {
+  status: number;
+  message: string;
+  problems: readonly Problem[];
+}) => unknown;
 
 /**
  * What the service document leaves open ("not shown"), each with the answer that the mock gives by default.
@@ -61,7 +68,16 @@ export interface MockVariants {
   profileAttributes: "all" | "documented";
 
   /** "Errors", v1 body. Default `"message"`: `{ message }`; `"text"` is plain text, `"empty"` none. */
-  v1Error: "message" | "error" | "error-object" | "errors" | "json-api" | "status-code" | "text" | "empty" | MockErrorBody;
+  v1Error:
+    | "message"
+    | "error"
+    | "error-object"
+    | "errors"
+    | "json-api"
+    | "status-code"
+    | "text"
+    | "empty"
+    | MockErrorBody;
   /** The status of a refusal by the rate limit. Default 429. */
   rateLimitStatus: number;
 

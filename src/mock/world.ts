@@ -1,6 +1,6 @@
 import { Organization, type Sources } from "./organization.ts";
 import { Refusal } from "./refusal.ts";
-import { contactFieldsOf, readV1Contact } from "./rules-v1.ts";
+import { contactFieldsOf, checkV1Contact } from "./rules-v1.ts";
 import { checkSeed, type MockContactSeed, type MockOrganizationSeed } from "./seed.ts";
 
 /** All organizations, and whose key is whose. */
@@ -9,7 +9,7 @@ export class World {
   readonly #byKey = { v1: new Map<string, Organization>(), v2: new Map<string, Organization>() };
 
   constructor(seeds: readonly MockOrganizationSeed[], sources: Sources) {
-    if (!Array.isArray(seeds) || seeds.length === 0) throw new TypeError("organizations must be an array with at least one");
+    if (!isFilledArray(seeds)) throw new TypeError("organizations must be an array with at least one");
     for (const [index, seed] of seeds.entries()) checkSeed(seed, index);
     this.organizations = seeds.map((seed) => {
       const organization = new Organization(seed, sources);
@@ -18,7 +18,8 @@ export class World {
       for (const contact of seed.contacts ?? []) plant(organization, contact, sources);
       return organization;
     });
-    if (new Set(seeds.map((seed) => seed.id)).size < seeds.length) throw new TypeError("organizations: two have the same id");
+    if (new Set(seeds.map((seed) => seed.id)).size < seeds.length)
+      throw new TypeError("organizations: two have the same id");
   }
 
   /** The organization of a key ("A key belongs to exactly one organization"). */
@@ -40,19 +41,35 @@ export class World {
   #register(family: "v1" | "v2", keys: readonly string[], organization: Organization): void {
     for (const key of keys) {
       const owner = this.#byKey[family].get(key);
-      if (owner) throw new TypeError(`organizations "${owner.id}" and "${organization.id}" have the same key`);
+      if (owner)
+        throw new TypeError(`organizations "${owner.id}" and "${organization.id}" have the same key`);
       this.#byKey[family].set(key, organization);
     }
   }
 }
 
+function isFilledArray(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0;
+}
+
 /** A seed's contact goes through the same rules as a request, so that a typing error in it shows at once. */
-function plant(organization: Organization, { id, lists = [], created, updated, ...fields }: MockContactSeed, sources: Sources): void {
+function plant(
+  organization: Organization,
+  { id, lists = [], created, updated, ...fields }: MockContactSeed,
+  sources: Sources,
+): void {
   try {
-    const write = contactFieldsOf(readV1Contact(fields), { ...sources.variants, doubleOptIn: "recorded" });
+    const body: unknown = fields;
+    checkV1Contact(body);
+    const write = contactFieldsOf(body, { ...sources.variants, doubleOptIn: "recorded" });
     if (organization.find(write)) throw new Refusal(400, "its email or phone is that of an earlier one");
     const { contact } = organization.write(
-      { fields: write, emailOptInOmitted: "kept", phoneOptInOmitted: "kept", ...(created !== undefined && { created }) },
+      {
+        fields: write,
+        emailOptInOmitted: "kept",
+        phoneOptInOmitted: "kept",
+        ...(created !== undefined && { created }),
+      },
       id,
     );
     contact.updated = updated ?? contact.created;
@@ -63,6 +80,8 @@ function plant(organization: Organization, { id, lists = [], created, updated, .
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const name = fields.email ?? fields.phone ?? id ?? "without email and phone";
-    throw new TypeError(`organization "${organization.id}", contact ${name}: ${error.message}`, { cause: error });
+    throw new TypeError(`organization "${organization.id}", contact ${name}: ${error.message}`, {
+      cause: error,
+    });
   }
 }

@@ -2,6 +2,8 @@
 import { execFileSync } from "node:child_process";
 import { createMockService, type MockService } from "audience-sdk/mock";
 
+const print = (line: string) => process.stdout.write(`${line}\n`);
+
 const REQUESTS = 20_000;
 const CONTACTS = 100_000;
 
@@ -31,7 +33,7 @@ async function measureSpeed(): Promise<void> {
   const startMs = performance.now();
   for (let index = 0; index < REQUESTS; index += 1) await upsert(mock, index);
   const perSecond = REQUESTS / ((performance.now() - startMs) / 1_000);
-  console.log(`speed: ${Math.round(perSecond)} requests a second (at least 2000), one after the other`);
+  print(`speed: ${Math.round(perSecond)} requests a second (at least 2000), one after the other`);
 }
 
 async function measureMemory(): Promise<void> {
@@ -44,7 +46,9 @@ async function measureMemory(): Promise<void> {
   for (let index = 1_000; index < CONTACTS + 1_000; index += 1) await upsert(mock, index);
   collect();
   const bytes = (process.memoryUsage().heapUsed - before) / CONTACTS;
-  console.log(`memory: ${Math.round(bytes)} bytes a contact, its request in the log included (at most 2048), at ${CONTACTS}`);
+  print(
+    `memory: ${Math.round(bytes)} bytes a contact, its request in the log included (at most 2048), at ${CONTACTS}`,
+  );
   if (mock.requests.length !== CONTACTS + 1_000) throw new Error("requests are missing");
 }
 

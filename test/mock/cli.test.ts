@@ -20,7 +20,9 @@ afterEach(() => {
 afterAll(() => rm(folder, { recursive: true }));
 
 function command(...args: string[]): ChildProcess {
-  const child = spawn(process.execPath, ["--import", "tsx", CLI, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, ["--import", "tsx", CLI, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   started.push(child);
   return child;
 }
@@ -57,15 +59,27 @@ describe("audience-mock", { timeout: 30_000 }, () => {
   it("prints its address and keys, answers plain HTTP, and ends with SIGTERM", async () => {
     const { child, output, url } = await serve();
     const headers = { "x-api-key": "mock-api-key-not-a-secret", "content-type": "application/json" };
-    const created = await fetch(`${url}/api/v1/customer/create`, { method: "POST", headers, body: '{"email":"ada@example.com"}' });
-    const v2 = await fetch(`${url}/v2/lists`, { headers: { "service-api-key": "mock-api-key-not-a-secret", "service-app-id": "mock-app-id" } });
+    const created = await fetch(`${url}/api/v1/customer/create`, {
+      method: "POST",
+      headers,
+      body: '{"email":"ada@example.com"}',
+    });
+    const v2 = await fetch(`${url}/v2/lists`, {
+      headers: { "service-api-key": "mock-api-key-not-a-secret", "service-app-id": "mock-app-id" },
+    });
     const books = await (await fetch(`${url}/__mock/organizations/mock-organization`)).json();
     child.kill("SIGTERM");
     const [code] = await once(child, "exit");
 
     expect([created.status, v2.status, code]).toEqual([201, 200, 0]);
     expect(books).toMatchObject({ contacts: [{ email: "ada@example.com" }] });
-    for (const part of [`export AUDIENCE_BASE_URL=${url}`, `export AUDIENCE_BASE_URL_V2=${url}`, "mock-api-key-not-a-secret", "mock-app-id", "mock-list"]) {
+    for (const part of [
+      `export AUDIENCE_BASE_URL=${url}`,
+      `export AUDIENCE_BASE_URL_V2=${url}`,
+      "mock-api-key-not-a-secret",
+      "mock-app-id",
+      "mock-list",
+    ]) {
       expect(output).toContain(part);
     }
   });
@@ -78,7 +92,11 @@ describe("audience-mock", { timeout: 30_000 }, () => {
       appId: "acme-app",
       contacts: [{ id: "ada", email: "ada@example.com" }],
     };
-    const file = await seedFile({ organizations: [organization], rateLimits: [{ limit: 1, intervalMs: 60_000 }], variants: { rateLimitStatus: 503 } });
+    const file = await seedFile({
+      organizations: [organization],
+      rateLimits: [{ limit: 1, intervalMs: 60_000 }],
+      variants: { rateLimitStatus: 503 },
+    });
     const { output, url } = await serve("--seed", file);
     const headers = { "x-api-key": "acme-key" };
     const first = await fetch(`${url}/api/v1/customer/ada`, { headers });
@@ -89,17 +107,37 @@ describe("audience-mock", { timeout: 30_000 }, () => {
   });
 
   it("takes a seed file of organizations only", async () => {
-    const { url } = await serve("--seed", await seedFile([{ id: "acme", apiKeys: ["acme-key"], appId: "acme-app" }]));
+    const { url } = await serve(
+      "--seed",
+      await seedFile([{ id: "acme", apiKeys: ["acme-key"], appId: "acme-app" }]),
+    );
 
-    expect((await fetch(`${url}/api/v1/customer`, { headers: { "x-api-key": "acme-key" } })).status).toBe(200);
+    expect((await fetch(`${url}/api/v1/customer`, { headers: { "x-api-key": "acme-key" } })).status).toBe(
+      200,
+    );
   });
 
   it("--help shows a call of every endpoint, the faults and a seed", async () => {
     const { code, output } = await run("--help");
 
     expect(code).toBe(0);
-    const parts = ["/api/v1/customer/create", "/api/v1/customer/ID", "/api/v1/customer?", "/api/v1/contact-groups?", "mock-list/contacts", "/api/v1/events"];
-    for (const part of [...parts, "/v2/lists", "/v2/contacts", "/__mock/faults", "reset-after", "organizations"]) expect(output).toContain(part);
+    const parts = [
+      "/api/v1/customer/create",
+      "/api/v1/customer/ID",
+      "/api/v1/customer?",
+      "/api/v1/contact-groups?",
+      "mock-list/contacts",
+      "/api/v1/events",
+    ];
+    for (const part of [
+      ...parts,
+      "/v2/lists",
+      "/v2/contacts",
+      "/__mock/faults",
+      "reset-after",
+      "organizations",
+    ])
+      expect(output).toContain(part);
   });
 
   it.each([

@@ -8,17 +8,22 @@ beforeEach(async () => {
 });
 afterEach(() => open.close());
 
-it.each(["mock-organization", "mock-api-key-not-a-secret"])("the books of %s can be read over HTTP", async (name) => {
-  const { status, body } = await open.call(`/__mock/organizations/${name}`);
+it.each(["mock-organization", "mock-api-key-not-a-secret"])(
+  "the books of %s can be read over HTTP",
+  async (name) => {
+    const { status, body } = await open.call(`/__mock/organizations/${name}`);
 
-  expect(status).toBe(200);
-  expect(body).toEqual(open.mock.organization("mock-organization"));
-});
+    expect(status).toBe(200);
+    expect(body).toEqual(open.mock.organization("mock-organization"));
+  },
+);
 
 it("the log can be read over HTTP, and reading it is not logged", async () => {
   const { body } = await open.call("/__mock/requests");
 
-  expect(body).toMatchObject([{ operation: "v1.customers.upsert", body: { email: "ada@example.com" }, status: 201, applied: true }]);
+  expect(body).toMatchObject([
+    { operation: "v1.customers.upsert", body: { email: "ada@example.com" }, status: 201, applied: true },
+  ]);
 });
 
 it("a fault can be added over HTTP", async () => {
@@ -38,11 +43,14 @@ it("the mock can be reset over HTTP", async () => {
 
 it.each([
   ["an unknown organization", "/__mock/organizations/globex", {}, 400, "there are: mock-organization"],
-  ["an unknown kind of fault", "/__mock/faults", { body: { kind: "explode" } }, 400, "is no kind"],
+  ["an unknown kind of fault", "/__mock/faults", { body: { kind: "explode" } }, 400, "kind cannot be"],
   ["a fault that is no JSON", "/__mock/faults", { rawBody: "{" }, 400, "JSON"],
   ["another path", "/__mock/nothing", {}, 404, "/__mock/nothing"],
 ])("%s is refused with a reason", async (_, path, call, status, reason) => {
-  expect(await open.call(path, call)).toMatchObject({ status, body: { message: expect.stringContaining(reason) } });
+  expect(await open.call(path, call)).toMatchObject({
+    status,
+    body: { message: expect.stringContaining(reason) },
+  });
 });
 
 it("in process there are no such paths, as the mock itself is at hand", async () => {

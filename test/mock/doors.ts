@@ -1,4 +1,9 @@
-import { createMockService, type MockClientOptions, type MockService, type MockServiceOptions } from "audience-sdk/mock";
+import {
+  createMockService,
+  type MockClientOptions,
+  type MockService,
+  type MockServiceOptions,
+} from "audience-sdk/mock";
 import { mswHandlers } from "audience-sdk/mock/msw";
 import { setupServer } from "msw/node";
 
@@ -25,27 +30,36 @@ export interface OpenDoor {
   mock: MockService;
   options: MockClientOptions;
   /** `path` is of either family. */
-  call(path: string, call?: Call): Promise<Answer>;
+  call: (path: string, call?: Call) => Promise<Answer>;
   /** The answer before its body is read. */
-  send(path: string, call?: Call): Promise<Response>;
-  close(): Promise<void>;
+  send: (path: string, call?: Call) => Promise<Response>;
+  close: () => Promise<void>;
 }
 
 export interface Door {
   name: string;
-  open(options?: MockServiceOptions): Promise<OpenDoor>;
+  open: (options?: MockServiceOptions) => Promise<OpenDoor>;
 }
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-function opened(mock: MockService, options: MockClientOptions, fetch: Fetch, close: () => Promise<void>): OpenDoor {
+function opened(
+  mock: MockService,
+  options: MockClientOptions,
+  fetch: Fetch,
+  close: () => Promise<void>,
+): OpenDoor {
   const send = (path: string, { method, body, rawBody, headers, signal }: Call = {}) => {
     const isV2 = path.startsWith("/v2/");
     const text = rawBody ?? (body === undefined ? undefined : JSON.stringify(body));
     const credentials: Record<string, string> = isV2
       ? { "service-api-key": options.apiKeyV2 ?? options.apiKey, "service-app-id": options.appId }
       : { "x-api-key": options.apiKey };
-    const all = { ...credentials, ...(text !== undefined && { "content-type": "application/json" }), ...headers };
+    const all = {
+      ...credentials,
+      ...(text !== undefined && { "content-type": "application/json" }),
+      ...headers,
+    };
     const baseUrl = isV2 ? options.baseUrlV2 : options.baseUrl;
     return fetch(baseUrl.replace(/\/+$/, "") + path, {
       method: method ?? (text === undefined ? "GET" : "POST"),
@@ -86,7 +100,12 @@ export const msw: Door = {
     const server = setupServer(...mswHandlers(mock));
     server.listen({ onUnhandledRequest: "error" });
     return Promise.resolve(
-      opened(mock, mock.clientOptions, (url, init) => fetch(url, init), () => Promise.resolve(server.close())),
+      opened(
+        mock,
+        mock.clientOptions,
+        (url, init) => fetch(url, init),
+        () => Promise.resolve(server.close()),
+      ),
     );
   },
 };

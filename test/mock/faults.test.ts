@@ -51,7 +51,10 @@ describe.each(doors)("a fault, $name", (door) => {
     open.mock.addFault({ kind: "500-before" });
 
     expect((await open.call(CREATE, { body })).body).toEqual({ message: "unexpected server error" });
-    expect((await open.call("/v2/lists")).body).toEqual({ status: "error", message: "unexpected server error" });
+    expect((await open.call("/v2/lists")).body).toEqual({
+      status: "error",
+      message: "unexpected server error",
+    });
   });
 
   it.each(["502-html", "wrong-content-type"] as const)("%s is a page of HTML", async (kind) => {
@@ -69,7 +72,8 @@ describe.each(doors)("a fault, $name", (door) => {
     open.mock.addFault({ kind, times: 1, after: 3, retryAfter: false });
 
     const waits: (string | null)[] = [];
-    for (let at = 0; at < 4; at += 1) waits.push((await open.call("/api/v1/customer")).headers.get("retry-after"));
+    for (let at = 0; at < 4; at += 1)
+      waits.push((await open.call("/api/v1/customer")).headers.get("retry-after"));
     expect(waits).toEqual(["1", "7", "Sat, 21 Nov 2026 12:00:00 GMT", null]);
   });
 
@@ -154,7 +158,13 @@ describe.each(doors)("a fault, $name", (door) => {
     open.mock.addFault({ kind: "500-before", operation: "v1.customers.list", after: 1, times: 2 });
 
     const statuses: number[] = [];
-    for (const path of ["/api/v1/customer", "/v2/lists", "/api/v1/customer", "/api/v1/customer", "/api/v1/customer"]) {
+    for (const path of [
+      "/api/v1/customer",
+      "/v2/lists",
+      "/api/v1/customer",
+      "/api/v1/customer",
+      "/api/v1/customer",
+    ]) {
       statuses.push((await open.call(path)).status);
     }
     expect(statuses).toEqual([200, 200, 500, 500, 200]);
@@ -185,7 +195,15 @@ describe("a plan of faults", () => {
   };
 
   it("of several that are due the first strikes, and the others wait their turn", async () => {
-    const statuses = await statusesOf({ faults: [{ kind: "429", times: 1 }, { kind: "502-html", times: 1 }] }, 3);
+    const statuses = await statusesOf(
+      {
+        faults: [
+          { kind: "429", times: 1 },
+          { kind: "502-html", times: 1 },
+        ],
+      },
+      3,
+    );
 
     expect(statuses).toEqual([429, 502, 200]);
   });
@@ -205,7 +223,9 @@ describe("a plan of faults", () => {
     const { mock } = await inProcess.open();
 
     // A caller from JavaScript or JSON has no compiler.
-    expect(() => mock.addFault({ kind: "explode" as "hang" })).toThrow(/"explode" is no kind.*reset-before/);
+    expect(() => mock.addFault({ kind: "explode" as "hang" })).toThrow(
+      /kind cannot be "explode"; there are: reset-before/,
+    );
   });
 
   it("strikes before the key is looked at, so a wrong key can meet it too", async () => {
@@ -223,7 +243,10 @@ describe("in process", () => {
   it("a reset looks like that of fetch: its cause has the code ECONNRESET", async () => {
     const { call } = await inProcess.open({ faults: [{ kind: "reset-before" }] });
 
-    await expect(call("/v2/lists")).rejects.toMatchObject({ message: "fetch failed", cause: { code: "ECONNRESET" } });
+    await expect(call("/v2/lists")).rejects.toMatchObject({
+      message: "fetch failed",
+      cause: { code: "ECONNRESET" },
+    });
   });
 
   it("an aborted signal rejects with its reason, and nothing arrives", async () => {
@@ -238,7 +261,9 @@ describe("in process", () => {
     vi.useFakeTimers();
     const { mock, call } = await inProcess.open({ latencyMs: 100 });
     const abort = new AbortController();
-    const gone = expect(call(CREATE, { body, signal: abort.signal })).rejects.toMatchObject({ name: "AbortError" });
+    const gone = expect(call(CREATE, { body, signal: abort.signal })).rejects.toMatchObject({
+      name: "AbortError",
+    });
     await vi.advanceTimersByTimeAsync(10);
     abort.abort();
     await gone;
@@ -249,7 +274,10 @@ describe("in process", () => {
 
   it("under a fake clock latency and faults take no real time", async () => {
     vi.useFakeTimers({ now: 0 });
-    const { mock, call } = await inProcess.open({ latencyMs: [1_000, 1_000], faults: [{ kind: "latency", delayMs: 9_000 }] });
+    const { mock, call } = await inProcess.open({
+      latencyMs: [1_000, 1_000],
+      faults: [{ kind: "latency", delayMs: 9_000 }],
+    });
     const answered = call(CREATE, { body }).then(() => Date.now());
     await vi.advanceTimersByTimeAsync(10_000);
 
@@ -276,7 +304,9 @@ describe("in process", () => {
 
   it("takes a Request too", async () => {
     const { mock, options } = await inProcess.open();
-    const request = new Request(`${options.baseUrl}/api/v1/customer`, { headers: { "x-api-key": options.apiKey } });
+    const request = new Request(`${options.baseUrl}/api/v1/customer`, {
+      headers: { "x-api-key": options.apiKey },
+    });
 
     expect((await mock.fetch(request)).status).toBe(200);
   });

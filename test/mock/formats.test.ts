@@ -2,14 +2,19 @@ import { describe, expect, it } from "vitest";
 import { inProcess } from "./doors.ts";
 
 /** The statuses with which the mock judges the texts of one field, through the door. */
-async function judge(texts: readonly string[], path: string, bodyOf: (text: string) => unknown): Promise<Record<string, boolean>> {
+async function judge(
+  texts: readonly string[],
+  path: string,
+  bodyOf: (text: string) => unknown,
+): Promise<Record<string, boolean>> {
   const { call } = await inProcess.open();
   const judged: [string, boolean][] = [];
   for (const text of texts) judged.push([text, (await call(path, { body: bodyOf(text) })).status < 300]);
   return Object.fromEntries(judged);
 }
 
-const all = (texts: readonly string[], verdict: boolean) => Object.fromEntries(texts.map((text) => [text, verdict]));
+const all = (texts: readonly string[], verdict: boolean) =>
+  Object.fromEntries(texts.map((text) => [text, verdict]));
 
 const identifier = (consent: Record<string, unknown>) => ({
   firstName: "Ada",
@@ -24,17 +29,54 @@ const identifier = (consent: Record<string, unknown>) => ({
   ],
 });
 
-const formats: [string, readonly string[], readonly string[], (texts: readonly string[]) => Promise<Record<string, boolean>>][] = [
+const formats: [
+  string,
+  readonly string[],
+  readonly string[],
+  (texts: readonly string[]) => Promise<Record<string, boolean>>,
+][] = [
   [
     "a day of the calendar (dob)",
     ["2000-02-29", "2024-02-29", "1999-12-31", "2000-01-01"],
-    ["1900-02-29", "2023-02-29", "2000-04-31", "2000-00-10", "2000-13-01", "2000-01-00", "2000-1-1", "20000101", "01-01-2000", "2000-01-01T00:00Z", " 2000-01-01", ""],
+    [
+      "1900-02-29",
+      "2023-02-29",
+      "2000-04-31",
+      "2000-00-10",
+      "2000-13-01",
+      "2000-01-00",
+      "2000-1-1",
+      "20000101",
+      "01-01-2000",
+      "2000-01-01T00:00Z",
+      " 2000-01-01",
+      "",
+    ],
     (texts) => judge(texts, "/api/v1/customer/create", (dob) => ({ email: "ada@example.com", dob })),
   ],
   [
     "a date-time (consent.createdAt)",
-    ["2026-01-31T09:30:00Z", "2026-01-31T09:30:00.123456Z", "2026-01-31T09:30:00+02:00", "2026-01-31T09:30:00", "2026-01-31T09:30", "2026-01-31T09:30-05:30"],
-    ["2026-01-31", "2026-02-30T09:30:00Z", "2026-01-31T24:00:00Z", "2026-01-31T09:60:00Z", "2026-01-31T09:30:60Z", "2026-01-31 09:30:00Z", "2026-01-31T09Z", "2026-01-31T09:30:00z", "2026-01-31T09:30:00.Z", "now", ""],
+    [
+      "2026-01-31T09:30:00Z",
+      "2026-01-31T09:30:00.123456Z",
+      "2026-01-31T09:30:00+02:00",
+      "2026-01-31T09:30:00",
+      "2026-01-31T09:30",
+      "2026-01-31T09:30-05:30",
+    ],
+    [
+      "2026-01-31",
+      "2026-02-30T09:30:00Z",
+      "2026-01-31T24:00:00Z",
+      "2026-01-31T09:60:00Z",
+      "2026-01-31T09:30:60Z",
+      "2026-01-31 09:30:00Z",
+      "2026-01-31T09Z",
+      "2026-01-31T09:30:00z",
+      "2026-01-31T09:30:00.Z",
+      "now",
+      "",
+    ],
     (texts) => judge(texts, "/v2/contacts", (createdAt) => identifier({ createdAt })),
   ],
   [
@@ -45,8 +87,36 @@ const formats: [string, readonly string[], readonly string[], (texts: readonly s
   ],
   [
     "an IPv4 or IPv6 address (consent.ip)",
-    ["192.0.2.1", "0.0.0.0", "255.255.255.255", "::", "::1", "2001:db8::1", "1:2:3:4:5:6:7:8", "::ffff:192.0.2.1", "1:2:3:4:5:6:192.0.2.1", "FE80::ABCD"],
-    ["256.0.0.1", "1.2.3", "1.2.3.4.5", "01.2.3.4", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "1::2::3", ":::", "::12345", "::g", "1:2:3:4:5:6:7:192.0.2.1", "192.0.2.1::", "fe80::1%eth0", "localhost", "192.0.2.1/24", ""],
+    [
+      "192.0.2.1",
+      "0.0.0.0",
+      "255.255.255.255",
+      "::",
+      "::1",
+      "2001:db8::1",
+      "1:2:3:4:5:6:7:8",
+      "::ffff:192.0.2.1",
+      "1:2:3:4:5:6:192.0.2.1",
+      "FE80::ABCD",
+    ],
+    [
+      "256.0.0.1",
+      "1.2.3",
+      "1.2.3.4.5",
+      "01.2.3.4",
+      "1:2:3:4:5:6:7",
+      "1:2:3:4:5:6:7:8:9",
+      "1::2::3",
+      ":::",
+      "::12345",
+      "::g",
+      "1:2:3:4:5:6:7:192.0.2.1",
+      "192.0.2.1::",
+      "fe80::1%eth0",
+      "localhost",
+      "192.0.2.1/24",
+      "",
+    ],
     (texts) => judge(texts, "/v2/contacts", (ip) => identifier({ ip })),
   ],
   [

@@ -5,7 +5,11 @@ import { setupServer } from "msw/node";
 import { afterEach, expect, it } from "vitest";
 
 const mock = createMockService();
-const headers = { "x-api-key": mock.clientOptions.apiKey, "service-api-key": mock.clientOptions.apiKey, "service-app-id": mock.clientOptions.appId };
+const headers = {
+  "x-api-key": mock.clientOptions.apiKey,
+  "service-api-key": mock.clientOptions.apiKey,
+  "service-app-id": mock.clientOptions.appId,
+};
 let stop = (): void => undefined;
 afterEach(() => {
   stop();
@@ -34,7 +38,10 @@ it.each([
 });
 
 it("handlers leave other hosts alone", async () => {
-  start(...mswHandlers(mock), http.get("https://other.test/api/v1/customer", () => HttpResponse.text("other")));
+  start(
+    ...mswHandlers(mock),
+    http.get("https://other.test/api/v1/customer", () => HttpResponse.text("other")),
+  );
 
   expect(await (await fetch("https://other.test/api/v1/customer")).text()).toBe("other");
   expect(mock.requests).toEqual([]);

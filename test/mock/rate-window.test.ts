@@ -2,7 +2,10 @@ import { describe, expect, it } from "vitest";
 import { createMockService, type MockRateLimitOptions, type MockServiceOptions } from "audience-sdk/mock";
 
 /** Sends a request at each of the times, and tells the statuses. */
-async function statusesAt(rateLimits: NonNullable<MockServiceOptions["rateLimits"]>, timesMs: readonly number[]) {
+async function statusesAt(
+  rateLimits: NonNullable<MockServiceOptions["rateLimits"]>,
+  timesMs: readonly number[],
+) {
   let nowMs = 0;
   const mock = createMockService({ rateLimits, clock: () => nowMs });
   const { baseUrl, apiKey } = mock.clientOptions;
@@ -11,14 +14,24 @@ async function statusesAt(rateLimits: NonNullable<MockServiceOptions["rateLimits
     nowMs = timeMs;
     answers.push(await mock.fetch(`${baseUrl}/api/v1/customer`, { headers: { "x-api-key": apiKey } }));
   }
-  return { mock, statuses: answers.map(({ status }) => status), waits: answers.map(({ headers }) => headers.get("retry-after")) };
+  return {
+    mock,
+    statuses: answers.map(({ status }) => status),
+    waits: answers.map(({ headers }) => headers.get("retry-after")),
+  };
 }
 
-const two = (more: Partial<MockRateLimitOptions> = {}): MockRateLimitOptions => ({ windows: [{ limit: 2, intervalMs: 1_000 }], ...more });
+const two = (more: Partial<MockRateLimitOptions> = {}): MockRateLimitOptions => ({
+  windows: [{ limit: 2, intervalMs: 1_000 }],
+  ...more,
+});
 
 describe("rate limits of the mock", () => {
   it("are off by default", async () => {
-    const { statuses } = await statusesAt(false, Array.from({ length: 200 }, () => 0));
+    const { statuses } = await statusesAt(
+      false,
+      Array.from({ length: 200 }, () => 0),
+    );
 
     expect(new Set(statuses)).toEqual(new Set([200]));
   });
@@ -28,7 +41,10 @@ describe("rate limits of the mock", () => {
     ["100 a minute", 150, 100],
     ["1,000 an hour", 700, 1_000],
   ])("the documented one allows %s", async (_, stepMs, allowed) => {
-    const { statuses } = await statusesAt("documented", Array.from({ length: allowed + 1 }, (_value, at) => at * stepMs));
+    const { statuses } = await statusesAt(
+      "documented",
+      Array.from({ length: allowed + 1 }, (_value, at) => at * stepMs),
+    );
 
     expect(statuses.indexOf(429)).toBe(allowed);
   });
@@ -36,7 +52,8 @@ describe("rate limits of the mock", () => {
   it("count requests that are answered with an error, and those of both families", async () => {
     const mock = createMockService({ rateLimits: two(), clock: () => 0 });
     const { baseUrl, baseUrlV2 } = mock.clientOptions;
-    for (const url of [`${baseUrl}/api/v1/customer`, `${baseUrlV2}/v2/lists`, `${baseUrl}/api/v1/customer`]) await mock.fetch(url);
+    for (const url of [`${baseUrl}/api/v1/customer`, `${baseUrlV2}/v2/lists`, `${baseUrl}/api/v1/customer`])
+      await mock.fetch(url);
 
     expect(mock.requests.map(({ status }) => status)).toEqual([401, 401, 429]);
   });
@@ -46,11 +63,20 @@ describe("rate limits of the mock", () => {
     const { baseUrl, apiKey } = mock.clientOptions;
     const headers = { "x-api-key": apiKey, "content-type": "application/json" };
     for (const email of ["a@example.com", "b@example.com"]) {
-      await mock.fetch(`${baseUrl}/api/v1/customer/create`, { method: "POST", headers, body: JSON.stringify({ email }) });
+      await mock.fetch(`${baseUrl}/api/v1/customer/create`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify({ email }),
+      });
     }
 
-    expect(mock.organization("mock-organization").contacts.map(({ email }) => email)).toEqual(["a@example.com"]);
-    expect(mock.requests.map(({ status, applied }) => [status, applied])).toEqual([[201, true], [429, false]]);
+    expect(mock.organization("mock-organization").contacts.map(({ email }) => email)).toEqual([
+      "a@example.com",
+    ]);
+    expect(mock.requests.map(({ status, applied }) => [status, applied])).toEqual([
+      [201, true],
+      [429, false],
+    ]);
   });
 
   it("sliding: a place comes back one window after its own request", async () => {
@@ -67,13 +93,19 @@ describe("rate limits of the mock", () => {
   });
 
   it("fixed: the edges can be shifted", async () => {
-    const { statuses } = await statusesAt(two({ algorithm: "fixed", phaseMs: 300 }), [900, 950, 1_000, 1_299, 1_300]);
+    const { statuses } = await statusesAt(
+      two({ algorithm: "fixed", phaseMs: 300 }),
+      [900, 950, 1_000, 1_299, 1_300],
+    );
 
     expect(statuses).toEqual([200, 200, 429, 429, 200]);
   });
 
   it("token bucket: refilled evenly, never above its size", async () => {
-    const { statuses } = await statusesAt(two({ algorithm: "token-bucket" }), [0, 0, 499, 500, 999, 1_000, 9_000, 9_000, 9_000]);
+    const { statuses } = await statusesAt(
+      two({ algorithm: "token-bucket" }),
+      [0, 0, 499, 500, 999, 1_000, 9_000, 9_000, 9_000],
+    );
 
     expect(statuses).toEqual([200, 200, 429, 200, 429, 200, 200, 200, 429]);
   });
@@ -82,7 +114,9 @@ describe("rate limits of the mock", () => {
     const times = [0, 0, 500, 1_000, 1_400, 2_400];
 
     expect((await statusesAt(two(), times)).statuses).toEqual([200, 200, 429, 200, 200, 200]);
-    expect((await statusesAt(two({ countRefused: true }), times)).statuses).toEqual([200, 200, 429, 200, 429, 200]);
+    expect((await statusesAt(two({ countRefused: true }), times)).statuses).toEqual([
+      200, 200, 429, 200, 429, 200,
+    ]);
   });
 
   it("token bucket: a refused request that counts takes what has been refilled", async () => {
@@ -93,7 +127,8 @@ describe("rate limits of the mock", () => {
 
   it("Retry-After is in seconds, a date, or absent, and rounded up", async () => {
     const window = { windows: [{ limit: 1, intervalMs: 2_500 }] };
-    const wait = async (more: Partial<MockRateLimitOptions>) => (await statusesAt({ ...window, ...more }, [0, 100])).waits[1];
+    const wait = async (more: Partial<MockRateLimitOptions>) =>
+      (await statusesAt({ ...window, ...more }, [0, 100])).waits[1];
 
     expect(await wait({})).toBe("3");
     expect(await wait({ retryAfter: "date" })).toBe("Thu, 01 Jan 1970 00:00:03 GMT");
@@ -101,7 +136,10 @@ describe("rate limits of the mock", () => {
   });
 
   it("of several windows the one that is longest full decides the wait", async () => {
-    const windows = [{ limit: 1, intervalMs: 1_000 }, { limit: 2, intervalMs: 60_000 }];
+    const windows = [
+      { limit: 1, intervalMs: 1_000 },
+      { limit: 2, intervalMs: 60_000 },
+    ];
     const { waits } = await statusesAt(windows, [0, 0, 1_000, 2_000]);
 
     expect(waits).toEqual([null, "1", null, "58"]);
@@ -112,7 +150,9 @@ describe("rate limits of the mock", () => {
     mock.reset();
     const { baseUrl, apiKey } = mock.clientOptions;
 
-    expect((await mock.fetch(`${baseUrl}/api/v1/customer`, { headers: { "x-api-key": apiKey } })).status).toBe(200);
+    expect(
+      (await mock.fetch(`${baseUrl}/api/v1/customer`, { headers: { "x-api-key": apiKey } })).status,
+    ).toBe(200);
   });
 
   it("over real HTTP each address is a caller of its own", async () => {
@@ -127,7 +167,11 @@ describe("rate limits of the mock", () => {
   });
 
   it("a window without a limit or a length is refused", () => {
-    expect(() => createMockService({ rateLimits: [{ limit: 0, intervalMs: 1_000 }] })).toThrow(/limit from 1/);
-    expect(() => createMockService({ rateLimits: [{ limit: 1, intervalMs: 0 }] })).toThrow(/intervalMs above 0/);
+    expect(() => createMockService({ rateLimits: [{ limit: 0, intervalMs: 1_000 }] })).toThrow(
+      /limit from 1/,
+    );
+    expect(() => createMockService({ rateLimits: [{ limit: 1, intervalMs: 0 }] })).toThrow(
+      /intervalMs above 0/,
+    );
   });
 });

@@ -18,7 +18,13 @@ const acme: MockOrganizationSeed = {
     { id: "engaged", name: "Engaged", type: "SEGMENT", created_at: 1_700_000_002 },
   ],
   contacts: [
-    { id: "ada", email: "ada@example.com", phone: "+390111111", first_name: "Ada", email_opt_in: "UNSUBSCRIBED" },
+    {
+      id: "ada",
+      email: "ada@example.com",
+      phone: "+390111111",
+      first_name: "Ada",
+      email_opt_in: "UNSUBSCRIBED",
+    },
     { id: "grace", email: "grace@example.com", lists: ["news"] },
   ],
   automations: [
@@ -30,8 +36,18 @@ const acme: MockOrganizationSeed = {
 const globex: MockOrganizationSeed = { id: "globex", apiKeys: ["globex-key"], appId: "globex-app" };
 
 const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
-const emailIdentifier = (id: unknown, status = "subscribed") => ({ type: "email", id, channels: { email: { status } }, consent });
-const phoneIdentifier = (id: unknown, status = "subscribed") => ({ type: "phone", id, channels: { phone: { status } }, consent });
+const emailIdentifier = (id: unknown, status = "subscribed") => ({
+  type: "email",
+  id,
+  channels: { email: { status } },
+  consent,
+});
+const phoneIdentifier = (id: unknown, status = "subscribed") => ({
+  type: "phone",
+  id,
+  channels: { phone: { status } },
+  consent,
+});
 const v2Contact = (more: Record<string, unknown> = {}) => ({
   firstName: "Alan",
   listIds: [],
@@ -54,7 +70,11 @@ describe.each(doors)("the service, $name", (door) => {
     it.each([
       ["v1 without a key", "/api/v1/customer", { "x-api-key": "" }],
       ["v1 with an unknown key", "/api/v1/customer", { "x-api-key": "nobody" }],
-      ["v1 with the v2 headers", "/api/v1/customer", { "x-api-key": "", "service-api-key": "acme-key", "service-app-id": "acme-app" }],
+      [
+        "v1 with the v2 headers",
+        "/api/v1/customer",
+        { "x-api-key": "", "service-api-key": "acme-key", "service-app-id": "acme-app" },
+      ],
       ["v2 without a key", "/v2/lists", { "service-api-key": "" }],
       ["v2 without an app id", "/v2/lists", { "service-app-id": "" }],
       ["v2 with another organization's app id", "/v2/lists", { "service-app-id": "globex-app" }],
@@ -68,7 +88,10 @@ describe.each(doors)("the service, $name", (door) => {
     });
 
     it("a request with a bad body and no key is a 401, and changes nothing", async () => {
-      const { status } = await open.call(CREATE, { body: { email: "new@example.com" }, headers: { "x-api-key": "" } });
+      const { status } = await open.call(CREATE, {
+        body: { email: "new@example.com" },
+        headers: { "x-api-key": "" },
+      });
 
       expect(status).toBe(401);
       expect(books().contacts).toHaveLength(2);
@@ -77,12 +100,16 @@ describe.each(doors)("the service, $name", (door) => {
     it("a key acts only on its own organization's data", async () => {
       await open.call(CREATE, { body: { email: "hal@example.com" }, headers: { "x-api-key": "globex-key" } });
 
-      expect(open.mock.organization("globex-key").contacts.map(({ email }) => email)).toEqual(["hal@example.com"]);
+      expect(open.mock.organization("globex-key").contacts.map(({ email }) => email)).toEqual([
+        "hal@example.com",
+      ]);
       expect(contact("hal@example.com")).toBeUndefined();
     });
 
     it("every key of an organization is good", async () => {
-      const { status } = await open.call("/api/v1/customer/ada", { headers: { "x-api-key": "acme-key-rotated" } });
+      const { status } = await open.call("/api/v1/customer/ada", {
+        headers: { "x-api-key": "acme-key-rotated" },
+      });
 
       expect(status).toBe(200);
     });
@@ -153,7 +180,11 @@ describe.each(doors)("the service, $name", (door) => {
 
       expect(answer).toMatchObject({ status: 201, body: { data: { id: "ada" } } });
       expect(books().contacts).toHaveLength(2);
-      expect(books().contacts[0]).toMatchObject({ first_name: "Augusta", phone: "+390111111", email_opt_in: "UNSUBSCRIBED" });
+      expect(books().contacts[0]).toMatchObject({
+        first_name: "Augusta",
+        phone: "+390111111",
+        email_opt_in: "UNSUBSCRIBED",
+      });
     });
 
     it("is a 400 where email and phone are both missing", async () => {
@@ -195,7 +226,10 @@ describe.each(doors)("the service, $name", (door) => {
       ["gender in lower case", { gender: "male" }],
       ["email without @", { email: "nobody" }],
       ["email with a space", { email: "no body@example.com" }],
-      ["31 custom properties", { custom_properties: Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`key${at}`, ""])) }],
+      [
+        "31 custom properties",
+        { custom_properties: Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`key${at}`, ""])) },
+      ],
       ["a custom property null", { custom_properties: { plan: null } }],
       ["custom_properties as an array", { custom_properties: [] }],
     ])("refuses %s with 400", async (_, fields) => {
@@ -213,7 +247,10 @@ describe.each(doors)("the service, $name", (door) => {
       ["address1 of 255 characters", { address1: tooLong(255) }],
       ["postal_code of 3 characters", { postal_code: "123" }],
       ["postal_code of 20 characters", { postal_code: "1".repeat(20) }],
-      ["30 custom properties", { custom_properties: Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`key${at}`, "x"])) }],
+      [
+        "30 custom properties",
+        { custom_properties: Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`key${at}`, "x"])) },
+      ],
       ["an empty first_name", { first_name: "" }],
     ])("accepts %s", async (_, fields) => {
       const { status } = await post(CREATE, { email: "new@example.com", ...fields });
@@ -236,7 +273,15 @@ describe.each(doors)("the service, $name", (door) => {
     });
 
     it("converts numbers and booleans, spoils nested values, drops blank ones", async () => {
-      const custom_properties = { seats: 3, isVip: true, nested: { a: 1 }, tags: ["a"], empty: "", blank: " \t", plan: "gold" };
+      const custom_properties = {
+        seats: 3,
+        isVip: true,
+        nested: { a: 1 },
+        tags: ["a"],
+        empty: "",
+        blank: " \t",
+        plan: "gold",
+      };
       await post(CREATE, { email: "new@example.com", custom_properties });
 
       expect(contact("new@example.com")?.custom_properties).toEqual({
@@ -260,7 +305,10 @@ describe.each(doors)("the service, $name", (door) => {
       ["an array", { body: [{ email: "new@example.com" }] }],
       ["a text", { body: "new@example.com" }],
       ["null", { body: null }],
-      ["another content type", { body: { email: "new@example.com" }, headers: { "content-type": "text/plain" } }],
+      [
+        "another content type",
+        { body: { email: "new@example.com" }, headers: { "content-type": "text/plain" } },
+      ],
     ])("refuses %s as the body with 400", async (_, call) => {
       const { status } = await open.call(CREATE, call);
 
@@ -273,7 +321,9 @@ describe.each(doors)("the service, $name", (door) => {
       const { status, body } = await open.call("/api/v1/customer/ada");
 
       expect(status).toBe(200);
-      expect(body).toMatchObject({ data: { type: "profile", id: "ada", attributes: { email: "ada@example.com" } } });
+      expect(body).toMatchObject({
+        data: { type: "profile", id: "ada", attributes: { email: "ada@example.com" } },
+      });
     });
 
     it.each(["nobody", "create", "%E0%A4%A", "ada%2Fx"])("is a 404 for %s", async (id) => {
@@ -321,10 +371,13 @@ describe.each(doors)("the service, $name", (door) => {
       expect(await listed(`/api/v1/contact-groups${query}`)).toEqual({ status: 200, ids });
     });
 
-    it.each(["page=0", "page=-1", "page=x", "page=1.5", "page=", "limit=0", "limit=-5", "limit=ten"])("%s is a 400", async (query) => {
-      expect(await listed(`/api/v1/customer?${query}`)).toMatchObject({ status: 400 });
-      expect(await listed(`/api/v1/contact-groups?${query}`)).toMatchObject({ status: 400 });
-    });
+    it.each(["page=0", "page=-1", "page=x", "page=1.5", "page=", "limit=0", "limit=-5", "limit=ten"])(
+      "%s is a 400",
+      async (query) => {
+        expect(await listed(`/api/v1/customer?${query}`)).toMatchObject({ status: 400 });
+        expect(await listed(`/api/v1/contact-groups?${query}`)).toMatchObject({ status: 400 });
+      },
+    );
 
     it("an unknown type is a 400", async () => {
       expect(await listed("/api/v1/contact-groups?type=list")).toMatchObject({ status: 400 });
@@ -352,7 +405,11 @@ describe.each(doors)("the service, $name", (door) => {
         message: expect.any(String),
         contact: { email: "new@example.com", contactUUID: created?.id, action: "created" },
       });
-      expect(books().memberships).toContainEqual({ listId: "news", contactId: created?.id, joinedAt: expect.any(String) });
+      expect(books().memberships).toContainEqual({
+        listId: "news",
+        contactId: created?.id,
+        joinedAt: expect.any(String),
+      });
     });
 
     it.each([
@@ -373,13 +430,18 @@ describe.each(doors)("the service, $name", (door) => {
     it("fires the trigger and its automation once for each contact and list", async () => {
       await post(ADD, { email: "ada@example.com", email_opt_in: "SUBSCRIBED" });
       await post(ADD, { email: "ada@example.com", email_opt_in: "SUBSCRIBED" });
-      await post("/api/v1/contact-groups/offers/contacts", { email: "ada@example.com", email_opt_in: "SUBSCRIBED" });
+      await post("/api/v1/contact-groups/offers/contacts", {
+        email: "ada@example.com",
+        email_opt_in: "SUBSCRIBED",
+      });
 
       expect(books().triggers.map(({ name, contactId, listId }) => [name, contactId, listId])).toEqual([
         ["subscribed to list", "ada", "news"],
         ["subscribed to list", "ada", "offers"],
       ]);
-      expect(books().automationRuns).toMatchObject([{ automation: "Hello", contactId: "ada", on: { listId: "news" } }]);
+      expect(books().automationRuns).toMatchObject([
+        { automation: "Hello", contactId: "ada", on: { listId: "news" } },
+      ]);
     });
 
     it("adding a member of the seed fires nothing", async () => {
@@ -393,7 +455,13 @@ describe.each(doors)("the service, $name", (door) => {
       ["an array", [{ email: "new@example.com" }]],
       ["without email", { phone: "1234567" }],
       ["with an unrecognized field", { email: "new@example.com", emailOptIn: "SUBSCRIBED" }],
-      ["with 31 custom properties", { email: "new@example.com", custom_properties: Object.fromEntries(Array.from({ length: 31 }, (_, at) => [at, "x"])) }],
+      [
+        "with 31 custom properties",
+        {
+          email: "new@example.com",
+          custom_properties: Object.fromEntries(Array.from({ length: 31 }, (_, at) => [at, "x"])),
+        },
+      ],
     ])("a body %s is a 400 and changes nothing", async (_, body) => {
       const { status } = await post(ADD, body);
 
@@ -401,14 +469,19 @@ describe.each(doors)("the service, $name", (door) => {
       expect(books().contacts).toHaveLength(2);
     });
 
-    it.each(["nothing", "engaged"])("an id that is no list's (%s) is a 404, though the contact is written", async (listId) => {
-      const { status } = await post(`/api/v1/contact-groups/${listId}/contacts`, { email: "new@example.com" });
+    it.each(["nothing", "engaged"])(
+      "an id that is no list's (%s) is a 404, though the contact is written",
+      async (listId) => {
+        const { status } = await post(`/api/v1/contact-groups/${listId}/contacts`, {
+          email: "new@example.com",
+        });
 
-      expect(status).toBe(404);
-      expect(contact("new@example.com")).toMatchObject({ email_opt_in: "NON_SUBSCRIBED" });
-      expect(books().memberships).toHaveLength(1);
-      expect(open.mock.requests.at(-1)).toMatchObject({ status: 404, applied: true });
-    });
+        expect(status).toBe(404);
+        expect(contact("new@example.com")).toMatchObject({ email_opt_in: "NON_SUBSCRIBED" });
+        expect(books().memberships).toHaveLength(1);
+        expect(open.mock.requests.at(-1)).toMatchObject({ status: 404, applied: true });
+      },
+    );
   });
 
   describe("POST /api/v1/events", () => {
@@ -425,7 +498,9 @@ describe.each(doors)("the service, $name", (door) => {
 
       expect(status).toBe(200);
       expect(books().events).toMatchObject([{ contactId: "ada", ...event() }]);
-      expect(books().automationRuns).toMatchObject([{ automation: "Thanks", contactId: "ada", on: { event: "order placed" } }]);
+      expect(books().automationRuns).toMatchObject([
+        { automation: "Thanks", contactId: "ada", on: { event: "order placed" } },
+      ]);
     });
 
     it("creates the contact if needed, not subscribed", async () => {
@@ -476,7 +551,10 @@ describe.each(doors)("the service, $name", (door) => {
     });
 
     it("the contact may hold further keys", async () => {
-      const { status } = await post(EVENTS, event({ contact: { email: "ada@example.com", first_name: "Ada" } }));
+      const { status } = await post(
+        EVENTS,
+        event({ contact: { email: "ada@example.com", first_name: "Ada" } }),
+      );
 
       expect(status).toBe(200);
     });
@@ -565,14 +643,24 @@ describe.each(doors)("the service, $name", (door) => {
     });
 
     it("with both kinds of identifier each channel has its own status", async () => {
-      const identifiers = [emailIdentifier("alan@example.com", "unsubscribed"), phoneIdentifier(391_234_567, "subscribed")];
+      const identifiers = [
+        emailIdentifier("alan@example.com", "unsubscribed"),
+        phoneIdentifier(391_234_567, "subscribed"),
+      ];
       await post(CONTACTS, v2Contact({ identifiers }));
 
-      expect(contact("alan@example.com")).toMatchObject({ phone: "391234567", email_opt_in: "UNSUBSCRIBED", phone_opt_in: "SUBSCRIBED" });
+      expect(contact("alan@example.com")).toMatchObject({
+        phone: "391234567",
+        email_opt_in: "UNSUBSCRIBED",
+        phone_opt_in: "SUBSCRIBED",
+      });
     });
 
     it("with both kinds of identifier empty channels pass, and leave the statuses", async () => {
-      const identifiers = [{ ...emailIdentifier("ada@example.com"), channels: {} }, { ...phoneIdentifier("+390111111"), channels: {} }];
+      const identifiers = [
+        { ...emailIdentifier("ada@example.com"), channels: {} },
+        { ...phoneIdentifier("+390111111"), channels: {} },
+      ];
       const { status } = await post(CONTACTS, v2Contact({ identifiers }));
 
       expect(status).toBe(200);
@@ -617,14 +705,40 @@ describe.each(doors)("the service, $name", (door) => {
       ["an email identifier that is no address", { identifiers: [emailIdentifier("alan")] }],
       ["no channels", { identifiers: [{ ...emailIdentifier("a@b.c"), channels: undefined }] }],
       ["no consent", { identifiers: [{ ...emailIdentifier("a@b.c"), consent: undefined }] }],
-      ["consent without createdAt", { identifiers: [{ ...emailIdentifier("a@b.c"), consent: { ...consent, createdAt: undefined } }] }],
-      ["consent with a day only", { identifiers: [{ ...emailIdentifier("a@b.c"), consent: { ...consent, createdAt: "2026-01-31" } }] }],
-      ["consent without ip", { identifiers: [{ ...emailIdentifier("a@b.c"), consent: { ...consent, ip: undefined } }] }],
-      ["consent with a host name as ip", { identifiers: [{ ...emailIdentifier("a@b.c"), consent: { ...consent, ip: "localhost" } }] }],
-      ["consent without source", { identifiers: [{ ...emailIdentifier("a@b.c"), consent: { ...consent, source: undefined } }] }],
-      ["a channel without status", { identifiers: [{ ...emailIdentifier("a@b.c"), channels: { email: {} } }] }],
-      ["an email without the email channel", { identifiers: [{ ...emailIdentifier("a@b.c"), channels: { phone: { status: "subscribed" } } }] }],
-      ["a phone without the phone channel", { identifiers: [{ ...phoneIdentifier("+390111111"), channels: { email: { status: "subscribed" } } }] }],
+      [
+        "consent without createdAt",
+        { identifiers: [{ ...emailIdentifier("a@b.c"), consent: { ...consent, createdAt: undefined } }] },
+      ],
+      [
+        "consent with a day only",
+        { identifiers: [{ ...emailIdentifier("a@b.c"), consent: { ...consent, createdAt: "2026-01-31" } }] },
+      ],
+      [
+        "consent without ip",
+        { identifiers: [{ ...emailIdentifier("a@b.c"), consent: { ...consent, ip: undefined } }] },
+      ],
+      [
+        "consent with a host name as ip",
+        { identifiers: [{ ...emailIdentifier("a@b.c"), consent: { ...consent, ip: "localhost" } }] },
+      ],
+      [
+        "consent without source",
+        { identifiers: [{ ...emailIdentifier("a@b.c"), consent: { ...consent, source: undefined } }] },
+      ],
+      [
+        "a channel without status",
+        { identifiers: [{ ...emailIdentifier("a@b.c"), channels: { email: {} } }] },
+      ],
+      [
+        "an email without the email channel",
+        { identifiers: [{ ...emailIdentifier("a@b.c"), channels: { phone: { status: "subscribed" } } }] },
+      ],
+      [
+        "a phone without the phone channel",
+        {
+          identifiers: [{ ...phoneIdentifier("+390111111"), channels: { email: { status: "subscribed" } } }],
+        },
+      ],
       ["countryCode of three letters", { countryCode: "ITA" }],
       ["birthDate that is no day", { birthDate: "1912-13-01" }],
       ["createdAt in words", { createdAt: "yesterday" }],
@@ -663,15 +777,20 @@ describe.each(doors)("the service, $name", (door) => {
     it("gives the page that is asked for", async () => {
       const { body } = await open.call("/v2/lists?page=2&limit=1");
 
-      expect(body).toMatchObject({ data: { lists: [{ uuid: "offers" }], current_page: 2, total_pages: 2, items_per_page: 1 } });
+      expect(body).toMatchObject({
+        data: { lists: [{ uuid: "offers" }], current_page: 2, total_pages: 2, items_per_page: 1 },
+      });
     });
 
-    it.each(["page=-1", "page=0", "limit=-1", "limit=x"])("%s is a 400 with the v2 error body", async (query) => {
-      const { status, body } = await open.call(`/v2/lists?${query}`);
+    it.each(["page=-1", "page=0", "limit=-1", "limit=x"])(
+      "%s is a 400 with the v2 error body",
+      async (query) => {
+        const { status, body } = await open.call(`/v2/lists?${query}`);
 
-      expect(status).toBe(400);
-      expect(body).toEqual({ status: "error", message: expect.any(String) });
-    });
+        expect(status).toBe(400);
+        expect(body).toEqual({ status: "error", message: expect.any(String) });
+      },
+    );
   });
 
   it.each([
@@ -701,7 +820,14 @@ describe.each(doors)("the service, $name", (door) => {
         status: 201,
         applied: true,
       },
-      { operation: "v1.customers.list", method: "GET", query: { page: "2" }, headers: { "x-trace": "7" }, status: 200, applied: false },
+      {
+        operation: "v1.customers.list",
+        method: "GET",
+        query: { page: "2" },
+        headers: { "x-trace": "7" },
+        status: 200,
+        applied: false,
+      },
     ]);
     expect(open.mock.requests[1]?.body).toBeUndefined();
   });

@@ -17,7 +17,14 @@ const acme: MockOrganizationSeed = {
     { id: "engaged", name: "Engaged", type: "SEGMENT", created_at: 3 },
   ],
   contacts: [
-    { id: "ada", email: "ada@example.com", phone: "1111111", email_opt_in: "UNSUBSCRIBED", phone_opt_in: "UNSUBSCRIBED", external_id: "x1" },
+    {
+      id: "ada",
+      email: "ada@example.com",
+      phone: "1111111",
+      email_opt_in: "UNSUBSCRIBED",
+      phone_opt_in: "UNSUBSCRIBED",
+      external_id: "x1",
+    },
     { id: "grace", email: "grace@example.com", phone: "2222222" },
     { id: "alan", email: "alan@example.com" },
   ],
@@ -26,8 +33,14 @@ const acme: MockOrganizationSeed = {
 
 async function open(variants: Partial<MockVariants>) {
   const door = await inProcess.open({ organizations: [acme], variants, clock: () => 0 });
-  const contact = (id: string) => door.mock.organization("acme").contacts.find((candidate) => candidate.id === id);
-  return { ...door, contact, books: () => door.mock.organization("acme"), post: (path: string, body: unknown) => door.call(path, { body }) };
+  const contact = (id: string) =>
+    door.mock.organization("acme").contacts.find((candidate) => candidate.id === id);
+  return {
+    ...door,
+    contact,
+    books: () => door.mock.organization("acme"),
+    post: (path: string, body: unknown) => door.call(path, { body }),
+  };
 }
 
 const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "::1", source: "form" };
@@ -39,7 +52,8 @@ const v2Contact = (status: string, more: Record<string, unknown> = {}) => ({
 });
 
 describe("variants: v1 lists", () => {
-  const idsIn = (value: unknown) => JSON.stringify(value).match(/"id":"(ada|grace|alan|news|offers|engaged)"/g)?.length;
+  const idsIn = (value: unknown) =>
+    JSON.stringify(value).match(/"id":"(ada|grace|alan|news|offers|engaged)"/g)?.length;
 
   it.each<[MockVariants["v1List"], (body: never) => unknown]>([
     ["array", (body) => body],
@@ -66,9 +80,16 @@ describe("variants: v1 lists", () => {
   });
 
   it("v1List as a function is given items, page, limit and total", async () => {
-    const { call } = await open({ v1List: (items, page, limit, total) => ({ rows: items.length, page, limit, total }) });
+    const { call } = await open({
+      v1List: (items, page, limit, total) => ({ rows: items.length, page, limit, total }),
+    });
 
-    expect((await call("/api/v1/customer?page=2&limit=2")).body).toEqual({ rows: 1, page: 2, limit: 2, total: 3 });
+    expect((await call("/api/v1/customer?page=2&limit=2")).body).toEqual({
+      rows: 1,
+      page: 2,
+      limit: 2,
+      total: 3,
+    });
   });
 
   const snake = { current_page: 1, items_per_page: 2, total_pages: 2, total_items: 3 };
@@ -83,7 +104,10 @@ describe("variants: v1 lists", () => {
   ])("%j stands beside the items", async (variants, beside) => {
     const { call } = await open({ ...variants, v1ListedCustomer: "flat", profileAttributes: "documented" });
 
-    expect((await call("/api/v1/customer?limit=2")).body).toEqual({ data: [expect.anything(), expect.anything()], ...beside });
+    expect((await call("/api/v1/customer?limit=2")).body).toEqual({
+      data: [expect.anything(), expect.anything()],
+      ...beside,
+    });
   });
 
   it("v1Paging links leads from page to page, and ends with null", async () => {
@@ -92,7 +116,9 @@ describe("variants: v1 lists", () => {
     const first = await call("/api/v1/contact-groups?type=ALL&limit=2");
     const second = await call("/api/v1/contact-groups?type=ALL&limit=2&page=2");
 
-    expect(first.body).toMatchObject({ links: { self: link(1), first: link(1), prev: null, next: link(2), last: link(2) } });
+    expect(first.body).toMatchObject({
+      links: { self: link(1), first: link(1), prev: null, next: link(2), last: link(2) },
+    });
     expect(second.body).toMatchObject({ links: { prev: link(1), next: null } });
   });
 
@@ -152,7 +178,19 @@ describe("variants: errors and credentials", () => {
     ["error", { error: "no list or segment has this id" }],
     ["error-object", { error: { code: "not_found", message: "no list or segment has this id" } }],
     ["errors", { errors: [{ field: "", message: "no list or segment has this id" }] }],
-    ["json-api", { errors: [{ status: "404", title: "Not Found", detail: "no list or segment has this id", source: { pointer: "/" } }] }],
+    [
+      "json-api",
+      {
+        errors: [
+          {
+            status: "404",
+            title: "Not Found",
+            detail: "no list or segment has this id",
+            source: { pointer: "/" },
+          },
+        ],
+      },
+    ],
     ["status-code", { statusCode: 404, message: ["no list or segment has this id"], error: "Not Found" }],
     ["text", "no list or segment has this id"],
     ["empty", ""],
@@ -176,7 +214,10 @@ describe("variants: errors and credentials", () => {
   });
 
   it("rateLimitStatus", async () => {
-    const { call } = await inProcess.open({ rateLimits: [{ limit: 1, intervalMs: 60_000 }], variants: { rateLimitStatus: 503 } });
+    const { call } = await inProcess.open({
+      rateLimits: [{ limit: 1, intervalMs: 60_000 }],
+      variants: { rateLimitStatus: 503 },
+    });
     await call("/v2/lists");
 
     expect(await call("/v2/lists")).toMatchObject({ status: 503, body: { status: "error" } });
@@ -215,12 +256,17 @@ describe("variants: events", () => {
     ["either", 200, 200],
     ["contact", 200, 400],
     ["root", 400, 200],
-  ])("contactUuidPlace %s: in the contact %i, at the root %i", async (contactUuidPlace, inContact, atRoot) => {
-    const { post } = await open({ contactUuidPlace });
+  ])(
+    "contactUuidPlace %s: in the contact %i, at the root %i",
+    async (contactUuidPlace, inContact, atRoot) => {
+      const { post } = await open({ contactUuidPlace });
 
-    expect((await post(EVENTS, { eventName: "seen", contact: { contactUUID: "ada" } })).status).toBe(inContact);
-    expect((await post(EVENTS, { eventName: "seen", contactUUID: "ada" })).status).toBe(atRoot);
-  });
+      expect((await post(EVENTS, { eventName: "seen", contact: { contactUUID: "ada" } })).status).toBe(
+        inContact,
+      );
+      expect((await post(EVENTS, { eventName: "seen", contactUUID: "ada" })).status).toBe(atRoot);
+    },
+  );
 
   it("unknownContactUuidStatus", async () => {
     const { post } = await open({ unknownContactUuidStatus: 400 });
@@ -319,7 +365,9 @@ describe("variants: what a v1 write does", () => {
   ])("unknownListWritesContact %s", async (unknownListWritesContact, count) => {
     const { post, books } = await open({ unknownListWritesContact });
 
-    expect((await post("/api/v1/contact-groups/nothing/contacts", { email: "new@example.com" })).status).toBe(404);
+    expect((await post("/api/v1/contact-groups/nothing/contacts", { email: "new@example.com" })).status).toBe(
+      404,
+    );
     expect(books().contacts).toHaveLength(count);
   });
 
@@ -329,7 +377,9 @@ describe("variants: what a v1 write does", () => {
   ])("canAddToSegment %s", async (canAddToSegment, status, members) => {
     const { post, books } = await open({ canAddToSegment });
 
-    expect((await post("/api/v1/contact-groups/engaged/contacts", { email: "ada@example.com" })).status).toBe(status);
+    expect((await post("/api/v1/contact-groups/engaged/contacts", { email: "ada@example.com" })).status).toBe(
+      status,
+    );
     expect(books().memberships).toHaveLength(members);
   });
 });
@@ -344,7 +394,18 @@ describe("variants: the v2 family", () => {
 
   it("v2MaxLength", async () => {
     const { post } = await open({ v2MaxLength: 3 });
-    const short = { firstName: "Ada", listIds: [], identifiers: [{ type: "email", id: "a@b", channels: { email: { status: "on" } }, consent: { ...consent, source: "web" } }] };
+    const short = {
+      firstName: "Ada",
+      listIds: [],
+      identifiers: [
+        {
+          type: "email",
+          id: "a@b",
+          channels: { email: { status: "on" } },
+          consent: { ...consent, source: "web" },
+        },
+      ],
+    };
 
     expect((await post(CONTACTS, short)).status).toBe(200);
     expect((await post(CONTACTS, { ...short, firstName: "Adam" })).status).toBe(400);
@@ -377,7 +438,9 @@ describe("variants: the v2 family", () => {
   ] as const)("v2UnknownList %s", async (v2UnknownList, status, joined) => {
     const { post, books } = await open({ v2UnknownList });
 
-    expect((await post(CONTACTS, v2Contact("subscribed", { listIds: ["nothing", "news"] }))).status).toBe(status);
+    expect((await post(CONTACTS, v2Contact("subscribed", { listIds: ["nothing", "news"] }))).status).toBe(
+      status,
+    );
     expect(books().memberships.map(({ listId }) => listId)).toEqual(joined);
   });
 
@@ -386,7 +449,8 @@ describe("variants: the v2 family", () => {
     ["replaced", ["offers"]],
   ] as const)("v2ListIds %s; the trigger stays once for each list", async (v2ListIds, lists) => {
     const { post, books } = await open({ v2ListIds });
-    for (const listId of ["news", "offers", "news", "offers"]) await post(CONTACTS, v2Contact("subscribed", { listIds: [listId] }));
+    for (const listId of ["news", "offers", "news", "offers"])
+      await post(CONTACTS, v2Contact("subscribed", { listIds: [listId] }));
 
     expect(books().memberships.map(({ listId }) => listId)).toEqual(lists);
     expect(books().triggers.map(({ listId }) => listId)).toEqual(["news", "offers"]);
@@ -413,7 +477,10 @@ describe.each([inProcess, msw, nodeHttp])("variants: base URLs with a path, $nam
     await close();
 
     expect([groups.status, lists.status]).toEqual([200, 200]);
-    expect(mock.requests.map(({ path }) => path)).toEqual(["/eu/audience/api/v1/contact-groups/news", "/lists/v2/lists"]);
+    expect(mock.requests.map(({ path }) => path)).toEqual([
+      "/eu/audience/api/v1/contact-groups/news",
+      "/lists/v2/lists",
+    ]);
   });
 });
 

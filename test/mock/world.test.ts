@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { createMockService, type MockOrganizationSeed } from "audience-sdk/mock";
 
-const acme: MockOrganizationSeed = { id: "acme", apiKeys: ["acme-key"], appId: "acme-app", lists: [{ id: "news", name: "News" }] };
+const acme: MockOrganizationSeed = {
+  id: "acme",
+  apiKeys: ["acme-key"],
+  appId: "acme-app",
+  lists: [{ id: "news", name: "News" }],
+};
 
 describe("the default organization", () => {
   it("has a list, a segment and keys that say that they are the mock's", () => {
@@ -19,8 +24,17 @@ describe("the default organization", () => {
 
 describe("a seed", () => {
   it("is stored by the rules of a v1 write", () => {
-    const contacts = [{ email: "ada@example.com", country: "Italy", custom_properties: { seats: 3, blank: " " }, lists: ["news"] }];
-    const books = createMockService({ organizations: [{ ...acme, contacts }], clock: () => 0 }).organization("acme");
+    const contacts = [
+      {
+        email: "ada@example.com",
+        country: "Italy",
+        custom_properties: { seats: 3, blank: " " },
+        lists: ["news"],
+      },
+    ];
+    const books = createMockService({ organizations: [{ ...acme, contacts }], clock: () => 0 }).organization(
+      "acme",
+    );
 
     expect(books.contacts).toMatchObject([
       {
@@ -31,13 +45,22 @@ describe("a seed", () => {
         created: "1970-01-01T00:00:00.000Z",
       },
     ]);
-    expect(books.memberships).toEqual([{ listId: "news", contactId: books.contacts[0]?.id, joinedAt: "1970-01-01T00:00:00.000Z" }]);
+    expect(books.memberships).toEqual([
+      { listId: "news", contactId: books.contacts[0]?.id, joinedAt: "1970-01-01T00:00:00.000Z" },
+    ]);
     expect(books.triggers).toEqual([]);
   });
 
   it("may give ids and times", () => {
-    const known = { id: "ada", phone: "1234567", created: "2020-01-01T00:00:00.000Z", updated: "2021-01-01T00:00:00.000Z" };
-    const { contacts } = createMockService({ organizations: [{ ...acme, contacts: [known] }] }).organization("acme");
+    const known = {
+      id: "ada",
+      phone: "1234567",
+      created: "2020-01-01T00:00:00.000Z",
+      updated: "2021-01-01T00:00:00.000Z",
+    };
+    const { contacts } = createMockService({ organizations: [{ ...acme, contacts: [known] }] }).organization(
+      "acme",
+    );
 
     expect(contacts).toMatchObject([known]);
   });
@@ -45,7 +68,9 @@ describe("a seed", () => {
   it("gives the same ids for the same seed, and others for another", () => {
     const idsOf = (seed: number) => {
       const contacts = [{ email: "a@example.com" }, { email: "b@example.com" }];
-      return createMockService({ organizations: [{ ...acme, contacts }], seed }).organization("acme").contacts.map(({ id }) => id);
+      return createMockService({ organizations: [{ ...acme, contacts }], seed })
+        .organization("acme")
+        .contacts.map(({ id }) => id);
     };
 
     expect(idsOf(7)).toEqual(idsOf(7));
@@ -60,7 +85,11 @@ describe("a seed", () => {
     const { baseUrl } = mock.clientOptions;
     const headers = { "x-api-key": "acme-key", "content-type": "application/json" };
     const body = JSON.stringify({ email: "ada@example.com", first_name: "Ada" });
-    const { status } = await mock.fetch(`${baseUrl}/api/v1/customer/create`, { method: "POST", headers, body });
+    const { status } = await mock.fetch(`${baseUrl}/api/v1/customer/create`, {
+      method: "POST",
+      headers,
+      body,
+    });
 
     expect(status).toBe(201);
     expect(organizations).toEqual(before);
@@ -82,12 +111,32 @@ describe("a seed", () => {
     ["keys that are a text", seeds({ ...acme, apiKeys: "acme-key" }), /organizations\[0\]\.apiKeys/],
     ["an empty v2 key", [{ ...acme, apiKeysV2: [""] }], /organizations\[0\]\.apiKeysV2/],
     ["a list without name", seeds({ ...acme, lists: [{ id: "news" }] }), /lists\[0\]/],
-    ["a key in two organizations", [acme, { ...acme, id: "globex" }], /"acme" and "globex" have the same key/],
+    [
+      "a key in two organizations",
+      [acme, { ...acme, id: "globex" }],
+      /"acme" and "globex" have the same key/,
+    ],
     ["an id twice", [acme, { ...acme, apiKeys: ["other"] }], /same id/],
-    ["a contact with an unknown field", seeds({ ...acme, contacts: [{ email: "a@b.c", firstName: "A" }] }), /contact a@b.c: firstName/],
-    ["a contact without email and phone", [{ ...acme, contacts: [{ first_name: "A" }] }], /email or phone is required/],
-    ["a contact in an unknown list", [{ ...acme, contacts: [{ email: "a@b.c", lists: ["x"] }] }], /no list "x"/],
-    ["two contacts with one email", [{ ...acme, contacts: [{ email: "a@b.c" }, { email: "A@b.c" }] }], /earlier one/],
+    [
+      "a contact with an unknown field",
+      seeds({ ...acme, contacts: [{ email: "a@b.c", firstName: "A" }] }),
+      /contact a@b.c: firstName/,
+    ],
+    [
+      "a contact without email and phone",
+      [{ ...acme, contacts: [{ first_name: "A" }] }],
+      /email or phone is required/,
+    ],
+    [
+      "a contact in an unknown list",
+      [{ ...acme, contacts: [{ email: "a@b.c", lists: ["x"] }] }],
+      /no list "x"/,
+    ],
+    [
+      "two contacts with one email",
+      [{ ...acme, contacts: [{ email: "a@b.c" }, { email: "A@b.c" }] }],
+      /earlier one/,
+    ],
   ])("is refused with %s", (_, organizations, message) => {
     expect(() => createMockService({ organizations })).toThrow(message);
   });
