@@ -47,6 +47,11 @@ export class Windows {
     return this.#inFlight;
   }
 
+  /** How many entries the log takes up: those that count, and at most as many again that do not. */
+  get entriesKept(): number {
+    return this.#log.length;
+  }
+
   /** How many places are free in every window. */
   free(now: number): number {
     this.#advance(now);

@@ -1,0 +1,41 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+
+const limiter = fileURLToPath(new URL("../../src/rate-limiter/rate-limiter.ts", import.meta.url));
+
+/** Runs a program in a process of its own; gives what it wrote and how it ended. */
+async function run(program: string): Promise<{ written: string; code: unknown }> {
+  const source = `import { RateLimiter } from ${JSON.stringify(limiter)};\n${program}`;
+  const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "--eval", source]);
+  let written = "";
+  child.stdout.on("data", (chunk: Buffer) => (written += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (written += chunk.toString()));
+  const [code] = (await once(child, "close")) as unknown[]; // the event's own arguments
+  return { written, code };
+}
+
+it("a waiting call keeps the process alive until it has its place", async () => {
+  const ended = await run(`
+    const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 200 }] });
+    limiter.take().answered();
+    await limiter.take();
+    console.log("left");
+  `);
+  expect(ended).toEqual({ written: "left\n", code: 0 });
+});
+
+it("an idle limiter does not, nor does one whose calls gave up", async () => {
+  const ended = await run(`
+    const limiter = new RateLimiter();
+    for (let call = 0; call < 10; call += 1) limiter.take().answered();
+    const controller = new AbortController();
+    const waits = limiter.take({ signal: controller.signal }).catch((reason) => console.log(reason));
+    controller.abort("gave up");
+    await waits;
+    const before = performance.now();
+    process.on("exit", () => console.log(performance.now() - before < 500 ? "at once" : "late"));
+  `);
+  expect(ended).toEqual({ written: "gave up\nat once\n", code: 0 });
+});

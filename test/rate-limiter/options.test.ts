@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { ConfigurationError } from "../../src/errors.ts";
+import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
+import { processLimiter } from "../../src/rate-limiter/process-limiter.ts";
+import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+
+describe("the options of a limiter", () => {
+  it("are the documented windows where none are given", () => {
+    const windows = new RateLimiter().usage().windows.map(({ limit, intervalMs }) => ({ limit, intervalMs }));
+    expect(windows).toEqual(DOCUMENTED_WINDOWS);
+  });
+
+  it("may be given as undefined, as not given", () => {
+    const none = { windows: undefined, maxWaitMs: undefined, store: undefined, snapshot: undefined, clock: undefined };
+    expect(new RateLimiter(none).usage().windows).toHaveLength(3);
+  });
+
+  it.each([
+    ["options", null],
+    ["maxWait", { maxWait: 5 }],
+    ["windows", { windows: [] }],
+    ["windows", { windows: { limit: 1, intervalMs: 1 } }],
+    ["windows[0].limit", { windows: [null] }],
+    ["windows[0].limit", { windows: [{ limit: 0, intervalMs: 1_000 }] }],
+    ["windows[0].limit", { windows: [{ limit: 1.5, intervalMs: 1_000 }] }],
+    ["windows[1].intervalMs", { windows: [{ limit: 1, intervalMs: 1 }, { limit: 1, intervalMs: 0 }] }],
+    ["windows[0].intervalMs", { windows: [{ limit: 1, intervalMs: Infinity }] }],
+    ["maxWaitMs", { maxWaitMs: -1 }],
+    ["maxWaitMs", { maxWaitMs: "1" }],
+    ["maxWaitMs", { maxWaitMs: Number.NaN }],
+    ["maxQueued", { maxQueued: -1 }],
+    ["store", { store: {} }],
+    ["store", { store: "redis://" }],
+    ["clock", { clock: 5 }],
+    ["clock", { clock: () => new Date() }],
+  ])("are refused where wrong, naming `%s` (%j)", (name, options) => {
+    const build = () => new RateLimiter(options as never); // on purpose of a wrong type
+    expect(build).toThrow(ConfigurationError);
+    expect(build).toThrow(name);
+  });
+});
+
+describe("the limiter of the process", () => {
+  it("is one, known to every copy of the package", () => {
+    const shared = processLimiter();
+    expect(processLimiter()).toBe(shared);
+    expect(Reflect.get(globalThis, Symbol.for("audience-sdk.rate-limiter"))).toBe(shared);
+  });
+});

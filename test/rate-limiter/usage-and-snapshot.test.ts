@@ -1,0 +1,173 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
+import { type Place, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import { randomFrom } from "./simulation.ts";
+import { VirtualTime } from "./virtual-time.ts";
+
+/** Takes and answers so many places at once; they must be free. */
+function spend(limiter: RateLimiter, calls: number): void {
+  for (let call = 0; call < calls; call += 1) (limiter.take() as Place).answered(); // free, so no promise
+}
+
+describe("usage", () => {
+  it("tells of each window how much is taken and when a place comes free, and who waits", () => {
+    let now = 0;
+    const limiter = new RateLimiter({ clock: () => now, windows: DOCUMENTED_WINDOWS });
+    spend(limiter, 9);
+    void limiter.take();
+    now = 400;
+    void limiter.take();
+    expect(limiter.usage()).toEqual({
+      windows: [
+        { limit: 10, intervalMs: 1_000, used: 10, freeInMs: 606 },
+        { limit: 100, intervalMs: 60_000, used: 10, freeInMs: 0 },
+        { limit: 1_000, intervalMs: 3_600_000, used: 10, freeInMs: 0 },
+      ],
+      queued: 1,
+      inFlight: 1,
+      pausedMs: 0,
+    });
+    limiter.refused(2_500);
+    expect(limiter.usage().pausedMs).toBe(2_500);
+  });
+});
+
+describe("estimateMs", () => {
+  const steady = () => 200;
+  const jittering = (random: () => number) => () => 10 + 590 * random();
+
+  /** Warms a limiter up with 80 calls, then sends `calls` more a little later: told beforehand, and what came. */
+  async function estimate(calls: number, roundTripMs: () => number): Promise<{ told: number; came: number }> {
+    const time = new VirtualTime();
+    const limiter = new RateLimiter({ clock: time.now });
+    const begin = 70_000;
+    let [told, came] = [0, 0];
+    const send = (place: Place): void => {
+      time.after(roundTripMs(), () => {
+        place.answered();
+        came = time.now() - begin;
+      });
+    };
+    const call = (): void => {
+      const place = limiter.take();
+      if ("then" in place) void place.then(send);
+      else send(place);
+    };
+    await time.run(() => {
+      for (let index = 0; index < 80; index += 1) call();
+      time.at(begin, () => {
+        told = limiter.estimateMs(calls);
+        for (let index = 0; index < calls; index += 1) call();
+      });
+    });
+    return { told, came };
+  }
+
+  it.each([1, 10, 50, 100, 500, 1_000, 2_500, 10_000])("is within 2 %% of what %i calls take", async (calls) => {
+    const { told, came } = await estimate(calls, steady);
+    expect(Math.abs(told / came - 1)).toBeLessThan(0.02);
+  });
+
+  it.each([500, 1_000, 2_500])("is within 2 %% of what %i calls take with answers of 10 to 600 ms", async (calls) => {
+    for (const seed of [1, 2, 3, 4, 5]) {
+      const { told, came } = await estimate(calls, jittering(randomFrom(seed)));
+      expect(Math.abs(told / came - 1)).toBeLessThan(0.02);
+    }
+  });
+
+  it("counts those that wait already, and the pause", () => {
+    const limiter = new RateLimiter({ clock: () => 0 });
+    spend(limiter, 10);
+    const before = limiter.estimateMs(11);
+    void limiter.take();
+    expect(limiter.estimateMs(10)).toBe(before);
+    limiter.refused(100_000);
+    expect(limiter.estimateMs(10)).toBeGreaterThan(100_000);
+  });
+
+  it("is 0 for no call on an idle limiter, and refuses what is no number of calls", () => {
+    const limiter = new RateLimiter();
+    expect(limiter.estimateMs(0)).toBe(0);
+    for (const wrong of [-1, 1.5, Number.NaN, Infinity]) {
+      expect(() => limiter.estimateMs(wrong)).toThrow(expect.objectContaining({ code: "configuration" }));
+    }
+  });
+
+  it("answers at once, however far it looks", () => {
+    const limiter = new RateLimiter();
+    const before = performance.now();
+    // A billion calls at 1,000 an hour.
+    expect(limiter.estimateMs(1e9) / 3_600_000).toBeCloseTo(1e6 * 1.0005, -3);
+    expect(performance.now() - before).toBeLessThan(100);
+  });
+});
+
+describe("snapshot", () => {
+  const day = Date.UTC(2026, 10, 21, 12);
+  beforeEach(() => void vi.useFakeTimers({ now: day, toFake: ["Date"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  /** What a second process gets, whose monotonic clock begins anew, `elapsedMs` of the day later. */
+  function restart(limiter: RateLimiter, elapsedMs: number): RateLimiter {
+    vi.setSystemTime(day);
+    const snapshot: unknown = JSON.parse(JSON.stringify(limiter.snapshot()));
+    vi.setSystemTime(day + elapsedMs);
+    return new RateLimiter({ clock: () => 77, snapshot: snapshot as never }); // as read from a file
+  }
+
+  it("carries the count over a restart, through JSON", () => {
+    const limiter = new RateLimiter({ clock: () => 5 });
+    spend(limiter, 10);
+    expect(limiter.snapshot()).toEqual({ version: 1, takenAt: day, answeredAt: Array(10).fill(day), share: 1 });
+    expect(restart(limiter, 400).usage().windows[0]).toMatchObject({ used: 10, freeInMs: 606 });
+  });
+
+  it("counts the time in between", () => {
+    const limiter = new RateLimiter({ clock: () => 5 });
+    spend(limiter, 10);
+    expect(restart(limiter, 2_000).usage().windows.map(({ used }) => used)).toEqual([0, 10, 10]);
+  });
+
+  it("counts a clock that was set back as no time passed", () => {
+    const limiter = new RateLimiter({ clock: () => 5 });
+    spend(limiter, 10);
+    expect(restart(limiter, -86_400_000).usage().windows[0]).toMatchObject({ used: 10, freeInMs: 1_006 });
+  });
+
+  it("counts what was in flight as if it could still arrive for a moment", () => {
+    const limiter = new RateLimiter({ clock: () => 5 });
+    void limiter.take();
+    expect(restart(limiter, 0).usage().windows[0]).toMatchObject({ used: 1, freeInMs: 0 });
+    expect(restart(limiter, 5_900).usage().windows[0]).toMatchObject({ used: 1 });
+    expect(restart(limiter, 6_100).usage().windows[0]).toMatchObject({ used: 0 });
+  });
+
+  it("carries a pause over, and the slower pace after it", () => {
+    const limiter = new RateLimiter({ clock: () => 5 });
+    limiter.refused(30_000);
+    const restarted = restart(limiter, 10_000);
+    expect(restarted.usage().pausedMs).toBe(20_000);
+    expect(restarted.snapshot().share).toBe(0.5);
+  });
+
+  const good = { version: 1, takenAt: day, answeredAt: [day], share: 1 };
+  it.each([
+    ["snapshot", null],
+    ["snapshot", "text"],
+    ["snapshot.version", {}],
+    ["snapshot.version", { ...good, version: 2 }],
+    ["snapshot.takenAt", { ...good, takenAt: "today" }],
+    ["snapshot.takenAt", { ...good, takenAt: Number.NaN }],
+    ["snapshot.answeredAt", { ...good, answeredAt: 3 }],
+    ["snapshot.answeredAt", { ...good, answeredAt: [day, null] }],
+    ["snapshot.answeredAt", { ...good, answeredAt: [day + 1e10] }],
+    ["snapshot.ids", { ...good, ids: [] }],
+    ["snapshot.ids", { ...good, ids: [1] }],
+    ["snapshot.pausedUntil", { ...good, pausedUntil: day + 1e10 }],
+    ["snapshot.share", { ...good, share: 0 }],
+    ["snapshot.share", { ...good, share: 2 }],
+  ])("refuses garbage, and names `%s` (%j)", (field, garbage) => {
+    const build = () => new RateLimiter({ snapshot: garbage as never }); // on purpose not a snapshot
+    expect(build).toThrow(expect.objectContaining({ code: "configuration", message: expect.stringContaining(`\`${field}\``) }));
+  });
+});
