@@ -1,0 +1,80 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { runInNewContext } from "node:vm";
+import * as client from "audience-sdk";
+import * as mockModule from "audience-sdk/mock";
+import { afterAll, describe, expect, it } from "vitest";
+
+const guide = readFileSync(new URL("../../examples/guides/test-your-app.md", import.meta.url), "utf8");
+const folder = mkdtempSync(fileURLToPath(new URL("guide-", import.meta.url)));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function blocksOf(language: string): string[] {
+  return [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(
+    ([, code = ""]) => code,
+  );
+}
+
+/** Each block as a module, in a folder where the package's names resolve to its source. */
+const paths = new Map(
+  ["ts", "typescript"].map((language) => [
+    language,
+    blocksOf(language).map((code, at) => {
+      const path = join(folder, `${language}-${at}.ts`);
+      writeFileSync(path, code);
+      return path;
+    }),
+  ]),
+);
+
+describe("the guide's programs", () => {
+  it.each(paths.get("ts") ?? [])("run: %s", async (path) => {
+    await expect(import(path)).resolves.toBeDefined();
+  });
+});
+
+describe("the guide's tests for vitest", async () => {
+  // They register themselves here as they are read.
+  for (const path of paths.get("typescript") ?? []) await import(path);
+});
+
+describe("the guide's tests for Jest", () => {
+  const modules: Readonly<Record<string, unknown>> = {
+    "audience-sdk": client,
+    "audience-sdk/mock": mockModule,
+  };
+  for (const code of blocksOf("js"))
+    runInNewContext(code, { require: (name: string) => modules[name], test: it, expect });
+});
+
+describe("the guide's tables", () => {
+  const complaintOf = (cause: () => unknown): string => {
+    try {
+      cause();
+    } catch (error) {
+      return String(error);
+    }
+    throw new Error("no complaint");
+  };
+
+  it("name every variant", () => {
+    // The complaint about an unknown one names all that there are.
+    const unknown: object = { unknown: true };
+    const complaint = complaintOf(() => mockModule.createMockService({ variants: unknown }));
+    const names = complaint.split("is none of ")[1]?.split(", ") ?? [];
+
+    expect(names.length).toBeGreaterThan(30);
+    expect(names.filter((name) => !guide.includes(`\`${name}`))).toEqual([]);
+  });
+
+  it("name every kind of fault", () => {
+    const { addFault } = mockModule.createMockService();
+    // @ts-expect-error -- a caller from JavaScript has no compiler.
+    const complaint = complaintOf(() => addFault({ kind: "explode" }));
+    const kinds = complaint.split("there are: ")[1]?.split(", ") ?? [];
+
+    expect(kinds).toHaveLength(16);
+    expect(kinds.filter((kind) => !guide.includes(`| \`${kind}\` |`))).toEqual([]);
+  });
+});
