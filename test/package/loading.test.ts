@@ -13,6 +13,11 @@ describe("An entry loads what is promised, and no more", () => {
     ["audience-sdk/schemas", "dist/schemas.js", ["zod"]],
     ["audience-sdk/mock", "dist/mock/index.js", []],
     ["audience-sdk/mock/msw", "dist/mock/msw.js", ["msw"]],
+    [
+      "audience-sdk/checkpoint",
+      "dist/checkpoint/index.js",
+      ["node:crypto", "node:fs", "node:os", "node:path"],
+    ],
   ])("%s, as an ES module", (_entry, file, packages) => {
     const imports = importsOf(installedFiles(consumer, ".js"));
     const modules = [...loadedBy(file, imports)].filter((to) => !to.startsWith("dist/"));
@@ -26,6 +31,7 @@ describe("An entry loads what is promised, and no more", () => {
     ["audience-sdk", ["audience-sdk", "zod"]],
     ["audience-sdk/schemas", ["audience-sdk", "zod"]],
     ["audience-sdk/mock", ["audience-sdk"]],
+    ["audience-sdk/checkpoint", ["audience-sdk"]],
   ])("%s, by require", async (entry, packages) => {
     const program = `require(${JSON.stringify(entry)}); console.log(JSON.stringify(Object.keys(require.cache)))`;
     const { stdout } = await runNode(consumer, "--eval", program);

@@ -1,0 +1,173 @@
+import {
+  AudienceClient,
+  type AddContactResult,
+  type ContactGroup,
+  type EventResult,
+  type Profile,
+} from "audience-sdk";
+import { describe, expectTypeOf, it } from "vitest";
+
+const { customers, contactGroups, events } = new AudienceClient().v1;
+const email = "ada@example.com";
+
+describe("addContact", () => {
+  it("takes a contact whose consent is said", () => {
+    void contactGroups.addContact("l-1", { email, email_opt_in: "SUBSCRIBED" });
+    void contactGroups.addContact(
+      "l-1",
+      { email, email_opt_in: "UNSUBSCRIBED", first_name: "Ada" },
+      { maxRetries: 0 },
+    );
+  });
+
+  it("does not take a contact without email_opt_in", () => {
+    // @ts-expect-error the service would subscribe an existing contact
+    void contactGroups.addContact("l-1", { email });
+    // @ts-expect-error nor with options that say nothing of consent
+    void contactGroups.addContact("l-1", { email }, { maxRetries: 0 });
+    // @ts-expect-error nor where it is there, and not given
+    void contactGroups.addContact("l-1", { email, email_opt_in: undefined });
+  });
+
+  it("takes one without it where the call leaves consent to the service", () => {
+    void contactGroups.addContact("l-1", { email }, { consent: "service-decides" });
+  });
+
+  it("knows no other word for that", () => {
+    // @ts-expect-error a slip would subscribe people
+    void contactGroups.addContact("l-1", { email }, { consent: "service-decide" });
+    // @ts-expect-error
+    void contactGroups.addContact("l-1", { email }, { consent: true });
+  });
+
+  it("does not take a contact without an e-mail address", () => {
+    // @ts-expect-error a phone alone is not enough on this endpoint
+    void contactGroups.addContact("l-1", { phone: "+15550100", email_opt_in: "SUBSCRIBED" });
+  });
+
+  it("does not take a wrapped contact, or many", () => {
+    // @ts-expect-error
+    void contactGroups.addContact("l-1", { contact: { email, email_opt_in: "SUBSCRIBED" } });
+    // @ts-expect-error
+    void contactGroups.addContact("l-1", [{ email, email_opt_in: "SUBSCRIBED" }]);
+  });
+
+  it("has an options argument that only it has", () => {
+    // @ts-expect-error consent is nothing that an upsert leaves to the service
+    void customers.upsert({ email }, { consent: "service-decides" });
+  });
+});
+
+describe("A v1 contact", () => {
+  it("has no field that the service does not know", () => {
+    // @ts-expect-error first_name is meant
+    void customers.upsert({ email, firstName: "Ada" });
+    // @ts-expect-error what is one's own goes under custom_properties
+    void customers.upsert({ email, favourite_colour: "green" });
+  });
+
+  it("has days as text, as a Date has a time zone", () => {
+    void customers.upsert({ email, dob: "1815-12-10" });
+    // @ts-expect-error
+    void customers.upsert({ email, dob: new Date("1815-12-10") });
+  });
+
+  it("has states and genders in the service's own letters", () => {
+    // @ts-expect-error
+    void customers.upsert({ email, email_opt_in: "subscribed" });
+    // @ts-expect-error
+    void customers.upsert({ email, phone_opt_in: "OPTED_IN" });
+    // @ts-expect-error
+    void customers.upsert({ email, gender: "female" });
+  });
+
+  it("has no null", () => {
+    // @ts-expect-error
+    void customers.upsert({ email, last_name: null });
+  });
+
+  it("may have a field that is left out by undefined", () => {
+    void customers.upsert({ email, last_name: undefined });
+  });
+
+  it("has flat custom properties: texts, numbers, booleans", () => {
+    void customers.upsert({ email, custom_properties: { plan: "pro", seats: 3, trial: false } });
+    // @ts-expect-error the service would store unusable text
+    void customers.upsert({ email, custom_properties: { address: { city: "London" } } });
+    // @ts-expect-error
+    void customers.upsert({ email, custom_properties: { plan: null } });
+  });
+});
+
+describe("An event", () => {
+  it("has a name", () => {
+    void events.send({ eventName: "order placed", contact: { email } });
+    // @ts-expect-error
+    void events.send({ contact: { email } });
+  });
+
+  it("may name its contact by id, there or at its root", () => {
+    void events.send({ eventName: "order placed", contact: { contactUUID: "c-1" } });
+    void events.send({ eventName: "order placed", contactUUID: "c-1" });
+  });
+
+  it("may hold further keys of the contact, and free data", () => {
+    void events.send({
+      eventName: "order placed",
+      contact: { email, plan: "pro" },
+      eventData: { items: [{ sku: "a" }] },
+    });
+  });
+
+  it("has no field that the document does not name", () => {
+    // @ts-expect-error eventName is meant
+    void events.send({ event_name: "order placed", contact: { email } });
+    // @ts-expect-error
+    void events.send({ eventName: "order placed", contact: { email }, occurredAt: "2026-01-31T09:30:00Z" });
+  });
+});
+
+describe("A list's query", () => {
+  it("has the documented types of contact groups", () => {
+    void contactGroups.list({ type: "SEGMENT", page: 2, limit: 20 });
+    // @ts-expect-error
+    void contactGroups.list({ type: "segment" });
+    // @ts-expect-error contacts have no type
+    void customers.list({ type: "LIST" });
+  });
+});
+
+describe("A call's result", () => {
+  it("is what the document promises", () => {
+    expectTypeOf(customers.get("c-1")).resolves.toEqualTypeOf<Profile>();
+    expectTypeOf(contactGroups.get("l-1")).resolves.toEqualTypeOf<ContactGroup>();
+    expectTypeOf(events.send({ eventName: "x", contact: { email } })).resolves.toEqualTypeOf<EventResult>();
+    expectTypeOf(
+      contactGroups.addContact("l-1", { email, email_opt_in: "SUBSCRIBED" }),
+    ).resolves.toEqualTypeOf<AddContactResult>();
+  });
+
+  it("has what is always there, and may lack the rest", () => {
+    expectTypeOf<Profile["id"]>().toEqualTypeOf<string>();
+    expectTypeOf<ContactGroup["id"]>().toEqualTypeOf<string>();
+    expectTypeOf<AddContactResult["contact"]["contactUUID"]>().toEqualTypeOf<string>();
+    expectTypeOf<undefined>().toExtend<Profile["links"]>();
+  });
+
+  it("comes with its response where that is asked for", () => {
+    expectTypeOf(customers.get("c-1").withResponse()).resolves.toExtend<{
+      data: Profile;
+      response: { status: number; headers: Headers; url: string };
+      attempts: number;
+      queuedMs: number;
+    }>();
+  });
+
+  it("is pages, or items, for a list", async () => {
+    for await (const profile of customers.list()) expectTypeOf(profile).toEqualTypeOf<Profile>();
+    for await (const page of customers.list().pages())
+      expectTypeOf(page.items).toExtend<readonly Profile[]>();
+    expectTypeOf(customers.list().toArray({ max: 5 })).resolves.toEqualTypeOf<Profile[]>();
+    expectTypeOf((await contactGroups.list()).hasNextPage).toEqualTypeOf<boolean>();
+  });
+});
