@@ -9,14 +9,13 @@ import { UnreadableAnswer } from "../unreadable-answer.ts";
  */
 export function findItems(body: unknown, operation: string): readonly unknown[] {
   if (Array.isArray(body)) return body;
-  if (!isJsonObject(body)) throw unknownShape(body, operation);
+  if (!isJsonObject(body)) throw unknownShape(body);
   const data = body["data"];
   if (Array.isArray(data)) return data;
   const places = isJsonObject(data) ? [data, body] : [body];
-  const known =
-    findNamed(places, namesOf(operation), operation) ?? findNamed(places, generalNames, operation);
-  const items = known ?? findOnlyArray(places, operation) ?? findNothing(places);
-  if (!items) throw unknownShape(body, operation);
+  const known = findNamed(places, namesOf(operation)) ?? findNamed(places, generalNames);
+  const items = known ?? findOnlyArray(places) ?? findNothing(places);
+  if (!items) throw unknownShape(body);
   return items;
 }
 
@@ -50,20 +49,19 @@ function plain(key: string): string {
 function findNamed(
   places: readonly JsonObject[],
   names: ReadonlySet<string>,
-  operation: string,
 ): readonly unknown[] | undefined {
   for (const place of places) {
     const found = arraysOf(place).filter(([key]) => names.has(plain(key)));
-    if (found.length > 1) throw ambiguous(found, operation);
+    if (found.length > 1) throw ambiguous(found);
     if (found[0]) return found[0][1];
   }
   return undefined;
 }
 
-function findOnlyArray(places: readonly JsonObject[], operation: string): readonly unknown[] | undefined {
+function findOnlyArray(places: readonly JsonObject[]): readonly unknown[] | undefined {
   for (const place of places) {
     const found = candidatesOf(place).filter(([, array]) => array.length > 0);
-    if (found.length > 1) throw ambiguous(found, operation);
+    if (found.length > 1) throw ambiguous(found);
     if (found[0]) return found[0][1];
   }
   return undefined;
@@ -82,17 +80,15 @@ function arraysOf(place: JsonObject): [string, readonly unknown[]][] {
   return Object.entries(place).flatMap(([key, value]) => (Array.isArray(value) ? [[key, value]] : []));
 }
 
-function ambiguous(found: readonly [string, unknown][], operation: string): UnreadableAnswer {
+function ambiguous(found: readonly [string, unknown][]): UnreadableAnswer {
   const keys = found.map(([key]) => key).join(", ");
-  return new UnreadableAnswer(
-    `The answer of ${operation} holds several arrays that could be the list: ${keys}. ${wayOut}`,
-  );
+  return new UnreadableAnswer(`its body holds several arrays that could be the list: ${keys}. ${wayOut}`);
 }
 
-function unknownShape(body: unknown, operation: string): UnreadableAnswer {
-  const data = isJsonObject(body) && "data" in body ? `, \`data\` is ${describeShape(body["data"])}` : "";
+function unknownShape(body: unknown): UnreadableAnswer {
+  const data = isJsonObject(body) && "data" in body ? `, its \`data\` is ${describeShape(body["data"])}` : "";
   return new UnreadableAnswer(
-    `The answer of ${operation} holds no list that is understood: the body is ${describeShape(body)}${data}. ${wayOut}`,
+    `its body holds no list that is understood: it is ${describeShape(body)}${data}. ${wayOut}`,
   );
 }
 

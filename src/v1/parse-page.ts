@@ -26,19 +26,18 @@ export function callParsePage(parsePage: ParsePage, body: unknown, operation: st
   const parsed: unknown = call(parsePage, body, operation);
   if (parsed instanceof Promise) {
     parsed.catch(() => undefined);
-    throw amiss(operation, "gave a Promise: it must give its result at once");
+    throw amiss("gave a Promise: it must give its result at once");
   }
-  if (!isJsonObject(parsed)) throw amiss(operation, `gave ${describeShape(parsed)}: it must give { items }`);
+  if (!isJsonObject(parsed)) throw amiss(`gave ${describeShape(parsed)}: it must give { items }`);
   const { items, totalPages, totalItems, hasNextPage } = parsed;
-  if (!Array.isArray(items))
-    throw amiss(operation, `gave \`items\` as ${describeShape(items)}: it must be an array`);
+  if (!Array.isArray(items)) throw amiss(`gave \`items\` as ${describeShape(items)}: it must be an array`);
   if (hasNextPage !== undefined && hasNextPage !== null && typeof hasNextPage !== "boolean") {
-    throw amiss(operation, `gave \`hasNextPage\` as ${describeShape(hasNextPage)}: it must be a boolean`);
+    throw amiss(`gave \`hasNextPage\` as ${describeShape(hasNextPage)}: it must be a boolean`);
   }
   return {
     items,
-    totalPages: checkCount("totalPages", totalPages, operation),
-    totalItems: checkCount("totalItems", totalItems, operation),
+    totalPages: checkCount("totalPages", totalPages),
+    totalItems: checkCount("totalItems", totalItems),
     hasNextPage,
   };
 }
@@ -48,21 +47,18 @@ function call(parsePage: ParsePage, body: unknown, operation: string): unknown {
     return parsePage(body, { operation });
   } catch (error) {
     const what = error instanceof Error ? `${error.name}: ${error.message}` : describeShape(error);
-    throw amiss(operation, `threw ${what}; the body is ${describeShape(body)}`, error);
+    throw amiss(`threw ${what}; the body is ${describeShape(body)}`, error);
   }
 }
 
-function checkCount(name: string, value: unknown, operation: string): number | undefined {
+function checkCount(name: string, value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
   const shown = typeof value === "number" ? String(value) : describeShape(value);
-  throw amiss(operation, `gave \`${name}\` as ${shown}: it must be a whole number from 0`);
+  throw amiss(`gave \`${name}\` as ${shown}: it must be a whole number from 0`);
 }
 
-function amiss(operation: string, what: string, cause?: unknown): UnreadableAnswer {
+function amiss(what: string, cause?: unknown): UnreadableAnswer {
   const options = cause === undefined ? undefined : { cause };
-  return new UnreadableAnswer(
-    `The client's parsePage, asked about an answer of ${operation}, ${what}.`,
-    options,
-  );
+  return new UnreadableAnswer(`the client's parsePage, asked about its body, ${what}.`, options);
 }

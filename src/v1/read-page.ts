@@ -19,7 +19,7 @@ export function readV1Page<T>(body: unknown, reader: PageReader<T>): PageReading
   const { items, ...signs } = reader.parsePage
     ? parse(body, reader.parsePage, reader.operation)
     : understand(body, reader.operation);
-  return { items: items.map((item, at) => readItemAt(item, at, reader)), ...signs, raw: body };
+  return { items: items.map((item, at) => readItemAt(item, at, reader.readItem)), ...signs, raw: body };
 }
 
 interface FoundPage extends PageSigns {
@@ -30,7 +30,7 @@ function understand(body: unknown, operation: string): FoundPage {
   if (isEmptyAsNull(body)) return { items: [], ...readSigns(body, 0) };
   const items = findItems(body, operation);
   if (items.length === 0 && saysFailure(body)) {
-    throw new UnreadableAnswer(`The answer of ${operation} holds no items and says that the call failed.`);
+    throw new UnreadableAnswer("its body holds no items and says that the call failed.");
   }
   return { items, ...readSigns(body, items.length) };
 }
@@ -66,12 +66,8 @@ function saysFailure(body: unknown): boolean {
   );
 }
 
-function readItemAt<T>(item: unknown, at: number, { operation, readItem }: PageReader<T>): T {
+function readItemAt<T>(item: unknown, at: number, readItem: (value: unknown) => T | undefined): T {
   const read = readItem(item);
-  if (read === undefined) {
-    throw new UnreadableAnswer(
-      `Item ${at} in the answer of ${operation} has no id: it is ${describeShape(item)}. ${wayOut}`,
-    );
-  }
-  return read;
+  if (read !== undefined) return read;
+  throw new UnreadableAnswer(`item ${at} of its list has no id: it is ${describeShape(item)}. ${wayOut}`);
 }

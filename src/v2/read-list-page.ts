@@ -9,16 +9,16 @@ import type { List } from "./schemas/list.ts";
  */
 export function readListPage(body: unknown): PageReading<List> {
   const data = isJsonObject(body) ? body["data"] : undefined;
-  if (!isJsonObject(data)) throw new UnreadableAnswer(`${wanted}; the body is ${describeShape(body)}.`);
+  if (!isJsonObject(data)) throw new UnreadableAnswer(`${wanted}: it is ${describeShape(body)}.`);
   const lists = listsOf(data);
-  if (!lists) throw new UnreadableAnswer(`${wanted}; \`data\` is ${describeShape(data)}.`);
+  if (!lists) throw new UnreadableAnswer(`${wanted}: its \`data\` is ${describeShape(data)}.`);
   if (lists.length === 0 && isJsonObject(body) && body["success"] === false) {
-    throw new UnreadableAnswer("The answer holds no lists and says `success: false`.");
+    throw new UnreadableAnswer("its body holds no lists and says `success: false`.");
   }
   return { items: lists.map(readList), ...readTotals(data), raw: body };
 }
 
-const wanted = "The answer lacks the array `data.lists`";
+const wanted = "its body lacks the array `data.lists`";
 
 /** Some servers write an empty array as null. Taken for one only where the total says so too. */
 function listsOf({ lists, total_items }: JsonObject): readonly unknown[] | undefined {
@@ -40,7 +40,9 @@ function readTotals(data: JsonObject): { limit?: number; totalItems?: number; to
 function readList(value: unknown, at: number): List {
   const uuid = isJsonObject(value) ? readId(value["uuid"]) : undefined;
   if (!isJsonObject(value) || uuid === undefined) {
-    throw new UnreadableAnswer(`\`data.lists[${at}]\` has no \`uuid\`: it is ${describeShape(value)}.`);
+    throw new UnreadableAnswer(
+      `\`data.lists[${at}]\` of its body has no \`uuid\`: it is ${describeShape(value)}.`,
+    );
   }
   return { ...value, uuid };
 }

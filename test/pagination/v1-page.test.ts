@@ -93,9 +93,9 @@ describe("the items of a v1 list answer", () => {
   });
 
   test.each<[string, unknown, string]>([
-    ["null", null, "the body is null"],
-    ["a text", "hello", "the body is a string"],
-    ["nothing", undefined, "the body is nothing"],
+    ["null", null, "it is null"],
+    ["a text", "hello", "it is a string"],
+    ["nothing", undefined, "it is nothing"],
     ["an object without keys", {}, "an object without keys"],
     ["an object without arrays", { status: "ok", count: 2 }, "the keys status, count"],
     ["null where nothing says that there are none", { customers: null, ok: true }, "the keys customers, ok"],
@@ -110,7 +110,6 @@ describe("the items of a v1 list answer", () => {
   ])("are not found in %s: the message names the keys, and parsePage", (_, body, part) => {
     const { message } = refusal(() => customers(body));
     expect(message).toContain(part);
-    expect(message).toContain("v1.customers.list");
     expect(message).toContain("parsePage");
   });
 
@@ -140,7 +139,7 @@ describe("the items of a v1 list answer", () => {
     "need an id each, unlike %j",
     (item) => {
       const { message } = refusal(() => customers({ data: [...contacts, item] }));
-      expect(message).toContain("Item 2");
+      expect(message).toContain("item 2");
       expect(message).toContain("parsePage");
     },
   );
@@ -299,7 +298,6 @@ describe("parsePage", () => {
     const error = refusal(() => customers(body, () => given as ReturnType<ParsePage>));
     expect(error.message).toContain(message);
     expect(error.message).toContain("parsePage");
-    expect(error.message).toContain("v1.customers.list");
   });
 
   test("that gives a Promise is told so, and a rejection of it is not left unhandled", () => {
@@ -324,7 +322,7 @@ describe("parsePage", () => {
 
   test("that gives items without an id is told so", () => {
     expect(refusal(() => customers(body, () => ({ items: [{ email: "c@example.com" }] }))).message).toContain(
-      "Item 0",
+      "item 0",
     );
   });
 });

@@ -36,17 +36,21 @@ describe("GET /v2/lists", () => {
   });
 
   test.each<[string, unknown, string]>([
-    ["no object", null, "the body is null"],
-    ["a bare array", lists, "the body is an array of 2"],
+    ["no object", null, "it is null"],
+    ["a bare array", lists, "it is an array of 2"],
     ["no data", { success: true, lists }, "the keys success, lists"],
     ["no lists", { data: { items: lists } }, "`data` is an object with the keys items"],
     ["lists that are null", { data: { lists: null, total_items: 3 } }, "the keys lists, total_items"],
     [
       "a list without uuid",
       { data: { lists: [{ uuid: "u1" }, { name: "News" }] } },
-      "`data.lists[1]` has no `uuid`: it is an object with the keys name",
+      "`data.lists[1]` of its body has no `uuid`: it is an object with the keys name",
     ],
-    ["a list that is null", { data: { lists: [null] } }, "`data.lists[0]` has no `uuid`: it is null"],
+    [
+      "a list that is null",
+      { data: { lists: [null] } },
+      "`data.lists[0]` of its body has no `uuid`: it is null",
+    ],
     ["success false, and no lists", { success: false, data: { lists: [] } }, "success: false"],
   ])("is unreadable with %s", (_, body, message) => {
     expect(() => readListPage(body)).toThrow(UnreadableAnswer);
