@@ -1,0 +1,150 @@
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+import { AudienceClient, type ClientOptions } from "audience-sdk";
+import {
+  createMockService,
+  type MockBooks,
+  type MockClientOptions,
+  type MockContact,
+  type MockService,
+  type MockServiceOptions,
+} from "audience-sdk/mock";
+import { mswHandlers } from "audience-sdk/mock/msw";
+import { setupServer } from "msw/node";
+import { acme, globex } from "./organizations.ts";
+
+/** The ways to the mock: a function, a patched `fetch`, a socket. */
+export const doors = ["in process", "MSW", "real HTTP"] as const;
+
+export type Door = (typeof doors)[number];
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  /** The JSON, else the text. */
+  body: unknown;
+}
+
+/** A client and the mock that it talks to. */
+export interface Service {
+  readonly mock: MockService;
+  readonly audience: AudienceClient;
+  readonly options: MockClientOptions;
+  /** What Acme's books hold now. */
+  books(): MockBooks;
+  /** Acme's contact with this e-mail or phone, as stored. */
+  contact(emailOrPhone: string): MockContact | undefined;
+  /** A client that differs in some options, to the same mock. */
+  clientWith(options: ClientOptions): AudienceClient;
+  /** A plain request with the right credentials, for rules that no client of ours would break. `""` leaves a header out. */
+  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+}
+
+export interface ServiceOptions extends MockServiceOptions {
+  /** Default MSW: the client's own `fetch`, and no socket. */
+  door?: Door;
+  client?: ClientOptions;
+}
+
+/** The time of all that the mock writes down. */
+export const now = "2026-01-31T00:00:00.000Z";
+
+/**
+ * A service for the tests of the `describe` around: Acme and Globex, as new before each test.
+ *
+ * ```ts
+ * const service = useService();
+ * it("…", async () => {
+ *   await service.audience.v1.customers.upsert({ email: "new@example.com" });
+ *   expect(service.contact("new@example.com")).toBeDefined();
+ * });
+ * ```
+ */
+export function useService({ door = "MSW", client = {}, ...mockOptions }: ServiceOptions = {}): Service {
+  const mock = createMockService({ organizations: [acme, globex], clock: () => Date.parse(now), ...mockOptions });
+  const clients: AudienceClient[] = [];
+  let entry: Entry;
+
+  beforeAll(async () => {
+    entry = await open(door, mock);
+  });
+  beforeEach(() => mock.reset());
+  afterEach(async () => {
+    await Promise.all(clients.splice(0).map((each) => each.close()));
+  });
+  afterAll(() => entry.close());
+
+  const clientWith = (options: ClientOptions): AudienceClient => {
+    const made = new AudienceClient({ ...entry.options, ...entry.client, ...client, ...options });
+    clients.push(made);
+    return made;
+  };
+  return {
+    mock,
+    clientWith,
+    get audience() {
+      return clients[0] ?? clientWith({});
+    },
+    get options() {
+      return entry.options;
+    },
+    books: () => mock.organization("acme"),
+    contact: (name) => mock.organization("acme").contacts.find(({ email, phone }) => email === name || phone === name),
+    send: (method, path, body, headers) => send(entry, { method, path, body, headers }),
+  };
+}
+
+interface Entry {
+  options: MockClientOptions;
+  /** What a client needs beside them to come through this door. */
+  client: ClientOptions;
+  fetch: (url: string, init: RequestInit) => Promise<Response>;
+  close: () => void | Promise<void>;
+}
+
+async function open(door: Door, mock: MockService): Promise<Entry> {
+  const { fetch: mockFetch, ...options } = mock.clientOptions;
+  const globalFetch = (url: string, init: RequestInit) => fetch(url, init);
+  switch (door) {
+    case "in process":
+      return { options, client: { fetch: mockFetch }, fetch: mockFetch, close: () => undefined };
+    case "MSW": {
+      const server = setupServer(...mswHandlers(mock));
+      server.listen({ onUnhandledRequest: "error" });
+      return { options, client: {}, fetch: globalFetch, close: () => server.close() };
+    }
+    case "real HTTP": {
+      const listener = await mock.listen();
+      return { options: listener.clientOptions, client: {}, fetch: globalFetch, close: () => listener.close() };
+    }
+  }
+}
+
+interface PlainRequest {
+  method: string;
+  path: string;
+  body: unknown;
+  headers: Record<string, string> | undefined;
+}
+
+async function send({ options, fetch: fetchThrough }: Entry, { method, path, body, headers }: PlainRequest): Promise<Answer> {
+  const isV2 = path.startsWith("/v2/");
+  const credentials: Record<string, string> = isV2
+    ? { "service-api-key": options.apiKeyV2 ?? options.apiKey, "service-app-id": options.appId }
+    : { "x-api-key": options.apiKey };
+  const all = { ...credentials, ...(body !== undefined && { "content-type": "application/json" }), ...headers };
+  const response = await fetchThrough((isV2 ? options.baseUrlV2 : options.baseUrl) + path, {
+    method,
+    headers: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== "")),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: readJson(text) };
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,227 @@
+import { describe, expect, it } from "vitest";
+import type { V1Contact } from "audience-sdk";
+import { type Service, useService } from "./doors.ts";
+import { expectNotSent, expectRefusedByService } from "./refusals.ts";
+import { characters, shown, untyped } from "./samples.ts";
+
+interface Row {
+  field: string;
+  rule: string;
+  allowed: readonly unknown[];
+  forbidden: readonly unknown[];
+}
+
+const optIns = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"];
+const noOptIns = ["subscribed", "Subscribed", "YES", "", true, 1, null];
+const upTo = (max: number) => ({
+  rule: `at most ${max} characters`,
+  allowed: ["", "x", characters(max - 1), characters(max), characters(max, "🎈")],
+  forbidden: [characters(max + 1), characters(max + 1, "🎈"), 7, true, ["x"], {}, null],
+});
+const between = (min: number, max: number) => ({
+  rule: `${min} to ${max} characters`,
+  allowed: [characters(min), characters(min + 1), characters(max - 1), characters(max), characters(max, "🎈")],
+  forbidden: ["", characters(min - 1), characters(min - 1, "🎈"), characters(max + 1), 12_345_678, null],
+});
+const text = { rule: "any text", allowed: ["", "crm-7", characters(1_000)], forbidden: [7, false, {}, ["x"], null] };
+const yesOrNo = { rule: "true or false", allowed: [true, false], forbidden: ["true", "", 0, 1, null] };
+
+/** The table "v1 contact", row by row; `custom_properties` has rules of its own and a file of its own. */
+const rows: readonly Row[] = [
+  {
+    field: "email",
+    rule: "an e-mail address",
+    allowed: ["new@example.com", "NEW+tag@Example.com", "a@b", "例@example.jp"],
+    forbidden: ["", "new", "@example.com", "new@", "new @example.com", 7, null],
+  },
+  { field: "phone", ...between(7, 20) },
+  { field: "external_id", ...text },
+  { field: "first_name", ...upTo(100) },
+  { field: "last_name", ...upTo(100) },
+  { field: "email_opt_in", rule: "one of three states", allowed: optIns, forbidden: noOptIns },
+  { field: "phone_opt_in", rule: "one of three states", allowed: optIns, forbidden: noOptIns },
+  { field: "is_suppressed", ...yesOrNo },
+  { field: "double_opt_in", ...yesOrNo },
+  { field: "source", ...text },
+  {
+    field: "dob",
+    rule: "a day of the calendar",
+    allowed: ["1815-12-10", "2024-02-29", "2000-02-29"],
+    forbidden: ["2023-02-29", "1900-02-29", "2026-13-01", "10.12.1815", "1815-12-10T00:00:00Z", "", 18_151_210, null],
+  },
+  {
+    field: "gender",
+    rule: "one of three words, case counts",
+    allowed: ["MALE", "FEMALE", "OTHER"],
+    forbidden: ["male", "Female", "m", "", 1, null],
+  },
+  { field: "country", ...upTo(100) },
+  { field: "state", ...upTo(100) },
+  { field: "city", ...upTo(100) },
+  { field: "address1", ...upTo(255) },
+  { field: "address2", ...upTo(255) },
+  { field: "postal_code", ...between(3, 20) },
+];
+
+const cases = (kind: "allowed" | "forbidden") =>
+  rows.flatMap(({ field, rule, [kind]: values }) => values.map((value) => ({ field, rule, value, shown: shown(value) })));
+
+/** The two calls that write a v1 contact. */
+const writes = [
+  {
+    name: "customers.upsert",
+    path: "/api/v1/customer/create",
+    call: ({ audience }: Service, contact: unknown) => audience.v1.customers.upsert(untyped(contact)),
+  },
+  {
+    name: "contactGroups.addContact",
+    path: "/api/v1/contact-groups/news/contacts",
+    call: ({ audience }: Service, contact: unknown) => audience.v1.contactGroups.addContact("news", untyped(contact)),
+  },
+];
+
+/** Written as text by the client or changed by the service on purpose. */
+const isNormalized = (field: string) => field === "country";
+
+describe.each(writes)("a v1 contact, written by $name", ({ path, call }) => {
+  const service = useService();
+  const base = { email: "new@example.com", email_opt_in: "SUBSCRIBED" };
+
+  it.each(cases("allowed"))("$field is $rule: $shown is stored", async ({ field, value }) => {
+    const contact = { ...base, [field]: value };
+
+    await call(service, contact);
+
+    expect(service.mock.requests).toMatchObject([{ path, applied: true }]);
+    expect(service.mock.requests[0]?.body).toEqual(contact);
+    const stored = service.contact(contact.email);
+    if (!isNormalized(field)) expect(stored).toMatchObject({ [field]: value });
+  });
+
+  it.each(cases("forbidden"))("$field is $rule: $shown is not sent", async ({ field, value }) => {
+    await expectNotSent(service, call(service, { ...base, [field]: value }), field);
+  });
+
+  it.each(cases("forbidden"))("$field is $rule: the service refuses $shown", async ({ field, value }) => {
+    await expectRefusedByService(service, path, { ...base, [field]: value });
+  });
+
+  it("every field of the table can be sent at once", async () => {
+    const contact = Object.fromEntries(rows.map(({ field, allowed }) => [field, allowed[0]]));
+    await call(service, { ...contact, country: "IT", custom_properties: { plan: "gold" } });
+
+    expect(service.contact("new@example.com")).toMatchObject({ ...contact, country: "IT", custom_properties: { plan: "gold" } });
+  });
+
+  it("only the fields that are sent are written", async () => {
+    await call(service, { email: "ada@example.com", email_opt_in: "SUBSCRIBED", last_name: "Lovelace" });
+
+    expect(service.contact("ada@example.com")).toMatchObject({ first_name: "Ada", last_name: "Lovelace", phone: "+390111111" });
+  });
+
+  it("a field that is undefined is left out", async () => {
+    await call(service, { ...base, first_name: undefined });
+
+    expect(service.mock.requests[0]?.body).toEqual(base);
+  });
+
+  it.each([
+    ["firstName", "first_name"],
+    ["emailOptIn", "email_opt_in"],
+    ["postalCode", "postal_code"],
+    ["First_Name", "first_name"],
+  ])("%s is no field; the message says %s", async (given, meant) => {
+    const error = await expectNotSent(service, call(service, { ...base, [given]: "SUBSCRIBED" }), given);
+
+    expect(error.issues[0]?.message).toContain(meant);
+  });
+
+  it.each(["unknown", "constructor", "id", "created", ""])("the service refuses the unrecognized field %j", async (key) => {
+    await expectRefusedByService(service, path, { ...base, [key]: "x" });
+  });
+
+  it("all that is wrong is told at once", async () => {
+    const contact = { ...base, phone: "1", gender: "male", dob: "2023-02-29", firstName: "Ada", custom_properties: { a: { b: 1 } } };
+
+    await expectNotSent(service, call(service, contact), "phone", "gender", "dob", "firstName", "custom_properties.a");
+  });
+});
+
+describe("the defaults of a v1 contact", () => {
+  const service = useService();
+
+  it.each([
+    ["email_opt_in", "NON_SUBSCRIBED"],
+    ["phone_opt_in", "NON_SUBSCRIBED"],
+    ["is_suppressed", false],
+    ["double_opt_in", false],
+    ["source", "api"],
+  ])("%s is %j where it is not sent", async (field, value) => {
+    const { attributes } = await service.audience.v1.customers.upsert({ email: "new@example.com" });
+
+    expect(service.mock.requests[0]?.body).toEqual({ email: "new@example.com" });
+    expect(service.contact("new@example.com")).toMatchObject({ [field]: value });
+    expect(attributes).toMatchObject({ [field]: value });
+  });
+
+  it("all other fields are optional, and absent where they are not sent", async () => {
+    await service.audience.v1.customers.upsert({ phone: "1234567" });
+
+    const { id, created, updated, ...rest } = service.contact("1234567") ?? {};
+    expect([id, created, updated]).toEqual([expect.any(String), expect.any(String), expect.any(String)]);
+    expect(rest).toEqual({
+      phone: "1234567",
+      email_opt_in: "NON_SUBSCRIBED",
+      phone_opt_in: "NON_SUBSCRIBED",
+      is_suppressed: false,
+      double_opt_in: false,
+      source: "api",
+    });
+  });
+});
+
+describe("the country of a v1 contact", () => {
+  const service = useService();
+
+  it.each([
+    ["Italy", "IT"],
+    ["united states", "US"],
+    ["Côte d’Ivoire", "CI"],
+    ["de", "DE"],
+    ["GB", "GB"],
+  ])("%s is sent as given, and stored as the code %s", async (country, code) => {
+    const { attributes } = await service.audience.v1.customers.upsert({ email: "new@example.com", country });
+
+    expect(service.mock.requests[0]?.body).toMatchObject({ country });
+    expect(service.contact("new@example.com")?.country).toBe(code);
+    expect(attributes["country"]).toBe(code);
+  });
+
+  it("a text that names no country is stored as it is", async () => {
+    await service.audience.v1.customers.upsert({ email: "new@example.com", country: "Atlantis" });
+
+    expect(service.contact("new@example.com")?.country).toBe("Atlantis");
+  });
+});
+
+describe("the name of a v1 contact", () => {
+  const service = useService();
+
+  it.each<[string, V1Contact]>([
+    ["e-mail", { email: "new@example.com" }],
+    ["phone", { phone: "1234567" }],
+    ["e-mail and phone", { email: "new@example.com", phone: "1234567" }],
+  ])("is an %s", async (_, contact) => {
+    await service.audience.v1.customers.upsert(contact);
+
+    expect(service.books().contacts.at(-1)).toMatchObject(contact);
+  });
+
+  it("is needed: without both nothing is sent", async () => {
+    await expectNotSent(service, service.audience.v1.customers.upsert({ first_name: "Nobody" }), "email");
+  });
+
+  it("is needed: without both the service refuses", async () => {
+    await expectRefusedByService(service, "/api/v1/customer/create", { first_name: "Nobody" });
+  });
+});
