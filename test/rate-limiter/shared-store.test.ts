@@ -142,6 +142,21 @@ describe.each(["refuses", "hangs", "loses answers"] as const)("a store that %s",
     expect(arrivals.filter((at) => at > 90_000 && at < 150_000)).toHaveLength(100);
   });
 
+  it("grants nothing on its return until every process has said what it sent alone", async () => {
+    const { time, store, arrivals, process, callAt } = room({ localShare: 1 / 2 });
+    const windows = [{ limit: 8, intervalMs: 20_000 }];
+    const [one, other] = [process({ windows }), process({ windows })];
+    await time.run(() => {
+      store.network = network;
+      callAt(0, 20, one);
+      callAt(600, 4, other);
+      time.at(9_000, () => (store.network = "up"));
+    }, 60_000);
+    expect(arrivals).toHaveLength(24);
+    expect(arrivals.filter((at) => at < 9_000)).toHaveLength(8);
+    expect(refusedBySliding(arrivals, windows)).toBe(0);
+  });
+
   it('turns away what waits under "reject", and serves again on its return', async () => {
     const { time, store, arrivals, ended, process, call } = room({ onUnavailable: "reject" });
     const limiter = process();

@@ -263,6 +263,32 @@ describe("a bound on waiting", () => {
   });
 });
 
+describe("the expected wait", () => {
+  const oneEach100Ms = { windows: [{ limit: 1, intervalMs: 100 }] };
+  const round = 100 * 1.0005 + 5;
+
+  /** How many calls go before each of these, as the expected wait tells. */
+  function before(calls: { client: object; priority?: number }[]): number[] {
+    const { limiter, call } = start(oneEach100Ms);
+    (limiter.take() as Place).answered(); // free, so no promise
+    const waits: number[] = [];
+    for (const request of calls) call("call", { ...request, onWait: (waitMs) => waits.push(waitMs) });
+    return waits.map((waitMs) => Math.round(waitMs / round) - 1);
+  }
+
+  it("knows of the turns: behind a client that queues, only its turn counts", () => {
+    const [greedy, modest, third] = [{}, {}, {}];
+    const calls = [greedy, greedy, greedy, greedy, modest, modest, third, greedy].map((client) => ({ client }));
+    expect(before(calls)).toEqual([0, 1, 2, 3, 1, 3, 2, 7]);
+  });
+
+  it("knows of the priorities", () => {
+    const client = {};
+    const calls = [5, 9, 0, 5].map((priority) => ({ client, priority }));
+    expect(before(calls)).toEqual([0, 1, 0, 2]);
+  });
+});
+
 describe("time", () => {
   afterEach(() => void vi.useRealTimers());
 

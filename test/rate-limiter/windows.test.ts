@@ -36,12 +36,11 @@ it("answers may come in any order, and ahead of time", () => {
   expect(count.eta(3, 600)).toBeCloseTo(3_000 + widened(1_000) - 600);
 });
 
-it("an answer that a shorter window no longer counts still counts in the longer one", () => {
+it("an answer told late counts where it still counts, and not where it no longer does", () => {
   const count = new Windows(windows);
-  answered(count, 0);
+  answered(count, 3_000);
   expect(count.free(5_000)).toBe(3);
-  count.take();
-  count.answer(3_000);
+  answered(count, 2_500);
   expect(count.usage(5_000).map(({ used }) => used)).toEqual([0, 2]);
 });
 
