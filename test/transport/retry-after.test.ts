@@ -1,0 +1,144 @@
+import { AudienceClient, RateLimiter, type ClientOptions } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { failureOf } from "./failure.ts";
+
+const start = Date.UTC(2026, 10, 21, 12);
+
+beforeEach(() => void vi.useFakeTimers({ now: start }));
+afterEach(() => void vi.useRealTimers());
+
+/** A service that answers with a status and headers first, and then as usual. Tells when each attempt arrived. */
+function recovering(status: number, headers: Record<string, string>, options: ClientOptions = {}) {
+  const mock = createMockService();
+  const arrivedAt: number[] = [];
+  const fetch = async (url: string, init: RequestInit) =>
+    arrivedAt.push(Date.now() - start) === 1 ? new Response("{}", { status, headers }) : mock.fetch(url, init);
+  return { arrivedAt, audience: new AudienceClient({ ...mock.clientOptions, fetch, ...options }) };
+}
+
+const httpDate = (ms: number) => new Date(start + ms).toUTCString();
+
+describe.each([429, 503, 408, 500])("Retry-After on a %i", (status) => {
+  it.each([
+    ["7", 7_000],
+    ["0.5", 500],
+    ["3600", 3_600_000],
+    [httpDate(9_000), 9_000],
+    ["Sat Nov 21 12:00:09 2026", 9_000],
+    ["Saturday, 21-Nov-26 12:00:09 GMT", 9_000],
+  ])("of %j is obeyed and never shortened", async (retryAfter, waitMs) => {
+    const { audience, arrivedAt } = recovering(status, { "retry-after": retryAfter });
+
+    const call = audience.v1.customers.list({});
+    const items = call.then((page) => page.items);
+    await vi.advanceTimersByTimeAsync(3_700_000);
+    await items;
+
+    expect(arrivedAt).toHaveLength(2);
+    expect(arrivedAt[1]).toBeGreaterThanOrEqual(waitMs);
+    expect(arrivedAt[1]).toBeLessThanOrEqual(Math.max(waitMs, 1_000) + 5);
+  });
+
+  it.each(["soon", "-5", "", "1, 2", "NaN", "0x10", "Fri, 99 Foo 2026 99:99:99 GMT"])(
+    "that says nothing usable (%j) is as if it were not there",
+    async (retryAfter) => {
+      const { audience, arrivedAt } = recovering(status, { "retry-after": retryAfter });
+
+      const call = audience.v1.customers.list({}).then((page) => page.items);
+      await vi.advanceTimersByTimeAsync(10_000);
+      await call;
+
+      expect(arrivedAt).toHaveLength(2);
+      expect(arrivedAt[1]).toBeLessThanOrEqual(1_005);
+    },
+  );
+
+  it.each([
+    ["3601", 3_601_000],
+    ["1e309", Number.MAX_SAFE_INTEGER],
+    ["9".repeat(400), Number.MAX_SAFE_INTEGER],
+    ["Fri, 31 Dec 9999 23:59:59 GMT", Date.UTC(9999, 11, 31, 23, 59, 59) - start],
+  ])("of more than an hour (%s) fails at once, with the wait in the error", async (retryAfter, retryAfterMs) => {
+    const { audience, arrivedAt } = recovering(status, { "retry-after": retryAfter });
+
+    const error = await failureOf(audience.v1.customers.get("c-1"));
+
+    expect(error).toMatchObject({ status, retryAfterMs, request: { attempts: 1 } });
+    expect(arrivedAt).toEqual([0]);
+  });
+
+  it("past deadlineMs fails at once, with the wait in the error", async () => {
+    const { audience, arrivedAt } = recovering(status, { "retry-after": "5" });
+
+    const error = await failureOf(audience.v1.customers.get("c-1", { deadlineMs: 4_000 }));
+
+    expect(error).toMatchObject({ status, retryAfterMs: 5_000, request: { attempts: 1 } });
+    expect(arrivedAt).toEqual([0]);
+  });
+});
+
+describe("With a limiter", () => {
+  it("a 429's wait holds for every call, and the refused one goes first", async () => {
+    const rateLimiter = new RateLimiter();
+    const mock = createMockService();
+    const log: string[] = [];
+    const fetch = async (url: string, init: RequestInit) => {
+      const name = new URL(url).pathname.split("/").at(-1) ?? "";
+      log.push(`${name} at ${Math.round((Date.now() - start) / 1_000)} s`);
+      return log.length === 1 ? new Response("{}", { status: 429, headers: { "retry-after": "4" } }) : mock.fetch(url, init);
+    };
+    const audience = new AudienceClient({ ...mock.clientOptions, fetch, rateLimiter });
+
+    const refused = audience.v1.customers.get("refused").catch(() => "404");
+    await vi.advanceTimersByTimeAsync(1_000);
+    const later = audience.v1.customers.get("later").catch(() => "404");
+    await vi.advanceTimersByTimeAsync(10_000);
+
+    expect(await Promise.all([refused, later])).toEqual(["404", "404"]);
+    expect(log).toEqual(["refused at 0 s", "refused at 4 s", "later at 4 s"]);
+  });
+
+  it("a 429 whose wait passes maxWaitMs is a RateLimitWaitError that did not apply", async () => {
+    const { audience, arrivedAt } = recovering(429, { "retry-after": "4" }, { rateLimiter: new RateLimiter() });
+
+    const error = await failureOf(audience.v1.customers.get("c-1", { maxWaitMs: 1_000 }));
+
+    expect(error).toMatchObject({ code: "rate_limit_wait", outcome: "not-applied", waitMs: 4_000, request: { attempts: 1 } });
+    expect(arrivedAt).toEqual([0]);
+  });
+});
+
+describe("Where nobody names a wait", () => {
+  it("the delays grow exponentially, with jitter, and the last is bounded", async () => {
+    const mock = createMockService({ faults: [{ kind: "500-before" }] });
+    const waits: number[] = [];
+    const hooks = { onRetry: ({ waitMs = -1 }) => void waits.push(waitMs) };
+    const audience = new AudienceClient({ ...mock.clientOptions, hooks, maxRetries: 9 });
+
+    const failure = failureOf(audience.v1.customers.get("c-1"));
+    await vi.runAllTimersAsync();
+    await failure;
+
+    expect(waits).toHaveLength(9);
+    for (const [retry, waitMs] of waits.entries()) {
+      const fullMs = Math.min(500 * 2 ** retry, 30_000);
+      expect(waitMs).toBeGreaterThanOrEqual(fullMs / 2);
+      expect(waitMs).toBeLessThanOrEqual(fullMs);
+    }
+    expect(new Set(waits).size).toBe(9);
+  });
+
+  it("every attempt takes its place in the rate limit", async () => {
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 100, intervalMs: 60_000 }] });
+    const mock = createMockService({ faults: [{ kind: "500-before" }] });
+    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+
+    const failure = failureOf(audience.v1.customers.get("c-1"));
+    await vi.advanceTimersByTimeAsync(20_000);
+    await failure;
+
+    expect(mock.requests).toHaveLength(5);
+    expect(rateLimiter.usage().windows[0]?.used).toBe(5);
+  });
+});
