@@ -178,5 +178,9 @@ function isSignal(value: unknown): value is AbortSignal {
 
 function show(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
-  return typeof value === "number" ? String(value) : value === null ? "null" : `a ${typeof value}`;
+  return typeof value === "number"
+    ? String(value)
+    : value === null
+      ? "null"
+      : `a value of type ${typeof value}`;
 }

@@ -143,6 +143,16 @@ describe("a page of the server's own smaller size does not end the list", () => 
   });
 });
 
+describe("from the last page on, of a server that has cut the page size, no page is asked for", () => {
+  test.each<[string, Hints]>([
+    ["the total pages say end", { totalItems: 95, totalPages: 10 }],
+    ["the flag says end", { totalItems: 95, hasNextPage: false }],
+  ])("where %s", async (_, hints) => {
+    const list = serve(95, 10, () => hints, { page: 10, limit: 20, countedLimit: 20 });
+    expect(await readAll(list)).toEqual({ all: items(90, 95), asked: [10] });
+  });
+});
+
 describe("where an answer contradicts itself nothing is lost", () => {
   test.each<[string, (page: number) => Hints]>([
     ["the flag says end, the total items say more", () => ({ hasNextPage: false, totalItems: 250 })],
@@ -197,6 +207,31 @@ describe("an empty page in the middle", () => {
       totalItems: 300,
     }));
     expect((await readAll(list)).asked).toEqual(upTo(6));
+  });
+
+  test("does not end a loop that began in the middle, or with it", async () => {
+    const list = (page: number) =>
+      listThat((at) => ({ items: at === 3 ? [] : items(at * 100, at * 100 + 100), totalItems: 500 }), {
+        page,
+      });
+    expect((await readAll(list(2))).asked).toEqual([2, 3, 4, 5]);
+    expect((await readAll(list(3))).asked).toEqual([3, 4, 5]);
+  });
+
+  test("does not end a loop that begins with it, and counts as a page", async () => {
+    const list = listThat((page) => ({ items: page === 1 ? [] : items(100, 200), totalItems: 200 }));
+    expect(await readAll(list)).toEqual({ all: items(100, 200), asked: [1, 2] });
+  });
+
+  test("ends a loop where the total says so, whatever a link says", async () => {
+    expect((await readAll(listThat(() => ({ items: [], totalPages: 0, hasNextPage: true })))).asked).toEqual([
+      1,
+    ]);
+  });
+
+  test("leaves known what the page before it held", async () => {
+    const pages = [items(0, 100), [], items(70, 170)].map((page) => ({ items: page, totalItems: 270 }));
+    expect((await readAll(listOf(pages))).all).toEqual(items(0, 170));
   });
 
   test("ends a loop that knows of nothing more", async () => {
@@ -269,7 +304,7 @@ describe("a repeated page", () => {
       attempts: 1,
     };
     const { paginator } = listThat(() => ({ ...same, status: 203, request }));
-    expect(await errorOf(collect(paginator))).toMatchObject({ status: 203, request });
+    expect(await errorOf(collect(paginator))).toMatchObject({ status: 203, request, outcome: "not-applied" });
   });
 
   test.each([2, 3, 7])(
@@ -280,6 +315,7 @@ describe("a repeated page", () => {
       );
       const error = await errorOf(collect(paginator));
       expect(error).toBeInstanceOf(UnexpectedResponseError);
+      expect(String(error)).toMatch(/Page \d+ has come three times/);
       expect(log.length).toBeLessThan(8 * circle);
     },
   );

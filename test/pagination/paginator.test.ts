@@ -50,6 +50,17 @@ describe("a paginator", () => {
     expect(log).toEqual(["1", "2 ahead", "3 ahead"]);
   });
 
+  test("gives iterators that are iterable themselves", async () => {
+    const { paginator } = listOf(threePages);
+    const iterator = paginator[Symbol.asyncIterator]();
+    await iterator.next();
+    expect(await collect(iterator as AsyncIterableIterator<Item>)).toEqual(items(1, 250));
+    const pages = paginator.pages()[Symbol.asyncIterator]();
+    await pages.next();
+    const rest = await collect(pages as AsyncIterableIterator<Page<Item>>);
+    expect(rest.map(({ page }) => page)).toEqual([2, 3]);
+  });
+
   test("iterated twice at once, is two readings that do not meddle", async () => {
     const { paginator } = listOf(threePages);
     const [one, other] = await Promise.all([collect(paginator), collect(paginator)]);
@@ -121,13 +132,30 @@ describe("a paginator", () => {
     },
   );
 
-  test("refuses a signal that is none", async () => {
-    // As from a caller without types: the controller instead of its signal.
-    const { paginator, log } = listOf(threePages, {
-      signal: new AbortController() as unknown as AbortSignal,
-    });
-    expect(await errorOf(paginator)).toBeInstanceOf(ConfigurationError);
-    expect(await errorOf(collect(paginator))).toBeInstanceOf(ConfigurationError);
+  test.each([
+    [-1, "not -1"],
+    ["2", 'not "2"'],
+    [null, "not null"],
+    [{}, "not a value of type object"],
+  ])("says what readAhead %j is instead", async (readAhead, part) => {
+    // As from a caller without types.
+    expect(String(await errorOf(listOf(threePages, { readAhead: readAhead as number }).paginator))).toContain(
+      part,
+    );
+  });
+
+  test.each<[string, unknown]>([
+    ["the controller", new AbortController()],
+    ["null", null],
+    ["a text", "abort"],
+    ["what only looks like one", { aborted: false, addEventListener: true }],
+  ])("refuses a signal that is none: %s", async (_, signal) => {
+    // As from a caller without types.
+    const { paginator, log } = listOf(threePages, { signal: signal as AbortSignal });
+    for (const error of [await errorOf(paginator), await errorOf(collect(paginator))]) {
+      expect(error).toBeInstanceOf(ConfigurationError);
+      expect(String(error)).toContain("signal must be an AbortSignal");
+    }
     expect(log).toEqual([]);
   });
 });

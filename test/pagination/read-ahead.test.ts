@@ -4,7 +4,7 @@ import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import { AbortError, ConnectionError } from "../../src/errors.ts";
-import type { Page } from "../../src/pagination.ts";
+import { Paginator, type Page, type PageReading } from "../../src/pagination.ts";
 import { collect, errorOf, heldList, items, listThat, settled, type Item } from "./fake-list.ts";
 
 const failure = () => new ConnectionError({ message: "reset", outcome: "not-applied", reason: "reset" });
@@ -216,6 +216,39 @@ describe("nothing stays behind", () => {
       expect(log).toEqual(["ask 1", "abort 1"]);
     },
   );
+
+  test("a page that comes all the same, after the loop was left, leads to no other", async () => {
+    const log: string[] = [];
+    const late: ((reading: PageReading<Item>) => void)[] = [];
+    // A load that does not heed its signal.
+    const paginator = new Paginator<Item>({
+      page: 1,
+      limit: 2,
+      countedLimit: 2,
+      readAhead: 3,
+      signal: undefined,
+      load: (page = 1) => {
+        log.push(`ask ${page}`);
+        return page === 1
+          ? Promise.resolve({ items: items(0, 2), raw: 1 })
+          : new Promise((resolve) => late.push(resolve));
+      },
+      identify: ({ id }) => id,
+    });
+    const iterator = paginator[Symbol.asyncIterator]();
+    await iterator.next();
+    expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
+    late[0]?.({ items: items(2, 4), raw: 2 });
+    await settled();
+    expect(await iterator.next()).toEqual({ done: true, value: undefined });
+    expect(log).toEqual(["ask 1", "ask 2"]);
+  });
+
+  test("leaving a loop over the last page has nothing to abort", async () => {
+    const { paginator, log } = listThat(() => items(0, 5));
+    for await (const _ of await paginator) break;
+    expect(log).toEqual(["1"]);
+  });
 
   test("aborting while a page is waited for rejects with what the page rejects with", async () => {
     const controller = new AbortController();

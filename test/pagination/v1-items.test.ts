@@ -26,6 +26,16 @@ describe("a contact becomes a profile", () => {
     ],
     ["a flat object", { id: "7", ...attributes }, { type: "profile", id: "7", attributes }],
     [
+      "an envelope with links, its resource with null",
+      { data: { id: "7", attributes, links: null }, links: { self } },
+      { type: "profile", id: "7", attributes, links: { self } },
+    ],
+    [
+      "an envelope with links, its resource with something else of that name",
+      { data: { id: "7", attributes, links: "/7" }, links: { self } },
+      { type: "profile", id: "7", attributes, links: "/7" },
+    ],
+    [
       "a flat object in an envelope",
       { data: { id: "7", ...attributes }, links: { self } },
       { type: "profile", id: "7", attributes, links: { self } },

@@ -92,10 +92,42 @@ describe("the items of a v1 list answer", () => {
     expect(customers(body).items).toEqual([]);
   });
 
+  test("are not lost where the total is 0 all the same", () => {
+    expect(customers({ customers: contacts, next: null, total: 0 }).items).toHaveLength(2);
+    expect(customers({ data: contacts, next: null, total: 0 }).items).toHaveLength(2);
+    expect(customers({ data: { people: contacts, note: null }, total_pages: 0 }).items).toHaveLength(2);
+  });
+
+  test("are given where the answer tells of errors too", () => {
+    expect(customers({ success: false, customers: contacts, errors: [more] }).items).toHaveLength(2);
+    expect(customers({ customers: [], errors: [] }).items).toEqual([]);
+  });
+
+  test.each("data items results records content rows entries elements nodes list values".split(" "))(
+    "stand under the general name %s, rather than under one that is not known",
+    (name) => {
+      expect(customers({ [name]: contacts, companies: [more] }).items).toHaveLength(2);
+    },
+  );
+
+  test.each("errors warnings links included facets filters sort".split(" "))(
+    "never stand under %s",
+    (name) => {
+      expect(customers({ people: contacts, [name]: [more] }).items).toHaveLength(2);
+      expect(refusal(() => customers({ [name]: [more] })).message).toContain(`the keys ${name}`);
+    },
+  );
+
   test.each<[string, unknown, string]>([
     ["null", null, "it is null"],
     ["a text", "hello", "it is a string"],
     ["nothing", undefined, "it is nothing"],
+    ["nothing but a total of 0", { ok: true, total: 0 }, "the keys ok, total"],
+    [
+      "null where totals disagree",
+      { customers: null, total: 3, total_pages: 0 },
+      "the keys customers, total",
+    ],
     ["an object without keys", {}, "an object without keys"],
     ["an object without arrays", { status: "ok", count: 2 }, "the keys status, count"],
     ["null where nothing says that there are none", { customers: null, ok: true }, "the keys customers, ok"],
@@ -129,6 +161,7 @@ describe("the items of a v1 list answer", () => {
 
   test.each<[string, unknown]>([
     ["success is false", { success: false, data: [] }],
+    ["the status is false", { status: false, data: [] }],
     ["the status is error", { status: "error", message: "no", data: [] }],
     ["there are errors", { data: [], errors: [{ detail: "no" }] }],
   ])("are not taken for none where %s", (_, body) => {
@@ -143,6 +176,16 @@ describe("the items of a v1 list answer", () => {
       expect(message).toContain("parsePage");
     },
   );
+
+  test("a message names up to 20 keys in full, and marks what it leaves out", () => {
+    const many = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at]));
+    expect(refusal(() => customers(many(20))).message).toContain("k18, k19. Give");
+    expect(refusal(() => customers(many(21))).message).toContain("k18, k19, …. Give");
+    const [whole, cut] = ["k".repeat(40), "k".repeat(41)];
+    expect(refusal(() => customers({ [whole]: 1 })).message).toContain(`${whole}. Give`);
+    expect(refusal(() => customers({ [cut]: 1 })).message).toContain(`${whole}…. Give`);
+  });
 
   test("a message stays short, however many keys there are", () => {
     const body = Object.fromEntries(
@@ -229,13 +272,46 @@ describe("what a v1 list answer says of the whole", () => {
     expect(signs(around)).toEqual(said);
   });
 
+  test.each(
+    "items count results records elements rows entries customers contacts profiles lists groups".split(" "),
+  )("a total of %s", (what) => {
+    expect(signs({ [`total_${what}`]: 250 })).toEqual({ totalItems: 250 });
+  });
+
+  test.each<[string, string[], unknown, object]>([
+    ["page size", ["limit", "per_page", "perPage", "page_size", "items_per_page", "size"], 50, { limit: 50 }],
+    [
+      "number of pages",
+      ["total_pages", "pageCount", "pages_count", "pages", "last_page", "num_pages"],
+      3,
+      { totalPages: 3 },
+    ],
+    ["count of the list", ["count", "item_count", "items_count", "record_count"], 250, { totalItems: 250 }],
+    ["flag that goes on", ["has_more", "hasNext", "has_next_page", "more"], true, { hasNextPage: true }],
+    ["flag that ends", ["last", "isLast", "is_last_page"], true, { hasNextPage: false }],
+    [
+      "next page",
+      ["next", "next_page", "nextPageUrl", "next_url", "next_link", "next_cursor", "nextPageToken"],
+      "x",
+      { hasNextPage: true },
+    ],
+  ])("a %s, under each of its names and wherever it stands", (_, names, value, said) => {
+    for (const name of names) {
+      expect(signs({ [name]: value }), name).toEqual(said);
+      for (const holder of ["meta", "pagination", "paging", "page", "pageInfo", "paginator", "pager"]) {
+        expect(signs({ [holder]: { [name]: value } }), `${holder}.${name}`).toEqual(said);
+      }
+    }
+  });
+
   test("is passed over where it is no count or flag", () => {
     expect(
       signs({
         total: -1,
         limit: 0,
         per_page: 1.5,
-        total_pages: "many",
+        total_pages: "3 of 9",
+        page_count: "page 3",
         has_more: "yes",
         meta: null,
         pagination: [],
@@ -280,9 +356,10 @@ describe("parsePage", () => {
       customers({ data: contacts, total: 9 }, () => ({
         items: [],
         totalItems: null,
-        hasNextPage: undefined,
+        totalPages: 0,
+        hasNextPage: null,
       })),
-    ).toEqual({ items: [], raw: { data: contacts, total: 9 } });
+    ).toStrictEqual({ items: [], totalPages: 0, raw: { data: contacts, total: 9 } });
   });
 
   test.each<[string, unknown, string]>([
