@@ -40,7 +40,7 @@ async function pack(to: string): Promise<string> {
   await run("npx", ["tsup", "--silent", "--out-dir", join(to, "dist")], { cwd: repository });
   // The build is there already: the scripts of package.json would make it once more.
   const { stdout } = await run("npm", ["pack", "--json", "--ignore-scripts"], { cwd: to });
-  return join(to, tarballName(JSON.parse(stdout)));
+  return join(to, tarballName(stdout));
 }
 
 async function install(tarball: string, to: string): Promise<string> {
@@ -53,7 +53,8 @@ async function install(tarball: string, to: string): Promise<string> {
 }
 
 /** `npm pack --json` tells what it made: in a list, or, from npm 12 on, under the package's name. */
-function tarballName(report: Record<string, { filename: string }>): string {
+function tarballName(stdout: string): string {
+  const report: Record<string, { filename: string }> = JSON.parse(stdout);
   const [packed] = Object.values(report);
   if (packed === undefined) throw new Error("npm pack made no file.");
   return packed.filename;

@@ -21,18 +21,29 @@ export const entrySources: Record<string, string> = Object.fromEntries(
 
 /** What each entry exports: values as the runtime finds them, types as the compiler does. */
 export async function exportedNames(): Promise<Record<string, ExportedNames>> {
-  const { config } = ts.readConfigFile(join(repository, "tsconfig.json"), ts.sys.readFile);
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, repository);
-  const paths = Object.values(entrySources).map((source) => join(repository, source));
-  const program = ts.createProgram(paths, options);
+  // How the paths of a package's doors are resolved does not matter to what the sources export.
+  const options = {
+    module: ts.ModuleKind.NodeNext,
+    allowImportingTsExtensions: true,
+    noEmit: true,
+    skipLibCheck: true,
+  };
+  const program = ts.createProgram(Object.values(entrySources).map(pathOf), options);
+  const surface: Record<string, ExportedNames> = {};
 
-  const found = Object.entries(entrySources).map(async ([entry, source]) => {
-    const path = join(repository, source);
-    const values = Object.keys(await import(path)).sort();
-    const types = namesIn(program, path).filter((name) => !values.includes(name));
-    return [entry, { values, types }];
-  });
-  return Object.fromEntries(await Promise.all(found));
+  for (const [entry, source] of Object.entries(entrySources)) {
+    const module: object = await import(pathOf(source));
+    const values = Object.keys(module).sort();
+    surface[entry] = {
+      values,
+      types: namesIn(program, pathOf(source)).filter((name) => !values.includes(name)),
+    };
+  }
+  return surface;
+}
+
+function pathOf(source: string): string {
+  return join(repository, source);
 }
 
 function namesIn(program: ts.Program, path: string): string[] {
