@@ -78,7 +78,7 @@ async function toRequest(incoming: IncomingMessage, signal: AbortSignal): Promis
   for (let index = 0; index + 1 < incoming.rawHeaders.length; index += 2) {
     headers.append(incoming.rawHeaders[index] ?? "", incoming.rawHeaders[index + 1] ?? "");
   }
-  const url = new URL(incoming.url ?? "/", `http://${incoming.headers.host ?? "127.0.0.1"}`);
+  const url = new URL(`http://${incoming.headers.host ?? "127.0.0.1"}${incoming.url ?? "/"}`);
   const hasBody = incoming.method !== "GET" && incoming.method !== "HEAD" && pieces.length > 0;
   return new Request(url, {
     method: incoming.method ?? "GET",

@@ -172,9 +172,8 @@ export class Organization {
     for (const [listId, members] of this.#members) if (!listIds.includes(listId)) members.delete(contact.id);
   }
 
-  /** Records an event; `false` where its `uniqueIdentifier` was recorded before ("retry-safe"). */
-  record({ contact, eventName, uniqueIdentifier, sentContact, eventData }: EventRecord): boolean {
-    if (this.hasEvent(uniqueIdentifier)) return false;
+  /** Records an event; whose `uniqueIdentifier` is known must not come here ("retry-safe"). */
+  record({ contact, eventName, uniqueIdentifier, sentContact, eventData }: EventRecord): void {
     if (uniqueIdentifier !== undefined) this.#eventIdentifiers.add(uniqueIdentifier);
     const event: MockEvent = {
       id: this.#sources.nextId(),
@@ -187,7 +186,6 @@ export class Organization {
     if (eventData !== undefined) event.eventData = eventData;
     this.#events.push(event);
     this.#run(contact, (on) => "event" in on && on.event === eventName);
-    return true;
   }
 
   hasEvent(uniqueIdentifier: string | undefined): boolean {

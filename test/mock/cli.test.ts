@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -27,6 +26,10 @@ function command(...args: string[]): ChildProcess {
   return child;
 }
 
+function exitCodeOf(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve) => child.once("close", (code) => resolve(code)));
+}
+
 /** The command's whole life, for calls that end by themselves. */
 async function run(...args: string[]) {
   const child = command(...args);
@@ -34,8 +37,7 @@ async function run(...args: string[]) {
   let errors = "";
   child.stdout?.on("data", (text) => (output += String(text)));
   child.stderr?.on("data", (text) => (errors += String(text)));
-  const [code] = await once(child, "close");
-  return { code, output, errors };
+  return { code: await exitCodeOf(child), output, errors };
 }
 
 /** Starts the server, and waits for the last line that it prints. */
@@ -67,9 +69,9 @@ describe("audience-mock", { timeout: 30_000 }, () => {
     const v2 = await fetch(`${url}/v2/lists`, {
       headers: { "service-api-key": "mock-api-key-not-a-secret", "service-app-id": "mock-app-id" },
     });
-    const books = await (await fetch(`${url}/__mock/organizations/mock-organization`)).json();
+    const books: unknown = await (await fetch(`${url}/__mock/organizations/mock-organization`)).json();
     child.kill("SIGTERM");
-    const [code] = await once(child, "exit");
+    const code = await exitCodeOf(child);
 
     expect([created.status, v2.status, code]).toEqual([201, 200, 0]);
     expect(books).toMatchObject({ contacts: [{ email: "ada@example.com" }] });

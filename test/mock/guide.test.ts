@@ -28,6 +28,15 @@ const paths = new Map(
   ]),
 );
 
+const complaintOf = (cause: () => unknown): string => {
+  try {
+    cause();
+  } catch (error) {
+    return String(error);
+  }
+  throw new Error("no complaint");
+};
+
 describe("the guide's programs", () => {
   it.each(paths.get("ts") ?? [])("run: %s", async (path) => {
     await expect(import(path)).resolves.toBeDefined();
@@ -49,15 +58,6 @@ describe("the guide's tests for Jest", () => {
 });
 
 describe("the guide's tables", () => {
-  const complaintOf = (cause: () => unknown): string => {
-    try {
-      cause();
-    } catch (error) {
-      return String(error);
-    }
-    throw new Error("no complaint");
-  };
-
   it("name every variant", () => {
     // The complaint about an unknown one names all that there are.
     const unknown: object = { unknown: true };

@@ -51,24 +51,24 @@ const v2Contact = (status: string, more: Record<string, unknown> = {}) => ({
   ...more,
 });
 
+/** What stands for two items of a list. */
+const listed: unknown[] = [
+  { id: "ada", email: "ada@example.com", phone: "1111111", email_opt_in: "UNSUBSCRIBED" },
+  { id: "grace", email: "grace@example.com", phone: "2222222", email_opt_in: "NON_SUBSCRIBED" },
+];
+
 describe("variants: v1 lists", () => {
-  const idsIn = (value: unknown) =>
-    JSON.stringify(value).match(/"id":"(ada|grace|alan|news|offers|engaged)"/g)?.length;
+  it.each<[MockVariants["v1List"], object]>([
+    ["array", listed],
+    ["data", { data: listed }],
+    ["data-key", { data: { customers: listed } }],
+    ["root-key", { customers: listed }],
+  ])("v1List %s", async (v1List, body) => {
+    const { call } = await open({ v1List, v1Paging: "none", v1ListedCustomer: "flat" });
+    const answer = await call("/api/v1/customer?limit=2");
 
-  it.each<[MockVariants["v1List"], (body: never) => unknown]>([
-    ["array", (body) => body],
-    ["data", (body: { data: unknown }) => body.data],
-    ["data-key", (body: { data: { customers: unknown } }) => body.data.customers],
-    ["root-key", (body: { customers: unknown }) => body.customers],
-  ])("v1List %s", async (v1List, itemsIn) => {
-    const { call } = await open({ v1List, v1Paging: "none" });
-    const { body } = await call("/api/v1/customer?limit=2");
-
-    // Each row reads the shape that it names.
-    const items = itemsIn(body as never);
-    expect(items).toHaveLength(2);
-    expect(idsIn(items)).toBe(2);
-    expect(JSON.stringify(body)).not.toContain("total");
+    expect(answer.body).toMatchObject(body);
+    expect(JSON.stringify(answer.body)).not.toContain("total");
   });
 
   it("v1List names the contact groups by another key", async () => {
@@ -167,7 +167,7 @@ describe("variants: v1 lists", () => {
     const { call } = await open({ profileAttributes: "documented" });
     const { body } = await call("/api/v1/customer/ada");
 
-    expect(body).toMatchObject({ data: { attributes: expect.not.objectContaining({ external_id: "x1" }) } });
+    expect(body).not.toHaveProperty("data.attributes.external_id");
     expect(body).toMatchObject({ data: { attributes: { phone: "1111111", source: "api" } } });
   });
 });
@@ -486,7 +486,7 @@ describe.each([inProcess, msw, nodeHttp])("variants: base URLs with a path, $nam
 
 it("an unknown variant is refused with the names of all", () => {
   // A caller from JavaScript or JSON has no compiler.
-  const variants = { v1Lists: "array" } as Partial<MockVariants>;
+  const variants: object = { v1Lists: "array" };
 
   return expect(() => inProcess.open({ variants })).toThrow(/"v1Lists" is none of baseUrl, .*v1List/);
 });
