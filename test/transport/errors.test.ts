@@ -1,0 +1,516 @@
+import { gzipSync } from "node:zlib";
+import {
+  AbortError,
+  ApiError,
+  AudienceClient,
+  AudienceError,
+  AuthenticationError,
+  BadRequestError,
+  ConfigurationError,
+  ConnectionError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  RateLimitWaitError,
+  RedirectError,
+  ServerError,
+  TimeoutError,
+  UnexpectedResponseError,
+  ValidationError,
+  isAudienceError,
+  type ClientOptions,
+} from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { describe, expect, it, vi } from "vitest";
+import { failureOf, thrownBy } from "./failure.ts";
+import { json, profileAnswer, refusedUrl, serve } from "./served.ts";
+
+const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
+const event = { eventName: "order placed", uniqueIdentifier: "order-1", contact: { email: "ada@example.com" } };
+
+/** A client of a service that answers everything so. */
+function answering(status: number, body: BodyInit | null, headers: Record<string, string> = {}, options: ClientOptions = {}) {
+  const fetch = async () => new Response(body, { status, headers });
+  const base = "https://api.example.com";
+  return new AudienceClient({ baseUrl: base, baseUrlV2: base, apiKey: "k", appId: "a", rateLimiter: false, maxRetries: 0, fetch, ...options });
+}
+
+describe("An error status", () => {
+  it.each([
+    [400, BadRequestError, "BadRequestError", "bad_request", "not-applied"],
+    [401, AuthenticationError, "AuthenticationError", "authentication", "not-applied"],
+    [402, ApiError, "ApiError", "api", "not-applied"],
+    [403, PermissionError, "PermissionError", "permission", "not-applied"],
+    [404, NotFoundError, "NotFoundError", "not_found", "not-applied"],
+    [408, ApiError, "ApiError", "api", "unknown"],
+    [409, ApiError, "ApiError", "api", "not-applied"],
+    [422, ApiError, "ApiError", "api", "not-applied"],
+    [429, RateLimitError, "RateLimitError", "rate_limit", "not-applied"],
+    [500, ServerError, "ServerError", "server", "unknown"],
+    [502, ServerError, "ServerError", "server", "unknown"],
+    [503, ServerError, "ServerError", "server", "unknown"],
+    [599, ServerError, "ServerError", "server", "unknown"],
+  ] as const)("of %i is a %o", async (status, Class, name, code, outcome) => {
+    const audience = answering(status, '{"message":"the reason"}', { "x-trace": "t-1" });
+
+    const error = await failureOf(audience.v1.customers.upsert(contact));
+
+    expect(error).toBeInstanceOf(Class);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toBeInstanceOf(AudienceError);
+    expect(error).toMatchObject({ name, code, status, outcome, body: { message: "the reason" } });
+    expect(error.message).toBe(`${status} on POST /api/v1/customer/create: the reason`);
+    expect((error as ApiError).headers.get("x-trace")).toBe("t-1");
+    expect(error.request).toEqual({
+      requestId: expect.any(String),
+      operation: "v1.customers.upsert",
+      method: "POST",
+      path: "/api/v1/customer/create",
+      attempts: 1,
+    });
+  });
+
+  it.each([
+    ["v2's message", '{"status":"error","message":"identifiers missing"}', "identifiers missing"],
+    ["an error text", '{"error":"nope"}', "nope"],
+    ["an error object", '{"error":{"code":"x","message":"nope"}}', "nope"],
+    ["a list of texts", '{"errors":["nope","no"]}', "nope"],
+    ["a list of objects", '{"errors":[{"field":"a","message":"nope"}]}', "nope"],
+    ["JSON:API errors", '{"errors":[{"title":"Bad","detail":"nope"}]}', "nope"],
+  ])("is told with the service's words, wherever they stand: %s", async (_, body, words) => {
+    const error = await failureOf(answering(400, body).v1.customers.upsert(contact));
+
+    expect(error.message).toBe(`400 on POST /api/v1/customer/create: ${words}`);
+  });
+
+  it.each([
+    ["a gateway's HTML", "<html><h1>Bad gateway</h1></html>", "<html><h1>Bad gateway</h1></html>"],
+    ["an empty body", "", ""],
+    ["truncated JSON", '{"message":"the rea', '{"message":"the rea'],
+    ["JSON null", "null", null],
+    ["a JSON text", '"nope"', "nope"],
+    ["an unpaired surrogate and NUL", '"\\ud800\\u0000"', "\ud800\u0000"],
+    ["a key named __proto__", '{"__proto__":{"polluted":true}}', JSON.parse('{"__proto__":{"polluted":true}}')],
+  ])("is not hidden by its body: %s", async (_, body, shown) => {
+    const error = await failureOf(answering(502, body).v1.events.send(event));
+
+    expect(error).toBeInstanceOf(ServerError);
+    expect(error).toMatchObject({ status: 502 });
+    expect((error as ServerError).body).toEqual(shown);
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  it("is not hidden by bytes that are no text", async () => {
+    const error = await failureOf(answering(500, new Uint8Array([0xff, 0xfe, 0x80])).v1.customers.upsert(contact));
+
+    expect(error).toMatchObject({ status: 500, body: "\ufffd\ufffd\ufffd" });
+  });
+
+  it("is not hidden by a body that breaks off, never ends, or cannot be decompressed", async () => {
+    const { options } = await serve((outgoing, { path }) => {
+      if (path.endsWith("garbled")) return outgoing.writeHead(500, { "content-encoding": "gzip" }).end("no gzip");
+      outgoing.writeHead(500, { "content-type": "text/plain" }).write("the beginning");
+      if (path.endsWith("broken")) setTimeout(() => outgoing.destroy(), 20);
+    });
+    const { v1 } = new AudienceClient({ ...options, maxRetries: 0, timeoutMs: 150 });
+
+    const errors = await Promise.all(["broken", "endless", "garbled"].map((id) => failureOf(v1.customers.get(id))));
+
+    expect(errors.map(({ name }) => name)).toEqual(["ServerError", "ServerError", "ServerError"]);
+    expect(errors.map((error) => (error as ServerError).body)).toEqual(["the beginning", "the beginning", ""]);
+  });
+
+  it("shows at most 64 KiB of its body, and reads no more of it", async () => {
+    let sent = 0;
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += 16 * 1024;
+        controller.enqueue(new Uint8Array(16 * 1024).fill(97));
+      },
+    });
+
+    const error = await failureOf(answering(500, endless).v1.customers.upsert(contact));
+
+    expect((error as ServerError).body).toBe("a".repeat(64 * 1024));
+    expect(sent).toBeLessThan(200 * 1024);
+  });
+
+  it("of addContact's 404 leaves open whether the contact was created", async () => {
+    const mock = createMockService();
+
+    const error = await failureOf(new AudienceClient(mock.clientOptions).v1.contactGroups.addContact("none", contact));
+
+    expect(error).toBeInstanceOf(NotFoundError);
+    expect(error.outcome).toBe("unknown");
+    expect(mock.organization("mock-organization").contacts).toHaveLength(1);
+  });
+});
+
+describe("A redirect", () => {
+  it.each([301, 302, 303, 307, 308])("(%i) is never followed, to wherever it leads", async (status) => {
+    const other = await serve((outgoing) => json(outgoing, 200, profileAnswer));
+    const { options, received } = await serve((outgoing, { path }) => {
+      outgoing.writeHead(status, { location: other.url + path }).end("moved");
+    });
+
+    const error = await failureOf(new AudienceClient(options).v1.customers.upsert(contact));
+
+    expect(error).toBeInstanceOf(RedirectError);
+    expect(error).toMatchObject({
+      code: "redirect",
+      status,
+      location: `${other.url}/api/v1/customer/create`,
+      outcome: "not-applied",
+      request: { attempts: 1 },
+    });
+    expect(received).toHaveLength(1);
+    expect(other.received).toEqual([]);
+  });
+
+  it("to the same origin is not followed either, and one without a location has none", async () => {
+    const { options, received } = await serve((outgoing, { path }) => {
+      outgoing.writeHead(302, path.endsWith("same") ? { location: "/elsewhere" } : {}).end();
+    });
+    const { v1 } = new AudienceClient(options);
+
+    const same = await failureOf(v1.customers.get("same"));
+    const none = await failureOf(v1.customers.get("none"));
+
+    expect(same).toMatchObject({ status: 302, location: "/elsewhere" });
+    expect(none).not.toHaveProperty("location");
+    expect(received).toHaveLength(2);
+  });
+
+  it("that a fetch has followed after all is not seen as one, so ours asks it not to", async () => {
+    const seen: RequestInit[] = [];
+    const fetch = async (_: string, init: RequestInit) => {
+      seen.push(init);
+      return Response.json(profileAnswer);
+    };
+
+    await answering(200, null, {}, { fetch }).v1.customers.get("c-1");
+
+    expect(seen[0]?.redirect).toBe("manual");
+  });
+});
+
+describe("A 2xx that is not what is documented is an UnexpectedResponseError", () => {
+  const wrong = [
+    ["empty", 200, null, "its body is empty"],
+    ["204", 204, null, "its body is empty"],
+    ["HTML", 200, "<html>login</html>", "its body is not JSON"],
+    ["truncated JSON", 200, '{"data":{"id":', "its body is not JSON"],
+    ["JSON null", 200, "null", "its body is not what is documented"],
+    ["an array", 201, "[]", "its body is not what is documented"],
+    ["without data", 201, "{}", "data"],
+    ["an error in success's clothes", 200, '{"status":"error","message":"no"}', "data"],
+    ["data without an id", 201, '{"data":{"type":"profile"}}', "data.id"],
+    ["an id that is empty", 201, '{"data":{"id":""}}', ""],
+  ] as const;
+
+  it.each(wrong)("%s", async (_, status, body, problem) => {
+    const error = await failureOf(answering(status, body).v1.customers.upsert(contact));
+
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error).toMatchObject({ code: "unexpected_response", status, outcome: "unknown", request: { attempts: 1 } });
+    expect(error.message).toContain(`${status} on POST /api/v1/customer/create, but `);
+    expect(error.message).toContain(problem);
+  });
+
+  it.each(wrong)("and of a GET not applied: %s", async (_, status, body) => {
+    const error = await failureOf(answering(status, body).v1.customers.get("c-1"));
+
+    expect(error).toMatchObject({ code: "unexpected_response", outcome: "not-applied" });
+  });
+
+  it("holds the body, as JSON or text", async () => {
+    const asJson = await failureOf(answering(200, '{"a":1}').v1.customers.get("c-1"));
+    const asText = await failureOf(answering(200, "<p>").v1.customers.get("c-1"));
+
+    expect([asJson, asText].map((error) => (error as UnexpectedResponseError).body)).toEqual([{ a: 1 }, "<p>"]);
+  });
+
+  it.each([
+    ["contact.contactUUID", { message: "ok", contact: { email: "a@b", action: "created" } }],
+    ["contact.action", { message: "ok", contact: { email: "a@b", contactUUID: "c-1" } }],
+    ["contact", { message: "ok" }],
+  ])("addContact needs %s", async (path, body) => {
+    const error = await failureOf(answering(200, JSON.stringify(body)).v1.contactGroups.addContact("l", contact));
+
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error.message).toContain(path);
+  });
+
+  it.each([{ status: false }, { status: "true" }, { success: true }, {}])("v2.contacts.upsert needs status true: %j", async (body) => {
+    const identifier = {
+      type: "email",
+      id: "a@b.example",
+      channels: { email: { status: "subscribed" } },
+      consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
+    } as const;
+    const call = answering(200, JSON.stringify(body)).v2.contacts.upsert({ firstName: "A", listIds: [], identifiers: [identifier] });
+
+    expect(await failureOf(call)).toBeInstanceOf(UnexpectedResponseError);
+  });
+
+  it("lists need data.lists and each one's uuid", async () => {
+    for (const body of [{}, { data: {} }, { data: { lists: [{ name: "x" }] } }]) {
+      expect(await failureOf(answering(200, JSON.stringify(body)).v2.lists.list({}).then(String))).toBeInstanceOf(UnexpectedResponseError);
+    }
+  });
+
+  it("what is not needed may be absent or null, and what is added is kept", async () => {
+    const body = { data: { id: "c-1", type: null, attributes: { email: null, shoe_size: 43 }, extra: [1] }, meta: { a: 1 } };
+
+    const profile = await answering(200, JSON.stringify(body)).v1.customers.get("c-1");
+
+    expect(profile).toMatchObject({ id: "c-1", attributes: { email: null, shoe_size: 43 }, extra: [1] });
+  });
+});
+
+describe("events.send takes any 2xx", () => {
+  it.each([
+    [200, '{"status":"accepted"}', { status: "accepted" }],
+    [201, "null", null],
+    [202, "queued", "queued"],
+    [200, '{"trunc', '{"trunc'],
+    [200, "<html></html>", "<html></html>"],
+    [200, "", undefined],
+    [204, null, undefined],
+    [299, "[]", []],
+  ])("%i with %j", async (status, body, shown) => {
+    const result = await answering(status, body).v1.events.send(event);
+
+    expect(result).toEqual({ uniqueIdentifier: "order-1", status, body: shown });
+  });
+});
+
+describe("An answer's size", () => {
+  const padded = (bytes: number) => JSON.stringify(profileAnswer).padEnd(bytes, " ");
+
+  it("may reach maxResponseBytes, and not one byte more", async () => {
+    const fits = await answering(200, padded(1_000), {}, { maxResponseBytes: 1_000 }).v1.customers.get("c-1");
+    const error = await failureOf(answering(200, padded(1_001), {}, { maxResponseBytes: 1_000 }).v1.customers.get("c-1"));
+
+    expect(fits.id).toBe("c-1");
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error.message).toContain("larger than maxResponseBytes");
+  });
+
+  it("is counted in bytes, after decompression", async () => {
+    const text = JSON.stringify({ data: { id: "ä".repeat(500) } });
+    const gzipped = gzipSync(text);
+    const { options } = await serve((outgoing) => {
+      outgoing.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" }).end(gzipped);
+    });
+    expect([gzipped.length, text.length].every((length) => length < 600)).toBe(true);
+
+    expect(await failureOf(new AudienceClient({ ...options, maxResponseBytes: 600 }).v1.customers.get("c"))).toBeInstanceOf(UnexpectedResponseError);
+    expect((await new AudienceClient({ ...options, maxResponseBytes: 1_100 }).v1.customers.get("c")).id).toBe("ä".repeat(500));
+  });
+
+  it("is 10 MiB at most by default; more is an error that is never retried", async () => {
+    const mock = createMockService({ faults: [{ kind: "huge-body" }] });
+
+    const error = await failureOf(new AudienceClient(mock.clientOptions).v1.customers.upsert(contact));
+
+    expect(error).toMatchObject({ code: "unexpected_response", status: 201, outcome: "unknown", request: { attempts: 1 } });
+  });
+
+  it("cannot blow up the process: a compression bomb is read no further than the limit", async () => {
+    // 400 MB of zeros in 400 kB.
+    const bomb = gzipSync(Buffer.alloc(400 * 1024 * 1024), { level: 9 });
+    const { options } = await serve((outgoing) => {
+      outgoing.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" }).end(bomb);
+    });
+    const audience = new AudienceClient(options);
+    const before = process.memoryUsage().rss;
+    let highest = before;
+    const watch = setInterval(() => (highest = Math.max(highest, process.memoryUsage().rss)), 5);
+
+    const error = await failureOf(audience.v1.customers.get("c-1"));
+    clearInterval(watch);
+
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(highest - before).toBeLessThan(150 * 1024 * 1024);
+  });
+});
+
+describe("A connection that fails", () => {
+  it("refused: nothing was sent", async () => {
+    const baseUrl = await refusedUrl();
+
+    const error = await failureOf(new AudienceClient({ baseUrl, apiKey: "k", rateLimiter: false, maxRetries: 0 }).v1.customers.upsert(contact));
+
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ name: "ConnectionError", code: "connection", reason: "refused", outcome: "not-sent", request: { attempts: 1 } });
+    expect(error.message).toBe("No connection could be made (ECONNREFUSED); nothing was sent.");
+  });
+
+  it("reset: it may have been applied", async () => {
+    const { options } = await serve((outgoing) => void outgoing.socket?.destroy());
+
+    const error = await failureOf(new AudienceClient({ ...options, maxRetries: 0 }).v1.customers.upsert(contact));
+
+    expect(error).toMatchObject({ code: "connection", reason: "reset", outcome: "unknown" });
+  });
+
+  it("in a 2xx's body: it may have been applied, and is sent again where that is safe", async () => {
+    const { options, received } = await serve((outgoing, _, count) => {
+      if (count > 1) return json(outgoing, 200, profileAnswer);
+      outgoing.writeHead(200, { "content-length": "1000" }).write('{"data":');
+      setTimeout(() => outgoing.destroy(), 20);
+    });
+
+    const profile = await new AudienceClient(options).v1.customers.upsert(contact);
+
+    expect(profile.id).toBe("c-1");
+    expect(received).toHaveLength(2);
+  });
+
+  it("TLS: nothing was sent, and nothing is tried again", async () => {
+    const { url, received } = await serve((outgoing) => json(outgoing, 200, profileAnswer));
+    const baseUrl = url.replace("http:", "https:");
+
+    const error = await failureOf(new AudienceClient({ baseUrl, apiKey: "k", rateLimiter: false }).v1.customers.upsert(contact));
+
+    expect(error).toMatchObject({ code: "connection", reason: "tls", outcome: "not-sent", request: { attempts: 1 } });
+    expect(received).toEqual([]);
+  });
+
+  const withCode = (code: string) => new TypeError("fetch failed", { cause: Object.assign(new Error(code), { code }) });
+  const several = Object.assign(new AggregateError([withCode("ECONNREFUSED"), withCode("ECONNREFUSED")]), {});
+
+  it.each([
+    ["Node's resolver", withCode("ENOTFOUND"), "dns", "not-sent"],
+    ["Node's resolver, for now", withCode("EAI_AGAIN"), "dns", "not-sent"],
+    ["a connect that takes too long", withCode("UND_ERR_CONNECT_TIMEOUT"), "other", "not-sent"],
+    ["no route", withCode("EHOSTUNREACH"), "other", "not-sent"],
+    ["several addresses", new TypeError("fetch failed", { cause: several }), "refused", "not-sent"],
+    ["a certificate", withCode("DEPTH_ZERO_SELF_SIGNED_CERT"), "tls", "not-sent"],
+    ["a certificate's name", withCode("ERR_TLS_CERT_ALTNAME_INVALID"), "tls", "not-sent"],
+    ["a broken pipe", withCode("EPIPE"), "reset", "unknown"],
+    ["undici's socket", withCode("UND_ERR_SOCKET"), "reset", "unknown"],
+    ["Bun, refused", Object.assign(new Error("Unable to connect"), { code: "ConnectionRefused" }), "refused", "not-sent"],
+    ["Bun, reset", Object.assign(new TypeError("closed"), { code: "ConnectionClosed" }), "reset", "unknown"],
+    ["Deno, refused", new TypeError("client error (Connect): tcp connect error: Connection refused (os error 111)"), "refused", "not-sent"],
+    ["Deno, no address", new TypeError("client error (Connect): dns error: failed to lookup address information"), "dns", "not-sent"],
+    ["what a runtime does not tell", new TypeError("fetch failed"), "other", "unknown"],
+    ["an error that is its own cause", Object.assign(new Error("ring"), { get cause() { return this; } }), "other", "unknown"],
+    ["no error at all", "a text", "other", "unknown"],
+    ["a name of Object's", withCode("constructor"), "other", "unknown"],
+  ])("as %s says it", async (_, thrown, reason, outcome) => {
+    const fetch = async () => Promise.reject(thrown);
+
+    const error = await failureOf(answering(200, null, {}, { fetch }).v1.customers.upsert(contact));
+
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ code: "connection", reason, outcome });
+  });
+
+  it.each([
+    ["gives no Response", async () => ({}) as Response],
+    ["gives undefined", async () => undefined as unknown as Response],
+    ["throws at once", () => { throw new Error("broken fetch"); }],
+  ])("because the given fetch %s", async (_, fetch) => {
+    const error = await failureOf(answering(200, null, {}, { fetch }).v1.customers.upsert(contact));
+
+    expect(error).toMatchObject({ code: "connection", reason: "other", outcome: "unknown" });
+  });
+});
+
+describe("An error of any class", () => {
+  const examples = async (): Promise<AudienceError[]> => {
+    const mock = createMockService();
+    const audience = new AudienceClient(mock.clientOptions);
+    const gone = AbortSignal.abort("the user left");
+    const closed = new AudienceClient(mock.clientOptions);
+    await closed.close();
+    const statuses = [400, 401, 402, 403, 404, 429, 500].map((status) => answering(status, '{"message":"no"}', { "x-a": "1" }));
+    return Promise.all([
+      ...statuses.map((each) => failureOf(each.v1.events.send(event))),
+      failureOf(answering(307, null, { location: "https://else.example" }).v1.events.send(event)),
+      failureOf(answering(200, "x").v1.customers.upsert(contact)),
+      failureOf(answering(200, null, {}, { fetch: async () => Promise.reject(new Error("x")) }).v1.events.send(event)),
+      failureOf(answering(200, null, {}, { fetch: () => new Promise(() => {}) }).v1.events.send(event, { timeoutMs: 5 })),
+      failureOf(audience.v1.customers.upsert({} as typeof contact)),
+      failureOf(audience.v1.customers.upsert(contact, { maxRetries: -1 })),
+      failureOf(audience.v1.events.send(event, { signal: gone })),
+      failureOf(closed.v1.events.send(event)),
+    ]);
+  };
+  const classes = [
+    BadRequestError, AuthenticationError, ApiError, PermissionError, NotFoundError, RateLimitError, ServerError, RedirectError,
+    UnexpectedResponseError, ConnectionError, TimeoutError, ValidationError, ConfigurationError, AbortError, RateLimitWaitError,
+  ];
+
+  it("is an Error with its name, its code, a stack, and the call it belongs to", async () => {
+    const errors = await examples();
+
+    expect(errors.map(({ name }) => name)).toEqual(classes.map(({ name }) => name));
+    expect(new Set(errors.map(({ code }) => code)).size).toBe(classes.length);
+    for (const [index, error] of errors.entries()) {
+      expect(error).toBeInstanceOf(classes[index]);
+      expect(error).toBeInstanceOf(Error);
+      expect(isAudienceError(error)).toBe(true);
+      expect(String(error)).toBe(`${error.name}: ${error.message}`);
+      expect(error.stack).toContain(error.message);
+      expect(error.request).toMatchObject({ requestId: expect.any(String), attempts: expect.any(Number) });
+    }
+  });
+
+  it("carries the event's uniqueIdentifier where it is of events.send, once the event was found to be one", async () => {
+    const errors = await examples();
+
+    const ofEvents = errors.filter(({ request }) => request?.operation === "v1.events.send");
+    expect(ofEvents.map(({ uniqueIdentifier }) => uniqueIdentifier)).toEqual(Array(ofEvents.length).fill("order-1"));
+    expect(errors.filter((error) => !ofEvents.includes(error)).every((error) => !("uniqueIdentifier" in error))).toBe(true);
+  });
+
+  it("as JSON shows its message and every public field", async () => {
+    for (const error of await examples()) {
+      const shown = JSON.parse(JSON.stringify(error)) as Record<string, unknown>;
+
+      expect(shown).toMatchObject({
+        name: error.name,
+        code: error.code,
+        message: error.message,
+        outcome: error.outcome,
+        request: error.request,
+      });
+      const own = Object.keys(error).filter((key) => (error as unknown as Record<string, unknown>)[key] !== undefined);
+      expect(Object.keys(shown)).toEqual(expect.arrayContaining(own));
+      expect(shown).not.toHaveProperty("stack");
+    }
+  });
+
+  it("of an abort has the signal's reason as its cause", async () => {
+    const reason = { the: "reason" };
+
+    const error = await failureOf(answering(200, null).v1.customers.upsert(contact, { signal: AbortSignal.abort(reason) }));
+
+    expect(error.cause).toBe(reason);
+  });
+});
+
+describe("isAudienceError", () => {
+  it("knows errors of another copy of the package, and the other copy knows ours", async () => {
+    vi.resetModules();
+    const other = await import("../../src/errors.ts");
+    const theirs = new other.ConfigurationError("x");
+    const ours = thrownBy(() => new AudienceClient({ timeoutMs: -1 }));
+
+    expect(theirs).not.toBeInstanceOf(AudienceError);
+    expect(isAudienceError(theirs)).toBe(true);
+    expect(other.isAudienceError(ours)).toBe(true);
+  });
+
+  it("knows a foreign object by the registered brand alone, and nothing else", () => {
+    const branded = { [Symbol.for("audience-sdk.error")]: true, code: "api" };
+
+    expect(isAudienceError(branded)).toBe(true);
+    for (const value of [undefined, null, 0, "AudienceError", {}, new Error("x"), { name: "AudienceError", code: "api" }]) {
+      expect(isAudienceError(value)).toBe(false);
+    }
+  });
+});
