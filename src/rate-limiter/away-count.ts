@@ -4,15 +4,23 @@ import { widened, Windows } from "./windows.ts";
 
 interface AwayState {
   readonly windows: readonly RateLimitWindow[];
-  /** How many places were taken in each window at the last contact, by all; undefined if there was none yet. */
-  readonly usedAtContact: readonly number[] | undefined;
-  readonly contactMsAgo: number;
+  /** How many places were taken in each window, as far as this process knows. */
+  readonly used: readonly number[];
+  /** How old that is; undefined where it met no other process yet, and so knows of none. */
+  readonly seenMsAgo: number | undefined;
   readonly share: number;
   readonly now: number;
 }
 
 // What was sent before the store went away may arrive this much later.
 const arrivesWithinMs = 5_000;
+
+interface AwayWindow {
+  readonly limit: number;
+  /** What all had taken before the store went away, and until when that counts. */
+  readonly used: number;
+  readonly usedUntil: number;
+}
 
 /**
  * The count of a process that goes on alone while the store is away.
@@ -22,23 +30,21 @@ const arrivesWithinMs = 5_000;
  */
 export class AwayCount {
   readonly #count: Windows;
-  readonly #windows: readonly RateLimitWindow[];
+  readonly #windows: AwayWindow[];
   readonly #share: number;
-  readonly #used: number[];
-  readonly #usedUntil: number[];
   #taken = 0;
 
-  constructor({ windows, usedAtContact, contactMsAgo, share, now }: AwayState) {
+  constructor({ windows, used, seenMsAgo, share, now }: AwayState) {
     this.#count = new Windows(windows);
-    this.#windows = windows;
     this.#share = share;
-    const sinceContact = Math.min(
-      ...windows.map(({ limit, intervalMs }) => limit * (Math.floor(contactMsAgo / intervalMs) + 1)),
-    );
-    this.#used = windows.map(({ limit }, index) =>
-      usedAtContact ? Math.min(limit, (usedAtContact[index] ?? limit) + sinceContact) : 0,
-    );
-    this.#usedUntil = windows.map(({ intervalMs }) => now + widened(intervalMs) + arrivesWithinMs);
+    const most = (ms: number): number =>
+      Math.min(...windows.map(({ limit, intervalMs }) => limit * (Math.floor(ms / intervalMs) + 1)));
+    const sentSince = seenMsAgo === undefined ? 0 : most(seenMsAgo);
+    this.#windows = windows.map(({ limit, intervalMs }, index) => ({
+      limit,
+      used: Math.min(limit, (used[index] ?? limit) + sentSince),
+      usedUntil: now + widened(intervalMs) + arrivesWithinMs,
+    }));
   }
 
   /** Whether a share of some limit is no place at all: then nothing can be sent alone. */
@@ -81,13 +87,14 @@ export class AwayCount {
   /** Sets what each window allows now; gives how long one of them allows nothing. */
   #setLimits(now: number, slowDownShare: number): number {
     let blockedMs = 0;
-    for (const [index, { limit }] of this.#windows.entries()) {
-      const usedUntil = this.#usedUntil[index]!;
-      const left = usedUntil > now ? limit - this.#used[index]! : limit;
+    const limits = this.#windows.map(({ limit, used, usedUntil }) => {
+      const left = usedUntil > now ? limit - used : limit;
       const allowed = Math.floor(left * this.#share);
-      if (allowed === 0) blockedMs = Math.max(blockedMs, usedUntil - now);
-      this.#count.setLimit(index, allowed === 0 ? 0 : Math.max(1, Math.floor(allowed * slowDownShare)));
-    }
+      if (allowed > 0) return Math.max(1, Math.floor(allowed * slowDownShare));
+      blockedMs = Math.max(blockedMs, usedUntil - now);
+      return 0;
+    });
+    this.#count.setLimits(limits);
     return blockedMs;
   }
 }

@@ -19,8 +19,8 @@ export class Deadlines<T extends Deadline> {
 
   remove(entry: T): void {
     if (entry.slot < 0) return;
-    const last = this.#heap.pop()!;
-    if (last !== entry) {
+    const last = this.#heap.pop();
+    if (last && last !== entry) {
       this.#rise(last, entry.slot);
       this.#sink(last, last.slot);
     }
@@ -30,9 +30,9 @@ export class Deadlines<T extends Deadline> {
   #rise(entry: T, from: number): void {
     let slot = from;
     while (slot > 0) {
-      const above = (slot - 1) >> 1;
-      const parent = this.#heap[above]!;
-      if (parent.deadlineAt <= entry.deadlineAt) break;
+      const parent = this.#heap[(slot - 1) >> 1];
+      if (!parent || parent.deadlineAt <= entry.deadlineAt) break;
+      const above = parent.slot;
       this.#put(parent, slot);
       slot = above;
     }
@@ -42,18 +42,17 @@ export class Deadlines<T extends Deadline> {
   #sink(entry: T, from: number): void {
     let slot = from;
     for (;;) {
-      const left = 2 * slot + 1;
-      const right = left + 1;
-      let below = left;
-      const [leftOne, rightOne] = [this.#heap[left], this.#heap[right]];
-      if (!leftOne) break;
-      if (rightOne && rightOne.deadlineAt < leftOne.deadlineAt) below = right;
-      const child = this.#heap[below]!;
-      if (child.deadlineAt >= entry.deadlineAt) break;
+      const child = this.#sooner(this.#heap[2 * slot + 1], this.#heap[2 * slot + 2]);
+      if (!child || child.deadlineAt >= entry.deadlineAt) break;
+      const below = child.slot;
       this.#put(child, slot);
       slot = below;
     }
     this.#put(entry, slot);
+  }
+
+  #sooner(one: T | undefined, other: T | undefined): T | undefined {
+    return one && other && other.deadlineAt < one.deadlineAt ? other : one;
   }
 
   #put(entry: T, slot: number): void {

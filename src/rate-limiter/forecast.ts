@@ -37,19 +37,20 @@ export class Forecast {
 
   /** When the call number `place` (1 is the next) leaves. */
   leavesAt(place: number): number {
-    const exact = this.#period * 4;
-    if (place > exact) {
-      const rounds = Math.ceil((place - exact) / this.#period);
-      const steadyMs = this.leavesAt(exact) - this.leavesAt(exact - this.#period);
-      return this.leavesAt(place - rounds * this.#period) + rounds * steadyMs;
-    }
-    while (this.#answers.length - this.#first < place) this.#append();
-    return this.#answers[this.#first + place - 1]! - this.#roundTripMs;
+    return this.answeredAt(place) - this.#roundTripMs;
   }
 
   /** When it is answered. */
   answeredAt(place: number): number {
-    return this.#answers[this.#first + place - 1] ?? this.leavesAt(place) + this.#roundTripMs;
+    const exact = this.#period * 4;
+    if (place > exact) {
+      const rounds = Math.ceil((place - exact) / this.#period);
+      const steadyMs = this.answeredAt(exact) - this.answeredAt(exact - this.#period);
+      return this.answeredAt(place - rounds * this.#period) + rounds * steadyMs;
+    }
+    const index = this.#first + place - 1;
+    while (this.#answers.length <= index) this.#append();
+    return this.#answers[index] ?? this.#last;
   }
 
   #append(): void {

@@ -36,7 +36,9 @@ export function readOptions(options: unknown): RateLimiterSettings {
   if (!isRecord(options)) throw new ConfigurationError("RateLimiter: the options must be one object.");
   const unknown = Object.keys(options).filter((name) => !names.includes(name));
   if (unknown.length > 0) {
-    throw new ConfigurationError(`RateLimiter: there is no option \`${unknown[0]}\`; there are ${names.join(", ")}.`);
+    throw new ConfigurationError(
+      `RateLimiter: there is no option \`${unknown[0]}\`; there are ${names.join(", ")}.`,
+    );
   }
   return {
     windows: readWindows(options["windows"] ?? DOCUMENTED_WINDOWS),
@@ -58,7 +60,9 @@ function readWindows(windows: unknown): RateLimitWindow[] {
       throw new ConfigurationError(`\`windows[${index}].limit\` must be an integer from 1.`);
     }
     if (typeof intervalMs !== "number" || !Number.isFinite(intervalMs) || intervalMs <= 0) {
-      throw new ConfigurationError(`\`windows[${index}].intervalMs\` must be a number of milliseconds over 0.`);
+      throw new ConfigurationError(
+        `\`windows[${index}].intervalMs\` must be a number of milliseconds over 0.`,
+      );
     }
     return Object.freeze({ limit, intervalMs });
   });
@@ -74,7 +78,9 @@ export function readBound(name: "maxWaitMs" | "maxQueued", value: unknown): numb
 function readStore(store: unknown): RateLimitStore | undefined {
   if (store === undefined) return undefined;
   if (!isRecord(store) || typeof store["take"] !== "function" || typeof store["report"] !== "function") {
-    throw new ConfigurationError("`store` must be a rate limit store, as `redisRateLimitStore(redis)` gives.");
+    throw new ConfigurationError(
+      "`store` must be a rate limit store, as `redisRateLimitStore(redis)` gives.",
+    );
   }
   // Both methods are there; what they answer is checked at each call.
   return store as unknown as RateLimitStore;
@@ -82,12 +88,18 @@ function readStore(store: unknown): RateLimitStore | undefined {
 
 function readClock(clock: unknown): () => number {
   if (clock === undefined) return () => performance.now();
-  const read: unknown = typeof clock === "function" ? clock() : undefined;
-  if (typeof read !== "number" || !Number.isFinite(read)) {
-    throw new ConfigurationError("`clock` must be a function that gives milliseconds, as `() => performance.now()`.");
+  if (isFunction(clock)) {
+    const read = clock();
+    // It has just given a number.
+    if (typeof read === "number" && Number.isFinite(read)) return clock as () => number;
   }
-  // It is a function, and has just given a number.
-  return clock as () => number;
+  throw new ConfigurationError(
+    "`clock` must be a function that gives milliseconds, as `() => performance.now()`.",
+  );
+}
+
+function isFunction(value: unknown): value is () => unknown {
+  return typeof value === "function";
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

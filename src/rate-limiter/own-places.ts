@@ -1,4 +1,6 @@
+import type { RateLimitWindow } from "../errors.ts";
 import type { StorePlace } from "./store.ts";
+import { widened } from "./windows.ts";
 
 /** The places of this process, by id, as long as they count: what a store that lost its memory is told again. */
 export class OwnPlaces {
@@ -49,6 +51,17 @@ export class OwnPlaces {
       if (answeredAt !== undefined && answeredAt + this.#countedMs <= now) this.#answeredAt.delete(id);
       else yield [id, answeredAt];
     }
+  }
+
+  /** Those in flight. */
+  *held(): Generator<string> {
+    for (const [id, answeredAt] of this.#answeredAt) if (answeredAt === undefined) yield id;
+  }
+
+  /** How many of them count in each window. */
+  usedIn(windows: readonly RateLimitWindow[], now: number): number[] {
+    const answers = Array.from(this.entries(now), ([, answeredAt = Infinity]) => answeredAt);
+    return windows.map(({ intervalMs }) => answers.filter((at) => at > now - widened(intervalMs)).length);
   }
 
   /** The same as a store is told it. */

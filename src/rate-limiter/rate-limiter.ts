@@ -89,7 +89,13 @@ export class RateLimiter {
     this.#slowDown = slowDown;
     this.#places = store
       ? new SharedPlaces({ ...shared, store, windows, restored: entries })
-      : new LocalPlaces({ ...shared, windows: new Windows(windows, entries.map(([, answeredAt]) => answeredAt)) });
+      : new LocalPlaces({
+          ...shared,
+          windows: new Windows(
+            windows,
+            entries.map(([, answeredAt]) => answeredAt),
+          ),
+        });
   }
 
   /**
@@ -169,7 +175,10 @@ export class RateLimiter {
     const now = this.#clock();
     const { share } = this.#slowDown;
     const pausedUntil = now + this.#slowDown.pausedMs(now);
-    return takeSnapshot({ entries: this.#places.entries(now), share, pausedUntil }, { now, timeOfDay: Date.now() });
+    return takeSnapshot(
+      { entries: this.#places.entries(now), share, pausedUntil },
+      { now, timeOfDay: Date.now() },
+    );
   }
 
   #wait(request: PlaceRequest, now: number): Promise<Place> {
@@ -184,7 +193,11 @@ export class RateLimiter {
       const mustWait = size > 0 || this.#places.etaMs(now) !== undefined;
       // What was refused with 429 had its place in the queue before.
       if (size >= maxQueued && mustWait && !goesFirst) {
-        throw this.#waitError(`${size} calls wait already, and \`maxQueued\` is ${maxQueued}.`, size + 1, now);
+        throw this.#waitError(
+          `${size} calls wait already, and \`maxQueued\` is ${maxQueued}.`,
+          size + 1,
+          now,
+        );
       }
       if (request.onWait || maxWaitMs < Infinity) {
         const place = this.#line.ahead(level, client) + 1;

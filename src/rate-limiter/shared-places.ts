@@ -8,8 +8,10 @@ import type { Places, WindowUsage } from "./places.ts";
 import { RoundTrip } from "./round-trip.ts";
 import type { SlowDown } from "./slow-down.ts";
 import { SharedView } from "./shared-view.ts";
+import { StoreGrants } from "./store-grants.ts";
 import { StoreLink } from "./store-link.ts";
-import { heartbeatMs, type RateLimitStore, type StorePlace, type StoreState, type StoreWindow } from "./store.ts";
+import { StoreReports } from "./store-reports.ts";
+import { heartbeatMs, type RateLimitStore, type StoreState, type TakeRequest } from "./store.ts";
 import { widened } from "./windows.ts";
 
 interface SharedPlacesOptions {
@@ -23,40 +25,22 @@ interface SharedPlacesOptions {
 
 // While the store is away it is tried again this often.
 const tryAgainMs = 1_000;
-// More at once would only be held here, out of reach of other processes.
-const mostAtOnce = 100;
-
 /**
- * Places that a store grants, several at once for all that wait here.
+ * Places that a store grants, several at once for all that wait here, and what becomes of them.
  *
- * What becomes of them is reported back in batches: while a report is under way the next one gathers. Nothing here waits
- * for a store that is away; its own policy holds then, and on its return it is told everything.
+ * Nothing here waits for a store that is away: its own policy holds then, and on its return it is told everything.
  */
 export class SharedPlaces implements Places {
   readonly #store: RateLimitStore;
-  readonly #link: StoreLink;
   readonly #limits: readonly RateLimitWindow[];
-  readonly #windows: StoreWindow[];
   readonly #slowDown: SlowDown;
   readonly #clock: () => number;
   readonly #onChange: () => void;
   readonly #roundTrip = new RoundTrip();
   readonly #own: OwnPlaces;
   readonly #view: SharedView;
-
-  /** Granted, and not handed out yet. */
-  readonly #inHand: string[] = [];
-  #grantedAt = -Infinity;
-  #wanted = 0;
-  #isAsking = false;
-  #askAt = -Infinity;
-
-  readonly #toReport = new Map<string, StorePlace & { readonly since: number }>();
-  #mustReportAll: boolean;
-  #isReporting = false;
-  #succeeded = 0;
-  #refusedUntil = -Infinity;
-
+  readonly #grants: StoreGrants;
+  readonly #reports: StoreReports;
   #epoch: string | undefined;
   #contactAt = -Infinity;
   #away: AwayCount | undefined;
@@ -66,66 +50,68 @@ export class SharedPlaces implements Places {
 
   constructor({ store, windows, restored, slowDown, clock, onChange }: SharedPlacesOptions) {
     const longestMs = Math.max(...windows.map(({ intervalMs }) => intervalMs));
-    this.#store = store;
-    this.#limits = windows;
-    this.#windows = windows.map(({ limit, intervalMs }) => ({
+    const counted = windows.map(({ limit, intervalMs }) => ({
       limit,
       countedMs: widened(intervalMs),
       shrinks: intervalMs !== longestMs,
     }));
-    this.#link = new StoreLink({
-      store,
-      windowCount: windows.length,
-      onLateGrant: (ids) => this.#giveBack(ids),
+    const own = new OwnPlaces(widened(longestMs), restored);
+    const giveBack = (ids: readonly string[]): void => this.#giveBack(ids);
+    const link = new StoreLink({ store, windowCount: windows.length, onLateGrant: giveBack });
+    const base = (): Omit<TakeRequest, "ids"> => ({
+      windows: counted,
+      epoch: this.#epoch,
+      leaseMs: store.leaseMs,
     });
+    const onFailure = (): void => this.#goAway();
+    const shared = { link, own, clock, base, onFailure, onAnswer: (state: StoreState) => this.#hear(state) };
+    this.#store = store;
+    this.#limits = windows;
     this.#slowDown = slowDown;
     this.#clock = clock;
     this.#onChange = onChange;
-    this.#own = new OwnPlaces(widened(longestMs), restored);
+    this.#own = own;
     this.#view = new SharedView(windows);
-    this.#mustReportAll = this.#own.size > 0;
+    this.#grants = new StoreGrants({ ...shared, giveBack });
+    this.#reports = new StoreReports(shared);
   }
 
   free(now: number): number {
-    if (this.#slowDown.pausedMs(now) > 0) return 0;
-    // A process that was halted: the store may have taken its places for those of a dead one.
-    if (now > this.#grantedAt + this.#store.leaseMs / 2) this.#giveBack(this.#inHand.splice(0));
-    if (this.refusal()) return 0;
-    return this.#away ? this.#away.free(now, this.#slowDown.share) : this.#inHand.length;
+    if (this.#slowDown.pausedMs(now) > 0 || this.refusal()) return 0;
+    return this.#away ? this.#away.free(now, this.#slowDown.share) : this.#grants.count(now);
   }
 
   take(now: number): Place {
     const away = this.#away;
-    const id = away ? this.#own.newId() : this.#inHand.shift()!;
+    // While the store is away nothing is in hand, and the id is one that it has yet to hear of.
+    const id = this.#grants.shift() ?? this.#own.newId();
     away?.take();
     this.#own.hold(id);
     return createPlace((end) => this.#end(id, end, { takenAt: now, away }));
   }
 
   want(calls: number, now: number): void {
-    const isPaused = this.#slowDown.pausedMs(now) > 0;
-    this.#giveBack(this.#inHand.splice(isPaused ? 0 : calls));
-    this.#wanted = calls - this.#inHand.length;
     this.#beat();
-    if (this.#wanted <= 0 || isPaused || this.#away || this.#isAsking || now < this.#askAt) return;
-    if (this.#mustReportAll) return this.#report();
-    this.#isAsking = true;
-    // All that begin to wait in this turn of the event loop are asked for at once.
-    void Promise.resolve().then(() => this.#ask(Math.min(Math.max(1, this.#wanted), mostAtOnce)));
+    if (this.#away) return;
+    const isPaused = this.#slowDown.pausedMs(now) > 0;
+    if (this.#reports.isBehind && calls > 0) this.#reports.send();
+    else this.#grants.want(isPaused ? 0 : calls, now);
   }
 
   etaMs(now: number): number | undefined {
     const pausedMs = this.#slowDown.pausedMs(now);
     if (this.#away) return Math.max(pausedMs, this.#away.etaMs(now, this.#slowDown.share));
-    if (this.#inHand.length > 0) return pausedMs;
-    const askInMs = Math.max(pausedMs, this.#askAt - now);
+    if (this.#grants.count(now) > 0) return pausedMs;
+    const askInMs = Math.max(pausedMs, this.#grants.askAt - now);
     return askInMs > 0 ? askInMs : undefined;
   }
 
   refusal(): string | undefined {
     if (!this.#away) return undefined;
     if (this.#store.onUnavailable === "reject") return "The store of the rate limit is away.";
-    return this.#away.isTooSmall ? "The store of the rate limit is away, and `localShare` of it is no place." : undefined;
+    return this.#away.isTooSmall
+      ? "The store of the rate limit is away, and `localShare` of it is no place."
+      : undefined;
   }
 
   forecast(now: number): Forecast {
@@ -153,41 +139,19 @@ export class SharedPlaces implements Places {
 
   refused(now: number, retryAfterMs: number | undefined): void {
     this.#slowDown.refused(now, retryAfterMs);
-    this.#refusedUntil = Math.max(this.#refusedUntil, now + this.#slowDown.pausedMs(now));
-    this.#report();
+    this.#reports.noteRefusal(now + this.#slowDown.pausedMs(now));
+    this.#reports.send();
     this.#onChange();
   }
 
   succeeded(): void {
     if (this.#slowDown.share === 1) return;
     this.#slowDown.succeeded();
-    this.#succeeded += 1;
+    this.#reports.noteSuccess();
   }
 
   entries(now: number): [id: string, answeredAt: number | undefined][] {
     return [...this.#own.entries(now)];
-  }
-
-  #ask(places: number): void {
-    const ids = Array.from({ length: places }, () => this.#own.newId());
-    const { leaseMs } = this.#store;
-    const askedAt = this.#clock();
-    this.#link.take({ windows: this.#windows, ids, epoch: this.#epoch, leaseMs }).then(
-      (answer) => {
-        this.#isAsking = false;
-        this.#grantedAt = askedAt;
-        this.#inHand.push(...ids.slice(0, answer.granted));
-        // A place more than a moment ahead of its time is asked for in vain: better a moment late.
-        if (answer.granted < ids.length) this.#askAt = this.#clock() + Math.max(1, answer.waitMs);
-        this.#hear(answer);
-      },
-      () => {
-        this.#isAsking = false;
-        // It may have been granted all the same, and the answer lost.
-        this.#giveBack(ids);
-        this.#goAway();
-      },
-    );
   }
 
   #end(id: string, end: PlaceEnd, { takenAt, away }: { takenAt: number; away: AwayCount | undefined }): void {
@@ -195,94 +159,46 @@ export class SharedPlaces implements Places {
     if (end.state === "unused") {
       away?.giveBack();
       this.#own.forget(id);
-      this.#note({ id, state: "unused", agoMs: 0 }, now);
+      this.#giveBack([id]);
     } else {
       const aheadMs = end.state === "lost" ? end.arrivesWithinMs : 0;
       if (end.state === "answered") this.#roundTrip.add(now - takenAt);
       away?.answer(now + aheadMs);
       this.#own.answer(id, now + aheadMs);
-      this.#note({ id, state: "answered", agoMs: -aheadMs }, now);
+      this.#reports.note({ id, state: "answered", agoMs: -aheadMs });
+      this.#reports.send();
     }
-    this.#report();
     this.#onChange();
   }
 
   #giveBack(ids: readonly string[]): void {
-    if (ids.length === 0) return;
-    for (const id of ids) this.#note({ id, state: "unused", agoMs: 0 }, this.#clock());
-    this.#report();
-  }
-
-  #note(place: StorePlace, since: number): void {
-    this.#toReport.set(place.id, { ...place, since });
-  }
-
-  /** Tells the store what has gathered, or everything; one report at a time. */
-  #report(): void {
-    if (this.#isReporting || this.#away) return;
-    this.#isReporting = true;
-    // What happens in this turn of the event loop goes into the same report.
-    void Promise.resolve().then(() => this.#send());
-  }
-
-  async #send(comesBack?: { readonly isReturning: boolean }): Promise<void> {
-    const now = this.#clock();
-    const tellsAll = this.#mustReportAll || comesBack !== undefined;
-    const noted = [...this.#toReport.values()];
-    const places = new Map(noted.map(({ since, ...place }) => [place.id, { ...place, agoMs: place.agoMs + now - since }]));
-    if (tellsAll) for (const place of this.#own.stand(now)) places.set(place.id, place);
-    const succeeded = this.#succeeded;
-    const refusedUntil = this.#refusedUntil;
-    this.#mustReportAll = false;
-    this.#refusedUntil = -Infinity;
-    const state = await this.#link
-      .report({
-        windows: this.#windows,
-        places: [...places.values()],
-        epoch: this.#epoch,
-        leaseMs: this.#store.leaseMs,
-        succeeded,
-        ...(refusedUntil > now ? { refusedForMs: refusedUntil - now } : {}),
-        isReturning: comesBack?.isReturning ?? false,
-      })
-      .catch(() => undefined);
-    this.#isReporting = false;
-    if (!state) {
-      // The policy of the store holds from here on; what could not be said is said when it is back.
-      this.#mustReportAll ||= tellsAll;
-      this.#refusedUntil = Math.max(this.#refusedUntil, refusedUntil);
-      return this.#goAway();
-    }
-    for (const note of noted) if (this.#toReport.get(note.id) === note) this.#toReport.delete(note.id);
-    this.#succeeded -= succeeded;
-    if (comesBack) this.#away = undefined;
-    this.#hear(state);
-    if (this.#toReport.size > 0 || this.#mustReportAll) this.#report();
+    for (const id of ids) this.#reports.note({ id, state: "unused", agoMs: 0 });
+    this.#reports.send();
   }
 
   #hear(state: StoreState): void {
     const now = this.#clock();
     // Another memory: the store has forgotten our places, or never knew them.
-    if (this.#epoch !== undefined && state.epoch !== this.#epoch) {
-      this.#mustReportAll = true;
-      this.#report();
-    }
+    const hasForgotten = this.#epoch !== undefined && state.epoch !== this.#epoch;
     this.#epoch = state.epoch;
     this.#contactAt = now;
     this.#view.see(state.used, now);
     this.#slowDown.follow(state.share, now + state.pausedMs);
+    if (hasForgotten) this.#reports.tellAll();
     this.#onChange();
   }
 
   #goAway(): void {
     const now = this.#clock();
     if (!this.#away) {
-      this.#giveBackInHand();
+      const hasMet = this.#epoch !== undefined;
+      this.#reports.hold();
+      this.#grants.switch("off");
       this.#awaySince = now;
       this.#away = new AwayCount({
         windows: this.#limits,
-        usedAtContact: this.#epoch === undefined ? undefined : this.#view.lastSeen,
-        contactMsAgo: now - this.#contactAt,
+        used: hasMet ? this.#view.lastSeen : this.#own.usedIn(this.#limits, now),
+        seenMsAgo: hasMet ? now - this.#contactAt : undefined,
         share: this.#store.localShare,
         now,
       });
@@ -296,22 +212,19 @@ export class SharedPlaces implements Places {
     this.#willTryAgain = true;
     inBackground(tryAgainMs, () => {
       this.#willTryAgain = false;
-      this.#comeBack();
+      if (this.#reports.isUnderWay) this.#tryAgain();
+      else void this.#comeBack();
     });
   }
 
-  /** What the store granted before it went away is counted in what it had seen: it goes back, unused. */
-  #giveBackInHand(): void {
-    for (const id of this.#inHand.splice(0)) this.#note({ id, state: "unused", agoMs: 0 }, this.#clock());
-  }
-
-  #comeBack(): void {
+  async #comeBack(): Promise<void> {
     if (!this.#away) return;
-    if (this.#isReporting) return this.#tryAgain();
-    this.#isReporting = true;
     // A moment's silence in which nothing was sent is no absence: others need not wait for it.
     const isReturning = this.#away.taken > 0 || this.#clock() - this.#awaySince > 2 * heartbeatMs;
-    void this.#send({ isReturning });
+    await this.#reports.comeBack(isReturning, () => {
+      this.#away = undefined;
+      this.#grants.switch("on");
+    });
   }
 
   /** Reports as long as the limiter lives, so that a store that lost its memory hears of our places in time. */
@@ -321,13 +234,10 @@ export class SharedPlaces implements Places {
     beatWhileAlive(new WeakRef(this));
   }
 
-  /** @internal */
+  /** Tells the store that this process lives, and which places it holds. */
   heartbeat(): void {
-    const now = this.#clock();
-    for (const [id, answeredAt] of this.#own.entries(now)) {
-      if (answeredAt === undefined) this.#note({ id, state: "held", agoMs: 0 }, now);
-    }
-    this.#report();
+    for (const id of this.#own.held()) this.#reports.note({ id, state: "held", agoMs: 0 });
+    this.#reports.send();
   }
 }
 

@@ -37,7 +37,10 @@ const arrivesWithinMs = 5_000;
 // Nothing that was lost, and no pause, reaches further ahead.
 const furthestAheadMs = 3_600_000;
 
-export function takeSnapshot({ entries, share, pausedUntil }: Count, { now, timeOfDay }: Moment): RateLimiterSnapshot {
+export function takeSnapshot(
+  { entries, share, pausedUntil }: Count,
+  { now, timeOfDay }: Moment,
+): RateLimiterSnapshot {
   const onThatDay = (time: number): number => Math.ceil(timeOfDay + (time - now));
   const ids = entries.flatMap(([id]) => (id === undefined ? [] : [id]));
   return {
@@ -102,5 +105,7 @@ function isTime(value: unknown): value is number {
 }
 
 function refuse(field: string, rule: string): never {
-  throw new ConfigurationError(`\`snapshot${field}\` must be ${rule}. Leave \`snapshot\` out to start with an empty count.`);
+  throw new ConfigurationError(
+    `\`snapshot${field}\` must be ${rule}. Leave \`snapshot\` out to start with an empty count.`,
+  );
 }

@@ -29,10 +29,12 @@ export class StoreLink {
 
   async take(request: TakeRequest): Promise<TakeAnswer> {
     const answering = attempt(() => this.#store.take(request));
-    const giveBackLate = (answer: TakeAnswer): void => this.#onLateGrant(request.ids.slice(0, answer.granted));
+    const giveBackLate = (answer: TakeAnswer): void =>
+      this.#onLateGrant(request.ids.slice(0, answer.granted));
     const answer = await inTime(answering, giveBackLate);
     const { granted, waitMs } = answer;
-    if (!isCount(granted) || granted > request.ids.length || !isCount(waitMs)) throw new Error("no answer to a take");
+    if (!isCount(granted) || granted > request.ids.length || !isCount(waitMs))
+      throw new Error("no answer to a take");
     return this.#check(answer);
   }
 

@@ -6,18 +6,20 @@ export interface Turn {
 
 // The calls of one client, first in, first out. A Set keeps the order and lets any of them leave at once.
 type ClientQueue<T> = Set<T>;
-// Whose turn is next stands first: a Map keeps the order of insertion, and who was served goes to its end.
-type Rotation<T> = Map<object, ClientQueue<T>>;
+
+interface Level<T> {
+  /** Whose turn is next stands first: a Map keeps the order of insertion, and who was served goes to its end. */
+  readonly rotation: Map<object, ClientQueue<T>>;
+  size: number;
+}
 
 /** Who goes next: the lowest level, in it the clients in turn, of each client the one that has waited longest. */
 export class Turns<T extends Turn> {
-  readonly #levels: Rotation<T>[];
-  readonly #sizes: number[];
+  readonly #levels: Level<T>[];
   #size = 0;
 
   constructor(levels: number) {
-    this.#levels = Array.from({ length: levels }, () => new Map());
-    this.#sizes = this.#levels.map(() => 0);
+    this.#levels = Array.from({ length: levels }, () => ({ rotation: new Map(), size: 0 }));
   }
 
   get size(): number {
@@ -25,47 +27,45 @@ export class Turns<T extends Turn> {
   }
 
   add(turn: T): void {
-    const rotation = this.#levels[turn.level]!;
-    const queue = rotation.get(turn.client);
+    const level = this.#level(turn.level);
+    const queue = level.rotation.get(turn.client);
     if (queue) queue.add(turn);
-    else rotation.set(turn.client, new Set([turn]));
-    this.#resize(turn.level, 1);
+    else level.rotation.set(turn.client, new Set([turn]));
+    level.size += 1;
+    this.#size += 1;
   }
 
   /** Takes one out wherever it stands; false where it no longer waits. */
   remove(turn: T): boolean {
-    const rotation = this.#levels[turn.level]!;
-    const queue = rotation.get(turn.client);
+    const level = this.#level(turn.level);
+    const queue = level.rotation.get(turn.client);
     if (!queue?.delete(turn)) return false;
-    if (queue.size === 0) rotation.delete(turn.client);
-    this.#resize(turn.level, -1);
+    if (queue.size === 0) level.rotation.delete(turn.client);
+    level.size -= 1;
+    this.#size -= 1;
     return true;
   }
 
   /** Takes out who goes next. */
   shift(): T | undefined {
-    const level = this.#sizes.findIndex((size) => size > 0);
-    const rotation = this.#levels[level];
-    if (!rotation) return undefined;
-    for (const [client, queue] of rotation) {
-      for (const turn of queue) {
-        this.remove(turn);
-        if (queue.size > 0) {
-          rotation.delete(client);
-          rotation.set(client, queue);
-        }
-        return turn;
-      }
+    const rotation = this.#levels.find(({ size }) => size > 0)?.rotation;
+    const [client, queue] = rotation?.entries().next().value ?? [];
+    const turn = queue?.values().next().value;
+    if (!rotation || !client || !queue || !turn) return undefined;
+    this.remove(turn);
+    if (queue.size > 0) {
+      rotation.delete(client);
+      rotation.set(client, queue);
     }
-    return undefined;
+    return turn;
   }
 
   /** How many would go before one that came now. */
-  ahead({ level, client }: Turn): number {
+  ahead(turn: Turn): number {
     let ahead = 0;
-    for (let before = 0; before < level; before += 1) ahead += this.#sizes[before]!;
-    const rotation = this.#levels[level]!;
-    const own = rotation.get(client)?.size ?? 0;
+    for (const { size } of this.#levels.slice(0, turn.level)) ahead += size;
+    const { rotation } = this.#level(turn.level);
+    const own = rotation.get(turn.client)?.size ?? 0;
     if (own === 0) return ahead + rotation.size;
     for (const queue of rotation.values()) ahead += Math.min(queue.size, own + 1);
     return ahead;
@@ -73,11 +73,12 @@ export class Turns<T extends Turn> {
 
   /** Everything that one client waits for. */
   of(client: object): T[] {
-    return this.#levels.flatMap((rotation) => [...(rotation.get(client) ?? [])]);
+    return this.#levels.flatMap(({ rotation }) => [...(rotation.get(client) ?? [])]);
   }
 
-  #resize(level: number, by: number): void {
-    this.#sizes[level]! += by;
-    this.#size += by;
+  #level(number: number): Level<T> {
+    const level = this.#levels[number];
+    if (!level) throw new RangeError(`There is no level ${number}.`);
+    return level;
   }
 }

@@ -68,7 +68,11 @@ export class WaitingLine {
 
   /** Takes out everybody who must not wait until `time`. */
   *leaveBefore(time: number): Generator<Waiter> {
-    for (let waiter = this.#deadlines.first(); waiter && waiter.deadlineAt < time; waiter = this.#deadlines.first()) {
+    for (
+      let waiter = this.#deadlines.first();
+      waiter && waiter.deadlineAt < time;
+      waiter = this.#deadlines.first()
+    ) {
       this.leave(waiter);
       yield waiter;
     }

@@ -69,10 +69,9 @@ export class Windows {
     this.#inFlight -= 1;
     const log = this.#log;
     let index = log.length;
-    while (index > this.#start && log[index - 1]! > at) index -= 1;
+    while (index > this.#start && (log[index - 1] ?? at) > at) index -= 1;
     if (index === log.length) log.push(at);
     else log.splice(index, 0, at);
-    for (const counted of this.#windows) if (counted.head > index) counted.head += 1;
   }
 
   /** The call never left: the place is back at once. */
@@ -91,11 +90,9 @@ export class Windows {
   /** The window that is the last to have `count` places free. */
   fullest(count: number, now: number): RateLimitWindow {
     this.#advance(now);
-    let fullest = this.#windows[0]!;
-    for (const counted of this.#windows) {
-      if (this.#etaIn(counted, count, now) > this.#etaIn(fullest, count, now)) fullest = counted;
-    }
-    return fullest.window;
+    const fuller = (a: CountedWindow, b: CountedWindow): CountedWindow =>
+      this.#etaIn(b, count, now) > this.#etaIn(a, count, now) ? b : a;
+    return this.#windows.reduce(fuller).window;
   }
 
   usage(now: number): { limit: number; intervalMs: number; used: number; freeInMs: number }[] {
@@ -117,8 +114,9 @@ export class Windows {
     }
   }
 
-  setLimit(index: number, limit: number): void {
-    this.#windows[index]!.limit = limit;
+  /** Counts these limits instead of the windows' own, in their order. */
+  setLimits(limits: readonly number[]): void {
+    for (const [index, counted] of this.#windows.entries()) counted.limit = limits[index] ?? counted.limit;
   }
 
   /** The answers that still count in some window, oldest first. */
@@ -152,7 +150,7 @@ export class Windows {
     let oldest = log.length;
     for (const counted of this.#windows) {
       const leftBefore = now - counted.countedMs;
-      while (counted.head < log.length && log[counted.head]! <= leftBefore) counted.head += 1;
+      while ((log[counted.head] ?? Infinity) <= leftBefore) counted.head += 1;
       oldest = Math.min(oldest, counted.head);
     }
     this.#start = oldest;

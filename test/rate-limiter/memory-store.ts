@@ -35,7 +35,13 @@ export class MemoryStore implements RateLimitStore {
   #pausedUntil = 0;
   #settlingUntil = 0;
 
-  constructor({ time, delayMs = () => 1, onUnavailable = "local", localShare = 1 / 4, leaseMs = 60_000 }: MemoryStoreOptions) {
+  constructor({
+    time,
+    delayMs = () => 1,
+    onUnavailable = "local",
+    localShare = 1 / 4,
+    leaseMs = 60_000,
+  }: MemoryStoreOptions) {
     this.#time = time;
     this.#delayMs = delayMs;
     this.onUnavailable = onUnavailable;
@@ -89,7 +95,15 @@ export class MemoryStore implements RateLimitStore {
     return { granted, waitMs, ...this.#state(windows) };
   }
 
-  #report({ windows, places, epoch, leaseMs, succeeded, refusedForMs, isReturning }: ReportRequest): StoreState {
+  #report({
+    windows,
+    places,
+    epoch,
+    leaseMs,
+    succeeded,
+    refusedForMs,
+    isReturning,
+  }: ReportRequest): StoreState {
     this.#meet(epoch);
     const now = this.#time.now();
     if (isReturning && this.#settlingUntil <= now) this.#settlingUntil = now + settleInMs;
@@ -108,7 +122,8 @@ export class MemoryStore implements RateLimitStore {
   #meet(epoch: string | undefined): void {
     const now = this.#time.now();
     this.#epoch ??= `epoch ${(this.#epochs += 1)}`;
-    if (epoch !== undefined && epoch !== this.#epoch && this.#settlingUntil <= now) this.#settlingUntil = now + settleInMs;
+    if (epoch !== undefined && epoch !== this.#epoch && this.#settlingUntil <= now)
+      this.#settlingUntil = now + settleInMs;
   }
 
   #state(windows: readonly StoreWindow[]): StoreState {
@@ -131,7 +146,9 @@ export class MemoryStore implements RateLimitStore {
 
   #waitIn(window: StoreWindow): number {
     const now = this.#time.now();
-    const inWindow = [...this.#places.values()].filter((time) => time > now - window.countedMs).toSorted((a, b) => a - b);
+    const inWindow = [...this.#places.values()]
+      .filter((time) => time > now - window.countedMs)
+      .toSorted((a, b) => a - b);
     const mustLeave = inWindow.length + 1 - this.#limit(window);
     if (mustLeave <= 0) return 0;
     return Math.min(inWindow[mustLeave - 1]!, now) + window.countedMs - now;

@@ -14,7 +14,8 @@ const spreads = ["short", "even"] as const;
 /** What servers of three kinds refuse of what arrived; the fixed windows once at each of five random phases. */
 function refusals(arrivals: number[], seed: number): number {
   const random = randomFrom(seed + 1_000);
-  let refused = refusedBySliding(arrivals, DOCUMENTED_WINDOWS) + refusedByTokenBucket(arrivals, DOCUMENTED_WINDOWS);
+  let refused =
+    refusedBySliding(arrivals, DOCUMENTED_WINDOWS) + refusedByTokenBucket(arrivals, DOCUMENTED_WINDOWS);
   for (let round = 0; round < 5; round += 1) {
     refused += refusedByFixed(arrivals, DOCUMENTED_WINDOWS, [random(), random(), random()]);
   }
@@ -51,7 +52,9 @@ describe.each(delays)("with delays of %i to %i ms each way", (...delayMs) => {
         [3_590_000, 700],
         [3_600_001, 300],
       ];
-      const askedAt = groups.flatMap(([at, calls]) => Array.from({ length: calls }, () => at + 60 * random()));
+      const askedAt = groups.flatMap(([at, calls]) =>
+        Array.from({ length: calls }, () => at + 60 * random()),
+      );
       const load: Load = { seed, askedAt, delayMs };
       const { arrivals, lastAnswerAt } = await simulate(load);
       expect(refusals(arrivals, seed)).toBe(0);

@@ -11,7 +11,13 @@ describe("the options of a limiter", () => {
   });
 
   it("may be given as undefined, as not given", () => {
-    const none = { windows: undefined, maxWaitMs: undefined, store: undefined, snapshot: undefined, clock: undefined };
+    const none = {
+      windows: undefined,
+      maxWaitMs: undefined,
+      store: undefined,
+      snapshot: undefined,
+      clock: undefined,
+    };
     expect(new RateLimiter(none).usage().windows).toHaveLength(3);
   });
 
@@ -23,7 +29,15 @@ describe("the options of a limiter", () => {
     ["windows[0].limit", { windows: [null] }],
     ["windows[0].limit", { windows: [{ limit: 0, intervalMs: 1_000 }] }],
     ["windows[0].limit", { windows: [{ limit: 1.5, intervalMs: 1_000 }] }],
-    ["windows[1].intervalMs", { windows: [{ limit: 1, intervalMs: 1 }, { limit: 1, intervalMs: 0 }] }],
+    [
+      "windows[1].intervalMs",
+      {
+        windows: [
+          { limit: 1, intervalMs: 1 },
+          { limit: 1, intervalMs: 0 },
+        ],
+      },
+    ],
     ["windows[0].intervalMs", { windows: [{ limit: 1, intervalMs: Infinity }] }],
     ["maxWaitMs", { maxWaitMs: -1 }],
     ["maxWaitMs", { maxWaitMs: "1" }],

@@ -8,7 +8,8 @@ export function refusedBySliding(arrivals: readonly number[], windows: readonly 
   for (const at of arrivals.toSorted((a, b) => a - b)) {
     let isFree = true;
     for (const [index, { limit, intervalMs }] of windows.entries()) {
-      while (accepted[heads[index]!] !== undefined && accepted[heads[index]!]! <= at - intervalMs) heads[index]! += 1;
+      while (accepted[heads[index]!] !== undefined && accepted[heads[index]!]! <= at - intervalMs)
+        heads[index]! += 1;
       if (accepted.length - heads[index]! >= limit) isFree = false;
     }
     if (isFree) accepted.push(at);
@@ -26,16 +27,23 @@ export function refusedByFixed(
   const counts = windows.map(() => new Map<number, number>());
   let refused = 0;
   for (const at of arrivals.toSorted((a, b) => a - b)) {
-    const cells = windows.map(({ intervalMs }, index) => Math.floor((at + phases[index]! * intervalMs) / intervalMs));
+    const cells = windows.map(({ intervalMs }, index) =>
+      Math.floor((at + phases[index]! * intervalMs) / intervalMs),
+    );
     const isFree = windows.every(({ limit }, index) => (counts[index]!.get(cells[index]!) ?? 0) < limit);
     if (!isFree) refused += 1;
-    else for (const [index, cell] of cells.entries()) counts[index]!.set(cell, (counts[index]!.get(cell) ?? 0) + 1);
+    else
+      for (const [index, cell] of cells.entries())
+        counts[index]!.set(cell, (counts[index]!.get(cell) ?? 0) + 1);
   }
   return refused;
 }
 
 /** The same for buckets that hold `limit` tokens and fill evenly. */
-export function refusedByTokenBucket(arrivals: readonly number[], windows: readonly RateLimitWindow[]): number {
+export function refusedByTokenBucket(
+  arrivals: readonly number[],
+  windows: readonly RateLimitWindow[],
+): number {
   const tokens = windows.map(({ limit }) => limit);
   let last = 0;
   let refused = 0;

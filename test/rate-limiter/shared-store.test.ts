@@ -64,7 +64,9 @@ describe("several processes share one store", () => {
     const reasons: unknown[] = [];
     await time.run(() => {
       for (let call = 0; call < 5; call += 1) {
-        void Promise.resolve(limiter.take({ signal: controller.signal })).catch((reason: unknown) => reasons.push(reason));
+        void Promise.resolve(limiter.take({ signal: controller.signal })).catch((reason: unknown) =>
+          reasons.push(reason),
+        );
       }
       void Promise.resolve(limiter.take()).then((place) => place.unused());
       controller.abort("left");
@@ -78,10 +80,17 @@ describe("several processes share one store", () => {
     const windows = [{ limit: 2, intervalMs: 1_000 }];
     const left: number[] = [];
     // What a process took that was killed before it could say what became of it.
-    const killed = { windows: [{ limit: 2, countedMs: 1_000, shrinks: false }], epoch: undefined, leaseMs: 10_000 };
+    const killed = {
+      windows: [{ limit: 2, countedMs: 1_000, shrinks: false }],
+      epoch: undefined,
+      leaseMs: 10_000,
+    };
     await time.run(() => {
       void store.take({ ...killed, ids: ["killed:1", "killed:2"] });
-      time.at(2_000, () => void Promise.resolve(process({ windows }).take()).then(() => left.push(time.now())));
+      time.at(
+        2_000,
+        () => void Promise.resolve(process({ windows }).take()).then(() => left.push(time.now())),
+      );
     }, 14_000);
     expect(left).toHaveLength(1);
     expect(left[0]).toBeGreaterThan(11_000);
@@ -113,6 +122,18 @@ describe("several processes share one store", () => {
   });
 });
 
+it("places that were granted and not handed out go back when a 429 comes: they are not kept over the pause", async () => {
+  const { time, store, process } = room();
+  const limiter = process();
+  await time.run(() => {
+    for (let call = 0; call < 3; call += 1) void limiter.take();
+    // The store's answer is here after 2 ms, the door opens a few later.
+    time.at(3, () => limiter.refused(60_000));
+  }, 100);
+  expect(store.held).toBe(0);
+  expect(limiter.usage()).toMatchObject({ queued: 3, inFlight: 0 });
+});
+
 describe("a store that comes back empty", () => {
   it("is told what still counts before anybody goes on, so that no window is passed", async () => {
     const { time, store, arrivals, ended, process, callAt } = room();
@@ -124,6 +145,41 @@ describe("a store that comes back empty", () => {
     }, 400_000);
     expect(ended.filter(({ status }) => status === "answered")).toHaveLength(260);
     expect(refusedBySliding(arrivals, DOCUMENTED_WINDOWS)).toBe(0);
+  });
+});
+
+describe("a snapshot", () => {
+  it.each([
+    ["that still knows them", false],
+    ["that came back empty", true],
+  ])("brings its calls to a store %s, and each of them once", async (_, isEmpty) => {
+    const { time, store, process, callAt } = room();
+    const limiter = process();
+    let restarted: RateLimiter | undefined;
+    await time.run(() => {
+      callAt(0, 5, limiter);
+      time.at(2_000, () => {
+        if (isEmpty) store.loseMemory();
+        restarted = process({ snapshot: JSON.parse(JSON.stringify(limiter.snapshot())) as unknown });
+        callAt(2_100, 1, restarted);
+      });
+    }, 10_000);
+    expect(restarted?.usage().windows.map(({ used }) => used)).toEqual([0, 6, 6]);
+  });
+
+  it("counts even where the store is away from the start", async () => {
+    const windows = [{ limit: 8, intervalMs: 20_000 }];
+    const { time, store, arrivals, process, callAt } = room({ localShare: 1 });
+    const limiter = process({ windows });
+    await time.run(() => {
+      callAt(0, 8, limiter);
+      time.at(1_000, () => {
+        store.network = "refuses";
+        callAt(1_000, 8, process({ windows, snapshot: limiter.snapshot() }));
+      });
+    }, 60_000);
+    expect(arrivals).toHaveLength(16);
+    expect(refusedBySliding(arrivals, windows)).toBe(0);
   });
 });
 
@@ -178,7 +234,13 @@ describe("a store that answers nonsense", () => {
   it("counts as away", async () => {
     const { time, process, ended, call } = room();
     const nonsense = async () => ({ granted: 99, waitMs: 0 }) as never; // on purpose not what a store answers
-    const store = { onUnavailable: "reject", localShare: 1, leaseMs: 1, take: nonsense, report: nonsense } as const;
+    const store = {
+      onUnavailable: "reject",
+      localShare: 1,
+      leaseMs: 1,
+      take: nonsense,
+      report: nonsense,
+    } as const;
     const limiter = process({ store });
     await time.run(() => call(limiter), 5_000);
     expect(ended).toMatchObject([{ status: "failed", error: { code: "rate_limit_wait" } }]);

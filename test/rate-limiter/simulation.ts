@@ -28,7 +28,10 @@ export interface Load {
 }
 
 /** The delays of the calls in the order in which they leave: the same for every limiter that meets the same load. */
-export function delaysOf({ seed, askedAt, delayMs, spread = "even" }: Load): { out: number[]; back: number[] } {
+export function delaysOf({ seed, askedAt, delayMs, spread = "even" }: Load): {
+  out: number[];
+  back: number[];
+} {
   const random = randomFrom(seed);
   const [least, most] = delayMs;
   const delay = (): number =>
@@ -98,6 +101,7 @@ function insert(sorted: number[], value: number): void {
 /** When the last of `calls` calls from 0 on leaves, if every window is used to the full ("Limits"). */
 export function idealMs(calls: number): number {
   const last = calls - 1;
-  const seconds = 3600 * Math.floor(last / 1000) + 60 * Math.floor((last % 1000) / 100) + Math.floor((last % 100) / 10);
+  const seconds =
+    3600 * Math.floor(last / 1000) + 60 * Math.floor((last % 1000) / 100) + Math.floor((last % 100) / 10);
   return seconds * 1_000;
 }

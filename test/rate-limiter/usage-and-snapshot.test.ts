@@ -63,17 +63,23 @@ describe("estimateMs", () => {
     return { told, came };
   }
 
-  it.each([1, 10, 50, 100, 500, 1_000, 2_500, 10_000])("is within 2 %% of what %i calls take", async (calls) => {
-    const { told, came } = await estimate(calls, steady);
-    expect(Math.abs(told / came - 1)).toBeLessThan(0.02);
-  });
-
-  it.each([500, 1_000, 2_500])("is within 2 %% of what %i calls take with answers of 10 to 600 ms", async (calls) => {
-    for (const seed of [1, 2, 3, 4, 5]) {
-      const { told, came } = await estimate(calls, jittering(randomFrom(seed)));
+  it.each([1, 10, 50, 100, 500, 1_000, 2_500, 10_000])(
+    "is within 2 %% of what %i calls take",
+    async (calls) => {
+      const { told, came } = await estimate(calls, steady);
       expect(Math.abs(told / came - 1)).toBeLessThan(0.02);
-    }
-  });
+    },
+  );
+
+  it.each([500, 1_000, 2_500])(
+    "is within 2 %% of what %i calls take with answers of 10 to 600 ms",
+    async (calls) => {
+      for (const seed of [1, 2, 3, 4, 5]) {
+        const { told, came } = await estimate(calls, jittering(randomFrom(seed)));
+        expect(Math.abs(told / came - 1)).toBeLessThan(0.02);
+      }
+    },
+  );
 
   it("counts those that wait already, and the pause", () => {
     const limiter = new RateLimiter({ clock: () => 0 });
@@ -118,14 +124,23 @@ describe("snapshot", () => {
   it("carries the count over a restart, through JSON", () => {
     const limiter = new RateLimiter({ clock: () => 5 });
     spend(limiter, 10);
-    expect(limiter.snapshot()).toEqual({ version: 1, takenAt: day, answeredAt: Array(10).fill(day), share: 1 });
+    expect(limiter.snapshot()).toEqual({
+      version: 1,
+      takenAt: day,
+      answeredAt: Array(10).fill(day),
+      share: 1,
+    });
     expect(restart(limiter, 400).usage().windows[0]).toMatchObject({ used: 10, freeInMs: 606 });
   });
 
   it("counts the time in between", () => {
     const limiter = new RateLimiter({ clock: () => 5 });
     spend(limiter, 10);
-    expect(restart(limiter, 2_000).usage().windows.map(({ used }) => used)).toEqual([0, 10, 10]);
+    expect(
+      restart(limiter, 2_000)
+        .usage()
+        .windows.map(({ used }) => used),
+    ).toEqual([0, 10, 10]);
   });
 
   it("counts a clock that was set back as no time passed", () => {
@@ -168,6 +183,8 @@ describe("snapshot", () => {
     ["snapshot.share", { ...good, share: 2 }],
   ])("refuses garbage, and names `%s` (%j)", (field, garbage) => {
     const build = () => new RateLimiter({ snapshot: garbage as never }); // on purpose not a snapshot
-    expect(build).toThrow(expect.objectContaining({ code: "configuration", message: expect.stringContaining(`\`${field}\``) }));
+    expect(build).toThrow(
+      expect.objectContaining({ code: "configuration", message: expect.stringContaining(`\`${field}\``) }),
+    );
   });
 });

@@ -17,7 +17,7 @@ function start(options: ConstructorParameters<typeof RateLimiter>[0] = {}) {
       leftAt.set(name, time.now());
       time.after(100, () => place.answered());
     };
-    const fail = (error: unknown): void => void log.push(`${name}: ${String((error as Error).name ?? error)}`);
+    const fail = (error: unknown): void => void log.push(`${name}: ${(error as Error).name}`);
     const place = limiter.take(request);
     if ("then" in place) place.then(use, fail);
     else use(place);
@@ -34,7 +34,18 @@ describe("a free place", () => {
   it("is had at once: ten calls leave an idle limiter together, without a promise", () => {
     const { limiter, log, calls } = start();
     calls(11, "call ");
-    expect(log).toEqual(["call 1", "call 2", "call 3", "call 4", "call 5", "call 6", "call 7", "call 8", "call 9", "call 10"]);
+    expect(log).toEqual([
+      "call 1",
+      "call 2",
+      "call 3",
+      "call 4",
+      "call 5",
+      "call 6",
+      "call 7",
+      "call 8",
+      "call 9",
+      "call 10",
+    ]);
     expect(limiter.usage()).toMatchObject({ queued: 1, inFlight: 10 });
   });
 
@@ -211,7 +222,11 @@ describe("a bound on waiting", () => {
       });
     }, 650);
     expect(error).toBeInstanceOf(RateLimitWaitError);
-    expect(error).toMatchObject({ waitMs: 506, window: { limit: 10, intervalMs: 1_000 }, outcome: "not-sent" });
+    expect(error).toMatchObject({
+      waitMs: 506,
+      window: { limit: 10, intervalMs: 1_000 },
+      outcome: "not-sent",
+    });
     expect(limiter.usage().queued).toBe(1);
   });
 
@@ -278,7 +293,9 @@ describe("the expected wait", () => {
 
   it("knows of the turns: behind a client that queues, only its turn counts", () => {
     const [greedy, modest, third] = [{}, {}, {}];
-    const calls = [greedy, greedy, greedy, greedy, modest, modest, third, greedy].map((client) => ({ client }));
+    const calls = [greedy, greedy, greedy, greedy, modest, modest, third, greedy].map((client) => ({
+      client,
+    }));
     expect(before(calls)).toEqual([0, 1, 2, 3, 1, 3, 2, 7]);
   });
 
@@ -336,12 +353,14 @@ it("a waiting call takes less than 1 KB, and gives it back when it is aborted", 
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void; // what the flag puts into a new context
   const waiting = (number: number): Promise<unknown>[] =>
-    Array.from({ length: number }, () => Promise.resolve(limiter.take({ signal: controller.signal })).catch(() => {}));
-  waiting(10);
+    Array.from({ length: number }, () =>
+      Promise.resolve(limiter.take({ signal: controller.signal })).catch(() => {}),
+    );
+  void waiting(10);
   await Promise.resolve();
   collect();
   const before = process.memoryUsage().heapUsed;
-  waiting(10_000);
+  void waiting(10_000);
   collect();
   expect((process.memoryUsage().heapUsed - before) / 10_000).toBeLessThan(1_024);
   controller.abort();

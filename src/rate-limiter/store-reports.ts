@@ -1,0 +1,113 @@
+import type { OwnPlaces } from "./own-places.ts";
+import type { StoreLink } from "./store-link.ts";
+import type { StorePlace, StoreState, TakeRequest } from "./store.ts";
+
+interface StoreReportsOptions {
+  readonly link: StoreLink;
+  readonly own: OwnPlaces;
+  readonly clock: () => number;
+  /** What every request carries. */
+  readonly base: () => Omit<TakeRequest, "ids">;
+  readonly onAnswer: (state: StoreState) => void;
+  readonly onFailure: () => void;
+}
+
+/**
+ * What a store is told of the places of this process: in batches, one at a time; while one is under way the next gathers.
+ *
+ * Nothing is lost with a report that fails: it is told with the next one.
+ */
+export class StoreReports {
+  readonly #options: StoreReportsOptions;
+  readonly #notes = new Map<string, StorePlace & { readonly notedAt: number }>();
+  #mustTellAll: boolean;
+  #isUnderWay = false;
+  #isHeld = false;
+  #succeeded = 0;
+  #refusedUntil = -Infinity;
+
+  constructor(options: StoreReportsOptions) {
+    this.#options = options;
+    this.#mustTellAll = options.own.size > 0;
+  }
+
+  /** Whether the store has yet to hear of places that it may not know: before that, it is not asked for more. */
+  get isBehind(): boolean {
+    return this.#mustTellAll;
+  }
+
+  get isUnderWay(): boolean {
+    return this.#isUnderWay;
+  }
+
+  note(place: StorePlace): void {
+    this.#notes.set(place.id, { ...place, notedAt: this.#options.clock() });
+  }
+
+  noteSuccess(): void {
+    this.#succeeded += 1;
+  }
+
+  noteRefusal(pausedUntil: number): void {
+    this.#refusedUntil = Math.max(this.#refusedUntil, pausedUntil);
+  }
+
+  tellAll(): void {
+    this.#mustTellAll = true;
+    this.send();
+  }
+
+  /** No reports, until `comeBack`. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  send(): void {
+    if (this.#isUnderWay || this.#isHeld) return;
+    this.#isUnderWay = true;
+    // What happens in this turn of the event loop goes into the same report.
+    void Promise.resolve().then(() => this.#tell({ isReturning: false }));
+  }
+
+  /** Tells everything to a store that was away; where it answers, `onBack` is called before anything else. */
+  comeBack(isReturning: boolean, onBack: () => void): Promise<void> {
+    this.#isUnderWay = true;
+    this.#mustTellAll = true;
+    return this.#tell({ isReturning, onBack });
+  }
+
+  async #tell({ isReturning, onBack }: { isReturning: boolean; onBack?: () => void }): Promise<void> {
+    const { link, own, clock, base, onAnswer, onFailure } = this.#options;
+    const now = clock();
+    const tellsAll = this.#mustTellAll;
+    const notes = [...this.#notes.values()];
+    const succeeded = this.#succeeded;
+    const refusedUntil = this.#refusedUntil;
+    this.#mustTellAll = false;
+    this.#refusedUntil = -Infinity;
+    const places = new Map(tellsAll ? own.stand(now).map((place) => [place.id, place]) : []);
+    for (const { notedAt, ...place } of notes) {
+      if (!places.has(place.id)) places.set(place.id, { ...place, agoMs: place.agoMs + now - notedAt });
+    }
+    const refusal = refusedUntil > now ? { refusedForMs: refusedUntil - now } : {};
+    const state = await link
+      .report({ ...base(), places: [...places.values()], succeeded, ...refusal, isReturning })
+      .catch(() => undefined);
+    this.#isUnderWay = false;
+    if (!state) {
+      // The policy of the store holds from here on; what could not be told is told when it is back.
+      this.#mustTellAll ||= tellsAll;
+      this.noteRefusal(refusedUntil);
+      onFailure();
+      return;
+    }
+    for (const note of notes) if (this.#notes.get(note.id) === note) this.#notes.delete(note.id);
+    this.#succeeded -= succeeded;
+    if (onBack) {
+      this.#isHeld = false;
+      onBack();
+    }
+    onAnswer(state);
+    if (this.#notes.size > 0 || this.#mustTellAll) this.send();
+  }
+}
