@@ -1,0 +1,145 @@
+import { describe, expect, it } from "vitest";
+import { useService } from "./doors.ts";
+import { expectNotSent, expectRefusedByService } from "./refusals.ts";
+import { characters, shown, untyped } from "./samples.ts";
+
+const EVENTS = "/api/v1/events";
+
+interface Row {
+  field: string;
+  rule: string;
+  allowed: readonly unknown[];
+  forbidden: readonly unknown[];
+}
+
+const filledText = { rule: "a text that is not empty", allowed: ["x", "order placed", characters(1_000)], forbidden: ["", 7, true, {}, null] };
+
+/** The table "Custom event", row by row; where it is silent, what the guide of the client says. */
+const rows: readonly Row[] = [
+  { field: "eventName", ...filledText },
+  { field: "uniqueIdentifier", ...filledText },
+  {
+    field: "contact",
+    rule: "an object with the contact's email",
+    allowed: [{ email: "ada@example.com" }, { email: "ada@example.com", first_name: "Ada", tags: ["vip"] }],
+    forbidden: ["ada@example.com", ["ada@example.com"], {}, { phone: "+390111111" }, 7, null],
+  },
+  {
+    field: "eventData",
+    rule: "free key–value data",
+    allowed: [{}, { total: 9.5, currency: "EUR", isGift: false }, { items: [{ sku: "a", tags: [] }] }, { "": "", constructor: 1 }],
+    forbidden: ["total=9.5", [], 7, null],
+  },
+];
+
+const cases = (kind: "allowed" | "forbidden") =>
+  rows.flatMap(({ field, rule, [kind]: values }) => values.map((value) => ({ field, rule, value, shown: shown(value) })));
+
+describe("a custom event", () => {
+  const service = useService();
+  const base = { eventName: "page seen", uniqueIdentifier: "seen-1", contact: { email: "ada@example.com" } };
+  const send = (event: unknown) => service.audience.v1.events.send(untyped(event));
+
+  it.each(cases("allowed"))("$field is $rule: $shown is recorded", async ({ field, value }) => {
+    const event = { ...base, [field]: value };
+    await send(event);
+
+    expect(service.mock.requests[0]?.body).toEqual(event);
+    expect(service.books().events).toMatchObject([{ contactId: "ada", ...event }]);
+  });
+
+  it.each(cases("forbidden"))("$field is $rule: $shown is not sent", async ({ field, value }) => {
+    await expectNotSent(service, send({ ...base, [field]: value }), field);
+  });
+
+  it.each(cases("forbidden"))("$field is $rule: the service refuses $shown", async ({ field, value }) => {
+    await expectRefusedByService(service, EVENTS, { ...base, [field]: value });
+  });
+
+  it.each([
+    ["eventName", { ...base, eventName: undefined }],
+    ["contact", { ...base, contact: undefined }],
+  ])("%s is asked for: without it nothing is sent, and the service refuses", async (path, event) => {
+    await expectNotSent(service, send(event), path);
+    await expectRefusedByService(service, EVENTS, event);
+  });
+
+  it("eventData is optional", async () => {
+    await send(base);
+
+    expect(service.books().events[0]).not.toHaveProperty("eventData");
+  });
+
+  it("uniqueIdentifier is optional: the client makes one, and gives it back", async () => {
+    const { uniqueIdentifier } = await send({ ...base, uniqueIdentifier: undefined });
+
+    expect(uniqueIdentifier).toMatch(/\S{16,}/);
+    expect(service.books().events).toMatchObject([{ uniqueIdentifier }]);
+  });
+
+  it("two events without uniqueIdentifier are two events", async () => {
+    await send({ ...base, uniqueIdentifier: undefined });
+    await send({ ...base, uniqueIdentifier: undefined });
+
+    expect(new Set(service.books().events.map(({ uniqueIdentifier }) => uniqueIdentifier)).size).toBe(2);
+  });
+
+  it("its contact is created if it does not exist, and gets no marketing e-mail", async () => {
+    await send({ ...base, contact: { email: "new@example.com" } });
+
+    const created = service.contact("new@example.com");
+    expect(created).toMatchObject({ email_opt_in: "NON_SUBSCRIBED" });
+    expect(service.books().events).toMatchObject([{ contactId: created?.id }]);
+  });
+
+  it("the contact of an event may hold further keys, which change nothing on the contact", async () => {
+    await send({ ...base, contact: { email: "ada@example.com", first_name: "Augusta" } });
+
+    expect(service.contact("ada@example.com")?.first_name).toBe("Ada");
+  });
+
+  it.each<[string, object]>([
+    ["in its contact", { contact: { contactUUID: "grace" } }],
+    ["at its root", { contact: undefined, contactUUID: "grace" }],
+    ["in its contact, beside the e-mail", { contact: { email: "grace@example.com", contactUUID: "grace" } }],
+    ["at its root, beside the contact", { contact: { email: "grace@example.com" }, contactUUID: "grace" }],
+  ])("a contactUUID %s names the contact", async (_, naming) => {
+    await send({ ...base, ...naming });
+
+    expect(service.books().events).toMatchObject([{ contactId: "grace" }]);
+  });
+
+  it.each<[string, object]>([
+    ["contact.contactUUID", { contact: { contactUUID: "" } }],
+    ["contact.contactUUID", { contact: { contactUUID: 7 } }],
+    ["contact.email", { contact: { email: "ada" } }],
+    ["contact.email", { contact: { email: null } }],
+    ["contactUUID", { contactUUID: "" }],
+    ["contactUUID", { contactUUID: null }],
+    ["eventData.items.0.sku", { eventData: { items: [{ sku: null }] } }],
+    ["event_name", { event_name: "x" }],
+    ["data", { data: {} }],
+  ])("what is wrong at %s is not sent, and refused by the service: %j", async (path, more) => {
+    await expectNotSent(service, send({ ...base, ...more }), path);
+    await expectRefusedByService(service, EVENTS, { ...base, ...more });
+  });
+
+  it.each([
+    ["email", { Email: "ada@example.com" }],
+    ["contactUUID", { contactUuid: "ada" }],
+  ])("a contact named in the wrong case is told the right name, %s", async (name, contact) => {
+    const error = await expectNotSent(service, send({ ...base, contact }), "contact");
+
+    expect(error.message).toContain(`"${name}"`);
+  });
+
+  it("a Date in its data is sent as ISO 8601", async () => {
+    await send({ ...base, eventData: { at: new Date(0) } });
+
+    expect(service.books().events).toMatchObject([{ eventData: { at: "1970-01-01T00:00:00.000Z" } }]);
+  });
+
+  it.each([Number.NaN, 10n, () => 1])("%s in its data, which JSON cannot carry, is not sent", async (value) => {
+    await expectNotSent(service, send({ ...base, eventData: { value } }), "eventData.value");
+  });
+});

@@ -1,0 +1,131 @@
+import { describe, expect, it } from "vitest";
+import { flattenProperties } from "audience-sdk/schemas";
+import { useService } from "./doors.ts";
+import { expectNotSent, expectRefusedByService } from "./refusals.ts";
+import { untyped } from "./samples.ts";
+
+const CREATE = "/api/v1/customer/create";
+const properties = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`key ${at}`, `value ${at}`]));
+
+describe("custom properties", () => {
+  const service = useService();
+  const upsert = (custom_properties: unknown) =>
+    service.audience.v1.customers.upsert({ email: "new@example.com", custom_properties: untyped(custom_properties) });
+  const stored = () => service.contact("new@example.com")?.custom_properties;
+  const sent = () => service.mock.requests[0]?.body;
+
+  it.each([
+    [3, "3"],
+    [-0.5, "-0.5"],
+    [1e21, "1e+21"],
+    [true, "true"],
+    [false, "false"],
+  ])("the value %j is sent as it is, and stored as the text %j", async (value, text) => {
+    await upsert({ plan: value });
+
+    expect(sent()).toMatchObject({ custom_properties: { plan: value } });
+    expect(stored()).toEqual({ plan: text });
+  });
+
+  it.each(["", " ", "\t\n", "\u00a0"])("the blank text %j is sent, and dropped by the service", async (blank) => {
+    await upsert({ blank, plan: "gold" });
+
+    expect(sent()).toMatchObject({ custom_properties: { blank } });
+    expect(stored()).toEqual({ plan: "gold" });
+  });
+
+  it("a text with white space around it is stored as it is", async () => {
+    await upsert({ plan: " gold " });
+
+    expect(stored()).toEqual({ plan: " gold " });
+  });
+
+  it("a property that is undefined is left out", async () => {
+    await upsert({ plan: "gold", seats: undefined });
+
+    expect(sent()).toMatchObject({ custom_properties: { plan: "gold" } });
+    expect(stored()).toEqual({ plan: "gold" });
+  });
+
+  it.each([[{ city: "Turin" }], [["a", "b"]], [{}], [[]], [new Date(0)]])("the nested value %j is not sent, and the message names the way out", async (value) => {
+    const error = await expectNotSent(service, upsert({ address: value }), "custom_properties.address");
+
+    expect(error.issues[0]?.message).toContain("flattenProperties");
+  });
+
+  it.each([
+    [{ city: "Turin" }, "[object Object]"],
+    [["a", "b"], "[object Array]"],
+  ])("the service would store the nested value %j as the unusable text %j", async (value, text) => {
+    const { status } = await service.send("POST", CREATE, { email: "new@example.com", custom_properties: { address: value } });
+
+    expect(status).toBe(201);
+    expect(stored()).toEqual({ address: text });
+  });
+
+  it("nested values arrive once they are flattened", async () => {
+    await upsert(flattenProperties({ address: { city: "Turin", zip: 10_123 }, tags: ["vip", "beta"] }));
+
+    expect(stored()).toEqual({ address_city: "Turin", address_zip: "10123", tags_0: "vip", tags_1: "beta" });
+  });
+
+  it.each([0, 1, 29, 30])("%i keys are stored", async (count) => {
+    await upsert(properties(count));
+
+    expect(stored()).toEqual(properties(count));
+  });
+
+  it.each([31, 32, 100])("%i keys are not sent", async (count) => {
+    await expectNotSent(service, upsert(properties(count)), "custom_properties");
+  });
+
+  it.each([31, 32, 100])("%i keys are refused by the service", async (count) => {
+    await expectRefusedByService(service, CREATE, { email: "new@example.com", custom_properties: properties(count) });
+  });
+
+  it("blank values count among the keys of a request", async () => {
+    const blank = Object.fromEntries(Object.keys(properties(31)).map((key) => [key, ""]));
+
+    await expectNotSent(service, upsert(blank), "custom_properties");
+  });
+
+  it("the keys are counted per request: two writes of thirty make sixty", async () => {
+    await upsert(properties(30));
+    await upsert(Object.fromEntries(Object.keys(properties(30)).map((key) => [`more ${key}`, "x"])));
+
+    expect(Object.keys(stored() ?? {})).toHaveLength(60);
+  });
+
+  const forbidden = [["null", { plan: null }, "custom_properties.plan"], ["text", "gold", "custom_properties"], ["array", ["gold"], "custom_properties"], ["null", null, "custom_properties"]] as const;
+  it.each(forbidden)("%s in the wrong place (%j) is not sent", async (_, value, path) => {
+    await expectNotSent(service, upsert(value), path);
+  });
+
+  it.each(forbidden)("%s in the wrong place (%j) is refused by the service", async (_, value) => {
+    await expectRefusedByService(service, CREATE, { email: "new@example.com", custom_properties: value });
+  });
+
+  it.each(["ключ", "a.b", "first_name", "constructor", "0"])("a key may be any name: %s", async (key) => {
+    await upsert({ [key]: "x" });
+
+    expect(stored()).toEqual({ [key]: "x" });
+  });
+
+  it.each([[Number.NaN], [Number.POSITIVE_INFINITY], [() => 1], [10n], [Symbol("x")]])("%s, which JSON cannot carry, is not sent", async (value) => {
+    await expectNotSent(service, upsert({ plan: value }), "custom_properties.plan");
+  });
+
+  it("adding to a list stores them in the same way", async () => {
+    const custom_properties = { seats: 3, isVip: true, blank: " " };
+    await service.audience.v1.contactGroups.addContact("news", { email: "new@example.com", email_opt_in: "SUBSCRIBED", custom_properties });
+
+    expect(stored()).toEqual({ seats: "3", isVip: "true" });
+  });
+
+  it("they come back in the profile as the texts that are stored", async () => {
+    const profile = await upsert({ seats: 3 });
+
+    expect(profile.attributes["custom_properties"]).toEqual({ seats: "3" });
+  });
+
+});

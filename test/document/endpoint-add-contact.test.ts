@@ -1,0 +1,159 @@
+import { describe, expect, it } from "vitest";
+import { NotFoundError } from "audience-sdk";
+import { v1AddContactResultSchema, v1ListContactSchema } from "audience-sdk/schemas";
+import { doors, useService } from "./doors.ts";
+import { errorOf, expectNotSent, expectRefusedByService } from "./refusals.ts";
+import { untyped } from "./samples.ts";
+
+const ADD = "/api/v1/contact-groups/news/contacts";
+const contact = { email: "new@example.com", email_opt_in: "SUBSCRIBED" } as const;
+
+describe.each(doors)("contactGroups.addContact, %s", (door) => {
+  const service = useService({ door });
+  const add = (body: unknown, listId = "news") => service.audience.v1.contactGroups.addContact(listId, untyped(body));
+  const members = (listId = "news") => service.books().memberships.filter((each) => each.listId === listId).map(({ contactId }) => contactId);
+
+  it("sends the flat contact as JSON with the v1 key", async () => {
+    await add(contact);
+
+    expect(service.mock.requests).toMatchObject([
+      {
+        operation: "v1.contactGroups.addContact",
+        method: "POST",
+        path: ADD,
+        query: {},
+        headers: { "content-type": expect.stringMatching(/^application\/json\b/), "x-api-key": "acme-mock-key" },
+        body: contact,
+        status: 200,
+        applied: true,
+      },
+    ]);
+  });
+
+  it("creates the contact, adds it to the list, and says so in a plain object", async () => {
+    const { data, response } = await add(contact).withResponse();
+
+    const created = service.contact("new@example.com");
+    expect(response.status).toBe(200);
+    expect(data).toEqual({
+      message: expect.any(String),
+      contact: { email: "new@example.com", contactUUID: created?.id, action: "created" },
+    });
+    expect(v1AddContactResultSchema.safeParse(data).success).toBe(true);
+    expect(members()).toEqual(["grace", created?.id]);
+  });
+
+  it("updates the contact, adds it to the list, and says so", async () => {
+    const result = await add({ ...contact, email: "ada@example.com", first_name: "Augusta" });
+
+    expect(result.contact).toEqual({ email: "ada@example.com", contactUUID: "ada", action: "updated" });
+    expect(service.contact("ada@example.com")).toMatchObject({ first_name: "Augusta", email_opt_in: "SUBSCRIBED" });
+    expect(members()).toEqual(["grace", "ada"]);
+  });
+
+  it("the write is done when the answer is there: contactUUID fetches the contact", async () => {
+    const result = await add(contact);
+    const profile = await service.audience.v1.customers.get(result.contact.contactUUID);
+
+    expect(profile.attributes.email).toBe("new@example.com");
+  });
+
+  it("a member that is added again stays one member", async () => {
+    await add({ ...contact, email: "grace@example.com" });
+
+    expect(members()).toEqual(["grace"]);
+  });
+
+  it.each<[string, unknown, string[]]>([
+    ["wrapped in contact", { contact }, ["contact", "email", "email_opt_in"]],
+    ["an array", [contact], [""]],
+    ["a phone alone", { phone: "1234567", phone_opt_in: "SUBSCRIBED", email_opt_in: "SUBSCRIBED" }, ["email"]],
+    ["an unrecognized field", { ...contact, emailOptIn: "SUBSCRIBED" }, ["emailOptIn"]],
+  ])("%s: not sent, and refused by the service", async (_, body, paths) => {
+    await expectNotSent(service, add(body), ...paths);
+    await expectRefusedByService(service, ADD, body);
+  });
+
+  it("a list that does not exist is a NotFoundError; the contact may have been created, in no list", async () => {
+    const error = await errorOf(add(contact, "nothing"));
+
+    expect(error).toBeInstanceOf(NotFoundError);
+    expect(error).toMatchObject({ status: 404, outcome: "unknown", request: { attempts: 1 } });
+    expect(service.contact("new@example.com")).toMatchObject({ email_opt_in: "SUBSCRIBED" });
+    expect(members("nothing")).toEqual([]);
+    expect(service.mock.requests).toMatchObject([{ status: 404, applied: true }]);
+  });
+
+  it.each(["", " ", ".", "..", null, undefined, 7])("the list id %j is not sent", async (listId) => {
+    await expectNotSent(service, service.audience.v1.contactGroups.addContact(untyped(listId), contact), "listId");
+  });
+
+  it("a list id stays one part of the path", async () => {
+    await errorOf(add(contact, "news/contacts?x=1"));
+
+    expect(service.mock.requests).toMatchObject([{ operation: "v1.contactGroups.addContact", query: {}, path: "/api/v1/contact-groups/news%2Fcontacts%3Fx%3D1/contacts" }]);
+  });
+
+  it("what is wrong with list id and contact is told at once", async () => {
+    await expectNotSent(service, add({ ...contact, gender: "m" }, " "), "listId", "gender");
+  });
+});
+
+describe("email_opt_in when adding to a list", () => {
+  const service = useService();
+  const { email } = contact;
+
+  it("is always to be sent: without it nothing is sent, and the message says why and what to do", async () => {
+    const error = await expectNotSent(service, service.audience.v1.contactGroups.addContact("news", untyped({ email })), "email_opt_in");
+
+    expect(error.message).toMatch(/SUBSCRIBED/);
+    expect(error.message).toMatch(/service-decides/);
+  });
+
+  it("is optional for the service, as its schema says", async () => {
+    expect(v1ListContactSchema.safeParse({ email }).success).toBe(true);
+    expect((await service.send("POST", ADD, { email })).status).toBe(200);
+  });
+
+  it("may be left to the service, if the call says so", async () => {
+    await service.audience.v1.contactGroups.addContact("news", { email }, { consent: "service-decides" });
+
+    expect(service.mock.requests[0]?.body).toEqual({ email });
+    expect(service.contact(email)?.email_opt_in).toBe("NON_SUBSCRIBED");
+  });
+
+  it("is sent where it is there, whatever the call says of consent", async () => {
+    await service.audience.v1.contactGroups.addContact("news", contact, { consent: "service-decides" });
+
+    expect(service.contact(email)?.email_opt_in).toBe("SUBSCRIBED");
+  });
+
+  it.each(["client-decides", true, null])("no other word opens that way: %j", async (consent) => {
+    const call = service.audience.v1.contactGroups.addContact("news", untyped({ email }), untyped({ consent }));
+
+    await expect(Promise.resolve(call)).rejects.toMatchObject({ outcome: "not-sent" });
+    expect(service.mock.requests).toEqual([]);
+  });
+});
+
+describe("a segment", () => {
+  const service = useService();
+
+  it("is no list to add to: NotFoundError", async () => {
+    const error = await errorOf(service.audience.v1.contactGroups.addContact("engaged", contact));
+
+    expect(error).toBeInstanceOf(NotFoundError);
+    expect(service.books().memberships.map(({ listId }) => listId)).not.toContain("engaged");
+  });
+});
+
+describe("a list that does not exist, where the service writes no contact for it", () => {
+  const service = useService({ variants: { unknownListWritesContact: false } });
+
+  it("is told in the same way, as the client cannot know", async () => {
+    const error = await errorOf(service.audience.v1.contactGroups.addContact("nothing", contact));
+
+    expect(error).toMatchObject({ status: 404, outcome: "unknown" });
+    expect(service.contact(contact.email)).toBeUndefined();
+  });
+});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { NotFoundError } from "audience-sdk";
+import { doors, useService } from "./doors.ts";
+import { errorOf, expectNotSent } from "./refusals.ts";
+import { untyped } from "./samples.ts";
+
+describe.each(doors)("contactGroups.get, %s", (door) => {
+  const service = useService({ door });
+
+  it("sends no body, and gives the one list", async () => {
+    const group = await service.audience.v1.contactGroups.get("news");
+
+    expect(group).toMatchObject({ id: "news", name: "Newsletter" });
+    expect(service.mock.requests).toMatchObject([
+      { operation: "v1.contactGroups.get", method: "GET", path: "/api/v1/contact-groups/news", query: {}, headers: { "x-api-key": "acme-mock-key" }, status: 200 },
+    ]);
+    expect(service.mock.requests[0]?.body).toBeUndefined();
+  });
+
+  it("gives a segment too", async () => {
+    expect(await service.audience.v1.contactGroups.get("engaged")).toMatchObject({ id: "engaged" });
+  });
+
+  it("an id that nothing has is a NotFoundError", async () => {
+    const error = await errorOf(service.audience.v1.contactGroups.get("a/b?c"));
+
+    expect(error).toBeInstanceOf(NotFoundError);
+    expect(error).toMatchObject({ status: 404, outcome: "not-applied" });
+    expect(service.mock.requests).toMatchObject([{ operation: "v1.contactGroups.get", path: "/api/v1/contact-groups/a%2Fb%3Fc" }]);
+  });
+
+  it.each(["", "\t", ".", "..", null, undefined, 7])("the id %j is not sent", async (id) => {
+    await expectNotSent(service, service.audience.v1.contactGroups.get(untyped(id)), "id");
+  });
+});
+
+describe.each(["flat", "data", "resource"] as const)("contactGroups.get where the answer is %s", (v1Group) => {
+  const service = useService({ variants: { v1Group } });
+
+  it.each(["news", "engaged"])("%s is opened to its id", async (id) => {
+    const group = await service.audience.v1.contactGroups.get(id);
+
+    expect(group.id).toBe(id);
+    expect(JSON.stringify(group)).toContain(id === "news" ? "Newsletter" : "Engaged");
+  });
+});

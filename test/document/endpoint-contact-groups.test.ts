@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { acme } from "./organizations.ts";
+import { doors, useService } from "./doors.ts";
+import { expectNotSent } from "./refusals.ts";
+import { untyped } from "./samples.ts";
+
+const lists = Array.from({ length: 103 }, (_, at) => ({
+  id: `g${at}`,
+  name: `Group ${at}`,
+  type: at % 50 === 0 ? ("SEGMENT" as const) : ("LIST" as const),
+  created_at: 1_700_000_000 + at,
+}));
+const crowded = [{ ...acme, lists, contacts: [], automations: [] }];
+const ids = lists.map(({ id }) => id);
+
+describe.each(doors)("contactGroups.list, %s", (door) => {
+  const service = useService({ door, organizations: crowded });
+  const list = (...query: Parameters<typeof service.audience.v1.contactGroups.list>) => service.audience.v1.contactGroups.list(...query);
+
+  it("sends no body, and type, page and limit as the query", async () => {
+    await list({ type: "LIST", page: 2, limit: 20 });
+
+    expect(service.mock.requests).toMatchObject([
+      {
+        operation: "v1.contactGroups.list",
+        method: "GET",
+        path: "/api/v1/contact-groups",
+        query: { type: "LIST", page: "2", limit: "20" },
+        headers: { "x-api-key": "acme-mock-key" },
+        status: 200,
+      },
+    ]);
+    expect(service.mock.requests[0]?.body).toBeUndefined();
+  });
+
+  it("every list and segment comes once", async () => {
+    const groups = await list().toArray();
+
+    expect(groups.map(({ id }) => id)).toEqual(ids);
+  });
+
+  it.each([
+    ["LIST", 100],
+    ["SEGMENT", 3],
+    ["ALL", 103],
+  ] as const)("type %s gives %i of them, over all pages", async (type, count) => {
+    const groups = await list({ type, limit: 40 }).toArray();
+
+    expect(groups).toHaveLength(count);
+    expect(new Set(groups.map((group) => group["type"]))).toEqual(new Set(type === "ALL" ? ["LIST", "SEGMENT"] : [type]));
+    expect(service.mock.requests.every(({ query }) => query["type"] === type)).toBe(true);
+  });
+
+  it("without type all are given", async () => {
+    await list({ limit: 1 });
+
+    expect(service.mock.requests[0]?.query).not.toHaveProperty("type");
+    expect((await list({ limit: 1, type: "ALL" })).items).toEqual((await list({ limit: 1 })).items);
+  });
+
+  it.each([
+    [1, 1],
+    [100, 100],
+    [101, 100],
+    [500, 100],
+  ])("limit %i gives %i groups", async (limit, count) => {
+    expect((await list({ limit })).items).toHaveLength(count);
+  });
+
+  it("on the service the page is 1, the limit 10 and the type ALL where none is sent", async () => {
+    const { body } = await service.send("GET", "/api/v1/contact-groups");
+
+    expect(body).toMatchObject({ data: ids.slice(0, 10).map((id) => ({ id })) });
+  });
+
+  it.each([
+    ["type", "list"],
+    ["type", null],
+    ["page", 0],
+    ["page", null],
+    ["limit", -5],
+    ["limit", null],
+    ["Type", "LIST"],
+  ])("%s = %j is not sent", async (name, value) => {
+    await expectNotSent(service, list(untyped({ [name]: value })), name);
+  });
+
+  it.each(["type=list", "type=", "page=0", "limit=-5", "limit=ten"])("%s is refused by the service", async (query) => {
+    expect((await service.send("GET", `/api/v1/contact-groups?${query}`)).status).toBe(400);
+  });
+});
+
+describe.each(["data", "array", "data-key", "root-key"] as const)("contactGroups.list where the answer's shape is %s", (v1List) => {
+  describe.each(["flat", "resource"] as const)("and a group is %s", (v1ListedGroup) => {
+    const service = useService({ door: "in process", organizations: crowded, variants: { v1List, v1ListedGroup } });
+
+    it("every group comes once, with its id", async () => {
+      const groups = await service.audience.v1.contactGroups.list().toArray();
+
+      expect(groups.map(({ id }) => id)).toEqual(ids);
+    });
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { acme } from "./organizations.ts";
+import { doors, useService } from "./doors.ts";
+import { expectNotSent } from "./refusals.ts";
+import { untyped } from "./samples.ts";
+
+const contacts = Array.from({ length: 205 }, (_, at) => ({ id: `c${at}`, email: `c${at}@example.com` }));
+const crowded = [{ ...acme, contacts }];
+const idsFrom = (start: number, end: number) => contacts.slice(start, end).map(({ id }) => id);
+
+describe.each(doors)("customers.list, %s", (door) => {
+  const service = useService({ door, organizations: crowded });
+  const list = (...query: Parameters<typeof service.audience.v1.customers.list>) => service.audience.v1.customers.list(...query);
+
+  it("sends no body, and page and limit as the query", async () => {
+    await list({ page: 2, limit: 20 });
+
+    expect(service.mock.requests).toMatchObject([
+      { operation: "v1.customers.list", method: "GET", path: "/api/v1/customer", query: { page: "2", limit: "20" }, headers: { "x-api-key": "acme-mock-key" }, status: 200 },
+    ]);
+    expect(service.mock.requests[0]?.body).toBeUndefined();
+  });
+
+  it("every contact comes once, in pages of 100", async () => {
+    const profiles = await list().toArray();
+
+    expect(profiles.map(({ id }) => id)).toEqual(idsFrom(0, 205));
+    expect(service.mock.requests.map(({ query }) => query)).toEqual([
+      { limit: "100" },
+      { limit: "100", page: "2" },
+      { limit: "100", page: "3" },
+    ]);
+  });
+
+  it("the page is 1 unless another is asked for", async () => {
+    const first = await list({ limit: 3 });
+    const second = await list({ page: 2, limit: 3 });
+
+    expect(first.items.map(({ id }) => id)).toEqual(idsFrom(0, 3));
+    expect(second.items.map(({ id }) => id)).toEqual(idsFrom(3, 6));
+  });
+
+  it.each([
+    [1, 1],
+    [99, 99],
+    [100, 100],
+    [101, 100],
+    [1_000, 100],
+  ])("limit %i is sent, and gives %i contacts", async (limit, count) => {
+    const page = await list({ limit });
+
+    expect(service.mock.requests[0]?.query).toMatchObject({ limit: String(limit) });
+    expect(page.items).toHaveLength(count);
+  });
+
+  it("a limit over 100 misses nobody", async () => {
+    const profiles = await list({ limit: 1_000 }).toArray();
+
+    expect(profiles.map(({ id }) => id)).toEqual(idsFrom(0, 205));
+  });
+
+  it("a page after the last is empty", async () => {
+    const page = await list({ page: 9, limit: 100 });
+
+    expect(page).toMatchObject({ items: [], hasNextPage: false });
+  });
+
+  it("on the service the page is 1 and the limit 10 where none is sent", async () => {
+    const { body } = await service.send("GET", "/api/v1/customer");
+
+    expect(body).toMatchObject({ data: idsFrom(0, 10).map((id) => ({ id })) });
+  });
+
+  const wrong = [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "1", true, null];
+  it.each(["page", "limit"].flatMap((name) => wrong.map((value) => [name, value])))("%s is a whole number from 1: %s is not sent", async (name, value) => {
+    await expectNotSent(service, list(untyped({ [String(name)]: value })), String(name));
+  });
+
+  it.each(["page=0", "page=-1", "page=x", "limit=0", "limit=1.5"])("%s is refused by the service", async (query) => {
+    const { status } = await service.send("GET", `/api/v1/customer?${query}`);
+
+    expect(status).toBe(400);
+  });
+
+  it("any other parameter is not sent", async () => {
+    await expectNotSent(service, list(untyped({ offset: 10, pageSize: 5 })), "offset", "pageSize");
+  });
+});
+
+describe.each(["data", "array", "data-key", "root-key"] as const)("customers.list where the answer's shape is %s", (v1List) => {
+  describe.each(["links", "meta", "pagination", "totals", "none"] as const)("and its pages are told by %s", (v1Paging) => {
+    describe.each(["resource", "envelope", "flat"] as const)("and a contact is %s", (v1ListedCustomer) => {
+      const service = useService({ door: "in process", organizations: crowded, variants: { v1List, v1Paging, v1ListedCustomer } });
+
+      it("every contact comes once, as a profile", async () => {
+        const profiles = await service.audience.v1.customers.list().toArray();
+
+        expect(profiles.map(({ id }) => id)).toEqual(idsFrom(0, 205));
+        expect(profiles[0]).toMatchObject({ id: "c0", attributes: { email: "c0@example.com" } });
+      });
+    });
+  });
+});

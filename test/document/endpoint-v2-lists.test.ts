@@ -1,0 +1,117 @@
+import { describe, expect, it } from "vitest";
+import { AuthenticationError, ServerError } from "audience-sdk";
+import { acme } from "./organizations.ts";
+import { doors, useService } from "./doors.ts";
+import { errorOf, expectNotSent } from "./refusals.ts";
+import { untyped } from "./samples.ts";
+
+const lists = Array.from({ length: 45 }, (_, at) => ({ id: `l${at}`, name: `List ${at}`, created_at: 1_700_000_000 + at }));
+const crowded = [{ ...acme, lists: [...lists, { id: "engaged", name: "Engaged", type: "SEGMENT" as const }], contacts: [], automations: [] }];
+const uuids = lists.map(({ id }) => id);
+
+describe.each(doors)("v2.lists.list, %s", (door) => {
+  const service = useService({ door, organizations: crowded });
+  const list = (...query: Parameters<typeof service.audience.v2.lists.list>) => service.audience.v2.lists.list(...query);
+
+  it("sends no body, page and limit as the query, and the v2 key with the app id", async () => {
+    await list({ page: 2, limit: 5 });
+
+    expect(service.mock.requests).toMatchObject([
+      {
+        operation: "v2.lists.list",
+        method: "GET",
+        path: "/v2/lists",
+        query: { page: "2", limit: "5" },
+        headers: { "service-api-key": "acme-mock-key-v2", "service-app-id": "acme-mock-app" },
+        status: 200,
+      },
+    ]);
+    expect(service.mock.requests[0]?.body).toBeUndefined();
+  });
+
+  it("every list comes once; the page size is the service's own where none is given", async () => {
+    const all = await list().toArray();
+
+    expect(all.map(({ uuid }) => uuid)).toEqual(uuids);
+    expect(service.mock.requests.map(({ query }) => query["limit"])).toEqual([undefined, undefined, undefined]);
+  });
+
+  it("the page is 1 where none is given", async () => {
+    const page = await list({ limit: 10 });
+
+    expect(page.items.map(({ uuid }) => uuid)).toEqual(uuids.slice(0, 10));
+    expect(page.page).toBe(1);
+  });
+
+  it.each([
+    ["success", true],
+    ["data.current_page", 2],
+    ["data.total_pages", 5],
+    ["data.total_items", 45],
+    ["data.items_per_page", 10],
+  ])("the answer says %s: %j", async (keys, value) => {
+    const { body } = await service.send("GET", "/v2/lists?page=2&limit=10");
+
+    expect(keys.split(".").reduce<unknown>((at, key) => Reflect.get(Object(at), key), body)).toBe(value);
+  });
+
+  it("the client's page has the same figures, and the answer as it came", async () => {
+    const { body } = await service.send("GET", "/v2/lists?page=2&limit=10");
+    const page = await list({ page: 2, limit: 10 });
+
+    expect(page).toMatchObject({ page: 2, limit: 10, totalPages: 5, totalItems: 45, hasNextPage: true });
+    expect(page.items.map(({ uuid }) => uuid)).toEqual(uuids.slice(10, 20));
+    expect(page.raw).toEqual(body);
+  });
+
+  it.each([
+    [1, 45],
+    [44, 2],
+    [45, 1],
+    [46, 1],
+  ])("total_pages is for the current limit: %i gives %i", async (limit, totalPages) => {
+    expect(await list({ limit })).toMatchObject({ totalPages, totalItems: 45 });
+  });
+
+  it("the last page has no next one", async () => {
+    const page = await list({ page: 5, limit: 10 });
+
+    expect(page.items.map(({ uuid }) => uuid)).toEqual(uuids.slice(40));
+    expect(page.hasNextPage).toBe(false);
+  });
+
+  it.each([
+    ["page", -1],
+    ["page", 0],
+    ["page", 1.5],
+    ["page", "1"],
+    ["page", null],
+    ["limit", -1],
+    ["limit", 0],
+    ["limit", null],
+  ])("an invalid %s (%j) is not sent", async (name, value) => {
+    await expectNotSent(service, list(untyped({ [name]: value })), name);
+  });
+
+  it.each(["page=-1", "page=0", "page=x", "limit=-1", "limit=1.5"])("%s is a 400 of the service, with the v2 error body", async (query) => {
+    const { status, body } = await service.send("GET", `/v2/lists?${query}`);
+
+    expect(status).toBe(400);
+    expect(body).toEqual({ status: "error", message: expect.any(String) });
+  });
+
+  it("a 401 is an AuthenticationError", async () => {
+    const error = await errorOf(service.clientWith({ appId: "another-app" }).v2.lists.list());
+
+    expect(error).toBeInstanceOf(AuthenticationError);
+    expect(service.mock.requests).toMatchObject([{ status: 401 }]);
+  });
+
+  it("a 500 is a ServerError, and never of unknown outcome, as nothing was to be written", async () => {
+    service.mock.addFault({ kind: "500-before", operation: "v2.lists.list" });
+    const error = await errorOf(list({}, { maxRetries: 0 }));
+
+    expect(error).toBeInstanceOf(ServerError);
+    expect(error).toMatchObject({ status: 500, outcome: "not-applied" });
+  });
+});

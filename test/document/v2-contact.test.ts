@@ -1,0 +1,246 @@
+import { describe, expect, it } from "vitest";
+import type { V2Contact } from "audience-sdk";
+import { now, useService } from "./doors.ts";
+import { expectNotSent, expectRefusedByService } from "./refusals.ts";
+import { characters, emailIdentifier, shown, untyped, v2Contact } from "./samples.ts";
+
+interface Row {
+  field: string;
+  rule: string;
+  allowed: readonly unknown[];
+  forbidden: readonly unknown[];
+  /** The name and value under which it is stored, where the v1 family has the same field. */
+  storedAs?: string;
+}
+
+const text = { rule: "any text", allowed: ["", "x", characters(1_000, "🎈")], forbidden: [7, true, {}, ["x"], null] };
+const noDays = ["1912-02-30", "1912-13-01", "23 June 1912", "", 19_120_623, null];
+
+/** The table "v2 contact", row by row; `listIds` and `identifiers` follow below. */
+const rows: readonly Row[] = [
+  { field: "firstName", ...text, storedAs: "first_name" },
+  { field: "lastName", ...text, storedAs: "last_name" },
+  {
+    field: "birthDate",
+    rule: "a day of the calendar",
+    allowed: ["1912-06-23", "2024-02-29"],
+    forbidden: [...noDays, "1912-06-23T00:00:00Z"],
+    storedAs: "dob",
+  },
+  { field: "city", ...text, storedAs: "city" },
+  {
+    field: "countryCode",
+    rule: "two letters",
+    allowed: ["GB", "gb", "Gb"],
+    forbidden: ["", "G", "GBR", "G1", "United Kingdom", 44, null],
+  },
+  { field: "country", ...text },
+  { field: "provinceCode", ...text },
+  { field: "state", ...text, storedAs: "state" },
+  { field: "postalCode", ...text, storedAs: "postal_code" },
+  { field: "gender", rule: "a text of an open set", allowed: ["m", "f", "x", "non-binary", ""], forbidden: [1, true, null] },
+  {
+    field: "createdAt",
+    rule: "a day or a date-time",
+    allowed: ["2020-01-01", "2020-01-01T10:00", "2020-01-01T10:00:00Z", "2020-01-01T10:00:00.123+02:00"],
+    forbidden: [...noDays, "2020-01-01T25:00:00Z", "2020-01-01 10:00:00"],
+  },
+  { field: "triggerWelcomeEmail", rule: "true or false", allowed: [true, false], forbidden: ["true", 1, 0, "", null] },
+];
+
+const cases = (kind: "allowed" | "forbidden") =>
+  rows.flatMap(({ field, rule, storedAs, [kind]: values }) => values.map((value) => ({ field, rule, storedAs, value, shown: shown(value) })));
+
+describe("a v2 contact", () => {
+  const service = useService();
+  const upsert = (contact: unknown) => service.audience.v2.contacts.upsert(untyped(contact));
+  const alan = () => service.contact("alan@example.com");
+
+  it.each(cases("allowed"))("$field is $rule: $shown is taken", async ({ field, value, storedAs }) => {
+    const contact = { ...v2Contact(), [field]: value };
+    await upsert(contact);
+
+    expect(service.mock.requests).toMatchObject([{ path: "/v2/contacts", status: 200, applied: true }]);
+    expect(service.mock.requests[0]?.body).toEqual(contact);
+    if (storedAs !== undefined) expect(alan()).toMatchObject({ [storedAs]: value });
+  });
+
+  it.each(cases("forbidden"))("$field is $rule: $shown is not sent", async ({ field, value }) => {
+    await expectNotSent(service, upsert({ ...v2Contact(), [field]: value }), field);
+  });
+
+  it.each(cases("forbidden"))("$field is $rule: the service refuses $shown", async ({ field, value }) => {
+    await expectRefusedByService(service, "/v2/contacts", { ...v2Contact(), [field]: value });
+  });
+
+  it.each(["firstName", "listIds", "identifiers"])("%s is required: without it nothing is sent", async (field) => {
+    await expectNotSent(service, upsert({ ...v2Contact(), [field]: undefined }), field);
+  });
+
+  it.each(["firstName", "listIds", "identifiers"])("%s is required: without it the service refuses", async (field) => {
+    await expectRefusedByService(service, "/v2/contacts", { ...v2Contact(), [field]: undefined });
+  });
+
+  it("the other fields are optional", async () => {
+    await upsert(v2Contact());
+
+    expect(alan()).toMatchObject({ first_name: "Alan", email_opt_in: "SUBSCRIBED" });
+  });
+
+  it.each([
+    ["first_name", "firstName"],
+    ["list_ids", "listIds"],
+  ])("%s is not taken for the required %s, and the message names it", async (given, meant) => {
+    const { [meant as keyof V2Contact]: value, ...rest } = v2Contact();
+    const error = await expectNotSent(service, upsert({ ...rest, [given]: value }), meant);
+
+    expect(error.issues[0]?.message).toContain(given);
+  });
+
+  it("a field that is not in the table is passed on", async () => {
+    const contact = v2Contact({ loyalty: { points: 3, tiers: ["gold"] } });
+    await upsert(contact);
+
+    expect(service.mock.requests[0]?.body).toEqual(contact);
+    expect(alan()?.other_fields).toEqual({ loyalty: { points: 3, tiers: ["gold"] } });
+  });
+
+  it("null is not passed on, at any depth", async () => {
+    await expectNotSent(service, upsert({ ...v2Contact(), loyalty: { tiers: [null] } }), "loyalty.tiers.0");
+  });
+
+  it.each([
+    ["gb", undefined, "GB"],
+    [undefined, "United Kingdom", "GB"],
+    ["GB", "United Kingdom", "GB"],
+  ])("countryCode %j and country %j are stored as %s", async (countryCode, country, stored) => {
+    await upsert({ ...v2Contact(), countryCode, country });
+
+    expect(alan()?.country).toBe(stored);
+  });
+
+  it.each([
+    ["m", "MALE"],
+    ["f", "FEMALE"],
+    ["x", "x"],
+  ])("gender %j is %j in the v1 family", async (gender, stored) => {
+    await upsert(v2Contact({ gender }));
+
+    expect(alan()?.gender).toBe(stored);
+  });
+
+  it("createdAt is the creation time of a new contact", async () => {
+    await upsert(v2Contact({ createdAt: "2020-01-01T10:00:00Z" }));
+
+    expect(alan()?.created).toBe("2020-01-01T10:00:00.000Z");
+  });
+
+  it("createdAt may be a Date, which is sent as ISO 8601", async () => {
+    await upsert(v2Contact({ createdAt: new Date("2020-01-01T10:00:00Z") }));
+
+    expect(service.mock.requests[0]?.body).toMatchObject({ createdAt: "2020-01-01T10:00:00.000Z" });
+    expect(alan()?.created).toBe("2020-01-01T10:00:00.000Z");
+  });
+
+  it("birthDate is no Date, as that has a time zone", async () => {
+    await expectNotSent(service, upsert({ ...v2Contact(), birthDate: new Date(0) }), "birthDate");
+  });
+
+  it("without createdAt the current time is the creation time", async () => {
+    await upsert(v2Contact());
+
+    expect(alan()?.created).toBe(now);
+  });
+
+  it.each([
+    [true, ["alan@example.com"]],
+    [false, []],
+    [undefined, []],
+  ])("triggerWelcomeEmail %j starts the welcome flow for %j", async (triggerWelcomeEmail, emails) => {
+    await upsert({ ...v2Contact(), triggerWelcomeEmail });
+
+    expect(service.books().welcomeEmails.map(({ email }) => email)).toEqual(emails);
+  });
+
+  it("where no welcome flow is configured triggerWelcomeEmail starts nothing", async () => {
+    const globex = service.clientWith({ apiKey: "globex-mock-key", apiKeyV2: "globex-mock-key", appId: "globex-mock-app" });
+    await globex.v2.contacts.upsert(v2Contact({ triggerWelcomeEmail: true }));
+
+    expect(service.mock.organization("globex")).toMatchObject({ contacts: [{ email: "alan@example.com" }], welcomeEmails: [] });
+  });
+});
+
+describe("listIds", () => {
+  const service = useService();
+  const upsert = (listIds: unknown) => service.audience.v2.contacts.upsert(v2Contact({ listIds: untyped(listIds) }));
+  const memberships = () => {
+    const { memberships: all } = service.books();
+    const id = service.contact("alan@example.com")?.id;
+    return all.filter(({ contactId }) => contactId === id).map(({ listId }) => listId);
+  };
+
+  it.each([[["news"]], [["news", "offers"]], [[]]])("the contact is a member of %j", async (listIds) => {
+    await upsert(listIds);
+
+    expect(memberships()).toEqual(listIds);
+  });
+
+  it("joining fires the trigger, as any other way of joining", async () => {
+    await upsert(["news", "offers"]);
+
+    expect(service.books().triggers.map(({ listId }) => listId)).toEqual(["news", "offers"]);
+    expect(service.books().automationRuns).toMatchObject([{ automation: "Hello" }]);
+  });
+
+  it("the same list twice is one membership", async () => {
+    await upsert(["news", "news"]);
+
+    expect(memberships()).toEqual(["news"]);
+  });
+
+  it.each([[["nothing"]], [["engaged"]]])("%j, which is no list, is left alone", async (listIds) => {
+    await upsert(listIds);
+
+    expect(memberships()).toEqual([]);
+  });
+
+  it.each<[unknown, string]>([
+    ["news", "listIds"],
+    [null, "listIds"],
+    [{}, "listIds"],
+    [[7], "listIds.0"],
+    [["news", null], "listIds.1"],
+  ])("%j is not sent: the path is %s", async (listIds, path) => {
+    await expectNotSent(service, upsert(listIds), path);
+  });
+
+  it.each<[unknown]>([["news"], [null], [{}], [[7]], [["news", null]]])("%j is refused by the service", async (listIds) => {
+    await expectRefusedByService(service, "/v2/contacts", { ...v2Contact(), listIds });
+  });
+});
+
+describe("identifiers", () => {
+  const service = useService();
+  const upsert = (identifiers: unknown) => service.audience.v2.contacts.upsert(v2Contact({ identifiers: untyped(identifiers) }));
+
+  it.each<[unknown, string]>([
+    [[], "identifiers"],
+    [{}, "identifiers"],
+    ["alan@example.com", "identifiers"],
+    [null, "identifiers"],
+    [[null], "identifiers.0"],
+    [["alan@example.com"], "identifiers.0"],
+  ])("at least one object is needed: %j is not sent", async (identifiers, path) => {
+    await expectNotSent(service, upsert(identifiers), path);
+  });
+
+  it.each<[unknown]>([[[]], [{}], ["alan@example.com"], [null], [[null]]])("at least one object is needed: the service refuses %j", async (identifiers) => {
+    await expectRefusedByService(service, "/v2/contacts", { ...v2Contact(), identifiers });
+  });
+
+  it("one is enough", async () => {
+    await upsert([emailIdentifier("alan@example.com")]);
+
+    expect(service.contact("alan@example.com")).toBeDefined();
+  });
+});

@@ -1,0 +1,168 @@
+import { describe, expect, it } from "vitest";
+import { useService } from "./doors.ts";
+import { expectNotSent, expectRefusedByService } from "./refusals.ts";
+import { consent, emailIdentifier, phoneIdentifier, shown, untyped, v2Contact } from "./samples.ts";
+
+interface Row {
+  /** Where in the identifier. */
+  path: string;
+  rule: string;
+  allowed: readonly unknown[];
+  forbidden: readonly unknown[];
+}
+
+const text = { rule: "any text", allowed: ["", "import of 2026"], forbidden: [7, true, {}, null] };
+const noDateTimes = ["2026-01-31", "2026-02-30T09:30:00Z", "2026-01-31T24:01:00Z", "2026-01-31 09:30:00", "yesterday", "", 1_769_851_800, null];
+const noAddresses = ["", "localhost", "192.0.2.256", "192.0.2", "192.0.2.1:80", "2001:db8::1::2", "::1%eth0", 1, null];
+
+/** The tables of an identifier and of its `consent`, row by row, on an e-mail identifier. */
+const rows: readonly Row[] = [
+  { path: "id", rule: "an e-mail address", allowed: ["a@b", "ALAN@example.com"], forbidden: ["", "alan", "a @b", 7, true, null] },
+  { path: "channels.email.status", rule: "any text", allowed: ["subscribed", "unsubscribed", "pending", ""], forbidden: [true, 1, {}, null] },
+  {
+    path: "consent.createdAt",
+    rule: "a date-time",
+    allowed: ["2026-01-31T09:30:00Z", "2026-01-31T09:30", "2026-01-31T09:30:00.123456+05:30", "2024-02-29T23:59:59-11:00"],
+    forbidden: noDateTimes,
+  },
+  {
+    path: "consent.ip",
+    rule: "an IPv4 or IPv6 address",
+    allowed: ["192.0.2.1", "0.0.0.0", "::", "2001:DB8::1", "::ffff:192.0.2.1"],
+    forbidden: noAddresses,
+  },
+  { path: "consent.source", ...text },
+];
+
+const cases = (kind: "allowed" | "forbidden") =>
+  rows.flatMap(({ path, rule, [kind]: values }) => values.map((value) => ({ path, rule, value, shown: shown(value) })));
+
+/** An e-mail identifier with another value, or none, at one place. */
+function changed(path: string, value: unknown): object {
+  const [first = "", ...deeper] = path.split(".");
+  const change = (object: object, key: string, rest: readonly string[]): object => {
+    const [next, ...others] = rest;
+    const changedValue = next === undefined ? value : change(Object(Reflect.get(object, key)), next, others);
+    return { ...object, [key]: changedValue };
+  };
+  return change(emailIdentifier("alan@example.com"), first, deeper);
+}
+
+const contactWith = (...identifiers: object[]) => ({ ...v2Contact(), identifiers });
+
+describe("a v2 identifier", () => {
+  const service = useService();
+  const upsert = (...identifiers: object[]) => service.audience.v2.contacts.upsert(untyped(contactWith(...identifiers)));
+
+  it.each(cases("allowed"))("$path is $rule: $shown is taken", async ({ path, value }) => {
+    const identifier = changed(path, value);
+    await upsert(identifier);
+
+    expect(service.mock.requests).toMatchObject([{ status: 200, applied: true }]);
+    expect(service.mock.requests[0]?.body).toEqual(contactWith(identifier));
+  });
+
+  it.each(cases("forbidden"))("$path is $rule: $shown is not sent", async ({ path, value }) => {
+    await expectNotSent(service, upsert(changed(path, value)), `identifiers.0.${path}`);
+  });
+
+  it.each(cases("forbidden"))("$path is $rule: the service refuses $shown", async ({ path, value }) => {
+    await expectRefusedByService(service, "/v2/contacts", contactWith(changed(path, value)));
+  });
+
+  const required = ["type", "id", "channels", "channels.email.status", "consent", "consent.createdAt", "consent.ip", "consent.source"];
+
+  it.each(required)("%s is required: without it nothing is sent", async (path) => {
+    await expectNotSent(service, upsert(changed(path, undefined)), `identifiers.0.${path}`);
+  });
+
+  it.each(required)("%s is required: without it the service refuses", async (path) => {
+    await expectRefusedByService(service, "/v2/contacts", contactWith(changed(path, undefined)));
+  });
+
+  it.each(["EMAIL", "Phone", "fax", "", 1, null])("type is email or phone: %j is not sent", async (type) => {
+    await expectNotSent(service, upsert(changed("type", type)), "identifiers.0.type");
+  });
+
+  it.each(["EMAIL", "Phone", "fax", "", 1, null])("type is email or phone: the service refuses %j", async (type) => {
+    await expectRefusedByService(service, "/v2/contacts", contactWith(changed("type", type)));
+  });
+
+  it.each(["+390111111", 390_111_111, "call me"])("the id of a phone is a text or a number: %j", async (id) => {
+    await upsert(emailIdentifier("alan@example.com"), phoneIdentifier(id));
+
+    expect(service.contact("alan@example.com")?.phone).toBe(String(id));
+  });
+
+  it.each([true, {}, ["+390111111"], null])("the id of a phone is a text or a number: %j is not sent", async (id) => {
+    const phone = { ...phoneIdentifier("+390111111"), id };
+    await expectNotSent(service, upsert(emailIdentifier("alan@example.com"), phone), "identifiers.1.id");
+  });
+
+  it("consent is kept with the identifier that it was given for", async () => {
+    const phone = { ...phoneIdentifier("7654321"), consent: { ...consent, source: "call centre" } };
+    await upsert(emailIdentifier("alan@example.com"), phone);
+
+    expect(service.contact("alan@example.com")?.consents).toEqual([
+      { type: "email", id: "alan@example.com", ...consent },
+      { type: "phone", id: "7654321", ...consent, source: "call centre" },
+    ]);
+  });
+
+  it("consent.createdAt may be a Date, which is sent as ISO 8601", async () => {
+    await upsert(changed("consent.createdAt", new Date("2026-01-31T09:30:00Z")));
+
+    expect(service.mock.requests[0]?.body).toMatchObject({ identifiers: [{ consent: { createdAt: "2026-01-31T09:30:00.000Z" } }] });
+  });
+});
+
+describe("the channels of v2 identifiers", () => {
+  const service = useService();
+  const email = (channels: object) => ({ ...emailIdentifier("ada@example.com"), channels });
+  const phone = (channels: object) => ({ ...phoneIdentifier("+390111111"), channels });
+  const on = { status: "subscribed" };
+  const upsert = (...identifiers: object[]) => service.audience.v2.contacts.upsert(untyped(contactWith(...identifiers)));
+
+  it.each<[string, object[]]>([
+    ["an e-mail identifier with the email channel", [email({ email: on })]],
+    ["an e-mail identifier with both channels", [email({ email: on, phone: on })]],
+    ["a phone identifier with the phone channel", [phone({ phone: on })]],
+    ["a phone identifier with both channels", [phone({ email: on, phone: on })]],
+    ["both identifiers with their own channels", [email({ email: on }), phone({ phone: on })]],
+    ["both identifiers with each other's channels", [email({ phone: on }), phone({ email: on })]],
+    ["both identifiers without channels", [email({}), phone({})]],
+  ])("%s: taken", async (_, identifiers) => {
+    await upsert(...identifiers);
+
+    expect(service.mock.requests).toMatchObject([{ status: 200, applied: true }]);
+    expect(service.books().contacts).toHaveLength(2);
+  });
+
+  const missing: [string, object[], string[]][] = [
+    ["no phone identifier, so email is required", [email({ phone: on })], ["identifiers.0.channels.email"]],
+    ["no phone identifier, and no channels", [email({})], ["identifiers.0.channels.email"]],
+    ["no e-mail identifier, so phone is required", [phone({ email: on })], ["identifiers.0.channels.phone"]],
+    ["no e-mail identifier, and no channels", [phone({})], ["identifiers.0.channels.phone"]],
+    ["two e-mail identifiers: each needs its email channel", [email({ email: on }), email({})], ["identifiers.1.channels.email"]],
+    ["two phone identifiers, none with its channel", [phone({}), phone({})], ["identifiers.0.channels.phone", "identifiers.1.channels.phone"]],
+  ];
+
+  it.each(missing)("%s: not sent", async (_, identifiers, paths) => {
+    await expectNotSent(service, upsert(...identifiers), ...paths);
+  });
+
+  it.each(missing)("%s: refused by the service", async (_, identifiers) => {
+    await expectRefusedByService(service, "/v2/contacts", contactWith(...identifiers));
+  });
+
+  it.each([
+    ["email", "email_opt_in", "subscribed", "SUBSCRIBED"],
+    ["email", "email_opt_in", "unsubscribed", "UNSUBSCRIBED"],
+    ["phone", "phone_opt_in", "subscribed", "SUBSCRIBED"],
+    ["phone", "phone_opt_in", "unsubscribed", "UNSUBSCRIBED"],
+  ] as const)("the %s channel is the v1 %s: %s is %s", async (channel, field, status, state) => {
+    await upsert(email({ email: on, [channel]: { status } }));
+
+    expect(service.contact("ada@example.com")?.[field]).toBe(state);
+  });
+});
