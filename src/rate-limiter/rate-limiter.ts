@@ -106,7 +106,8 @@ export class RateLimiter {
   take(request: PlaceRequest = {}): Place | Promise<Place> {
     if (request.signal?.aborted) return Promise.reject(request.signal.reason);
     const now = this.#clock();
-    if (this.#line.size === 0 && this.#places.free(now) > 0) return this.#places.take(now);
+    const isFree = this.#line.size === 0 && isPriority(request.priority) && this.#places.free(now) > 0;
+    if (isFree) return this.#places.take(now);
     return this.#wait(request, now);
   }
 
@@ -267,7 +268,11 @@ export class RateLimiter {
   }
 }
 
+function isPriority(priority = defaultPriority): boolean {
+  return Number.isInteger(priority) && priority >= 0 && priority <= lastPriority;
+}
+
 function readPriority(priority = defaultPriority): number {
-  if (Number.isInteger(priority) && priority >= 0 && priority <= lastPriority) return priority;
+  if (isPriority(priority)) return priority;
   throw new ConfigurationError(`\`priority\` must be an integer from 0 (first) to ${lastPriority} (last).`);
 }

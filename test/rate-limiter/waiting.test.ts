@@ -142,11 +142,16 @@ describe("who goes next", () => {
     expect(log).toEqual(["0", "a1", "b1", "a2", "b2", "a3"]);
   });
 
-  it("refuses a priority that is none", async () => {
-    const { limiter } = start(oneASecond);
-    void limiter.take();
-    await expect(limiter.take({ priority: 10 })).rejects.toMatchObject({ code: "configuration" });
-  });
+  it.each([10, -1, 2.5, Number.NaN])(
+    "refuses %s as a priority, whether a place is free or not",
+    async (priority) => {
+      const { limiter } = start(oneASecond);
+      await expect(limiter.take({ priority })).rejects.toMatchObject({ code: "configuration" });
+      (limiter.take() as Place).answered(); // free, so no promise
+      await expect(limiter.take({ priority })).rejects.toMatchObject({ code: "configuration" });
+      expect(limiter.usage().queued).toBe(0);
+    },
+  );
 });
 
 describe("a call that gives up", () => {
