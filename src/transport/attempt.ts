@@ -57,11 +57,13 @@ async function takePlace<Body>(job: Job<Body, unknown>, settings: TransportSetti
     ...(settings.maxQueued === undefined ? {} : { maxQueued: settings.maxQueued }),
   });
   if (!(place instanceof Promise)) return place;
+  call.waits();
   try {
     return await place;
   } catch (error) {
     throw ofThisCopy(error);
   } finally {
+    call.goesOn();
     call.queuedMs += settings.now() - askedAt;
   }
 }

@@ -17,6 +17,8 @@ export class Call {
   wasRefused = false;
   uniqueIdentifier: string | undefined;
   #outcome: Outcome = "not-sent";
+  #isWaiting = false;
+  #closing: AudienceError | undefined;
   readonly #interruption = new AbortController();
 
   constructor(facts: { requestId: string; operation: Operation; method: "GET" | "POST"; path: string }) {
@@ -35,6 +37,22 @@ export class Call {
   record(outcome: Outcome): void {
     const seen = this.method === "GET" && outcome === "unknown" ? "not-applied" : outcome;
     if (severity.indexOf(seen) > severity.indexOf(this.#outcome)) this.#outcome = seen;
+  }
+
+  /** From here to `goesOn` the call only waits: for earlier writes to its contact, for a place, or for its next attempt. */
+  waits(): void {
+    this.#isWaiting = true;
+    if (this.#closing) this.interrupt(this.#closing);
+  }
+
+  goesOn(): void {
+    this.#isWaiting = false;
+  }
+
+  /** Ends the call where it waits, now or later. What is on its way is seen through to its end. */
+  close(error: AudienceError): void {
+    this.#closing = error;
+    if (this.#isWaiting) this.interrupt(error);
   }
 
   /** Ends the call from outside: by its signal, its deadline, or `close()`. */

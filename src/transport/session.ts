@@ -28,12 +28,10 @@ export class Session {
     }
   }
 
-  /** Rejects what waits, and resolves when what is in flight has ended. */
+  /** Rejects what waits, and resolves when what is on its way has ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const call of this.#calls.keys()) {
-      if (!call.isInFlight) call.interrupt(closedError());
-    }
+    for (const call of this.#calls.keys()) call.close(closedError());
     await Promise.allSettled(this.#calls.values());
   }
 }

@@ -97,7 +97,9 @@ export class Transport {
   #inOrder<Body, Output>(job: Job<Body, Output>): Promise<CallResult<Output>> {
     const { call, endpoint, request, settings } = job;
     const askedAt = this.#settings.now();
+    call.waits();
     return this.session.order.run(endpoint.contactsOf?.(request.sent) ?? [], () => {
+      call.goesOn();
       call.queuedMs += this.#settings.now() - askedAt;
       return retry(() => attempt(job, this.#settings, this.session), {
         // One beside the retries, for a key that has changed.
@@ -128,7 +130,9 @@ export class Transport {
     // A refusal pauses the limiter for everybody, and lets the refused call go first when the pause ends.
     call.wasRefused = failure instanceof RateLimitError;
     if (call.wasRefused && isPaced) return;
+    call.waits();
     await wait(delayMs, call.signal);
+    call.goesOn();
   }
 }
 

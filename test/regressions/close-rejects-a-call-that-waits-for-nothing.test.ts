@@ -1,0 +1,32 @@
+import { AudienceClient, RateLimiter } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { describe, expect, it } from "vitest";
+import { failureOf } from "../transport/failure.ts";
+
+const event = { eventName: "order placed", uniqueIdentifier: "order-1", contact: { email: "ada@example.com" } };
+
+describe("close() in the same turn as a call", () => {
+  it("lets the call be sent and end, where it waits for nothing", async () => {
+    const mock = createMockService();
+    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter: new RateLimiter() });
+
+    const sent = audience.v1.events.send(event);
+    await audience.close();
+
+    expect(await sent).toMatchObject({ uniqueIdentifier: "order-1" });
+    expect(mock.organization("mock-organization").events).toHaveLength(1);
+  });
+
+  it("rejects the call, where it waits for a place", async () => {
+    const mock = createMockService();
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
+    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+    await audience.v1.customers.list();
+
+    const failure = failureOf(audience.v1.events.send(event));
+    await audience.close();
+
+    expect(await failure).toMatchObject({ code: "rate_limit_wait", outcome: "not-sent" });
+    expect(mock.organization("mock-organization").events).toEqual([]);
+  });
+});

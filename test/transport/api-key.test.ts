@@ -1,0 +1,190 @@
+import { AudienceClient, ConfigurationError, type ClientOptions } from "audience-sdk";
+import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { failureOf, thrownBy } from "./failure.ts";
+
+const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
+
+afterEach(() => void vi.useRealTimers());
+
+/** A service that takes these keys, and a client whose key function gives one after the other (the last for ever). */
+function rotating(keys: readonly string[], given: readonly string[], mockOptions: MockServiceOptions = {}, options: ClientOptions = {}) {
+  const mock = createMockService({ organizations: [{ id: "org", apiKeys: keys, appId: "app" }], ...mockOptions });
+  let asked = 0;
+  const apiKey = vi.fn(() => given[Math.min(asked++, given.length - 1)] ?? "");
+  return { mock, apiKey, audience: new AudienceClient({ ...mock.clientOptions, apiKey, ...options }) };
+}
+
+describe("A key that is a function", () => {
+  it("is asked before every attempt", async () => {
+    vi.useFakeTimers();
+    const { mock, audience } = rotating(["k-1", "k-2", "k-3"], ["k-1", "k-2", "k-3"], { faults: [{ kind: "500-before", times: 2 }] });
+
+    const call = audience.v1.customers.upsert(contact);
+    await vi.advanceTimersByTimeAsync(5_000);
+    await call;
+
+    expect(mock.requests.map(({ headers }) => headers["x-api-key"])).toEqual(["k-1", "k-2", "k-3"]);
+  });
+
+  it("may give a promise, and serves both families", async () => {
+    const mock = createMockService();
+    const apiKey = async () => "mock-api-key-not-a-secret";
+    const audience = new AudienceClient({ ...mock.clientOptions, apiKey });
+
+    await audience.v1.customers.upsert(contact);
+    await audience.v2.lists.list();
+
+    expect(mock.requests.map(({ status }) => status)).toEqual([201, 200]);
+  });
+
+  it("is asked once more after a 401, and a different key is tried once, even with maxRetries 0", async () => {
+    const { mock, apiKey, audience } = rotating(["new"], ["old", "new"], {}, { maxRetries: 0 });
+
+    const { attempts } = await audience.v1.customers.upsert(contact).withResponse();
+
+    expect(attempts).toBe(2);
+    expect(apiKey).toHaveBeenCalledTimes(2);
+    expect(mock.requests.map(({ headers, status }) => [headers["x-api-key"], status])).toEqual([["old", 401], ["new", 201]]);
+  });
+
+  it("is not asked a third time: the second 401 is the answer", async () => {
+    const { mock, apiKey, audience } = rotating(["right"], ["a-1", "a-2", "a-3", "a-4"]);
+
+    const error = await failureOf(audience.v1.customers.upsert(contact));
+
+    expect(error).toMatchObject({ status: 401, outcome: "not-applied", request: { attempts: 2 } });
+    expect(apiKey).toHaveBeenCalledTimes(2);
+    expect(mock.requests).toHaveLength(2);
+  });
+
+  it("that gives the same key after a 401 is not tried again", async () => {
+    const { mock, apiKey, audience } = rotating(["right"], ["wrong"]);
+
+    const error = await failureOf(audience.v1.customers.upsert(contact));
+
+    expect(error).toMatchObject({ status: 401, request: { attempts: 1 } });
+    expect(apiKey).toHaveBeenCalledTimes(2);
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ["fails", () => Promise.reject(new Error("vault is sealed"))],
+    ["gives nothing", () => ""],
+    ["gives a control character", () => "a\nb"],
+  ])("that %s on being asked again leaves the 401 as it is", async (_, again) => {
+    const mock = createMockService();
+    let asked = 0;
+    const audience = new AudienceClient({ ...mock.clientOptions, apiKey: () => (asked++ === 0 ? "wrong" : again()) });
+
+    expect(await failureOf(audience.v1.customers.upsert(contact))).toMatchObject({ status: 401 });
+  });
+
+  it("costs its call no retry: a changed key leaves all of them", async () => {
+    vi.useFakeTimers();
+    const { mock, audience } = rotating(["new"], ["old", "new"], { faults: [{ kind: "500-before", after: 1, times: 2 }] }, { maxRetries: 2 });
+
+    const call = audience.v1.customers.upsert(contact).withResponse();
+    await vi.advanceTimersByTimeAsync(10_000);
+
+    expect((await call).attempts).toBe(4);
+    expect(mock.requests.map(({ status }) => status)).toEqual([401, 500, 500, 201]);
+  });
+
+  it.each([
+    ["an empty text", ""],
+    ["a blank text", "  "],
+    ["a line break", "abc\n"],
+    ["a NUL", "a\0bc"],
+    ["DEL", "a\u007f"],
+    ["a letter beyond ASCII", "schl\u00fcssel"],
+    ["undefined", undefined],
+    ["null", null],
+    ["a number", 12345678],
+    ["an object", { key: "abcdefgh" }],
+  ])("that gives %s rejects the call with a ConfigurationError, and nothing is sent", async (_, key) => {
+    const mock = createMockService();
+    const audience = new AudienceClient({ ...mock.clientOptions, apiKey: () => key as string });
+
+    const errors = await Promise.all([failureOf(audience.v1.customers.upsert(contact)), failureOf(audience.v2.lists.list().then(String))]);
+
+    for (const error of errors) {
+      expect(error).toBeInstanceOf(ConfigurationError);
+      expect(error).toMatchObject({ outcome: "not-sent", request: { attempts: 0 } });
+      expect(error.message).toMatch(/^apiKey /);
+    }
+    expect(mock.requests).toEqual([]);
+  });
+
+  it.each([
+    ["throws", () => { throw new Error("secret-of-the-vault"); }],
+    ["rejects", () => Promise.reject(new RangeError("secret-of-the-vault"))],
+    ["throws a text", () => { throw "secret-of-the-vault"; }],
+  ])("that %s rejects the call with a ConfigurationError that does not repeat its words", async (_, apiKey) => {
+    const mock = createMockService();
+    const audience = new AudienceClient({ ...mock.clientOptions, apiKey: apiKey as () => string });
+
+    const error = await failureOf(audience.v1.customers.upsert(contact));
+
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(error.message).toContain("The apiKey function failed");
+    expect(JSON.stringify(error) + String(error.stack) + String(error.cause)).not.toContain("secret-of-the-vault");
+  });
+
+  it("costs no place in the rate limit where it fails", async () => {
+    const mock = createMockService({ rateLimits: [{ limit: 1, intervalMs: 60_000 }] });
+    let asked = 0;
+    const apiKey = () => (asked++ === 0 ? "" : "mock-api-key-not-a-secret");
+    const audience = new AudienceClient({ ...mock.clientOptions, apiKey });
+
+    await failureOf(audience.v1.customers.upsert(contact));
+    await audience.v1.customers.upsert(contact, { maxWaitMs: 0 });
+
+    expect(mock.requests.map(({ status }) => status)).toEqual([201]);
+  });
+});
+
+describe("A key that is a text", () => {
+  it.each(["", "   ", "abc\r\n", "a\0b", "a\tb", " a", "a ", "\u007f", "schl\u00fcssel", "\u200b"])(
+    "cannot be %j: the constructor throws",
+    (key) => {
+      const { clientOptions } = createMockService();
+
+      for (const name of ["apiKey", "apiKeyV2"] as const) {
+        const error = thrownBy(() => new AudienceClient({ ...clientOptions, [name]: key }));
+        expect(error).toBeInstanceOf(ConfigurationError);
+        expect((error as Error).message).toMatch(new RegExp(`^${name} `));
+      }
+      expect(thrownBy(() => new AudienceClient({ ...clientOptions, appId: key }))).toBeInstanceOf(ConfigurationError);
+    },
+  );
+
+  it("is sent as it is, whatever ASCII it holds", async () => {
+    const key = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~ aZ09";
+    const { mock, audience } = rotating([key], [key]);
+
+    await new AudienceClient({ ...mock.clientOptions, apiKey: key }).v1.customers.upsert(contact);
+    await audience.v1.customers.upsert(contact);
+
+    expect(mock.requests.map(({ headers }) => headers["x-api-key"])).toEqual([key, key]);
+  });
+
+  it("is not asked for again after a 401, as it cannot have changed", async () => {
+    const mock = createMockService();
+
+    const error = await failureOf(new AudienceClient({ ...mock.clientOptions, apiKey: "wrong" }).v1.customers.upsert(contact));
+
+    expect(error).toMatchObject({ status: 401, request: { attempts: 1 } });
+  });
+
+  it("of v2 is its own where apiKeyV2 is given, and apiKey where not", async () => {
+    const mock = createMockService({ organizations: [{ id: "o", apiKeys: ["one"], apiKeysV2: ["two"], appId: "app" }] });
+    const options = { ...mock.clientOptions, apiKey: "one" };
+
+    await new AudienceClient({ ...options, apiKeyV2: async () => "two" }).v2.lists.list();
+    const error = await failureOf(new AudienceClient({ ...options, apiKeyV2: undefined }).v2.lists.list().then(String));
+
+    expect(mock.requests.map(({ headers }) => headers["service-api-key"])).toEqual(["two", "one"]);
+    expect(error).toMatchObject({ status: 401 });
+  });
+});

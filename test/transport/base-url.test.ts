@@ -1,0 +1,121 @@
+import { AudienceClient, ConfigurationError, type ClientOptions } from "audience-sdk";
+import { describe, expect, it } from "vitest";
+import { thrownBy } from "./failure.ts";
+import { profileAnswer } from "./served.ts";
+
+/** The address that `customers.get("c-1")` asks for. */
+async function asked(baseUrl: string, options: ClientOptions = {}): Promise<string> {
+  const urls: string[] = [];
+  const fetch = async (url: string) => {
+    urls.push(url);
+    return Response.json(profileAnswer);
+  };
+  await new AudienceClient({ baseUrl, apiKey: "k", rateLimiter: false, fetch, ...options }).v1.customers.get("c-1");
+  return urls.join();
+}
+
+describe("A base URL", () => {
+  it.each([
+    ["https://api.example.com", "https://api.example.com/api/v1/customer/c-1"],
+    ["https://api.example.com/", "https://api.example.com/api/v1/customer/c-1"],
+    ["https://api.example.com///", "https://api.example.com/api/v1/customer/c-1"],
+    ["https://api.example.com:8443", "https://api.example.com:8443/api/v1/customer/c-1"],
+    ["https://api.example.com:443", "https://api.example.com/api/v1/customer/c-1"],
+    ["HTTPS://API.Example.COM", "https://api.example.com/api/v1/customer/c-1"],
+    ["https://gateway.example/audience", "https://gateway.example/audience/api/v1/customer/c-1"],
+    ["https://gateway.example/audience/", "https://gateway.example/audience/api/v1/customer/c-1"],
+    ["https://gateway.example/a/b%20c", "https://gateway.example/a/b%20c/api/v1/customer/c-1"],
+    ["https://gateway.example/api", "https://gateway.example/api/api/v1/customer/c-1"],
+    ["https://gateway.example/api/v10", "https://gateway.example/api/v10/api/v1/customer/c-1"],
+    ["https://gateway.example/v2x", "https://gateway.example/v2x/api/v1/customer/c-1"],
+    ["https://v2.example.com", "https://v2.example.com/api/v1/customer/c-1"],
+    ["https://xn--bcher-kva.example", "https://xn--bcher-kva.example/api/v1/customer/c-1"],
+    ["https://[2001:db8::1]", "https://[2001:db8::1]/api/v1/customer/c-1"],
+    ["http://localhost:3000", "http://localhost:3000/api/v1/customer/c-1"],
+    ["http://api.localhost", "http://api.localhost/api/v1/customer/c-1"],
+    ["http://127.0.0.1:3000", "http://127.0.0.1:3000/api/v1/customer/c-1"],
+    ["http://127.8.9.10", "http://127.8.9.10/api/v1/customer/c-1"],
+    ["http://[::1]:3000", "http://[::1]:3000/api/v1/customer/c-1"],
+  ])("of %s is kept: prefix or none, final slash or none", async (baseUrl, url) => {
+    expect(await asked(baseUrl)).toBe(url);
+  });
+
+  it.each([
+    ["already holds the family's path", "https://api.example.com/api/v1"],
+    ["already holds the family's path", "https://api.example.com/api/v1/"],
+    ["already holds the family's path", "https://api.example.com/api/v1/customer"],
+    ["already holds the other family's path", "https://api.example.com/v2"],
+    ["already holds the other family's path", "https://api.example.com/prefix/v2/"],
+    ["already holds the family's path", "https://api.example.com/API/V1"],
+    ["would send the key in the clear", "http://api.example.com"],
+    ["would send the key in the clear", "http://192.168.0.1"],
+    ["would send the key in the clear", "http://0.0.0.0"],
+    ["only looks like loopback", "http://localhost.example.com"],
+    ["only looks like loopback", "http://127.0.0.1.example.com"],
+    ["only looks like loopback", "http://127.example.com"],
+    ["has user info", "https://user:password@api.example.com"],
+    ["has user info", "https://api.example.com@evil.example"],
+    ["has an @", "https://api.example.com/@x"],
+    ["has a backslash", "https://api.example.com\\@evil.example"],
+    ["has a backslash", "https:\\\\evil.example"],
+    ["has a look-alike dot", "https://api\u3002example.com"],
+    ["has a look-alike dot", "https://api\uff0eexample\uff61com"],
+    ["has a look-alike slash", "https://api.example.com\u2044.evil.example"],
+    ["has a letter beyond ASCII", "https://\u0430pi.example.com"],
+    ["is percent-encoded in its host", "https://api%2eexample.com"],
+    ["has a query", "https://api.example.com?a=b"],
+    ["has a query", "https://api.example.com/?"],
+    ["has a fragment", "https://api.example.com#a"],
+    ["has a space", " https://api.example.com"],
+    ["has a line break", "https://api.example.com\n"],
+    ["has a tab", "https://api.ex\tample.com"],
+    ["names no host", "https://"],
+    ["names no host", "https:///api.example.com"],
+    ["names no host", "https:api.example.com"],
+    ["is no URL", "api.example.com"],
+    ["is no URL", "//api.example.com"],
+    ["is no URL", "https://api.example.com:99999"],
+    ["is of another kind", "ftp://api.example.com"],
+    ["is of another kind", "file:///etc/passwd"],
+    ["is of another kind", "javascript:alert(1)"],
+    ["is of another kind", "data:text/plain,x"],
+  ])("that %s is a ConfigurationError: %j", (_, url) => {
+    const v1 = thrownBy(() => new AudienceClient({ baseUrl: url, apiKey: "k" }));
+    const v2 = thrownBy(() => new AudienceClient({ baseUrlV2: url, apiKey: "k", appId: "a" }));
+
+    expect(v1).toBeInstanceOf(ConfigurationError);
+    expect(v2).toBeInstanceOf(ConfigurationError);
+    expect((v1 as Error).message).toMatch(/^baseUrl /);
+    expect((v2 as Error).message).toMatch(/^baseUrlV2 /);
+    expect((v1 as Error).message).not.toMatch(/password|evil/);
+  });
+
+  it("of http: beyond loopback needs allowInsecureHttp, which allows nothing else", async () => {
+    expect(await asked("http://10.0.0.1/x", { allowInsecureHttp: true })).toBe("http://10.0.0.1/x/api/v1/customer/c-1");
+    expect(thrownBy(() => new AudienceClient({ baseUrl: "ftp://10.0.0.1", allowInsecureHttp: true }))).toBeInstanceOf(ConfigurationError);
+  });
+
+  it("of each family is its own", async () => {
+    const urls: string[] = [];
+    const fetch = async (url: string) => {
+      urls.push(url);
+      return Response.json({ success: true, data: { lists: [] } });
+    };
+    const audience = new AudienceClient({
+      baseUrl: "https://one.example/a",
+      baseUrlV2: "https://two.example/b/",
+      apiKey: "k",
+      appId: "a",
+      fetch,
+      rateLimiter: false,
+    });
+
+    await audience.v2.lists.list({ page: 2, limit: 5 });
+    await audience.v1.contactGroups.list({ type: "LIST" }).then(undefined, () => undefined);
+
+    expect(urls).toEqual([
+      "https://two.example/b/v2/lists?page=2&limit=5",
+      expect.stringMatching(/^https:\/\/one\.example\/a\/api\/v1\/contact-groups\?/),
+    ]);
+  });
+});

@@ -1,0 +1,106 @@
+import { AudienceClient, ConfigurationError, V1Client, V2Client } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { thrownBy } from "./failure.ts";
+
+const organizations = [
+  { id: "v1", apiKeys: ["key-of-v1"], apiKeysV2: ["key-of-v2"], appId: "app-1" },
+  { id: "other", apiKeys: ["other-key"], appId: "app-2" },
+];
+const mock = createMockService({ organizations });
+const { baseUrl, baseUrlV2, fetch } = mock.clientOptions;
+const rest = { fetch, rateLimiter: false } as const;
+
+beforeEach(() => {
+  mock.reset();
+  for (const name of ["BASE_URL", "BASE_URL_V2", "API_KEY", "API_KEY_V2", "APP_ID"]) vi.stubEnv(`AUDIENCE_${name}`, "");
+});
+afterEach(() => void vi.unstubAllEnvs());
+
+function setAll(): void {
+  vi.stubEnv("AUDIENCE_BASE_URL", baseUrl);
+  vi.stubEnv("AUDIENCE_BASE_URL_V2", baseUrlV2);
+  vi.stubEnv("AUDIENCE_API_KEY", "key-of-v1");
+  vi.stubEnv("AUDIENCE_API_KEY_V2", "key-of-v2");
+  vi.stubEnv("AUDIENCE_APP_ID", "app-1");
+}
+
+describe("What is not given is read from the environment", () => {
+  it("for both families, and for each one's own client", async () => {
+    setAll();
+    const audience = new AudienceClient(rest);
+
+    await audience.v1.customers.list();
+    await audience.v2.lists.list();
+    await new V1Client(rest).customers.list();
+    await new V2Client(rest).lists.list();
+
+    expect(mock.requests.map(({ headers }) => headers["x-api-key"] ?? headers["service-api-key"])).toEqual([
+      "key-of-v1",
+      "key-of-v2",
+      "key-of-v1",
+      "key-of-v2",
+    ]);
+    expect(mock.requests.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  });
+
+  it("at construction: what changes later changes nothing", async () => {
+    setAll();
+    const audience = new AudienceClient(rest);
+    vi.stubEnv("AUDIENCE_API_KEY", "changed");
+
+    await audience.v1.customers.list();
+
+    expect(mock.requests[0]?.headers["x-api-key"]).toBe("key-of-v1");
+  });
+
+  it("an option goes before its variable", async () => {
+    setAll();
+
+    await new AudienceClient({ ...rest, apiKey: "other-key" }).v1.customers.list();
+
+    expect(mock.requests[0]?.headers["x-api-key"]).toBe("other-key");
+  });
+
+  it("an explicit undefined does not hide the variable", async () => {
+    setAll();
+
+    await new AudienceClient({ ...rest, apiKey: undefined, baseUrl: undefined }).v1.customers.list();
+
+    expect(mock.requests[0]?.headers["x-api-key"]).toBe("key-of-v1");
+  });
+
+  it("AUDIENCE_API_KEY serves both families where AUDIENCE_API_KEY_V2 is not set", async () => {
+    setAll();
+    vi.stubEnv("AUDIENCE_API_KEY", "other-key");
+    vi.stubEnv("AUDIENCE_API_KEY_V2", "");
+    vi.stubEnv("AUDIENCE_APP_ID", "app-2");
+
+    await new AudienceClient(rest).v2.lists.list();
+
+    expect(mock.requests[0]?.headers["service-api-key"]).toBe("other-key");
+  });
+
+  it("an empty variable is one that is not set", () => {
+    expect(thrownBy(() => new AudienceClient(rest).v1)).toMatchObject({ message: expect.stringContaining("baseUrl (or AUDIENCE_BASE_URL)") });
+  });
+
+  it("is judged like an option, and not shown", () => {
+    setAll();
+    vi.stubEnv("AUDIENCE_API_KEY", "secret-part-one\nsecret-part-two");
+
+    const error = thrownBy(() => new AudienceClient(rest));
+
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(String(error)).not.toMatch(/secret-p|part-one|part-two/);
+  });
+
+  it("a runtime without process has no environment", () => {
+    vi.stubGlobal("process", undefined);
+    try {
+      expect(() => new AudienceClient({ baseUrl, apiKey: "k", ...rest }).v1).not.toThrow();
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+});

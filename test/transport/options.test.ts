@@ -1,0 +1,492 @@
+import {
+  AudienceClient,
+  ConfigurationError,
+  RateLimiter,
+  RateLimitWaitError,
+  V1Client,
+  V2Client,
+  type ClientOptions,
+} from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { failureOf, thrownBy } from "./failure.ts";
+
+const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
+
+/** As a program without types would give them. */
+const untyped = (options: unknown) => options as ClientOptions;
+
+const identifier = {
+  type: "email",
+  id: "ada@example.com",
+  channels: { email: { status: "subscribed" } },
+  consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
+} as const;
+const v2Contact = { firstName: "Ada", listIds: [], identifiers: [identifier] };
+
+afterEach(() => void vi.unstubAllGlobals());
+
+describe("An option of a wrong type is a ConfigurationError that names it, and does not show it", () => {
+  const wrong: Record<string, readonly unknown[]> = {
+    baseUrl: [1, "", " ", {}, null, new URL("https://api.example.com")],
+    baseUrlV2: [true, "", []],
+    apiKey: [1, null, {}, ""],
+    apiKeyV2: [1, [], ""],
+    appId: [1, "", null],
+    timeoutMs: [0, -1, NaN, "30", null],
+    deadlineMs: [0, -1, NaN, "30", new Date()],
+    maxRetries: [-1, 1.5, NaN, Infinity, "4"],
+    maxResponseBytes: [0, -1, 1.5, "1"],
+    rateLimiter: [true, "off", 10, null, []],
+    parsePage: ["items", {}],
+    fetch: ["fetch", {}, null],
+    headers: ["a: b", 1, null, [["a", "b"]]],
+    logger: [{}, true, { debug() {}, info() {}, warn() {} }, null],
+    logLevel: ["trace", "WARN", 1, true],
+    hooks: ["onRequest", [], null, () => undefined],
+    userAgent: [1, "", {}],
+    dangerouslyAllowBrowser: ["yes", 1, null],
+    allowInsecureHttp: ["yes", 1],
+  };
+  const cases = Object.entries(wrong).flatMap(([name, values]) => values.map((value) => [name, value] as const));
+
+  it.each(cases)("%s: %j", (name, value) => {
+    const mock = createMockService();
+
+    for (const Client of [AudienceClient, V1Client, V2Client]) {
+      const error = thrownBy(() => new Client(untyped({ ...mock.clientOptions, [name]: value })));
+
+      expect(error).toBeInstanceOf(ConfigurationError);
+      expect(error).toMatchObject({ code: "configuration", outcome: "not-sent" });
+      expect((error as Error).message).toMatch(new RegExp(`^${name}\\b`));
+    }
+  });
+
+  it("not even a text in the place of all options, or a function in the place of a hook", () => {
+    expect(thrownBy(() => new AudienceClient("my-secret-key-1234" as never))).toMatchObject({
+      code: "configuration",
+      message: "The client's options must be an object, not a string.",
+    });
+    expect(String(thrownBy(() => new AudienceClient(untyped({ hooks: { onRequest: "my-secret" } }))))).not.toContain("my-secret");
+    expect(thrownBy(() => new AudienceClient(null as never))).toBeInstanceOf(ConfigurationError);
+  });
+
+  it("and options that cannot be read are one too", () => {
+    const throwing = Object.defineProperty({}, "apiKey", { enumerable: true, get: () => { throw new Error("no"); } });
+
+    expect(thrownBy(() => new AudienceClient(throwing))).toBeInstanceOf(ConfigurationError);
+  });
+
+  it("in a call's options it rejects, and nothing is sent", async () => {
+    const mock = createMockService();
+    const { v1 } = new AudienceClient(mock.clientOptions);
+    const bad = [
+      { signal: {} }, { signal: new AbortController() }, { timeoutMs: 0 }, { deadlineMs: "1" }, { maxRetries: -1 }, { maxWaitMs: -1 },
+      { priority: 10 }, { priority: 1.5 }, { headers: "x" }, { repeatable: "yes" }, { consent: "service-decides" }, "options", 5, null,
+    ];
+
+    const errors = await Promise.all(bad.map((options) => failureOf(v1.customers.upsert(contact, options as never))));
+
+    expect(errors.map(({ code }) => code)).toEqual(bad.map(() => "configuration"));
+    expect(errors.map(({ outcome }) => outcome)).toEqual(bad.map(() => "not-sent"));
+    expect(errors[2]?.message).toBe("timeoutMs must be a number of milliseconds above 0, not 0.");
+    expect(mock.requests).toEqual([]);
+  });
+});
+
+describe("An unknown option is a ConfigurationError", () => {
+  it.each([
+    ["apikey", "apiKey"],
+    ["api_key", "apiKey"],
+    ["baseURL", "baseUrl"],
+    ["timeout", "timeoutMs"],
+    ["maxretries", "maxRetries"],
+    ["User-Agent", "userAgent"],
+  ])("that says what was meant: %s", (given, meant) => {
+    const error = thrownBy(() => new AudienceClient(untyped({ [given]: "x" })));
+
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(String(error)).toContain(`no option "${given}"; did you mean ${meant}?`);
+  });
+
+  it("or lists what there is, also for hooks, the limiter and a call", async () => {
+    const mock = createMockService();
+    const { v1 } = new AudienceClient(mock.clientOptions);
+
+    expect(String(thrownBy(() => new AudienceClient(untyped({ colour: 1 }))))).toContain("It has: baseUrl, baseUrlV2, apiKey");
+    expect(String(thrownBy(() => new AudienceClient(untyped({ hooks: { onResponce() {} } }))))).toContain('hooks has no option "onResponce"');
+    expect(String(thrownBy(() => new AudienceClient(untyped({ rateLimiter: { max: 1 } }))))).toContain("max");
+    expect(String(await failureOf(v1.customers.get("c", { retries: 1 } as never)))).toContain('no option "retries"');
+  });
+
+  it("while an explicit undefined is an option left out", () => {
+    const names: (keyof ClientOptions)[] = ["timeoutMs", "rateLimiter", "hooks", "headers", "apiKeyV2", "logger"];
+
+    expect(() => new AudienceClient(Object.fromEntries(names.map((name) => [name, undefined])))).not.toThrow();
+  });
+});
+
+describe("A family that misses an option is a ConfigurationError on being read, and names all that is missing", () => {
+  it("without anything, the client itself can be made", () => {
+    const audience = new AudienceClient();
+
+    expect(String(thrownBy(() => audience.v1))).toContain("needs baseUrl (or AUDIENCE_BASE_URL), apiKey (or AUDIENCE_API_KEY)");
+    expect(String(thrownBy(() => audience.v2))).toContain(
+      "needs baseUrlV2 (or AUDIENCE_BASE_URL_V2), apiKeyV2 (or AUDIENCE_API_KEY_V2), appId (or AUDIENCE_APP_ID)",
+    );
+    expect(thrownBy(() => audience.v2)).toBeInstanceOf(ConfigurationError);
+  });
+
+  it("only what is missing is named, and the other family works without it", async () => {
+    const { baseUrl, apiKey, fetch } = createMockService().clientOptions;
+    const audience = new AudienceClient({ baseUrl, apiKey, fetch, rateLimiter: false });
+
+    await audience.v1.customers.list();
+
+    const message = String(thrownBy(() => audience.v2));
+    expect(message).toContain("baseUrlV2");
+    expect(message).toContain("appId");
+    expect(message).not.toContain("apiKey");
+  });
+
+  it("a family's own client says so at construction", () => {
+    expect(thrownBy(() => new V1Client({ apiKey: "k" }))).toMatchObject({ code: "configuration", message: expect.stringContaining("baseUrl") });
+    expect(thrownBy(() => new V2Client({ apiKey: "k", baseUrlV2: "https://a.example" }))).toMatchObject({
+      code: "configuration",
+      message: expect.stringContaining("appId"),
+    });
+  });
+});
+
+describe("Each family sends its own headers", () => {
+  it("v1: X-API-Key; v2: Service-Api-Key and Service-App-Id; JSON both ways", async () => {
+    const mock = createMockService();
+    const audience = new AudienceClient({ ...mock.clientOptions, apiKey: "mock-api-key-not-a-secret" });
+
+    await audience.v1.customers.upsert(contact);
+    await audience.v2.contacts.upsert(v2Contact);
+    await audience.v2.lists.list();
+
+    const [v1, v2, list] = mock.requests.map(({ headers }) => headers);
+    expect(v1).toMatchObject({ "x-api-key": "mock-api-key-not-a-secret", "content-type": "application/json", accept: "application/json" });
+    expect(v1).not.toHaveProperty("service-app-id");
+    expect(v2).toMatchObject({ "service-api-key": "mock-api-key-not-a-secret", "service-app-id": "mock-app-id", "content-type": "application/json" });
+    expect(v2).not.toHaveProperty("x-api-key");
+    expect(list).not.toHaveProperty("content-type");
+    expect(v1?.["user-agent"]).toMatch(/^audience-sdk\/\d+\.\d+\.\d+/);
+  });
+
+  it("V1Client and V2Client alone send the same", async () => {
+    const mock = createMockService();
+
+    await new V1Client(mock.clientOptions).customers.upsert(contact);
+    await new V2Client(mock.clientOptions).contacts.upsert(v2Contact);
+
+    expect(mock.requests.map(({ operation, status }) => [operation, status])).toEqual([
+      ["v1.customers.upsert", 201],
+      ["v2.contacts.upsert", 200],
+    ]);
+  });
+});
+
+describe("The option headers", () => {
+  it("adds headers of the client and of the call, the call's first, in any case and as Headers too", async () => {
+    const mock = createMockService();
+    const audience = new AudienceClient({ ...mock.clientOptions, headers: { "X-Team": "crm", "X-Run": "1" }, userAgent: "nightly/2" });
+
+    await audience.v1.customers.upsert(contact, { headers: new Headers({ "x-run": "2" }) });
+    await audience.v1.customers.upsert(contact);
+
+    const [first, second] = mock.requests.map(({ headers }) => headers);
+    expect(first).toMatchObject({ "x-team": "crm", "x-run": "2", "user-agent": expect.stringMatching(/^nightly\/2 audience-sdk\//) });
+    expect(second).toMatchObject({ "x-run": "1" });
+  });
+
+  it("cannot override the authentication or the kind of the body, in any case", async () => {
+    const mock = createMockService();
+    const headers = { "X-API-KEY": "other", "service-api-key": "other", "Service-App-Id": "other", "Content-Type": "text/plain" };
+    const audience = new AudienceClient({ ...mock.clientOptions, headers });
+
+    await audience.v1.customers.upsert(contact, { headers });
+    await audience.v2.contacts.upsert(v2Contact, { headers });
+
+    expect(mock.requests[0]?.headers).toMatchObject({ "x-api-key": "mock-api-key-not-a-secret", "content-type": "application/json" });
+    expect(mock.requests[1]?.headers).toMatchObject({ "service-api-key": "mock-api-key-not-a-secret", "service-app-id": "mock-app-id" });
+  });
+
+  const injections = [
+    { "x-a": "b\r\nX-API-Key: other" },
+    { "x-a": "b\nc" },
+    { "x-a": "b\0c" },
+    { "x-a\r\nx-b": "c" },
+    { "x a": "c" },
+    { "": "c" },
+    { "x-a": "\u2028" },
+    { "x-a": 5 },
+    { "x-a": null },
+    { host: "elsewhere.example" },
+    { "Content-Length": "0" },
+    { "transfer-encoding": "chunked" },
+    { Connection: "close" },
+  ];
+
+  it.each(injections)("cannot break out of its line or frame the message: %j", async (headers) => {
+    const mock = createMockService();
+    const audience = new AudienceClient(mock.clientOptions);
+
+    const atConstruction = thrownBy(() => new AudienceClient(untyped({ ...mock.clientOptions, headers })));
+    const inACall = await failureOf(audience.v1.customers.upsert(contact, { headers } as never));
+
+    expect(atConstruction).toBeInstanceOf(ConfigurationError);
+    expect(inACall).toBeInstanceOf(ConfigurationError);
+    expect(mock.requests).toEqual([]);
+  });
+});
+
+describe("In a browser", () => {
+  it("the constructor throws, unless dangerouslyAllowBrowser is set", () => {
+    const { clientOptions } = createMockService();
+    vi.stubGlobal("window", { document: {} });
+
+    for (const Client of [AudienceClient, V1Client, V2Client]) {
+      expect(thrownBy(() => new Client(clientOptions))).toBeInstanceOf(ConfigurationError);
+      expect(() => new Client({ ...clientOptions, dangerouslyAllowBrowser: true })).not.toThrow();
+    }
+  });
+
+  it("a global window without a document is none", () => {
+    vi.stubGlobal("window", globalThis);
+
+    expect(() => new AudienceClient(createMockService().clientOptions)).not.toThrow();
+  });
+});
+
+describe("An id in a path", () => {
+  it.each([
+    ["a/b", "a%2Fb"],
+    ["ada@example.com", "ada%40example.com"],
+    ["a b?c#d%e", "a%20b%3Fc%23d%25e"],
+    ["%2e%2e", "%252e%252e"],
+    ["...", "..."],
+    ["ä€😀", "%C3%A4%E2%82%AC%F0%9F%98%80"],
+    ["../../v2/lists", "..%2F..%2Fv2%2Flists"],
+    ["\\..\\", "%5C..%5C"],
+    ["a\r\nb", "a%0D%0Ab"],
+  ])("%j is sent percent-encoded", async (id, encoded) => {
+    const mock = createMockService();
+    const { v1 } = new AudienceClient(mock.clientOptions);
+
+    const error = await failureOf(v1.customers.get(id));
+
+    expect(error).toMatchObject({ code: "not_found", request: { path: "/api/v1/customer/{id}" } });
+    expect(mock.requests.map(({ path, operation }) => [path, operation])).toEqual([[`/api/v1/customer/${encoded}`, "v1.customers.get"]]);
+  });
+
+  it.each(["", " ", "\t\n", ".", "..", "\ud800", undefined, null, 5, {}, ["a"]])("%j is refused, and nothing is sent", async (id) => {
+    const mock = createMockService();
+    const { v1 } = new AudienceClient(mock.clientOptions);
+    const asId = id as string;
+
+    const errors = await Promise.all([
+      failureOf(v1.customers.get(asId)),
+      failureOf(v1.contactGroups.get(asId)),
+      failureOf(v1.contactGroups.addContact(asId, contact)),
+    ]);
+
+    expect(errors.map(({ code }) => code)).toEqual(["validation", "validation", "validation"]);
+    expect(errors[2]).toMatchObject({ issues: [{ path: ["listId"], code: "invalid_id" }] });
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("is reported together with everything else that is wrong", async () => {
+    const { v1 } = new AudienceClient(createMockService().clientOptions);
+
+    const error = await failureOf(v1.contactGroups.addContact("", { email: "x", firstName: "Ada" } as never));
+
+    expect((error as unknown as { issues: { path: unknown[] }[] }).issues.map(({ path }) => path.join("."))).toEqual(
+      expect.arrayContaining(["listId", "email", "firstName", "email_opt_in"]),
+    );
+  });
+});
+
+describe("withOptions", () => {
+  it("is another view with other options: the limiter and the rest stay", async () => {
+    const mock = createMockService({ faults: [{ kind: "500-before" }] });
+    const rateLimiter = new RateLimiter();
+    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter, headers: { "x-team": "crm" } });
+
+    const view = audience.withOptions({ maxRetries: 0, deadlineMs: 5_000 });
+    const error = await failureOf(view.v1.customers.get("c-1"));
+
+    expect(view).toBeInstanceOf(AudienceClient);
+    expect(view.rateLimiter).toBe(rateLimiter);
+    expect(error.request?.attempts).toBe(1);
+    expect(mock.requests[0]?.headers["x-team"]).toBe("crm");
+    expect(rateLimiter.usage().windows[0]?.used).toBe(1);
+  });
+
+  it("may wait less, and never has another limiter", async () => {
+    const { clientOptions } = createMockService();
+    const audience = new AudienceClient({ ...clientOptions, rateLimiter: new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] }) });
+    await audience.v1.customers.list();
+
+    const view = audience.withOptions({ rateLimiter: { maxWaitMs: 10 } });
+
+    expect(await failureOf(view.v1.customers.get("c"))).toBeInstanceOf(RateLimitWaitError);
+    expect(view.rateLimiter).toBe(audience.rateLimiter);
+    for (const rateLimiter of [false, { windows: [{ limit: 1, intervalMs: 1 }] }, new RateLimiter()] as const) {
+      expect(thrownBy(() => audience.withOptions({ rateLimiter }))).toBeInstanceOf(ConfigurationError);
+    }
+  });
+
+  it("checks its options as the constructor does, and leaves the client as it was", async () => {
+    const mock = createMockService();
+    const audience = new AudienceClient(mock.clientOptions);
+
+    expect(thrownBy(() => audience.withOptions({ timeoutMs: -1 }))).toBeInstanceOf(ConfigurationError);
+    expect(thrownBy(() => audience.withOptions({ apiKey: "" }))).toBeInstanceOf(ConfigurationError);
+    audience.withOptions({ apiKey: "wrong", headers: { "x-a": "1" } });
+    await audience.v1.customers.upsert(contact);
+
+    expect(mock.requests[0]?.headers).not.toHaveProperty("x-a");
+  });
+
+  it("keeps the order of writes to one contact over all views", async () => {
+    const mock = createMockService({ faults: [{ kind: "500-before", times: 1 }] });
+    const audience = new AudienceClient(mock.clientOptions);
+
+    await Promise.all([
+      audience.v1.customers.upsert(contact),
+      audience.withOptions({ timeoutMs: 5_000 }).v1.customers.upsert({ ...contact, email_opt_in: "UNSUBSCRIBED" }),
+    ]);
+
+    expect(mock.organization("mock-organization").contacts[0]?.email_opt_in).toBe("UNSUBSCRIBED");
+  });
+});
+
+describe("Which limiter keeps a client", () => {
+  it("is the one of the process, by default and with options that only bound the wait", () => {
+    const { rateLimiter: _, ...options } = createMockService().clientOptions;
+    const shared = new AudienceClient(options).rateLimiter;
+
+    expect(shared).toBeInstanceOf(RateLimiter);
+    expect(new AudienceClient({ ...options, rateLimiter: { maxWaitMs: 1, maxQueued: 2 } }).rateLimiter).toBe(shared);
+    expect(new AudienceClient({ ...options, rateLimiter: {} }).rateLimiter).toBe(shared);
+  });
+
+  it("is one of its own, where one or windows are given, and none where false is", () => {
+    const own = new RateLimiter();
+    const shared = new AudienceClient().rateLimiter;
+
+    expect(new AudienceClient({ rateLimiter: own }).rateLimiter).toBe(own);
+    expect(new AudienceClient({ rateLimiter: { windows: [{ limit: 1, intervalMs: 1_000 }] } }).rateLimiter).not.toBe(shared);
+    expect(new AudienceClient({ rateLimiter: false }).rateLimiter).toBeUndefined();
+  });
+
+  it("refuses a call beyond maxQueued at once, for one client alone", async () => {
+    const mock = createMockService();
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], maxQueued: 0 });
+    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+    await audience.v1.customers.list();
+
+    const error = await failureOf(audience.v1.customers.get("c"));
+
+    expect(error).toMatchObject({ code: "rate_limit_wait", outcome: "not-sent", window: { limit: 1, intervalMs: 60_000 } });
+    expect((error as RateLimitWaitError).retryAt.getTime()).toBeGreaterThan(Date.now() + 50_000);
+  });
+});
+
+describe("close()", () => {
+  const oneASecond = () => new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
+
+  it("rejects what waits in the queue, in the order of a contact or in backoff, and lets what is in flight end", async () => {
+    const mock = createMockService({ latencyMs: 50 });
+    const failing = createMockService({ faults: [{ kind: "500-before" }] });
+    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter: oneASecond() });
+    const retrying = new AudienceClient(failing.clientOptions);
+    const inFlight = audience.v1.customers.upsert(contact);
+    const behindIt = failureOf(audience.v1.customers.upsert(contact));
+    const queued = failureOf(audience.v1.customers.get("c"));
+    const inBackoff = failureOf(retrying.v1.customers.upsert(contact));
+    await vi.waitFor(() => expect(failing.requests[0]?.status).toBe(500));
+
+    await Promise.all([audience.close(), retrying.close()]);
+
+    expect(await Promise.all([behindIt, queued, inBackoff])).toMatchObject([
+      { code: "rate_limit_wait", outcome: "not-sent" },
+      { code: "rate_limit_wait", outcome: "not-sent" },
+      { code: "rate_limit_wait", outcome: "unknown" },
+    ]);
+    expect((await inFlight).id).toBeDefined();
+    expect(mock.requests).toHaveLength(1);
+    expect(failing.requests).toHaveLength(1);
+  });
+
+  it("resolves only when what is in flight has ended", async () => {
+    const mock = createMockService({ latencyMs: 60 });
+    const audience = new AudienceClient(mock.clientOptions);
+    const log: string[] = [];
+
+    void audience.v1.customers.upsert(contact).then(() => log.push("answered"));
+    await audience.close();
+    log.push("closed");
+
+    expect(log).toEqual(["answered", "closed"]);
+  });
+
+  it("does not try again what fails in flight afterwards", async () => {
+    const mock = createMockService({ latencyMs: 40, faults: [{ kind: "500-before" }] });
+    const audience = new AudienceClient(mock.clientOptions);
+    const failure = failureOf(audience.v1.customers.upsert(contact));
+
+    await audience.close();
+
+    expect(await failure).toMatchObject({ status: 500 });
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  it("makes later calls of every view and family reject, and can be called again", async () => {
+    const mock = createMockService();
+    const audience = new AudienceClient(mock.clientOptions);
+    const view = audience.withOptions({ maxRetries: 0 });
+    const { v1, v2 } = audience;
+
+    await audience.close();
+    await audience.close();
+
+    const errors = await Promise.all([
+      failureOf(v1.customers.upsert(contact)),
+      failureOf(view.v1.customers.get("c")),
+      failureOf(v2.contacts.upsert(v2Contact)),
+      failureOf(v2.lists.list().then(String)),
+    ]);
+    expect(errors.map((error) => [error.code, error.outcome, error.message])).toEqual(
+      Array(4).fill(["rate_limit_wait", "not-sent", "The client was closed."]),
+    );
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("leaves other clients on the same limiter alone", async () => {
+    const mock = createMockService();
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 100 }] });
+    const [one, other] = [0, 1].map(() => new AudienceClient({ ...mock.clientOptions, rateLimiter }));
+    await one?.v1.customers.list();
+    const theirs = other?.v1.customers.list().then(({ items }) => items);
+
+    await one?.close();
+
+    expect(await theirs).toEqual([]);
+  });
+
+  it.each([AudienceClient, V1Client, V2Client])("is what `await using` calls (%o)", async (Client) => {
+    const mock = createMockService();
+    let escaped: AudienceClient | V1Client | V2Client | undefined;
+    {
+      await using client = new Client(mock.clientOptions);
+      escaped = client;
+    }
+
+    const call = "lists" in escaped ? escaped.lists.list() : "v1" in escaped ? escaped.v1.customers.list() : escaped.customers.list();
+    expect(await failureOf((call as PromiseLike<unknown>).then(String))).toMatchObject({ code: "rate_limit_wait" });
+  });
+});
