@@ -12,7 +12,11 @@ interface Row {
   forbidden: readonly unknown[];
 }
 
-const filledText = { rule: "a text that is not empty", allowed: ["x", "order placed", characters(1_000)], forbidden: ["", 7, true, {}, null] };
+const filledText = {
+  rule: "a text that is not empty",
+  allowed: ["x", "order placed", characters(1_000)],
+  forbidden: ["", 7, true, {}, null],
+};
 
 /** The table "Custom event", row by row; where it is silent, what the guide of the client says. */
 const rows: readonly Row[] = [
@@ -27,13 +31,20 @@ const rows: readonly Row[] = [
   {
     field: "eventData",
     rule: "free key–value data",
-    allowed: [{}, { total: 9.5, currency: "EUR", isGift: false }, { items: [{ sku: "a", tags: [] }] }, { "": "", constructor: 1 }],
+    allowed: [
+      {},
+      { total: 9.5, currency: "EUR", isGift: false },
+      { items: [{ sku: "a", tags: [] }] },
+      { "": "", constructor: 1 },
+    ],
     forbidden: ["total=9.5", [], 7, null],
   },
 ];
 
 const cases = (kind: "allowed" | "forbidden") =>
-  rows.flatMap(({ field, rule, [kind]: values }) => values.map((value) => ({ field, rule, value, shown: shown(value) })));
+  rows.flatMap(({ field, rule, [kind]: values }) =>
+    values.map((value) => ({ field, rule, value, shown: shown(value) })),
+  );
 
 describe("a custom event", () => {
   const service = useService();
@@ -139,7 +150,10 @@ describe("a custom event", () => {
     expect(service.books().events).toMatchObject([{ eventData: { at: "1970-01-01T00:00:00.000Z" } }]);
   });
 
-  it.each([Number.NaN, 10n, () => 1])("%s in its data, which JSON cannot carry, is not sent", async (value) => {
-    await expectNotSent(service, send({ ...base, eventData: { value } }), "eventData.value");
-  });
+  it.each([Number.NaN, 10n, () => 1])(
+    "%s in its data, which JSON cannot carry, is not sent",
+    async (value) => {
+      await expectNotSent(service, send({ ...base, eventData: { value } }), "eventData.value");
+    },
+  );
 });

@@ -5,12 +5,16 @@ import { expectNotSent, expectRefusedByService } from "./refusals.ts";
 import { untyped } from "./samples.ts";
 
 const CREATE = "/api/v1/customer/create";
-const properties = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`key ${at}`, `value ${at}`]));
+const properties = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`key ${at}`, `value ${at}`]));
 
 describe("custom properties", () => {
   const service = useService();
   const upsert = (custom_properties: unknown) =>
-    service.audience.v1.customers.upsert({ email: "new@example.com", custom_properties: untyped(custom_properties) });
+    service.audience.v1.customers.upsert({
+      email: "new@example.com",
+      custom_properties: untyped(custom_properties),
+    });
   const stored = () => service.contact("new@example.com")?.custom_properties;
   const sent = () => service.mock.requests[0]?.body;
 
@@ -27,12 +31,15 @@ describe("custom properties", () => {
     expect(stored()).toEqual({ plan: text });
   });
 
-  it.each(["", " ", "\t\n", "\u00a0"])("the blank text %j is sent, and dropped by the service", async (blank) => {
-    await upsert({ blank, plan: "gold" });
+  it.each(["", " ", "\t\n", "\u00a0"])(
+    "the blank text %j is sent, and dropped by the service",
+    async (blank) => {
+      await upsert({ blank, plan: "gold" });
 
-    expect(sent()).toMatchObject({ custom_properties: { blank } });
-    expect(stored()).toEqual({ plan: "gold" });
-  });
+      expect(sent()).toMatchObject({ custom_properties: { blank } });
+      expect(stored()).toEqual({ plan: "gold" });
+    },
+  );
 
   it("a text with white space around it is stored as it is", async () => {
     await upsert({ plan: " gold " });
@@ -47,17 +54,23 @@ describe("custom properties", () => {
     expect(stored()).toEqual({ plan: "gold" });
   });
 
-  it.each([[{ city: "Turin" }], [["a", "b"]], [{}], [[]], [new Date(0)]])("the nested value %j is not sent, and the message names the way out", async (value) => {
-    const error = await expectNotSent(service, upsert({ address: value }), "custom_properties.address");
+  it.each([[{ city: "Turin" }], [["a", "b"]], [{}], [[]], [new Date(0)]])(
+    "the nested value %j is not sent, and the message names the way out",
+    async (value) => {
+      const error = await expectNotSent(service, upsert({ address: value }), "custom_properties.address");
 
-    expect(error.issues[0]?.message).toContain("flattenProperties");
-  });
+      expect(error.issues[0]?.message).toContain("flattenProperties");
+    },
+  );
 
   it.each([
     [{ city: "Turin" }, "[object Object]"],
     [["a", "b"], "[object Array]"],
   ])("the service would store the nested value %j as the unusable text %j", async (value, text) => {
-    const { status } = await service.send("POST", CREATE, { email: "new@example.com", custom_properties: { address: value } });
+    const { status } = await service.send("POST", CREATE, {
+      email: "new@example.com",
+      custom_properties: { address: value },
+    });
 
     expect(status).toBe(201);
     expect(stored()).toEqual({ address: text });
@@ -80,7 +93,10 @@ describe("custom properties", () => {
   });
 
   it.each([31, 32, 100])("%i keys are refused by the service", async (count) => {
-    await expectRefusedByService(service, CREATE, { email: "new@example.com", custom_properties: properties(count) });
+    await expectRefusedByService(service, CREATE, {
+      email: "new@example.com",
+      custom_properties: properties(count),
+    });
   });
 
   it("blank values count among the keys of a request", async () => {
@@ -96,7 +112,12 @@ describe("custom properties", () => {
     expect(Object.keys(stored() ?? {})).toHaveLength(60);
   });
 
-  const forbidden = [["null", { plan: null }, "custom_properties.plan"], ["text", "gold", "custom_properties"], ["array", ["gold"], "custom_properties"], ["null", null, "custom_properties"]] as const;
+  const forbidden = [
+    ["null", { plan: null }, "custom_properties.plan"],
+    ["text", "gold", "custom_properties"],
+    ["array", ["gold"], "custom_properties"],
+    ["null", null, "custom_properties"],
+  ] as const;
   it.each(forbidden)("%s in the wrong place (%j) is not sent", async (_, value, path) => {
     await expectNotSent(service, upsert(value), path);
   });
@@ -111,13 +132,20 @@ describe("custom properties", () => {
     expect(stored()).toEqual({ [key]: "x" });
   });
 
-  it.each([[Number.NaN], [Number.POSITIVE_INFINITY], [() => 1], [10n], [Symbol("x")]])("%s, which JSON cannot carry, is not sent", async (value) => {
-    await expectNotSent(service, upsert({ plan: value }), "custom_properties.plan");
-  });
+  it.each([[Number.NaN], [Number.POSITIVE_INFINITY], [() => 1], [10n], [Symbol("x")]])(
+    "%s, which JSON cannot carry, is not sent",
+    async (value) => {
+      await expectNotSent(service, upsert({ plan: value }), "custom_properties.plan");
+    },
+  );
 
   it("adding to a list stores them in the same way", async () => {
     const custom_properties = { seats: 3, isVip: true, blank: " " };
-    await service.audience.v1.contactGroups.addContact("news", { email: "new@example.com", email_opt_in: "SUBSCRIBED", custom_properties });
+    await service.audience.v1.contactGroups.addContact("news", {
+      email: "new@example.com",
+      email_opt_in: "SUBSCRIBED",
+      custom_properties,
+    });
 
     expect(stored()).toEqual({ seats: "3", isVip: "true" });
   });
@@ -127,5 +155,4 @@ describe("custom properties", () => {
 
     expect(profile.attributes["custom_properties"]).toEqual({ seats: "3" });
   });
-
 });

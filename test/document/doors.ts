@@ -60,15 +60,21 @@ export const now = "2026-01-31T00:00:00.000Z";
  * ```
  */
 export function useService({ door = "MSW", client = {}, ...mockOptions }: ServiceOptions = {}): Service {
-  const mock = createMockService({ organizations: [acme, globex], clock: () => Date.parse(now), ...mockOptions });
+  const mock = createMockService({
+    organizations: [acme, globex],
+    clock: () => Date.parse(now),
+    ...mockOptions,
+  });
   const clients: AudienceClient[] = [];
   let entry: Entry;
+  let audience: AudienceClient | undefined;
 
   beforeAll(async () => {
     entry = await open(door, mock);
   });
   beforeEach(() => mock.reset());
   afterEach(async () => {
+    audience = undefined;
     await Promise.all(clients.splice(0).map((each) => each.close()));
   });
   afterAll(() => entry.close());
@@ -82,13 +88,15 @@ export function useService({ door = "MSW", client = {}, ...mockOptions }: Servic
     mock,
     clientWith,
     get audience() {
-      return clients[0] ?? clientWith({});
+      audience ??= clientWith({});
+      return audience;
     },
     get options() {
       return entry.options;
     },
     books: () => mock.organization("acme"),
-    contact: (name) => mock.organization("acme").contacts.find(({ email, phone }) => email === name || phone === name),
+    contact: (name) =>
+      mock.organization("acme").contacts.find(({ email, phone }) => email === name || phone === name),
     send: (method, path, body, headers) => send(entry, { method, path, body, headers }),
   };
 }
@@ -114,7 +122,12 @@ async function open(door: Door, mock: MockService): Promise<Entry> {
     }
     case "real HTTP": {
       const listener = await mock.listen();
-      return { options: listener.clientOptions, client: {}, fetch: globalFetch, close: () => listener.close() };
+      return {
+        options: listener.clientOptions,
+        client: {},
+        fetch: globalFetch,
+        close: () => listener.close(),
+      };
     }
   }
 }
@@ -126,12 +139,19 @@ interface PlainRequest {
   headers: Record<string, string> | undefined;
 }
 
-async function send({ options, fetch: fetchThrough }: Entry, { method, path, body, headers }: PlainRequest): Promise<Answer> {
+async function send(
+  { options, fetch: fetchThrough }: Entry,
+  { method, path, body, headers }: PlainRequest,
+): Promise<Answer> {
   const isV2 = path.startsWith("/v2/");
   const credentials: Record<string, string> = isV2
     ? { "service-api-key": options.apiKeyV2 ?? options.apiKey, "service-app-id": options.appId }
     : { "x-api-key": options.apiKey };
-  const all = { ...credentials, ...(body !== undefined && { "content-type": "application/json" }), ...headers };
+  const all = {
+    ...credentials,
+    ...(body !== undefined && { "content-type": "application/json" }),
+    ...headers,
+  };
   const response = await fetchThrough((isV2 ? options.baseUrlV2 : options.baseUrl) + path, {
     method,
     headers: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== "")),

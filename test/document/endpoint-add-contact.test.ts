@@ -10,8 +10,13 @@ const contact = { email: "new@example.com", email_opt_in: "SUBSCRIBED" } as cons
 
 describe.each(doors)("contactGroups.addContact, %s", (door) => {
   const service = useService({ door });
-  const add = (body: unknown, listId = "news") => service.audience.v1.contactGroups.addContact(listId, untyped(body));
-  const members = (listId = "news") => service.books().memberships.filter((each) => each.listId === listId).map(({ contactId }) => contactId);
+  const add = (body: unknown, listId = "news") =>
+    service.audience.v1.contactGroups.addContact(listId, untyped(body));
+  const members = (listId = "news") =>
+    service
+      .books()
+      .memberships.filter((each) => each.listId === listId)
+      .map(({ contactId }) => contactId);
 
   it("sends the flat contact as JSON with the v1 key", async () => {
     await add(contact);
@@ -22,7 +27,10 @@ describe.each(doors)("contactGroups.addContact, %s", (door) => {
         method: "POST",
         path: ADD,
         query: {},
-        headers: { "content-type": expect.stringMatching(/^application\/json\b/), "x-api-key": "acme-mock-key" },
+        headers: {
+          "content-type": expect.stringMatching(/^application\/json\b/),
+          "x-api-key": "acme-mock-key",
+        },
         body: contact,
         status: 200,
         applied: true,
@@ -47,7 +55,10 @@ describe.each(doors)("contactGroups.addContact, %s", (door) => {
     const result = await add({ ...contact, email: "ada@example.com", first_name: "Augusta" });
 
     expect(result.contact).toEqual({ email: "ada@example.com", contactUUID: "ada", action: "updated" });
-    expect(service.contact("ada@example.com")).toMatchObject({ first_name: "Augusta", email_opt_in: "SUBSCRIBED" });
+    expect(service.contact("ada@example.com")).toMatchObject({
+      first_name: "Augusta",
+      email_opt_in: "SUBSCRIBED",
+    });
     expect(members()).toEqual(["grace", "ada"]);
   });
 
@@ -67,7 +78,11 @@ describe.each(doors)("contactGroups.addContact, %s", (door) => {
   it.each<[string, unknown, string[]]>([
     ["wrapped in contact", { contact }, ["contact", "email", "email_opt_in"]],
     ["an array", [contact], [""]],
-    ["a phone alone", { phone: "1234567", phone_opt_in: "SUBSCRIBED", email_opt_in: "SUBSCRIBED" }, ["email"]],
+    [
+      "a phone alone",
+      { phone: "1234567", phone_opt_in: "SUBSCRIBED", email_opt_in: "SUBSCRIBED" },
+      ["email"],
+    ],
     ["an unrecognized field", { ...contact, emailOptIn: "SUBSCRIBED" }, ["emailOptIn"]],
   ])("%s: not sent, and refused by the service", async (_, body, paths) => {
     await expectNotSent(service, add(body), ...paths);
@@ -85,13 +100,23 @@ describe.each(doors)("contactGroups.addContact, %s", (door) => {
   });
 
   it.each(["", " ", ".", "..", null, undefined, 7])("the list id %j is not sent", async (listId) => {
-    await expectNotSent(service, service.audience.v1.contactGroups.addContact(untyped(listId), contact), "listId");
+    await expectNotSent(
+      service,
+      service.audience.v1.contactGroups.addContact(untyped(listId), contact),
+      "listId",
+    );
   });
 
   it("a list id stays one part of the path", async () => {
     await errorOf(add(contact, "news/contacts?x=1"));
 
-    expect(service.mock.requests).toMatchObject([{ operation: "v1.contactGroups.addContact", query: {}, path: "/api/v1/contact-groups/news%2Fcontacts%3Fx%3D1/contacts" }]);
+    expect(service.mock.requests).toMatchObject([
+      {
+        operation: "v1.contactGroups.addContact",
+        query: {},
+        path: "/api/v1/contact-groups/news%2Fcontacts%3Fx%3D1/contacts",
+      },
+    ]);
   });
 
   it("what is wrong with list id and contact is told at once", async () => {
@@ -104,7 +129,11 @@ describe("email_opt_in when adding to a list", () => {
   const { email } = contact;
 
   it("is always to be sent: without it nothing is sent, and the message says why and what to do", async () => {
-    const error = await expectNotSent(service, service.audience.v1.contactGroups.addContact("news", untyped({ email })), "email_opt_in");
+    const error = await expectNotSent(
+      service,
+      service.audience.v1.contactGroups.addContact("news", untyped({ email })),
+      "email_opt_in",
+    );
 
     expect(error.message).toMatch(/SUBSCRIBED/);
     expect(error.message).toMatch(/service-decides/);
@@ -129,7 +158,11 @@ describe("email_opt_in when adding to a list", () => {
   });
 
   it.each(["client-decides", true, null])("no other word opens that way: %j", async (consent) => {
-    const call = service.audience.v1.contactGroups.addContact("news", untyped({ email }), untyped({ consent }));
+    const call = service.audience.v1.contactGroups.addContact(
+      "news",
+      untyped({ email }),
+      untyped({ consent }),
+    );
 
     await expect(Promise.resolve(call)).rejects.toMatchObject({ outcome: "not-sent" });
     expect(service.mock.requests).toEqual([]);

@@ -12,7 +12,14 @@ describe.each(doors)("contactGroups.get, %s", (door) => {
 
     expect(group).toMatchObject({ id: "news", name: "Newsletter" });
     expect(service.mock.requests).toMatchObject([
-      { operation: "v1.contactGroups.get", method: "GET", path: "/api/v1/contact-groups/news", query: {}, headers: { "x-api-key": "acme-mock-key" }, status: 200 },
+      {
+        operation: "v1.contactGroups.get",
+        method: "GET",
+        path: "/api/v1/contact-groups/news",
+        query: {},
+        headers: { "x-api-key": "acme-mock-key" },
+        status: 200,
+      },
     ]);
     expect(service.mock.requests[0]?.body).toBeUndefined();
   });
@@ -26,7 +33,9 @@ describe.each(doors)("contactGroups.get, %s", (door) => {
 
     expect(error).toBeInstanceOf(NotFoundError);
     expect(error).toMatchObject({ status: 404, outcome: "not-applied" });
-    expect(service.mock.requests).toMatchObject([{ operation: "v1.contactGroups.get", path: "/api/v1/contact-groups/a%2Fb%3Fc" }]);
+    expect(service.mock.requests).toMatchObject([
+      { operation: "v1.contactGroups.get", path: "/api/v1/contact-groups/a%2Fb%3Fc" },
+    ]);
   });
 
   it.each(["", "\t", ".", "..", null, undefined, 7])("the id %j is not sent", async (id) => {
@@ -34,13 +43,16 @@ describe.each(doors)("contactGroups.get, %s", (door) => {
   });
 });
 
-describe.each(["flat", "data", "resource"] as const)("contactGroups.get where the answer is %s", (v1Group) => {
-  const service = useService({ variants: { v1Group } });
+describe.each(["flat", "data", "resource"] as const)(
+  "contactGroups.get where the answer is %s",
+  (v1Group) => {
+    const service = useService({ variants: { v1Group } });
 
-  it.each(["news", "engaged"])("%s is opened to its id", async (id) => {
-    const group = await service.audience.v1.contactGroups.get(id);
+    it.each(["news", "engaged"])("%s is opened to its id", async (id) => {
+      const group = await service.audience.v1.contactGroups.get(id);
 
-    expect(group.id).toBe(id);
-    expect(JSON.stringify(group)).toContain(id === "news" ? "Newsletter" : "Engaged");
-  });
-});
+      expect(group.id).toBe(id);
+      expect(JSON.stringify(group)).toContain(id === "news" ? "Newsletter" : "Engaged");
+    });
+  },
+);

@@ -15,7 +15,8 @@ const ids = lists.map(({ id }) => id);
 
 describe.each(doors)("contactGroups.list, %s", (door) => {
   const service = useService({ door, organizations: crowded });
-  const list = (...query: Parameters<typeof service.audience.v1.contactGroups.list>) => service.audience.v1.contactGroups.list(...query);
+  const list = (...query: Parameters<typeof service.audience.v1.contactGroups.list>) =>
+    service.audience.v1.contactGroups.list(...query);
 
   it("sends no body, and type, page and limit as the query", async () => {
     await list({ type: "LIST", page: 2, limit: 20 });
@@ -47,7 +48,9 @@ describe.each(doors)("contactGroups.list, %s", (door) => {
     const groups = await list({ type, limit: 40 }).toArray();
 
     expect(groups).toHaveLength(count);
-    expect(new Set(groups.map((group) => group["type"]))).toEqual(new Set(type === "ALL" ? ["LIST", "SEGMENT"] : [type]));
+    expect(new Set(groups.map((group) => group["type"]))).toEqual(
+      new Set(type === "ALL" ? ["LIST", "SEGMENT"] : [type]),
+    );
     expect(service.mock.requests.every(({ query }) => query["type"] === type)).toBe(true);
   });
 
@@ -85,19 +88,29 @@ describe.each(doors)("contactGroups.list, %s", (door) => {
     await expectNotSent(service, list(untyped({ [name]: value })), name);
   });
 
-  it.each(["type=list", "type=", "page=0", "limit=-5", "limit=ten"])("%s is refused by the service", async (query) => {
-    expect((await service.send("GET", `/api/v1/contact-groups?${query}`)).status).toBe(400);
-  });
+  it.each(["type=list", "type=", "page=0", "limit=-5", "limit=ten"])(
+    "%s is refused by the service",
+    async (query) => {
+      expect((await service.send("GET", `/api/v1/contact-groups?${query}`)).status).toBe(400);
+    },
+  );
 });
 
-describe.each(["data", "array", "data-key", "root-key"] as const)("contactGroups.list where the answer's shape is %s", (v1List) => {
-  describe.each(["flat", "resource"] as const)("and a group is %s", (v1ListedGroup) => {
-    const service = useService({ door: "in process", organizations: crowded, variants: { v1List, v1ListedGroup } });
+describe.each(["data", "array", "data-key", "root-key"] as const)(
+  "contactGroups.list where the answer's shape is %s",
+  (v1List) => {
+    describe.each(["flat", "resource"] as const)("and a group is %s", (v1ListedGroup) => {
+      const service = useService({
+        door: "in process",
+        organizations: crowded,
+        variants: { v1List, v1ListedGroup },
+      });
 
-    it("every group comes once, with its id", async () => {
-      const groups = await service.audience.v1.contactGroups.list().toArray();
+      it("every group comes once, with its id", async () => {
+        const groups = await service.audience.v1.contactGroups.list().toArray();
 
-      expect(groups.map(({ id }) => id)).toEqual(ids);
+        expect(groups.map(({ id }) => id)).toEqual(ids);
+      });
     });
-  });
-});
+  },
+);

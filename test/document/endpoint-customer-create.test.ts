@@ -20,7 +20,10 @@ describe.each(doors)("customers.upsert, %s", (door) => {
         method: "POST",
         path: CREATE,
         query: {},
-        headers: { "content-type": expect.stringMatching(/^application\/json\b/), "x-api-key": "acme-mock-key" },
+        headers: {
+          "content-type": expect.stringMatching(/^application\/json\b/),
+          "x-api-key": "acme-mock-key",
+        },
         body: contact,
         status: 201,
         applied: true,
@@ -32,7 +35,10 @@ describe.each(doors)("customers.upsert, %s", (door) => {
     const { data, response } = await upsert({ email: "new@example.com", first_name: "New" }).withResponse();
 
     expect(response.status).toBe(201);
-    expect(data).toMatchObject({ type: "profile", attributes: { email: "new@example.com", first_name: "New" } });
+    expect(data).toMatchObject({
+      type: "profile",
+      attributes: { email: "new@example.com", first_name: "New" },
+    });
     expect(service.contact("new@example.com")?.id).toBe(data.id);
     expect(service.books().contacts).toHaveLength(3);
   });
@@ -68,7 +74,16 @@ describe.each(doors)("customers.upsert, %s", (door) => {
   it.each<[string, object, string]>([
     ["an unrecognized field", { email: "new@example.com", firstName: "New" }, "firstName"],
     ["neither e-mail nor phone", { first_name: "New" }, "email"],
-    ["31 custom properties", { email: "new@example.com", custom_properties: Object.fromEntries([..."abcdefghijklmnopqrstuvwxyz01234"].map((key) => [key, "x"])) }, "custom_properties"],
+    [
+      "31 custom properties",
+      {
+        email: "new@example.com",
+        custom_properties: Object.fromEntries(
+          [..."abcdefghijklmnopqrstuvwxyz01234"].map((key) => [key, "x"]),
+        ),
+      },
+      "custom_properties",
+    ],
   ])("%s: not sent, and refused by the service", async (_, contact, path) => {
     await expectNotSent(service, upsert(contact), path);
     await expectRefusedByService(service, CREATE, contact);
@@ -88,10 +103,16 @@ describe("customers.upsert where only the service knows better", () => {
   const service = useService({ variants: { unknownCountry: "refused" } });
 
   it("a 400 is a BadRequestError, and nothing has been written", async () => {
-    const error = await errorOf(service.audience.v1.customers.upsert({ email: "new@example.com", country: "Atlantis" }));
+    const error = await errorOf(
+      service.audience.v1.customers.upsert({ email: "new@example.com", country: "Atlantis" }),
+    );
 
     expect(error).toBeInstanceOf(BadRequestError);
-    expect(error).toMatchObject({ status: 400, outcome: "not-applied", request: { operation: "v1.customers.upsert", attempts: 1 } });
+    expect(error).toMatchObject({
+      status: 400,
+      outcome: "not-applied",
+      request: { operation: "v1.customers.upsert", attempts: 1 },
+    });
     expect(service.contact("new@example.com")).toBeUndefined();
   });
 });

@@ -10,13 +10,21 @@ const idsFrom = (start: number, end: number) => contacts.slice(start, end).map((
 
 describe.each(doors)("customers.list, %s", (door) => {
   const service = useService({ door, organizations: crowded });
-  const list = (...query: Parameters<typeof service.audience.v1.customers.list>) => service.audience.v1.customers.list(...query);
+  const list = (...query: Parameters<typeof service.audience.v1.customers.list>) =>
+    service.audience.v1.customers.list(...query);
 
   it("sends no body, and page and limit as the query", async () => {
     await list({ page: 2, limit: 20 });
 
     expect(service.mock.requests).toMatchObject([
-      { operation: "v1.customers.list", method: "GET", path: "/api/v1/customer", query: { page: "2", limit: "20" }, headers: { "x-api-key": "acme-mock-key" }, status: 200 },
+      {
+        operation: "v1.customers.list",
+        method: "GET",
+        path: "/api/v1/customer",
+        query: { page: "2", limit: "20" },
+        headers: { "x-api-key": "acme-mock-key" },
+        status: 200,
+      },
     ]);
     expect(service.mock.requests[0]?.body).toBeUndefined();
   });
@@ -72,32 +80,51 @@ describe.each(doors)("customers.list, %s", (door) => {
   });
 
   const wrong = [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "1", true, null];
-  it.each(["page", "limit"].flatMap((name) => wrong.map((value) => [name, value])))("%s is a whole number from 1: %s is not sent", async (name, value) => {
-    await expectNotSent(service, list(untyped({ [String(name)]: value })), String(name));
-  });
+  it.each(["page", "limit"].flatMap((name) => wrong.map((value) => [name, value])))(
+    "%s is a whole number from 1: %s is not sent",
+    async (name, value) => {
+      await expectNotSent(service, list(untyped({ [String(name)]: value })), String(name));
+    },
+  );
 
-  it.each(["page=0", "page=-1", "page=x", "limit=0", "limit=1.5"])("%s is refused by the service", async (query) => {
-    const { status } = await service.send("GET", `/api/v1/customer?${query}`);
+  it.each(["page=0", "page=-1", "page=x", "limit=0", "limit=1.5"])(
+    "%s is refused by the service",
+    async (query) => {
+      const { status } = await service.send("GET", `/api/v1/customer?${query}`);
 
-    expect(status).toBe(400);
-  });
+      expect(status).toBe(400);
+    },
+  );
 
   it("any other parameter is not sent", async () => {
     await expectNotSent(service, list(untyped({ offset: 10, pageSize: 5 })), "offset", "pageSize");
   });
 });
 
-describe.each(["data", "array", "data-key", "root-key"] as const)("customers.list where the answer's shape is %s", (v1List) => {
-  describe.each(["links", "meta", "pagination", "totals", "none"] as const)("and its pages are told by %s", (v1Paging) => {
-    describe.each(["resource", "envelope", "flat"] as const)("and a contact is %s", (v1ListedCustomer) => {
-      const service = useService({ door: "in process", organizations: crowded, variants: { v1List, v1Paging, v1ListedCustomer } });
+describe.each(["data", "array", "data-key", "root-key"] as const)(
+  "customers.list where the answer's shape is %s",
+  (v1List) => {
+    describe.each(["links", "meta", "pagination", "totals", "none"] as const)(
+      "and its pages are told by %s",
+      (v1Paging) => {
+        describe.each(["resource", "envelope", "flat"] as const)(
+          "and a contact is %s",
+          (v1ListedCustomer) => {
+            const service = useService({
+              door: "in process",
+              organizations: crowded,
+              variants: { v1List, v1Paging, v1ListedCustomer },
+            });
 
-      it("every contact comes once, as a profile", async () => {
-        const profiles = await service.audience.v1.customers.list().toArray();
+            it("every contact comes once, as a profile", async () => {
+              const profiles = await service.audience.v1.customers.list().toArray();
 
-        expect(profiles.map(({ id }) => id)).toEqual(idsFrom(0, 205));
-        expect(profiles[0]).toMatchObject({ id: "c0", attributes: { email: "c0@example.com" } });
-      });
-    });
-  });
-});
+              expect(profiles.map(({ id }) => id)).toEqual(idsFrom(0, 205));
+              expect(profiles[0]).toMatchObject({ id: "c0", attributes: { email: "c0@example.com" } });
+            });
+          },
+        );
+      },
+    );
+  },
+);

@@ -25,7 +25,10 @@ describe.each(doors)("events.send, %s", (door) => {
         method: "POST",
         path: "/api/v1/events",
         query: {},
-        headers: { "content-type": expect.stringMatching(/^application\/json\b/), "x-api-key": "acme-mock-key" },
+        headers: {
+          "content-type": expect.stringMatching(/^application\/json\b/),
+          "x-api-key": "acme-mock-key",
+        },
         body: event,
         applied: true,
       },
@@ -36,7 +39,9 @@ describe.each(doors)("events.send, %s", (door) => {
     await send();
     await send({ uniqueIdentifier: "order-2" });
 
-    expect(service.books().events.map(({ contactId, uniqueIdentifier }) => [contactId, uniqueIdentifier])).toEqual([
+    expect(
+      service.books().events.map(({ contactId, uniqueIdentifier }) => [contactId, uniqueIdentifier]),
+    ).toEqual([
       ["ada", "order-1"],
       ["ada", "order-2"],
     ]);
@@ -51,7 +56,9 @@ describe.each(doors)("events.send, %s", (door) => {
   it("an automation that eventName triggers fires", async () => {
     await send();
 
-    expect(service.books().automationRuns).toMatchObject([{ automation: "Thanks", contactId: "ada", on: { event: "order placed" } }]);
+    expect(service.books().automationRuns).toMatchObject([
+      { automation: "Thanks", contactId: "ada", on: { event: "order placed" } },
+    ]);
   });
 
   it("the same uniqueIdentifier again is safe: one event, one run", async () => {
@@ -59,7 +66,10 @@ describe.each(doors)("events.send, %s", (door) => {
     const again = await send();
 
     expect(again).toEqual(first);
-    expect(service.books()).toMatchObject({ events: [{ uniqueIdentifier: "order-1" }], automationRuns: [{ automation: "Thanks" }] });
+    expect(service.books()).toMatchObject({
+      events: [{ uniqueIdentifier: "order-1" }],
+      automationRuns: [{ automation: "Thanks" }],
+    });
     expect(service.mock.requests.map(({ applied }) => applied)).toEqual([true, false]);
   });
 
@@ -102,13 +112,17 @@ describe.each<[number, unknown]>([
   });
 });
 
-describe.each(["contact", "root"] as const)("events.send where contactUUID belongs in the %s", (contactUuidPlace) => {
-  const service = useService({ variants: { contactUuidPlace } });
+describe.each(["contact", "root"] as const)(
+  "events.send where contactUUID belongs in the %s",
+  (contactUuidPlace) => {
+    const service = useService({ variants: { contactUuidPlace } });
 
-  it("there it names the contact", async () => {
-    const naming = contactUuidPlace === "contact" ? { contact: { contactUUID: "grace" } } : { contactUUID: "grace" };
-    await service.audience.v1.events.send({ eventName: "order placed", ...naming });
+    it("there it names the contact", async () => {
+      const naming =
+        contactUuidPlace === "contact" ? { contact: { contactUUID: "grace" } } : { contactUUID: "grace" };
+      await service.audience.v1.events.send({ eventName: "order placed", ...naming });
 
-    expect(service.books().events).toMatchObject([{ contactId: "grace" }]);
-  });
-});
+      expect(service.books().events).toMatchObject([{ contactId: "grace" }]);
+    });
+  },
+);

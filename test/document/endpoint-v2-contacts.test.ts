@@ -6,7 +6,8 @@ import { emailIdentifier, phoneIdentifier, untyped, v2Contact } from "./samples.
 
 describe.each(doors)("v2.contacts.upsert, %s", (door) => {
   const service = useService({ door });
-  const upsert = (...args: Parameters<typeof service.audience.v2.contacts.upsert>) => service.audience.v2.contacts.upsert(...args);
+  const upsert = (...args: Parameters<typeof service.audience.v2.contacts.upsert>) =>
+    service.audience.v2.contacts.upsert(...args);
 
   it("sends the contact as JSON with the v2 key and the app id", async () => {
     await upsert(v2Contact());
@@ -39,7 +40,10 @@ describe.each(doors)("v2.contacts.upsert, %s", (door) => {
     await upsert(v2Contact());
 
     expect(service.books().contacts).toHaveLength(3);
-    expect(service.contact("alan@example.com")).toMatchObject({ first_name: "Alan", email_opt_in: "SUBSCRIBED" });
+    expect(service.contact("alan@example.com")).toMatchObject({
+      first_name: "Alan",
+      email_opt_in: "SUBSCRIBED",
+    });
   });
 
   it.each([
@@ -59,7 +63,11 @@ describe.each(doors)("v2.contacts.upsert, %s", (door) => {
     const error = await errorOf(upsert(v2Contact({ identifiers: [phoneIdentifier("7654321")] })));
 
     expect(error).toBeInstanceOf(BadRequestError);
-    expect(error).toMatchObject({ status: 400, outcome: "not-applied", body: { status: "error", message: expect.stringContaining("email") } });
+    expect(error).toMatchObject({
+      status: 400,
+      outcome: "not-applied",
+      body: { status: "error", message: expect.stringContaining("email") },
+    });
     expect(service.mock.requests).toMatchObject([{ status: 400, applied: false }]);
     expect(service.books().contacts).toHaveLength(2);
   });
@@ -78,7 +86,11 @@ describe.each(doors)("v2.contacts.upsert, %s", (door) => {
     const error = await errorOf(upsert(v2Contact(), { maxRetries: 0 }));
 
     expect(error).toBeInstanceOf(ServerError);
-    expect(error).toMatchObject({ status: 500, outcome: "unknown", body: { status: "error", message: expect.any(String) } });
+    expect(error).toMatchObject({
+      status: 500,
+      outcome: "unknown",
+      body: { status: "error", message: expect.any(String) },
+    });
     expect(service.contact("alan@example.com")).toBeDefined();
   });
 

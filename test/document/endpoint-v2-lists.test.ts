@@ -5,13 +5,25 @@ import { doors, useService } from "./doors.ts";
 import { errorOf, expectNotSent } from "./refusals.ts";
 import { untyped } from "./samples.ts";
 
-const lists = Array.from({ length: 45 }, (_, at) => ({ id: `l${at}`, name: `List ${at}`, created_at: 1_700_000_000 + at }));
-const crowded = [{ ...acme, lists: [...lists, { id: "engaged", name: "Engaged", type: "SEGMENT" as const }], contacts: [], automations: [] }];
+const lists = Array.from({ length: 45 }, (_, at) => ({
+  id: `l${at}`,
+  name: `List ${at}`,
+  created_at: 1_700_000_000 + at,
+}));
+const crowded = [
+  {
+    ...acme,
+    lists: [...lists, { id: "engaged", name: "Engaged", type: "SEGMENT" as const }],
+    contacts: [],
+    automations: [],
+  },
+];
 const uuids = lists.map(({ id }) => id);
 
 describe.each(doors)("v2.lists.list, %s", (door) => {
   const service = useService({ door, organizations: crowded });
-  const list = (...query: Parameters<typeof service.audience.v2.lists.list>) => service.audience.v2.lists.list(...query);
+  const list = (...query: Parameters<typeof service.audience.v2.lists.list>) =>
+    service.audience.v2.lists.list(...query);
 
   it("sends no body, page and limit as the query, and the v2 key with the app id", async () => {
     await list({ page: 2, limit: 5 });
@@ -33,7 +45,11 @@ describe.each(doors)("v2.lists.list, %s", (door) => {
     const all = await list().toArray();
 
     expect(all.map(({ uuid }) => uuid)).toEqual(uuids);
-    expect(service.mock.requests.map(({ query }) => query["limit"])).toEqual([undefined, undefined, undefined]);
+    expect(service.mock.requests.map(({ query }) => query["limit"])).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   it("the page is 1 where none is given", async () => {
@@ -93,12 +109,15 @@ describe.each(doors)("v2.lists.list, %s", (door) => {
     await expectNotSent(service, list(untyped({ [name]: value })), name);
   });
 
-  it.each(["page=-1", "page=0", "page=x", "limit=-1", "limit=1.5"])("%s is a 400 of the service, with the v2 error body", async (query) => {
-    const { status, body } = await service.send("GET", `/v2/lists?${query}`);
+  it.each(["page=-1", "page=0", "page=x", "limit=-1", "limit=1.5"])(
+    "%s is a 400 of the service, with the v2 error body",
+    async (query) => {
+      const { status, body } = await service.send("GET", `/v2/lists?${query}`);
 
-    expect(status).toBe(400);
-    expect(body).toEqual({ status: "error", message: expect.any(String) });
-  });
+      expect(status).toBe(400);
+      expect(body).toEqual({ status: "error", message: expect.any(String) });
+    },
+  );
 
   it("a 401 is an AuthenticationError", async () => {
     const error = await errorOf(service.clientWith({ appId: "another-app" }).v2.lists.list());

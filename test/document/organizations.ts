@@ -12,7 +12,13 @@ export const acme: MockOrganizationSeed = {
     { id: "engaged", name: "Engaged", type: "SEGMENT", created_at: 1_700_000_002 },
   ],
   contacts: [
-    { id: "ada", email: "ada@example.com", phone: "+390111111", first_name: "Ada", email_opt_in: "UNSUBSCRIBED" },
+    {
+      id: "ada",
+      email: "ada@example.com",
+      phone: "+390111111",
+      first_name: "Ada",
+      email_opt_in: "UNSUBSCRIBED",
+    },
     { id: "grace", email: "grace@example.com", email_opt_in: "SUBSCRIBED", lists: ["news"] },
   ],
   automations: [
@@ -23,4 +29,8 @@ export const acme: MockOrganizationSeed = {
 };
 
 /** Another organization of the same service, without lists, contacts or a welcome email flow. */
-export const globex: MockOrganizationSeed = { id: "globex", apiKeys: ["globex-mock-key"], appId: "globex-mock-app" };
+export const globex: MockOrganizationSeed = {
+  id: "globex",
+  apiKeys: ["globex-mock-key"],
+  appId: "globex-mock-app",
+};

@@ -3,7 +3,11 @@ import { ValidationError } from "audience-sdk";
 import type { Service } from "./doors.ts";
 
 /** The call rejects with one issue for each of these paths, and nothing has arrived at the mock. */
-export async function expectNotSent(service: Service, call: PromiseLike<unknown>, ...paths: string[]): Promise<ValidationError> {
+export async function expectNotSent(
+  service: Service,
+  call: PromiseLike<unknown>,
+  ...paths: string[]
+): Promise<ValidationError> {
   const error = await errorOf(call);
   expect(error).toBeInstanceOf(ValidationError);
   const refusal = error as ValidationError; // True: the line above has failed otherwise.

@@ -1,6 +1,10 @@
 import type { V2Contact, V2Identifier } from "audience-sdk";
 
-export const consent: V2Identifier["consent"] = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "web form" };
+export const consent: V2Identifier["consent"] = {
+  createdAt: "2026-01-31T09:30:00Z",
+  ip: "192.0.2.1",
+  source: "web form",
+};
 
 export function emailIdentifier(id: string, status = "subscribed"): V2Identifier {
   return { type: "email", id, channels: { email: { status } }, consent };

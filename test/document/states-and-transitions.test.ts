@@ -34,24 +34,37 @@ describe("customers.upsert", () => {
     expect(state("new@example.com")).toBe(sent);
   });
 
-  it.each(states)("contact is %s, email_opt_in omitted (not documented): the mock keeps it, unless told otherwise", async (before) => {
-    await upsert({ email: "new@example.com", email_opt_in: before });
-    await upsert({ email: "new@example.com", first_name: "New" });
+  it.each(states)(
+    "contact is %s, email_opt_in omitted (not documented): the mock keeps it, unless told otherwise",
+    async (before) => {
+      await upsert({ email: "new@example.com", email_opt_in: before });
+      await upsert({ email: "new@example.com", first_name: "New" });
 
-    expect(state("new@example.com")).toBe(before);
-  });
+      expect(state("new@example.com")).toBe(before);
+    },
+  );
 
   it("phone_opt_in has a state of its own", async () => {
-    await upsert({ email: "new@example.com", phone: "1234567", email_opt_in: "UNSUBSCRIBED", phone_opt_in: "SUBSCRIBED" });
+    await upsert({
+      email: "new@example.com",
+      phone: "1234567",
+      email_opt_in: "UNSUBSCRIBED",
+      phone_opt_in: "SUBSCRIBED",
+    });
 
-    expect(service.contact("new@example.com")).toMatchObject({ email_opt_in: "UNSUBSCRIBED", phone_opt_in: "SUBSCRIBED" });
+    expect(service.contact("new@example.com")).toMatchObject({
+      email_opt_in: "UNSUBSCRIBED",
+      phone_opt_in: "SUBSCRIBED",
+    });
   });
 });
 
 describe("contactGroups.addContact", () => {
   const service = useService();
-  const add = (email: string, email_opt_in: V1OptIn) => service.audience.v1.contactGroups.addContact("news", { email, email_opt_in });
-  const addOmitted = (email: string) => service.audience.v1.contactGroups.addContact("news", { email }, serviceDecides);
+  const add = (email: string, email_opt_in: V1OptIn) =>
+    service.audience.v1.contactGroups.addContact("news", { email, email_opt_in });
+  const addOmitted = (email: string) =>
+    service.audience.v1.contactGroups.addContact("news", { email }, serviceDecides);
   const state = (email: string) => service.contact(email)?.email_opt_in;
 
   it("contact does not exist, email_opt_in omitted: NON_SUBSCRIBED, action created", async () => {
@@ -69,22 +82,32 @@ describe("contactGroups.addContact", () => {
     expect(state("new@example.com")).toBe("SUBSCRIBED");
   });
 
-  it.each(states)("contact does not exist, email_opt_in %s sent: the value sent, and a member", async (sent) => {
-    const { contact } = await add("new@example.com", sent);
+  it.each(states)(
+    "contact does not exist, email_opt_in %s sent: the value sent, and a member",
+    async (sent) => {
+      const { contact } = await add("new@example.com", sent);
 
-    expect(contact.action).toBe("created");
-    expect(state("new@example.com")).toBe(sent);
-    expect(service.books().memberships).toContainEqual(expect.objectContaining({ listId: "news", contactId: contact.contactUUID }));
-  });
+      expect(contact.action).toBe("created");
+      expect(state("new@example.com")).toBe(sent);
+      expect(service.books().memberships).toContainEqual(
+        expect.objectContaining({ listId: "news", contactId: contact.contactUUID }),
+      );
+    },
+  );
 
-  it.each(pairs)("contact is %s, email_opt_in %s sent: the value sent, and a member", async (before, sent) => {
-    await service.audience.v1.customers.upsert({ email: "new@example.com", email_opt_in: before });
-    const { contact } = await add("new@example.com", sent);
+  it.each(pairs)(
+    "contact is %s, email_opt_in %s sent: the value sent, and a member",
+    async (before, sent) => {
+      await service.audience.v1.customers.upsert({ email: "new@example.com", email_opt_in: before });
+      const { contact } = await add("new@example.com", sent);
 
-    expect(contact.action).toBe("updated");
-    expect(state("new@example.com")).toBe(sent);
-    expect(service.books().memberships).toContainEqual(expect.objectContaining({ listId: "news", contactId: contact.contactUUID }));
-  });
+      expect(contact.action).toBe("updated");
+      expect(state("new@example.com")).toBe(sent);
+      expect(service.books().memberships).toContainEqual(
+        expect.objectContaining({ listId: "news", contactId: contact.contactUUID }),
+      );
+    },
+  );
 
   it("omitting email_opt_in twice first creates, then subscribes: why the client asks for it", async () => {
     await addOmitted("new@example.com");
@@ -95,9 +118,14 @@ describe("contactGroups.addContact", () => {
 
   it("omitting it on the client is an error that tells why, so nobody is subscribed by accident", async () => {
     // The types refuse it too.
-    const error = await errorOf(service.audience.v1.contactGroups.addContact("news", { email: "ada@example.com" } as never));
+    const error = await errorOf(
+      service.audience.v1.contactGroups.addContact("news", { email: "ada@example.com" } as never),
+    );
 
-    expect(error).toMatchObject({ code: "validation", issues: [{ path: ["email_opt_in"], message: expect.stringContaining("SUBSCRIBED") }] });
+    expect(error).toMatchObject({
+      code: "validation",
+      issues: [{ path: ["email_opt_in"], message: expect.stringContaining("SUBSCRIBED") }],
+    });
     expect(state("ada@example.com")).toBe("UNSUBSCRIBED");
     expect(service.mock.requests).toEqual([]);
   });
@@ -107,12 +135,15 @@ describe("joining a list", () => {
   const service = useService();
   const add = (listId: string, email = "ada@example.com") =>
     service.audience.v1.contactGroups.addContact(listId, { email, email_opt_in: "SUBSCRIBED" });
-  const triggers = () => service.books().triggers.map(({ name, contactId, listId }) => [name, contactId, listId]);
+  const triggers = () =>
+    service.books().triggers.map(({ name, contactId, listId }) => [name, contactId, listId]);
 
   it("who is no member becomes one, and the trigger fires", async () => {
     await add("news");
 
-    expect(service.books().memberships).toContainEqual(expect.objectContaining({ listId: "news", contactId: "ada" }));
+    expect(service.books().memberships).toContainEqual(
+      expect.objectContaining({ listId: "news", contactId: "ada" }),
+    );
     expect(triggers()).toEqual([["subscribed to list", "ada", "news"]]);
   });
 
@@ -145,7 +176,9 @@ describe("joining a list", () => {
 
   it("it fires once over both families", async () => {
     await add("news");
-    await service.audience.v2.contacts.upsert(v2Contact({ listIds: ["news"], identifiers: [emailIdentifier("ada@example.com")] }));
+    await service.audience.v2.contacts.upsert(
+      v2Contact({ listIds: ["news"], identifiers: [emailIdentifier("ada@example.com")] }),
+    );
 
     expect(triggers()).toHaveLength(1);
   });
@@ -157,7 +190,10 @@ describe("joining a list", () => {
   });
 
   it("the status governs whether e-mail reaches the contact: an unsubscribed one joins and stays unsubscribed", async () => {
-    await service.audience.v1.contactGroups.addContact("news", { email: "ada@example.com", email_opt_in: "UNSUBSCRIBED" });
+    await service.audience.v1.contactGroups.addContact("news", {
+      email: "ada@example.com",
+      email_opt_in: "UNSUBSCRIBED",
+    });
 
     expect(service.contact("ada@example.com")?.email_opt_in).toBe("UNSUBSCRIBED");
     expect(service.books().memberships.map(({ contactId }) => contactId)).toContain("ada");
@@ -166,7 +202,8 @@ describe("joining a list", () => {
 
 describe("v2 channel statuses", () => {
   const service = useService();
-  const upsert = (...identifiers: ReturnType<typeof emailIdentifier>[]) => service.audience.v2.contacts.upsert(v2Contact({ identifiers }));
+  const upsert = (...identifiers: ReturnType<typeof emailIdentifier>[]) =>
+    service.audience.v2.contacts.upsert(v2Contact({ identifiers }));
 
   it.each([
     ["subscribed", "SUBSCRIBED"],
@@ -180,25 +217,33 @@ describe("v2 channel statuses", () => {
   it("a channel that no identifier names stays as it is", async () => {
     await upsert(phoneIdentifier("+390111111", "subscribed"));
 
-    expect(service.contact("ada@example.com")).toMatchObject({ email_opt_in: "UNSUBSCRIBED", phone_opt_in: "SUBSCRIBED" });
+    expect(service.contact("ada@example.com")).toMatchObject({
+      email_opt_in: "UNSUBSCRIBED",
+      phone_opt_in: "SUBSCRIBED",
+    });
   });
 
   it("other statuses are not documented, and are sent", async () => {
     await upsert(emailIdentifier("new@example.com", "pending"));
 
-    expect(service.mock.requests).toMatchObject([{ status: 200, body: { identifiers: [{ channels: { email: { status: "pending" } } }] } }]);
+    expect(service.mock.requests).toMatchObject([
+      { status: 200, body: { identifiers: [{ channels: { email: { status: "pending" } } }] } },
+    ]);
   });
 });
 
-describe.each(["SUBSCRIBED", "NON_SUBSCRIBED"] as const)("customers.upsert where the service makes an omitted email_opt_in %s", (state) => {
-  const service = useService({ variants: { emailOptInOmitted: state } });
+describe.each(["SUBSCRIBED", "NON_SUBSCRIBED"] as const)(
+  "customers.upsert where the service makes an omitted email_opt_in %s",
+  (state) => {
+    const service = useService({ variants: { emailOptInOmitted: state } });
 
-  it("an existing contact gets it, and the one who says it is not surprised", async () => {
-    const { customers } = service.audience.v1;
-    const omitted = await customers.upsert({ email: "ada@example.com", first_name: "Ada" });
-    const said = await customers.upsert({ email: "ada@example.com", email_opt_in: "UNSUBSCRIBED" });
+    it("an existing contact gets it, and the one who says it is not surprised", async () => {
+      const { customers } = service.audience.v1;
+      const omitted = await customers.upsert({ email: "ada@example.com", first_name: "Ada" });
+      const said = await customers.upsert({ email: "ada@example.com", email_opt_in: "UNSUBSCRIBED" });
 
-    expect(omitted.attributes.email_opt_in).toBe(state);
-    expect(said.attributes.email_opt_in).toBe("UNSUBSCRIBED");
-  });
-});
+      expect(omitted.attributes.email_opt_in).toBe(state);
+      expect(said.attributes.email_opt_in).toBe("UNSUBSCRIBED");
+    });
+  },
+);

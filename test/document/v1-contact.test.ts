@@ -20,10 +20,20 @@ const upTo = (max: number) => ({
 });
 const between = (min: number, max: number) => ({
   rule: `${min} to ${max} characters`,
-  allowed: [characters(min), characters(min + 1), characters(max - 1), characters(max), characters(max, "🎈")],
+  allowed: [
+    characters(min),
+    characters(min + 1),
+    characters(max - 1),
+    characters(max),
+    characters(max, "🎈"),
+  ],
   forbidden: ["", characters(min - 1), characters(min - 1, "🎈"), characters(max + 1), 12_345_678, null],
 });
-const text = { rule: "any text", allowed: ["", "crm-7", characters(1_000)], forbidden: [7, false, {}, ["x"], null] };
+const text = {
+  rule: "any text",
+  allowed: ["", "crm-7", characters(1_000)],
+  forbidden: [7, false, {}, ["x"], null],
+};
 const yesOrNo = { rule: "true or false", allowed: [true, false], forbidden: ["true", "", 0, 1, null] };
 
 /** The table "v1 contact", row by row; `custom_properties` has rules of its own and a file of its own. */
@@ -47,7 +57,16 @@ const rows: readonly Row[] = [
     field: "dob",
     rule: "a day of the calendar",
     allowed: ["1815-12-10", "2024-02-29", "2000-02-29"],
-    forbidden: ["2023-02-29", "1900-02-29", "2026-13-01", "10.12.1815", "1815-12-10T00:00:00Z", "", 18_151_210, null],
+    forbidden: [
+      "2023-02-29",
+      "1900-02-29",
+      "2026-13-01",
+      "10.12.1815",
+      "1815-12-10T00:00:00Z",
+      "",
+      18_151_210,
+      null,
+    ],
   },
   {
     field: "gender",
@@ -64,7 +83,9 @@ const rows: readonly Row[] = [
 ];
 
 const cases = (kind: "allowed" | "forbidden") =>
-  rows.flatMap(({ field, rule, [kind]: values }) => values.map((value) => ({ field, rule, value, shown: shown(value) })));
+  rows.flatMap(({ field, rule, [kind]: values }) =>
+    values.map((value) => ({ field, rule, value, shown: shown(value) })),
+  );
 
 /** The two calls that write a v1 contact. */
 const writes = [
@@ -76,7 +97,8 @@ const writes = [
   {
     name: "contactGroups.addContact",
     path: "/api/v1/contact-groups/news/contacts",
-    call: ({ audience }: Service, contact: unknown) => audience.v1.contactGroups.addContact("news", untyped(contact)),
+    call: ({ audience }: Service, contact: unknown) =>
+      audience.v1.contactGroups.addContact("news", untyped(contact)),
   },
 ];
 
@@ -110,13 +132,21 @@ describe.each(writes)("a v1 contact, written by $name", ({ path, call }) => {
     const contact = Object.fromEntries(rows.map(({ field, allowed }) => [field, allowed[0]]));
     await call(service, { ...contact, country: "IT", custom_properties: { plan: "gold" } });
 
-    expect(service.contact("new@example.com")).toMatchObject({ ...contact, country: "IT", custom_properties: { plan: "gold" } });
+    expect(service.contact("new@example.com")).toMatchObject({
+      ...contact,
+      country: "IT",
+      custom_properties: { plan: "gold" },
+    });
   });
 
   it("only the fields that are sent are written", async () => {
     await call(service, { email: "ada@example.com", email_opt_in: "SUBSCRIBED", last_name: "Lovelace" });
 
-    expect(service.contact("ada@example.com")).toMatchObject({ first_name: "Ada", last_name: "Lovelace", phone: "+390111111" });
+    expect(service.contact("ada@example.com")).toMatchObject({
+      first_name: "Ada",
+      last_name: "Lovelace",
+      phone: "+390111111",
+    });
   });
 
   it("a field that is undefined is left out", async () => {
@@ -136,14 +166,32 @@ describe.each(writes)("a v1 contact, written by $name", ({ path, call }) => {
     expect(error.issues[0]?.message).toContain(meant);
   });
 
-  it.each(["unknown", "constructor", "id", "created", ""])("the service refuses the unrecognized field %j", async (key) => {
-    await expectRefusedByService(service, path, { ...base, [key]: "x" });
-  });
+  it.each(["unknown", "constructor", "id", "created", ""])(
+    "the service refuses the unrecognized field %j",
+    async (key) => {
+      await expectRefusedByService(service, path, { ...base, [key]: "x" });
+    },
+  );
 
   it("all that is wrong is told at once", async () => {
-    const contact = { ...base, phone: "1", gender: "male", dob: "2023-02-29", firstName: "Ada", custom_properties: { a: { b: 1 } } };
+    const contact = {
+      ...base,
+      phone: "1",
+      gender: "male",
+      dob: "2023-02-29",
+      firstName: "Ada",
+      custom_properties: { a: { b: 1 } },
+    };
 
-    await expectNotSent(service, call(service, contact), "phone", "gender", "dob", "firstName", "custom_properties.a");
+    await expectNotSent(
+      service,
+      call(service, contact),
+      "phone",
+      "gender",
+      "dob",
+      "firstName",
+      "custom_properties.a",
+    );
   });
 });
 

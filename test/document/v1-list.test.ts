@@ -18,7 +18,13 @@ describe("a contact group", () => {
   it("its other fields are not documented, and come as they are", async () => {
     const group = await service.audience.v1.contactGroups.get("news");
 
-    expect(group).toEqual({ id: "news", name: "Newsletter", type: "LIST", description: "Weekly", created_at: 1_700_000_000 });
+    expect(group).toEqual({
+      id: "news",
+      name: "Newsletter",
+      type: "LIST",
+      description: "Weekly",
+      created_at: 1_700_000_000,
+    });
   });
 
   it.each([

@@ -8,7 +8,8 @@ const CREATE = "/api/v1/customer/create";
 
 describe("the profile envelope", () => {
   const service = useService();
-  const path = (value: unknown, keys: string) => keys.split(".").reduce<unknown>((at, key) => Reflect.get(Object(at), key), value);
+  const path = (value: unknown, keys: string) =>
+    keys.split(".").reduce<unknown>((at, key) => Reflect.get(Object(at), key), value);
 
   it.each([
     ["data.type", "profile"],
@@ -30,7 +31,9 @@ describe("the profile envelope", () => {
     const { links, relationships } = await service.audience.v1.customers.get("ada");
 
     expect(new URL(links?.self ?? "").pathname).toBe("/api/v1/customer/ada");
-    expect(new URL(relationships?.lists?.links?.related ?? "").pathname).toMatch(/^\/api\/v1\/customer\/ada\//);
+    expect(new URL(relationships?.lists?.links?.related ?? "").pathname).toMatch(
+      /^\/api\/v1\/customer\/ada\//,
+    );
   });
 
   it("fits its schema", async () => {
@@ -48,7 +51,10 @@ describe("the profile envelope", () => {
   });
 
   it("the same profile comes from creating, updating, getting and listing", async () => {
-    const written = await service.audience.v1.customers.upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" });
+    const written = await service.audience.v1.customers.upsert({
+      email: "ada@example.com",
+      email_opt_in: "SUBSCRIBED",
+    });
     const got = await service.audience.v1.customers.get("ada");
     const [listed] = await service.audience.v1.customers.list().toArray({ max: 1 });
 
@@ -58,7 +64,10 @@ describe("the profile envelope", () => {
 
   it("the id stays the same over all writes", async () => {
     const { id } = await service.audience.v1.customers.upsert({ email: "new@example.com" });
-    const again = await service.audience.v1.customers.upsert({ email: "new@example.com", first_name: "Renamed" });
+    const again = await service.audience.v1.customers.upsert({
+      email: "new@example.com",
+      first_name: "Renamed",
+    });
 
     expect(again.id).toBe(id);
   });
@@ -77,7 +86,10 @@ describe("the profile envelope", () => {
   });
 
   it("further attributes are kept, though they are not documented", async () => {
-    const { attributes } = await service.audience.v1.customers.upsert({ email: "new@example.com", external_id: "crm-7" });
+    const { attributes } = await service.audience.v1.customers.upsert({
+      email: "new@example.com",
+      external_id: "crm-7",
+    });
 
     expect(attributes["external_id"]).toBe("crm-7");
   });
@@ -90,9 +102,15 @@ describe("a profile over time", () => {
   it("created stays, and updated is the time of the last write", async () => {
     await service.audience.v1.customers.upsert({ email: "new@example.com" });
     nowMs += 60_000;
-    const { attributes } = await service.audience.v1.customers.upsert({ email: "new@example.com", first_name: "Renamed" });
+    const { attributes } = await service.audience.v1.customers.upsert({
+      email: "new@example.com",
+      first_name: "Renamed",
+    });
 
-    expect(attributes).toMatchObject({ created: "2026-01-01T00:00:00.000Z", updated: "2026-01-01T00:01:00.000Z" });
+    expect(attributes).toMatchObject({
+      created: "2026-01-01T00:00:00.000Z",
+      updated: "2026-01-01T00:01:00.000Z",
+    });
   });
 });
 
@@ -100,7 +118,11 @@ describe("a profile with the documented attributes only", () => {
   const service = useService({ variants: { profileAttributes: "documented" } });
 
   it("holds seven at most, and what has no value is absent", async () => {
-    const { attributes } = await service.audience.v1.customers.upsert({ email: "new@example.com", first_name: "New", last_name: "One" });
+    const { attributes } = await service.audience.v1.customers.upsert({
+      email: "new@example.com",
+      first_name: "New",
+      last_name: "One",
+    });
 
     expect(attributes).toEqual({
       email: "new@example.com",
@@ -118,7 +140,9 @@ describe("an answer that is no profile", () => {
 
   it("is an UnexpectedResponseError, and after a write the outcome is unknown", async () => {
     service.mock.addFault({ kind: "wrong-json", operation: "v1.customers.upsert" });
-    const error = await errorOf(service.audience.v1.customers.upsert({ email: "new@example.com", email_opt_in: "SUBSCRIBED" }));
+    const error = await errorOf(
+      service.audience.v1.customers.upsert({ email: "new@example.com", email_opt_in: "SUBSCRIBED" }),
+    );
 
     expect(error).toBeInstanceOf(UnexpectedResponseError);
     expect(error).toMatchObject({ status: 201, outcome: "unknown" });

@@ -13,7 +13,11 @@ interface Row {
   storedAs?: string;
 }
 
-const text = { rule: "any text", allowed: ["", "x", characters(1_000, "🎈")], forbidden: [7, true, {}, ["x"], null] };
+const text = {
+  rule: "any text",
+  allowed: ["", "x", characters(1_000, "🎈")],
+  forbidden: [7, true, {}, ["x"], null],
+};
 const noDays = ["1912-02-30", "1912-13-01", "23 June 1912", "", 19_120_623, null];
 
 /** The table "v2 contact", row by row; `listIds` and `identifiers` follow below. */
@@ -38,18 +42,30 @@ const rows: readonly Row[] = [
   { field: "provinceCode", ...text },
   { field: "state", ...text, storedAs: "state" },
   { field: "postalCode", ...text, storedAs: "postal_code" },
-  { field: "gender", rule: "a text of an open set", allowed: ["m", "f", "x", "non-binary", ""], forbidden: [1, true, null] },
+  {
+    field: "gender",
+    rule: "a text of an open set",
+    allowed: ["m", "f", "x", "non-binary", ""],
+    forbidden: [1, true, null],
+  },
   {
     field: "createdAt",
     rule: "a day or a date-time",
     allowed: ["2020-01-01", "2020-01-01T10:00", "2020-01-01T10:00:00Z", "2020-01-01T10:00:00.123+02:00"],
     forbidden: [...noDays, "2020-01-01T25:00:00Z", "2020-01-01 10:00:00"],
   },
-  { field: "triggerWelcomeEmail", rule: "true or false", allowed: [true, false], forbidden: ["true", 1, 0, "", null] },
+  {
+    field: "triggerWelcomeEmail",
+    rule: "true or false",
+    allowed: [true, false],
+    forbidden: ["true", 1, 0, "", null],
+  },
 ];
 
 const cases = (kind: "allowed" | "forbidden") =>
-  rows.flatMap(({ field, rule, storedAs, [kind]: values }) => values.map((value) => ({ field, rule, storedAs, value, shown: shown(value) })));
+  rows.flatMap(({ field, rule, storedAs, [kind]: values }) =>
+    values.map((value) => ({ field, rule, storedAs, value, shown: shown(value) })),
+  );
 
 describe("a v2 contact", () => {
   const service = useService();
@@ -73,13 +89,19 @@ describe("a v2 contact", () => {
     await expectRefusedByService(service, "/v2/contacts", { ...v2Contact(), [field]: value });
   });
 
-  it.each(["firstName", "listIds", "identifiers"])("%s is required: without it nothing is sent", async (field) => {
-    await expectNotSent(service, upsert({ ...v2Contact(), [field]: undefined }), field);
-  });
+  it.each(["firstName", "listIds", "identifiers"])(
+    "%s is required: without it nothing is sent",
+    async (field) => {
+      await expectNotSent(service, upsert({ ...v2Contact(), [field]: undefined }), field);
+    },
+  );
 
-  it.each(["firstName", "listIds", "identifiers"])("%s is required: without it the service refuses", async (field) => {
-    await expectRefusedByService(service, "/v2/contacts", { ...v2Contact(), [field]: undefined });
-  });
+  it.each(["firstName", "listIds", "identifiers"])(
+    "%s is required: without it the service refuses",
+    async (field) => {
+      await expectRefusedByService(service, "/v2/contacts", { ...v2Contact(), [field]: undefined });
+    },
+  );
 
   it("the other fields are optional", async () => {
     await upsert(v2Contact());
@@ -163,16 +185,24 @@ describe("a v2 contact", () => {
   });
 
   it("where no welcome flow is configured triggerWelcomeEmail starts nothing", async () => {
-    const globex = service.clientWith({ apiKey: "globex-mock-key", apiKeyV2: "globex-mock-key", appId: "globex-mock-app" });
+    const globex = service.clientWith({
+      apiKey: "globex-mock-key",
+      apiKeyV2: "globex-mock-key",
+      appId: "globex-mock-app",
+    });
     await globex.v2.contacts.upsert(v2Contact({ triggerWelcomeEmail: true }));
 
-    expect(service.mock.organization("globex")).toMatchObject({ contacts: [{ email: "alan@example.com" }], welcomeEmails: [] });
+    expect(service.mock.organization("globex")).toMatchObject({
+      contacts: [{ email: "alan@example.com" }],
+      welcomeEmails: [],
+    });
   });
 });
 
 describe("listIds", () => {
   const service = useService();
-  const upsert = (listIds: unknown) => service.audience.v2.contacts.upsert(v2Contact({ listIds: untyped(listIds) }));
+  const upsert = (listIds: unknown) =>
+    service.audience.v2.contacts.upsert(v2Contact({ listIds: untyped(listIds) }));
   const memberships = () => {
     const { memberships: all } = service.books();
     const id = service.contact("alan@example.com")?.id;
@@ -214,14 +244,18 @@ describe("listIds", () => {
     await expectNotSent(service, upsert(listIds), path);
   });
 
-  it.each<[unknown]>([["news"], [null], [{}], [[7]], [["news", null]]])("%j is refused by the service", async (listIds) => {
-    await expectRefusedByService(service, "/v2/contacts", { ...v2Contact(), listIds });
-  });
+  it.each<[unknown]>([["news"], [null], [{}], [[7]], [["news", null]]])(
+    "%j is refused by the service",
+    async (listIds) => {
+      await expectRefusedByService(service, "/v2/contacts", { ...v2Contact(), listIds });
+    },
+  );
 });
 
 describe("identifiers", () => {
   const service = useService();
-  const upsert = (identifiers: unknown) => service.audience.v2.contacts.upsert(v2Contact({ identifiers: untyped(identifiers) }));
+  const upsert = (identifiers: unknown) =>
+    service.audience.v2.contacts.upsert(v2Contact({ identifiers: untyped(identifiers) }));
 
   it.each<[unknown, string]>([
     [[], "identifiers"],
@@ -234,9 +268,12 @@ describe("identifiers", () => {
     await expectNotSent(service, upsert(identifiers), path);
   });
 
-  it.each<[unknown]>([[[]], [{}], ["alan@example.com"], [null], [[null]]])("at least one object is needed: the service refuses %j", async (identifiers) => {
-    await expectRefusedByService(service, "/v2/contacts", { ...v2Contact(), identifiers });
-  });
+  it.each<[unknown]>([[[]], [{}], ["alan@example.com"], [null], [[null]]])(
+    "at least one object is needed: the service refuses %j",
+    async (identifiers) => {
+      await expectRefusedByService(service, "/v2/contacts", { ...v2Contact(), identifiers });
+    },
+  );
 
   it("one is enough", async () => {
     await upsert([emailIdentifier("alan@example.com")]);

@@ -12,17 +12,51 @@ interface Row {
 }
 
 const text = { rule: "any text", allowed: ["", "import of 2026"], forbidden: [7, true, {}, null] };
-const noDateTimes = ["2026-01-31", "2026-02-30T09:30:00Z", "2026-01-31T24:01:00Z", "2026-01-31 09:30:00", "yesterday", "", 1_769_851_800, null];
-const noAddresses = ["", "localhost", "192.0.2.256", "192.0.2", "192.0.2.1:80", "2001:db8::1::2", "::1%eth0", 1, null];
+const noDateTimes = [
+  "2026-01-31",
+  "2026-02-30T09:30:00Z",
+  "2026-01-31T24:01:00Z",
+  "2026-01-31 09:30:00",
+  "yesterday",
+  "",
+  1_769_851_800,
+  null,
+];
+const noAddresses = [
+  "",
+  "localhost",
+  "192.0.2.256",
+  "192.0.2",
+  "192.0.2.1:80",
+  "2001:db8::1::2",
+  "::1%eth0",
+  1,
+  null,
+];
 
 /** The tables of an identifier and of its `consent`, row by row, on an e-mail identifier. */
 const rows: readonly Row[] = [
-  { path: "id", rule: "an e-mail address", allowed: ["a@b", "ALAN@example.com"], forbidden: ["", "alan", "a @b", 7, true, null] },
-  { path: "channels.email.status", rule: "any text", allowed: ["subscribed", "unsubscribed", "pending", ""], forbidden: [true, 1, {}, null] },
+  {
+    path: "id",
+    rule: "an e-mail address",
+    allowed: ["a@b", "ALAN@example.com"],
+    forbidden: ["", "alan", "a @b", 7, true, null],
+  },
+  {
+    path: "channels.email.status",
+    rule: "any text",
+    allowed: ["subscribed", "unsubscribed", "pending", ""],
+    forbidden: [true, 1, {}, null],
+  },
   {
     path: "consent.createdAt",
     rule: "a date-time",
-    allowed: ["2026-01-31T09:30:00Z", "2026-01-31T09:30", "2026-01-31T09:30:00.123456+05:30", "2024-02-29T23:59:59-11:00"],
+    allowed: [
+      "2026-01-31T09:30:00Z",
+      "2026-01-31T09:30",
+      "2026-01-31T09:30:00.123456+05:30",
+      "2024-02-29T23:59:59-11:00",
+    ],
     forbidden: noDateTimes,
   },
   {
@@ -35,7 +69,9 @@ const rows: readonly Row[] = [
 ];
 
 const cases = (kind: "allowed" | "forbidden") =>
-  rows.flatMap(({ path, rule, [kind]: values }) => values.map((value) => ({ path, rule, value, shown: shown(value) })));
+  rows.flatMap(({ path, rule, [kind]: values }) =>
+    values.map((value) => ({ path, rule, value, shown: shown(value) })),
+  );
 
 /** An e-mail identifier with another value, or none, at one place. */
 function changed(path: string, value: unknown): object {
@@ -52,7 +88,8 @@ const contactWith = (...identifiers: object[]) => ({ ...v2Contact(), identifiers
 
 describe("a v2 identifier", () => {
   const service = useService();
-  const upsert = (...identifiers: object[]) => service.audience.v2.contacts.upsert(untyped(contactWith(...identifiers)));
+  const upsert = (...identifiers: object[]) =>
+    service.audience.v2.contacts.upsert(untyped(contactWith(...identifiers)));
 
   it.each(cases("allowed"))("$path is $rule: $shown is taken", async ({ path, value }) => {
     const identifier = changed(path, value);
@@ -70,7 +107,16 @@ describe("a v2 identifier", () => {
     await expectRefusedByService(service, "/v2/contacts", contactWith(changed(path, value)));
   });
 
-  const required = ["type", "id", "channels", "channels.email.status", "consent", "consent.createdAt", "consent.ip", "consent.source"];
+  const required = [
+    "type",
+    "id",
+    "channels",
+    "channels.email.status",
+    "consent",
+    "consent.createdAt",
+    "consent.ip",
+    "consent.source",
+  ];
 
   it.each(required)("%s is required: without it nothing is sent", async (path) => {
     await expectNotSent(service, upsert(changed(path, undefined)), `identifiers.0.${path}`);
@@ -84,20 +130,29 @@ describe("a v2 identifier", () => {
     await expectNotSent(service, upsert(changed("type", type)), "identifiers.0.type");
   });
 
-  it.each(["EMAIL", "Phone", "fax", "", 1, null])("type is email or phone: the service refuses %j", async (type) => {
-    await expectRefusedByService(service, "/v2/contacts", contactWith(changed("type", type)));
-  });
+  it.each(["EMAIL", "Phone", "fax", "", 1, null])(
+    "type is email or phone: the service refuses %j",
+    async (type) => {
+      await expectRefusedByService(service, "/v2/contacts", contactWith(changed("type", type)));
+    },
+  );
 
-  it.each(["+390111111", 390_111_111, "call me"])("the id of a phone is a text or a number: %j", async (id) => {
-    await upsert(emailIdentifier("alan@example.com"), phoneIdentifier(id));
+  it.each(["+390111111", 390_111_111, "call me"])(
+    "the id of a phone is a text or a number: %j",
+    async (id) => {
+      await upsert(emailIdentifier("alan@example.com"), phoneIdentifier(id));
 
-    expect(service.contact("alan@example.com")?.phone).toBe(String(id));
-  });
+      expect(service.contact("alan@example.com")?.phone).toBe(String(id));
+    },
+  );
 
-  it.each([true, {}, ["+390111111"], null])("the id of a phone is a text or a number: %j is not sent", async (id) => {
-    const phone = { ...phoneIdentifier("+390111111"), id };
-    await expectNotSent(service, upsert(emailIdentifier("alan@example.com"), phone), "identifiers.1.id");
-  });
+  it.each([true, {}, ["+390111111"], null])(
+    "the id of a phone is a text or a number: %j is not sent",
+    async (id) => {
+      const phone = { ...phoneIdentifier("+390111111"), id };
+      await expectNotSent(service, upsert(emailIdentifier("alan@example.com"), phone), "identifiers.1.id");
+    },
+  );
 
   it("consent is kept with the identifier that it was given for", async () => {
     const phone = { ...phoneIdentifier("7654321"), consent: { ...consent, source: "call centre" } };
@@ -112,7 +167,9 @@ describe("a v2 identifier", () => {
   it("consent.createdAt may be a Date, which is sent as ISO 8601", async () => {
     await upsert(changed("consent.createdAt", new Date("2026-01-31T09:30:00Z")));
 
-    expect(service.mock.requests[0]?.body).toMatchObject({ identifiers: [{ consent: { createdAt: "2026-01-31T09:30:00.000Z" } }] });
+    expect(service.mock.requests[0]?.body).toMatchObject({
+      identifiers: [{ consent: { createdAt: "2026-01-31T09:30:00.000Z" } }],
+    });
   });
 });
 
@@ -121,7 +178,8 @@ describe("the channels of v2 identifiers", () => {
   const email = (channels: object) => ({ ...emailIdentifier("ada@example.com"), channels });
   const phone = (channels: object) => ({ ...phoneIdentifier("+390111111"), channels });
   const on = { status: "subscribed" };
-  const upsert = (...identifiers: object[]) => service.audience.v2.contacts.upsert(untyped(contactWith(...identifiers)));
+  const upsert = (...identifiers: object[]) =>
+    service.audience.v2.contacts.upsert(untyped(contactWith(...identifiers)));
 
   it.each<[string, object[]]>([
     ["an e-mail identifier with the email channel", [email({ email: on })]],
@@ -143,8 +201,16 @@ describe("the channels of v2 identifiers", () => {
     ["no phone identifier, and no channels", [email({})], ["identifiers.0.channels.email"]],
     ["no e-mail identifier, so phone is required", [phone({ email: on })], ["identifiers.0.channels.phone"]],
     ["no e-mail identifier, and no channels", [phone({})], ["identifiers.0.channels.phone"]],
-    ["two e-mail identifiers: each needs its email channel", [email({ email: on }), email({})], ["identifiers.1.channels.email"]],
-    ["two phone identifiers, none with its channel", [phone({}), phone({})], ["identifiers.0.channels.phone", "identifiers.1.channels.phone"]],
+    [
+      "two e-mail identifiers: each needs its email channel",
+      [email({ email: on }), email({})],
+      ["identifiers.1.channels.email"],
+    ],
+    [
+      "two phone identifiers, none with its channel",
+      [phone({}), phone({})],
+      ["identifiers.0.channels.phone", "identifiers.1.channels.phone"],
+    ],
   ];
 
   it.each(missing)("%s: not sent", async (_, identifiers, paths) => {

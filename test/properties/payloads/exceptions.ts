@@ -15,9 +15,14 @@ export interface NamedException {
 
 type Json = Record<string, unknown>;
 
-const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
-const whole = (write: Payload["write"], body: unknown): Payload => ({ write, made: "with one odd thing", body });
+const whole = (write: Payload["write"], body: unknown): Payload => ({
+  write,
+  made: "with one odd thing",
+  body,
+});
 
 const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
 
@@ -28,23 +33,35 @@ export const namedExceptions: readonly NamedException[] = [
     reason: "the service takes it and stores unusable text, so it is refused before it is sent",
     schemas: "refused",
     mock: "accepted",
-    covers: ({ body }) => isObject(body) && isObject(body["custom_properties"]) && hasNested(body["custom_properties"]),
-    example: whole("v1.customers.upsert", { email: "ada@example.com", custom_properties: { address: { city: "Turin" } } }),
+    covers: ({ body }) =>
+      isObject(body) && isObject(body["custom_properties"]) && hasNested(body["custom_properties"]),
+    example: whole("v1.customers.upsert", {
+      email: "ada@example.com",
+      custom_properties: { address: { city: "Turin" } },
+    }),
   },
   {
     name: "a key named __proto__",
-    reason: "the service may take it, but objects in JavaScript lose or abuse it, so it is refused before it is sent",
+    reason:
+      "the service may take it, but objects in JavaScript lose or abuse it, so it is refused before it is sent",
     schemas: "refused",
     mock: "accepted",
     covers: ({ body }) => holdsProto(body),
-    example: whole("v1.customers.upsert", JSON.parse('{"email":"ada@example.com","custom_properties":{"__proto__":"x"}}')),
+    example: whole(
+      "v1.customers.upsert",
+      JSON.parse('{"email":"ada@example.com","custom_properties":{"__proto__":"x"}}'),
+    ),
   },
   {
     name: "a blank contactUUID",
     reason: "no contact has a blank id, so the event could only be lost",
     schemas: "refused",
     mock: "accepted",
-    covers: ({ write, body }) => write === "v1.events.send" && isObject(body) && (isBlank(body["contactUUID"]) || (isObject(body["contact"]) && isBlank(body["contact"]["contactUUID"]))),
+    covers: ({ write, body }) =>
+      write === "v1.events.send" &&
+      isObject(body) &&
+      (isBlank(body["contactUUID"]) ||
+        (isObject(body["contact"]) && isBlank(body["contact"]["contactUUID"]))),
     example: whole("v1.events.send", { eventName: "order placed", contact: { contactUUID: " " } }),
   },
   {
@@ -52,7 +69,8 @@ export const namedExceptions: readonly NamedException[] = [
     reason: "creating needs an e-mail, but only the service knows whether the contact exists, so it is sent",
     schemas: "accepted",
     mock: "refused",
-    covers: ({ write, body }) => write === "v2.contacts.upsert" && isObject(body) && isUnknownPhoneOnly(body["identifiers"]),
+    covers: ({ write, body }) =>
+      write === "v2.contacts.upsert" && isObject(body) && isUnknownPhoneOnly(body["identifiers"]),
     example: whole("v2.contacts.upsert", {
       firstName: "Ada",
       listIds: [],
@@ -77,5 +95,7 @@ function isBlank(value: unknown): boolean {
 function isUnknownPhoneOnly(identifiers: unknown): boolean {
   if (!Array.isArray(identifiers)) return false;
   const known: readonly string[] = knownPhones;
-  return identifiers.every((one) => isObject(one) && one["type"] === "phone" && !known.includes(String(one["id"])));
+  return identifiers.every(
+    (one) => isObject(one) && one["type"] === "phone" && !known.includes(String(one["id"])),
+  );
 }

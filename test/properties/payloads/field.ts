@@ -10,7 +10,9 @@ export interface Field {
 
 /** JSON of any shape, `null` and nesting included. */
 export const anyJson: fc.Arbitrary<unknown> = fc.oneof(
-  fc.constantFrom<unknown>(null, "", " ", 0, -0, 1, 1.5, 1e21, true, false, [], {}, [[]], [null], { a: null }),
+  fc.constantFrom<unknown>(null, "", " ", 0, -0, 1, 1.5, 1e21, true, false, [], {}, [[]], [null], {
+    a: null,
+  }),
   fc.jsonValue({ maxDepth: 2 }),
 );
 

@@ -5,7 +5,11 @@ import { eventBody } from "./v1-event.ts";
 import { v2ContactBody } from "./v2-contact.ts";
 
 /** The four writes, named as the calls of the client. */
-export type Write = "v1.customers.upsert" | "v1.contactGroups.addContact" | "v1.events.send" | "v2.contacts.upsert";
+export type Write =
+  | "v1.customers.upsert"
+  | "v1.contactGroups.addContact"
+  | "v1.events.send"
+  | "v2.contacts.upsert";
 
 /** A request body, and what the service document makes of it; `undefined` where the generator does not know. */
 export interface Payload {

@@ -10,7 +10,8 @@ export interface Shape {
 
 type Json = Record<string, unknown>;
 
-const isPlain = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
+const isPlain = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Keys that no table of the service document holds; some are names that every object has. */
 const strangers = ["unknown", "", " ", "constructor", "toString", "hasOwnProperty", "naïve", "0", "e-mail"];
@@ -20,7 +21,10 @@ export function goodObject({ fields, required, others }: Shape): fc.Arbitrary<Js
   const model = Object.fromEntries(Object.entries(fields).map(([name, { good }]) => [name, good]));
   const own = fc.record(model, { requiredKeys: [...required] });
   if (others === "refused") return own;
-  const further = fc.option(fc.dictionary(fc.constantFrom(...strangers), nullFree, { maxKeys: 2 }), { nil: {}, freq: 4 });
+  const further = fc.option(fc.dictionary(fc.constantFrom(...strangers), nullFree, { maxKeys: 2 }), {
+    nil: {},
+    freq: 4,
+  });
   return fc.tuple(own, further).map(([object, more]) => ({ ...more, ...object }));
 }
 
@@ -31,12 +35,20 @@ function withoutNull(value: unknown): unknown {
   if (value === null) return "was null";
   if (Array.isArray(value)) return value.map(withoutNull);
   // Assigned one by one, a key `__proto__` would set the prototype; it has a test of its own.
-  if (isPlain(value)) return Object.fromEntries(Object.entries(value).filter(([key]) => key !== "__proto__").map(([key, item]) => [key, withoutNull(item)]));
+  if (isPlain(value))
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([key]) => key !== "__proto__")
+        .map(([key, item]) => [key, withoutNull(item)]),
+    );
   return value;
 }
 
 /** A good object with one thing wrong. */
-export function brokenObject(shape: Shape, base: fc.Arbitrary<Json> = goodObject(shape)): fc.Arbitrary<unknown> {
+export function brokenObject(
+  shape: Shape,
+  base: fc.Arbitrary<Json> = goodObject(shape),
+): fc.Arbitrary<unknown> {
   const names = Object.keys(shape.fields);
   const ways = [
     fc.constantFrom(...names).chain((name) => {
@@ -49,12 +61,24 @@ export function brokenObject(shape: Shape, base: fc.Arbitrary<Json> = goodObject
     base.map((object) => [object]),
   ];
   if (shape.required.length > 0) {
-    ways.push(fc.tuple(base, fc.constantFrom(...shape.required)).map(([object, name]) => without(object, name)));
-    ways.push(fc.tuple(base, fc.constantFrom(...shape.required)).map(([object, name]) => renamed(object, name)));
+    ways.push(
+      fc.tuple(base, fc.constantFrom(...shape.required)).map(([object, name]) => without(object, name)),
+    );
+    ways.push(
+      fc.tuple(base, fc.constantFrom(...shape.required)).map(([object, name]) => renamed(object, name)),
+    );
   }
   if (shape.others === "refused") {
-    ways.push(fc.tuple(base, fc.constantFrom(...strangers), nullFree).map(([object, key, value]) => ({ ...object, [key]: value })));
-    ways.push(fc.tuple(base, fc.constantFrom(...names)).map(([object, name]) => renamed({ [name]: "text", ...object }, name)));
+    ways.push(
+      fc
+        .tuple(base, fc.constantFrom(...strangers), nullFree)
+        .map(([object, key, value]) => ({ ...object, [key]: value })),
+    );
+    ways.push(
+      fc
+        .tuple(base, fc.constantFrom(...names))
+        .map(([object, name]) => renamed({ [name]: "text", ...object }, name)),
+    );
   }
   return fc.oneof(...ways);
 }
@@ -64,11 +88,27 @@ export function oddObject(shape: Shape, base: fc.Arbitrary<Json> = goodObject(sh
   const names = Object.keys(shape.fields);
   const allOdd = fc.oneof(...Object.values(shape.fields).map(({ odd }) => odd));
   return fc.oneof(
-    { weight: 4, arbitrary: fc.constantFrom(...names).chain((name) => changed(base, name, shape.fields[name]?.odd ?? anyJson)) },
+    {
+      weight: 4,
+      arbitrary: fc
+        .constantFrom(...names)
+        .chain((name) => changed(base, name, shape.fields[name]?.odd ?? anyJson)),
+    },
     { weight: 2, arbitrary: fc.constantFrom(...names).chain((name) => changed(base, name, allOdd)) },
-    { weight: 1, arbitrary: fc.tuple(base, fc.constantFrom(...strangers, "__proto__"), anyJson).map(([object, key, value]) => ({ ...object, [key]: value })) },
-    { weight: 1, arbitrary: fc.tuple(base, fc.constantFrom(...names)).map(([object, name]) => without(object, name)) },
-    { weight: 1, arbitrary: fc.tuple(base, fc.constantFrom(...names)).map(([object, name]) => renamed(object, name)) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(base, fc.constantFrom(...strangers, "__proto__"), anyJson)
+        .map(([object, key, value]) => ({ ...object, [key]: value })),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(base, fc.constantFrom(...names)).map(([object, name]) => without(object, name)),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(base, fc.constantFrom(...names)).map(([object, name]) => renamed(object, name)),
+    },
     { weight: 1, arbitrary: anyJson },
   );
 }
@@ -91,5 +131,7 @@ function renamed(object: Json, name: string): Json {
   const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const camel = name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
   const other = snake !== name ? snake : camel !== name ? camel : name.toUpperCase();
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key === name ? other : key, value]));
+  return Object.fromEntries(
+    Object.entries(object).map(([key, value]) => [key === name ? other : key, value]),
+  );
 }

@@ -9,18 +9,33 @@ const propertyName = fc.oneof(
   fc.constantFrom("plan", "", "constructor", "toString", "0", "custom_properties", "ключ", "a.b"),
   anyText.filter((text) => text !== "__proto__"),
 );
-const flatValue = fc.oneof(anyText, fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean());
-const properties = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`key ${at}`, `value ${at}`]));
+const flatValue = fc.oneof(
+  anyText,
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.boolean(),
+);
+const properties = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`key ${at}`, `value ${at}`]));
 
 /** "Custom property value rules"; nested values are among the odd ones, as the service takes what spoils them. */
 const customProperties: Field = {
-  good: fc.oneof(fc.dictionary(propertyName, flatValue, { maxKeys: 30 }), fc.constantFrom(properties(29), properties(30))),
+  good: fc.oneof(
+    fc.dictionary(propertyName, flatValue, { maxKeys: 30 }),
+    fc.constantFrom(properties(29), properties(30)),
+  ),
   bad: fc.oneof(
     fc.integer({ min: 31, max: 40 }).map(properties),
-    fc.tuple(fc.dictionary(propertyName, flatValue, { maxKeys: 5 }), propertyName).map(([object, name]) => ({ ...object, [name]: null })),
+    fc
+      .tuple(fc.dictionary(propertyName, flatValue, { maxKeys: 5 }), propertyName)
+      .map(([object, name]) => ({ ...object, [name]: null })),
     otherThan("object"),
   ),
-  odd: fc.oneof(fc.dictionary(fc.oneof(propertyName, fc.constant("__proto__")), anyJson, { maxKeys: 4 }), fc.integer({ min: 28, max: 33 }).map(properties), anyJson),
+  odd: fc.oneof(
+    fc.dictionary(fc.oneof(propertyName, fc.constant("__proto__")), anyJson, { maxKeys: 4 }),
+    fc.integer({ min: 28, max: 33 }).map(properties),
+    anyJson,
+  ),
 };
 
 const name = boundedText({ max: 100 });
@@ -56,7 +71,9 @@ const withEmail = goodObject(listShape);
 const withPhone = goodObject({ ...shape, required: ["phone"] });
 const good = fc.oneof(withEmail, withPhone);
 const nameless = good.map((contact) => without(without(contact, "email"), "phone"));
-const wrapped = fc.tuple(withEmail, fc.constantFrom("contact", "data", "customer")).map(([contact, key]) => ({ [key]: contact }));
+const wrapped = fc
+  .tuple(withEmail, fc.constantFrom("contact", "data", "customer"))
+  .map(([contact, key]) => ({ [key]: contact }));
 
 const customer = nested(shape, good);
 const listed = nested(listShape, withEmail);
@@ -64,7 +81,11 @@ const listed = nested(listShape, withEmail);
 /** `POST /api/v1/customer/create` */
 export const customerBody: Field = {
   good,
-  bad: fc.oneof({ weight: 8, arbitrary: customer.bad }, { weight: 1, arbitrary: nameless }, { weight: 1, arbitrary: wrapped }),
+  bad: fc.oneof(
+    { weight: 8, arbitrary: customer.bad },
+    { weight: 1, arbitrary: nameless },
+    { weight: 1, arbitrary: wrapped },
+  ),
   odd: customer.odd,
 };
 

@@ -10,17 +10,27 @@ const filledText: Field = {
 };
 
 const contactUUID: Field = {
-  good: fc.oneof(fc.constantFrom("known", "unknown", "a/b", "0"), anyText.filter((text) => text.trim() !== "")),
+  good: fc.oneof(
+    fc.constantFrom("known", "unknown", "a/b", "0"),
+    anyText.filter((text) => text.trim() !== ""),
+  ),
   bad: filledText.bad,
   odd: filledText.odd,
 };
 
 const nullInside = fc
-  .tuple(fc.constantFrom("a", "", "constructor"), fc.constantFrom<unknown>(null, [null], { b: null }, [{ c: [null] }]))
+  .tuple(
+    fc.constantFrom("a", "", "constructor"),
+    fc.constantFrom<unknown>(null, [null], { b: null }, [{ c: [null] }]),
+  )
   .map(([key, value]) => ({ [key]: value }));
 
 const eventData: Field = {
-  good: fc.dictionary(anyText.filter((text) => text !== "__proto__"), nullFree, { maxKeys: 4 }),
+  good: fc.dictionary(
+    anyText.filter((text) => text !== "__proto__"),
+    nullFree,
+    { maxKeys: 4 },
+  ),
   bad: fc.oneof(otherThan("object"), nullInside),
   odd: anyJson,
 };
@@ -31,18 +41,29 @@ const uuidContact = goodObject({ ...contactShape, required: ["contactUUID"] });
 const namedContact = fc.oneof(emailContact, uuidContact);
 
 const shape: Shape = {
-  fields: { eventName: filledText, uniqueIdentifier: filledText, contact: nested(contactShape, namedContact), contactUUID, eventData },
+  fields: {
+    eventName: filledText,
+    uniqueIdentifier: filledText,
+    contact: nested(contactShape, namedContact),
+    contactUUID,
+    eventData,
+  },
   required: ["eventName"],
   others: "refused",
 };
 
 const byContact = goodObject({ ...shape, required: ["eventName", "contact"] });
 const byRoot = goodObject({ ...shape, required: ["eventName", "contactUUID"] });
-const byRootBesideNameless = fc.tuple(byRoot, fc.constantFrom({}, { phone: "+390111111" })).map(([event, contact]) => ({ ...event, contact }));
+const byRootBesideNameless = fc
+  .tuple(byRoot, fc.constantFrom({}, { phone: "+390111111" }))
+  .map(([event, contact]) => ({ ...event, contact }));
 const good = fc.oneof(byContact, byRoot, byRootBesideNameless);
 
 const nobody = fc
-  .tuple(byContact, fc.constantFrom<unknown>(undefined, {}, { phone: "+390111111" }, { Email: "ada@example.com" }))
+  .tuple(
+    byContact,
+    fc.constantFrom<unknown>(undefined, {}, { phone: "+390111111" }, { Email: "ada@example.com" }),
+  )
   .map(([event, contact]) => {
     const rest = without(without(event, "contact"), "contactUUID");
     return contact === undefined ? rest : { ...rest, contact };

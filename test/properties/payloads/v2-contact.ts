@@ -24,11 +24,24 @@ const anyPhone: Field = {
 const knownPhone: Field = { ...anyPhone, good: fc.constantFrom<unknown>(...knownPhones, 391_234_567) };
 
 /** "The `email` key is required when no phone identifier is given", and the other way round. */
-function identifierField(type: IdentifierType, types: readonly IdentifierType[], lonePhone = knownPhone): Field {
+function identifierField(
+  type: IdentifierType,
+  types: readonly IdentifierType[],
+  lonePhone = knownPhone,
+): Field {
   const hasBoth = types.includes("email") && types.includes("phone");
-  const channels = nested({ fields: { email: channel, phone: channel }, required: hasBoth ? [] : [type], others: "passed on" });
+  const channels = nested({
+    fields: { email: channel, phone: channel },
+    required: hasBoth ? [] : [type],
+    others: "passed on",
+  });
   const phone = hasBoth ? anyPhone : lonePhone;
-  const fields = { type: { ...anyType, good: fc.constant(type) }, id: type === "email" ? email : phone, channels, consent };
+  const fields = {
+    type: { ...anyType, good: fc.constant(type) },
+    id: type === "email" ? email : phone,
+    channels,
+    consent,
+  };
   return nested({ fields, required: ["type", "id", "channels", "consent"], others: "passed on" });
 }
 
@@ -45,7 +58,9 @@ const identifierLists = combinations.map((types) => types.map((type) => identifi
 const allGood = (fields: readonly Field[]) => fc.tuple(...fields.map(({ good }) => good));
 /** All good but one. */
 const withOne = (kind: "bad" | "odd") =>
-  identifierLists.flatMap((fields) => fields.map((_, at) => fc.tuple(...fields.map((field, index) => field[index === at ? kind : "good"]))));
+  identifierLists.flatMap((fields) =>
+    fields.map((_, at) => fc.tuple(...fields.map((field, index) => field[index === at ? kind : "good"]))),
+  );
 
 const identifiers: Field = {
   good: fc.oneof(...identifierLists.map(allGood)),
@@ -56,13 +71,19 @@ const identifiers: Field = {
   ),
   odd: fc.oneof(
     { weight: 5, arbitrary: fc.oneof(...withOne("odd")) },
-    { weight: 1, arbitrary: identifierField("phone", ["phone"], anyPhone).good.map((identifier) => [identifier]) },
+    {
+      weight: 1,
+      arbitrary: identifierField("phone", ["phone"], anyPhone).good.map((identifier) => [identifier]),
+    },
     { weight: 1, arbitrary: anyJson },
   ),
 };
 
 const listIds: Field = {
-  good: fc.oneof(fc.constantFrom<unknown>([], ["news"], ["news", "news"], ["nothing"]), fc.array(anyText, { maxLength: 3 })),
+  good: fc.oneof(
+    fc.constantFrom<unknown>([], ["news"], ["news", "news"], ["nothing"]),
+    fc.array(anyText, { maxLength: 3 }),
+  ),
   bad: fc.oneof(otherThan("array"), fc.constantFrom<unknown>([null], [7], [["news"]], ["news", {}])),
   odd: fc.oneof(fc.array(anyJson, { maxLength: 3 }), anyJson),
 };

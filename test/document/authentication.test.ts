@@ -1,0 +1,189 @@
+import { describe, expect, it } from "vitest";
+import { AuthenticationError, ConfigurationError, PermissionError, type AudienceClient } from "audience-sdk";
+import { doors, useService } from "./doors.ts";
+import { errorOf } from "./refusals.ts";
+import { v2Contact } from "./samples.ts";
+
+type Call = (audience: AudienceClient) => PromiseLike<unknown>;
+
+/** The nine calls, one of each endpoint. */
+const v1Calls: [string, Call][] = [
+  ["v1.customers.upsert", ({ v1 }) => v1.customers.upsert({ email: "new@example.com" })],
+  ["v1.customers.get", ({ v1 }) => v1.customers.get("ada")],
+  ["v1.customers.list", ({ v1 }) => v1.customers.list()],
+  ["v1.contactGroups.list", ({ v1 }) => v1.contactGroups.list()],
+  ["v1.contactGroups.get", ({ v1 }) => v1.contactGroups.get("news")],
+  [
+    "v1.contactGroups.addContact",
+    ({ v1 }) => v1.contactGroups.addContact("news", { email: "new@example.com", email_opt_in: "SUBSCRIBED" }),
+  ],
+  ["v1.events.send", ({ v1 }) => v1.events.send({ eventName: "x", contact: { email: "new@example.com" } })],
+];
+const v2Calls: [string, Call][] = [
+  ["v2.contacts.upsert", ({ v2 }) => v2.contacts.upsert(v2Contact())],
+  ["v2.lists.list", ({ v2 }) => v2.lists.list()],
+];
+
+describe.each(doors)("authentication, %s", (door) => {
+  const service = useService({ door });
+  const headers = () => service.mock.requests.map((request) => request.headers);
+
+  it.each(v1Calls)("%s carries X-API-Key, and nothing of v2", async (operation, call) => {
+    await call(service.audience);
+
+    expect(service.mock.requests).toMatchObject([{ operation, headers: { "x-api-key": "acme-mock-key" } }]);
+    expect(Object.keys(headers()[0] ?? {})).not.toContain("service-api-key");
+    expect(Object.keys(headers()[0] ?? {})).not.toContain("service-app-id");
+  });
+
+  it.each(v2Calls)(
+    "%s carries Service-Api-Key and Service-App-Id, and nothing of v1",
+    async (operation, call) => {
+      await call(service.audience);
+
+      expect(service.mock.requests).toMatchObject([
+        { operation, headers: { "service-api-key": "acme-mock-key-v2", "service-app-id": "acme-mock-app" } },
+      ]);
+      expect(Object.keys(headers()[0] ?? {})).not.toContain("x-api-key");
+    },
+  );
+
+  it.each([...v1Calls, ...v2Calls])(
+    "%s with an unknown key is an AuthenticationError, and changes nothing",
+    async (operation, call) => {
+      const stranger = service.clientWith({ apiKey: "stranger-key-1", apiKeyV2: "stranger-key-2" });
+      const before = service.books();
+      const error = await errorOf(call(stranger));
+
+      expect(error).toBeInstanceOf(AuthenticationError);
+      expect(error).toMatchObject({
+        status: 401,
+        outcome: "not-applied",
+        request: { operation, attempts: 1 },
+      });
+      expect(service.books()).toEqual(before);
+    },
+  );
+
+  it.each(v2Calls)("%s with another organization's app id is an AuthenticationError", async (_, call) => {
+    const error = await errorOf(call(service.clientWith({ appId: "globex-mock-app" })));
+
+    expect(error).toBeInstanceOf(AuthenticationError);
+  });
+});
+
+describe("credentials", () => {
+  const service = useService();
+
+  it.each([
+    ["v1 without its key", "/api/v1/customer", { "x-api-key": "" }],
+    [
+      "v1 with the headers of v2",
+      "/api/v1/customer",
+      { "x-api-key": "", "service-api-key": "acme-mock-key", "service-app-id": "acme-mock-app" },
+    ],
+    ["v2 without its key", "/v2/lists", { "service-api-key": "" }],
+    ["v2 without an app id", "/v2/lists", { "service-app-id": "" }],
+    ["v2 with the header of v1", "/v2/lists", { "service-api-key": "", "x-api-key": "acme-mock-key-v2" }],
+    ["v2 with an app id alone", "/v2/lists", { "service-api-key": "", "x-api-key": "" }],
+  ])("%s are missing: 401", async (_, path, headers) => {
+    const { status } = await service.send("GET", path, undefined, headers);
+
+    expect(status).toBe(401);
+  });
+
+  it("what is wrong with the body is not said to a stranger", async () => {
+    const { status } = await service.send(
+      "POST",
+      "/api/v1/customer/create",
+      { firstName: "x" },
+      { "x-api-key": "stranger" },
+    );
+
+    expect(status).toBe(401);
+  });
+
+  it("every key of an organization acts on its data", async () => {
+    const other = service.clientWith({ apiKey: "acme-mock-key-two" });
+
+    expect((await other.v1.customers.get("ada")).id).toBe("ada");
+  });
+
+  it("the v1 family needs no app id; a client without one has no v2", async () => {
+    const { apiKey, baseUrl } = service.options;
+    const v1Only = service.clientWith({ apiKey, baseUrl, appId: undefined, baseUrlV2: undefined });
+
+    expect((await v1Only.v1.customers.get("ada")).id).toBe("ada");
+    expect(() => v1Only.v2).toThrow(ConfigurationError);
+    expect(() => v1Only.v2).toThrow(/appId/);
+  });
+
+  it.each(["x-api-key", "X-API-Key"])(
+    "headers of the caller's own (%s) never replace a key",
+    async (name) => {
+      await service.clientWith({ headers: { [name]: "stranger" } }).v1.customers.get("ada");
+      await service.audience.v1.customers.get("ada", { headers: { [name]: "stranger" } });
+
+      expect(service.mock.requests.map(({ headers }) => headers["x-api-key"])).toEqual([
+        "acme-mock-key",
+        "acme-mock-key",
+      ]);
+    },
+  );
+
+  it("a key that comes from a function is asked for before every attempt", async () => {
+    const keys = ["acme-mock-key", "acme-mock-key-two"];
+    const rotating = service.clientWith({ apiKey: () => keys.shift() ?? "acme-mock-key" });
+    await rotating.v1.customers.get("ada");
+    await rotating.v1.customers.get("ada");
+
+    expect(service.mock.requests.map(({ headers }) => headers["x-api-key"])).toEqual([
+      "acme-mock-key",
+      "acme-mock-key-two",
+    ]);
+  });
+
+  it("no key shows in an error, however it is printed", async () => {
+    const { inspect } = await import("node:util");
+    const error = await errorOf(
+      service.clientWith({ apiKey: "stranger-key-that-is-long" }).v1.customers.get("ada"),
+    );
+
+    const printed = [
+      String(error),
+      JSON.stringify(error),
+      inspect(error, { depth: 10, showHidden: true }),
+      error instanceof Error && error.stack,
+    ];
+    expect(printed.join("\n")).not.toContain("stranger-key");
+  });
+});
+
+describe("key permissions, which are not documented", () => {
+  const service = useService({ variants: { permissions: { "acme-mock-key": ["v1.customers.get"] } } });
+
+  it("a call that the key does not permit is a PermissionError", async () => {
+    const error = await errorOf(service.audience.v1.customers.upsert({ email: "new@example.com" }));
+
+    expect(error).toBeInstanceOf(PermissionError);
+    expect(error).toMatchObject({ status: 403, outcome: "not-applied" });
+    expect((await service.audience.v1.customers.get("ada")).id).toBe("ada");
+  });
+});
+
+describe("an app id on the v1 family, which is not documented", () => {
+  const service = useService({ variants: { v1NeedsAppId: true } });
+
+  it("is not sent of itself: where the service wants it, that is an AuthenticationError", async () => {
+    const error = await errorOf(service.audience.v1.customers.get("ada"));
+
+    expect(error).toBeInstanceOf(AuthenticationError);
+    expect(service.mock.requests[0]?.headers).not.toHaveProperty("service-app-id");
+  });
+
+  it("can be given as a header of the caller's own", async () => {
+    const audience = service.clientWith({ headers: { "Service-App-Id": "acme-mock-app" } });
+
+    expect((await audience.v1.customers.get("ada")).id).toBe("ada");
+  });
+});

@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { doors, useService } from "./doors.ts";
+import { untyped } from "./samples.ts";
+
+describe.each(doors)("inbound events, %s", (door) => {
+  const service = useService({ door });
+  const send = (eventName: string, more: object = {}) =>
+    service.audience.v1.events.send(untyped({ eventName, contact: { email: "ada@example.com" }, ...more }));
+
+  it("an event appears on its contact's timeline, with its data", async () => {
+    await send("page seen", { eventData: { url: "/pricing" } });
+
+    expect(service.books().events).toMatchObject([
+      { contactId: "ada", eventName: "page seen", eventData: { url: "/pricing" } },
+    ]);
+  });
+
+  it("an event triggers the automations of its name, and no others", async () => {
+    await send("order placed");
+
+    expect(service.books().automationRuns).toMatchObject([{ automation: "Thanks", contactId: "ada" }]);
+  });
+
+  it("an event without a matching automation is recorded all the same", async () => {
+    await send("Order Placed");
+
+    expect(service.books()).toMatchObject({ events: [{ eventName: "Order Placed" }], automationRuns: [] });
+  });
+
+  it("events stand in the order in which they came", async () => {
+    await send("first");
+    await send("second");
+    await send("third");
+
+    expect(service.books().events.map(({ eventName }) => eventName)).toEqual(["first", "second", "third"]);
+  });
+
+  it("joining a list is a trigger of its own, once for each contact and list", async () => {
+    const add = () =>
+      service.audience.v1.contactGroups.addContact("news", {
+        email: "ada@example.com",
+        email_opt_in: "SUBSCRIBED",
+      });
+    await add();
+    await add();
+
+    expect(service.books().triggers).toMatchObject([
+      { name: "subscribed to list", contactId: "ada", listId: "news" },
+    ]);
+    expect(service.books().automationRuns).toMatchObject([{ automation: "Hello" }]);
+  });
+
+  it("an event belongs to the organization of its key", async () => {
+    const globex = service.clientWith({ apiKey: "globex-mock-key" });
+    await send("order placed", { uniqueIdentifier: "order-1" });
+    await globex.v1.events.send({
+      eventName: "order placed",
+      uniqueIdentifier: "order-1",
+      contact: { email: "ada@example.com" },
+    });
+
+    expect(service.books().events).toHaveLength(1);
+    expect(service.mock.organization("globex")).toMatchObject({
+      events: [{ uniqueIdentifier: "order-1" }],
+      automationRuns: [],
+    });
+  });
+});

@@ -1,0 +1,195 @@
+import { describe, expect, it } from "vitest";
+import { AudienceClient, DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { LIMITS } from "audience-sdk/schemas";
+import { acme } from "./organizations.ts";
+import { useService } from "./doors.ts";
+import { expectNotSent, expectRefusedByService } from "./refusals.ts";
+import { characters, untyped } from "./samples.ts";
+
+describe("the rate", () => {
+  it.each([
+    [0, 10, 1_000],
+    [1, 100, 60_000],
+    [2, 1_000, 3_600_000],
+  ])("window %i lets %i requests through in %i ms", (at, limit, intervalMs) => {
+    expect(DOCUMENTED_WINDOWS[at]).toEqual({ limit, intervalMs });
+    expect(DOCUMENTED_WINDOWS).toHaveLength(3);
+    expect(LIMITS.rate).toBe(DOCUMENTED_WINDOWS);
+  });
+
+  it.each([
+    ["second", 10, 1_000],
+    ["minute", 100, 60_000],
+    ["hour", 1_000, 3_600_000],
+  ])(
+    "the service refuses one more in the same %s than %i, and takes it once %i ms are over",
+    async (_, limit, intervalMs) => {
+      let nowMs = 0;
+      const mock = createMockService({ organizations: [acme], rateLimits: "documented", clock: () => nowMs });
+      const { baseUrl, apiKey } = mock.clientOptions;
+      const ask = async () =>
+        (await mock.fetch(`${baseUrl}/api/v1/customer/ada`, { headers: { "x-api-key": apiKey } })).status;
+      // Spread so that no shorter window is ever full.
+      const stepMs = Math.floor(intervalMs / limit) - 1;
+      const startMs = nowMs;
+      for (let sent = 0; sent < limit; sent += 1) {
+        expect(await ask()).toBe(200);
+        if (sent < limit - 1) nowMs += stepMs;
+      }
+
+      expect(await ask()).toBe(429);
+      nowMs = startMs + intervalMs + stepMs + 2;
+      expect(await ask()).toBe(200);
+    },
+  );
+
+  it("counts per IP, so over both families and all organizations", async () => {
+    const mock = createMockService({ rateLimits: [{ limit: 2, intervalMs: 60_000 }], clock: () => 0 });
+    const { baseUrl, baseUrlV2, apiKey, appId } = mock.clientOptions;
+    const answers = [
+      await mock.fetch(`${baseUrl}/api/v1/customer`, { headers: { "x-api-key": apiKey } }),
+      await mock.fetch(`${baseUrlV2}/v2/lists`, {
+        headers: { "service-api-key": apiKey, "service-app-id": appId },
+      }),
+      await mock.fetch(`${baseUrl}/api/v1/customer`, { headers: { "x-api-key": "stranger" } }),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
+  });
+
+  it("the client's own limiter has the same three windows", () => {
+    const { windows } = new RateLimiter().usage();
+
+    expect(windows.map(({ limit, intervalMs }) => [limit, intervalMs])).toEqual([
+      [10, 1_000],
+      [100, 60_000],
+      [1_000, 3_600_000],
+    ]);
+  });
+
+  it("both families of a client share one limiter", async () => {
+    const mock = createMockService({ organizations: [acme] });
+    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter: new RateLimiter() });
+    await audience.v1.customers.get("ada");
+    await audience.v2.lists.list();
+
+    expect(audience.rateLimiter?.usage().windows.map(({ used }) => used)).toEqual([2, 2, 2]);
+    await audience.close();
+  });
+});
+
+describe("the lengths of v1 contact writes", () => {
+  const service = useService();
+  const writes = [
+    ["customers.upsert", "/api/v1/customer/create"],
+    ["contactGroups.addContact", "/api/v1/contact-groups/news/contacts"],
+  ] as const;
+  const call = (name: string, contact: object) =>
+    name === "customers.upsert"
+      ? service.audience.v1.customers.upsert(untyped(contact))
+      : service.audience.v1.contactGroups.addContact("news", untyped(contact));
+  const contactWith = (field: string, value: unknown) => ({
+    email: "new@example.com",
+    email_opt_in: "SUBSCRIBED",
+    [field]: value,
+  });
+
+  const table = [
+    ["first_name", 0, 100],
+    ["last_name", 0, 100],
+    ["country", 0, 100],
+    ["state", 0, 100],
+    ["city", 0, 100],
+    ["address1", 0, 255],
+    ["address2", 0, 255],
+    ["phone", 7, 20],
+    ["postal_code", 3, 20],
+  ] as const;
+  const both = table.flatMap(([field, min, max]) =>
+    writes.map(([name, path]) => ({ field, min, max, name, path })),
+  );
+
+  it.each(both)("$name: $field takes $min to $max characters", async ({ field, min, max, name }) => {
+    await call(name, contactWith(field, characters(min)));
+    await call(name, contactWith(field, characters(max)));
+
+    expect(service.mock.requests.map(({ applied }) => applied)).toEqual([true, true]);
+  });
+
+  it.each(both)(
+    "$name: $field of one more than $max is not sent, and refused by the service",
+    async ({ field, max, name, path }) => {
+      await expectNotSent(service, call(name, contactWith(field, characters(max + 1))), field);
+      await expectRefusedByService(service, path, contactWith(field, characters(max + 1)));
+    },
+  );
+
+  it.each(both.filter(({ min }) => min > 0))(
+    "$name: $field of one less than $min is not sent, and refused by the service",
+    async ({ field, min, name, path }) => {
+      await expectNotSent(service, call(name, contactWith(field, characters(min - 1))), field);
+      await expectRefusedByService(service, path, contactWith(field, characters(min - 1)));
+    },
+  );
+
+  it.each(table)("LIMITS.%s says the same: %i to %i", (field, min, max) => {
+    expect({ minLength: 0, ...LIMITS[field] }).toEqual({ minLength: min, maxLength: max });
+  });
+
+  it("a character outside the basic plane counts once", async () => {
+    await call("customers.upsert", contactWith("first_name", characters(100, "🎈")));
+
+    expect(service.contact("new@example.com")?.first_name).toHaveLength(200);
+  });
+});
+
+describe("the size of a page of the v1 lists", () => {
+  const many = Array.from({ length: 120 }, (_, at) => at);
+  const crowded = {
+    ...acme,
+    contacts: many.map((at) => ({ email: `c${at}@example.com` })),
+    lists: many.map((at) => ({ id: `g${at}`, name: `Group ${at}` })),
+    automations: [],
+  };
+  const service = useService({ organizations: [crowded] });
+
+  it.each([
+    ["/api/v1/customer", "", 10],
+    ["/api/v1/customer", "?limit=100", 100],
+    ["/api/v1/customer", "?limit=101", 100],
+    ["/api/v1/contact-groups", "", 10],
+    ["/api/v1/contact-groups", "?limit=100", 100],
+    ["/api/v1/contact-groups", "?limit=101", 100],
+  ])("GET %s%s gives %i items", async (path, query, count) => {
+    const { body } = await service.send("GET", path + query);
+
+    expect(Reflect.get(Object(body), "data")).toHaveLength(count);
+  });
+
+  it("LIMITS.limit says the same", () => {
+    expect(LIMITS.limit).toEqual({ default: 10, max: 100 });
+  });
+});
+
+describe("v2 fields", () => {
+  const service = useService();
+
+  it("have no documented length: the client sends any", async () => {
+    const firstName = characters(100_000);
+    await service.audience.v2.contacts.upsert({
+      firstName,
+      listIds: [],
+      identifiers: [
+        {
+          type: "email",
+          id: "new@example.com",
+          channels: { email: { status: "subscribed" } },
+          consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
+        },
+      ],
+    });
+
+    expect(service.contact("new@example.com")?.first_name).toBe(firstName);
+  });
+});
