@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMockService, type MockListener } from "audience-sdk/mock";
@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vites
 import { snippetsOf } from "./snippets.ts";
 import { repository } from "./source-files.ts";
 
-const pages = ["README.md", "examples/guides/retries-and-outcome.md"];
+const pages = ["README.md", "examples/guides/retries-and-outcome.md", "examples/guides/test-your-app.md"];
 
 const folder = mkdtempSync(join(tmpdir(), "snippets-"));
 const snippets = pages
@@ -17,6 +17,8 @@ const mock = createMockService();
 let server: MockListener;
 
 beforeAll(async () => {
+  // Where a reader's own program would find its packages.
+  symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"));
   for (const { path, code } of snippets) writeFileSync(path, code);
   server = await mock.listen();
 });
@@ -62,7 +64,8 @@ describe("The snippets of the pages", () => {
     expect(problems).toEqual([]);
   });
 
-  it.each(snippets)("run: $place", async ({ path }) => {
+  // Those that are tests themselves are run by the mock's tests of its guide.
+  it.each(snippets.filter(({ code }) => !code.includes('from "vitest"')))("run: $place", async ({ path }) => {
     await expect(import(path)).resolves.toBeDefined();
   });
 });

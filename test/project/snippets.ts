@@ -36,5 +36,5 @@ function uses(code: string, name: string): boolean {
 }
 
 function declares(code: string, name: string): boolean {
-  return new RegExp(`\\bconst ${name}\\b`).test(code);
+  return new RegExp(`\\b(const|let|using) ${name}\\b`).test(code);
 }
