@@ -361,10 +361,23 @@ describe("a list that changes while it is read", () => {
   });
 
   test("gives items that show no id, as they cannot be told apart", async () => {
-    const nameless = [{}, {}] as unknown as Item[];
-    expect(await readAll(listOf([nameless, nameless, []], { countedLimit: 2 }))).toMatchObject({
-      asked: [1, 2, 3],
-      all: [{}, {}, {}, {}],
+    // As from an answer that is not as it is typed.
+    const nameless = [{}, {}] as Item[];
+    const list = listThat((page) => (page < 9 ? nameless : []), { countedLimit: 2 });
+    const { all, asked } = await readAll(list);
+    expect(all).toHaveLength(16);
+    expect(asked).toEqual(upTo(9));
+  });
+
+  test("tells pages apart by both their ends", async () => {
+    const [same, other] = [{ id: "same" }, (page: number) => ({ id: String(page) })];
+    const sameHead = listThat((page) => (page < 12 ? [same, other(page), other(-page)] : []), {
+      countedLimit: 3,
     });
+    const sameTail = listThat((page) => (page < 12 ? [other(page), other(-page), same] : []), {
+      countedLimit: 3,
+    });
+    expect((await readAll(sameHead)).asked).toEqual(upTo(12));
+    expect((await readAll(sameTail)).asked).toEqual(upTo(12));
   });
 });

@@ -296,6 +296,19 @@ describe("nothing stays behind", () => {
     expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "answer 2"]);
   });
 
+  test("aborting rejects a page that is awaited, and one that nextPage() asked for", async () => {
+    const controller = new AbortController();
+    const { paginator, log, answer } = heldList({ signal: controller.signal });
+    const awaited = paginator.then((page) => page);
+    await answer(1, items(0, 100));
+    const next = errorOf((await awaited).nextPage());
+    await settled();
+    const reason = new Error("enough");
+    controller.abort(reason);
+    expect(await next).toBe(reason);
+    expect(log).toEqual(["ask 1", "answer 1", "ask 2", "abort 2"]);
+  });
+
   test("aborting after the last page changes nothing", async () => {
     const controller = new AbortController();
     const { paginator, answer } = heldList({ signal: controller.signal });
