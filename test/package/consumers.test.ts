@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp } from "node:fs/promises";
+import { cp, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, inject, it } from "vitest";
+import { publicSurface } from "../project/public-surface.ts";
 import { runNode, tool } from "./run-program.ts";
 
 const consumer = inject("consumer");
@@ -13,7 +14,11 @@ const programs = fileURLToPath(new URL("consumer", import.meta.url));
 // Written for whoever loads it, so it has no types of its own.
 const { expected }: { expected: unknown } = createRequire(import.meta.url)("./consumer/scenario.cjs");
 
-beforeAll(() => cp(programs, consumer, { recursive: true }));
+beforeAll(async () => {
+  await cp(programs, consumer, { recursive: true });
+  // The optional peer, as the user of `audience-sdk/mock/msw` has it.
+  await symlink(tool("msw"), join(consumer, "node_modules", "msw"));
+});
 
 describe("The installed package runs", () => {
   it.each(["import.mjs", "require.cjs"])("in a program that loads it as %s does", async (program) => {
@@ -21,6 +26,17 @@ describe("The installed package runs", () => {
 
     expect(stderr).toBe("");
     expect(JSON.parse(stdout)).toEqual(expected);
+  });
+
+  it("with every name that is written down, at each entry, in both formats", async () => {
+    const { stdout, stderr } = await runNode(consumer, "names.mjs", ...Object.keys(publicSurface));
+    const expectedNames = Object.entries(publicSurface).map(([entry, { values }]) => [
+      entry,
+      [values, values],
+    ]);
+
+    expect(stderr).toBe("");
+    expect(JSON.parse(stdout)).toEqual(Object.fromEntries(expectedNames));
   });
 
   it("in Jest, without any configuration", async () => {

@@ -11,7 +11,7 @@ export interface ExportedNames {
 }
 
 /** Source file by entry, as package.json names them: `audience-sdk/mock` is `src/mock/index.ts`. */
-export const entrySources: Record<string, string> = Object.fromEntries(
+const entrySources: Record<string, string> = Object.fromEntries(
   Object.entries(manifest.exports).flatMap(([door, paths]) => {
     if (typeof paths === "string") return [];
     const source = paths.import.default.replace("./dist/", "src/").replace(/\.js$/, ".ts");
