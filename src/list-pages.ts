@@ -25,7 +25,8 @@ const lastPriority = 9;
 export function listPages<T>({ query, options, defaultLimit, longestPage, identify, call }: ListCall<T>): Paginator<T> {
   const asked = copyOf<{ page?: number; limit?: number }>(query);
   const given = copyOf<ListOptions>(options);
-  const limit = asked?.limit ?? defaultLimit;
+  // Not `??`: a null is refused with the page, not taken for one that was left out.
+  const limit = asked?.limit === undefined ? defaultLimit : asked.limit;
   return new Paginator<T>({
     page: asked?.page,
     limit,
