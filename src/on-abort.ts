@@ -5,7 +5,7 @@ const callbacksOf = new WeakMap<AbortSignal, Set<() => void>>();
  * Calls back once when a signal aborts, and gives the function that takes the callback away again.
  *
  * However many callbacks wait on a signal, it carries one listener, and none when the last has left.
- * On a signal that is already aborted the callback runs at once.
+ * On a signal that is already aborted the callback runs at once. One function registered twice is registered once.
  *
  * ```ts
  * const forget = onAbort(signal, () => reject(signal.reason));
@@ -18,11 +18,9 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
     return () => {};
   }
   const callbacks = callbacksOf.get(signal) ?? listen(signal);
-  // A function of its own, so that one callback registered twice is two registrations.
-  const registered = () => callback();
-  callbacks.add(registered);
+  callbacks.add(callback);
   return () => {
-    if (callbacks.delete(registered) && callbacks.size === 0) stopListening(signal);
+    if (callbacks.delete(callback) && callbacks.size === 0) stopListening(signal);
   };
 }
 

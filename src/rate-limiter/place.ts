@@ -1,8 +1,4 @@
-/**
- * One call's place in the rate limit. The first of the three that is called counts; the others then do nothing.
- *
- * @internal
- */
+/** One call's place in the rate limit. The first of the three that is called counts; the others then do nothing. */
 export interface Place {
   /** The answer's headers are here: the place comes back one window after now. */
   answered(): void;

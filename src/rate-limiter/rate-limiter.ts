@@ -14,11 +14,7 @@ import { Windows } from "./windows.ts";
 
 export type { Place } from "./place.ts";
 
-/**
- * How one call asks for its place.
- *
- * @internal
- */
+/** How one call asks for its place. */
 export interface PlaceRequest {
   /** 0 goes first, 9 last; default 5. */
   readonly priority?: number | undefined;
@@ -52,6 +48,7 @@ const defaultPriority = 5;
 const lastPriority = 9;
 // Calls of a client that has no name take turns as one.
 const anonymous = {};
+const forgetNothing = (): void => {};
 // While somebody waits for an answer to come back, a timer keeps the process alive.
 const longestSleepMs = 60_000;
 
@@ -207,11 +204,15 @@ export class RateLimiter {
         request.onWait?.(waitMs);
       }
       const deadlineAt = now + maxWaitMs;
-      const waiter: Waiter = { level, client, deadlineAt, slot: -1, forget: () => {}, resolve, reject };
-      this.#line.join(waiter);
-      if (signal) waiter.forget = onAbort(signal, () => this.#leave(waiter, signal.reason));
-      this.#settle();
+      this.#join({ level, client, deadlineAt, slot: -1, forget: forgetNothing, resolve, reject }, signal);
     });
+  }
+
+  // Apart from the checks, so that what waits holds on to nothing but itself.
+  #join(waiter: Waiter, signal: AbortSignal | undefined): void {
+    this.#line.join(waiter);
+    if (signal) waiter.forget = onAbort(signal, () => this.#leave(waiter, signal.reason));
+    this.#settle();
   }
 
   #leave(waiter: Waiter, reason: unknown): void {

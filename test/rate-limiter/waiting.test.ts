@@ -359,7 +359,9 @@ it("a waiting call takes less than 1 KB, and gives it back when it is aborted", 
   const collect = runInNewContext("gc") as () => void; // what the flag puts into a new context
   const waiting = (number: number): Promise<unknown>[] =>
     Array.from({ length: number }, () =>
-      Promise.resolve(limiter.take({ signal: controller.signal })).catch(() => {}),
+      Promise.resolve(limiter.take({ signal: controller.signal, maxWaitMs: 1e12, onWait: () => {} })).catch(
+        () => {},
+      ),
     );
   void waiting(10);
   await Promise.resolve();
