@@ -18,11 +18,16 @@ async function costOf(calls: number, round: () => Promise<void>): Promise<Cost> 
     const { user, system } = process.cpuUsage(cpu);
     costs.push({ wallUs, cpuUs: (user + system) / calls });
   }
-  return { wallUs: Math.min(...costs.map(({ wallUs }) => wallUs)), cpuUs: Math.min(...costs.map(({ cpuUs }) => cpuUs)) };
+  return {
+    wallUs: Math.min(...costs.map(({ wallUs }) => wallUs)),
+    cpuUs: Math.min(...costs.map(({ cpuUs }) => cpuUs)),
+  };
 }
 
 function tell(name: string, { wallUs, cpuUs }: Cost): void {
-  console.log(`${name.padEnd(52)} ${wallUs.toFixed(2).padStart(9)} µs time ${cpuUs.toFixed(2).padStart(9)} µs CPU`);
+  console.log(
+    `${name.padEnd(52)} ${wallUs.toFixed(2).padStart(9)} µs time ${cpuUs.toFixed(2).padStart(9)} µs CPU`,
+  );
 }
 
 const many = 100_000;
@@ -53,7 +58,9 @@ const waiting = 20_000;
 const queued = await costOf(waiting, async () => {
   const limiter = new RateLimiter({ windows: [{ limit: 1_000, intervalMs: 1 }] });
   const use = (place: Place): void => place.answered();
-  await Promise.all(Array.from({ length: waiting }, async () => use(await limiter.take({ signal, onWait: () => {} }))));
+  await Promise.all(
+    Array.from({ length: waiting }, async () => use(await limiter.take({ signal, onWait: () => {} }))),
+  );
 });
 tell("20,000 at once through 1,000 per ms, most of them wait", queued);
 
@@ -68,6 +75,8 @@ tell("10,000 that wait and are aborted by one signal", aborted);
 
 const target = { cpuUs: 20, wallUs: 100 };
 const isWithin = freeBudget.cpuUs < target.cpuUs && freeBudget.wallUs < target.wallUs;
-console.log(`free budget within ${target.cpuUs} µs CPU and ${target.wallUs} µs time: ${isWithin ? "yes" : "NO"}`);
+console.log(
+  `free budget within ${target.cpuUs} µs CPU and ${target.wallUs} µs time: ${isWithin ? "yes" : "NO"}`,
+);
 console.log(`bottleneck alone takes ${(scheduled.wallUs / freeBudget.wallUs).toFixed(0)} times as long`);
 if (!isWithin) process.exitCode = 1;

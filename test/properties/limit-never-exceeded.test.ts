@@ -60,7 +60,11 @@ async function play({ windows, calls, restartAt }: Load): Promise<{ arrivals: nu
     const controller = new AbortController();
     if (call.givesUpAfterMs !== null) time.after(call.givesUpAfterMs, () => controller.abort());
     const { priority, maxWaitMs } = call;
-    const place = asked.take({ priority, signal: controller.signal, ...(maxWaitMs === null ? {} : { maxWaitMs }) });
+    const place = asked.take({
+      priority,
+      signal: controller.signal,
+      ...(maxWaitMs === null ? {} : { maxWaitMs }),
+    });
     void Promise.resolve(place).then(
       (granted) => {
         settled += 1;
