@@ -1,0 +1,296 @@
+import { getEventListeners } from "node:events";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { AbortError, AudienceClient, RateLimiter, type ClientOptions } from "audience-sdk";
+import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
+import { describe, expect, it, vi } from "vitest";
+import { failureOf } from "./failure.ts";
+import { json, profileAnswer, serve } from "./served.ts";
+
+const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
+const other = { ...contact, email: "grace@example.com" };
+const reason = new Error("the user left");
+
+const inProcess = (options: MockServiceOptions = {}, clientOptions: ClientOptions = {}) => {
+  const mock = createMockService(options);
+  return { mock, audience: new AudienceClient({ ...mock.clientOptions, ...clientOptions }) };
+};
+
+/** Aborts once `isThere` holds, and tells how long the call then took to reject. */
+async function abortedWhen(
+  isThere: () => boolean,
+  call: (signal: AbortSignal) => Promise<unknown>,
+): Promise<{ error: Awaited<ReturnType<typeof failureOf>>; tookMs: number }> {
+  const stop = new AbortController();
+  const failure = failureOf(call(stop.signal));
+  await vi.waitFor(() => expect(isThere()).toBe(true), { interval: 2 });
+  const abortedAt = performance.now();
+  stop.abort(reason);
+  const error = await failure;
+  return { error, tookMs: performance.now() - abortedAt };
+}
+
+describe("An aborted call rejects at once, with the signal's reason as its cause, wherever it is", () => {
+  function expectAbort({ error, tookMs }: Awaited<ReturnType<typeof abortedWhen>>, outcome: string, attempts: number): void {
+    expect(error).toBeInstanceOf(AbortError);
+    expect(error).toMatchObject({ name: "AbortError", code: "aborted", outcome, request: { attempts } });
+    expect(error.cause).toBe(reason);
+    expect(tookMs).toBeLessThan(20);
+  }
+
+  it("before it begins: nothing is sent", async () => {
+    const { mock, audience } = inProcess();
+
+    const error = await failureOf(audience.v1.customers.upsert(contact, { signal: AbortSignal.abort(reason) }));
+
+    expectAbort({ error, tookMs: 0 }, "not-sent", 0);
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("in the turn in which it begins: nothing is sent", async () => {
+    const { mock, audience } = inProcess();
+    const stop = new AbortController();
+
+    const failure = failureOf(audience.v1.customers.upsert(contact, { signal: stop.signal }));
+    stop.abort(reason);
+
+    expectAbort({ error: await failure, tookMs: 0 }, "not-sent", 0);
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("in the queue: nothing is sent, no budget is spent, and the others go on", async () => {
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 300 }] });
+    const { mock, audience } = inProcess({}, { rateLimiter });
+    await audience.v1.customers.list();
+
+    const aborted = await abortedWhen(
+      () => rateLimiter.usage().queued === 2,
+      (signal) => {
+        const call = audience.v1.customers.upsert(contact, { signal });
+        void audience.v1.customers.upsert(other);
+        return call;
+      },
+    );
+
+    expectAbort(aborted, "not-sent", 0);
+    expect(rateLimiter.usage().queued).toBe(1);
+    await vi.waitFor(() => expect(mock.requests.map(({ body }) => body)).toEqual([undefined, other]));
+  });
+
+  it("behind an earlier write to the same contact: nothing is sent, and later writes keep their order", async () => {
+    const { mock, audience } = inProcess({ latencyMs: 60 });
+    const first = audience.v1.customers.upsert({ ...contact, first_name: "1" });
+    let third: Promise<unknown> = Promise.resolve();
+
+    const aborted = await abortedWhen(
+      () => mock.requests.length === 1,
+      (signal) => {
+        const call = audience.v1.customers.upsert({ ...contact, first_name: "2" }, { signal });
+        third = audience.v1.customers.upsert({ ...contact, first_name: "3" });
+        return call;
+      },
+    );
+
+    expectAbort(aborted, "not-sent", 0);
+    await Promise.all([first, third]);
+    expect(mock.requests.map(({ body }) => (body as { first_name: string }).first_name)).toEqual(["1", "3"]);
+  });
+
+  it("in the key function: nothing is sent, and the place goes back", async () => {
+    const rateLimiter = new RateLimiter();
+    const apiKey = vi.fn(() => new Promise<string>(() => {}));
+    const { mock, audience } = inProcess({}, { apiKey, rateLimiter });
+
+    const aborted = await abortedWhen(() => apiKey.mock.calls.length === 1, (signal) => audience.v1.customers.upsert(contact, { signal }));
+
+    expectAbort(aborted, "not-sent", 0);
+    expect(mock.requests).toEqual([]);
+    await vi.waitFor(() => expect(rateLimiter.usage()).toMatchObject({ inFlight: 0, windows: [{ used: 0 }, { used: 0 }, { used: 0 }] }));
+  });
+
+  it("in flight: what it did is unknown; of a GET it did nothing", async () => {
+    const { mock, audience } = inProcess({ latencyMs: 100 });
+
+    const write = await abortedWhen(() => mock.requests.length === 1, (signal) => audience.v1.customers.upsert(contact, { signal }));
+    const read = await abortedWhen(() => mock.requests.length === 2, (signal) => audience.v1.customers.get("c", { signal }));
+
+    expectAbort(write, "unknown", 1);
+    expectAbort(read, "not-applied", 1);
+  });
+
+  it("in flight over a real socket, and in the body", async () => {
+    const { options, received } = await serve((outgoing, { path }) => {
+      if (path.endsWith("body")) outgoing.writeHead(200, { "content-type": "application/json" }).write('{"data":');
+    });
+    const audience = new AudienceClient(options);
+
+    const flight = await abortedWhen(() => received.length === 1, (signal) => audience.v1.customers.upsert(contact, { signal }));
+    const inBody = await abortedWhen(() => received.length === 2, (signal) => audience.v1.customers.get("body", { signal }));
+
+    expectAbort(flight, "unknown", 1);
+    expectAbort(inBody, "not-applied", 1);
+  });
+
+  it.each([
+    ["500-before", "unknown"],
+    ["429", "not-applied"],
+  ] as const)("in the backoff after a %s: it stays %s", async (kind, outcome) => {
+    const { mock, audience } = inProcess({ faults: [{ kind, retryAfter: 30 }] });
+
+    const aborted = await abortedWhen(
+      () => mock.requests[0]?.status !== undefined,
+      (signal) => audience.v1.customers.upsert(contact, { signal }),
+    );
+
+    expectAbort(aborted, outcome, 1);
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  it("with a fetch that never heeds its signal", async () => {
+    const fetch = vi.fn(() => new Promise<Response>(() => {}));
+    const { audience } = inProcess({}, { fetch });
+
+    expectAbort(await abortedWhen(() => fetch.mock.calls.length === 1, (signal) => audience.v1.customers.upsert(contact, { signal })), "unknown", 1);
+  });
+
+  it("with a reason of any kind, and with AbortSignal.timeout", async () => {
+    const { audience } = inProcess({ faults: [{ kind: "hang" }] });
+
+    const none = await failureOf(audience.v1.customers.get("c", { signal: AbortSignal.abort() }));
+    const text = await failureOf(audience.v1.customers.get("c", { signal: AbortSignal.abort("left") }));
+    const timeout = await failureOf(audience.v1.customers.get("c", { signal: AbortSignal.timeout(20) }));
+
+    expect(none.cause).toBeInstanceOf(DOMException);
+    expect(text.cause).toBe("left");
+    expect(timeout).toMatchObject({ code: "aborted", cause: { name: "TimeoutError" } });
+  });
+});
+
+describe("After an abort in flight", () => {
+  it("the exchange is seen through to its headers, so that its place in the rate limit is known", async () => {
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 5, intervalMs: 10_000 }] });
+    const { mock, audience } = inProcess({ latencyMs: 80 }, { rateLimiter });
+
+    await abortedWhen(() => mock.requests.length === 1, (signal) => audience.v1.customers.upsert(contact, { signal }));
+    const atOnce = rateLimiter.usage();
+    await vi.waitFor(() => expect(rateLimiter.usage().inFlight).toBe(0));
+
+    expect(atOnce.inFlight).toBe(1);
+    expect(rateLimiter.usage().windows[0]?.used).toBe(1);
+  });
+
+  it("a later write to the contact still waits for what may arrive", async () => {
+    const { mock, audience } = inProcess({ latencyMs: 80 });
+
+    await abortedWhen(() => mock.requests.length === 1, (signal) => audience.v1.customers.upsert(contact, { signal }));
+    await audience.v1.customers.upsert({ ...contact, email_opt_in: "UNSUBSCRIBED" });
+
+    expect(mock.requests.map(({ status }) => status)).toEqual([201, 201]);
+    expect(mock.organization("mock-organization").contacts[0]?.email_opt_in).toBe("UNSUBSCRIBED");
+  });
+
+  it("it is never sent again", async () => {
+    const { mock, audience } = inProcess({ latencyMs: 40, faults: [{ kind: "500-before" }] });
+
+    await abortedWhen(() => mock.requests.length === 1, (signal) => audience.v1.customers.upsert(contact, { signal }));
+    await vi.waitFor(() => expect(mock.requests[0]?.status).toBe(500));
+    await new Promise((resolve) => setTimeout(resolve, 700));
+
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  it("a server that stays silent is cut off after five seconds, and holds nobody longer", async () => {
+    vi.useFakeTimers();
+    try {
+      const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
+      const { mock, audience } = inProcess({ faults: [{ kind: "hang", times: 1 }] }, { rateLimiter });
+      const stop = new AbortController();
+      const failure = failureOf(audience.v1.customers.upsert(contact, { signal: stop.signal }));
+      await vi.advanceTimersByTimeAsync(100);
+      stop.abort(reason);
+      const next = audience.v1.customers.upsert(contact);
+      await vi.advanceTimersByTimeAsync(4_800);
+      const before = mock.requests.length;
+      // One window after the moment until which the cut request may still arrive.
+      await vi.advanceTimersByTimeAsync(10_000);
+
+      expect(await failure).toMatchObject({ code: "aborted" });
+      expect(before).toBe(1);
+      expect((await next).id).toBeDefined();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+/** Node shows it only where it was asked to; it can be asked at any time. */
+function garbageCollector(): () => void {
+  setFlagsFromString("--expose-gc");
+  // With that flag, every new context has the function.
+  return runInNewContext("gc") as () => void;
+}
+
+describe("Nothing stays behind", () => {
+  it("10,000 calls on one long-lived signal leave no listener, and carry one while they run", async () => {
+    const fetch = async () => Response.json(profileAnswer);
+    const { audience } = inProcess({}, { fetch });
+    const { signal } = new AbortController();
+    let most = 0;
+
+    for (let round = 0; round < 10; round++) {
+      const calls = Array.from({ length: 1_000 }, () => audience.v1.customers.get("c-1", { signal }));
+      most = Math.max(most, getEventListeners(signal, "abort").length);
+      await Promise.all(calls);
+    }
+
+    expect(most).toBe(1);
+    expect(getEventListeners(signal, "abort")).toHaveLength(0);
+  }, 30_000);
+
+  it("10,000 calls that wait in the queue are aborted in under a second, and leave it empty", async () => {
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 3_600_000 }] });
+    const { audience } = inProcess({}, { rateLimiter });
+    await audience.v1.customers.list();
+    const stop = new AbortController();
+    const failures = Array.from({ length: 10_000 }, () => failureOf(audience.v1.customers.get("c-1", { signal: stop.signal })));
+    await vi.waitFor(() => expect(rateLimiter.usage().queued).toBe(10_000));
+
+    const abortedAt = performance.now();
+    stop.abort(reason);
+    const errors = await Promise.all(failures);
+
+    expect(performance.now() - abortedAt).toBeLessThan(1_000);
+    expect(errors.every(({ code, outcome }) => code === "aborted" && outcome === "not-sent")).toBe(true);
+    expect(rateLimiter.usage().queued).toBe(0);
+    expect(getEventListeners(stop.signal, "abort")).toHaveLength(0);
+  }, 30_000);
+
+  it("10,000 calls that fail, over real sockets, leave no socket, no timer, and no heap", async () => {
+    const { options } = await serve((outgoing, _, count) => {
+      if (count % 4 === 0) return json(outgoing, 500, { message: "no" });
+      if (count % 4 === 1) return json(outgoing, 404, { message: "no" });
+      if (count % 4 === 2) return void outgoing.writeHead(200).end("<html>");
+      outgoing.socket?.destroy();
+    });
+    const audience = new AudienceClient({ ...options, maxRetries: 0 });
+    const collect = garbageCollector();
+    const round = async (calls: number) => {
+      for (let sent = 0; sent < calls; sent += 100) {
+        await Promise.all(Array.from({ length: 100 }, (_, at) => failureOf(audience.v1.customers.upsert({ ...contact, email: `c${at}@example.com` }))));
+      }
+    };
+    await round(1_000);
+    collect();
+    const before = { heap: process.memoryUsage().heapUsed, resources: process.getActiveResourcesInfo() };
+
+    await round(10_000);
+    collect();
+    const after = { heap: process.memoryUsage().heapUsed, resources: process.getActiveResourcesInfo() };
+
+    const count = (resources: string[], kind: string) => resources.filter((each) => each === kind).length;
+    expect(count(after.resources, "Timeout")).toBeLessThanOrEqual(count(before.resources, "Timeout") + 2);
+    // Both ends of what is kept alive are of this process.
+    expect(count(after.resources, "TCPSocketWrap")).toBeLessThanOrEqual(count(before.resources, "TCPSocketWrap") + 100);
+    expect(after.heap - before.heap).toBeLessThan(20 * 1024 * 1024);
+  }, 60_000);
+});

@@ -1,0 +1,205 @@
+import { AudienceClient, RateLimiter, RateLimitWaitError, TimeoutError } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { failureOf } from "./failure.ts";
+import { serve } from "./served.ts";
+
+const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
+const event = { eventName: "order placed", uniqueIdentifier: "order-1", contact: { email: "ada@example.com" } };
+const once = { maxRetries: 0 };
+
+describe("timeoutMs", () => {
+  it("ends an attempt that is not answered: what it did is unknown", async () => {
+    const mock = createMockService({ faults: [{ kind: "hang" }] });
+    const startedAt = performance.now();
+
+    const error = await failureOf(new AudienceClient(mock.clientOptions).v1.events.send(event, { ...once, timeoutMs: 60 }));
+
+    expect(performance.now() - startedAt).toBeLessThan(500);
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toMatchObject({
+      name: "TimeoutError",
+      code: "timeout",
+      reason: "other",
+      timeoutMs: 60,
+      outcome: "unknown",
+      uniqueIdentifier: "order-1",
+      message: "No full answer within 60 ms.",
+    });
+  });
+
+  it("counts to the last byte of the body, however alive the answer is", async () => {
+    const { options } = await serve((outgoing) => {
+      outgoing.writeHead(200, { "content-type": "application/json" });
+      const drip = setInterval(() => outgoing.write(" "), 10);
+      outgoing.on("close", () => clearInterval(drip));
+    });
+
+    const error = await failureOf(new AudienceClient(options).v1.customers.upsert(contact, { ...once, timeoutMs: 120 }));
+
+    expect(error).toMatchObject({ code: "timeout", timeoutMs: 120, outcome: "unknown" });
+  });
+
+  it("leaves a slow body in peace that ends in time", async () => {
+    const mock = createMockService({ faults: [{ kind: "slow-body", delayMs: 10 }] });
+
+    const profile = await new AudienceClient(mock.clientOptions).v1.customers.upsert(contact, { ...once, timeoutMs: 5_000 });
+
+    expect(profile.attributes?.email).toBe("ada@example.com");
+  });
+
+  it("is of one attempt: the next has all of it again", async () => {
+    vi.useFakeTimers();
+    const mock = createMockService({ faults: [{ kind: "hang", times: 2 }] });
+
+    const call = new AudienceClient({ ...mock.clientOptions, timeoutMs: 1_000 }).v1.customers.upsert(contact).withResponse();
+    await vi.advanceTimersByTimeAsync(10_000);
+    vi.useRealTimers();
+
+    expect((await call).attempts).toBe(3);
+  });
+
+  it("does not count the wait in the queue", async () => {
+    const mock = createMockService();
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 150 }] });
+    const { v1 } = new AudienceClient({ ...mock.clientOptions, rateLimiter, timeoutMs: 100 });
+
+    await v1.customers.list();
+
+    const { queuedMs } = await v1.customers.upsert(contact).withResponse();
+
+    expect(queuedMs).toBeGreaterThan(100);
+  });
+
+  it("holds against a fetch that never heeds its signal", async () => {
+    const fetch = () => new Promise<Response>(() => {});
+    const audience = new AudienceClient({ ...createMockService().clientOptions, fetch });
+
+    expect(await failureOf(audience.v1.customers.upsert(contact, { ...once, timeoutMs: 40 }))).toBeInstanceOf(TimeoutError);
+  });
+
+  it("holds against a body that never ends and cannot be cancelled", async () => {
+    const body = new ReadableStream({ cancel: () => new Promise(() => {}) });
+    const fetch = async () => new Response(body, { status: 200 });
+    const audience = new AudienceClient({ ...createMockService().clientOptions, fetch });
+
+    expect(await failureOf(audience.v1.customers.upsert(contact, { ...once, timeoutMs: 40 }))).toBeInstanceOf(TimeoutError);
+  });
+
+  it("bounds the key function too: then nothing was sent", async () => {
+    const mock = createMockService();
+    const audience = new AudienceClient({ ...mock.clientOptions, apiKey: () => new Promise<string>(() => {}) });
+
+    const error = await failureOf(audience.v1.customers.upsert(contact, { ...once, timeoutMs: 40 }));
+
+    expect(error).toMatchObject({ code: "timeout", outcome: "not-sent", request: { attempts: 0 } });
+    expect(mock.requests).toEqual([]);
+  });
+
+  it.each([Infinity, 2 ** 31, Number.MAX_VALUE])("of %d ms is none, and does not fire at once", async (timeoutMs) => {
+    const mock = createMockService({ latencyMs: 20 });
+
+    const profile = await new AudienceClient({ ...mock.clientOptions, timeoutMs, deadlineMs: timeoutMs }).v1.customers.upsert(contact, once);
+
+    expect(profile.id).toBeDefined();
+  });
+});
+
+describe("deadlineMs", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it("ends the call in flight: a TimeoutError, what it did is unknown", async () => {
+    const mock = createMockService({ faults: [{ kind: "hang" }] });
+    const startedAt = Date.now();
+
+    const failure = failureOf(new AudienceClient(mock.clientOptions).v1.customers.upsert(contact, { deadlineMs: 2_000 }));
+    await vi.advanceTimersByTimeAsync(10_000);
+    const error = await failure;
+
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toMatchObject({ timeoutMs: 2_000, outcome: "unknown", request: { attempts: 1 } });
+    expect(mock.requests[0]?.arrivedAtMs).toBe(startedAt);
+  });
+
+  it("of a GET in flight did not apply", async () => {
+    const mock = createMockService({ faults: [{ kind: "hang" }] });
+
+    const failure = failureOf(new AudienceClient(mock.clientOptions).v1.customers.get("c", { deadlineMs: 2_000 }));
+    await vi.advanceTimersByTimeAsync(2_000);
+
+    expect(await failure).toMatchObject({ code: "timeout", outcome: "not-applied" });
+  });
+
+  it("holds over all attempts and backoffs: none begins after it", async () => {
+    const mock = createMockService({ faults: [{ kind: "500-before" }] });
+    const startedAt = Date.now();
+    const audience = new AudienceClient({ ...mock.clientOptions, maxRetries: 50 });
+
+    const failure = failureOf(audience.v1.customers.upsert(contact, { deadlineMs: 4_000 }));
+    await vi.advanceTimersByTimeAsync(20_000);
+    const error = await failure;
+
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toMatchObject({ timeoutMs: 4_000, outcome: "unknown" });
+    expect(error.request?.attempts).toBe(mock.requests.length);
+    expect(Math.max(...mock.requests.map(({ arrivedAtMs }) => arrivedAtMs)) - startedAt).toBeLessThanOrEqual(4_000);
+  });
+
+  it("that the queue shows beforehand cannot be kept is a RateLimitWaitError at once, and nothing is sent", async () => {
+    const mock = createMockService();
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
+    const { v1 } = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+    await v1.customers.list();
+    const startedAt = performance.now();
+
+    const error = await failureOf(v1.customers.upsert(contact, { deadlineMs: 5_000 }));
+
+    expect(performance.now() - startedAt).toBeLessThan(20);
+    expect(error).toBeInstanceOf(RateLimitWaitError);
+    expect(error).toMatchObject({ outcome: "not-sent", window: { limit: 1, intervalMs: 60_000 }, request: { attempts: 0 } });
+    expect((error as RateLimitWaitError).waitMs).toBeGreaterThan(59_000);
+    expect((error as RateLimitWaitError).retryAt.getTime()).toBeGreaterThan(Date.now() + 59_000);
+    expect(mock.requests).toHaveLength(1);
+    expect(rateLimiter.usage().queued).toBe(0);
+  });
+
+  it("passing behind an earlier write to the same contact is a TimeoutError: nothing was sent", async () => {
+    const mock = createMockService({ faults: [{ kind: "hang", times: 1 }] });
+    const { v1 } = new AudienceClient({ ...mock.clientOptions, timeoutMs: 10_000 });
+
+    const first = v1.customers.upsert(contact);
+    const failure = failureOf(v1.customers.upsert(contact, { deadlineMs: 3_000 }));
+    await vi.advanceTimersByTimeAsync(20_000);
+
+    expect(await failure).toMatchObject({ code: "timeout", timeoutMs: 3_000, outcome: "not-sent", request: { attempts: 0 } });
+    await first;
+    expect(mock.requests).toHaveLength(2);
+  });
+
+  it("passing in the key function is a TimeoutError: nothing was sent", async () => {
+    const mock = createMockService();
+    const audience = new AudienceClient({ ...mock.clientOptions, apiKey: () => new Promise<string>(() => {}) });
+
+    const failure = failureOf(audience.v1.customers.upsert(contact, { deadlineMs: 3_000 }));
+    await vi.advanceTimersByTimeAsync(3_000);
+
+    expect(await failure).toMatchObject({ code: "timeout", timeoutMs: 3_000, outcome: "not-sent" });
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("is the client's where the call names none, and leaves no timer behind", async () => {
+    const mock = createMockService({ faults: [{ kind: "hang", operation: "v1.events.send" }] });
+    const { v1 } = new AudienceClient({ ...mock.clientOptions, deadlineMs: 500 });
+
+    await v1.customers.upsert(contact);
+    const timersAfterSuccess = vi.getTimerCount();
+    const failure = failureOf(v1.events.send(event));
+    await vi.advanceTimersByTimeAsync(500);
+
+    expect(await failure).toMatchObject({ code: "timeout", timeoutMs: 500 });
+    expect(timersAfterSuccess).toBe(0);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

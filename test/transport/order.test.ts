@@ -1,0 +1,208 @@
+import { AudienceClient, RateLimiter, type ClientOptions } from "audience-sdk";
+import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { failureOf } from "./failure.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const email = "ada@example.com";
+const on = { email, email_opt_in: "SUBSCRIBED" } as const;
+const off = { email, email_opt_in: "UNSUBSCRIBED" } as const;
+const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
+const v2 = (id: string, status: string) => ({
+  firstName: "Ada",
+  listIds: [],
+  identifiers: [{ type: "email", id, channels: { email: { status } }, consent } as const],
+});
+
+/** A log of what arrives and is answered, in order: `"> 1"`, `"< 1"`. */
+function logged(options: MockServiceOptions = {}, clientOptions: ClientOptions = {}) {
+  const mock = createMockService({ latencyMs: 100, ...options });
+  const log: string[] = [];
+  let count = 0;
+  const fetch = async (url: string, init: RequestInit) => {
+    const number = ++count;
+    log.push(`> ${number}`);
+    try {
+      return await mock.fetch(url, init);
+    } finally {
+      log.push(`< ${number}`);
+    }
+  };
+  const audience = new AudienceClient({ ...mock.clientOptions, fetch, ...clientOptions });
+  return { mock, log, audience, optIn: () => mock.organization("mock-organization").contacts[0]?.email_opt_in };
+}
+
+describe("Writes to the same contact leave in call order, each after the one before has ended", () => {
+  it("retries included: a retried SUBSCRIBED never overtakes the UNSUBSCRIBED called after it", async () => {
+    const { audience, log, optIn } = logged({ faults: [{ kind: "500-before", times: 3 }] });
+
+    const calls = Promise.all([audience.v1.customers.upsert(on), audience.v1.customers.upsert(off)]);
+    await vi.advanceTimersByTimeAsync(20_000);
+    await calls;
+
+    expect(log).toEqual(["> 1", "< 1", "> 2", "< 2", "> 3", "< 3", "> 4", "< 4", "> 5", "< 5"]);
+    expect(optIn()).toBe("UNSUBSCRIBED");
+  });
+
+  it("over every write and both families, by e-mail, phone, or contactUUID", async () => {
+    const { audience, mock } = logged({ latencyMs: [10, 200] });
+    const { v1, v2: family2 } = audience;
+
+    const calls = [
+      v1.customers.upsert(on),
+      family2.contacts.upsert(v2(email, "unsubscribed")),
+      v1.contactGroups.addContact("mock-list", on),
+      v1.events.send({ eventName: "e", contact: { email } }),
+      v1.customers.upsert({ ...off, phone: "+1 555 0100", phone_opt_in: "SUBSCRIBED" }),
+      v1.customers.upsert({ phone: "15550100", phone_opt_in: "UNSUBSCRIBED" }),
+      v1.customers.upsert({ phone: "+1 (555) 0100", phone_opt_in: "SUBSCRIBED" }),
+    ];
+    const all = Promise.all(calls);
+    await vi.advanceTimersByTimeAsync(20_000);
+    await all;
+
+    expect(mock.requests.map(({ operation }) => operation)).toEqual([
+      "v1.customers.upsert",
+      "v2.contacts.upsert",
+      "v1.contactGroups.addContact",
+      "v1.events.send",
+      "v1.customers.upsert",
+      "v1.customers.upsert",
+      "v1.customers.upsert",
+    ]);
+    expect(mock.requests.slice(4).map(({ body }) => (body as { phone_opt_in: string }).phone_opt_in)).toEqual([
+      "SUBSCRIBED",
+      "UNSUBSCRIBED",
+      "SUBSCRIBED",
+    ]);
+  });
+
+  it("by contactUUID, in the event's contact or at its root", async () => {
+    const { audience, log } = logged();
+
+    const calls = Promise.allSettled([
+      audience.v1.events.send({ eventName: "e", contact: { contactUUID: "c-1" } }),
+      audience.v1.events.send({ eventName: "e", contactUUID: "c-1" }),
+    ]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await calls;
+
+    expect(log).toEqual(["> 1", "< 1", "> 2", "< 2"]);
+  });
+
+  it("however the address is spelled", async () => {
+    const { audience, log, optIn } = logged();
+
+    const calls = Promise.all([
+      audience.v1.customers.upsert(on),
+      audience.v1.customers.upsert({ ...off, email: "ADA@Example.COM" }),
+      audience.v2.contacts.upsert(v2("Ada@example.com", "subscribed")),
+    ]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await calls;
+
+    expect(log).toEqual(["> 1", "< 1", "> 2", "< 2", "> 3", "< 3"]);
+    expect(optIn()).toBe("SUBSCRIBED");
+  });
+
+  it("a write to two contacts stands behind both, and before what comes after either", async () => {
+    const { audience, log } = logged();
+    const both = { email: "a@example.com", email_opt_in: "SUBSCRIBED", phone: "5550101", phone_opt_in: "SUBSCRIBED" } as const;
+
+    const calls = Promise.all([
+      audience.v1.customers.upsert({ email: "a@example.com", email_opt_in: "SUBSCRIBED" }),
+      audience.v1.customers.upsert({ phone: "5550101", phone_opt_in: "SUBSCRIBED" }),
+      audience.v1.customers.upsert(both),
+      audience.v1.customers.upsert({ phone: "5550101", phone_opt_in: "UNSUBSCRIBED" }),
+    ]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await calls;
+
+    expect(log).toEqual(["> 1", "> 2", "< 1", "< 2", "> 3", "< 3", "> 4", "< 4"]);
+  });
+
+  it("a write that failed, was refused, or was aborted does not end the order", async () => {
+    const { audience, log, optIn } = logged({ faults: [{ kind: "500-before", times: 1 }] });
+    const stop = new AbortController();
+
+    const failed = failureOf(audience.v1.customers.upsert(on, { maxRetries: 0 }));
+    const aborted = failureOf(audience.v1.customers.upsert(off, { signal: stop.signal }));
+    const invalid = failureOf(audience.v1.customers.upsert({ email, email_opt_in: "YES" as "SUBSCRIBED" }));
+    const last = audience.v1.customers.upsert(off);
+    stop.abort();
+    await vi.advanceTimersByTimeAsync(1_000);
+
+    expect((await Promise.all([failed, aborted, invalid])).map(({ code }) => code)).toEqual(["server", "aborted", "validation"]);
+    await last;
+    expect(log).toEqual(["> 1", "< 1", "> 2", "< 2"]);
+    expect(optIn()).toBe("UNSUBSCRIBED");
+  });
+
+  it("in the rate limit's queue too, whatever their priorities", async () => {
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
+    const { audience, optIn } = logged({}, { rateLimiter });
+
+    const calls = Promise.all([
+      audience.v1.customers.upsert({ email: "other@example.com", email_opt_in: "SUBSCRIBED" }),
+      audience.v1.customers.upsert(on, { priority: 9 }),
+      audience.v1.customers.upsert(off, { priority: 0 }),
+    ]);
+    await vi.advanceTimersByTimeAsync(20_000);
+    await calls;
+
+    expect(optIn()).toBeDefined();
+    const [, second, third] = (await calls).map(({ attributes }) => attributes?.email_opt_in);
+    expect([second, third]).toEqual(["SUBSCRIBED", "UNSUBSCRIBED"]);
+  });
+});
+
+describe("Nobody else is held up", () => {
+  it("other contacts, and reads", async () => {
+    const { audience, log } = logged({ faults: [{ kind: "hang", times: 1 }] });
+
+    const stuck = audience.v1.customers.upsert(on, { timeoutMs: 5_000 });
+    const others = Promise.all([
+      audience.v1.customers.upsert({ email: "grace@example.com", email_opt_in: "SUBSCRIBED" }),
+      audience.v1.customers.list().then(({ items }) => items),
+      failureOf(audience.v1.customers.get(email)),
+    ]);
+    await vi.advanceTimersByTimeAsync(200);
+    await others;
+
+    expect(log).toEqual(["> 1", "> 2", "> 3", "> 4", "< 2", "< 3", "< 4"]);
+    await vi.advanceTimersByTimeAsync(20_000);
+    await stuck;
+  });
+
+  it("other clients", async () => {
+    const { audience, log, mock } = logged({ faults: [{ kind: "hang", times: 1 }] });
+    const other = new AudienceClient(mock.clientOptions);
+
+    const stuck = audience.v1.customers.upsert(on, { timeoutMs: 5_000 });
+    await vi.advanceTimersByTimeAsync(150);
+    const answered = other.v1.customers.upsert(off);
+    await vi.advanceTimersByTimeAsync(200);
+
+    expect((await answered).attributes?.email_opt_in).toBe("UNSUBSCRIBED");
+    expect(log).toEqual(["> 1"]);
+    await vi.advanceTimersByTimeAsync(20_000);
+    await stuck;
+  });
+
+  it("2,000 writes to as many contacts leave nothing in the way of the next", async () => {
+    const { audience, mock } = logged({ latencyMs: 0 });
+
+    const calls = Promise.all(Array.from({ length: 2_000 }, (_, at) => audience.v1.customers.upsert({ ...on, email: `c${at}@example.com` })));
+    await vi.advanceTimersByTimeAsync(100);
+    await calls;
+    const before = mock.requests.length;
+    const next = audience.v1.customers.upsert({ ...off, email: "c1@example.com" });
+    await vi.advanceTimersByTimeAsync(0);
+
+    expect([before, mock.requests.length]).toEqual([2_000, 2_001]);
+    await next;
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

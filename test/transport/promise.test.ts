@@ -1,0 +1,178 @@
+import { AudienceClient } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { failureOf } from "./failure.ts";
+
+const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
+const event = { eventName: "order placed", contact: { email: "ada@example.com" } };
+
+const unhandled: unknown[] = [];
+const note = (reason: unknown) => void unhandled.push(reason);
+
+beforeEach(() => {
+  unhandled.length = 0;
+  process.on("unhandledRejection", note);
+});
+afterEach(() => void process.off("unhandledRejection", note));
+
+/** Long enough for Node to report a rejection that nobody handles. */
+const aTurn = () => new Promise((resolve) => setTimeout(resolve, 10));
+
+const throwing = new Proxy({}, { get: () => { throw new Error("do not read me"); }, ownKeys: () => { throw new Error("nor me"); } });
+
+describe("A call never throws at once: a bad one rejects", () => {
+  const { v1, v2 } = new AudienceClient(createMockService().clientOptions);
+  const bad: readonly (readonly [string, () => PromiseLike<unknown>])[] = [
+    ["an input that is none", () => v1.customers.upsert(undefined as never)],
+    ["an input that cannot be read", () => v1.customers.upsert(throwing as never)],
+    ["an event that is none", () => v1.events.send(null as never)],
+    ["an id that is none", () => v1.customers.get(Symbol("id") as never)],
+    ["options that are none", () => v1.customers.upsert(contact, 5 as never)],
+    ["options that cannot be read", () => v1.customers.upsert(contact, throwing as never)],
+    ["a list id and a contact that are none", () => v1.contactGroups.addContact(null as never, null as never)],
+    ["a v2 contact that is none", () => v2.contacts.upsert([] as never)],
+    ["a list query that is none", () => v1.customers.list("x" as never).then(String)],
+    ["a list query that cannot be read", () => v1.customers.list(throwing as never).then(String)],
+    ["list options that are none", () => v2.lists.list({}, 5 as never).then(String)],
+    ["a cycle", () => v1.events.send({ ...event, eventData: ((ring: Record<string, unknown>) => (ring["self"] = ring))({}) as never })],
+    ["a BigInt", () => v1.events.send({ ...event, eventData: { n: 1n } as never })],
+  ];
+
+  it.each(bad)("%s", async (_, call) => {
+    let promise: PromiseLike<unknown> | undefined;
+
+    expect(() => (promise = call())).not.toThrow();
+
+    expect((await failureOf(promise ?? expect.fail())).code).toMatch(/^(validation|configuration)$/);
+  });
+});
+
+describe("A call", () => {
+  it("gives a real Promise, and starts at once, before it is awaited", async () => {
+    const mock = createMockService();
+    const { v1 } = new AudienceClient(mock.clientOptions);
+
+    const call = v1.customers.upsert(contact);
+    await aTurn();
+
+    expect(call).toBeInstanceOf(Promise);
+    expect(Object.prototype.toString.call(call)).toBe("[object Promise]");
+    expect(mock.requests).toHaveLength(1);
+    await call;
+  });
+
+  it("is one request, however its promise is used", async () => {
+    const mock = createMockService();
+    const { v1 } = new AudienceClient(mock.clientOptions);
+
+    const call = v1.customers.upsert(contact);
+    const [plain, whole, again, then, all] = await Promise.all([
+      call,
+      call.withResponse(),
+      call.withResponse(),
+      call.then(({ id }) => id),
+      call.finally(() => undefined),
+    ]);
+
+    expect(mock.requests).toHaveLength(1);
+    expect(whole.data).toBe(plain);
+    expect(again.data).toBe(plain);
+    expect(then).toBe(plain.id);
+    expect(all).toBe(plain);
+  });
+
+  it("tells of its answer: status, headers, url, attempts, and the time in the queue", async () => {
+    const mock = createMockService();
+    const fetch = async (url: string, init: RequestInit) => {
+      const response = await mock.fetch(url, init);
+      response.headers.set("x-trace", "t-1");
+      return response;
+    };
+    const { v1, v2 } = new AudienceClient({ ...mock.clientOptions, fetch });
+
+    const { response, attempts, queuedMs, data } = await v1.customers.upsert(contact).withResponse();
+    const sent = await v1.events.send(event).withResponse();
+    const list = await v2.lists.list();
+
+    expect(response).toEqual({ status: 201, headers: expect.any(Headers), url: "https://audience-mock.example/api/v1/customer/create" });
+    expect(response.headers.get("x-trace")).toBe("t-1");
+    expect(attempts).toBe(1);
+    expect(queuedMs).toBeGreaterThanOrEqual(0);
+    expect(queuedMs).toBeLessThan(1_000);
+    expect(data.type).toBe("profile");
+    expect(sent.data.uniqueIdentifier).toMatch(/^[0-9a-f-]{36}$/);
+    expect(list.items).toHaveLength(1);
+  });
+
+  it("can ask for its response after it has ended", async () => {
+    const { v1 } = new AudienceClient(createMockService().clientOptions);
+    const call = v1.customers.upsert(contact);
+    await call;
+
+    expect((await call.withResponse()).attempts).toBe(1);
+  });
+});
+
+describe("A call that fails leaves no unhandled rejection", () => {
+  const failing = () => new AudienceClient(createMockService().clientOptions).v1.customers.get("nobody");
+
+  it.each([
+    ["awaited", async () => failureOf(failing())],
+    ["caught", async () => failing().catch(() => undefined)],
+    ["with a second argument of then", async () => failing().then(undefined, () => undefined)],
+    ["by its response alone", async () => failureOf(failing().withResponse())],
+    ["by its response twice", async () => {
+      const call = failing();
+      return Promise.all([failureOf(call.withResponse()), failureOf(call.withResponse())]);
+    }],
+    ["by both", async () => {
+      const call = failing();
+      return Promise.all([failureOf(call), failureOf(call.withResponse())]);
+    }],
+    ["in Promise.all with others", async () => failureOf(Promise.all([failing(), failing(), failing()]))],
+    ["in Promise.allSettled", async () => Promise.allSettled([failing(), failing().withResponse()])],
+    ["aborted in flight, and awaited", async () => {
+      const mock = createMockService({ faults: [{ kind: "hang" }] });
+      const stop = new AbortController();
+      const call = failureOf(new AudienceClient(mock.clientOptions).v1.customers.upsert(contact, { signal: stop.signal }));
+      await aTurn();
+      stop.abort();
+      return call;
+    }],
+    ["closed while waiting, and awaited", async () => {
+      const audience = new AudienceClient(createMockService({ faults: [{ kind: "500-before" }] }).clientOptions);
+      const call = failureOf(audience.v1.customers.upsert(contact));
+      await aTurn();
+      await audience.close();
+      return call;
+    }],
+  ])("%s", async (_, use) => {
+    await use();
+    await aTurn();
+
+    expect(unhandled).toEqual([]);
+  });
+
+  it("but one that nobody looks at is reported, as every promise is, and once", async () => {
+    void failing();
+    await aTurn();
+
+    expect(unhandled).toMatchObject([{ code: "not_found" }]);
+  });
+});
+
+describe("list()", () => {
+  it("sends nothing until it is awaited or iterated", async () => {
+    const mock = createMockService();
+    const { v1, v2 } = new AudienceClient(mock.clientOptions);
+
+    const customers = v1.customers.list();
+    v2.lists.list();
+    v1.contactGroups.list();
+    await aTurn();
+    const before = mock.requests.length;
+    await customers;
+
+    expect([before, mock.requests.length]).toEqual([0, 1]);
+  });
+});
