@@ -1,11 +1,23 @@
 import fc from "fast-check";
 
-/** One field as the service document describes it: values that it allows, and values that it forbids. */
+/** What the service document makes of one field, or of a whole body. */
 export interface Field {
+  /** Values of note that it allows: each is tried in every run. */
+  readonly allowed: readonly unknown[];
+  /** Values of note that it forbids: each is tried in every run. */
+  readonly forbidden: readonly unknown[];
   readonly good: fc.Arbitrary<unknown>;
   readonly bad: fc.Arbitrary<unknown>;
   /** Values of which nothing is said beforehand: the two readings have to agree on them. */
   readonly odd: fc.Arbitrary<unknown>;
+}
+
+export interface FieldValues {
+  allowed: readonly unknown[];
+  forbidden: readonly unknown[];
+  good?: fc.Arbitrary<unknown>;
+  bad?: fc.Arbitrary<unknown>;
+  odd?: fc.Arbitrary<unknown>;
 }
 
 /** JSON of any shape, `null` and nesting included. */
@@ -15,6 +27,34 @@ export const anyJson: fc.Arbitrary<unknown> = fc.oneof(
   }),
   fc.jsonValue({ maxDepth: 2 }),
 );
+
+/** Characters of one, two, three and four bytes, joiners, half a pair: each of them is one code point. */
+const characters = ["a", "é", "ß", "日", "🎈", "𝒳", "\u0301", "\u200d", " ", "\n", "\ud800", "\u0000"];
+
+/** A text of so many code points; where half a pair stands, no other half follows. */
+function textOfLength(length: number): fc.Arbitrary<string> {
+  return fc
+    .array(fc.constantFrom(...characters), { minLength: 1, maxLength: 4 })
+    .map((some) => Array.from({ length }, (_, at) => some[at % some.length]).join(""));
+}
+
+export const anyText: fc.Arbitrary<string> = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 12 }),
+  fc.integer({ min: 0, max: 300 }).chain(textOfLength),
+  fc.constantFrom("", " ", "\t", "null", "\u2028", "\ud83c", "constructor", "__proto__", "<b>", "' OR 1=1"),
+);
+
+/** A field of the values of note, and of those that are generated. */
+export function fieldOf({ allowed, forbidden, good, bad, odd }: FieldValues): Field {
+  const noted = { allowed: fc.constantFrom(...allowed), forbidden: fc.constantFrom(...forbidden) };
+  return {
+    allowed,
+    forbidden,
+    good: good ? fc.oneof(noted.allowed, good) : noted.allowed,
+    bad: bad ? fc.oneof(noted.forbidden, bad) : noted.forbidden,
+    odd: fc.oneof(noted.allowed, noted.forbidden, ...(odd ? [odd] : []), anyText, anyJson),
+  };
+}
 
 type Kind = "text" | "number" | "boolean" | "array" | "object" | "null";
 
@@ -27,61 +67,45 @@ const ofKind: Record<Kind, readonly unknown[]> = {
   null: [null],
 };
 
-/** A value of any kind but those given. `null` is always among them: no field takes it. */
-export function otherThan(...kinds: Kind[]): fc.Arbitrary<unknown> {
+/** Values of every kind but those given. `null` is always among them: no field takes it. */
+export function otherThan(...kinds: Kind[]): unknown[] {
   const all = Object.keys(ofKind) as Kind[]; // True: these are the names that the table above holds.
-  return fc.constantFrom(...all.filter((kind) => !kinds.includes(kind)).flatMap((kind) => ofKind[kind]));
+  return all.filter((kind) => !kinds.includes(kind)).flatMap((kind) => ofKind[kind]);
 }
 
 /** Any text will do. */
 export function freeText(): Field {
-  return { good: anyText, bad: otherThan("text"), odd: fc.oneof(anyText, anyJson) };
+  return fieldOf({
+    allowed: ["", " ", "text", "🎈".repeat(300)],
+    forbidden: otherThan("text"),
+    good: anyText,
+  });
 }
 
 /** A text of `min` to `max` characters, each code point one. */
 export function boundedText({ min = 0, max }: { min?: number; max: number }): Field {
-  const lengths = [min, min + 1, max - 1, max];
-  const wrong = min > 0 ? [0, min - 1, max + 1, 2 * max] : [max + 1, 2 * max];
-  return {
-    good: fc.oneof(fc.constantFrom(...lengths), fc.integer({ min, max })).chain(textOfLength),
-    bad: fc.oneof(fc.constantFrom(...wrong).chain(textOfLength), otherThan("text")),
-    odd: fc.oneof(
-      fc.integer({ min: Math.max(0, min - 2), max: max + 2 }).chain(textOfLength),
-      anyText,
-      anyJson,
-    ),
-  };
+  const inside = [...new Set([min, min + 1, max - 1, max])];
+  const outside = min > 0 ? [0, min - 1, max + 1, 2 * max] : [max + 1, 2 * max];
+  const textsOf = (lengths: readonly number[]) =>
+    lengths.flatMap((length) => ["a", "é", "🎈", "\ud800"].map((character) => character.repeat(length)));
+  return fieldOf({
+    allowed: textsOf(inside),
+    forbidden: [...textsOf(outside), ...otherThan("text")],
+    good: fc.oneof(fc.constantFrom(...inside), fc.integer({ min, max })).chain(textOfLength),
+    bad: fc.constantFrom(...outside).chain(textOfLength),
+    odd: fc.integer({ min: Math.max(0, min - 2), max: max + 2 }).chain(textOfLength),
+  });
 }
 
 /** One of the words, exactly as written. */
 export function oneOf(...words: string[]): Field {
-  const wrong = words.flatMap((word) => [
+  const almost = words.flatMap((word) => [
     word.toLowerCase() === word ? word.toUpperCase() : word.toLowerCase(),
     ` ${word}`,
     `${word}\n`,
     word.slice(0, -1),
   ]);
-  return {
-    good: fc.constantFrom(...words),
-    bad: fc.oneof(fc.constantFrom(...wrong, "", "OTHER_WORD"), otherThan("text"), fc.constant([words[0]])),
-    odd: fc.oneof(fc.constantFrom(...words, ...wrong), anyJson),
-  };
+  return fieldOf({ allowed: words, forbidden: [...almost, "", "OTHER_WORD", words, ...otherThan("text")] });
 }
 
-export const yesOrNo: Field = { good: fc.boolean(), bad: otherThan("boolean"), odd: anyJson };
-
-/** Characters of one, two, three and four bytes, joiners, half a pair: each of them is one code point. */
-const characters = ["a", "é", "ß", "日", "🎈", "𝒳", "\u0301", "\u200d", " ", "\n", "\ud800", "\u0000"];
-
-/** A text of so many code points; where half a pair stands, no other half follows. */
-export function textOfLength(length: number): fc.Arbitrary<string> {
-  return fc
-    .array(fc.constantFrom(...characters), { minLength: 1, maxLength: 4 })
-    .map((some) => Array.from({ length }, (_, at) => some[at % some.length]).join(""));
-}
-
-export const anyText: fc.Arbitrary<string> = fc.oneof(
-  fc.string({ unit: "binary", maxLength: 12 }),
-  fc.integer({ min: 0, max: 300 }).chain(textOfLength),
-  fc.constantFrom("", " ", "\t", "null", "\u2028", "\ud83c", "constructor", "__proto__", "<b>", "' OR 1=1"),
-);
+export const yesOrNo: Field = fieldOf({ allowed: [true, false], forbidden: otherThan("boolean") });

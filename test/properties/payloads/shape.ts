@@ -10,9 +10,6 @@ export interface Shape {
 
 type Json = Record<string, unknown>;
 
-const isPlain = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Keys that no table of the service document holds; some are names that every object has. */
 const strangers = ["unknown", "", " ", "constructor", "toString", "hasOwnProperty", "naïve", "0", "e-mail"];
 
@@ -21,94 +18,87 @@ export function goodObject({ fields, required, others }: Shape): fc.Arbitrary<Js
   const model = Object.fromEntries(Object.entries(fields).map(([name, { good }]) => [name, good]));
   const own = fc.record(model, { requiredKeys: [...required] });
   if (others === "refused") return own;
-  const further = fc.option(fc.dictionary(fc.constantFrom(...strangers), nullFree, { maxKeys: 2 }), {
-    nil: {},
-    freq: 4,
-  });
-  return fc.tuple(own, further).map(([object, more]) => ({ ...more, ...object }));
+  const strange = fc.dictionary(fc.constantFrom(...strangers), nullFree, { maxKeys: 2 });
+  return fc
+    .tuple(own, fc.option(strange, { nil: {}, freq: 4 }))
+    .map(([object, more]) => ({ ...more, ...object }));
 }
 
-/** JSON without `null` at any depth. */
-export const nullFree: fc.Arbitrary<unknown> = anyJson.map(withoutNull);
+/**
+ * An object of the shape, as the field of another or as a whole body. `base` and `plainest` where more than the shape
+ * makes it good.
+ */
+export function nested(
+  shape: Shape,
+  {
+    base = goodObject(shape),
+    plainest = plainestOf(shape),
+  }: { base?: fc.Arbitrary<Json>; plainest?: Json } = {},
+): Field {
+  const broken = [...changesTo(plainest, shape, "forbidden"), ...breaks(plainest, shape)];
+  return {
+    allowed: [plainest, ...changesTo(plainest, shape, "allowed")],
+    forbidden: [...broken, ...otherThan("object"), [plainest]],
+    good: base,
+    bad: brokenObject(shape, base),
+    odd: oddObject(shape, base),
+  };
+}
 
-function withoutNull(value: unknown): unknown {
-  if (value === null) return "was null";
-  if (Array.isArray(value)) return value.map(withoutNull);
-  // Assigned one by one, a key `__proto__` would set the prototype; it has a test of its own.
-  if (isPlain(value))
-    return Object.fromEntries(
-      Object.entries(value)
-        .filter(([key]) => key !== "__proto__")
-        .map(([key, item]) => [key, withoutNull(item)]),
-    );
-  return value;
+function plainestOf({ fields, required }: Shape): Json {
+  return Object.fromEntries(required.map((name) => [name, fields[name]?.allowed[0]]));
+}
+
+/** One object for each value of note of each field. */
+function changesTo(object: Json, { fields }: Shape, kind: "allowed" | "forbidden"): Json[] {
+  return Object.entries(fields).flatMap(([name, field]) =>
+    field[kind].map((value) => ({ ...object, [name]: value })),
+  );
+}
+
+/** What can be wrong with the keys of an object. */
+function breaks(object: Json, { fields, required, others }: Shape): Json[] {
+  const names = Object.keys(fields);
+  const stranger = strangers.map((key) => ({ ...object, [key]: others === "refused" ? "text" : null }));
+  const misnamed = names.map((name) => renamed({ [name]: "text", ...object }, name));
+  return [
+    ...required.map((name) => without(object, name)),
+    ...required.map((name) => renamed(object, name)),
+    ...stranger,
+    ...(others === "refused" ? misnamed : []),
+  ];
 }
 
 /** A good object with one thing wrong. */
-export function brokenObject(
-  shape: Shape,
-  base: fc.Arbitrary<Json> = goodObject(shape),
-): fc.Arbitrary<unknown> {
-  const names = Object.keys(shape.fields);
-  const ways = [
-    fc.constantFrom(...names).chain((name) => {
-      const bad = shape.fields[name]?.bad ?? fc.constant(null);
-      return fc.tuple(base, bad).map(([object, value]) => ({ ...object, [name]: value }));
-    }),
-    fc.tuple(base, fc.constantFrom(...names)).map(([object, name]) => ({ ...object, [name]: null })),
-    fc.tuple(base, fc.constantFrom(...strangers)).map(([object, key]) => ({ ...object, [key]: null })),
-    otherThan("object"),
-    base.map((object) => [object]),
-  ];
-  if (shape.required.length > 0) {
-    ways.push(
-      fc.tuple(base, fc.constantFrom(...shape.required)).map(([object, name]) => without(object, name)),
-    );
-    ways.push(
-      fc.tuple(base, fc.constantFrom(...shape.required)).map(([object, name]) => renamed(object, name)),
-    );
-  }
-  if (shape.others === "refused") {
-    ways.push(
-      fc
-        .tuple(base, fc.constantFrom(...strangers), nullFree)
-        .map(([object, key, value]) => ({ ...object, [key]: value })),
-    );
-    ways.push(
-      fc
-        .tuple(base, fc.constantFrom(...names))
-        .map(([object, name]) => renamed({ [name]: "text", ...object }, name)),
-    );
-  }
-  return fc.oneof(...ways);
+function brokenObject(shape: Shape, base: fc.Arbitrary<Json>): fc.Arbitrary<unknown> {
+  const fields = Object.entries(shape.fields);
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.oneof(...fields.map(([name, { bad }]) => changed(base, name, bad))) },
+    { weight: 2, arbitrary: base.chain((object) => fc.constantFrom(...breaks(object, shape))) },
+    {
+      weight: 1,
+      arbitrary: fc.oneof(
+        fc.constantFrom(...otherThan("object")),
+        base.map((object) => [object]),
+      ),
+    },
+  );
 }
 
 /** A good object with one thing that may be right or wrong. */
-export function oddObject(shape: Shape, base: fc.Arbitrary<Json> = goodObject(shape)): fc.Arbitrary<unknown> {
-  const names = Object.keys(shape.fields);
-  const allOdd = fc.oneof(...Object.values(shape.fields).map(({ odd }) => odd));
+function oddObject(shape: Shape, base: fc.Arbitrary<Json>): fc.Arbitrary<unknown> {
+  const fields = Object.entries(shape.fields);
+  const anyName = fc.constantFrom(...Object.keys(shape.fields));
+  const anyOdd = fc.oneof(...fields.map(([, { odd }]) => odd));
   return fc.oneof(
-    {
-      weight: 4,
-      arbitrary: fc
-        .constantFrom(...names)
-        .chain((name) => changed(base, name, shape.fields[name]?.odd ?? anyJson)),
-    },
-    { weight: 2, arbitrary: fc.constantFrom(...names).chain((name) => changed(base, name, allOdd)) },
+    { weight: 4, arbitrary: fc.oneof(...fields.map(([name, { odd }]) => changed(base, name, odd))) },
+    { weight: 2, arbitrary: fc.oneof(...fields.map(([name]) => changed(base, name, anyOdd))) },
     {
       weight: 1,
-      arbitrary: fc
-        .tuple(base, fc.constantFrom(...strangers, "__proto__"), anyJson)
-        .map(([object, key, value]) => ({ ...object, [key]: value })),
+      arbitrary: fc.oneof(...[...strangers, "__proto__"].map((key) => changed(base, key, anyJson))),
     },
-    {
-      weight: 1,
-      arbitrary: fc.tuple(base, fc.constantFrom(...names)).map(([object, name]) => without(object, name)),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.tuple(base, fc.constantFrom(...names)).map(([object, name]) => renamed(object, name)),
-    },
+    { weight: 1, arbitrary: fc.tuple(base, anyName).map(([object, name]) => without(object, name)) },
+    { weight: 1, arbitrary: fc.tuple(base, anyName).map(([object, name]) => renamed(object, name)) },
     { weight: 1, arbitrary: anyJson },
   );
 }
@@ -117,9 +107,16 @@ function changed(base: fc.Arbitrary<Json>, name: string, values: fc.Arbitrary<un
   return fc.tuple(base, values).map(([object, value]) => ({ ...object, [name]: value }));
 }
 
-/** The whole object, as a field of another. */
-export function nested(shape: Shape, base?: fc.Arbitrary<Json>): Field {
-  return { good: base ?? goodObject(shape), bad: brokenObject(shape, base), odd: oddObject(shape, base) };
+/** JSON without `null` at any depth. */
+export const nullFree: fc.Arbitrary<unknown> = anyJson.map(withoutNull);
+
+function withoutNull(value: unknown): unknown {
+  if (value === null) return "was null";
+  if (Array.isArray(value)) return value.map(withoutNull);
+  if (typeof value !== "object") return value;
+  // A key `__proto__` has an exception of its own.
+  const entries = Object.entries(value).filter(([key]) => key !== "__proto__");
+  return Object.fromEntries(entries.map(([key, item]) => [key, withoutNull(item)]));
 }
 
 export function without(object: Json, name: string): Json {

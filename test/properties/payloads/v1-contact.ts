@@ -1,5 +1,15 @@
 import fc from "fast-check";
-import { anyJson, anyText, boundedText, freeText, oneOf, otherThan, yesOrNo, type Field } from "./field.ts";
+import {
+  anyJson,
+  anyText,
+  boundedText,
+  fieldOf,
+  freeText,
+  oneOf,
+  otherThan,
+  yesOrNo,
+  type Field,
+} from "./field.ts";
 import { day, email } from "./formats.ts";
 import { goodObject, nested, without, type Shape } from "./shape.ts";
 
@@ -16,27 +26,27 @@ const flatValue = fc.oneof(
   fc.boolean(),
 );
 const properties = (count: number) =>
-  Object.fromEntries(Array.from({ length: count }, (_, at) => [`key ${at}`, `value ${at}`]));
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`key ${at}`, at % 2 === 0 ? "" : at]));
 
-/** "Custom property value rules"; nested values are among the odd ones, as the service takes what spoils them. */
-const customProperties: Field = {
-  good: fc.oneof(
-    fc.dictionary(propertyName, flatValue, { maxKeys: 30 }),
-    fc.constantFrom(properties(29), properties(30)),
-  ),
-  bad: fc.oneof(
-    fc.integer({ min: 31, max: 40 }).map(properties),
-    fc
-      .tuple(fc.dictionary(propertyName, flatValue, { maxKeys: 5 }), propertyName)
-      .map(([object, name]) => ({ ...object, [name]: null })),
-    otherThan("object"),
-  ),
+/** "Custom property value rules"; nested values are odd: the service takes what it cannot use. */
+const customProperties = fieldOf({
+  allowed: [{}, { plan: "gold", seats: 3, isVip: true, blank: " " }, properties(29), properties(30)],
+  forbidden: [
+    properties(31),
+    properties(60),
+    { plan: null },
+    { plan: "gold", seats: null },
+    ...otherThan("object"),
+  ],
+  good: fc.dictionary(propertyName, flatValue, { maxKeys: 30 }),
+  bad: fc
+    .tuple(fc.dictionary(propertyName, flatValue, { maxKeys: 5 }), propertyName)
+    .map(([object, name]) => ({ ...object, [name]: null })),
   odd: fc.oneof(
     fc.dictionary(fc.oneof(propertyName, fc.constant("__proto__")), anyJson, { maxKeys: 4 }),
     fc.integer({ min: 28, max: 33 }).map(properties),
-    anyJson,
   ),
-};
+});
 
 const name = boundedText({ max: 100 });
 const address = boundedText({ max: 255 });
@@ -69,33 +79,35 @@ const listShape: Shape = { fields, required: ["email"], others: "refused" };
 
 const withEmail = goodObject(listShape);
 const withPhone = goodObject({ ...shape, required: ["phone"] });
-const good = fc.oneof(withEmail, withPhone);
-const nameless = good.map((contact) => without(without(contact, "email"), "phone"));
+const eitherWay = fc.oneof(withEmail, withPhone);
+const nameless = eitherWay.map((contact) => without(without(contact, "email"), "phone"));
 const wrapped = fc
   .tuple(withEmail, fc.constantFrom("contact", "data", "customer"))
   .map(([contact, key]) => ({ [key]: contact }));
 
-const customer = nested(shape, good);
-const listed = nested(listShape, withEmail);
+const ada = { email: "ada@example.com" };
+const customer = nested(shape, { base: eitherWay, plainest: ada });
+const listed = nested(listShape, { plainest: ada });
 
 /** `POST /api/v1/customer/create` */
 export const customerBody: Field = {
-  good,
+  ...customer,
+  allowed: [...customer.allowed, { phone: "1234567" }],
+  forbidden: [...customer.forbidden, {}, { first_name: "Ada" }, { contact: ada }],
   bad: fc.oneof(
     { weight: 8, arbitrary: customer.bad },
     { weight: 1, arbitrary: nameless },
     { weight: 1, arbitrary: wrapped },
   ),
-  odd: customer.odd,
 };
 
 /** `POST /api/v1/contact-groups/{listId}/contacts`: wrapped contacts, and those with a phone alone, are refused. */
 export const listContactBody: Field = {
-  good: withEmail,
+  ...listed,
+  forbidden: [...listed.forbidden, {}, { phone: "1234567" }, { contact: ada }, [ada]],
   bad: fc.oneof(
     { weight: 8, arbitrary: listed.bad },
     { weight: 1, arbitrary: withPhone.map((contact) => without(contact, "email")) },
     { weight: 1, arbitrary: wrapped },
   ),
-  odd: listed.odd,
 };

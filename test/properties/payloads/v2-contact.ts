@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { anyJson, anyText, freeText, oneOf, otherThan, yesOrNo, type Field } from "./field.ts";
-import { countryCode, day, dayOrDateTime, dateTime, email, ipAddress } from "./formats.ts";
+import { anyJson, anyText, fieldOf, freeText, oneOf, otherThan, yesOrNo, type Field } from "./field.ts";
+import { countryCode, dateTime, day, dayOrDateTime, email, ipAddress } from "./formats.ts";
 import { goodObject, nested, type Shape } from "./shape.ts";
 
 type IdentifierType = "email" | "phone";
@@ -16,12 +16,13 @@ const consent = nested({
   others: "passed on",
 });
 
-const anyPhone: Field = {
+const noPhones = otherThan("text", "number");
+const knownPhone = fieldOf({ allowed: [...knownPhones, 391_234_567], forbidden: noPhones });
+const anyPhone = fieldOf({
+  allowed: ["", "+390111111", 391_234_567, 0, -1.5],
+  forbidden: noPhones,
   good: fc.oneof(anyText, fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })),
-  bad: otherThan("text", "number"),
-  odd: anyJson,
-};
-const knownPhone: Field = { ...anyPhone, good: fc.constantFrom<unknown>(...knownPhones, 391_234_567) };
+});
 
 /** "The `email` key is required when no phone identifier is given", and the other way round. */
 function identifierField(
@@ -36,12 +37,8 @@ function identifierField(
     others: "passed on",
   });
   const phone = hasBoth ? anyPhone : lonePhone;
-  const fields = {
-    type: { ...anyType, good: fc.constant(type) },
-    id: type === "email" ? email : phone,
-    channels,
-    consent,
-  };
+  const ownType = { ...anyType, allowed: [type], good: fc.constant(type) };
+  const fields = { type: ownType, id: type === "email" ? email : phone, channels, consent };
   return nested({ fields, required: ["type", "id", "channels", "consent"], others: "passed on" });
 }
 
@@ -55,38 +52,42 @@ const combinations: readonly (readonly IdentifierType[])[] = [
 ];
 
 const identifierLists = combinations.map((types) => types.map((type) => identifierField(type, types)));
-const allGood = (fields: readonly Field[]) => fc.tuple(...fields.map(({ good }) => good));
+
 /** All good but one. */
 const withOne = (kind: "bad" | "odd") =>
   identifierLists.flatMap((fields) =>
     fields.map((_, at) => fc.tuple(...fields.map((field, index) => field[index === at ? kind : "good"]))),
   );
 
-const identifiers: Field = {
-  good: fc.oneof(...identifierLists.map(allGood)),
-  bad: fc.oneof(
-    { weight: 6, arbitrary: fc.oneof(...withOne("bad")) },
-    { weight: 1, arbitrary: fc.constantFrom<unknown>([], [null], ["ada@example.com"], [[]], {}) },
-    { weight: 1, arbitrary: otherThan("array") },
-  ),
-  odd: fc.oneof(
-    { weight: 5, arbitrary: fc.oneof(...withOne("odd")) },
-    {
-      weight: 1,
-      arbitrary: identifierField("phone", ["phone"], anyPhone).good.map((identifier) => [identifier]),
-    },
-    { weight: 1, arbitrary: anyJson },
-  ),
-};
+/** One list for each value of note of each identifier. */
+const listsOf = (kind: "allowed" | "forbidden") =>
+  identifierLists.flatMap((fields) =>
+    fields.flatMap((changed, at) =>
+      changed[kind].map((value) => fields.map((field, index) => (index === at ? value : field.allowed[0]))),
+    ),
+  );
 
-const listIds: Field = {
-  good: fc.oneof(
-    fc.constantFrom<unknown>([], ["news"], ["news", "news"], ["nothing"]),
-    fc.array(anyText, { maxLength: 3 }),
+const maybeUnknownPhone = identifierField("phone", ["phone"], anyPhone).good.map((identifier) => [
+  identifier,
+]);
+
+const identifiers = fieldOf({
+  allowed: listsOf("allowed"),
+  forbidden: [...listsOf("forbidden"), [], [null], ["ada@example.com"], [[]], ...otherThan("array")],
+  good: fc.oneof(...identifierLists.map((fields) => fc.tuple(...fields.map(({ good }) => good)))),
+  bad: fc.oneof(...withOne("bad")),
+  odd: fc.oneof(
+    { weight: 6, arbitrary: fc.oneof(...withOne("odd")) },
+    { weight: 1, arbitrary: maybeUnknownPhone },
   ),
-  bad: fc.oneof(otherThan("array"), fc.constantFrom<unknown>([null], [7], [["news"]], ["news", {}])),
-  odd: fc.oneof(fc.array(anyJson, { maxLength: 3 }), anyJson),
-};
+});
+
+const listIds = fieldOf({
+  allowed: [[], ["news"], ["news", "news"], ["nothing"], [""]],
+  forbidden: [[null], [7], [["news"]], ["news", {}], ...otherThan("array")],
+  good: fc.array(anyText, { maxLength: 3 }),
+  odd: fc.array(anyJson, { maxLength: 3 }),
+});
 
 /** "v2 contact", row by row. */
 const shape: Shape = {
@@ -110,15 +111,13 @@ const shape: Shape = {
   others: "passed on",
 };
 
-const contact = nested(shape, goodObject(shape));
+const contact = nested(shape);
+const contactWith = (values: fc.Arbitrary<unknown>) =>
+  fc.tuple(goodObject(shape), values).map(([object, value]) => ({ ...object, identifiers: value }));
 
 /** `POST /v2/contacts`; what is wrong is as often in an identifier as anywhere else. */
 export const v2ContactBody: Field = {
-  good: contact.good,
+  ...contact,
   bad: fc.oneof(contact.bad, contactWith(identifiers.bad)),
   odd: fc.oneof(contact.odd, contactWith(identifiers.odd)),
 };
-
-function contactWith(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
-  return fc.tuple(goodObject(shape), values).map(([object, value]) => ({ ...object, identifiers: value }));
-}
