@@ -1,4 +1,6 @@
 import * as z from "zod";
+// By its own entry: reached through `z.core`, a bundler keeps all of it, 50 languages included.
+import * as core from "zod/v4/core";
 
 import { explain } from "./explain.ts";
 import { refuseHiddenKeys } from "./hidden-keys.ts";
@@ -34,7 +36,7 @@ const initZodObject: (schema: z.ZodObject, def: z.core.$ZodObjectDef) => void = 
  * (`__proto__`, symbols), and it gives each unknown key an issue with that key as its path.
  * `.extend`, `.pick`, `.omit` and `.partial` keep this type, because they build with the same constructor.
  */
-const FieldObject = z.core.$constructor<z.ZodObject, z.core.$ZodObjectDef>(
+const FieldObject = core.$constructor<z.ZodObject, z.core.$ZodObjectDef>(
   "AudienceFieldObject",
   (schema, def) => {
     initZodObject(schema, def);

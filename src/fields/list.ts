@@ -1,4 +1,6 @@
 import * as z from "zod";
+// By its own entry: reached through `z.core`, a bundler keeps all of it, 50 languages included.
+import * as core from "zod/v4/core";
 
 import { explain } from "./explain.ts";
 import { findUnreadable } from "./unreadable.ts";
@@ -12,7 +14,7 @@ export function listOf<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
 /** An array with at least one item. */
 export function filledListOf<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
   return listOf(item).check(
-    new z.core.$ZodCheckMinLength({ check: "min_length", minimum: 1, when: isArray }),
+    new core.$ZodCheckMinLength({ check: "min_length", minimum: 1, when: isArray }),
   );
 }
 
@@ -28,7 +30,7 @@ const initZodArray: (schema: z.ZodArray, def: z.core.$ZodArrayDef) => void = z.Z
  * A zod array that does not walk through holes (`new Array(4e9)` would take it minutes), and that reports an item
  * whose reading throws instead of letting it escape.
  */
-const FieldList = z.core.$constructor<z.ZodArray, z.core.$ZodArrayDef>("AudienceFieldList", (schema, def) => {
+const FieldList = core.$constructor<z.ZodArray, z.core.$ZodArrayDef>("AudienceFieldList", (schema, def) => {
   initZodArray(schema, def);
   const parse = schema._zod.parse;
   schema._zod.parse = (payload, context) => {
