@@ -29,13 +29,14 @@ describe("The installed package runs", () => {
   });
 
   it("with every name that is written down, at each entry, in both formats", async () => {
-    const { stdout, stderr } = await runNode(consumer, "names.mjs", ...Object.keys(publicSurface));
+    const { exitCode, stdout, stderr } = await runNode(consumer, "names.mjs", ...Object.keys(publicSurface));
     const expectedNames = Object.entries(publicSurface).map(([entry, { values }]) => [
       entry,
       [values, values],
     ]);
 
-    expect(stderr).toBe("");
+    // Not what is printed: msw looks for the browser's storage, of which some versions of Node warn.
+    expect(exitCode, stderr).toBe(0);
     expect(JSON.parse(stdout)).toEqual(Object.fromEntries(expectedNames));
   });
 
