@@ -1,0 +1,65 @@
+/** Options of `redisRateLimitStore`; each may be left out. */
+export interface RedisRateLimitStoreOptions {
+  /**
+   * Names the budget: all processes behind one IP use the same, whatever their keys ("Limits"). Default
+   * `"audience-sdk:rate-limit"`. Two names are kept in Redis, `{key}:places` and `{key}:book`, in one hash slot.
+   */
+  readonly key?: string | undefined;
+  /**
+   * What happens while Redis is away. `"local"` (default): each process goes on with `localShare` of the budget.
+   * `"reject"`: calls are refused with a `RateLimitWaitError`, so that nothing can pass the limit.
+   */
+  readonly onUnavailable?: "local" | "reject" | undefined;
+  /** The part of each limit that one process uses alone, over 0 to 1; default 1/4, which is safe for 4 processes. */
+  readonly localShare?: number | undefined;
+  /**
+   * How long the places of a process that was killed are held, in milliseconds, before they count as answered;
+   * default 10,000. A process whose event loop halts for longer may lose places that it still uses.
+   */
+  readonly leaseMs?: number | undefined;
+}
+
+/** The options, checked and complete. */
+export type RedisRateLimitStoreSettings = {
+  readonly [Name in keyof RedisRateLimitStoreOptions]-?: NonNullable<RedisRateLimitStoreOptions[Name]>;
+};
+
+// Five times as long as the beat in which a live process renews its leases, and the five seconds within which what a
+// killed process had sent can still arrive are in it.
+const defaultLeaseMs = 10_000;
+
+const defaults: RedisRateLimitStoreSettings = {
+  key: "audience-sdk:rate-limit",
+  onUnavailable: "local",
+  localShare: 1 / 4,
+  leaseMs: defaultLeaseMs,
+};
+
+/** Checks the options; a bad one is a `TypeError` that names it. */
+export function readOptions(options: RedisRateLimitStoreOptions): RedisRateLimitStoreSettings {
+  if (typeof options !== "object" || options === null) refuse("the options", "one object");
+  const unknown = Object.keys(options).find((name) => !(name in defaults));
+  if (unknown !== undefined)
+    refuse(`\`${unknown}\``, `left out: there are ${Object.keys(defaults).join(", ")}`);
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const settings: RedisRateLimitStoreSettings = { ...defaults, ...given };
+  const { key, onUnavailable, localShare, leaseMs } = settings;
+  // A key that begins with "}" would put the two names into different hash slots.
+  if (typeof key !== "string" || key === "" || key.startsWith("}")) {
+    refuse("`key`", "a text that is not empty and does not begin with a brace");
+  }
+  if (onUnavailable !== "local" && onUnavailable !== "reject")
+    refuse("`onUnavailable`", '"local" or "reject"');
+  if (!isNumber(localShare) || localShare <= 0 || localShare > 1)
+    refuse("`localShare`", "a number over 0, up to 1");
+  if (!isNumber(leaseMs) || leaseMs < 1) refuse("`leaseMs`", "a number of milliseconds from 1");
+  return settings;
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value);
+}
+
+function refuse(what: string, rule: string): never {
+  throw new TypeError(`redisRateLimitStore: ${what} must be ${rule}.`);
+}

@@ -1,0 +1,81 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, connect, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Whether this machine has a `redis-server`. */
+export const hasRedis = spawnSync("redis-server", ["--version"]).status === 0;
+
+/** A real Redis on a free port of loopback, in a folder of its own: started, halted and ended by its process id. */
+export class RedisServer {
+  readonly port: number;
+  readonly #folder = mkdtempSync(join(tmpdir(), "redis-"));
+  readonly #more: readonly string[];
+  #child: ChildProcess | undefined;
+
+  private constructor(port: number, more: readonly string[]) {
+    this.port = port;
+    this.#more = more;
+  }
+
+  static async start(...more: string[]): Promise<RedisServer> {
+    const server = new RedisServer(await freePort(), more);
+    await server.start();
+    return server;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** Starts it again, after it was stopped or killed: empty, unless `more` says that it keeps a file. */
+  async start(): Promise<void> {
+    const options = ["--port", `${this.port}`, "--bind", "127.0.0.1", "--dir", this.#folder, "--save", ""];
+    const child = spawn("redis-server", [...options, ...this.#more], { stdio: "ignore" });
+    this.#child = child;
+    for (let attempt = 0; attempt < 200; attempt += 1) {
+      if (await answers(this.port)) return;
+      if (child.exitCode !== null) break;
+      await sleep(25);
+    }
+    throw new Error(`redis-server does not answer on port ${this.port}`);
+  }
+
+  async kill(signal: "SIGTERM" | "SIGKILL" = "SIGKILL"): Promise<void> {
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill(signal);
+    await ended;
+  }
+
+  /** Ends it for good. */
+  async end(): Promise<void> {
+    await this.kill();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo; // it listens on TCP
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write("PING\r\n"));
+    const tell = (isUp: boolean): void => {
+      socket.destroy();
+      resolve(isUp);
+    };
+    socket.once("data", (data) => tell(data.toString().startsWith("+PONG")));
+    socket.once("error", () => tell(false));
+  });
+}
