@@ -70,8 +70,8 @@ describe.each(doors)("the conventions of both families, %s", (door) => {
       email: "new@example.com",
     });
 
-    expect(Object.keys(Object(created.body)).toSorted()).toEqual(["data", "links"]);
-    expect(Object.keys(Object(added.body)).toSorted()).toEqual(["contact", "message"]);
+    expect(created.body).toEqual({ data: expect.any(Object), links: expect.any(Object) });
+    expect(added.body).toEqual({ message: expect.any(String), contact: expect.any(Object) });
   });
 });
 

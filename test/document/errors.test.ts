@@ -149,7 +149,7 @@ describe("what a caller can do with an error", () => {
     ],
     ["not_found", NotFoundError, () => service.audience.v1.customers.get("nobody")],
   ] as const)(
-    "it has the code %s and its class, and says that nothing was done",
+    "an error has the code %s and its class, and says that nothing was done",
     async (code, kind, call) => {
       const error = await errorOf(call());
 
@@ -159,7 +159,7 @@ describe("what a caller can do with an error", () => {
     },
   );
 
-  it("it holds the path as a template, as an id may be an e-mail address", async () => {
+  it("an error holds the path as a template, as an id may be an e-mail address", async () => {
     const error = await errorOf(service.audience.v1.customers.get("ada@example.com"));
 
     expect(error).toMatchObject({

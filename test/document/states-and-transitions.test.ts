@@ -161,7 +161,7 @@ describe("joining a list", () => {
     expect(triggers()).toEqual([]);
   });
 
-  it("it fires once for each contact and each list", async () => {
+  it("the trigger fires once for each contact and each list", async () => {
     await add("news");
     await add("offers");
     await add("news", "new@example.com");
@@ -174,7 +174,7 @@ describe("joining a list", () => {
     ]);
   });
 
-  it("it fires once over both families", async () => {
+  it("the trigger fires once over both families", async () => {
     await add("news");
     await service.audience.v2.contacts.upsert(
       v2Contact({ listIds: ["news"], identifiers: [emailIdentifier("ada@example.com")] }),

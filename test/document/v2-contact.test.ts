@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { V2Contact } from "audience-sdk";
 import { now, useService } from "./doors.ts";
 import { expectNotSent, expectRefusedByService } from "./refusals.ts";
 import { characters, emailIdentifier, shown, untyped, v2Contact } from "./samples.ts";
@@ -112,8 +111,8 @@ describe("a v2 contact", () => {
   it.each([
     ["first_name", "firstName"],
     ["list_ids", "listIds"],
-  ])("%s is not taken for the required %s, and the message names it", async (given, meant) => {
-    const { [meant as keyof V2Contact]: value, ...rest } = v2Contact();
+  ] as const)("%s is not taken for the required %s, and the message names it", async (given, meant) => {
+    const { [meant]: value, ...rest } = v2Contact();
     const error = await expectNotSent(service, upsert({ ...rest, [given]: value }), meant);
 
     expect(error.issues[0]?.message).toContain(given);

@@ -75,13 +75,12 @@ const cases = (kind: "allowed" | "forbidden") =>
 
 /** An e-mail identifier with another value, or none, at one place. */
 function changed(path: string, value: unknown): object {
-  const [first = "", ...deeper] = path.split(".");
-  const change = (object: object, key: string, rest: readonly string[]): object => {
-    const [next, ...others] = rest;
-    const changedValue = next === undefined ? value : change(Object(Reflect.get(object, key)), next, others);
-    return { ...object, [key]: changedValue };
-  };
-  return change(emailIdentifier("alan@example.com"), first, deeper);
+  const identifier: object = structuredClone(emailIdentifier("alan@example.com"));
+  const keys = path.split(".");
+  let place: unknown = identifier;
+  for (const key of keys.slice(0, -1)) place = Reflect.get(Object(place), key);
+  Reflect.set(Object(place), keys.at(-1) ?? "", value);
+  return identifier;
 }
 
 const contactWith = (...identifiers: object[]) => ({ ...v2Contact(), identifiers });

@@ -56,6 +56,11 @@ export function fieldOf({ allowed, forbidden, good, bad, odd }: FieldValues): Fi
   };
 }
 
+/** The words of a text: values of note, without a line for each. */
+export function words(text: string): string[] {
+  return text.split(" ");
+}
+
 type Kind = "text" | "number" | "boolean" | "array" | "object" | "null";
 
 const ofKind: Record<Kind, readonly unknown[]> = {
@@ -98,14 +103,14 @@ export function boundedText({ min = 0, max }: { min?: number; max: number }): Fi
 }
 
 /** One of the words, exactly as written. */
-export function oneOf(...words: string[]): Field {
-  const almost = words.flatMap((word) => [
+export function oneOf(...allowed: string[]): Field {
+  const almost = allowed.flatMap((word) => [
     word.toLowerCase() === word ? word.toUpperCase() : word.toLowerCase(),
     ` ${word}`,
     `${word}\n`,
     word.slice(0, -1),
   ]);
-  return fieldOf({ allowed: words, forbidden: [...almost, "", "OTHER_WORD", words, ...otherThan("text")] });
+  return fieldOf({ allowed, forbidden: [...almost, "", "OTHER_WORD", allowed, ...otherThan("text")] });
 }
 
 export const yesOrNo: Field = fieldOf({ allowed: [true, false], forbidden: otherThan("boolean") });

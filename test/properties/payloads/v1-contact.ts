@@ -10,7 +10,8 @@ import {
   yesOrNo,
   type Field,
 } from "./field.ts";
-import { day, email } from "./formats.ts";
+import { email } from "./formats.ts";
+import { day } from "./moments.ts";
 import { goodObject, nested, without, type Shape } from "./shape.ts";
 
 const optIn = oneOf("SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED");

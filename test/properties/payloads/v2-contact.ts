@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { anyJson, anyText, fieldOf, freeText, oneOf, otherThan, yesOrNo, type Field } from "./field.ts";
-import { countryCode, dateTime, day, dayOrDateTime, email, ipAddress } from "./formats.ts";
+import { countryCode, email, ipAddress } from "./formats.ts";
+import { dateTime, day, dayOrDateTime } from "./moments.ts";
 import { goodObject, nested, type Shape } from "./shape.ts";
 
 type IdentifierType = "email" | "phone";
