@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, symlink } from "node:fs/promises";
+import { cp, mkdir, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
@@ -16,8 +16,10 @@ const { expected }: { expected: unknown } = createRequire(import.meta.url)("./co
 
 beforeAll(async () => {
   await cp(programs, consumer, { recursive: true });
-  // The optional peer, as the user of `audience-sdk/mock/msw` has it.
-  await symlink(tool("msw"), join(consumer, "node_modules", "msw"));
+  // The optional peer. One folder up, where it is found and does not count as installed with the package.
+  const above = join(consumer, "..", "node_modules");
+  await mkdir(above);
+  await symlink(tool("msw"), join(above, "msw"));
 });
 
 describe("The installed package runs", () => {

@@ -1,13 +1,11 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 
-/** Size in bytes by path, of all files below a folder; what is only linked there is not followed. */
+/** Size in bytes by path, of all files below a folder. */
 export function fileSizes(folder: string): Map<string, number> {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.isFile(),
-  );
-  const paths = entries.map(({ parentPath, name }) => join(parentPath, name));
-  return new Map(paths.map((path) => [relative(folder, path).replaceAll("\\", "/"), statSync(path).size]));
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  const found = names.map((name) => [name.replaceAll("\\", "/"), statSync(join(folder, name))] as const);
+  return new Map(found.flatMap(([name, stat]) => (stat.isFile() ? [[name, stat.size] as const] : [])));
 }
 
 /** Text by path, of the package's files with one of these endings. */
