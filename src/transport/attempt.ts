@@ -83,7 +83,7 @@ async function address<Body>(job: Job<Body, unknown>, place: Place): Promise<Out
   const { call, access, endpoint, request } = job;
   try {
     const key = await job.key.forAttempt();
-    await job.settings.companion?.beforeSend(job.isRepeatable);
+    await job.settings.companion?.beforeSend(call, job.isRepeatable);
     call.signal.throwIfAborted();
     return {
       method: endpoint.method,

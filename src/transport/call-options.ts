@@ -1,3 +1,4 @@
+import type { Outcome } from "../errors.ts";
 import { readOptions, rules, type OptionRule } from "../option-checks.ts";
 import { readHeaders } from "./request-headers.ts";
 
@@ -27,8 +28,10 @@ export interface Companion {
   readonly stop: AbortSignal;
   /** For an event without an id of its own: the same after a restart. */
   readonly newEventId: () => string;
-  /** Resolves when the row may be sent: by then it is on record that it may have been. */
-  readonly beforeSend: (isRepeatable: boolean) => Promise<void>;
+  /** Resolves when the row may be sent: by then it is on record that it may have been. Asked before every attempt. */
+  readonly beforeSend: (call: object, isRepeatable: boolean) => Promise<void>;
+  /** What a call of the row came to, over all its attempts. */
+  readonly ended: (call: object, outcome: Outcome) => void;
 }
 
 /** Registered, so that both module formats know it. Not a name: only a run can hand one out. */

@@ -15,6 +15,8 @@ export class Call {
   isInFlight = false;
   /** The last attempt was refused with 429: the next goes first when the limiter's pause ends. */
   wasRefused = false;
+  /** Attempts that the rate limit alone turned away, and that a row of a bulk run does not count. */
+  turnedAway = 0;
   uniqueIdentifier: string | undefined;
   #outcome: Outcome = "not-sent";
   #isWaiting = false;

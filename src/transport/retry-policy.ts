@@ -1,4 +1,4 @@
-import { ApiError, ConnectionError, RateLimitError, type AudienceError } from "../errors.ts";
+import { ApiError, ConnectionError, RateLimitError, RateLimitWaitError, type AudienceError } from "../errors.ts";
 
 const firstBackoffMs = 500;
 const longestBackoffMs = 30_000;
@@ -27,6 +27,14 @@ export function retryDelayMs({ failure, isRepeatable, isPaced, retries, random }
   const askedMs = failure.retryAfterMs ?? (failure instanceof RateLimitError ? shortestRefusalMs : 0);
   if (askedMs > longestRetryAfterMs) return undefined;
   return failure instanceof RateLimitError && isPaced ? askedMs : Math.max(askedMs, backoffMs);
+}
+
+/** How long a row of a bulk run stays away that the rate limit turned away: as long as the service asks, however long. */
+export function turnedAwayDelayMs(failure: AudienceError): number {
+  const askedMs = failure instanceof RateLimitError ? (failure.retryAfterMs ?? 0) : 0;
+  // A full queue may have room long before the wait that its error expects is over.
+  const expectedMs = failure instanceof RateLimitWaitError ? Math.min(failure.waitMs, longestBackoffMs) : 0;
+  return Math.max(askedMs, expectedMs, shortestRefusalMs);
 }
 
 function mayBeRetried(failure: AudienceError, isRepeatable: boolean): boolean {

@@ -1,14 +1,23 @@
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
-import { AbortError, ApiError, AudienceError, AuthenticationError, RateLimitError, TimeoutError } from "../errors.ts";
+import {
+  AbortError,
+  ApiError,
+  AudienceError,
+  AuthenticationError,
+  isAudienceError,
+  RateLimitError,
+  RateLimitWaitError,
+  TimeoutError,
+} from "../errors.ts";
 import { onAbort } from "../on-abort.ts";
 import { apiPromise, type ApiPromise, type CallResult } from "./api-promise.ts";
 import { attempt } from "./attempt.ts";
 import { buildRequest } from "./build-request.ts";
 import { CallKey } from "./call-key.ts";
-import { readCallOptions, type CallSettings } from "./call-options.ts";
+import { readCallOptions, type CallSettings, type Companion } from "./call-options.ts";
 import { Call } from "./call.ts";
 import type { FamilyAccess, Job, TransportSettings } from "./job.ts";
-import { retryDelayMs } from "./retry-policy.ts";
+import { retryDelayMs, turnedAwayDelayMs } from "./retry-policy.ts";
 import { retry } from "./retry.ts";
 import { closedError, type Session } from "./session.ts";
 import { startTimer } from "./timer.ts";
@@ -59,18 +68,24 @@ export class Transport {
     input: EndpointInput,
     options: unknown,
   ): Promise<CallResult<Output>> {
+    let companion: Companion | undefined;
     try {
       const settings = readCallOptions(options, this.#settings.call, endpoint.options);
-      const newId = settings.companion?.newEventId ?? this.#settings.newId;
+      ({ companion } = settings);
+      const newId = companion?.newEventId ?? this.#settings.newId;
       const request = buildRequest(endpoint, input, { options: settings.given, newId });
       call.uniqueIdentifier = endpoint.identifierOf?.(request.sent);
       const key = new CallKey(access.key, { timeoutMs: settings.timeoutMs, signal: call.signal });
       const deadlineAt = this.#settings.now() + settings.deadlineMs;
       const isRepeatable = settings.repeatable ?? endpoint.isRepeatable(request.sent);
       const job = { call, access, endpoint, request, settings, key, isRepeatable, deadlineAt };
-      return await this.#untilInterrupted(call, settings, () => this.#inOrder(job));
+      const result = await this.#untilInterrupted(call, settings, () => this.#inOrder(job));
+      companion?.ended(call, "applied");
+      return result;
     } catch (error) {
-      throw call.end(error);
+      const ended = call.end(error);
+      companion?.ended(call, isAudienceError(ended) ? ended.outcome : "unknown");
+      throw ended;
     }
   }
 
@@ -103,7 +118,7 @@ export class Transport {
       call.queuedMs += this.#settings.now() - askedAt;
       return retry(() => attempt(job, this.#settings, this.session), {
         // One beside the retries, for a key that has changed.
-        maxAttempts: settings.maxRetries + 2,
+        maxAttempts: settings.companion ? Infinity : settings.maxRetries + 2,
         signal: call.signal,
         beforeNext: (failure, made) => this.#beforeNext(job, failure, made),
       });
@@ -121,15 +136,20 @@ export class Transport {
       return;
     }
     // By attempts made, not by requests sent: a key that was not given is an attempt too.
-    const retries = made - 1 - job.key.changes;
+    const retries = made - 1 - job.key.changes - call.turnedAway;
     const isPaced = this.session.limiter !== undefined;
-    const delayMs = retryDelayMs({ failure, isRepeatable, isPaced, retries, random: random() });
-    if (delayMs === undefined || retries >= settings.maxRetries) throw failure;
+    const isTurnedAway = goesBackIntoTheQueue(failure, settings);
+    const delayMs = isTurnedAway
+      ? turnedAwayDelayMs(failure)
+      : retryDelayMs({ failure, isRepeatable, isPaced, retries, random: random() });
+    if (delayMs === undefined || (retries >= settings.maxRetries && !isTurnedAway)) throw failure;
     if (now() + delayMs > job.deadlineAt) throw namesItsWait(failure) ? failure : deadlineError(settings.deadlineMs, failure);
     observer.retries(call, Math.max(1, call.attempts), delayMs, failure);
     // A refusal pauses the limiter for everybody, and lets the refused call go first when the pause ends.
-    call.wasRefused = failure instanceof RateLimitError;
+    // A row goes back to its own place, the last: it holds nobody up.
+    call.wasRefused = failure instanceof RateLimitError && !isTurnedAway;
     if (call.wasRefused && isPaced) return;
+    if (isTurnedAway) call.turnedAway++;
     call.waits();
     await wait(delayMs, call.signal);
     call.goesOn();
@@ -145,6 +165,12 @@ function deadlineError(deadlineMs: number, failure?: AudienceError): TimeoutErro
     ? `The next attempt would have begun after the call's deadline of ${deadlineMs} ms.`
     : `The call was not over within its deadline of ${deadlineMs} ms.`;
   return new TimeoutError({ message, outcome: "not-sent", timeoutMs: deadlineMs, ...(failure && { cause: failure }) });
+}
+
+/** A row of a bulk run waits for the rate limit as long as it takes, unless its call says how long it would wait. */
+function goesBackIntoTheQueue(failure: AudienceError, { companion, maxWaitMs }: CallSettings): boolean {
+  if (companion === undefined) return false;
+  return failure instanceof RateLimitError || (failure instanceof RateLimitWaitError && maxWaitMs === Infinity);
 }
 
 /** Whether a failure says itself when to come back. */
