@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { AuthenticationError, ConfigurationError, PermissionError, type AudienceClient } from "audience-sdk";
 import { doors, useService } from "./doors.ts";
 import { errorOf } from "./refusals.ts";
@@ -168,6 +168,25 @@ describe("key permissions, which are not documented", () => {
     expect(error).toBeInstanceOf(PermissionError);
     expect(error).toMatchObject({ status: 403, outcome: "not-applied" });
     expect((await service.audience.v1.customers.get("ada")).id).toBe("ada");
+  });
+});
+
+describe("client-side code", () => {
+  const service = useService();
+  afterEach(() => vi.unstubAllGlobals());
+
+  it("is no place for a key: in a browser no client is made", () => {
+    vi.stubGlobal("window", { document: {} });
+
+    expect(() => service.clientWith({})).toThrow(ConfigurationError);
+    expect(() => service.clientWith({})).toThrow(/dangerouslyAllowBrowser/);
+  });
+
+  it("may hold a key that anybody may have, if the caller says so", async () => {
+    vi.stubGlobal("window", { document: {} });
+    const audience = service.clientWith({ dangerouslyAllowBrowser: true });
+
+    expect((await audience.v1.customers.get("ada")).id).toBe("ada");
   });
 });
 

@@ -273,3 +273,34 @@ describe("the name of a v1 contact", () => {
     await expectRefusedByService(service, "/api/v1/customer/create", { first_name: "Nobody" });
   });
 });
+
+describe("double_opt_in", () => {
+  const service = useService({ variants: { doubleOptIn: "pending" } });
+  const upsert = (double_opt_in?: boolean) =>
+    service.audience.v1.customers.upsert({
+      email: "new@example.com",
+      email_opt_in: "SUBSCRIBED",
+      ...(double_opt_in !== undefined && { double_opt_in }),
+    });
+
+  it.each([
+    [true, "NON_SUBSCRIBED"],
+    [false, "SUBSCRIBED"],
+    [undefined, "SUBSCRIBED"],
+  ])("%j: until a confirmation the contact counts as %s", async (doubleOptIn, state) => {
+    const { attributes } = await upsert(doubleOptIn);
+
+    expect(attributes.email_opt_in).toBe(state);
+    expect(service.contact("new@example.com")).toMatchObject({
+      email_opt_in: state,
+      double_opt_in: doubleOptIn ?? false,
+    });
+  });
+
+  it("is not sent twice after a lost answer, as a second mail could go out", async () => {
+    service.mock.addFault({ kind: "500-after", operation: "v1.customers.upsert", times: 1 });
+    await expect(Promise.resolve(upsert(true))).rejects.toMatchObject({ status: 500, outcome: "unknown" });
+
+    expect(service.mock.requests).toHaveLength(1);
+  });
+});
