@@ -1,0 +1,357 @@
+import { tracingChannel } from "node:diagnostics_channel";
+import { AudienceClient, RateLimiter, type ClientOptions, type Hooks, type LogLevel, type RequestEvent } from "audience-sdk";
+import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { failureOf } from "./failure.ts";
+
+const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  for (const stop of stops.splice(0)) stop();
+});
+const stops: (() => void)[] = [];
+
+type Told = readonly [hook: string, event: RequestEvent];
+
+/** A client whose hooks write one ordered log. */
+function hooked(options: MockServiceOptions = {}, clientOptions: ClientOptions = {}) {
+  const mock = createMockService(options);
+  const told: Told[] = [];
+  const hook = (name: string) => (event: RequestEvent) => void told.push([name, event]);
+  const hooks = { onRequest: hook("request"), onResponse: hook("response"), onRetry: hook("retry"), onThrottle: hook("throttle") };
+  return { mock, told, audience: new AudienceClient({ ...mock.clientOptions, hooks, ...clientOptions }) };
+}
+
+async function settle(call: PromiseLike<unknown>): Promise<void> {
+  const settled = Promise.allSettled([call]);
+  await vi.advanceTimersByTimeAsync(100_000);
+  await settled;
+}
+
+const facts = { requestId: expect.any(String), operation: "v1.customers.upsert", method: "POST", path: "/api/v1/customer/create" };
+
+describe("Hooks", () => {
+  it("are told of each attempt in order, in plain objects that hold what is documented and nothing else", async () => {
+    const { told, audience } = hooked({ faults: [{ kind: "500-before", times: 1 }, { kind: "reset-before", times: 1 }, { kind: "429", retryAfter: 3, times: 1 }] });
+
+    await settle(audience.v1.customers.upsert(contact));
+
+    const server = { name: "ServerError", code: "server", status: 500 };
+    const reset = { name: "ConnectionError", code: "connection" };
+    const refusal = { name: "RateLimitError", code: "rate_limit", status: 429 };
+    const durationMs = expect.any(Number);
+    const waitMs = expect.any(Number);
+    expect(told).toEqual([
+      ["request", { ...facts, attempt: 1 }],
+      ["response", { ...facts, attempt: 1, status: 500, durationMs, error: server }],
+      ["retry", { ...facts, attempt: 1, waitMs, error: server }],
+      ["request", { ...facts, attempt: 2 }],
+      ["retry", { ...facts, attempt: 2, waitMs, error: reset }],
+      ["request", { ...facts, attempt: 3 }],
+      ["response", { ...facts, attempt: 3, status: 429, durationMs, error: refusal }],
+      ["retry", { ...facts, attempt: 3, waitMs: 3_000, error: refusal }],
+      ["request", { ...facts, attempt: 4 }],
+      ["response", { ...facts, attempt: 4, status: 201, durationMs }],
+    ]);
+    expect(new Set(told.map(([, { requestId }]) => requestId)).size).toBe(1);
+    for (const [, event] of told) expect(Object.getPrototypeOf(event)).toBe(Object.prototype);
+  });
+
+  it("are told the template of a path, never an id", async () => {
+    const { told, audience } = hooked();
+
+    await settle(audience.v1.customers.get("ada@example.com"));
+    await settle(audience.v1.contactGroups.addContact("mock-list", contact));
+
+    expect([...new Set(told.map(([, { path }]) => path))]).toEqual(["/api/v1/customer/{id}", "/api/v1/contact-groups/{listId}/contacts"]);
+  });
+
+  it("name each operation as the call is written", async () => {
+    const { told, audience } = hooked();
+    const { v1, v2 } = audience;
+    const identifiers = [
+      { type: "email", id: "a@b.example", channels: { email: { status: "subscribed" } }, consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "f" } },
+    ] as const;
+    const profile = await v1.customers.upsert(contact);
+
+    await settle(v1.customers.get(profile.id));
+    await settle(v1.customers.list());
+    await settle(v1.contactGroups.list());
+    await settle(v1.contactGroups.get("mock-list"));
+    await settle(v1.contactGroups.addContact("mock-list", contact));
+    await settle(v1.events.send({ eventName: "e", contact: { email: "a@b" } }));
+    await settle(v2.contacts.upsert({ firstName: "A", listIds: [], identifiers: [...identifiers] }));
+    await settle(v2.lists.list());
+
+    const operations = told.filter(([name]) => name === "request").map(([, event]) => [event.operation, event.method, event.path]);
+    expect(operations).toEqual([
+      ["v1.customers.upsert", "POST", "/api/v1/customer/create"],
+      ["v1.customers.get", "GET", "/api/v1/customer/{id}"],
+      ["v1.customers.list", "GET", "/api/v1/customer"],
+      ["v1.contactGroups.list", "GET", "/api/v1/contact-groups"],
+      ["v1.contactGroups.get", "GET", "/api/v1/contact-groups/{id}"],
+      ["v1.contactGroups.addContact", "POST", "/api/v1/contact-groups/{listId}/contacts"],
+      ["v1.events.send", "POST", "/api/v1/events"],
+      ["v2.contacts.upsert", "POST", "/v2/contacts"],
+      ["v2.lists.list", "GET", "/v2/lists"],
+    ]);
+  });
+
+  it("are told the same requestId as the error has, a new one for each call", async () => {
+    const { told, audience } = hooked();
+
+    const errors = await Promise.all([failureOf(audience.v1.customers.get("a")), failureOf(audience.v1.customers.get("b"))]);
+
+    expect(new Set(told.map(([, { requestId }]) => requestId))).toEqual(new Set(errors.map(({ request }) => request?.requestId)));
+    expect(errors[0]?.request?.requestId).not.toBe(errors[1]?.request?.requestId);
+  });
+
+  it("are told nothing of a call that is never sent", async () => {
+    const { told, audience } = hooked();
+
+    await failureOf(audience.v1.customers.upsert({ email: "x" } as never));
+    await failureOf(audience.v1.customers.upsert(contact, { signal: AbortSignal.abort() }));
+
+    expect(told).toEqual([]);
+  });
+
+  it.each([
+    ["throws", () => { throw new Error("broken hook"); }],
+    ["rejects", async () => Promise.reject(new Error("broken hook"))],
+    ["writes on what it is given", (event: RequestEvent) => { for (const key of Object.keys(event)) delete event[key as "path"]; }],
+    ["never ends", () => new Promise<void>(() => {})],
+  ])("that %s changes nothing for the call, the other hooks, or the channel", async (_, broken) => {
+    const seen: RequestEvent[] = [];
+    listen({ asyncEnd: (event) => seen.push({ ...event }) });
+    const warnings: string[] = [];
+    const logger = { debug() {}, info() {}, error() {}, warn: (line: string) => void warnings.push(line) };
+    const hooks = Object.fromEntries(["onRequest", "onResponse", "onRetry", "onThrottle"].map((name) => [name, broken])) as Hooks;
+    const { mock, audience } = hooked({ faults: [{ kind: "500-before", times: 1 }] }, { hooks, logger });
+
+    const call = audience.v1.customers.upsert(contact);
+    await settle(call);
+
+    expect((await call).id).toBeDefined();
+    expect(mock.requests).toHaveLength(2);
+    expect(seen).toMatchObject([{ ...facts, error: { name: "ServerError", code: "server", status: 500 } }, { ...facts, status: 201 }]);
+    expect(warnings.every((line) => /^audience-sdk: the hook on\w+ (threw|rejected); this changes nothing$/.test(line))).toBe(true);
+  });
+
+  it("can be some of the four", async () => {
+    const onResponse = vi.fn();
+    const { audience } = hooked({}, { hooks: { onResponse, onRetry: undefined } });
+
+    await settle(audience.v1.customers.upsert(contact));
+
+    expect(onResponse).toHaveBeenCalledOnce();
+  });
+});
+
+describe("A wait for the rate limit", () => {
+  const waiting = (intervalMs: number, options: ClientOptions = {}) => {
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs }] });
+    return hooked({}, { rateLimiter, ...options });
+  };
+
+  it.each([
+    [11_000, ["warn"], 1],
+    [9_000, [], 0],
+  ])("of %i ms is a line at %j, and onThrottle is called %i times", async (intervalMs, levels, times) => {
+    const lines: string[][] = [];
+    const logger = Object.fromEntries(["debug", "info", "warn", "error"].map((level) => [level, (line: string) => void lines.push([level, line])]));
+    const { told, audience } = waiting(intervalMs, { logger: logger as never });
+    await audience.v1.customers.list();
+    told.length = 0;
+
+    await settle(audience.v1.customers.upsert(contact));
+
+    expect(lines.map(([level]) => level)).toEqual(levels);
+    const throttled = told.filter(([name]) => name === "throttle");
+    expect(throttled).toHaveLength(times);
+    if (times === 1) {
+      expect(throttled[0]?.[1]).toEqual({ ...facts, attempt: 1, waitMs: expect.any(Number) });
+      expect(throttled[0]?.[1].waitMs).toBeGreaterThan(10_900);
+      expect(lines[0]?.[1]).toMatch(/^audience-sdk: v1\.customers\.upsert, attempt 1 \(request [0-9a-f-]+\) waits 110\d\d ms for the rate limit$/);
+    }
+  });
+
+  it("that a 429 makes is one too", async () => {
+    const { told, audience } = hooked({ faults: [{ kind: "429", retryAfter: 15, times: 1 }] }, { rateLimiter: new RateLimiter() });
+
+    await settle(audience.v1.customers.upsert(contact));
+
+    expect(told.map(([name, { attempt }]) => [name, attempt])).toEqual([
+      ["request", 1],
+      ["response", 1],
+      ["retry", 1],
+      ["throttle", 2],
+      ["request", 2],
+      ["response", 2],
+    ]);
+  });
+});
+
+describe("The logger", () => {
+  const levels = ["debug", "info", "warn", "error"] as const;
+
+  function logged(logLevel: LogLevel | undefined) {
+    const lines: string[] = [];
+    const logger = Object.fromEntries(levels.map((level) => [level, (line: string) => void lines.push(`${level} ${line}`)]));
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 12_000 }] });
+    const hooks = { onRequest: () => { throw new Error("x"); } };
+    const options = { faults: [{ kind: "500-before", times: 1 } as const] };
+    return { lines, ...hooked(options, { logger: logger as never, logLevel, rateLimiter, hooks }) };
+  }
+
+  it("at debug is told of each attempt, wait and retry", async () => {
+    const { lines, audience } = logged("debug");
+
+    await settle(audience.v1.customers.upsert(contact));
+
+    const plain = lines.map((line) => line.replace(/ \(request [0-9a-f-]{36}\)/, "").replaceAll(/\d+ ms/g, "N ms").replace("audience-sdk: ", ""));
+    expect(plain).toEqual([
+      "warn the hook onRequest threw; this changes nothing",
+      "debug v1.customers.upsert, attempt 1 is sent",
+      "debug v1.customers.upsert, attempt 1 was answered with 500 in N ms",
+      "debug v1.customers.upsert, attempt 1 is tried again in N ms, after ServerError",
+      "warn v1.customers.upsert, attempt 2 waits N ms for the rate limit",
+      "warn the hook onRequest threw; this changes nothing",
+      "debug v1.customers.upsert, attempt 2 is sent",
+      "debug v1.customers.upsert, attempt 2 was answered with 201 in N ms",
+    ]);
+  });
+
+  it.each([
+    [undefined, ["warn"]],
+    ["warn", ["warn"]],
+    ["info", ["warn"]],
+    ["error", []],
+    ["silent", []],
+  ] as const)("at %s hears only what is at least that", async (logLevel, heard) => {
+    const { lines, audience } = logged(logLevel);
+
+    await settle(audience.v1.customers.upsert(contact));
+
+    expect([...new Set(lines.map((line) => line.split(" ")[0]))]).toEqual(heard);
+  });
+
+  it("is called as a method, so that a class fits", async () => {
+    class Lines {
+      readonly lines: string[] = [];
+      debug(line: string) { this.lines.push(line); }
+      info(line: string) { this.lines.push(line); }
+      warn(line: string) { this.lines.push(line); }
+      error(line: string) { this.lines.push(line); }
+    }
+    const logger = new Lines();
+    const { audience } = hooked({}, { logger, logLevel: "debug" });
+
+    await settle(audience.v1.customers.upsert(contact));
+
+    expect(logger.lines).toHaveLength(2);
+  });
+
+  it("that throws changes nothing", async () => {
+    const fail = () => { throw new Error("disk full"); };
+    const { mock, audience } = hooked({ faults: [{ kind: "500-before", times: 1 }] }, { logger: { debug: fail, info: fail, warn: fail, error: fail }, logLevel: "debug" });
+
+    const call = audience.v1.customers.upsert(contact);
+    await settle(call);
+
+    expect((await call).id).toBeDefined();
+    expect(mock.requests).toHaveLength(2);
+  });
+
+  it("that is not given leaves everything unsaid", async () => {
+    const printed = (["log", "debug", "info", "warn", "error", "trace"] as const).map((name) => vi.spyOn(console, name).mockImplementation(() => {}));
+    const written = [vi.spyOn(process.stdout, "write"), vi.spyOn(process.stderr, "write"), vi.spyOn(process, "emitWarning")];
+    const { audience } = hooked({ faults: [{ kind: "429", retryAfter: 15 }] }, { rateLimiter: new RateLimiter(), logLevel: "debug", hooks: {} });
+
+    await settle(audience.v1.customers.upsert(contact));
+    await settle(failureOf(audience.v1.customers.upsert({} as never)));
+
+    for (const spy of [...printed, ...written]) expect(spy).not.toHaveBeenCalled();
+  });
+});
+
+/** Listens on the tracing channel until the test ends. */
+function listen(subscribers: Partial<Record<"start" | "end" | "asyncStart" | "asyncEnd" | "error", (event: RequestEvent) => void>>): void {
+  const channel = tracingChannel("audience-sdk:request");
+  const all = { start() {}, end() {}, asyncStart() {}, asyncEnd() {}, error() {}, ...subscribers };
+  channel.subscribe(all as never);
+  stops.push(() => channel.unsubscribe(all as never));
+}
+
+describe("The tracing channel audience-sdk:request", () => {
+  const recording = () => {
+    const log: [string, RequestEvent][] = [];
+    const objects: object[] = [];
+    const note = (name: string) => (event: RequestEvent) => {
+      log.push([name, { ...event }]);
+      objects.push(event);
+    };
+    listen({ start: note("start"), end: note("end"), error: note("error"), asyncStart: note("asyncStart"), asyncEnd: note("asyncEnd") });
+    return { log, objects };
+  };
+
+  it("carries one message per attempt, filled in as the attempt goes on, with the fields of the hooks", async () => {
+    const { log, objects } = recording();
+    const { audience, told } = hooked({ faults: [{ kind: "500-before", times: 1 }] });
+
+    await settle(audience.v1.customers.upsert(contact));
+
+    const begun = (attempt: number) => ({ ...facts, attempt });
+    const failed = { ...begun(1), status: 500, durationMs: expect.any(Number), error: { name: "ServerError", code: "server", status: 500 } };
+    const done = { ...begun(2), status: 201, durationMs: expect.any(Number) };
+    expect(log).toEqual([
+      ["start", begun(1)],
+      ["end", begun(1)],
+      ["error", failed],
+      ["asyncStart", failed],
+      ["asyncEnd", failed],
+      ["start", begun(2)],
+      ["end", begun(2)],
+      ["asyncStart", done],
+      ["asyncEnd", done],
+    ]);
+    expect(new Set(objects).size).toBe(2);
+    expect(log.filter(([name]) => name === "asyncEnd").map(([, event]) => event)).toEqual(
+      told.filter(([name]) => name === "response").map(([, event]) => event),
+    );
+  });
+
+  it("carries a failure without an answer, too", async () => {
+    const { log } = recording();
+    const { audience } = hooked({ faults: [{ kind: "reset-before" }] });
+
+    await settle(audience.v1.customers.upsert(contact, { maxRetries: 0 }));
+
+    expect(log.map(([name]) => name)).toEqual(["start", "end", "error", "asyncStart", "asyncEnd"]);
+    expect(log[2]?.[1]).toEqual({ ...facts, attempt: 1, durationMs: expect.any(Number), error: { name: "ConnectionError", code: "connection" } });
+  });
+
+  it("may be subscribed to on one of its channels alone, and at any time", async () => {
+    const { audience } = hooked();
+    await settle(audience.v1.customers.upsert(contact));
+    const heard: unknown[] = [];
+    const { asyncEnd } = tracingChannel("audience-sdk:request");
+    const hear = (event: unknown) => void heard.push(event);
+    asyncEnd.subscribe(hear);
+    stops.push(() => void asyncEnd.unsubscribe(hear));
+
+    await settle(audience.v1.customers.upsert(contact));
+
+    expect(heard).toMatchObject([{ ...facts, status: 201 }]);
+  });
+
+  it("never carries what a call resolves to", async () => {
+    const { log } = recording();
+    const { audience } = hooked();
+
+    await settle(audience.v1.customers.upsert(contact));
+
+    expect(log.every(([, event]) => !("result" in event))).toBe(true);
+  });
+});

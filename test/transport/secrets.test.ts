@@ -1,0 +1,300 @@
+import { tracingChannel } from "node:diagnostics_channel";
+import { inspect } from "node:util";
+import {
+  AudienceClient,
+  RateLimiter,
+  V1Client,
+  V2Client,
+  type ClientOptions,
+  type RequestEvent,
+} from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { failureOf, thrownBy } from "./failure.ts";
+import { serve } from "./served.ts";
+
+const key = "sk_live/9fQ2+Zr7=Wv4\"Lk8&Tn1";
+const keyV2 = "second-family-key-5512-0099";
+const digits = "7391846250173948";
+const email = "ada.lovelace@example.com";
+const phone = "+15550123456";
+const contact = { email, phone, email_opt_in: "SUBSCRIBED", phone_opt_in: "SUBSCRIBED" } as const;
+const event = { eventName: "order placed", uniqueIdentifier: "order-1", contact: { email } };
+
+/** Every eight characters in a row of a key, as they are and as they look in a URL or a JSON text. */
+function stretches(secret: string): string[] {
+  return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)].flatMap((form) =>
+    Array.from({ length: form.length - 7 }, (_, at) => form.slice(at, at + 8)),
+  );
+}
+
+
+/** All texts that can be reached from a value: properties of any kind, prototypes' getters, causes, Headers, Maps. */
+function reachable(root: unknown): string {
+  const texts: string[] = [];
+  const seen = new Set<object>();
+  const open: unknown[] = [root];
+  for (let value = open.pop(); open.length > 0 || value !== undefined; value = open.pop()) {
+    if (typeof value === "string" || typeof value === "number" || typeof value === "symbol") texts.push(String(value));
+    if ((typeof value !== "object" && typeof value !== "function") || value === null || seen.has(value)) continue;
+    seen.add(value);
+    if (value instanceof Headers || value instanceof Map || value instanceof Set) open.push(...[...value].flat());
+    for (const name of Reflect.ownKeys(value)) {
+      texts.push(String(name));
+      const property = Reflect.getOwnPropertyDescriptor(value, name);
+      open.push(property?.get ? Reflect.get(value, name) : property?.value);
+    }
+    if (typeof value === "function") texts.push(Function.prototype.toString.call(value));
+  }
+  return texts.join("\n");
+}
+
+/** Whatever a curious program can see of a value. */
+function everythingOf(value: unknown): string {
+  const shown = inspect(value, { depth: Infinity, showHidden: true, maxStringLength: Infinity, maxArrayLength: Infinity, getters: true });
+  return [shown, JSON.stringify(value) ?? "", String(value), reachable(value)].join("\n");
+}
+
+function expectNoSecret(value: unknown, secrets: readonly string[] = [key, keyV2]): void {
+  const everything = everythingOf(value);
+  expect(secrets.flatMap(stretches).filter((stretch) => everything.includes(stretch))).toEqual([]);
+}
+
+/** All that an observer hears. */
+function listening() {
+  const heard: unknown[] = [];
+  const hear = (value: unknown) => void heard.push(structuredClone(value));
+  const channel = tracingChannel("audience-sdk:request");
+  const subscribers = { start: hear, end: hear, asyncStart: hear, asyncEnd: hear, error: hear };
+  channel.subscribe(subscribers as never);
+  stopListening = () => channel.unsubscribe(subscribers as never);
+  const logger = { debug: hear, info: hear, warn: hear, error: hear };
+  const hooks = { onRequest: hear, onResponse: hear, onRetry: hear, onThrottle: hear };
+  return { heard, options: { logger, logLevel: "debug", hooks } satisfies ClientOptions };
+}
+
+let stopListening = () => {};
+afterEach(() => stopListening());
+
+const base = { baseUrl: "https://api.example.com", baseUrlV2: "https://api.example.com", appId: "app-id-public", rateLimiter: false } as const;
+const client = (fetch: ClientOptions["fetch"], options: ClientOptions = {}) =>
+  new AudienceClient({ ...base, apiKey: key, apiKeyV2: keyV2, fetch, maxRetries: 0, ...options });
+
+/** A service that says the key back, in every way it could. */
+const echoes: Record<string, (status: number) => Response> = {
+  "in a text": (status) => new Response(`invalid key ${key}; and ${keyV2}.`, { status }),
+  "in its message": (status) => Response.json({ message: `invalid key ${key}` }, { status }),
+  "in part": (status) => Response.json({ message: `invalid key ${key.slice(0, 10)}…${key.slice(-9)}` }, { status }),
+  "as a name": (status) => Response.json({ [key]: { [keyV2]: 1 }, nested: [{ [key]: [key] }] }, { status }),
+  "as a number": (status) => new Response(`{"n":${digits},"m":[${digits.slice(2, 14)}]}`, { status }),
+  "URL-encoded": (status) => Response.json({ url: `https://x.example/?k=${encodeURIComponent(key)}` }, { status }),
+  "JSON-escaped": (status) => new Response(`{"broken": ${JSON.stringify(key)}`, { status }),
+  "in broken JSON": (status) => new Response(`{"headers":{"x-api-key":"${keyV2}`, { status }),
+  "in HTML": (status) => new Response(`<pre>X-API-Key: ${key}\nService-Api-Key: ${keyV2}</pre>`, { status }),
+  "deeply nested": (status) => new Response("[".repeat(3_000) + JSON.stringify(keyV2) + "]".repeat(3_000), { status }),
+  "at the edge of what is shown": (status) => new Response("x".repeat(64 * 1024 - 10) + keyV2 + key, { status }),
+  "many times": (status) => new Response(`${keyV2}${keyV2}${key}${key}`.repeat(200), { status }),
+  "in headers": (status) => new Response("{}", { status, headers: { "x-echo": key, "set-cookie": `k=${keyV2}`, [`x-${keyV2}`]: "1", "retry-after": digits } }),
+};
+
+describe("No error shows a key, whatever the service echoes", () => {
+  const statuses = [200, 400, 401, 403, 404, 408, 409, 429, 500, 502];
+  const cases = Object.entries(echoes).flatMap(([name, answer]) => statuses.map((status) => [name, status, answer] as const));
+
+  it.each(cases)("%s, with %i", async (_, status, answer) => {
+    const { heard, options } = listening();
+    const audience = client(async () => answer(status), options);
+    const numeric = client(async () => answer(status), { apiKey: digits, apiKeyV2: digits });
+
+    const errors = await Promise.all([failureOf(audience.v1.customers.upsert(contact)), failureOf(audience.v2.lists.list().then(String))]);
+    const ofDigits = await failureOf(numeric.v1.customers.get(email));
+
+    expectNoSecret(errors);
+    expectNoSecret(heard);
+    expectNoSecret(ofDigits, [digits]);
+  });
+
+  it.each([
+    `https://evil.example/?key=${encodeURIComponent(key)}&other=${keyV2}`,
+    `https://evil.example/${keyV2}/x`,
+    `/login#${encodeURIComponent(key)}`,
+  ])("a redirect's location: %s", async (location) => {
+    const error = await failureOf(client(async () => new Response(null, { status: 302, headers: { location } })).v1.customers.upsert(contact));
+
+    expectNoSecret(error);
+    expect(error).toMatchObject({ code: "redirect", location: expect.stringContaining("[redacted]") });
+  });
+
+  it("what is not a key stays as it is", async () => {
+    const body = { message: "no such list", list: "sixth-floor", n: 7391, deep: { ok: [true, null, "sk_live"] } };
+
+    const error = await failureOf(client(async () => Response.json(body, { status: 400 })).v1.customers.upsert(contact));
+
+    expect(error).toMatchObject({ message: "400 on POST /api/v1/customer/create: no such list", body });
+  });
+});
+
+describe("No error shows a key, whatever a runtime's own error holds", () => {
+  const request = { headers: { "x-api-key": key, "service-api-key": keyV2 }, body: JSON.stringify(contact) };
+  const nasty = Object.assign(new TypeError(`fetch failed for ${key}`), {
+    request,
+    code: keyV2,
+    cause: Object.assign(new Error(`${keyV2} refused`), { request, code: "ECONNRESET", [Symbol("kept")]: key }),
+  });
+  nasty.name = `Error of ${keyV2}`;
+
+  it.each([
+    ["an error", nasty],
+    ["an error with a nasty code", Object.assign(new Error("x"), { code: keyV2 })],
+    ["an aggregate", new AggregateError([nasty, new Error(key)], key)],
+    ["a text", key],
+    ["an object", request],
+  ])("%s", async (_, thrown) => {
+    const { heard, options } = listening();
+    const audience = client(async () => Promise.reject(thrown), options);
+
+    const errors = await Promise.all([failureOf(audience.v1.customers.upsert(contact)), failureOf(audience.v2.lists.list().then(String))]);
+
+    expectNoSecret(errors);
+    expectNoSecret(heard);
+  });
+
+  it("over real sockets: reset, timeout, refused, garbled, redirect", async () => {
+    const { heard, options } = listening();
+    const served = await serve((outgoing, { headers }, count) => {
+      if (count === 1) return void outgoing.socket?.destroy();
+      if (count === 2) return;
+      if (count === 3) return void outgoing.socket?.end("HTTP/1.1 nonsense\r\n\r\n");
+      if (count === 4) return void outgoing.writeHead(307, { location: `http://127.0.0.1:9/${String(headers["x-api-key"])}` }).end();
+      outgoing.writeHead(200, { "content-encoding": "gzip" }).end(String(headers["x-api-key"]));
+    });
+    const plain = "plain-key-0123456789-abcdef";
+    const { v1 } = new AudienceClient({ ...served.options, ...options, apiKey: plain, maxRetries: 0, timeoutMs: 200 });
+
+    const errors = [];
+    for (let call = 0; call < 5; call++) errors.push(await failureOf(v1.customers.get("c")));
+
+    expect(errors.map(({ code }) => code)).toEqual(["connection", "timeout", "connection", "redirect", "unexpected_response"]);
+    expectNoSecret([errors, heard], [plain]);
+  });
+});
+
+describe("No object of the client shows a key", () => {
+  it("the clients, their parts, their views, and the limiter", async () => {
+    const mock = createMockService({ organizations: [{ id: "o", apiKeys: [key], apiKeysV2: [keyV2], appId: "app" }] });
+    const options = { ...mock.clientOptions, apiKey: key, apiKeyV2: keyV2, rateLimiter: new RateLimiter() };
+    const audience = new AudienceClient(options);
+    const view = audience.withOptions({ maxRetries: 1 });
+    await audience.v1.customers.upsert(contact);
+
+    for (const object of [audience, audience.v1, audience.v1.customers, audience.v1.events, audience.v1.contactGroups, audience.v2, audience.v2.lists, view, new V1Client(options), new V2Client(options), audience.rateLimiter]) {
+      expectNoSecret(object);
+    }
+  });
+
+  it("promises, results of withResponse(), pages and paginators", async () => {
+    const mock = createMockService({ organizations: [{ id: "o", apiKeys: [key], apiKeysV2: [keyV2], appId: "app" }] });
+    const fetch = async (url: string, init: RequestInit) => {
+      const response = await mock.fetch(url, init);
+      const headers = { ...Object.fromEntries(response.headers), "x-echo": key, "x-request": JSON.stringify(init.headers) };
+      return new Response(response.body, { status: response.status, headers });
+    };
+    const audience = client(fetch);
+
+    const pending = audience.v1.customers.upsert(contact);
+    const paginator = audience.v1.customers.list();
+    expectNoSecret([pending, paginator]);
+    const whole = await pending.withResponse();
+    const page = await paginator;
+
+    expectNoSecret([pending, whole, page, paginator]);
+    expect(whole.response.headers.get("x-echo")).toBe("[redacted]");
+  });
+
+  it("a ConfigurationError that refuses one", () => {
+    for (const bad of [`${key}\n`, ` ${key}`, `${key}\u00fc`, { key }, [key], Number(digits)]) {
+      for (const name of ["apiKey", "apiKeyV2", "appId", "userAgent", "baseUrl", "logLevel"] as const) {
+        expectNoSecret(thrownBy(() => new AudienceClient({ ...base, apiKey: "k", [name]: bad } as never)), [key, digits]);
+      }
+    }
+    expectNoSecret(thrownBy(() => new AudienceClient({ baseUrl: `https://${keyV2}@api.example.com`, apiKey: "k" })));
+    expectNoSecret(thrownBy(() => new AudienceClient({ ...base, headers: { authorization: `Bearer ${keyV2}\n` } })));
+  });
+});
+
+describe("Keys from a function", () => {
+  it("are taken out too, the current one and one that was rotated away", async () => {
+    const keys = ["rotated-key-number-one-11", "rotated-key-number-two-22"];
+    let asked = 0;
+    const { heard, options } = listening();
+    const audience = client(async () => Response.json({ message: `tried ${keys.join(" and ")}` }, { status: 401 }), {
+      ...options,
+      apiKey: async () => keys[Math.min(asked++, 1)] ?? "",
+    });
+
+    const error = await failureOf(audience.v1.customers.upsert(contact));
+
+    expect(error.request?.attempts).toBe(2);
+    expectNoSecret([error, heard, audience], keys);
+    expect(error.message).toContain("[redacted]");
+  });
+
+  it("as many as there are requests, cost the errors that come after no time", async () => {
+    let asked = 0;
+    const token = () => `token-${asked++}-`.padEnd(600, "abcdefghijklmnopqrstuvwxyz0123456789");
+    const audience = client(async () => new Response("x".repeat(64 * 1024), { status: 400 }), { apiKey: token });
+    for (let call = 0; call < 3_000; call++) await audience.v1.customers.get("c", { signal: AbortSignal.abort() }).catch(() => undefined);
+    const failing = () => failureOf(audience.v1.customers.get("c"));
+    for (let call = 0; call < 300; call++) await failing();
+
+    const startedAt = performance.now();
+    for (let call = 0; call < 10; call++) await failing();
+
+    expect((performance.now() - startedAt) / 10).toBeLessThan(60);
+  }, 60_000);
+});
+
+describe("Log lines, hooks and channels hold no e-mail address, phone number or body", () => {
+  it("through every event that there is, with every line logged", async () => {
+    vi.useFakeTimers();
+    try {
+      const { heard, options } = listening();
+      const mock = createMockService({
+        faults: [
+          { kind: "500-before", times: 1 },
+          { kind: "429", times: 1, retryAfter: 20 },
+          { kind: "reset-before", times: 1 },
+          { kind: "truncated-json", operation: "v1.customers.get", times: 1 },
+        ],
+      });
+      const { v1, v2 } = new AudienceClient({ ...mock.clientOptions, ...options, rateLimiter: new RateLimiter() });
+      const identifiers = [
+        { type: "email", id: email, channels: { email: { status: "subscribed" } }, consent: { createdAt: new Date(), ip: "192.0.2.1", source: "form" } },
+      ] as const;
+
+      const calls = Promise.allSettled([
+        v1.customers.upsert({ ...contact, first_name: "Lovelace" }),
+        v1.customers.get(email),
+        v1.customers.get(phone),
+        v1.contactGroups.get(email),
+        v1.contactGroups.addContact(email, contact),
+        v1.events.send({ ...event, eventData: { secret: "Lovelace" } }),
+        v2.contacts.upsert({ firstName: "Lovelace", listIds: [email], identifiers: [...identifiers] }),
+        v1.customers.upsert({ email: "not an address of Lovelace", nonsense: email } as never),
+        v1.customers.upsert(contact, { signal: AbortSignal.abort(email) }),
+      ]);
+      await vi.advanceTimersByTimeAsync(120_000);
+      await calls;
+
+      const everything = everythingOf(heard).toLowerCase();
+      expect(heard.length).toBeGreaterThan(40);
+      for (const personal of ["ada.l", "lovelace", "%40example", "555012", "not an address", "192.0.2.1"]) {
+        expect(everything).not.toContain(personal);
+      }
+      expect(heard.some((each) => (each as RequestEvent).path === "/api/v1/customer/{id}")).toBe(true);
+      expectNoSecret(heard);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
