@@ -1,0 +1,319 @@
+import { Redis } from "ioredis";
+import { createClient } from "redis";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { redisRateLimitStore, type RedisLike, type RedisRateLimitStoreOptions } from "audience-sdk/redis";
+import { settleInMs } from "../../src/rate-limiter/store.ts";
+import { RawProcess } from "./raw-store.ts";
+import { RedisServer } from "./redis-server.ts";
+import { describeWithRedis } from "./with-redis.ts";
+
+const second = { limit: 3, countedMs: 1_000, shrinks: true };
+const minute = { limit: 10, countedMs: 60_000, shrinks: false };
+
+describeWithRedis("the store in Redis", () => {
+  let server: RedisServer;
+  let redis: Redis;
+  let other: Awaited<ReturnType<ReturnType<typeof createClient>["connect"]>>;
+
+  beforeAll(async () => {
+    server = await RedisServer.start();
+    redis = new Redis(server.port);
+    other = await createClient({ url: server.url }).connect();
+  });
+  beforeEach(() => redis.flushall());
+  afterAll(async () => {
+    redis.disconnect();
+    other.destroy();
+    await server.end();
+  });
+
+  const process = (
+    options: RedisRateLimitStoreOptions = {},
+    windows = [second, minute],
+    client: RedisLike = redis,
+  ) => new RawProcess(redisRateLimitStore(client, options), windows);
+  /** Waits as long as Redis's own clock takes. */
+  const passes = (ms: number) => sleep(ms + 2);
+
+  describe.each([
+    ["ioredis", () => redis],
+    ["redis", () => other],
+  ] as const)("with a client of %s", (_name, client) => {
+    it("grants what is free in every window, over all processes, and counts it", async () => {
+      const [one, two] = [process({}, undefined, client()), process()];
+
+      const answers = [await one.take(2), await two.take(2)];
+
+      expect(answers).toMatchObject([
+        { granted: 2, waitMs: 0, used: [2, 2], share: 1, pausedMs: 0 },
+        { granted: 1, used: [3, 3] },
+      ]);
+    });
+
+    it("is sent its scripts again by a Redis that has forgotten them", async () => {
+      const one = process({}, undefined, client());
+      await one.take(1);
+      await redis.script("FLUSH");
+
+      await expect(one.take(1)).resolves.toMatchObject({ granted: 1, used: [2, 2] });
+    });
+
+    it("lets what Redis refuses reject with the words of Redis", async () => {
+      await redis.set("{audience-sdk:rate-limit}:places", "something else");
+
+      await expect(process({}, undefined, client()).take(1)).rejects.toThrow("WRONGTYPE");
+    });
+  });
+
+  it("takes both names into one hash slot, whatever the key", async () => {
+    for (const key of ["audience-sdk:rate-limit", "{app}:limit", "a{b}c", "{}"]) {
+      await redis.flushall();
+      await process({ key }).take(1);
+
+      const names = await redis.keys("*");
+
+      expect(names).toHaveLength(2);
+      expect(hashTag(names[0]!)).toBe(hashTag(names[1]!));
+      expect(hashTag(names[0]!)).not.toBe("");
+    }
+  });
+
+  it("keeps budgets of different keys apart", async () => {
+    await process({ key: "one" }).take(3);
+
+    await expect(process({ key: "other" }).take(3)).resolves.toMatchObject({ granted: 3 });
+  });
+
+  it("tells to the millisecond when the next place comes back", async () => {
+    const one = process();
+    const { ids } = await one.take(3);
+    await one.answered(ids.slice(0, 1), 400);
+    await one.answered(ids.slice(1), 100);
+
+    const { waitMs } = await one.take(1);
+
+    expect(waitMs).toBeGreaterThan(560);
+    expect(waitMs).toBeLessThanOrEqual(600);
+    await passes(waitMs);
+    await expect(one.take(2)).resolves.toMatchObject({ granted: 1 });
+  });
+
+  it("takes what is in flight for answered now, when it tells the wait", async () => {
+    await process().take(3);
+
+    await expect(process().take(1)).resolves.toMatchObject({ granted: 0, waitMs: 1_000 });
+  });
+
+  it("lets a place come back one window after its answer, and not after it was taken", async () => {
+    const one = process({ leaseMs: 10_000 });
+    const { ids } = await one.take(3);
+    await passes(300);
+    await one.answered(ids);
+    await passes(800);
+    const before = await one.take(1);
+    await passes(before.waitMs);
+
+    const after = await one.take(3);
+
+    expect(before).toMatchObject({ granted: 0 });
+    expect(after).toMatchObject({ granted: 3 });
+  });
+
+  it("counts a place ahead of its time for a call that may still arrive", async () => {
+    const one = process();
+    const { ids } = await one.take(3);
+    await one.answered(ids, -500);
+    await passes(1_000);
+    const before = await process().take(1);
+    await passes(500);
+
+    const after = await process().take(1);
+
+    expect([before.granted, after.granted]).toEqual([0, 1]);
+  });
+
+  it("gives an unused place back at once", async () => {
+    const one = process();
+    const { ids } = await one.take(3);
+    await one.unused(ids.slice(0, 2));
+
+    await expect(one.take(3)).resolves.toMatchObject({ granted: 2, used: [3, 3] });
+  });
+
+  it("frees the places of a killed process one window after its lease, and not before", async () => {
+    await process({ leaseMs: 300 }).take(3);
+    await passes(1_200);
+    const before = await process().take(1);
+    await passes(100);
+
+    const after = await process().take(1);
+
+    expect([before.granted, after.granted]).toEqual([0, 1]);
+  });
+
+  it("holds the places of a live process as long as it renews them", async () => {
+    const one = process({ leaseMs: 300 });
+    const { ids } = await one.take(3);
+    for (let beat = 0; beat < 8; beat += 1) {
+      await passes(200);
+      await one.report(ids.map((id) => ({ id, state: "held", agoMs: 0 })));
+    }
+
+    await expect(process().take(1)).resolves.toMatchObject({ granted: 0, used: [3, 3] });
+  });
+
+  it("pauses everybody after a 429, halves all windows but the longest, and lets them grow back", async () => {
+    const [one, two] = [
+      process({}, [{ ...second, limit: 10 }, minute]),
+      process({}, [{ ...second, limit: 10 }, minute]),
+    ];
+    await one.report([], { refusedForMs: 300 });
+    const paused = await two.take(2);
+    await one.report([], { refusedForMs: 100 });
+    await passes(300);
+    const halved = await two.take(10);
+    await two.unused(halved.ids);
+    await two.report([], { succeeded: 100 });
+    const grown = await two.take(10);
+
+    expect(paused).toMatchObject({ granted: 0, share: 0.5 });
+    expect(paused.waitMs).toBeGreaterThan(290);
+    expect(paused.pausedMs).toBeGreaterThan(290);
+    expect(halved).toMatchObject({ granted: 5, share: 0.5, pausedMs: 0 });
+    expect(grown).toMatchObject({ granted: 10, share: 1 });
+  });
+
+  it("never halves below 1/64, nor a limit below 1", async () => {
+    const one = process();
+    for (let refusal = 0; refusal < 8; refusal += 1) {
+      await one.report([], { refusedForMs: 1 });
+      await passes(2);
+    }
+
+    await expect(one.take(3)).resolves.toMatchObject({ granted: 1, share: 1 / 64 });
+  });
+
+  it("keeps nothing in Redis that no window counts", async () => {
+    const one = process({}, [{ ...second, countedMs: 50 }]);
+    for (let round = 0; round < 20; round += 1) {
+      const { ids } = await one.take(3);
+      await one.answered(ids);
+      await passes(60);
+    }
+    await one.report([]);
+
+    // The epoch's name is all that is left.
+    expect(await redis.zcard("{audience-sdk:rate-limit}:places")).toBe(1);
+  });
+
+  it("lets both names expire when nobody asks any more, after all windows, leases and pauses", async () => {
+    const one = process({ leaseMs: 10_000 });
+    await one.take(1);
+    await one.report([], { refusedForMs: 3_600_000 });
+
+    const [places, book] = await Promise.all([
+      redis.pttl("{audience-sdk:rate-limit}:places"),
+      redis.pttl("{audience-sdk:rate-limit}:book"),
+    ]);
+
+    expect(places).toBeGreaterThan(3_660_000);
+    expect(places).toBeLessThan(3_800_000);
+    expect(Math.abs(book - places)).toBeLessThan(100);
+  });
+
+  describe("its memory", () => {
+    it("has a name that stays, and that a first request need not know", async () => {
+      const [one, two] = [await process().take(1), await process().take(1)];
+
+      expect(two.epoch).toBe(one.epoch);
+      expect(two.granted).toBe(1);
+    });
+
+    it.each([
+      ["is flushed", () => redis.flushall()],
+      ["loses the places alone", () => redis.del("{audience-sdk:rate-limit}:places")],
+      ["loses the book alone", () => redis.del("{audience-sdk:rate-limit}:book")],
+    ])("when it %s, nobody is granted a place until each had time to report its own", async (_how, lose) => {
+      const [one, two] = [process(), process()];
+      const { ids, epoch } = await one.take(2);
+      await two.take(0);
+      await lose();
+
+      const asked = await two.take(1);
+      const told = await one.answered(ids);
+      const asksAgain = await one.take(1);
+
+      expect(asked).toMatchObject({ granted: 0 });
+      expect(asked.epoch).not.toBe(epoch);
+      expect(asked.waitMs).toBeGreaterThan(settleInMs - 100);
+      expect(asked.waitMs).toBeLessThanOrEqual(settleInMs + 1);
+      expect(told.used).toEqual([2, 2]);
+      // The time of settling in runs on, and is not begun anew by the second that comes.
+      expect(asksAgain).toMatchObject({ granted: 0 });
+      expect(asksAgain.waitMs).toBeLessThanOrEqual(asked.waitMs);
+    });
+
+    it("grants nothing either when a process says that it was without it", async () => {
+      const one = process();
+      await one.take(1);
+      await one.report([], { isReturning: true });
+
+      const { granted, waitMs } = await process().take(1);
+
+      expect(granted).toBe(0);
+      expect(waitMs).toBeGreaterThan(settleInMs - 100);
+    });
+
+    it("is not taken for whole when Redis comes back with an old snapshot of it", async () => {
+      const saving = await RedisServer.start("--appendonly", "no");
+      const client = new Redis(saving.port);
+      const one = process({}, undefined, client);
+      const { epoch } = await one.take(1);
+      await client.save();
+      const { ids } = await one.take(2);
+      await saving.kill();
+      await saving.start();
+
+      const asked = await one.take(1);
+      const told = await one.answered(ids);
+
+      expect(asked).toMatchObject({ granted: 0, used: [1, 1] });
+      expect(asked.epoch).not.toBe(epoch);
+      expect(told.used).toEqual([3, 3]);
+      client.disconnect();
+      await saving.end();
+    });
+  });
+
+  it("takes a clock of Redis that was set back for one that stood still", async () => {
+    const one = process();
+    const { ids } = await one.take(3);
+    await one.answered(ids);
+    await clockIsSetBackBy(3_600_000);
+
+    const during = await one.take(1);
+    await passes(during.waitMs);
+    const after = await one.take(1);
+
+    expect(during).toMatchObject({ granted: 0, used: [3, 3] });
+    expect(during.waitMs).toBeGreaterThan(900);
+    expect(during.waitMs).toBeLessThanOrEqual(1_000);
+    expect(after).toMatchObject({ granted: 1 });
+  });
+
+  /** Puts all that was written so far ahead by so much: to Redis it looks as if its clock had been set back. */
+  async function clockIsSetBackBy(ms: number): Promise<void> {
+    const [places, bookKey] = ["{audience-sdk:rate-limit}:places", "{audience-sdk:rate-limit}:book"];
+    const written = await redis.zrangebyscore(places, "(0", "+inf");
+    for (const id of written) await redis.zincrby(places, ms, id);
+    const book = JSON.parse((await redis.get(bookKey))!);
+    await redis.set(bookKey, JSON.stringify({ ...book, lastAt: book.lastAt + ms }));
+  }
+});
+
+function hashTag(name: string): string {
+  const open = name.indexOf("{");
+  const close = name.indexOf("}", open);
+  return close > open + 1 ? name.slice(open + 1, close) : "";
+}

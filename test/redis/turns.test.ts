@@ -1,0 +1,127 @@
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { redisRateLimitStore } from "audience-sdk/redis";
+import type { TakeAnswer } from "../../src/rate-limiter/store.ts";
+import { RawProcess } from "./raw-store.ts";
+import { RedisServer } from "./redis-server.ts";
+import { describeWithRedis } from "./with-redis.ts";
+
+const windows = [{ limit: 8, countedMs: 400, shrinks: false }];
+
+describeWithRedis("processes that wait for the same budget", () => {
+  let server: RedisServer;
+  let redis: Redis;
+
+  beforeAll(async () => {
+    server = await RedisServer.start();
+    redis = new Redis(server.port);
+  });
+  beforeEach(() => redis.flushall());
+  afterAll(async () => {
+    redis.disconnect();
+    await server.end();
+  });
+
+  const process = () => new RawProcess(redisRateLimitStore(redis), windows);
+  /** Takes all places, so that the others must wait, and has them answered at once. */
+  const fill = async () => {
+    const one = process();
+    await one.answered((await one.take(8)).ids);
+  };
+  const soonAfter = (answers: readonly TakeAnswer[]) =>
+    sleep(Math.max(...answers.map(({ waitMs }) => waitMs)) + 2);
+
+  it("each get an even part, whoever asks first", async () => {
+    await fill();
+    const [greedy, other, third, fourth] = [process(), process(), process(), process()];
+    const told = [await greedy.take(60), await other.take(60), await third.take(60), await fourth.take(60)];
+    await soonAfter(told);
+
+    const got = [await greedy.take(60), await fourth.take(60), await third.take(60), await other.take(60)];
+
+    expect(got.map(({ granted }) => granted)).toEqual([2, 2, 2, 2]);
+  });
+
+  it("leave what the others do not want to the one that does", async () => {
+    await fill();
+    const [greedy, modest] = [process(), process()];
+    await soonAfter([await modest.take(1), await greedy.take(60)]);
+
+    const got = [await greedy.take(60), await modest.take(1)];
+
+    expect(got.map(({ granted }) => granted)).toEqual([7, 1]);
+  });
+
+  it("go in the order in which they began to wait, where there are more of them than places", async () => {
+    await fill();
+    const line = Array.from({ length: 10 }, process);
+    const told: TakeAnswer[] = [];
+    for (const one of line) told.push(await one.take(5));
+    await soonAfter(told);
+
+    const granted: number[] = [];
+    for (const one of line.toReversed()) granted.push((await one.take(5)).granted);
+
+    expect(granted.toReversed()).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 0, 0]);
+  });
+
+  it("go to the back of the line with each turn, so that none is passed over", async () => {
+    const line = Array.from({ length: 20 }, process);
+    const turns = line.map(() => 0);
+    let rounds = 0;
+    // Always in the same order: without turns the first few would take everything.
+    while (turns.includes(0) && rounds < 20) {
+      rounds += 1;
+      for (const [index, one] of line.entries()) {
+        const { ids, granted } = await one.take(50);
+        turns[index]! += granted;
+        await one.answered(ids);
+      }
+      await sleep(402);
+    }
+
+    expect(rounds).toBeLessThanOrEqual(4);
+    expect(Math.max(...turns)).toBeLessThanOrEqual(8 + 2);
+  });
+
+  it("are told a later time the further back they stand", async () => {
+    const one = process();
+    const { ids } = await one.take(8);
+    for (const [index, id] of ids.entries()) await one.answered([id], 300 - 40 * index);
+
+    const waits: number[] = [];
+    for (let index = 0; index < 4; index += 1) waits.push((await process().take(1)).waitMs);
+
+    for (const [index, waitMs] of waits.entries()) {
+      expect(waitMs).toBeGreaterThan(100 + 40 * index - 25);
+      expect(waitMs).toBeLessThanOrEqual(100 + 40 * index);
+    }
+  });
+
+  it("do not wait long for one that was killed in the line", async () => {
+    await fill();
+    const [killed, other] = [process(), process()];
+    await soonAfter([await killed.take(60), await other.take(60)]);
+    const kept = await other.take(60);
+
+    await sleep(kept.waitMs + 2);
+    const left = await other.take(60);
+
+    expect(kept.granted).toBe(4);
+    expect(kept.waitMs).toBeLessThanOrEqual(250);
+    expect(left.granted).toBe(4);
+  });
+
+  it("lose no place to one whose time has not come", async () => {
+    await fill();
+    const [waits, comes] = [process(), process()];
+    const { waitMs } = await waits.take(8);
+    // A place comes back that nobody could foresee.
+    const held = await redis.zrange("{audience-sdk:rate-limit}:places", 1, 1);
+    await redis.zrem("{audience-sdk:rate-limit}:places", held[0]!);
+
+    await expect(comes.take(1)).resolves.toMatchObject({ granted: 1 });
+    expect(waitMs).toBeGreaterThan(300);
+  });
+});
