@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { V1Contact, V1OptIn } from "audience-sdk";
 import { useService } from "./doors.ts";
 import { errorOf } from "./refusals.ts";
-import { emailIdentifier, phoneIdentifier, v2Contact } from "./samples.ts";
+import { emailIdentifier, phoneIdentifier, untyped, v2Contact } from "./samples.ts";
 
 const states: readonly V1OptIn[] = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"];
 const pairs = states.flatMap((before) => states.map((sent) => [before, sent] as const));
@@ -117,9 +117,8 @@ describe("contactGroups.addContact", () => {
   });
 
   it("omitting it on the client is an error that tells why, so nobody is subscribed by accident", async () => {
-    // The types refuse it too.
     const error = await errorOf(
-      service.audience.v1.contactGroups.addContact("news", { email: "ada@example.com" } as never),
+      service.audience.v1.contactGroups.addContact("news", untyped({ email: "ada@example.com" })),
     );
 
     expect(error).toMatchObject({
@@ -197,6 +196,24 @@ describe("joining a list", () => {
 
     expect(service.contact("ada@example.com")?.email_opt_in).toBe("UNSUBSCRIBED");
     expect(service.books().memberships.map(({ contactId }) => contactId)).toContain("ada");
+  });
+});
+
+describe("joining a list again after leaving it, where listIds ends other memberships", () => {
+  const service = useService({ variants: { v2ListIds: "replaced" } });
+  const upsert = (...listIds: string[]) =>
+    service.audience.v2.contacts.upsert(
+      v2Contact({ listIds, identifiers: [emailIdentifier("ada@example.com")] }),
+    );
+
+  it("does not fire the trigger again: it fires once per contact per list", async () => {
+    await upsert("news");
+    await upsert();
+    await upsert("news");
+
+    expect(service.books().memberships.map(({ contactId }) => contactId)).toContain("ada");
+    expect(service.books().triggers).toMatchObject([{ contactId: "ada", listId: "news" }]);
+    expect(service.books().automationRuns).toHaveLength(1);
   });
 });
 

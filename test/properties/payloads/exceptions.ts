@@ -18,7 +18,7 @@ type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const whole = (write: Payload["write"], body: unknown): Payload => ({
+const odd = (write: Payload["write"], body: unknown): Payload => ({
   write,
   made: "with one odd thing",
   body,
@@ -35,7 +35,7 @@ export const namedExceptions: readonly NamedException[] = [
     mock: "accepted",
     covers: ({ body }) =>
       isObject(body) && isObject(body["custom_properties"]) && hasNested(body["custom_properties"]),
-    example: whole("v1.customers.upsert", {
+    example: odd("v1.customers.upsert", {
       email: "ada@example.com",
       custom_properties: { address: { city: "Turin" } },
     }),
@@ -47,7 +47,7 @@ export const namedExceptions: readonly NamedException[] = [
     schemas: "refused",
     mock: "accepted",
     covers: ({ body }) => holdsProto(body),
-    example: whole(
+    example: odd(
       "v1.customers.upsert",
       JSON.parse('{"email":"ada@example.com","custom_properties":{"__proto__":"x"}}'),
     ),
@@ -62,7 +62,7 @@ export const namedExceptions: readonly NamedException[] = [
       isObject(body) &&
       (isBlank(body["contactUUID"]) ||
         (isObject(body["contact"]) && isBlank(body["contact"]["contactUUID"]))),
-    example: whole("v1.events.send", { eventName: "order placed", contact: { contactUUID: " " } }),
+    example: odd("v1.events.send", { eventName: "order placed", contact: { contactUUID: " " } }),
   },
   {
     name: "a phone that no contact has, and no e-mail",
@@ -71,10 +71,37 @@ export const namedExceptions: readonly NamedException[] = [
     mock: "refused",
     covers: ({ write, body }) =>
       write === "v2.contacts.upsert" && isObject(body) && isUnknownPhoneOnly(body["identifiers"]),
-    example: whole("v2.contacts.upsert", {
+    example: odd("v2.contacts.upsert", {
       firstName: "Ada",
       listIds: [],
       identifiers: [{ type: "phone", id: "7654321", channels: { phone: { status: "subscribed" } }, consent }],
+    }),
+  },
+  {
+    name: "a date-time of more than 64 characters",
+    reason: "twenty digits of a second's fraction fit in, and a text of megabytes is not to be matched",
+    schemas: "refused",
+    mock: "accepted",
+    covers: ({ body }) => /T\d\d:\d\d:\d\d[.,]\d{40}/.test(JSON.stringify(body)),
+    example: odd("v2.contacts.upsert", {
+      firstName: "Ada",
+      createdAt: `2026-01-31T09:30:00.${"1".repeat(60)}Z`,
+      listIds: [],
+      identifiers: [
+        { type: "email", id: "ada@example.com", channels: { email: { status: "subscribed" } }, consent },
+      ],
+    }),
+  },
+  {
+    name: "data nested deeper than 1,000 levels",
+    reason: "readers of JSON give up at far less, so it could only be lost",
+    schemas: "refused",
+    mock: "accepted",
+    covers: ({ body }) => depthOf(body) > 1_000,
+    example: odd("v1.events.send", {
+      eventName: "order placed",
+      contact: { email: "ada@example.com" },
+      eventData: { deep: JSON.parse(`${"[".repeat(1_100)}${"]".repeat(1_100)}`) },
     }),
   },
 ];
@@ -98,4 +125,9 @@ function isUnknownPhoneOnly(identifiers: unknown): boolean {
   return identifiers.every(
     (one) => isObject(one) && one["type"] === "phone" && !known.includes(String(one["id"])),
   );
+}
+
+function depthOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
