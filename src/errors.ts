@@ -290,7 +290,5 @@ function describeIssues(issues: readonly ValidationIssue[]): string {
 /** `["identifiers", 0, "id"]` as `identifiers[0].id`; the input itself as `(input)`. */
 function formatPath(path: readonly (string | number)[]): string {
   if (path.length === 0) return "(input)";
-  return path
-    .map((key, at) => (typeof key === "number" ? `[${key}]` : at === 0 ? key : `.${key}`))
-    .join("");
+  return path.map((key, at) => (typeof key === "number" ? `[${key}]` : at === 0 ? key : `.${key}`)).join("");
 }

@@ -13,20 +13,39 @@ const isWhole = (value: unknown): value is number => Number.isSafeInteger(value)
 
 export const rules = {
   boolean: { holds: (value) => typeof value === "boolean", words: "true or false" },
-  text: { holds: (value) => typeof value === "string" && value.trim() !== "", words: "a text that is not empty" },
+  text: {
+    holds: (value) => typeof value === "string" && value.trim() !== "",
+    words: "a text that is not empty",
+  },
   function: { holds: (value) => typeof value === "function", words: "a function" },
-  object: { holds: (value) => typeof value === "object" && value !== null && !Array.isArray(value), words: "an object" },
-  durationMs: { holds: (value) => isNumber(value) && value > 0, words: "a number of milliseconds above 0", isNumeric: true },
-  waitMs: { holds: (value) => isNumber(value) && value >= 0, words: "a number of milliseconds from 0", isNumeric: true },
+  object: {
+    holds: (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+    words: "an object",
+  },
+  durationMs: {
+    holds: (value) => isNumber(value) && value > 0,
+    words: "a number of milliseconds above 0",
+    isNumeric: true,
+  },
+  waitMs: {
+    holds: (value) => isNumber(value) && value >= 0,
+    words: "a number of milliseconds from 0",
+    isNumeric: true,
+  },
   count: { holds: (value) => isWhole(value) && value >= 0, words: "a whole number from 0", isNumeric: true },
-  positiveCount: { holds: (value) => isWhole(value) && value > 0, words: "a whole number from 1", isNumeric: true },
+  positiveCount: {
+    holds: (value) => isWhole(value) && value > 0,
+    words: "a whole number from 1",
+    isNumeric: true,
+  },
   priority: {
     holds: (value) => isWhole(value) && value >= 0 && value <= 9,
     words: "a whole number from 0 (first) to 9 (last)",
     isNumeric: true,
   },
   signal: {
-    holds: (value) => typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value,
+    holds: (value) =>
+      typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value,
     words: "an AbortSignal",
   },
 } as const satisfies Record<string, OptionRule>;
@@ -40,14 +59,16 @@ export function readOptions(
   allowed: Readonly<Record<string, OptionRule>>,
   place: string,
 ): Readonly<Record<string, unknown>> {
-  if (!rules.object.holds(options)) throw new ConfigurationError(`${place} must be an object, not ${kindOf(options)}.`);
+  if (!rules.object.holds(options))
+    throw new ConfigurationError(`${place} must be an object, not ${kindOf(options)}.`);
   const given: Record<string, unknown> = {};
   // True: the rule has just found an object.
   for (const [name, value] of entriesOf(options as object, place)) {
     if (value === undefined) continue;
     const rule = Object.hasOwn(allowed, name) ? allowed[name] : undefined;
     if (!rule) throw new ConfigurationError(unknownOption(name, Object.keys(allowed), place));
-    if (!rule.holds(value)) throw new ConfigurationError(`${name} must be ${rule.words}, not ${wrongValue(value, rule)}.`);
+    if (!rule.holds(value))
+      throw new ConfigurationError(`${name} must be ${rule.words}, not ${wrongValue(value, rule)}.`);
     given[name] = value;
   }
   return given;
@@ -62,7 +83,9 @@ function entriesOf(options: object, place: string): [string, unknown][] {
 }
 
 function unknownOption(name: string, allowed: readonly string[], place: string): string {
-  const meant = allowed.find((each) => plain(each) === plain(name)) ?? allowed.find((each) => plain(each).startsWith(plain(name)));
+  const meant =
+    allowed.find((each) => plain(each) === plain(name)) ??
+    allowed.find((each) => plain(each).startsWith(plain(name)));
   return `${place} has no option ${JSON.stringify(name)}${meant ? `; did you mean ${meant}?` : `. It has: ${allowed.join(", ")}.`}`;
 }
 

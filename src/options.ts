@@ -92,12 +92,18 @@ const allowed: Record<keyof ClientOptions, OptionRule> = {
   deadlineMs: rules.durationMs,
   maxRetries: rules.count,
   maxResponseBytes: rules.positiveCount,
-  rateLimiter: { holds: (value) => value === false || rules.object.holds(value), words: "a RateLimiter, its options, or false" },
+  rateLimiter: {
+    holds: (value) => value === false || rules.object.holds(value),
+    words: "a RateLimiter, its options, or false",
+  },
   parsePage: rules.function,
   fetch: rules.function,
   headers: rules.object,
   logger: { holds: isLogger, words: "an object with the methods debug, info, warn and error" },
-  logLevel: { holds: (value) => logLevels.some((level) => level === value), words: `one of ${logLevels.join(", ")}` },
+  logLevel: {
+    holds: (value) => logLevels.some((level) => level === value),
+    words: `one of ${logLevels.join(", ")}`,
+  },
   hooks: rules.object,
   userAgent: rules.text,
   dangerouslyAllowBrowser: rules.boolean,
@@ -148,7 +154,11 @@ export function readClientOptions(options: unknown): ClientSettings {
         maxRetries: o.maxRetries ?? 4,
         maxWaitMs,
         priority: 5,
-        headers: { accept: "application/json", "user-agent": userAgent(o.userAgent), ...readHeaders(o.headers ?? {}) },
+        headers: {
+          accept: "application/json",
+          "user-agent": userAgent(o.userAgent),
+          ...readHeaders(o.headers ?? {}),
+        },
         repeatable: undefined,
         companion: undefined,
         given: {},
@@ -175,22 +185,32 @@ function readLimiter(option: ClientOptions["rateLimiter"]): {
   if (option === false) return { limiter: undefined, ...own };
   if (option && isLimiter(option)) return { limiter: option, ...own };
   if (!keepsTheLimiter(option)) return { limiter: new RateLimiter(option), ...own };
-  const { maxWaitMs, maxQueued } = readOptions(option ?? {}, limiterAllowed, "rateLimiter") as RateLimiterOptions;
+  const { maxWaitMs, maxQueued } = readOptions(
+    option ?? {},
+    limiterAllowed,
+    "rateLimiter",
+  ) as RateLimiterOptions;
   return { limiter: processLimiter(), maxWaitMs, maxQueued };
 }
 
 /** Whether an option says at most how long to wait, and so leaves the limiter as it is. */
-function keepsTheLimiter(option: ClientOptions["rateLimiter"]): option is Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued"> | undefined {
+function keepsTheLimiter(
+  option: ClientOptions["rateLimiter"],
+): option is Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued"> | undefined {
   if (option === undefined) return true;
   if (option === false || isLimiter(option)) return false;
-  return Object.entries(option).every(([name, value]) => value === undefined || name === "maxWaitMs" || name === "maxQueued");
+  return Object.entries(option).every(
+    ([name, value]) => value === undefined || name === "maxWaitMs" || name === "maxQueued",
+  );
 }
 
 /** The options of another view of a client: those given, over the client's own. The limiter stays the client's. */
 export function viewOptions(own: ClientOptions, options: ClientOptions): ClientOptions {
   const given = readOptions(options, allowed, "The options of withOptions") as ClientOptions;
   if (!keepsTheLimiter(given.rateLimiter)) {
-    throw new ConfigurationError("withOptions keeps the client's rateLimiter: of it, only maxWaitMs and maxQueued can be given.");
+    throw new ConfigurationError(
+      "withOptions keeps the client's rateLimiter: of it, only maxWaitMs and maxQueued can be given.",
+    );
   }
   const rateLimiter = given.rateLimiter ?? (keepsTheLimiter(own.rateLimiter) ? own.rateLimiter : undefined);
   return { ...own, ...given, rateLimiter };
@@ -219,7 +239,10 @@ function fromEnvironment(): ClientOptions {
 }
 
 /** Names what a family misses, with the environment variable that would give it. */
-export function missingOptions(names: readonly (keyof typeof environmentVariables)[], family: string): ConfigurationError {
+export function missingOptions(
+  names: readonly (keyof typeof environmentVariables)[],
+  family: string,
+): ConfigurationError {
   const list = names.map((name) => `${name} (or ${environmentVariables[name]})`).join(", ");
   return new ConfigurationError(`The ${family} family needs ${list}.`);
 }
@@ -228,7 +251,7 @@ function refuseBrowser({ dangerouslyAllowBrowser }: ClientOptions): void {
   const { window } = globalThis as { window?: { document?: unknown } };
   if (dangerouslyAllowBrowser || window?.document === undefined) return;
   throw new ConfigurationError(
-    "This is a browser, where every visitor could read the key (\"Authentication\", 4). Call the service from a backend; " +
+    'This is a browser, where every visitor could read the key ("Authentication", 4). Call the service from a backend; ' +
       "or set dangerouslyAllowBrowser, if the key is one that anybody may have.",
   );
 }

@@ -42,7 +42,15 @@ export function apiPromise<T>(result: Promise<CallResult<T>>, redactor: Redactor
   });
 }
 
-function summarize<T>({ data, exchange, attempts, queuedMs }: CallResult<T>, redactor: Redactor): WithResponse<T> {
+function summarize<T>(
+  { data, exchange, attempts, queuedMs }: CallResult<T>,
+  redactor: Redactor,
+): WithResponse<T> {
   const { status, headers, url } = exchange;
-  return { data, response: { status, headers: redactor.headers(headers), url: redactor.text(url) }, attempts, queuedMs };
+  return {
+    data,
+    response: { status, headers: redactor.headers(headers), url: redactor.text(url) },
+    attempts,
+    queuedMs,
+  };
 }

@@ -41,7 +41,11 @@ export async function attempt<Body, Output>(
 /** Where no limit is kept. */
 const unlimitedPlace: Place = { answered() {}, lost() {}, unused() {} };
 
-async function takePlace<Body>(job: Job<Body, unknown>, settings: TransportSettings, session: Session): Promise<Place> {
+async function takePlace<Body>(
+  job: Job<Body, unknown>,
+  settings: TransportSettings,
+  session: Session,
+): Promise<Place> {
   const { call, deadlineAt } = job;
   if (!session.limiter) return unlimitedPlace;
   const askedAt = settings.now();

@@ -44,12 +44,20 @@ function collect<T>(issues: ValidationIssue[], read: () => T): T | undefined {
   }
 }
 
-function fillPath(template: string, params: Readonly<Record<string, unknown>>, issues: ValidationIssue[]): string {
+function fillPath(
+  template: string,
+  params: Readonly<Record<string, unknown>>,
+  issues: ValidationIssue[],
+): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name];
     const problem = problemOfId(value);
     if (problem === undefined) return encodeURIComponent(value as string);
-    issues.push({ path: [name], code: "invalid_id", message: `${problem}; give the id as the service gave it` });
+    issues.push({
+      path: [name],
+      code: "invalid_id",
+      message: `${problem}; give the id as the service gave it`,
+    });
     return "";
   });
 }
@@ -65,7 +73,8 @@ function problemOfId(value: unknown): string | undefined {
 
 function toQuery(query: unknown): string {
   const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query as Record<string, unknown>)) {
+  // Its schema has found texts and numbers.
+  for (const [name, value] of Object.entries(query as Record<string, string | number | undefined>)) {
     if (value !== undefined) search.set(name, String(value));
   }
   return search.toString();

@@ -53,6 +53,10 @@ export class CallKey {
 
   #timeoutError(): TimeoutError {
     const timeoutMs = this.#timeoutMs;
-    return new TimeoutError({ message: `The key function gave no key within ${timeoutMs} ms; nothing was sent.`, outcome: "not-sent", timeoutMs });
+    return new TimeoutError({
+      message: `The key function gave no key within ${timeoutMs} ms; nothing was sent.`,
+      outcome: "not-sent",
+      timeoutMs,
+    });
   }
 }

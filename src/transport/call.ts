@@ -69,7 +69,9 @@ export class Call {
    */
   race<T>(work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.signal.addEventListener("abort", () => reject(this.signal.reason as AudienceError), { once: true });
+      this.signal.addEventListener("abort", () => reject(this.signal.reason as AudienceError), {
+        once: true,
+      });
       work().then(resolve, reject);
     });
   }

@@ -31,14 +31,18 @@ const byCode: Readonly<Record<string, Omit<ConnectionFailure, "code">>> = {
 };
 
 /** Certificates are refused before a request is written. */
-const tlsCode = /^(ERR_TLS_|ERR_SSL_|CERT_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_|UNKNOWN_CERTIFICATE|HOSTNAME_MISMATCH|INVALID_CA|EPROTO$)/;
+const tlsCode =
+  /^(ERR_TLS_|ERR_SSL_|CERT_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_|UNKNOWN_CERTIFICATE|HOSTNAME_MISMATCH|INVALID_CA|EPROTO$)/;
 
 /** By the words of runtimes that give no code (Deno). */
 const byMessage: readonly (readonly [RegExp, Omit<ConnectionFailure, "code">])[] = [
   [/connection refused/i, { reason: "refused", ...notSent }],
   [/dns error|failed to lookup address/i, { reason: "dns", ...notSent }],
   [/invalid peer certificate|certificate/i, { reason: "tls", ...notSent }],
-  [/connection (was )?reset|connection closed before message completed|broken pipe/i, { reason: "reset", ...sent }],
+  [
+    /connection (was )?reset|connection closed before message completed|broken pipe/i,
+    { reason: "reset", ...sent },
+  ],
 ];
 
 /** Reads a runtime's network error. Whether anything was sent is told by the runtime; where it does not tell, it was. */
@@ -47,7 +51,11 @@ export function readConnectionFailure(error: unknown): ConnectionFailure {
   for (const cause of chain) {
     const code = codeOf(cause);
     if (code === undefined) continue;
-    const known = Object.hasOwn(byCode, code) ? byCode[code] : tlsCode.test(code) ? { reason: "tls" as const, ...notSent } : undefined;
+    const known = Object.hasOwn(byCode, code)
+      ? byCode[code]
+      : tlsCode.test(code)
+        ? { reason: "tls" as const, ...notSent }
+        : undefined;
     if (known) return { ...known, code };
   }
   for (const cause of chain) {
@@ -75,7 +83,7 @@ function causesOf(error: unknown): unknown[] {
     if (typeof next !== "object" || next === null) continue;
     found.push(next);
     if ("cause" in next) open.push(next.cause);
-    if ("errors" in next && Array.isArray(next.errors)) open.push(...next.errors.slice(0, 8));
+    if ("errors" in next && Array.isArray(next.errors)) open.push(...(next.errors as unknown[]).slice(0, 8));
   }
   return found;
 }

@@ -63,7 +63,11 @@ function readValue<Body, Output>(
   }
 }
 
-function redirectError<Body>(exchange: Exchange, endpoint: Endpoint<Body, unknown>, redactor: Redactor): RedirectError {
+function redirectError<Body>(
+  exchange: Exchange,
+  endpoint: Endpoint<Body, unknown>,
+  redactor: Redactor,
+): RedirectError {
   const location = exchange.headers.get("location");
   return new RedirectError({
     message: `${exchange.status} on ${endpoint.method} ${endpoint.path}: a redirect is never followed. Is the base URL right?`,
@@ -122,12 +126,16 @@ function parseJson(text: string): { value: unknown } | undefined {
 function messageOf(body: unknown): string | undefined {
   if (typeof body !== "object" || body === null) return undefined;
   const { message, error, errors, detail } = body as Record<string, unknown>;
-  const candidates = [message, error, detail, Array.isArray(errors) ? errors[0] : errors];
+  const candidates = [message, detail, error, errors].map(firstOf);
   for (const candidate of candidates) {
     if (typeof candidate === "string" && candidate !== "") return candidate.slice(0, shownMessageLength);
   }
   const nested = candidates.find((candidate) => typeof candidate === "object" && candidate !== null);
   return nested === undefined ? undefined : firstText(nested as Record<string, unknown>);
+}
+
+function firstOf(value: unknown): unknown {
+  return Array.isArray(value) ? value[0] : value;
 }
 
 function firstText({ message, detail, title }: Record<string, unknown>): string | undefined {

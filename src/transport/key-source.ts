@@ -51,7 +51,8 @@ function problemOf(value: unknown): string | undefined {
   if (typeof value !== "string") return `must be a text, not ${value === null ? "null" : typeof value}`;
   if (value.trim() === "") return "is empty";
   // eslint-disable-next-line no-control-regex
-  if (/[\u0000-\u001f\u007f]/.test(value)) return "holds a control character, perhaps a line break that was copied with it";
+  if (/[\u0000-\u001f\u007f]/.test(value))
+    return "holds a control character, perhaps a line break that was copied with it";
   if (value !== value.trim()) return "begins or ends with a space";
   if (/[^\u0020-\u007e]/.test(value)) return "holds a character that no HTTP header can carry";
   return undefined;

@@ -76,12 +76,14 @@ export class Observer {
       answered: (status, durationMs, error) => {
         Object.assign(event, { status, durationMs }, error && { error: summary(error) });
         this.#call("onResponse", event);
-        if (this.#logs("debug")) this.#log("debug", `${label(event)} was answered with ${status} in ${Math.round(durationMs)} ms`);
+        if (this.#logs("debug"))
+          this.#log("debug", `${label(event)} was answered with ${status} in ${Math.round(durationMs)} ms`);
         channels?.end(event);
       },
       failed: (durationMs, error) => {
         Object.assign(event, { durationMs, error: summary(error) });
-        if (this.#logs("debug")) this.#log("debug", `${label(event)} failed: ${error.name} in ${Math.round(durationMs)} ms`);
+        if (this.#logs("debug"))
+          this.#log("debug", `${label(event)} failed: ${error.name} in ${Math.round(durationMs)} ms`);
         channels?.end(event);
       },
     };
@@ -90,7 +92,8 @@ export class Observer {
   retries(call: CallFacts, attempt: number, waitMs: number, error: AudienceError): void {
     const event: RequestEvent = { ...factsOf(call), attempt, waitMs, error: summary(error) };
     this.#call("onRetry", event);
-    if (this.#logs("debug")) this.#log("debug", `${label(event)} is tried again in ${Math.round(waitMs)} ms, after ${error.name}`);
+    if (this.#logs("debug"))
+      this.#log("debug", `${label(event)} is tried again in ${Math.round(waitMs)} ms, after ${error.name}`);
   }
 
   waits(call: CallFacts, attempt: number, waitMs: number): void {
@@ -98,7 +101,8 @@ export class Observer {
     const isLong = waitMs > longWaitMs;
     if (isLong) this.#call("onThrottle", event);
     const level = isLong ? "warn" : "debug";
-    if (this.#logs(level)) this.#log(level, `${label(event)} waits ${Math.round(waitMs)} ms for the rate limit`);
+    if (this.#logs(level))
+      this.#log(level, `${label(event)} waits ${Math.round(waitMs)} ms for the rate limit`);
   }
 
   warn(message: string): void {
@@ -141,7 +145,8 @@ const unseen: AttemptObserver = { answered() {}, failed() {} };
 
 /** An async hook or logger may reject: unheard, that would end the process. Any thenable, as it may be another realm's. */
 function heedRejection(result: unknown, onRejection: () => void): void {
-  if (typeof result === "object" && result !== null && "then" in result) Promise.resolve(result).catch(onRejection);
+  if (typeof result === "object" && result !== null && "then" in result)
+    Promise.resolve(result).catch(onRejection);
 }
 
 function factsOf({ requestId, operation, method, path }: CallFacts): CallFacts {
@@ -154,5 +159,7 @@ function label({ operation, attempt, requestId }: RequestEvent): string {
 
 function summary(error: AudienceError): NonNullable<RequestEvent["error"]> {
   const { name, code } = error;
-  return "status" in error && typeof error.status === "number" ? { name, code, status: error.status } : { name, code };
+  return "status" in error && typeof error.status === "number"
+    ? { name, code, status: error.status }
+    : { name, code };
 }

@@ -9,7 +9,9 @@ export interface RequestChannels {
 }
 
 interface BuiltinModules {
-  getBuiltinModule?: (name: "node:diagnostics_channel") => typeof import("node:diagnostics_channel") | undefined;
+  getBuiltinModule?: (
+    name: "node:diagnostics_channel",
+  ) => typeof import("node:diagnostics_channel") | undefined;
 }
 
 /**
@@ -18,7 +20,9 @@ interface BuiltinModules {
  */
 export function requestChannels(): RequestChannels | undefined {
   const { process } = globalThis as { process?: BuiltinModules };
-  const channel = process?.getBuiltinModule?.("node:diagnostics_channel")?.tracingChannel?.("audience-sdk:request");
+  const channel = process
+    ?.getBuiltinModule?.("node:diagnostics_channel")
+    ?.tracingChannel?.("audience-sdk:request");
   return channel && fromTracingChannel(channel);
 }
 

@@ -1,7 +1,17 @@
 import { ConfigurationError } from "../errors.ts";
 
 /** Headers that frame the message: set by the runtime alone. */
-const framing = new Set(["connection", "content-length", "expect", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"]);
+const framing = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
@@ -30,6 +40,7 @@ function problemOf(name: string, value: unknown): string | undefined {
   if (!token.test(name)) return "is not a header name";
   if (framing.has(name.toLowerCase())) return "is set by the runtime, and cannot be given";
   if (typeof value !== "string") return `must be a text, not ${value === null ? "null" : typeof value}`;
-  if (/[^\t\u0020-\u007e\u0080-\u00ff]/.test(value)) return "holds a character that no HTTP header can carry, such as a line break";
+  if (/[^\t\u0020-\u007e\u0080-\u00ff]/.test(value))
+    return "holds a character that no HTTP header can carry, such as a line break";
   return undefined;
 }

@@ -1,4 +1,10 @@
-import { ApiError, ConnectionError, RateLimitError, RateLimitWaitError, type AudienceError } from "../errors.ts";
+import {
+  ApiError,
+  ConnectionError,
+  RateLimitError,
+  RateLimitWaitError,
+  type AudienceError,
+} from "../errors.ts";
 
 const firstBackoffMs = 500;
 const longestBackoffMs = 30_000;
@@ -19,7 +25,13 @@ export interface RetryQuestion {
 }
 
 /** How long to wait before the next attempt, in milliseconds; undefined if the failure is final. */
-export function retryDelayMs({ failure, isRepeatable, isPaced, retries, random }: RetryQuestion): number | undefined {
+export function retryDelayMs({
+  failure,
+  isRepeatable,
+  isPaced,
+  retries,
+  random,
+}: RetryQuestion): number | undefined {
   if (!mayBeRetried(failure, isRepeatable)) return undefined;
   // Half of it fixed, half of it by chance, so that callers who failed together do not return together.
   const backoffMs = Math.min(firstBackoffMs * 2 ** retries, longestBackoffMs) * (0.5 + random / 2);

@@ -71,10 +71,20 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
   }
 }
 
-async function exchangeHeaders(request: OutgoingRequest, options: SendOptions, cut: AbortSignal): Promise<Response> {
+async function exchangeHeaders(
+  request: OutgoingRequest,
+  options: SendOptions,
+  cut: AbortSignal,
+): Promise<Response> {
   const { url, method, headers, body } = request;
   const fetch = options.fetch ?? globalThis.fetch;
-  const init: RequestInit = { method, headers, redirect: "manual", signal: cut, ...(body === undefined ? {} : { body }) };
+  const init: RequestInit = {
+    method,
+    headers,
+    redirect: "manual",
+    signal: cut,
+    ...(body === undefined ? {} : { body }),
+  };
   // ky's errors hold its Request: it is given neither key nor body, and what it sends is handed on as (url, init),
   // as not every fetch takes the Request of another implementation.
   const answer = ky(url, {
@@ -133,7 +143,11 @@ function safeCause(error: unknown, redact: (text: string) => string): Error | un
 }
 
 function timeoutError(timeoutMs: number): TimeoutError {
-  return new TimeoutError({ message: `No full answer within ${timeoutMs} ms.`, outcome: "unknown", timeoutMs });
+  return new TimeoutError({
+    message: `No full answer within ${timeoutMs} ms.`,
+    outcome: "unknown",
+    timeoutMs,
+  });
 }
 
 function unref(timer: ReturnType<typeof setTimeout>): ReturnType<typeof setTimeout> {

@@ -143,7 +143,8 @@ export class Transport {
       ? turnedAwayDelayMs(failure)
       : retryDelayMs({ failure, isRepeatable, isPaced, retries, random: random() });
     if (delayMs === undefined || (retries >= settings.maxRetries && !isTurnedAway)) throw failure;
-    if (now() + delayMs > job.deadlineAt) throw namesItsWait(failure) ? failure : deadlineError(settings.deadlineMs, failure);
+    if (now() + delayMs > job.deadlineAt)
+      throw namesItsWait(failure) ? failure : deadlineError(settings.deadlineMs, failure);
     observer.retries(call, Math.max(1, call.attempts), delayMs, failure);
     // A refusal pauses the limiter for everybody, and lets the refused call go first when the pause ends.
     // A row goes back to its own place, the last: it holds nobody up.
@@ -164,16 +165,25 @@ function deadlineError(deadlineMs: number, failure?: AudienceError): TimeoutErro
   const message = failure
     ? `The next attempt would have begun after the call's deadline of ${deadlineMs} ms.`
     : `The call was not over within its deadline of ${deadlineMs} ms.`;
-  return new TimeoutError({ message, outcome: "not-sent", timeoutMs: deadlineMs, ...(failure && { cause: failure }) });
+  return new TimeoutError({
+    message,
+    outcome: "not-sent",
+    timeoutMs: deadlineMs,
+    ...(failure && { cause: failure }),
+  });
 }
 
 /** A row of a bulk run waits for the rate limit as long as it takes, unless its call says how long it would wait. */
 function goesBackIntoTheQueue(failure: AudienceError, { companion, maxWaitMs }: CallSettings): boolean {
   if (companion === undefined) return false;
-  return failure instanceof RateLimitError || (failure instanceof RateLimitWaitError && maxWaitMs === Infinity);
+  return (
+    failure instanceof RateLimitError || (failure instanceof RateLimitWaitError && maxWaitMs === Infinity)
+  );
 }
 
 /** Whether a failure says itself when to come back. */
 function namesItsWait(failure: AudienceError): boolean {
-  return failure instanceof RateLimitError || (failure instanceof ApiError && failure.retryAfterMs !== undefined);
+  return (
+    failure instanceof RateLimitError || (failure instanceof ApiError && failure.retryAfterMs !== undefined)
+  );
 }

@@ -12,11 +12,14 @@ export async function wait(delayMs: number, signal: AbortSignal): Promise<void> 
 
 function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      forget();
-      resolve();
-      // One more, as a timer may fire within its last millisecond, and no wait is shortened.
-    }, Math.ceil(delayMs) + 1);
+    const timer = setTimeout(
+      () => {
+        forget();
+        resolve();
+        // One more, as a timer may fire within its last millisecond, and no wait is shortened.
+      },
+      Math.ceil(delayMs) + 1,
+    );
     const forget = onAbort(signal, () => {
       clearTimeout(timer);
       reject(signal.reason as Error);

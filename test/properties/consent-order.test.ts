@@ -30,7 +30,18 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 );
 
 // All that a repeatable write survives; what spoils a 2xx is the end of its call, and no matter of order.
-const faultKinds = ["reset-before", "reset-after", "hang", "latency", "429", "500-before", "500-after", "502-html", "503-retry-after", "slow-body"] as const;
+const faultKinds = [
+  "reset-before",
+  "reset-after",
+  "hang",
+  "latency",
+  "429",
+  "500-before",
+  "500-after",
+  "502-html",
+  "503-retry-after",
+  "slow-body",
+] as const;
 const faults: fc.Arbitrary<MockFault[]> = fc.array(
   fc.record({
     kind: fc.constantFrom(...faultKinds),
@@ -53,7 +64,11 @@ function write({ v1, v2 }: AudienceClient, step: Step): Promise<unknown> {
   if (step.way === "upsert") return v1.customers.upsert({ email, email_opt_in });
   if (step.way === "addContact") return v1.contactGroups.addContact("mock-list", { email, email_opt_in });
   const channels = { email: { status: step.isOptIn ? "subscribed" : "unsubscribed" } };
-  return v2.contacts.upsert({ firstName: "A", listIds: [], identifiers: [{ type: "email", id: email, channels, consent }] });
+  return v2.contacts.upsert({
+    firstName: "A",
+    listIds: [],
+    identifiers: [{ type: "email", id: email, channels, consent }],
+  });
 }
 
 it("Whatever fails on the way, each contact ends with the consent that was called last", async () => {
@@ -70,9 +85,13 @@ it("Whatever fails on the way, each contact ends with the consent that was calle
       await vi.advanceTimersByTimeAsync(1_000_000);
       await all;
 
-      const wanted = new Map(sequence.map((step) => [addressOf(step).toLowerCase(), step.isOptIn ? "SUBSCRIBED" : "UNSUBSCRIBED"]));
+      const wanted = new Map(
+        sequence.map((step) => [addressOf(step).toLowerCase(), step.isOptIn ? "SUBSCRIBED" : "UNSUBSCRIBED"]),
+      );
       const { contacts } = mock.organization("mock-organization");
-      expect(new Map(contacts.map(({ email = "", email_opt_in }) => [email.toLowerCase(), email_opt_in]))).toEqual(wanted);
+      expect(
+        new Map(contacts.map(({ email = "", email_opt_in }) => [email.toLowerCase(), email_opt_in])),
+      ).toEqual(wanted);
     }),
     { numRuns: 150 },
   );

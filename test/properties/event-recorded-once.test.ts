@@ -7,8 +7,22 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const kinds = [
-  "reset-before", "reset-after", "hang", "latency", "429", "500-before", "500-after", "502-html", "503-retry-after",
-  "truncated-json", "wrong-json", "wrong-content-type", "empty-body", "huge-body", "slow-body", "redirect",
+  "reset-before",
+  "reset-after",
+  "hang",
+  "latency",
+  "429",
+  "500-before",
+  "500-after",
+  "502-html",
+  "503-retry-after",
+  "truncated-json",
+  "wrong-json",
+  "wrong-content-type",
+  "empty-body",
+  "huge-body",
+  "slow-body",
+  "redirect",
 ] as const;
 
 /** What goes wrong, how likely, and for how long: enough for some events to fail for good. */
@@ -37,7 +51,9 @@ async function sendAll(audience: AudienceClient, ids: readonly (string | undefin
   const reports = events.map(async (event, number): Promise<Report> => {
     const id = ids[number];
     try {
-      const sent = await audience.v1.events.send(id === undefined ? event : { ...event, uniqueIdentifier: id });
+      const sent = await audience.v1.events.send(
+        id === undefined ? event : { ...event, uniqueIdentifier: id },
+      );
       return { number, id: sent.uniqueIdentifier, outcome: "applied" };
     } catch (error) {
       if (!isAudienceError(error) || error.uniqueIdentifier === undefined) throw error;
@@ -53,7 +69,12 @@ it("Each of 1,000 events is recorded exactly once, or reported with its id; sent
   await fc.assert(
     fc.asyncProperty(faults, fc.integer(), async (planned, seed) => {
       const mock = createMockService({ faults: planned, seed });
-      const audience = new AudienceClient({ ...mock.clientOptions, timeoutMs: 1_000, maxRetries: 1, maxResponseBytes: 4_096 });
+      const audience = new AudienceClient({
+        ...mock.clientOptions,
+        timeoutMs: 1_000,
+        maxRetries: 1,
+        maxResponseBytes: 4_096,
+      });
       const timesRecorded = () => {
         const times = new Map<string, number>();
         for (const { uniqueIdentifier = "" } of mock.organization("mock-organization").events) {
@@ -75,7 +96,10 @@ it("Each of 1,000 events is recorded exactly once, or reported with its id; sent
       // All are sent again, also those that were recorded, until nothing goes wrong any more.
       let open = first;
       for (let round = 0; round < 40 && open.some(({ outcome }) => outcome !== "applied"); round++) {
-        open = await sendAll(audience, first.map(({ id }) => id));
+        open = await sendAll(
+          audience,
+          first.map(({ id }) => id),
+        );
       }
 
       const recorded = mock.organization("mock-organization").events;
@@ -83,7 +107,11 @@ it("Each of 1,000 events is recorded exactly once, or reported with its id; sent
       expect(new Set(timesRecorded().values())).toEqual(new Set([1]));
       expect(new Set(recorded.map(({ eventData }) => eventData?.["number"])).size).toBe(1_000);
       const idOf = new Map(first.map(({ number, id }) => [number, id]));
-      expect(recorded.every(({ uniqueIdentifier, eventData }) => idOf.get(eventData?.["number"] as number) === uniqueIdentifier)).toBe(true);
+      expect(
+        recorded.every(
+          ({ uniqueIdentifier, eventData }) => idOf.get(eventData?.["number"] as number) === uniqueIdentifier,
+        ),
+      ).toBe(true);
     }),
     { numRuns: 15 },
   );

@@ -7,7 +7,9 @@ it("A backoff that would pass deadlineMs is a TimeoutError at once, with the fai
   const mock = createMockService({ faults: [{ kind: "500-before" }] });
   const audience = new AudienceClient(mock.clientOptions);
 
-  const error = await failureOf(audience.v1.events.send({ eventName: "e", contact: { email: "a@b" } }, { deadlineMs: 100 }));
+  const error = await failureOf(
+    audience.v1.events.send({ eventName: "e", contact: { email: "a@b" } }, { deadlineMs: 100 }),
+  );
 
   expect(error).toBeInstanceOf(TimeoutError);
   expect(error).toMatchObject({ timeoutMs: 100, outcome: "unknown", request: { attempts: 1 } });

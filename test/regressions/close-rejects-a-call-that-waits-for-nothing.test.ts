@@ -3,7 +3,11 @@ import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 import { failureOf } from "../transport/failure.ts";
 
-const event = { eventName: "order placed", uniqueIdentifier: "order-1", contact: { email: "ada@example.com" } };
+const event = {
+  eventName: "order placed",
+  uniqueIdentifier: "order-1",
+  contact: { email: "ada@example.com" },
+};
 
 describe("close() in the same turn as a call", () => {
   it("lets the call be sent and end, where it waits for nothing", async () => {

@@ -7,7 +7,12 @@ it("A key that the service echoes as the name of a header is taken out", async (
   const apiKey = "abcdefgh-ijklmnop-qrstuvwx";
   const headers = { [`x-${apiKey}`]: "1", "x-other": "2" };
   const fetch = async () => new Response("{}", { status: 400, headers });
-  const audience = new AudienceClient({ baseUrl: "https://api.example.com", apiKey, fetch, rateLimiter: false });
+  const audience = new AudienceClient({
+    baseUrl: "https://api.example.com",
+    apiKey,
+    fetch,
+    rateLimiter: false,
+  });
 
   const error = (await failureOf(audience.v1.customers.get("c-1"))) as ApiError;
 

@@ -14,9 +14,11 @@ describe("What a logger or hook gives back", () => {
 
   it("may be a promise that rejects, of this realm or another", async () => {
     const mock = createMockService();
-    const rejects = async () => Promise.reject(new Error("disk full"));
+    const rejects: () => unknown = async () => Promise.reject(new Error("disk full"));
     // As a promise of another realm: no instance of this one's Promise.
-    const thenable = () => ({ then: (_: unknown, reject: (reason: unknown) => void) => reject(new Error("gone")) });
+    const thenable = () => ({
+      then: (_: unknown, reject: (reason: unknown) => void) => reject(new Error("gone")),
+    });
     const logger = { debug: rejects, info: rejects, warn: rejects, error: rejects };
     const audience = new AudienceClient({
       ...mock.clientOptions,

@@ -14,6 +14,8 @@ describe("A key that was given as a number", () => {
   });
 
   it("while a number in the place of a number is", () => {
-    expect(() => new AudienceClient({ timeoutMs: -5 })).toThrow("timeoutMs must be a number of milliseconds above 0, not -5");
+    expect(() => new AudienceClient({ timeoutMs: -5 })).toThrow(
+      "timeoutMs must be a number of milliseconds above 0, not -5",
+    );
   });
 });

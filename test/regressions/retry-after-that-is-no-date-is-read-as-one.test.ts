@@ -16,7 +16,12 @@ it.each([
   try {
     const headers = { "retry-after": retryAfter, date: "Sat, 21 Nov 2026 12:00:00 GMT" };
     const fetch = async () => new Response("{}", { status: 429, headers });
-    const audience = new AudienceClient({ baseUrl: "https://api.example.com", apiKey: "k", fetch, rateLimiter: false });
+    const audience = new AudienceClient({
+      baseUrl: "https://api.example.com",
+      apiKey: "k",
+      fetch,
+      rateLimiter: false,
+    });
 
     const error = (await failureOf(audience.v1.customers.get("c-1", { maxRetries: 0 }))) as RateLimitError;
 

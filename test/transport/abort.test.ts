@@ -31,7 +31,11 @@ async function abortedWhen(
 }
 
 describe("An aborted call rejects at once, with the signal's reason as its cause, wherever it is", () => {
-  function expectAbort({ error, tookMs }: Awaited<ReturnType<typeof abortedWhen>>, outcome: string, attempts: number): void {
+  function expectAbort(
+    { error, tookMs }: Awaited<ReturnType<typeof abortedWhen>>,
+    outcome: string,
+    attempts: number,
+  ): void {
     expect(error).toBeInstanceOf(AbortError);
     expect(error).toMatchObject({ name: "AbortError", code: "aborted", outcome, request: { attempts } });
     expect(error.cause).toBe(reason);
@@ -41,7 +45,9 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
   it("before it begins: nothing is sent", async () => {
     const { mock, audience } = inProcess();
 
-    const error = await failureOf(audience.v1.customers.upsert(contact, { signal: AbortSignal.abort(reason) }));
+    const error = await failureOf(
+      audience.v1.customers.upsert(contact, { signal: AbortSignal.abort(reason) }),
+    );
 
     expectAbort({ error, tookMs: 0 }, "not-sent", 0);
     expect(mock.requests).toEqual([]);
@@ -101,18 +107,32 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
     const apiKey = vi.fn(() => new Promise<string>(() => {}));
     const { mock, audience } = inProcess({}, { apiKey, rateLimiter });
 
-    const aborted = await abortedWhen(() => apiKey.mock.calls.length === 1, (signal) => audience.v1.customers.upsert(contact, { signal }));
+    const aborted = await abortedWhen(
+      () => apiKey.mock.calls.length === 1,
+      (signal) => audience.v1.customers.upsert(contact, { signal }),
+    );
 
     expectAbort(aborted, "not-sent", 0);
     expect(mock.requests).toEqual([]);
-    await vi.waitFor(() => expect(rateLimiter.usage()).toMatchObject({ inFlight: 0, windows: [{ used: 0 }, { used: 0 }, { used: 0 }] }));
+    await vi.waitFor(() =>
+      expect(rateLimiter.usage()).toMatchObject({
+        inFlight: 0,
+        windows: [{ used: 0 }, { used: 0 }, { used: 0 }],
+      }),
+    );
   });
 
   it("in flight: what it did is unknown; of a GET it did nothing", async () => {
     const { mock, audience } = inProcess({ latencyMs: 100 });
 
-    const write = await abortedWhen(() => mock.requests.length === 1, (signal) => audience.v1.customers.upsert(contact, { signal }));
-    const read = await abortedWhen(() => mock.requests.length === 2, (signal) => audience.v1.customers.get("c", { signal }));
+    const write = await abortedWhen(
+      () => mock.requests.length === 1,
+      (signal) => audience.v1.customers.upsert(contact, { signal }),
+    );
+    const read = await abortedWhen(
+      () => mock.requests.length === 2,
+      (signal) => audience.v1.customers.get("c", { signal }),
+    );
 
     expectAbort(write, "unknown", 1);
     expectAbort(read, "not-applied", 1);
@@ -120,12 +140,19 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
 
   it("in flight over a real socket, and in the body", async () => {
     const { options, received } = await serve((outgoing, { path }) => {
-      if (path.endsWith("body")) outgoing.writeHead(200, { "content-type": "application/json" }).write('{"data":');
+      if (path.endsWith("body"))
+        outgoing.writeHead(200, { "content-type": "application/json" }).write('{"data":');
     });
     const audience = new AudienceClient(options);
 
-    const flight = await abortedWhen(() => received.length === 1, (signal) => audience.v1.customers.upsert(contact, { signal }));
-    const inBody = await abortedWhen(() => received.length === 2, (signal) => audience.v1.customers.get("body", { signal }));
+    const flight = await abortedWhen(
+      () => received.length === 1,
+      (signal) => audience.v1.customers.upsert(contact, { signal }),
+    );
+    const inBody = await abortedWhen(
+      () => received.length === 2,
+      (signal) => audience.v1.customers.get("body", { signal }),
+    );
 
     expectAbort(flight, "unknown", 1);
     expectAbort(inBody, "not-applied", 1);
@@ -150,7 +177,14 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
     const fetch = vi.fn(() => new Promise<Response>(() => {}));
     const { audience } = inProcess({}, { fetch });
 
-    expectAbort(await abortedWhen(() => fetch.mock.calls.length === 1, (signal) => audience.v1.customers.upsert(contact, { signal })), "unknown", 1);
+    expectAbort(
+      await abortedWhen(
+        () => fetch.mock.calls.length === 1,
+        (signal) => audience.v1.customers.upsert(contact, { signal }),
+      ),
+      "unknown",
+      1,
+    );
   });
 
   it("with a reason of any kind, and with AbortSignal.timeout", async () => {
@@ -171,7 +205,10 @@ describe("After an abort in flight", () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 5, intervalMs: 10_000 }] });
     const { mock, audience } = inProcess({ latencyMs: 80 }, { rateLimiter });
 
-    await abortedWhen(() => mock.requests.length === 1, (signal) => audience.v1.customers.upsert(contact, { signal }));
+    await abortedWhen(
+      () => mock.requests.length === 1,
+      (signal) => audience.v1.customers.upsert(contact, { signal }),
+    );
     const atOnce = rateLimiter.usage();
     await vi.waitFor(() => expect(rateLimiter.usage().inFlight).toBe(0));
 
@@ -182,17 +219,23 @@ describe("After an abort in flight", () => {
   it("a later write to the contact still waits for what may arrive", async () => {
     const { mock, audience } = inProcess({ latencyMs: 80 });
 
-    await abortedWhen(() => mock.requests.length === 1, (signal) => audience.v1.customers.upsert(contact, { signal }));
+    await abortedWhen(
+      () => mock.requests.length === 1,
+      (signal) => audience.v1.customers.upsert(contact, { signal }),
+    );
     await audience.v1.customers.upsert({ ...contact, email_opt_in: "UNSUBSCRIBED" });
 
     expect(mock.requests.map(({ status }) => status)).toEqual([201, 201]);
     expect(mock.organization("mock-organization").contacts[0]?.email_opt_in).toBe("UNSUBSCRIBED");
   });
 
-  it("it is never sent again", async () => {
+  it("is never sent again", async () => {
     const { mock, audience } = inProcess({ latencyMs: 40, faults: [{ kind: "500-before" }] });
 
-    await abortedWhen(() => mock.requests.length === 1, (signal) => audience.v1.customers.upsert(contact, { signal }));
+    await abortedWhen(
+      () => mock.requests.length === 1,
+      (signal) => audience.v1.customers.upsert(contact, { signal }),
+    );
     await vi.waitFor(() => expect(mock.requests[0]?.status).toBe(500));
     await new Promise((resolve) => setTimeout(resolve, 700));
 
@@ -252,7 +295,9 @@ describe("Nothing stays behind", () => {
     const { audience } = inProcess({}, { rateLimiter });
     await audience.v1.customers.list();
     const stop = new AbortController();
-    const failures = Array.from({ length: 10_000 }, () => failureOf(audience.v1.customers.get("c-1", { signal: stop.signal })));
+    const failures = Array.from({ length: 10_000 }, () =>
+      failureOf(audience.v1.customers.get("c-1", { signal: stop.signal })),
+    );
     await vi.waitFor(() => expect(rateLimiter.usage().queued).toBe(10_000));
 
     const abortedAt = performance.now();
@@ -276,7 +321,11 @@ describe("Nothing stays behind", () => {
     const collect = garbageCollector();
     const round = async (calls: number) => {
       for (let sent = 0; sent < calls; sent += 100) {
-        await Promise.all(Array.from({ length: 100 }, (_, at) => failureOf(audience.v1.customers.upsert({ ...contact, email: `c${at}@example.com` }))));
+        await Promise.all(
+          Array.from({ length: 100 }, (_, at) =>
+            failureOf(audience.v1.customers.upsert({ ...contact, email: `c${at}@example.com` })),
+          ),
+        );
       }
     };
     await round(1_000);
@@ -290,7 +339,9 @@ describe("Nothing stays behind", () => {
     const count = (resources: string[], kind: string) => resources.filter((each) => each === kind).length;
     expect(count(after.resources, "Timeout")).toBeLessThanOrEqual(count(before.resources, "Timeout") + 2);
     // Both ends of what is kept alive are of this process.
-    expect(count(after.resources, "TCPSocketWrap")).toBeLessThanOrEqual(count(before.resources, "TCPSocketWrap") + 100);
+    expect(count(after.resources, "TCPSocketWrap")).toBeLessThanOrEqual(
+      count(before.resources, "TCPSocketWrap") + 100,
+    );
     expect(after.heap - before.heap).toBeLessThan(20 * 1024 * 1024);
   }, 60_000);
 });

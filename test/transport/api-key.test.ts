@@ -8,8 +8,16 @@ const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as cons
 afterEach(() => void vi.useRealTimers());
 
 /** A service that takes these keys, and a client whose key function gives one after the other (the last for ever). */
-function rotating(keys: readonly string[], given: readonly string[], mockOptions: MockServiceOptions = {}, options: ClientOptions = {}) {
-  const mock = createMockService({ organizations: [{ id: "org", apiKeys: keys, appId: "app" }], ...mockOptions });
+function rotating(
+  keys: readonly string[],
+  given: readonly string[],
+  mockOptions: MockServiceOptions = {},
+  options: ClientOptions = {},
+) {
+  const mock = createMockService({
+    organizations: [{ id: "org", apiKeys: keys, appId: "app" }],
+    ...mockOptions,
+  });
   let asked = 0;
   const apiKey = vi.fn(() => given[Math.min(asked++, given.length - 1)] ?? "");
   return { mock, apiKey, audience: new AudienceClient({ ...mock.clientOptions, apiKey, ...options }) };
@@ -18,7 +26,9 @@ function rotating(keys: readonly string[], given: readonly string[], mockOptions
 describe("A key that is a function", () => {
   it("is asked before every attempt", async () => {
     vi.useFakeTimers();
-    const { mock, audience } = rotating(["k-1", "k-2", "k-3"], ["k-1", "k-2", "k-3"], { faults: [{ kind: "500-before", times: 2 }] });
+    const { mock, audience } = rotating(["k-1", "k-2", "k-3"], ["k-1", "k-2", "k-3"], {
+      faults: [{ kind: "500-before", times: 2 }],
+    });
 
     const call = audience.v1.customers.upsert(contact);
     await vi.advanceTimersByTimeAsync(5_000);
@@ -45,7 +55,10 @@ describe("A key that is a function", () => {
 
     expect(attempts).toBe(2);
     expect(apiKey).toHaveBeenCalledTimes(2);
-    expect(mock.requests.map(({ headers, status }) => [headers["x-api-key"], status])).toEqual([["old", 401], ["new", 201]]);
+    expect(mock.requests.map(({ headers, status }) => [headers["x-api-key"], status])).toEqual([
+      ["old", 401],
+      ["new", 201],
+    ]);
   });
 
   it("is not asked a third time: the second 401 is the answer", async () => {
@@ -75,14 +88,22 @@ describe("A key that is a function", () => {
   ])("that %s on being asked again leaves the 401 as it is", async (_, again) => {
     const mock = createMockService();
     let asked = 0;
-    const audience = new AudienceClient({ ...mock.clientOptions, apiKey: () => (asked++ === 0 ? "wrong" : again()) });
+    const audience = new AudienceClient({
+      ...mock.clientOptions,
+      apiKey: () => (asked++ === 0 ? "wrong" : again()),
+    });
 
     expect(await failureOf(audience.v1.customers.upsert(contact))).toMatchObject({ status: 401 });
   });
 
   it("costs its call no retry: a changed key leaves all of them", async () => {
     vi.useFakeTimers();
-    const { mock, audience } = rotating(["new"], ["old", "new"], { faults: [{ kind: "500-before", after: 1, times: 2 }] }, { maxRetries: 2 });
+    const { mock, audience } = rotating(
+      ["new"],
+      ["old", "new"],
+      { faults: [{ kind: "500-before", after: 1, times: 2 }] },
+      { maxRetries: 2 },
+    );
 
     const call = audience.v1.customers.upsert(contact).withResponse();
     await vi.advanceTimersByTimeAsync(10_000);
@@ -106,7 +127,10 @@ describe("A key that is a function", () => {
     const mock = createMockService();
     const audience = new AudienceClient({ ...mock.clientOptions, apiKey: () => key as string });
 
-    const errors = await Promise.all([failureOf(audience.v1.customers.upsert(contact)), failureOf(audience.v2.lists.list().then(String))]);
+    const errors = await Promise.all([
+      failureOf(audience.v1.customers.upsert(contact)),
+      failureOf(audience.v2.lists.list().then(String)),
+    ]);
 
     for (const error of errors) {
       expect(error).toBeInstanceOf(ConfigurationError);
@@ -117,19 +141,29 @@ describe("A key that is a function", () => {
   });
 
   it.each([
-    ["throws", () => { throw new Error("secret-of-the-vault"); }],
+    [
+      "throws",
+      () => {
+        throw new Error("secret-of-the-vault");
+      },
+    ],
     ["rejects", () => Promise.reject(new RangeError("secret-of-the-vault"))],
-    ["throws a text", () => { throw "secret-of-the-vault"; }],
-  ])("that %s rejects the call with a ConfigurationError that does not repeat its words", async (_, apiKey) => {
-    const mock = createMockService();
-    const audience = new AudienceClient({ ...mock.clientOptions, apiKey: apiKey as () => string });
+    ["rejects with a text", () => Promise.reject("secret-of-the-vault")],
+  ])(
+    "that %s rejects the call with a ConfigurationError that does not repeat its words",
+    async (_, apiKey) => {
+      const mock = createMockService();
+      const audience = new AudienceClient({ ...mock.clientOptions, apiKey: apiKey as () => Promise<string> });
 
-    const error = await failureOf(audience.v1.customers.upsert(contact));
+      const error = await failureOf(audience.v1.customers.upsert(contact));
 
-    expect(error).toBeInstanceOf(ConfigurationError);
-    expect(error.message).toContain("The apiKey function failed");
-    expect(JSON.stringify(error) + String(error.stack) + String(error.cause)).not.toContain("secret-of-the-vault");
-  });
+      expect(error).toBeInstanceOf(ConfigurationError);
+      expect(error.message).toContain("The apiKey function failed");
+      expect(JSON.stringify(error) + String(error.stack) + String(error.cause)).not.toContain(
+        "secret-of-the-vault",
+      );
+    },
+  );
 
   it("costs no place in the rate limit where it fails", async () => {
     const mock = createMockService({ rateLimits: [{ limit: 1, intervalMs: 60_000 }] });
@@ -155,7 +189,9 @@ describe("A key that is a text", () => {
         expect(error).toBeInstanceOf(ConfigurationError);
         expect((error as Error).message).toMatch(new RegExp(`^${name} `));
       }
-      expect(thrownBy(() => new AudienceClient({ ...clientOptions, appId: key }))).toBeInstanceOf(ConfigurationError);
+      expect(thrownBy(() => new AudienceClient({ ...clientOptions, appId: key }))).toBeInstanceOf(
+        ConfigurationError,
+      );
     },
   );
 
@@ -172,17 +208,23 @@ describe("A key that is a text", () => {
   it("is not asked for again after a 401, as it cannot have changed", async () => {
     const mock = createMockService();
 
-    const error = await failureOf(new AudienceClient({ ...mock.clientOptions, apiKey: "wrong" }).v1.customers.upsert(contact));
+    const error = await failureOf(
+      new AudienceClient({ ...mock.clientOptions, apiKey: "wrong" }).v1.customers.upsert(contact),
+    );
 
     expect(error).toMatchObject({ status: 401, request: { attempts: 1 } });
   });
 
   it("of v2 is its own where apiKeyV2 is given, and apiKey where not", async () => {
-    const mock = createMockService({ organizations: [{ id: "o", apiKeys: ["one"], apiKeysV2: ["two"], appId: "app" }] });
+    const mock = createMockService({
+      organizations: [{ id: "o", apiKeys: ["one"], apiKeysV2: ["two"], appId: "app" }],
+    });
     const options = { ...mock.clientOptions, apiKey: "one" };
 
     await new AudienceClient({ ...options, apiKeyV2: async () => "two" }).v2.lists.list();
-    const error = await failureOf(new AudienceClient({ ...options, apiKeyV2: undefined }).v2.lists.list().then(String));
+    const error = await failureOf(
+      new AudienceClient({ ...options, apiKeyV2: undefined }).v2.lists.list().then(String),
+    );
 
     expect(mock.requests.map(({ headers }) => headers["service-api-key"])).toEqual(["two", "one"]);
     expect(error).toMatchObject({ status: 401 });

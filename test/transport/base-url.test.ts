@@ -10,7 +10,9 @@ async function asked(baseUrl: string, options: ClientOptions = {}): Promise<stri
     urls.push(url);
     return Response.json(profileAnswer);
   };
-  await new AudienceClient({ baseUrl, apiKey: "k", rateLimiter: false, fetch, ...options }).v1.customers.get("c-1");
+  await new AudienceClient({ baseUrl, apiKey: "k", rateLimiter: false, fetch, ...options }).v1.customers.get(
+    "c-1",
+  );
   return urls.join();
 }
 
@@ -91,8 +93,12 @@ describe("A base URL", () => {
   });
 
   it("of http: beyond loopback needs allowInsecureHttp, which allows nothing else", async () => {
-    expect(await asked("http://10.0.0.1/x", { allowInsecureHttp: true })).toBe("http://10.0.0.1/x/api/v1/customer/c-1");
-    expect(thrownBy(() => new AudienceClient({ baseUrl: "ftp://10.0.0.1", allowInsecureHttp: true }))).toBeInstanceOf(ConfigurationError);
+    expect(await asked("http://10.0.0.1/x", { allowInsecureHttp: true })).toBe(
+      "http://10.0.0.1/x/api/v1/customer/c-1",
+    );
+    expect(
+      thrownBy(() => new AudienceClient({ baseUrl: "ftp://10.0.0.1", allowInsecureHttp: true })),
+    ).toBeInstanceOf(ConfigurationError);
   });
 
   it("of each family is its own", async () => {

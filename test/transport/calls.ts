@@ -7,10 +7,15 @@ type Options = Parameters<AudienceClient["v1"]["customers"]["get"]>[1];
 export interface CallKind {
   readonly name: string;
   readonly kind: "read" | "event" | "repeatable write" | "unrepeatable write";
-  readonly call: (audience: AudienceClient, options?: Options) => ReturnType<AudienceClient["v1"]["customers"]["get"]> | AnyCall;
+  readonly call: (
+    audience: AudienceClient,
+    options?: Options,
+  ) => ReturnType<AudienceClient["v1"]["customers"]["get"]> | AnyCall;
 }
 
-type AnyCall = Promise<unknown> & { withResponse(): Promise<{ data: unknown; attempts: number; queuedMs: number }> };
+type AnyCall = Promise<unknown> & {
+  withResponse(): Promise<{ data: unknown; attempts: number; queuedMs: number }>;
+};
 
 const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
 const channels = { email: { status: "subscribed" } };
@@ -22,7 +27,8 @@ export const callKinds: readonly CallKind[] = [
   {
     name: "events.send",
     kind: "event",
-    call: ({ v1 }, o) => v1.events.send({ eventName: "order placed", contact: { email: "new@example.com" } }, o),
+    call: ({ v1 }, o) =>
+      v1.events.send({ eventName: "order placed", contact: { email: "new@example.com" } }, o),
   },
   {
     name: "customers.upsert with its opt-in",
@@ -38,7 +44,8 @@ export const callKinds: readonly CallKind[] = [
   {
     name: "v2 upsert with its status",
     kind: "repeatable write",
-    call: ({ v2 }, o) => v2.contacts.upsert({ firstName: "Ada", listIds: ["list-1"], identifiers: [identifier] }, o),
+    call: ({ v2 }, o) =>
+      v2.contacts.upsert({ firstName: "Ada", listIds: ["list-1"], identifiers: [identifier] }, o),
   },
   {
     name: "customers.upsert without email_opt_in",
@@ -55,7 +62,11 @@ export const callKinds: readonly CallKind[] = [
     name: "addContact that leaves consent to the service",
     kind: "unrepeatable write",
     call: ({ v1 }, o) =>
-      v1.contactGroups.addContact("list-1", { email: "new@example.com" }, { ...o, consent: "service-decides" }),
+      v1.contactGroups.addContact(
+        "list-1",
+        { email: "new@example.com" },
+        { ...o, consent: "service-decides" },
+      ),
   },
   {
     name: "customers.upsert with double_opt_in",

@@ -5,7 +5,11 @@ import { failureOf } from "./failure.ts";
 import { serve } from "./served.ts";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
-const event = { eventName: "order placed", uniqueIdentifier: "order-1", contact: { email: "ada@example.com" } };
+const event = {
+  eventName: "order placed",
+  uniqueIdentifier: "order-1",
+  contact: { email: "ada@example.com" },
+};
 const once = { maxRetries: 0 };
 
 describe("timeoutMs", () => {
@@ -13,7 +17,9 @@ describe("timeoutMs", () => {
     const mock = createMockService({ faults: [{ kind: "hang" }] });
     const startedAt = performance.now();
 
-    const error = await failureOf(new AudienceClient(mock.clientOptions).v1.events.send(event, { ...once, timeoutMs: 60 }));
+    const error = await failureOf(
+      new AudienceClient(mock.clientOptions).v1.events.send(event, { ...once, timeoutMs: 60 }),
+    );
 
     expect(performance.now() - startedAt).toBeLessThan(500);
     expect(error).toBeInstanceOf(TimeoutError);
@@ -35,7 +41,9 @@ describe("timeoutMs", () => {
       outgoing.on("close", () => clearInterval(drip));
     });
 
-    const error = await failureOf(new AudienceClient(options).v1.customers.upsert(contact, { ...once, timeoutMs: 120 }));
+    const error = await failureOf(
+      new AudienceClient(options).v1.customers.upsert(contact, { ...once, timeoutMs: 120 }),
+    );
 
     expect(error).toMatchObject({ code: "timeout", timeoutMs: 120, outcome: "unknown" });
   });
@@ -43,7 +51,10 @@ describe("timeoutMs", () => {
   it("leaves a slow body in peace that ends in time", async () => {
     const mock = createMockService({ faults: [{ kind: "slow-body", delayMs: 10 }] });
 
-    const profile = await new AudienceClient(mock.clientOptions).v1.customers.upsert(contact, { ...once, timeoutMs: 5_000 });
+    const profile = await new AudienceClient(mock.clientOptions).v1.customers.upsert(contact, {
+      ...once,
+      timeoutMs: 5_000,
+    });
 
     expect(profile.attributes?.email).toBe("ada@example.com");
   });
@@ -52,7 +63,9 @@ describe("timeoutMs", () => {
     vi.useFakeTimers();
     const mock = createMockService({ faults: [{ kind: "hang", times: 2 }] });
 
-    const call = new AudienceClient({ ...mock.clientOptions, timeoutMs: 1_000 }).v1.customers.upsert(contact).withResponse();
+    const call = new AudienceClient({ ...mock.clientOptions, timeoutMs: 1_000 }).v1.customers
+      .upsert(contact)
+      .withResponse();
     await vi.advanceTimersByTimeAsync(10_000);
     vi.useRealTimers();
 
@@ -75,7 +88,9 @@ describe("timeoutMs", () => {
     const fetch = () => new Promise<Response>(() => {});
     const audience = new AudienceClient({ ...createMockService().clientOptions, fetch });
 
-    expect(await failureOf(audience.v1.customers.upsert(contact, { ...once, timeoutMs: 40 }))).toBeInstanceOf(TimeoutError);
+    expect(await failureOf(audience.v1.customers.upsert(contact, { ...once, timeoutMs: 40 }))).toBeInstanceOf(
+      TimeoutError,
+    );
   });
 
   it("holds against a body that never ends and cannot be cancelled", async () => {
@@ -83,12 +98,17 @@ describe("timeoutMs", () => {
     const fetch = async () => new Response(body, { status: 200 });
     const audience = new AudienceClient({ ...createMockService().clientOptions, fetch });
 
-    expect(await failureOf(audience.v1.customers.upsert(contact, { ...once, timeoutMs: 40 }))).toBeInstanceOf(TimeoutError);
+    expect(await failureOf(audience.v1.customers.upsert(contact, { ...once, timeoutMs: 40 }))).toBeInstanceOf(
+      TimeoutError,
+    );
   });
 
   it("bounds the key function too: then nothing was sent", async () => {
     const mock = createMockService();
-    const audience = new AudienceClient({ ...mock.clientOptions, apiKey: () => new Promise<string>(() => {}) });
+    const audience = new AudienceClient({
+      ...mock.clientOptions,
+      apiKey: () => new Promise<string>(() => {}),
+    });
 
     const error = await failureOf(audience.v1.customers.upsert(contact, { ...once, timeoutMs: 40 }));
 
@@ -96,13 +116,20 @@ describe("timeoutMs", () => {
     expect(mock.requests).toEqual([]);
   });
 
-  it.each([Infinity, 2 ** 31, Number.MAX_VALUE])("of %d ms is none, and does not fire at once", async (timeoutMs) => {
-    const mock = createMockService({ latencyMs: 20 });
+  it.each([Infinity, 2 ** 31, Number.MAX_VALUE])(
+    "of %d ms is none, and does not fire at once",
+    async (timeoutMs) => {
+      const mock = createMockService({ latencyMs: 20 });
 
-    const profile = await new AudienceClient({ ...mock.clientOptions, timeoutMs, deadlineMs: timeoutMs }).v1.customers.upsert(contact, once);
+      const profile = await new AudienceClient({
+        ...mock.clientOptions,
+        timeoutMs,
+        deadlineMs: timeoutMs,
+      }).v1.customers.upsert(contact, once);
 
-    expect(profile.id).toBeDefined();
-  });
+      expect(profile.id).toBeDefined();
+    },
+  );
 });
 
 describe("deadlineMs", () => {
@@ -113,7 +140,9 @@ describe("deadlineMs", () => {
     const mock = createMockService({ faults: [{ kind: "hang" }] });
     const startedAt = Date.now();
 
-    const failure = failureOf(new AudienceClient(mock.clientOptions).v1.customers.upsert(contact, { deadlineMs: 2_000 }));
+    const failure = failureOf(
+      new AudienceClient(mock.clientOptions).v1.customers.upsert(contact, { deadlineMs: 2_000 }),
+    );
     await vi.advanceTimersByTimeAsync(10_000);
     const error = await failure;
 
@@ -125,7 +154,9 @@ describe("deadlineMs", () => {
   it("of a GET in flight did not apply", async () => {
     const mock = createMockService({ faults: [{ kind: "hang" }] });
 
-    const failure = failureOf(new AudienceClient(mock.clientOptions).v1.customers.get("c", { deadlineMs: 2_000 }));
+    const failure = failureOf(
+      new AudienceClient(mock.clientOptions).v1.customers.get("c", { deadlineMs: 2_000 }),
+    );
     await vi.advanceTimersByTimeAsync(2_000);
 
     expect(await failure).toMatchObject({ code: "timeout", outcome: "not-applied" });
@@ -143,7 +174,9 @@ describe("deadlineMs", () => {
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({ timeoutMs: 4_000, outcome: "unknown" });
     expect(error.request?.attempts).toBe(mock.requests.length);
-    expect(Math.max(...mock.requests.map(({ arrivedAtMs }) => arrivedAtMs)) - startedAt).toBeLessThanOrEqual(4_000);
+    expect(Math.max(...mock.requests.map(({ arrivedAtMs }) => arrivedAtMs)) - startedAt).toBeLessThanOrEqual(
+      4_000,
+    );
   });
 
   it("that the queue shows beforehand cannot be kept is a RateLimitWaitError at once, and nothing is sent", async () => {
@@ -157,7 +190,11 @@ describe("deadlineMs", () => {
 
     expect(performance.now() - startedAt).toBeLessThan(20);
     expect(error).toBeInstanceOf(RateLimitWaitError);
-    expect(error).toMatchObject({ outcome: "not-sent", window: { limit: 1, intervalMs: 60_000 }, request: { attempts: 0 } });
+    expect(error).toMatchObject({
+      outcome: "not-sent",
+      window: { limit: 1, intervalMs: 60_000 },
+      request: { attempts: 0 },
+    });
     expect((error as RateLimitWaitError).waitMs).toBeGreaterThan(59_000);
     expect((error as RateLimitWaitError).retryAt.getTime()).toBeGreaterThan(Date.now() + 59_000);
     expect(mock.requests).toHaveLength(1);
@@ -172,14 +209,22 @@ describe("deadlineMs", () => {
     const failure = failureOf(v1.customers.upsert(contact, { deadlineMs: 3_000 }));
     await vi.advanceTimersByTimeAsync(20_000);
 
-    expect(await failure).toMatchObject({ code: "timeout", timeoutMs: 3_000, outcome: "not-sent", request: { attempts: 0 } });
+    expect(await failure).toMatchObject({
+      code: "timeout",
+      timeoutMs: 3_000,
+      outcome: "not-sent",
+      request: { attempts: 0 },
+    });
     await first;
     expect(mock.requests).toHaveLength(2);
   });
 
   it("passing in the key function is a TimeoutError: nothing was sent", async () => {
     const mock = createMockService();
-    const audience = new AudienceClient({ ...mock.clientOptions, apiKey: () => new Promise<string>(() => {}) });
+    const audience = new AudienceClient({
+      ...mock.clientOptions,
+      apiKey: () => new Promise<string>(() => {}),
+    });
 
     const failure = failureOf(audience.v1.customers.upsert(contact, { deadlineMs: 3_000 }));
     await vi.advanceTimersByTimeAsync(3_000);

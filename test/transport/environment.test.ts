@@ -13,7 +13,8 @@ const rest = { fetch, rateLimiter: false } as const;
 
 beforeEach(() => {
   mock.reset();
-  for (const name of ["BASE_URL", "BASE_URL_V2", "API_KEY", "API_KEY_V2", "APP_ID"]) vi.stubEnv(`AUDIENCE_${name}`, "");
+  for (const name of ["BASE_URL", "BASE_URL_V2", "API_KEY", "API_KEY_V2", "APP_ID"])
+    vi.stubEnv(`AUDIENCE_${name}`, "");
 });
 afterEach(() => void vi.unstubAllEnvs());
 
@@ -82,7 +83,9 @@ describe("What is not given is read from the environment", () => {
   });
 
   it("an empty variable is one that is not set", () => {
-    expect(thrownBy(() => new AudienceClient(rest).v1)).toMatchObject({ message: expect.stringContaining("baseUrl (or AUDIENCE_BASE_URL)") });
+    expect(thrownBy(() => new AudienceClient(rest).v1)).toMatchObject({
+      message: expect.stringContaining("baseUrl (or AUDIENCE_BASE_URL)"),
+    });
   });
 
   it("is judged like an option, and not shown", () => {

@@ -26,13 +26,31 @@ import { failureOf, thrownBy } from "./failure.ts";
 import { json, profileAnswer, refusedUrl, serve } from "./served.ts";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
-const event = { eventName: "order placed", uniqueIdentifier: "order-1", contact: { email: "ada@example.com" } };
+const event = {
+  eventName: "order placed",
+  uniqueIdentifier: "order-1",
+  contact: { email: "ada@example.com" },
+};
 
 /** A client of a service that answers everything so. */
-function answering(status: number, body: BodyInit | null, headers: Record<string, string> = {}, options: ClientOptions = {}) {
+function answering(
+  status: number,
+  body: BodyInit | null,
+  headers: Record<string, string> = {},
+  options: ClientOptions = {},
+) {
   const fetch = async () => new Response(body, { status, headers });
   const base = "https://api.example.com";
-  return new AudienceClient({ baseUrl: base, baseUrlV2: base, apiKey: "k", appId: "a", rateLimiter: false, maxRetries: 0, fetch, ...options });
+  return new AudienceClient({
+    baseUrl: base,
+    baseUrlV2: base,
+    apiKey: "k",
+    appId: "a",
+    rateLimiter: false,
+    maxRetries: 0,
+    fetch,
+    ...options,
+  });
 }
 
 describe("An error status", () => {
@@ -74,6 +92,11 @@ describe("An error status", () => {
     ["v2's message", '{"status":"error","message":"identifiers missing"}', "identifiers missing"],
     ["an error text", '{"error":"nope"}', "nope"],
     ["an error object", '{"error":{"code":"x","message":"nope"}}', "nope"],
+    [
+      "a list of messages beside the status's name",
+      '{"statusCode":400,"message":["nope","no"],"error":"Bad Request"}',
+      "nope",
+    ],
     ["a list of texts", '{"errors":["nope","no"]}', "nope"],
     ["a list of objects", '{"errors":[{"field":"a","message":"nope"}]}', "nope"],
     ["JSON:API errors", '{"errors":[{"title":"Bad","detail":"nope"}]}', "nope"],
@@ -90,7 +113,11 @@ describe("An error status", () => {
     ["JSON null", "null", null],
     ["a JSON text", '"nope"', "nope"],
     ["an unpaired surrogate and NUL", '"\\ud800\\u0000"', "\ud800\u0000"],
-    ["a key named __proto__", '{"__proto__":{"polluted":true}}', JSON.parse('{"__proto__":{"polluted":true}}')],
+    [
+      "a key named __proto__",
+      '{"__proto__":{"polluted":true}}',
+      JSON.parse('{"__proto__":{"polluted":true}}'),
+    ],
   ])("is not hidden by its body: %s", async (_, body, shown) => {
     const error = await failureOf(answering(502, body).v1.events.send(event));
 
@@ -101,23 +128,32 @@ describe("An error status", () => {
   });
 
   it("is not hidden by bytes that are no text", async () => {
-    const error = await failureOf(answering(500, new Uint8Array([0xff, 0xfe, 0x80])).v1.customers.upsert(contact));
+    const error = await failureOf(
+      answering(500, new Uint8Array([0xff, 0xfe, 0x80])).v1.customers.upsert(contact),
+    );
 
     expect(error).toMatchObject({ status: 500, body: "\ufffd\ufffd\ufffd" });
   });
 
   it("is not hidden by a body that breaks off, never ends, or cannot be decompressed", async () => {
     const { options } = await serve((outgoing, { path }) => {
-      if (path.endsWith("garbled")) return outgoing.writeHead(500, { "content-encoding": "gzip" }).end("no gzip");
+      if (path.endsWith("garbled"))
+        return outgoing.writeHead(500, { "content-encoding": "gzip" }).end("no gzip");
       outgoing.writeHead(500, { "content-type": "text/plain" }).write("the beginning");
       if (path.endsWith("broken")) setTimeout(() => outgoing.destroy(), 20);
     });
     const { v1 } = new AudienceClient({ ...options, maxRetries: 0, timeoutMs: 150 });
 
-    const errors = await Promise.all(["broken", "endless", "garbled"].map((id) => failureOf(v1.customers.get(id))));
+    const errors = await Promise.all(
+      ["broken", "endless", "garbled"].map((id) => failureOf(v1.customers.get(id))),
+    );
 
     expect(errors.map(({ name }) => name)).toEqual(["ServerError", "ServerError", "ServerError"]);
-    expect(errors.map((error) => (error as ServerError).body)).toEqual(["the beginning", "the beginning", ""]);
+    expect(errors.map((error) => (error as ServerError).body)).toEqual([
+      "the beginning",
+      "the beginning",
+      "",
+    ]);
   });
 
   it("shows at most 64 KiB of its body, and reads no more of it", async () => {
@@ -138,7 +174,9 @@ describe("An error status", () => {
   it("of addContact's 404 leaves open whether the contact was created", async () => {
     const mock = createMockService();
 
-    const error = await failureOf(new AudienceClient(mock.clientOptions).v1.contactGroups.addContact("none", contact));
+    const error = await failureOf(
+      new AudienceClient(mock.clientOptions).v1.contactGroups.addContact("none", contact),
+    );
 
     expect(error).toBeInstanceOf(NotFoundError);
     expect(error.outcome).toBe("unknown");
@@ -212,7 +250,12 @@ describe("A 2xx that is not what is documented is an UnexpectedResponseError", (
     const error = await failureOf(answering(status, body).v1.customers.upsert(contact));
 
     expect(error).toBeInstanceOf(UnexpectedResponseError);
-    expect(error).toMatchObject({ code: "unexpected_response", status, outcome: "unknown", request: { attempts: 1 } });
+    expect(error).toMatchObject({
+      code: "unexpected_response",
+      status,
+      outcome: "unknown",
+      request: { attempts: 1 },
+    });
     expect(error.message).toContain(`${status} on POST /api/v1/customer/create, but `);
     expect(error.message).toContain(problem);
   });
@@ -227,7 +270,10 @@ describe("A 2xx that is not what is documented is an UnexpectedResponseError", (
     const asJson = await failureOf(answering(200, '{"a":1}').v1.customers.get("c-1"));
     const asText = await failureOf(answering(200, "<p>").v1.customers.get("c-1"));
 
-    expect([asJson, asText].map((error) => (error as UnexpectedResponseError).body)).toEqual([{ a: 1 }, "<p>"]);
+    expect([asJson, asText].map((error) => (error as UnexpectedResponseError).body)).toEqual([
+      { a: 1 },
+      "<p>",
+    ]);
   });
 
   it.each([
@@ -235,32 +281,46 @@ describe("A 2xx that is not what is documented is an UnexpectedResponseError", (
     ["contact.action", { message: "ok", contact: { email: "a@b", contactUUID: "c-1" } }],
     ["contact", { message: "ok" }],
   ])("addContact needs %s", async (path, body) => {
-    const error = await failureOf(answering(200, JSON.stringify(body)).v1.contactGroups.addContact("l", contact));
+    const error = await failureOf(
+      answering(200, JSON.stringify(body)).v1.contactGroups.addContact("l", contact),
+    );
 
     expect(error).toBeInstanceOf(UnexpectedResponseError);
     expect(error.message).toContain(path);
   });
 
-  it.each([{ status: false }, { status: "true" }, { success: true }, {}])("v2.contacts.upsert needs status true: %j", async (body) => {
-    const identifier = {
-      type: "email",
-      id: "a@b.example",
-      channels: { email: { status: "subscribed" } },
-      consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
-    } as const;
-    const call = answering(200, JSON.stringify(body)).v2.contacts.upsert({ firstName: "A", listIds: [], identifiers: [identifier] });
+  it.each([{ status: false }, { status: "true" }, { success: true }, {}])(
+    "v2.contacts.upsert needs status true: %j",
+    async (body) => {
+      const identifier = {
+        type: "email",
+        id: "a@b.example",
+        channels: { email: { status: "subscribed" } },
+        consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
+      } as const;
+      const call = answering(200, JSON.stringify(body)).v2.contacts.upsert({
+        firstName: "A",
+        listIds: [],
+        identifiers: [identifier],
+      });
 
-    expect(await failureOf(call)).toBeInstanceOf(UnexpectedResponseError);
-  });
+      expect(await failureOf(call)).toBeInstanceOf(UnexpectedResponseError);
+    },
+  );
 
   it("lists need data.lists and each one's uuid", async () => {
     for (const body of [{}, { data: {} }, { data: { lists: [{ name: "x" }] } }]) {
-      expect(await failureOf(answering(200, JSON.stringify(body)).v2.lists.list({}).then(String))).toBeInstanceOf(UnexpectedResponseError);
+      expect(
+        await failureOf(answering(200, JSON.stringify(body)).v2.lists.list({}).then(String)),
+      ).toBeInstanceOf(UnexpectedResponseError);
     }
   });
 
   it("what is not needed may be absent or null, and what is added is kept", async () => {
-    const body = { data: { id: "c-1", type: null, attributes: { email: null, shoe_size: 43 }, extra: [1] }, meta: { a: 1 } };
+    const body = {
+      data: { id: "c-1", type: null, attributes: { email: null, shoe_size: 43 }, extra: [1] },
+      meta: { a: 1 },
+    };
 
     const profile = await answering(200, JSON.stringify(body)).v1.customers.get("c-1");
 
@@ -290,7 +350,9 @@ describe("An answer's size", () => {
 
   it("may reach maxResponseBytes, and not one byte more", async () => {
     const fits = await answering(200, padded(1_000), {}, { maxResponseBytes: 1_000 }).v1.customers.get("c-1");
-    const error = await failureOf(answering(200, padded(1_001), {}, { maxResponseBytes: 1_000 }).v1.customers.get("c-1"));
+    const error = await failureOf(
+      answering(200, padded(1_001), {}, { maxResponseBytes: 1_000 }).v1.customers.get("c-1"),
+    );
 
     expect(fits.id).toBe("c-1");
     expect(error).toBeInstanceOf(UnexpectedResponseError);
@@ -301,12 +363,18 @@ describe("An answer's size", () => {
     const text = JSON.stringify({ data: { id: "ä".repeat(500) } });
     const gzipped = gzipSync(text);
     const { options } = await serve((outgoing) => {
-      outgoing.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" }).end(gzipped);
+      outgoing
+        .writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" })
+        .end(gzipped);
     });
     expect([gzipped.length, text.length].every((length) => length < 600)).toBe(true);
 
-    expect(await failureOf(new AudienceClient({ ...options, maxResponseBytes: 600 }).v1.customers.get("c"))).toBeInstanceOf(UnexpectedResponseError);
-    expect((await new AudienceClient({ ...options, maxResponseBytes: 1_100 }).v1.customers.get("c")).id).toBe("ä".repeat(500));
+    expect(
+      await failureOf(new AudienceClient({ ...options, maxResponseBytes: 600 }).v1.customers.get("c")),
+    ).toBeInstanceOf(UnexpectedResponseError);
+    expect((await new AudienceClient({ ...options, maxResponseBytes: 1_100 }).v1.customers.get("c")).id).toBe(
+      "ä".repeat(500),
+    );
   });
 
   it("is 10 MiB at most by default; more is an error that is never retried", async () => {
@@ -314,7 +382,12 @@ describe("An answer's size", () => {
 
     const error = await failureOf(new AudienceClient(mock.clientOptions).v1.customers.upsert(contact));
 
-    expect(error).toMatchObject({ code: "unexpected_response", status: 201, outcome: "unknown", request: { attempts: 1 } });
+    expect(error).toMatchObject({
+      code: "unexpected_response",
+      status: 201,
+      outcome: "unknown",
+      request: { attempts: 1 },
+    });
   });
 
   it("cannot blow up the process: a compression bomb is read no further than the limit", async () => {
@@ -340,17 +413,29 @@ describe("A connection that fails", () => {
   it("refused: nothing was sent", async () => {
     const baseUrl = await refusedUrl();
 
-    const error = await failureOf(new AudienceClient({ baseUrl, apiKey: "k", rateLimiter: false, maxRetries: 0 }).v1.customers.upsert(contact));
+    const error = await failureOf(
+      new AudienceClient({ baseUrl, apiKey: "k", rateLimiter: false, maxRetries: 0 }).v1.customers.upsert(
+        contact,
+      ),
+    );
 
     expect(error).toBeInstanceOf(ConnectionError);
-    expect(error).toMatchObject({ name: "ConnectionError", code: "connection", reason: "refused", outcome: "not-sent", request: { attempts: 1 } });
+    expect(error).toMatchObject({
+      name: "ConnectionError",
+      code: "connection",
+      reason: "refused",
+      outcome: "not-sent",
+      request: { attempts: 1 },
+    });
     expect(error.message).toBe("No connection could be made (ECONNREFUSED); nothing was sent.");
   });
 
   it("reset: it may have been applied", async () => {
     const { options } = await serve((outgoing) => void outgoing.socket?.destroy());
 
-    const error = await failureOf(new AudienceClient({ ...options, maxRetries: 0 }).v1.customers.upsert(contact));
+    const error = await failureOf(
+      new AudienceClient({ ...options, maxRetries: 0 }).v1.customers.upsert(contact),
+    );
 
     expect(error).toMatchObject({ code: "connection", reason: "reset", outcome: "unknown" });
   });
@@ -372,13 +457,21 @@ describe("A connection that fails", () => {
     const { url, received } = await serve((outgoing) => json(outgoing, 200, profileAnswer));
     const baseUrl = url.replace("http:", "https:");
 
-    const error = await failureOf(new AudienceClient({ baseUrl, apiKey: "k", rateLimiter: false }).v1.customers.upsert(contact));
+    const error = await failureOf(
+      new AudienceClient({ baseUrl, apiKey: "k", rateLimiter: false }).v1.customers.upsert(contact),
+    );
 
-    expect(error).toMatchObject({ code: "connection", reason: "tls", outcome: "not-sent", request: { attempts: 1 } });
+    expect(error).toMatchObject({
+      code: "connection",
+      reason: "tls",
+      outcome: "not-sent",
+      request: { attempts: 1 },
+    });
     expect(received).toEqual([]);
   });
 
-  const withCode = (code: string) => new TypeError("fetch failed", { cause: Object.assign(new Error(code), { code }) });
+  const withCode = (code: string) =>
+    new TypeError("fetch failed", { cause: Object.assign(new Error(code), { code }) });
   const several = Object.assign(new AggregateError([withCode("ECONNREFUSED"), withCode("ECONNREFUSED")]), {});
 
   it.each([
@@ -391,12 +484,36 @@ describe("A connection that fails", () => {
     ["a certificate's name", withCode("ERR_TLS_CERT_ALTNAME_INVALID"), "tls", "not-sent"],
     ["a broken pipe", withCode("EPIPE"), "reset", "unknown"],
     ["undici's socket", withCode("UND_ERR_SOCKET"), "reset", "unknown"],
-    ["Bun, refused", Object.assign(new Error("Unable to connect"), { code: "ConnectionRefused" }), "refused", "not-sent"],
+    [
+      "Bun, refused",
+      Object.assign(new Error("Unable to connect"), { code: "ConnectionRefused" }),
+      "refused",
+      "not-sent",
+    ],
     ["Bun, reset", Object.assign(new TypeError("closed"), { code: "ConnectionClosed" }), "reset", "unknown"],
-    ["Deno, refused", new TypeError("client error (Connect): tcp connect error: Connection refused (os error 111)"), "refused", "not-sent"],
-    ["Deno, no address", new TypeError("client error (Connect): dns error: failed to lookup address information"), "dns", "not-sent"],
+    [
+      "Deno, refused",
+      new TypeError("client error (Connect): tcp connect error: Connection refused (os error 111)"),
+      "refused",
+      "not-sent",
+    ],
+    [
+      "Deno, no address",
+      new TypeError("client error (Connect): dns error: failed to lookup address information"),
+      "dns",
+      "not-sent",
+    ],
     ["what a runtime does not tell", new TypeError("fetch failed"), "other", "unknown"],
-    ["an error that is its own cause", Object.assign(new Error("ring"), { get cause() { return this; } }), "other", "unknown"],
+    [
+      "an error that is its own cause",
+      Object.assign(new Error("ring"), {
+        get cause() {
+          return this;
+        },
+      }),
+      "other",
+      "unknown",
+    ],
     ["no error at all", "a text", "other", "unknown"],
     ["a name of Object's", withCode("constructor"), "other", "unknown"],
   ])("as %s says it", async (_, thrown, reason, outcome) => {
@@ -411,7 +528,12 @@ describe("A connection that fails", () => {
   it.each([
     ["gives no Response", async () => ({}) as Response],
     ["gives undefined", async () => undefined as unknown as Response],
-    ["throws at once", () => { throw new Error("broken fetch"); }],
+    [
+      "throws at once",
+      () => {
+        throw new Error("broken fetch");
+      },
+    ],
   ])("because the given fetch %s", async (_, fetch) => {
     const error = await failureOf(answering(200, null, {}, { fetch }).v1.customers.upsert(contact));
 
@@ -426,22 +548,43 @@ describe("An error of any class", () => {
     const gone = AbortSignal.abort("the user left");
     const closed = new AudienceClient(mock.clientOptions);
     await closed.close();
-    const statuses = [400, 401, 402, 403, 404, 429, 500].map((status) => answering(status, '{"message":"no"}', { "x-a": "1" }));
+    const statuses = [400, 401, 402, 403, 404, 429, 500].map((status) =>
+      answering(status, '{"message":"no"}', { "x-a": "1" }),
+    );
     return Promise.all([
       ...statuses.map((each) => failureOf(each.v1.events.send(event))),
       failureOf(answering(307, null, { location: "https://else.example" }).v1.events.send(event)),
       failureOf(answering(200, "x").v1.customers.upsert(contact)),
-      failureOf(answering(200, null, {}, { fetch: async () => Promise.reject(new Error("x")) }).v1.events.send(event)),
-      failureOf(answering(200, null, {}, { fetch: () => new Promise(() => {}) }).v1.events.send(event, { timeoutMs: 5 })),
-      failureOf(audience.v1.customers.upsert({} as typeof contact)),
+      failureOf(
+        answering(200, null, {}, { fetch: async () => Promise.reject(new Error("x")) }).v1.events.send(event),
+      ),
+      failureOf(
+        answering(200, null, {}, { fetch: () => new Promise(() => {}) }).v1.events.send(event, {
+          timeoutMs: 5,
+        }),
+      ),
+      failureOf(audience.v1.customers.upsert({})),
       failureOf(audience.v1.customers.upsert(contact, { maxRetries: -1 })),
       failureOf(audience.v1.events.send(event, { signal: gone })),
       failureOf(closed.v1.events.send(event)),
     ]);
   };
   const classes = [
-    BadRequestError, AuthenticationError, ApiError, PermissionError, NotFoundError, RateLimitError, ServerError, RedirectError,
-    UnexpectedResponseError, ConnectionError, TimeoutError, ValidationError, ConfigurationError, AbortError, RateLimitWaitError,
+    BadRequestError,
+    AuthenticationError,
+    ApiError,
+    PermissionError,
+    NotFoundError,
+    RateLimitError,
+    ServerError,
+    RedirectError,
+    UnexpectedResponseError,
+    ConnectionError,
+    TimeoutError,
+    ValidationError,
+    ConfigurationError,
+    AbortError,
+    RateLimitWaitError,
   ];
 
   it("is an Error with its name, its code, a stack, and the call it belongs to", async () => {
@@ -463,8 +606,12 @@ describe("An error of any class", () => {
     const errors = await examples();
 
     const ofEvents = errors.filter(({ request }) => request?.operation === "v1.events.send");
-    expect(ofEvents.map(({ uniqueIdentifier }) => uniqueIdentifier)).toEqual(Array(ofEvents.length).fill("order-1"));
-    expect(errors.filter((error) => !ofEvents.includes(error)).every((error) => !("uniqueIdentifier" in error))).toBe(true);
+    expect(ofEvents.map(({ uniqueIdentifier }) => uniqueIdentifier)).toEqual(
+      Array(ofEvents.length).fill("order-1"),
+    );
+    expect(
+      errors.filter((error) => !ofEvents.includes(error)).every((error) => !("uniqueIdentifier" in error)),
+    ).toBe(true);
   });
 
   it("as JSON shows its message and every public field", async () => {
@@ -478,7 +625,9 @@ describe("An error of any class", () => {
         outcome: error.outcome,
         request: error.request,
       });
-      const own = Object.keys(error).filter((key) => (error as unknown as Record<string, unknown>)[key] !== undefined);
+      const own = Object.keys(error).filter(
+        (key) => (error as unknown as Record<string, unknown>)[key] !== undefined,
+      );
       expect(Object.keys(shown)).toEqual(expect.arrayContaining(own));
       expect(shown).not.toHaveProperty("stack");
     }
@@ -487,7 +636,9 @@ describe("An error of any class", () => {
   it("of an abort has the signal's reason as its cause", async () => {
     const reason = { the: "reason" };
 
-    const error = await failureOf(answering(200, null).v1.customers.upsert(contact, { signal: AbortSignal.abort(reason) }));
+    const error = await failureOf(
+      answering(200, null).v1.customers.upsert(contact, { signal: AbortSignal.abort(reason) }),
+    );
 
     expect(error.cause).toBe(reason);
   });
@@ -509,7 +660,15 @@ describe("isAudienceError", () => {
     const branded = { [Symbol.for("audience-sdk.error")]: true, code: "api" };
 
     expect(isAudienceError(branded)).toBe(true);
-    for (const value of [undefined, null, 0, "AudienceError", {}, new Error("x"), { name: "AudienceError", code: "api" }]) {
+    for (const value of [
+      undefined,
+      null,
+      0,
+      "AudienceError",
+      {},
+      new Error("x"),
+      { name: "AudienceError", code: "api" },
+    ]) {
       expect(isAudienceError(value)).toBe(false);
     }
   });

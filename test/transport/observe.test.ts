@@ -1,5 +1,12 @@
-import { tracingChannel } from "node:diagnostics_channel";
-import { AudienceClient, RateLimiter, type ClientOptions, type Hooks, type LogLevel, type RequestEvent } from "audience-sdk";
+import { subscribe, tracingChannel, unsubscribe } from "node:diagnostics_channel";
+import {
+  AudienceClient,
+  RateLimiter,
+  type ClientOptions,
+  type Hooks,
+  type LogLevel,
+  type RequestEvent,
+} from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { failureOf } from "./failure.ts";
@@ -20,7 +27,12 @@ function hooked(options: MockServiceOptions = {}, clientOptions: ClientOptions =
   const mock = createMockService(options);
   const told: Told[] = [];
   const hook = (name: string) => (event: RequestEvent) => void told.push([name, event]);
-  const hooks = { onRequest: hook("request"), onResponse: hook("response"), onRetry: hook("retry"), onThrottle: hook("throttle") };
+  const hooks = {
+    onRequest: hook("request"),
+    onResponse: hook("response"),
+    onRetry: hook("retry"),
+    onThrottle: hook("throttle"),
+  };
   return { mock, told, audience: new AudienceClient({ ...mock.clientOptions, hooks, ...clientOptions }) };
 }
 
@@ -30,11 +42,22 @@ async function settle(call: PromiseLike<unknown>): Promise<void> {
   await settled;
 }
 
-const facts = { requestId: expect.any(String), operation: "v1.customers.upsert", method: "POST", path: "/api/v1/customer/create" };
+const facts = {
+  requestId: expect.any(String),
+  operation: "v1.customers.upsert",
+  method: "POST",
+  path: "/api/v1/customer/create",
+};
 
 describe("Hooks", () => {
   it("are told of each attempt in order, in plain objects that hold what is documented and nothing else", async () => {
-    const { told, audience } = hooked({ faults: [{ kind: "500-before", times: 1 }, { kind: "reset-before", times: 1 }, { kind: "429", retryAfter: 3, times: 1 }] });
+    const { told, audience } = hooked({
+      faults: [
+        { kind: "500-before", times: 1 },
+        { kind: "reset-before", times: 1 },
+        { kind: "429", retryAfter: 3, times: 1 },
+      ],
+    });
 
     await settle(audience.v1.customers.upsert(contact));
 
@@ -65,14 +88,22 @@ describe("Hooks", () => {
     await settle(audience.v1.customers.get("ada@example.com"));
     await settle(audience.v1.contactGroups.addContact("mock-list", contact));
 
-    expect([...new Set(told.map(([, { path }]) => path))]).toEqual(["/api/v1/customer/{id}", "/api/v1/contact-groups/{listId}/contacts"]);
+    expect([...new Set(told.map(([, { path }]) => path))]).toEqual([
+      "/api/v1/customer/{id}",
+      "/api/v1/contact-groups/{listId}/contacts",
+    ]);
   });
 
   it("name each operation as the call is written", async () => {
     const { told, audience } = hooked();
     const { v1, v2 } = audience;
     const identifiers = [
-      { type: "email", id: "a@b.example", channels: { email: { status: "subscribed" } }, consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "f" } },
+      {
+        type: "email",
+        id: "a@b.example",
+        channels: { email: { status: "subscribed" } },
+        consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "f" },
+      },
     ] as const;
     const profile = await v1.customers.upsert(contact);
 
@@ -85,7 +116,9 @@ describe("Hooks", () => {
     await settle(v2.contacts.upsert({ firstName: "A", listIds: [], identifiers: [...identifiers] }));
     await settle(v2.lists.list());
 
-    const operations = told.filter(([name]) => name === "request").map(([, event]) => [event.operation, event.method, event.path]);
+    const operations = told
+      .filter(([name]) => name === "request")
+      .map(([, event]) => [event.operation, event.method, event.path]);
     expect(operations).toEqual([
       ["v1.customers.upsert", "POST", "/api/v1/customer/create"],
       ["v1.customers.get", "GET", "/api/v1/customer/{id}"],
@@ -102,32 +135,49 @@ describe("Hooks", () => {
   it("are told the same requestId as the error has, a new one for each call", async () => {
     const { told, audience } = hooked();
 
-    const errors = await Promise.all([failureOf(audience.v1.customers.get("a")), failureOf(audience.v1.customers.get("b"))]);
+    const errors = await Promise.all([
+      failureOf(audience.v1.customers.get("a")),
+      failureOf(audience.v1.customers.get("b")),
+    ]);
 
-    expect(new Set(told.map(([, { requestId }]) => requestId))).toEqual(new Set(errors.map(({ request }) => request?.requestId)));
+    expect(new Set(told.map(([, { requestId }]) => requestId))).toEqual(
+      new Set(errors.map(({ request }) => request?.requestId)),
+    );
     expect(errors[0]?.request?.requestId).not.toBe(errors[1]?.request?.requestId);
   });
 
   it("are told nothing of a call that is never sent", async () => {
     const { told, audience } = hooked();
 
-    await failureOf(audience.v1.customers.upsert({ email: "x" } as never));
+    await failureOf(audience.v1.customers.upsert({ email: "x" }));
     await failureOf(audience.v1.customers.upsert(contact, { signal: AbortSignal.abort() }));
 
     expect(told).toEqual([]);
   });
 
   it.each([
-    ["throws", () => { throw new Error("broken hook"); }],
+    [
+      "throws",
+      () => {
+        throw new Error("broken hook");
+      },
+    ],
     ["rejects", async () => Promise.reject(new Error("broken hook"))],
-    ["writes on what it is given", (event: RequestEvent) => { for (const key of Object.keys(event)) delete event[key as "path"]; }],
+    [
+      "writes on what it is given",
+      (event: RequestEvent) => {
+        for (const key of Object.keys(event)) Reflect.deleteProperty(event, key);
+      },
+    ],
     ["never ends", () => new Promise<void>(() => {})],
   ])("that %s changes nothing for the call, the other hooks, or the channel", async (_, broken) => {
     const seen: RequestEvent[] = [];
     listen({ asyncEnd: (event) => seen.push({ ...event }) });
     const warnings: string[] = [];
     const logger = { debug() {}, info() {}, error() {}, warn: (line: string) => void warnings.push(line) };
-    const hooks = Object.fromEntries(["onRequest", "onResponse", "onRetry", "onThrottle"].map((name) => [name, broken])) as Hooks;
+    const hooks = Object.fromEntries(
+      ["onRequest", "onResponse", "onRetry", "onThrottle"].map((name) => [name, broken]),
+    ) as Hooks;
     const { mock, audience } = hooked({ faults: [{ kind: "500-before", times: 1 }] }, { hooks, logger });
 
     const call = audience.v1.customers.upsert(contact);
@@ -135,13 +185,20 @@ describe("Hooks", () => {
 
     expect((await call).id).toBeDefined();
     expect(mock.requests).toHaveLength(2);
-    expect(seen).toMatchObject([{ ...facts, error: { name: "ServerError", code: "server", status: 500 } }, { ...facts, status: 201 }]);
-    expect(warnings.every((line) => /^audience-sdk: the hook on\w+ (threw|rejected); this changes nothing$/.test(line))).toBe(true);
+    expect(seen).toMatchObject([
+      { ...facts, error: { name: "ServerError", code: "server", status: 500 } },
+      { ...facts, status: 201 },
+    ]);
+    expect(
+      warnings.every((line) =>
+        /^audience-sdk: the hook on\w+ (threw|rejected); this changes nothing$/.test(line),
+      ),
+    ).toBe(true);
   });
 
   it("can be some of the four", async () => {
     const onResponse = vi.fn();
-    const { audience } = hooked({}, { hooks: { onResponse, onRetry: undefined } });
+    const { audience } = hooked({}, { hooks: { onResponse } });
 
     await settle(audience.v1.customers.upsert(contact));
 
@@ -160,7 +217,12 @@ describe("A wait for the rate limit", () => {
     [9_000, [], 0],
   ])("of %i ms is a line at %j, and onThrottle is called %i times", async (intervalMs, levels, times) => {
     const lines: string[][] = [];
-    const logger = Object.fromEntries(["debug", "info", "warn", "error"].map((level) => [level, (line: string) => void lines.push([level, line])]));
+    const logger = Object.fromEntries(
+      ["debug", "info", "warn", "error"].map((level) => [
+        level,
+        (line: string) => void lines.push([level, line]),
+      ]),
+    );
     const { told, audience } = waiting(intervalMs, { logger: logger as never });
     await audience.v1.customers.list();
     told.length = 0;
@@ -173,12 +235,17 @@ describe("A wait for the rate limit", () => {
     if (times === 1) {
       expect(throttled[0]?.[1]).toEqual({ ...facts, attempt: 1, waitMs: expect.any(Number) });
       expect(throttled[0]?.[1].waitMs).toBeGreaterThan(10_900);
-      expect(lines[0]?.[1]).toMatch(/^audience-sdk: v1\.customers\.upsert, attempt 1 \(request [0-9a-f-]+\) waits 110\d\d ms for the rate limit$/);
+      expect(lines[0]?.[1]).toMatch(
+        /^audience-sdk: v1\.customers\.upsert, attempt 1 \(request [0-9a-f-]+\) waits 110\d\d ms for the rate limit$/,
+      );
     }
   });
 
   it("that a 429 makes is one too", async () => {
-    const { told, audience } = hooked({ faults: [{ kind: "429", retryAfter: 15, times: 1 }] }, { rateLimiter: new RateLimiter() });
+    const { told, audience } = hooked(
+      { faults: [{ kind: "429", retryAfter: 15, times: 1 }] },
+      { rateLimiter: new RateLimiter() },
+    );
 
     await settle(audience.v1.customers.upsert(contact));
 
@@ -198,9 +265,15 @@ describe("The logger", () => {
 
   function logged(logLevel: LogLevel | undefined) {
     const lines: string[] = [];
-    const logger = Object.fromEntries(levels.map((level) => [level, (line: string) => void lines.push(`${level} ${line}`)]));
+    const logger = Object.fromEntries(
+      levels.map((level) => [level, (line: string) => void lines.push(`${level} ${line}`)]),
+    );
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 12_000 }] });
-    const hooks = { onRequest: () => { throw new Error("x"); } };
+    const hooks = {
+      onRequest: () => {
+        throw new Error("x");
+      },
+    };
     const options = { faults: [{ kind: "500-before", times: 1 } as const] };
     return { lines, ...hooked(options, { logger: logger as never, logLevel, rateLimiter, hooks }) };
   }
@@ -210,7 +283,12 @@ describe("The logger", () => {
 
     await settle(audience.v1.customers.upsert(contact));
 
-    const plain = lines.map((line) => line.replace(/ \(request [0-9a-f-]{36}\)/, "").replaceAll(/\d+ ms/g, "N ms").replace("audience-sdk: ", ""));
+    const plain = lines.map((line) =>
+      line
+        .replace(/ \(request [0-9a-f-]{36}\)/, "")
+        .replaceAll(/\d+ ms/g, "N ms")
+        .replace("audience-sdk: ", ""),
+    );
     expect(plain).toEqual([
       "warn the hook onRequest threw; this changes nothing",
       "debug v1.customers.upsert, attempt 1 is sent",
@@ -240,10 +318,18 @@ describe("The logger", () => {
   it("is called as a method, so that a class fits", async () => {
     class Lines {
       readonly lines: string[] = [];
-      debug(line: string) { this.lines.push(line); }
-      info(line: string) { this.lines.push(line); }
-      warn(line: string) { this.lines.push(line); }
-      error(line: string) { this.lines.push(line); }
+      debug(line: string) {
+        this.lines.push(line);
+      }
+      info(line: string) {
+        this.lines.push(line);
+      }
+      warn(line: string) {
+        this.lines.push(line);
+      }
+      error(line: string) {
+        this.lines.push(line);
+      }
     }
     const logger = new Lines();
     const { audience } = hooked({}, { logger, logLevel: "debug" });
@@ -254,8 +340,13 @@ describe("The logger", () => {
   });
 
   it("that throws changes nothing", async () => {
-    const fail = () => { throw new Error("disk full"); };
-    const { mock, audience } = hooked({ faults: [{ kind: "500-before", times: 1 }] }, { logger: { debug: fail, info: fail, warn: fail, error: fail }, logLevel: "debug" });
+    const fail = () => {
+      throw new Error("disk full");
+    };
+    const { mock, audience } = hooked(
+      { faults: [{ kind: "500-before", times: 1 }] },
+      { logger: { debug: fail, info: fail, warn: fail, error: fail }, logLevel: "debug" },
+    );
 
     const call = audience.v1.customers.upsert(contact);
     await settle(call);
@@ -265,19 +356,32 @@ describe("The logger", () => {
   });
 
   it("that is not given leaves everything unsaid", async () => {
-    const printed = (["log", "debug", "info", "warn", "error", "trace"] as const).map((name) => vi.spyOn(console, name).mockImplementation(() => {}));
-    const written = [vi.spyOn(process.stdout, "write"), vi.spyOn(process.stderr, "write"), vi.spyOn(process, "emitWarning")];
-    const { audience } = hooked({ faults: [{ kind: "429", retryAfter: 15 }] }, { rateLimiter: new RateLimiter(), logLevel: "debug", hooks: {} });
+    const printed = (["log", "debug", "info", "warn", "error", "trace"] as const).map((name) =>
+      vi.spyOn(console, name).mockImplementation(() => {}),
+    );
+    const written = [
+      vi.spyOn(process.stdout, "write"),
+      vi.spyOn(process.stderr, "write"),
+      vi.spyOn(process, "emitWarning"),
+    ];
+    const { audience } = hooked(
+      { faults: [{ kind: "429", retryAfter: 15 }] },
+      { rateLimiter: new RateLimiter(), logLevel: "debug", hooks: {} },
+    );
 
     await settle(audience.v1.customers.upsert(contact));
-    await settle(failureOf(audience.v1.customers.upsert({} as never)));
+    await settle(failureOf(audience.v1.customers.upsert({})));
 
     for (const spy of [...printed, ...written]) expect(spy).not.toHaveBeenCalled();
   });
 });
 
 /** Listens on the tracing channel until the test ends. */
-function listen(subscribers: Partial<Record<"start" | "end" | "asyncStart" | "asyncEnd" | "error", (event: RequestEvent) => void>>): void {
+function listen(
+  subscribers: Partial<
+    Record<"start" | "end" | "asyncStart" | "asyncEnd" | "error", (event: RequestEvent) => void>
+  >,
+): void {
   const channel = tracingChannel("audience-sdk:request");
   const all = { start() {}, end() {}, asyncStart() {}, asyncEnd() {}, error() {}, ...subscribers };
   channel.subscribe(all as never);
@@ -292,7 +396,13 @@ describe("The tracing channel audience-sdk:request", () => {
       log.push([name, { ...event }]);
       objects.push(event);
     };
-    listen({ start: note("start"), end: note("end"), error: note("error"), asyncStart: note("asyncStart"), asyncEnd: note("asyncEnd") });
+    listen({
+      start: note("start"),
+      end: note("end"),
+      error: note("error"),
+      asyncStart: note("asyncStart"),
+      asyncEnd: note("asyncEnd"),
+    });
     return { log, objects };
   };
 
@@ -303,7 +413,12 @@ describe("The tracing channel audience-sdk:request", () => {
     await settle(audience.v1.customers.upsert(contact));
 
     const begun = (attempt: number) => ({ ...facts, attempt });
-    const failed = { ...begun(1), status: 500, durationMs: expect.any(Number), error: { name: "ServerError", code: "server", status: 500 } };
+    const failed = {
+      ...begun(1),
+      status: 500,
+      durationMs: expect.any(Number),
+      error: { name: "ServerError", code: "server", status: 500 },
+    };
     const done = { ...begun(2), status: 201, durationMs: expect.any(Number) };
     expect(log).toEqual([
       ["start", begun(1)],
@@ -329,17 +444,21 @@ describe("The tracing channel audience-sdk:request", () => {
     await settle(audience.v1.customers.upsert(contact, { maxRetries: 0 }));
 
     expect(log.map(([name]) => name)).toEqual(["start", "end", "error", "asyncStart", "asyncEnd"]);
-    expect(log[2]?.[1]).toEqual({ ...facts, attempt: 1, durationMs: expect.any(Number), error: { name: "ConnectionError", code: "connection" } });
+    expect(log[2]?.[1]).toEqual({
+      ...facts,
+      attempt: 1,
+      durationMs: expect.any(Number),
+      error: { name: "ConnectionError", code: "connection" },
+    });
   });
 
   it("may be subscribed to on one of its channels alone, and at any time", async () => {
     const { audience } = hooked();
     await settle(audience.v1.customers.upsert(contact));
     const heard: unknown[] = [];
-    const { asyncEnd } = tracingChannel("audience-sdk:request");
     const hear = (event: unknown) => void heard.push(event);
-    asyncEnd.subscribe(hear);
-    stops.push(() => void asyncEnd.unsubscribe(hear));
+    subscribe("tracing:audience-sdk:request:asyncEnd", hear);
+    stops.push(() => void unsubscribe("tracing:audience-sdk:request:asyncEnd", hear));
 
     await settle(audience.v1.customers.upsert(contact));
 

@@ -48,7 +48,9 @@ describe("An option of a wrong type is a ConfigurationError that names it, and d
     dangerouslyAllowBrowser: ["yes", 1, null],
     allowInsecureHttp: ["yes", 1],
   };
-  const cases = Object.entries(wrong).flatMap(([name, values]) => values.map((value) => [name, value] as const));
+  const cases = Object.entries(wrong).flatMap(([name, values]) =>
+    values.map((value) => [name, value] as const),
+  );
 
   it.each(cases)("%s: %j", (name, value) => {
     const mock = createMockService();
@@ -67,12 +69,19 @@ describe("An option of a wrong type is a ConfigurationError that names it, and d
       code: "configuration",
       message: "The client's options must be an object, not a string.",
     });
-    expect(String(thrownBy(() => new AudienceClient(untyped({ hooks: { onRequest: "my-secret" } }))))).not.toContain("my-secret");
+    expect(
+      String(thrownBy(() => new AudienceClient(untyped({ hooks: { onRequest: "my-secret" } })))),
+    ).not.toContain("my-secret");
     expect(thrownBy(() => new AudienceClient(null as never))).toBeInstanceOf(ConfigurationError);
   });
 
   it("and options that cannot be read are one too", () => {
-    const throwing = Object.defineProperty({}, "apiKey", { enumerable: true, get: () => { throw new Error("no"); } });
+    const throwing = Object.defineProperty({}, "apiKey", {
+      enumerable: true,
+      get: () => {
+        throw new Error("no");
+      },
+    });
 
     expect(thrownBy(() => new AudienceClient(throwing))).toBeInstanceOf(ConfigurationError);
   });
@@ -81,11 +90,25 @@ describe("An option of a wrong type is a ConfigurationError that names it, and d
     const mock = createMockService();
     const { v1 } = new AudienceClient(mock.clientOptions);
     const bad = [
-      { signal: {} }, { signal: new AbortController() }, { timeoutMs: 0 }, { deadlineMs: "1" }, { maxRetries: -1 }, { maxWaitMs: -1 },
-      { priority: 10 }, { priority: 1.5 }, { headers: "x" }, { repeatable: "yes" }, { consent: "service-decides" }, "options", 5, null,
+      { signal: {} },
+      { signal: new AbortController() },
+      { timeoutMs: 0 },
+      { deadlineMs: "1" },
+      { maxRetries: -1 },
+      { maxWaitMs: -1 },
+      { priority: 10 },
+      { priority: 1.5 },
+      { headers: "x" },
+      { repeatable: "yes" },
+      { consent: "service-decides" },
+      "options",
+      5,
+      null,
     ];
 
-    const errors = await Promise.all(bad.map((options) => failureOf(v1.customers.upsert(contact, options as never))));
+    const errors = await Promise.all(
+      bad.map((options) => failureOf(v1.customers.upsert(contact, options as never))),
+    );
 
     expect(errors.map(({ code }) => code)).toEqual(bad.map(() => "configuration"));
     expect(errors.map(({ outcome }) => outcome)).toEqual(bad.map(() => "not-sent"));
@@ -113,16 +136,31 @@ describe("An unknown option is a ConfigurationError", () => {
     const mock = createMockService();
     const { v1 } = new AudienceClient(mock.clientOptions);
 
-    expect(String(thrownBy(() => new AudienceClient(untyped({ colour: 1 }))))).toContain("It has: baseUrl, baseUrlV2, apiKey");
-    expect(String(thrownBy(() => new AudienceClient(untyped({ hooks: { onResponce() {} } }))))).toContain('hooks has no option "onResponce"');
+    expect(String(thrownBy(() => new AudienceClient(untyped({ colour: 1 }))))).toContain(
+      "It has: baseUrl, baseUrlV2, apiKey",
+    );
+    expect(String(thrownBy(() => new AudienceClient(untyped({ hooks: { onResponce() {} } }))))).toContain(
+      'hooks has no option "onResponce"',
+    );
     expect(String(thrownBy(() => new AudienceClient(untyped({ rateLimiter: { max: 1 } }))))).toContain("max");
-    expect(String(await failureOf(v1.customers.get("c", { retries: 1 } as never)))).toContain('no option "retries"');
+    expect(String(await failureOf(v1.customers.get("c", { retries: 1 } as never)))).toContain(
+      'no option "retries"',
+    );
   });
 
   it("while an explicit undefined is an option left out", () => {
-    const names: (keyof ClientOptions)[] = ["timeoutMs", "rateLimiter", "hooks", "headers", "apiKeyV2", "logger"];
+    const names: (keyof ClientOptions)[] = [
+      "timeoutMs",
+      "rateLimiter",
+      "hooks",
+      "headers",
+      "apiKeyV2",
+      "logger",
+    ];
 
-    expect(() => new AudienceClient(Object.fromEntries(names.map((name) => [name, undefined])))).not.toThrow();
+    expect(
+      () => new AudienceClient(Object.fromEntries(names.map((name) => [name, undefined]))),
+    ).not.toThrow();
   });
 });
 
@@ -130,7 +168,9 @@ describe("A family that misses an option is a ConfigurationError on being read, 
   it("without anything, the client itself can be made", () => {
     const audience = new AudienceClient();
 
-    expect(String(thrownBy(() => audience.v1))).toContain("needs baseUrl (or AUDIENCE_BASE_URL), apiKey (or AUDIENCE_API_KEY)");
+    expect(String(thrownBy(() => audience.v1))).toContain(
+      "needs baseUrl (or AUDIENCE_BASE_URL), apiKey (or AUDIENCE_API_KEY)",
+    );
     expect(String(thrownBy(() => audience.v2))).toContain(
       "needs baseUrlV2 (or AUDIENCE_BASE_URL_V2), apiKeyV2 (or AUDIENCE_API_KEY_V2), appId (or AUDIENCE_APP_ID)",
     );
@@ -150,7 +190,10 @@ describe("A family that misses an option is a ConfigurationError on being read, 
   });
 
   it("a family's own client says so at construction", () => {
-    expect(thrownBy(() => new V1Client({ apiKey: "k" }))).toMatchObject({ code: "configuration", message: expect.stringContaining("baseUrl") });
+    expect(thrownBy(() => new V1Client({ apiKey: "k" }))).toMatchObject({
+      code: "configuration",
+      message: expect.stringContaining("baseUrl"),
+    });
     expect(thrownBy(() => new V2Client({ apiKey: "k", baseUrlV2: "https://a.example" }))).toMatchObject({
       code: "configuration",
       message: expect.stringContaining("appId"),
@@ -168,9 +211,17 @@ describe("Each family sends its own headers", () => {
     await audience.v2.lists.list();
 
     const [v1, v2, list] = mock.requests.map(({ headers }) => headers);
-    expect(v1).toMatchObject({ "x-api-key": "mock-api-key-not-a-secret", "content-type": "application/json", accept: "application/json" });
+    expect(v1).toMatchObject({
+      "x-api-key": "mock-api-key-not-a-secret",
+      "content-type": "application/json",
+      accept: "application/json",
+    });
     expect(v1).not.toHaveProperty("service-app-id");
-    expect(v2).toMatchObject({ "service-api-key": "mock-api-key-not-a-secret", "service-app-id": "mock-app-id", "content-type": "application/json" });
+    expect(v2).toMatchObject({
+      "service-api-key": "mock-api-key-not-a-secret",
+      "service-app-id": "mock-app-id",
+      "content-type": "application/json",
+    });
     expect(v2).not.toHaveProperty("x-api-key");
     expect(list).not.toHaveProperty("content-type");
     expect(v1?.["user-agent"]).toMatch(/^audience-sdk\/\d+\.\d+\.\d+/);
@@ -192,26 +243,45 @@ describe("Each family sends its own headers", () => {
 describe("The option headers", () => {
   it("adds headers of the client and of the call, the call's first, in any case and as Headers too", async () => {
     const mock = createMockService();
-    const audience = new AudienceClient({ ...mock.clientOptions, headers: { "X-Team": "crm", "X-Run": "1" }, userAgent: "nightly/2" });
+    const audience = new AudienceClient({
+      ...mock.clientOptions,
+      headers: { "X-Team": "crm", "X-Run": "1" },
+      userAgent: "nightly/2",
+    });
 
     await audience.v1.customers.upsert(contact, { headers: new Headers({ "x-run": "2" }) });
     await audience.v1.customers.upsert(contact);
 
     const [first, second] = mock.requests.map(({ headers }) => headers);
-    expect(first).toMatchObject({ "x-team": "crm", "x-run": "2", "user-agent": expect.stringMatching(/^nightly\/2 audience-sdk\//) });
+    expect(first).toMatchObject({
+      "x-team": "crm",
+      "x-run": "2",
+      "user-agent": expect.stringMatching(/^nightly\/2 audience-sdk\//),
+    });
     expect(second).toMatchObject({ "x-run": "1" });
   });
 
   it("cannot override the authentication or the kind of the body, in any case", async () => {
     const mock = createMockService();
-    const headers = { "X-API-KEY": "other", "service-api-key": "other", "Service-App-Id": "other", "Content-Type": "text/plain" };
+    const headers = {
+      "X-API-KEY": "other",
+      "service-api-key": "other",
+      "Service-App-Id": "other",
+      "Content-Type": "text/plain",
+    };
     const audience = new AudienceClient({ ...mock.clientOptions, headers });
 
     await audience.v1.customers.upsert(contact, { headers });
     await audience.v2.contacts.upsert(v2Contact, { headers });
 
-    expect(mock.requests[0]?.headers).toMatchObject({ "x-api-key": "mock-api-key-not-a-secret", "content-type": "application/json" });
-    expect(mock.requests[1]?.headers).toMatchObject({ "service-api-key": "mock-api-key-not-a-secret", "service-app-id": "mock-app-id" });
+    expect(mock.requests[0]?.headers).toMatchObject({
+      "x-api-key": "mock-api-key-not-a-secret",
+      "content-type": "application/json",
+    });
+    expect(mock.requests[1]?.headers).toMatchObject({
+      "service-api-key": "mock-api-key-not-a-secret",
+      "service-app-id": "mock-app-id",
+    });
   });
 
   const injections = [
@@ -279,33 +349,38 @@ describe("An id in a path", () => {
     const error = await failureOf(v1.customers.get(id));
 
     expect(error).toMatchObject({ code: "not_found", request: { path: "/api/v1/customer/{id}" } });
-    expect(mock.requests.map(({ path, operation }) => [path, operation])).toEqual([[`/api/v1/customer/${encoded}`, "v1.customers.get"]]);
-  });
-
-  it.each(["", " ", "\t\n", ".", "..", "\ud800", undefined, null, 5, {}, ["a"]])("%j is refused, and nothing is sent", async (id) => {
-    const mock = createMockService();
-    const { v1 } = new AudienceClient(mock.clientOptions);
-    const asId = id as string;
-
-    const errors = await Promise.all([
-      failureOf(v1.customers.get(asId)),
-      failureOf(v1.contactGroups.get(asId)),
-      failureOf(v1.contactGroups.addContact(asId, contact)),
+    expect(mock.requests.map(({ path, operation }) => [path, operation])).toEqual([
+      [`/api/v1/customer/${encoded}`, "v1.customers.get"],
     ]);
-
-    expect(errors.map(({ code }) => code)).toEqual(["validation", "validation", "validation"]);
-    expect(errors[2]).toMatchObject({ issues: [{ path: ["listId"], code: "invalid_id" }] });
-    expect(mock.requests).toEqual([]);
   });
+
+  it.each(["", " ", "\t\n", ".", "..", "\ud800", undefined, null, 5, {}, ["a"]])(
+    "%j is refused, and nothing is sent",
+    async (id) => {
+      const mock = createMockService();
+      const { v1 } = new AudienceClient(mock.clientOptions);
+      const asId = id as string;
+
+      const errors = await Promise.all([
+        failureOf(v1.customers.get(asId)),
+        failureOf(v1.contactGroups.get(asId)),
+        failureOf(v1.contactGroups.addContact(asId, contact)),
+      ]);
+
+      expect(errors.map(({ code }) => code)).toEqual(["validation", "validation", "validation"]);
+      expect(errors[2]).toMatchObject({ issues: [{ path: ["listId"], code: "invalid_id" }] });
+      expect(mock.requests).toEqual([]);
+    },
+  );
 
   it("is reported together with everything else that is wrong", async () => {
     const { v1 } = new AudienceClient(createMockService().clientOptions);
 
     const error = await failureOf(v1.contactGroups.addContact("", { email: "x", firstName: "Ada" } as never));
 
-    expect((error as unknown as { issues: { path: unknown[] }[] }).issues.map(({ path }) => path.join("."))).toEqual(
-      expect.arrayContaining(["listId", "email", "firstName", "email_opt_in"]),
-    );
+    expect(
+      (error as unknown as { issues: { path: unknown[] }[] }).issues.map(({ path }) => path.join(".")),
+    ).toEqual(expect.arrayContaining(["listId", "email", "firstName", "email_opt_in"]));
   });
 });
 
@@ -327,14 +402,21 @@ describe("withOptions", () => {
 
   it("may wait less, and never has another limiter", async () => {
     const { clientOptions } = createMockService();
-    const audience = new AudienceClient({ ...clientOptions, rateLimiter: new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] }) });
+    const audience = new AudienceClient({
+      ...clientOptions,
+      rateLimiter: new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] }),
+    });
     await audience.v1.customers.list();
 
     const view = audience.withOptions({ rateLimiter: { maxWaitMs: 10 } });
 
     expect(await failureOf(view.v1.customers.get("c"))).toBeInstanceOf(RateLimitWaitError);
     expect(view.rateLimiter).toBe(audience.rateLimiter);
-    for (const rateLimiter of [false, { windows: [{ limit: 1, intervalMs: 1 }] }, new RateLimiter()] as const) {
+    for (const rateLimiter of [
+      false,
+      { windows: [{ limit: 1, intervalMs: 1 }] },
+      new RateLimiter(),
+    ] as const) {
       expect(thrownBy(() => audience.withOptions({ rateLimiter }))).toBeInstanceOf(ConfigurationError);
     }
   });
@@ -357,7 +439,9 @@ describe("withOptions", () => {
 
     await Promise.all([
       audience.v1.customers.upsert(contact),
-      audience.withOptions({ timeoutMs: 5_000 }).v1.customers.upsert({ ...contact, email_opt_in: "UNSUBSCRIBED" }),
+      audience
+        .withOptions({ timeoutMs: 5_000 })
+        .v1.customers.upsert({ ...contact, email_opt_in: "UNSUBSCRIBED" }),
     ]);
 
     expect(mock.organization("mock-organization").contacts[0]?.email_opt_in).toBe("UNSUBSCRIBED");
@@ -370,7 +454,9 @@ describe("Which limiter keeps a client", () => {
     const shared = new AudienceClient(options).rateLimiter;
 
     expect(shared).toBeInstanceOf(RateLimiter);
-    expect(new AudienceClient({ ...options, rateLimiter: { maxWaitMs: 1, maxQueued: 2 } }).rateLimiter).toBe(shared);
+    expect(new AudienceClient({ ...options, rateLimiter: { maxWaitMs: 1, maxQueued: 2 } }).rateLimiter).toBe(
+      shared,
+    );
     expect(new AudienceClient({ ...options, rateLimiter: {} }).rateLimiter).toBe(shared);
   });
 
@@ -379,7 +465,9 @@ describe("Which limiter keeps a client", () => {
     const shared = new AudienceClient().rateLimiter;
 
     expect(new AudienceClient({ rateLimiter: own }).rateLimiter).toBe(own);
-    expect(new AudienceClient({ rateLimiter: { windows: [{ limit: 1, intervalMs: 1_000 }] } }).rateLimiter).not.toBe(shared);
+    expect(
+      new AudienceClient({ rateLimiter: { windows: [{ limit: 1, intervalMs: 1_000 }] } }).rateLimiter,
+    ).not.toBe(shared);
     expect(new AudienceClient({ rateLimiter: false }).rateLimiter).toBeUndefined();
   });
 
@@ -391,7 +479,11 @@ describe("Which limiter keeps a client", () => {
 
     const error = await failureOf(audience.v1.customers.get("c"));
 
-    expect(error).toMatchObject({ code: "rate_limit_wait", outcome: "not-sent", window: { limit: 1, intervalMs: 60_000 } });
+    expect(error).toMatchObject({
+      code: "rate_limit_wait",
+      outcome: "not-sent",
+      window: { limit: 1, intervalMs: 60_000 },
+    });
     expect((error as RateLimitWaitError).retryAt.getTime()).toBeGreaterThan(Date.now() + 50_000);
   });
 });
@@ -461,7 +553,7 @@ describe("close()", () => {
       failureOf(v2.lists.list().then(String)),
     ]);
     expect(errors.map((error) => [error.code, error.outcome, error.message])).toEqual(
-      Array(4).fill(["rate_limit_wait", "not-sent", "The client was closed."]),
+      errors.map(() => ["rate_limit_wait", "not-sent", "The client was closed."]),
     );
     expect(mock.requests).toEqual([]);
   });
@@ -486,7 +578,14 @@ describe("close()", () => {
       escaped = client;
     }
 
-    const call = "lists" in escaped ? escaped.lists.list() : "v1" in escaped ? escaped.v1.customers.list() : escaped.customers.list();
-    expect(await failureOf((call as PromiseLike<unknown>).then(String))).toMatchObject({ code: "rate_limit_wait" });
+    const call =
+      "lists" in escaped
+        ? escaped.lists.list()
+        : "v1" in escaped
+          ? escaped.v1.customers.list()
+          : escaped.customers.list();
+    expect(await failureOf((call as PromiseLike<unknown>).then(String))).toMatchObject({
+      code: "rate_limit_wait",
+    });
   });
 });

@@ -31,7 +31,12 @@ function logged(options: MockServiceOptions = {}, clientOptions: ClientOptions =
     }
   };
   const audience = new AudienceClient({ ...mock.clientOptions, fetch, ...clientOptions });
-  return { mock, log, audience, optIn: () => mock.organization("mock-organization").contacts[0]?.email_opt_in };
+  return {
+    mock,
+    log,
+    audience,
+    optIn: () => mock.organization("mock-organization").contacts[0]?.email_opt_in,
+  };
 }
 
 describe("Writes to the same contact leave in call order, each after the one before has ended", () => {
@@ -72,11 +77,9 @@ describe("Writes to the same contact leave in call order, each after the one bef
       "v1.customers.upsert",
       "v1.customers.upsert",
     ]);
-    expect(mock.requests.slice(4).map(({ body }) => (body as { phone_opt_in: string }).phone_opt_in)).toEqual([
-      "SUBSCRIBED",
-      "UNSUBSCRIBED",
-      "SUBSCRIBED",
-    ]);
+    expect(mock.requests.slice(4).map(({ body }) => (body as { phone_opt_in: string }).phone_opt_in)).toEqual(
+      ["SUBSCRIBED", "UNSUBSCRIBED", "SUBSCRIBED"],
+    );
   });
 
   it("by contactUUID, in the event's contact or at its root", async () => {
@@ -109,7 +112,12 @@ describe("Writes to the same contact leave in call order, each after the one bef
 
   it("a write to two contacts stands behind both, and before what comes after either", async () => {
     const { audience, log } = logged();
-    const both = { email: "a@example.com", email_opt_in: "SUBSCRIBED", phone: "5550101", phone_opt_in: "SUBSCRIBED" } as const;
+    const both = {
+      email: "a@example.com",
+      email_opt_in: "SUBSCRIBED",
+      phone: "5550101",
+      phone_opt_in: "SUBSCRIBED",
+    } as const;
 
     const calls = Promise.all([
       audience.v1.customers.upsert({ email: "a@example.com", email_opt_in: "SUBSCRIBED" }),
@@ -134,7 +142,11 @@ describe("Writes to the same contact leave in call order, each after the one bef
     stop.abort();
     await vi.advanceTimersByTimeAsync(1_000);
 
-    expect((await Promise.all([failed, aborted, invalid])).map(({ code }) => code)).toEqual(["server", "aborted", "validation"]);
+    expect((await Promise.all([failed, aborted, invalid])).map(({ code }) => code)).toEqual([
+      "server",
+      "aborted",
+      "validation",
+    ]);
     await last;
     expect(log).toEqual(["> 1", "< 1", "> 2", "< 2"]);
     expect(optIn()).toBe("UNSUBSCRIBED");
@@ -194,7 +206,11 @@ describe("Nobody else is held up", () => {
   it("2,000 writes to as many contacts leave nothing in the way of the next", async () => {
     const { audience, mock } = logged({ latencyMs: 0 });
 
-    const calls = Promise.all(Array.from({ length: 2_000 }, (_, at) => audience.v1.customers.upsert({ ...on, email: `c${at}@example.com` })));
+    const calls = Promise.all(
+      Array.from({ length: 2_000 }, (_, at) =>
+        audience.v1.customers.upsert({ ...on, email: `c${at}@example.com` }),
+      ),
+    );
     await vi.advanceTimersByTimeAsync(100);
     await calls;
     const before = mock.requests.length;

@@ -18,24 +18,44 @@ afterEach(() => void process.off("unhandledRejection", note));
 /** Long enough for Node to report a rejection that nobody handles. */
 const aTurn = () => new Promise((resolve) => setTimeout(resolve, 10));
 
-const throwing = new Proxy({}, { get: () => { throw new Error("do not read me"); }, ownKeys: () => { throw new Error("nor me"); } });
+const throwing = new Proxy(
+  {},
+  {
+    get: () => {
+      throw new Error("do not read me");
+    },
+    ownKeys: () => {
+      throw new Error("nor me");
+    },
+  },
+);
 
 describe("A call never throws at once: a bad one rejects", () => {
   const { v1, v2 } = new AudienceClient(createMockService().clientOptions);
   const bad: readonly (readonly [string, () => PromiseLike<unknown>])[] = [
     ["an input that is none", () => v1.customers.upsert(undefined as never)],
-    ["an input that cannot be read", () => v1.customers.upsert(throwing as never)],
+    ["an input that cannot be read", () => v1.customers.upsert(throwing)],
     ["an event that is none", () => v1.events.send(null as never)],
     ["an id that is none", () => v1.customers.get(Symbol("id") as never)],
     ["options that are none", () => v1.customers.upsert(contact, 5 as never)],
-    ["options that cannot be read", () => v1.customers.upsert(contact, throwing as never)],
-    ["a list id and a contact that are none", () => v1.contactGroups.addContact(null as never, null as never)],
+    ["options that cannot be read", () => v1.customers.upsert(contact, throwing)],
+    [
+      "a list id and a contact that are none",
+      () => v1.contactGroups.addContact(null as never, null as never),
+    ],
     ["a v2 contact that is none", () => v2.contacts.upsert([] as never)],
     ["a list query that is none", () => v1.customers.list("x" as never).then(String)],
     ["a list query that cannot be read", () => v1.customers.list(throwing as never).then(String)],
     ["list options that are none", () => v2.lists.list({}, 5 as never).then(String)],
-    ["a cycle", () => v1.events.send({ ...event, eventData: ((ring: Record<string, unknown>) => (ring["self"] = ring))({}) as never })],
-    ["a BigInt", () => v1.events.send({ ...event, eventData: { n: 1n } as never })],
+    [
+      "a cycle",
+      () =>
+        v1.events.send({
+          ...event,
+          eventData: ((ring: Record<string, unknown>) => (ring["self"] = ring))({}),
+        }),
+    ],
+    ["a BigInt", () => v1.events.send({ ...event, eventData: { n: 1n } })],
   ];
 
   it.each(bad)("%s", async (_, call) => {
@@ -94,7 +114,11 @@ describe("A call", () => {
     const sent = await v1.events.send(event).withResponse();
     const list = await v2.lists.list();
 
-    expect(response).toEqual({ status: 201, headers: expect.any(Headers), url: "https://audience-mock.example/api/v1/customer/create" });
+    expect(response).toEqual({
+      status: 201,
+      headers: expect.any(Headers),
+      url: "https://audience-mock.example/api/v1/customer/create",
+    });
     expect(response.headers.get("x-trace")).toBe("t-1");
     expect(attempts).toBe(1);
     expect(queuedMs).toBeGreaterThanOrEqual(0);
@@ -121,31 +145,47 @@ describe("A call that fails leaves no unhandled rejection", () => {
     ["caught", async () => failing().catch(() => undefined)],
     ["with a second argument of then", async () => failing().then(undefined, () => undefined)],
     ["by its response alone", async () => failureOf(failing().withResponse())],
-    ["by its response twice", async () => {
-      const call = failing();
-      return Promise.all([failureOf(call.withResponse()), failureOf(call.withResponse())]);
-    }],
-    ["by both", async () => {
-      const call = failing();
-      return Promise.all([failureOf(call), failureOf(call.withResponse())]);
-    }],
+    [
+      "by its response twice",
+      async () => {
+        const call = failing();
+        return Promise.all([failureOf(call.withResponse()), failureOf(call.withResponse())]);
+      },
+    ],
+    [
+      "by both",
+      async () => {
+        const call = failing();
+        return Promise.all([failureOf(call), failureOf(call.withResponse())]);
+      },
+    ],
     ["in Promise.all with others", async () => failureOf(Promise.all([failing(), failing(), failing()]))],
     ["in Promise.allSettled", async () => Promise.allSettled([failing(), failing().withResponse()])],
-    ["aborted in flight, and awaited", async () => {
-      const mock = createMockService({ faults: [{ kind: "hang" }] });
-      const stop = new AbortController();
-      const call = failureOf(new AudienceClient(mock.clientOptions).v1.customers.upsert(contact, { signal: stop.signal }));
-      await aTurn();
-      stop.abort();
-      return call;
-    }],
-    ["closed while waiting, and awaited", async () => {
-      const audience = new AudienceClient(createMockService({ faults: [{ kind: "500-before" }] }).clientOptions);
-      const call = failureOf(audience.v1.customers.upsert(contact));
-      await aTurn();
-      await audience.close();
-      return call;
-    }],
+    [
+      "aborted in flight, and awaited",
+      async () => {
+        const mock = createMockService({ faults: [{ kind: "hang" }] });
+        const stop = new AbortController();
+        const call = failureOf(
+          new AudienceClient(mock.clientOptions).v1.customers.upsert(contact, { signal: stop.signal }),
+        );
+        await aTurn();
+        stop.abort();
+        return call;
+      },
+    ],
+    [
+      "closed while waiting, and awaited",
+      async () => {
+        const audience = new AudienceClient(
+          createMockService({ faults: [{ kind: "500-before" }] }).clientOptions,
+        );
+        const call = failureOf(audience.v1.customers.upsert(contact));
+        await aTurn();
+        await audience.close();
+        return call;
+      },
+    ],
   ])("%s", async (_, use) => {
     await use();
     await aTurn();

@@ -34,8 +34,18 @@ const failures: readonly Failure[] = [
   { name: "500 before", column: lost, applies: false, fault: () => ({ kind: "500-before" }) },
   { name: "500 after", column: lost, applies: true, fault: () => ({ kind: "500-after" }) },
   { name: "502 HTML", column: lost, applies: true, fault: () => ({ kind: "502-html" }) },
-  { name: "503 with Retry-After", column: lost, applies: false, fault: () => ({ kind: "503-retry-after", retryAfter: 1 }) },
-  { name: "503 without", column: lost, applies: false, fault: () => ({ kind: "503-retry-after", retryAfter: false }) },
+  {
+    name: "503 with Retry-After",
+    column: lost,
+    applies: false,
+    fault: () => ({ kind: "503-retry-after", retryAfter: 1 }),
+  },
+  {
+    name: "503 without",
+    column: lost,
+    applies: false,
+    fault: () => ({ kind: "503-retry-after", retryAfter: false }),
+  },
   {
     name: "408",
     column: lost,
@@ -46,9 +56,24 @@ const failures: readonly Failure[] = [
     },
   },
   { name: "429 in seconds", column: "429", applies: false, fault: () => ({ kind: "429", retryAfter: 1 }) },
-  { name: "429 by a date", column: "429", applies: false, fault: () => ({ kind: "429", retryAfter: new Date(Date.now() + 2_000) }) },
-  { name: "429 without Retry-After", column: "429", applies: false, fault: () => ({ kind: "429", retryAfter: false }) },
-  { name: "truncated JSON", column: "unreadable 2xx", applies: true, fault: () => ({ kind: "truncated-json" }) },
+  {
+    name: "429 by a date",
+    column: "429",
+    applies: false,
+    fault: () => ({ kind: "429", retryAfter: new Date(Date.now() + 2_000) }),
+  },
+  {
+    name: "429 without Retry-After",
+    column: "429",
+    applies: false,
+    fault: () => ({ kind: "429", retryAfter: false }),
+  },
+  {
+    name: "truncated JSON",
+    column: "unreadable 2xx",
+    applies: true,
+    fault: () => ({ kind: "truncated-json" }),
+  },
 ];
 
 let currentFetch: RealFetch = (url, init) => fetch(url, init);
@@ -86,10 +111,9 @@ async function ending(call: ReturnType<CallKind["call"]>): Promise<Ending> {
   }
 }
 
-
 /** An event's generated id differs from run to run; that each attempt carries the same one is looked at by itself. */
 function comparable(books: MockBooks): unknown {
-  return { ...books, events: books.events.map(({ uniqueIdentifier: _, ...event }) => event) };
+  return { ...books, events: books.events.map((event) => ({ ...event, uniqueIdentifier: "" })) };
 }
 
 /** The books after the call was carried out once, and before. */
@@ -101,7 +125,9 @@ async function reference(kind: CallKind): Promise<{ once: unknown; never: unknow
 }
 
 function identifiersSent(mock: MockService): unknown[] {
-  return mock.requests.map(({ body }) => (body as { uniqueIdentifier?: unknown } | undefined)?.uniqueIdentifier);
+  return mock.requests.map(
+    ({ body }) => (body as { uniqueIdentifier?: unknown } | undefined)?.uniqueIdentifier,
+  );
 }
 
 function expectOneIdentifier(kind: CallKind, mock: MockService, { error, result }: Ending): void {
@@ -130,60 +156,77 @@ describe("Over real sockets, where one attempt fails and the service then recove
         if (failure.fault) mock.addFault({ ...failure.fault(), times: 1 });
         const { clientOptions, close } = await mock.listen();
         let count = 0;
-        const own: RealFetch = (url, init) => (count++ === 0 && failure.strike ? failure.strike(url, init) : fetch(url, init));
-        const audience = new AudienceClient({ ...clientOptions, fetch: own, timeoutMs: failure.name === "hang" ? 1_500 : 15_000 });
+        const own: RealFetch = (url, init) =>
+          count++ === 0 && failure.strike ? failure.strike(url, init) : fetch(url, init);
+        const audience = new AudienceClient({
+          ...clientOptions,
+          fetch: own,
+          timeoutMs: failure.name === "hang" ? 1_500 : 15_000,
+        });
         endings.set(cell, { mock, end: await ending(kind.call(audience)) });
         await close();
       }),
     );
   }, 20_000);
 
-  it.each(named)("%s × %s: attempts, outcome, and books of one application", async (_kind, _failure, cell) => {
-    const { kind, failure } = cell;
-    const { mock, end } = endings.get(cell) ?? expect.fail("the cell was not run");
-    const { once, never } = await reference(kind);
+  it.each(named)(
+    "%s × %s: attempts, outcome, and books of one application",
+    async (_kind, _failure, cell) => {
+      const { kind, failure } = cell;
+      const { mock, end } = endings.get(cell) ?? expect.fail("the cell was not run");
+      const { once, never } = await reference(kind);
 
-    if (isRetried(kind, failure) || succeedsAtOnce(kind, failure)) {
-      expect(end.error).toBeUndefined();
-      expect(comparable(mock.organization("org"))).toEqual(once);
-    } else {
-      expect(end.error).toMatchObject({ outcome: outcomeOf(kind, failure) });
-      expect(comparable(mock.organization("org"))).toEqual(failure.applies ? once : never);
-    }
-    const attempts = isRetried(kind, failure) ? 2 : 1;
-    expect(end.attempts).toBe(attempts);
-    expect(mock.requests).toHaveLength(failure.name === "refused" ? attempts - 1 : attempts);
-    expectOneIdentifier(kind, mock, end);
-  });
+      if (isRetried(kind, failure) || succeedsAtOnce(kind, failure)) {
+        expect(end.error).toBeUndefined();
+        expect(comparable(mock.organization("org"))).toEqual(once);
+      } else {
+        expect(end.error).toMatchObject({ outcome: outcomeOf(kind, failure) });
+        expect(comparable(mock.organization("org"))).toEqual(failure.applies ? once : never);
+      }
+      const attempts = isRetried(kind, failure) ? 2 : 1;
+      expect(end.attempts).toBe(attempts);
+      expect(mock.requests).toHaveLength(failure.name === "refused" ? attempts - 1 : attempts);
+      expectOneIdentifier(kind, mock, end);
+    },
+  );
 });
 
 describe("Where every attempt fails", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  const refusal = () => Promise.reject(new TypeError("fetch failed", { cause: Object.assign(new Error("refused"), { code: "ECONNREFUSED" }) }));
+  const refusal = () =>
+    Promise.reject(
+      new TypeError("fetch failed", { cause: Object.assign(new Error("refused"), { code: "ECONNREFUSED" }) }),
+    );
 
-  it.each(named)("%s × %s: five attempts or one, the outcome over all, and no second application", async (_kind, _failure, cell) => {
-    const { kind, failure } = cell;
-    const { once, never } = await reference(kind);
-    const mock = comparableMock();
-    if (failure.fault) mock.addFault(failure.name === "429 by a date" ? { kind: "429", retryAfter: 2 } : failure.fault());
-    currentFetch = mock.fetch;
-    const own: ClientOptions["fetch"] = failure.name === "refused" ? refusal : (failure.strike ?? mock.fetch);
-    const audience = new AudienceClient({ ...mock.clientOptions, fetch: own, timeoutMs: 1_000 });
+  it.each(named)(
+    "%s × %s: five attempts or one, the outcome over all, and no second application",
+    async (_kind, _failure, cell) => {
+      const { kind, failure } = cell;
+      const { once, never } = await reference(kind);
+      const mock = comparableMock();
+      if (failure.fault)
+        mock.addFault(failure.name === "429 by a date" ? { kind: "429", retryAfter: 2 } : failure.fault());
+      currentFetch = mock.fetch;
+      const own: ClientOptions["fetch"] =
+        failure.name === "refused" ? refusal : (failure.strike ?? mock.fetch);
+      const audience = new AudienceClient({ ...mock.clientOptions, fetch: own, timeoutMs: 1_000 });
 
-    const pending = ending(kind.call(audience));
-    await vi.advanceTimersByTimeAsync(60_000);
-    const end = await pending;
+      const pending = ending(kind.call(audience));
+      await vi.advanceTimersByTimeAsync(60_000);
+      const end = await pending;
 
-    const attempts = isRetried(kind, failure) ? 5 : 1;
-    expect(end.attempts).toBe(attempts);
-    expect(mock.requests).toHaveLength(failure.name === "refused" ? 0 : attempts);
-    if (!succeedsAtOnce(kind, failure)) expect(end.error).toMatchObject({ outcome: outcomeOf(kind, failure) });
-    const books = comparable(mock.organization("org"));
-    expect(books).toEqual(failure.applies ? once : never);
-    expectOneIdentifier(kind, mock, end);
-  });
+      const attempts = isRetried(kind, failure) ? 5 : 1;
+      expect(end.attempts).toBe(attempts);
+      expect(mock.requests).toHaveLength(failure.name === "refused" ? 0 : attempts);
+      if (!succeedsAtOnce(kind, failure))
+        expect(end.error).toMatchObject({ outcome: outcomeOf(kind, failure) });
+      const books = comparable(mock.organization("org"));
+      expect(books).toEqual(failure.applies ? once : never);
+      expectOneIdentifier(kind, mock, end);
+    },
+  );
 });
 
 describe("The option repeatable", () => {
@@ -193,27 +236,38 @@ describe("The option repeatable", () => {
   const unrepeatable = callKinds.filter(({ kind }) => kind === "unrepeatable write");
   const repeatable = callKinds.filter(({ kind }) => kind !== "unrepeatable write");
 
-  it.each(unrepeatable.map((kind) => [kind.name, kind] as const))("true lets %s be sent again", async (_, kind) => {
-    const mock = comparableMock({ faults: [{ kind: "reset-after", times: 1 }] });
+  it.each(unrepeatable.map((kind) => [kind.name, kind] as const))(
+    "true lets %s be sent again",
+    async (_, kind) => {
+      const mock = comparableMock({ faults: [{ kind: "reset-after", times: 1 }] });
 
-    const pending = ending(kind.call(new AudienceClient(mock.clientOptions), { repeatable: true }));
-    await vi.advanceTimersByTimeAsync(5_000);
+      const pending = ending(kind.call(new AudienceClient(mock.clientOptions), { repeatable: true }));
+      await vi.advanceTimersByTimeAsync(5_000);
 
-    expect(await pending).toMatchObject({ error: undefined, attempts: 2 });
-    expect(mock.requests.map(({ applied }) => applied)).toEqual([true, true]);
-  });
+      expect(await pending).toMatchObject({ error: undefined, attempts: 2 });
+      expect(mock.requests.map(({ applied }) => applied)).toEqual([true, true]);
+    },
+  );
 
-  it.each(repeatable.map((kind) => [kind.name, kind] as const))("false keeps %s from being sent again", async (_, kind) => {
-    const mock = comparableMock({ faults: [{ kind: "500-before", times: 1 }] });
+  it.each(repeatable.map((kind) => [kind.name, kind] as const))(
+    "false keeps %s from being sent again",
+    async (_, kind) => {
+      const mock = comparableMock({ faults: [{ kind: "500-before", times: 1 }] });
 
-    const { error } = await ending(kind.call(new AudienceClient(mock.clientOptions), { repeatable: false }));
+      const { error } = await ending(
+        kind.call(new AudienceClient(mock.clientOptions), { repeatable: false }),
+      );
 
-    expect(error).toMatchObject({ status: 500, request: { attempts: 1 } });
-    expect(mock.requests).toHaveLength(1);
-  });
+      expect(error).toMatchObject({ status: 500, request: { attempts: 1 } });
+      expect(mock.requests).toHaveLength(1);
+    },
+  );
 
   it.each([
-    ["a refused connection", async () => Promise.reject(new TypeError("x", { cause: { code: "ECONNREFUSED" } }))],
+    [
+      "a refused connection",
+      async () => Promise.reject(new TypeError("x", { cause: { code: "ECONNREFUSED" } })),
+    ],
     ["a 429", async () => new Response("{}", { status: 429 })],
   ])("false does not keep a call from being sent again after %s, as that did nothing", async (_, fails) => {
     const mock = comparableMock();
@@ -238,7 +292,11 @@ it("What is sent again is the same to the byte", async () => {
     sent.push(JSON.stringify([url, init.method, init.headers, init.body]));
     return mock.fetch(url, init);
   };
-  const event = { eventName: "order placed", contact: { email: "ada@example.com" }, eventData: { total: 42 } };
+  const event = {
+    eventName: "order placed",
+    contact: { email: "ada@example.com" },
+    eventData: { total: 42 },
+  };
 
   const pending = new AudienceClient({ ...mock.clientOptions, fetch: own }).v1.events.send(event);
   // What the caller does with its object afterwards changes nothing.

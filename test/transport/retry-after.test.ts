@@ -13,7 +13,9 @@ function recovering(status: number, headers: Record<string, string>, options: Cl
   const mock = createMockService();
   const arrivedAt: number[] = [];
   const fetch = async (url: string, init: RequestInit) =>
-    arrivedAt.push(Date.now() - start) === 1 ? new Response("{}", { status, headers }) : mock.fetch(url, init);
+    arrivedAt.push(Date.now() - start) === 1
+      ? new Response("{}", { status, headers })
+      : mock.fetch(url, init);
   return { arrivedAt, audience: new AudienceClient({ ...mock.clientOptions, fetch, ...options }) };
 }
 
@@ -59,14 +61,17 @@ describe.each([429, 503, 408, 500])("Retry-After on a %i", (status) => {
     ["1e309", Number.MAX_SAFE_INTEGER],
     ["9".repeat(400), Number.MAX_SAFE_INTEGER],
     ["Fri, 31 Dec 9999 23:59:59 GMT", Date.UTC(9999, 11, 31, 23, 59, 59) - start],
-  ])("of more than an hour (%s) fails at once, with the wait in the error", async (retryAfter, retryAfterMs) => {
-    const { audience, arrivedAt } = recovering(status, { "retry-after": retryAfter });
+  ])(
+    "of more than an hour (%s) fails at once, with the wait in the error",
+    async (retryAfter, retryAfterMs) => {
+      const { audience, arrivedAt } = recovering(status, { "retry-after": retryAfter });
 
-    const error = await failureOf(audience.v1.customers.get("c-1"));
+      const error = await failureOf(audience.v1.customers.get("c-1"));
 
-    expect(error).toMatchObject({ status, retryAfterMs, request: { attempts: 1 } });
-    expect(arrivedAt).toEqual([0]);
-  });
+      expect(error).toMatchObject({ status, retryAfterMs, request: { attempts: 1 } });
+      expect(arrivedAt).toEqual([0]);
+    },
+  );
 
   it("past deadlineMs fails at once, with the wait in the error", async () => {
     const { audience, arrivedAt } = recovering(status, { "retry-after": "5" });
@@ -86,7 +91,9 @@ describe("With a limiter", () => {
     const fetch = async (url: string, init: RequestInit) => {
       const name = new URL(url).pathname.split("/").at(-1) ?? "";
       log.push(`${name} at ${Math.round((Date.now() - start) / 1_000)} s`);
-      return log.length === 1 ? new Response("{}", { status: 429, headers: { "retry-after": "4" } }) : mock.fetch(url, init);
+      return log.length === 1
+        ? new Response("{}", { status: 429, headers: { "retry-after": "4" } })
+        : mock.fetch(url, init);
     };
     const audience = new AudienceClient({ ...mock.clientOptions, fetch, rateLimiter });
 
@@ -100,11 +107,20 @@ describe("With a limiter", () => {
   });
 
   it("a 429 whose wait passes maxWaitMs is a RateLimitWaitError that did not apply", async () => {
-    const { audience, arrivedAt } = recovering(429, { "retry-after": "4" }, { rateLimiter: new RateLimiter() });
+    const { audience, arrivedAt } = recovering(
+      429,
+      { "retry-after": "4" },
+      { rateLimiter: new RateLimiter() },
+    );
 
     const error = await failureOf(audience.v1.customers.get("c-1", { maxWaitMs: 1_000 }));
 
-    expect(error).toMatchObject({ code: "rate_limit_wait", outcome: "not-applied", waitMs: 4_000, request: { attempts: 1 } });
+    expect(error).toMatchObject({
+      code: "rate_limit_wait",
+      outcome: "not-applied",
+      waitMs: 4_000,
+      request: { attempts: 1 },
+    });
     expect(arrivedAt).toEqual([0]);
   });
 });

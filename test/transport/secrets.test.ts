@@ -13,7 +13,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { failureOf, thrownBy } from "./failure.ts";
 import { serve } from "./served.ts";
 
-const key = "sk_live/9fQ2+Zr7=Wv4\"Lk8&Tn1";
+const key = 'sk_live/9fQ2+Zr7=Wv4"Lk8&Tn1';
 const keyV2 = "second-family-key-5512-0099";
 const digits = "7391846250173948";
 const email = "ada.lovelace@example.com";
@@ -28,17 +28,19 @@ function stretches(secret: string): string[] {
   );
 }
 
-
 /** All texts that can be reached from a value: properties of any kind, prototypes' getters, causes, Headers, Maps. */
 function reachable(root: unknown): string {
   const texts: string[] = [];
   const seen = new Set<object>();
   const open: unknown[] = [root];
   for (let value = open.pop(); open.length > 0 || value !== undefined; value = open.pop()) {
-    if (typeof value === "string" || typeof value === "number" || typeof value === "symbol") texts.push(String(value));
-    if ((typeof value !== "object" && typeof value !== "function") || value === null || seen.has(value)) continue;
+    if (typeof value === "string" || typeof value === "number" || typeof value === "symbol")
+      texts.push(String(value));
+    if ((typeof value !== "object" && typeof value !== "function") || value === null || seen.has(value))
+      continue;
     seen.add(value);
-    if (value instanceof Headers || value instanceof Map || value instanceof Set) open.push(...[...value].flat());
+    if (value instanceof Headers || value instanceof Map || value instanceof Set)
+      open.push(...[...(value as Iterable<unknown>)].flat());
     for (const name of Reflect.ownKeys(value)) {
       texts.push(String(name));
       const property = Reflect.getOwnPropertyDescriptor(value, name);
@@ -51,7 +53,13 @@ function reachable(root: unknown): string {
 
 /** Whatever a curious program can see of a value. */
 function everythingOf(value: unknown): string {
-  const shown = inspect(value, { depth: Infinity, showHidden: true, maxStringLength: Infinity, maxArrayLength: Infinity, getters: true });
+  const shown = inspect(value, {
+    depth: Infinity,
+    showHidden: true,
+    maxStringLength: Infinity,
+    maxArrayLength: Infinity,
+    getters: true,
+  });
   return [shown, JSON.stringify(value) ?? "", String(value), reachable(value)].join("\n");
 }
 
@@ -66,8 +74,8 @@ function listening() {
   const hear = (value: unknown) => void heard.push(structuredClone(value));
   const channel = tracingChannel("audience-sdk:request");
   const subscribers = { start: hear, end: hear, asyncStart: hear, asyncEnd: hear, error: hear };
-  channel.subscribe(subscribers as never);
-  stopListening = () => channel.unsubscribe(subscribers as never);
+  channel.subscribe(subscribers);
+  stopListening = () => channel.unsubscribe(subscribers);
   const logger = { debug: hear, info: hear, warn: hear, error: hear };
   const hooks = { onRequest: hear, onResponse: hear, onRetry: hear, onThrottle: hear };
   return { heard, options: { logger, logLevel: "debug", hooks } satisfies ClientOptions };
@@ -76,7 +84,12 @@ function listening() {
 let stopListening = () => {};
 afterEach(() => stopListening());
 
-const base = { baseUrl: "https://api.example.com", baseUrlV2: "https://api.example.com", appId: "app-id-public", rateLimiter: false } as const;
+const base = {
+  baseUrl: "https://api.example.com",
+  baseUrlV2: "https://api.example.com",
+  appId: "app-id-public",
+  rateLimiter: false,
+} as const;
 const client = (fetch: ClientOptions["fetch"], options: ClientOptions = {}) =>
   new AudienceClient({ ...base, apiKey: key, apiKeyV2: keyV2, fetch, maxRetries: 0, ...options });
 
@@ -84,29 +97,42 @@ const client = (fetch: ClientOptions["fetch"], options: ClientOptions = {}) =>
 const echoes: Record<string, (status: number) => Response> = {
   "in a text": (status) => new Response(`invalid key ${key}; and ${keyV2}.`, { status }),
   "in its message": (status) => Response.json({ message: `invalid key ${key}` }, { status }),
-  "in part": (status) => Response.json({ message: `invalid key ${key.slice(0, 10)}…${key.slice(-9)}` }, { status }),
+  "in part": (status) =>
+    Response.json({ message: `invalid key ${key.slice(0, 10)}…${key.slice(-9)}` }, { status }),
   "as a name": (status) => Response.json({ [key]: { [keyV2]: 1 }, nested: [{ [key]: [key] }] }, { status }),
   "as a number": (status) => new Response(`{"n":${digits},"m":[${digits.slice(2, 14)}]}`, { status }),
-  "URL-encoded": (status) => Response.json({ url: `https://x.example/?k=${encodeURIComponent(key)}` }, { status }),
+  "URL-encoded": (status) =>
+    Response.json({ url: `https://x.example/?k=${encodeURIComponent(key)}` }, { status }),
   "JSON-escaped": (status) => new Response(`{"broken": ${JSON.stringify(key)}`, { status }),
   "in broken JSON": (status) => new Response(`{"headers":{"x-api-key":"${keyV2}`, { status }),
   "in HTML": (status) => new Response(`<pre>X-API-Key: ${key}\nService-Api-Key: ${keyV2}</pre>`, { status }),
-  "deeply nested": (status) => new Response("[".repeat(3_000) + JSON.stringify(keyV2) + "]".repeat(3_000), { status }),
-  "at the edge of what is shown": (status) => new Response("x".repeat(64 * 1024 - 10) + keyV2 + key, { status }),
+  "deeply nested": (status) =>
+    new Response("[".repeat(3_000) + JSON.stringify(keyV2) + "]".repeat(3_000), { status }),
+  "at the edge of what is shown": (status) =>
+    new Response("x".repeat(64 * 1024 - 10) + keyV2 + key, { status }),
   "many times": (status) => new Response(`${keyV2}${keyV2}${key}${key}`.repeat(200), { status }),
-  "in headers": (status) => new Response("{}", { status, headers: { "x-echo": key, "set-cookie": `k=${keyV2}`, [`x-${keyV2}`]: "1", "retry-after": digits } }),
+  "in headers": (status) =>
+    new Response("{}", {
+      status,
+      headers: { "x-echo": key, "set-cookie": `k=${keyV2}`, [`x-${keyV2}`]: "1", "retry-after": digits },
+    }),
 };
 
 describe("No error shows a key, whatever the service echoes", () => {
   const statuses = [200, 400, 401, 403, 404, 408, 409, 429, 500, 502];
-  const cases = Object.entries(echoes).flatMap(([name, answer]) => statuses.map((status) => [name, status, answer] as const));
+  const cases = Object.entries(echoes).flatMap(([name, answer]) =>
+    statuses.map((status) => [name, status, answer] as const),
+  );
 
   it.each(cases)("%s, with %i", async (_, status, answer) => {
     const { heard, options } = listening();
     const audience = client(async () => answer(status), options);
     const numeric = client(async () => answer(status), { apiKey: digits, apiKeyV2: digits });
 
-    const errors = await Promise.all([failureOf(audience.v1.customers.upsert(contact)), failureOf(audience.v2.lists.list().then(String))]);
+    const errors = await Promise.all([
+      failureOf(audience.v1.customers.upsert(contact)),
+      failureOf(audience.v2.lists.list().then(String)),
+    ]);
     const ofDigits = await failureOf(numeric.v1.customers.get(email));
 
     expectNoSecret(errors);
@@ -119,16 +145,27 @@ describe("No error shows a key, whatever the service echoes", () => {
     `https://evil.example/${keyV2}/x`,
     `/login#${encodeURIComponent(key)}`,
   ])("a redirect's location: %s", async (location) => {
-    const error = await failureOf(client(async () => new Response(null, { status: 302, headers: { location } })).v1.customers.upsert(contact));
+    const error = await failureOf(
+      client(async () => new Response(null, { status: 302, headers: { location } })).v1.customers.upsert(
+        contact,
+      ),
+    );
 
     expectNoSecret(error);
     expect(error).toMatchObject({ code: "redirect", location: expect.stringContaining("[redacted]") });
   });
 
   it("what is not a key stays as it is", async () => {
-    const body = { message: "no such list", list: "sixth-floor", n: 7391, deep: { ok: [true, null, "sk_live"] } };
+    const body = {
+      message: "no such list",
+      list: "sixth-floor",
+      n: 7391,
+      deep: { ok: [true, null, "sk_live"] },
+    };
 
-    const error = await failureOf(client(async () => Response.json(body, { status: 400 })).v1.customers.upsert(contact));
+    const error = await failureOf(
+      client(async () => Response.json(body, { status: 400 })).v1.customers.upsert(contact),
+    );
 
     expect(error).toMatchObject({ message: "400 on POST /api/v1/customer/create: no such list", body });
   });
@@ -139,7 +176,11 @@ describe("No error shows a key, whatever a runtime's own error holds", () => {
   const nasty = Object.assign(new TypeError(`fetch failed for ${key}`), {
     request,
     code: keyV2,
-    cause: Object.assign(new Error(`${keyV2} refused`), { request, code: "ECONNRESET", [Symbol("kept")]: key }),
+    cause: Object.assign(new Error(`${keyV2} refused`), {
+      request,
+      code: "ECONNRESET",
+      [Symbol("kept")]: key,
+    }),
   });
   nasty.name = `Error of ${keyV2}`;
 
@@ -153,7 +194,10 @@ describe("No error shows a key, whatever a runtime's own error holds", () => {
     const { heard, options } = listening();
     const audience = client(async () => Promise.reject(thrown), options);
 
-    const errors = await Promise.all([failureOf(audience.v1.customers.upsert(contact)), failureOf(audience.v2.lists.list().then(String))]);
+    const errors = await Promise.all([
+      failureOf(audience.v1.customers.upsert(contact)),
+      failureOf(audience.v2.lists.list().then(String)),
+    ]);
 
     expectNoSecret(errors);
     expectNoSecret(heard);
@@ -165,38 +209,73 @@ describe("No error shows a key, whatever a runtime's own error holds", () => {
       if (count === 1) return void outgoing.socket?.destroy();
       if (count === 2) return;
       if (count === 3) return void outgoing.socket?.end("HTTP/1.1 nonsense\r\n\r\n");
-      if (count === 4) return void outgoing.writeHead(307, { location: `http://127.0.0.1:9/${String(headers["x-api-key"])}` }).end();
+      if (count === 4)
+        return void outgoing
+          .writeHead(307, { location: `http://127.0.0.1:9/${String(headers["x-api-key"])}` })
+          .end();
       outgoing.writeHead(200, { "content-encoding": "gzip" }).end(String(headers["x-api-key"]));
     });
     const plain = "plain-key-0123456789-abcdef";
-    const { v1 } = new AudienceClient({ ...served.options, ...options, apiKey: plain, maxRetries: 0, timeoutMs: 200 });
+    const { v1 } = new AudienceClient({
+      ...served.options,
+      ...options,
+      apiKey: plain,
+      maxRetries: 0,
+      timeoutMs: 200,
+    });
 
     const errors = [];
     for (let call = 0; call < 5; call++) errors.push(await failureOf(v1.customers.get("c")));
 
-    expect(errors.map(({ code }) => code)).toEqual(["connection", "timeout", "connection", "redirect", "unexpected_response"]);
+    expect(errors.map(({ code }) => code)).toEqual([
+      "connection",
+      "timeout",
+      "connection",
+      "redirect",
+      "unexpected_response",
+    ]);
     expectNoSecret([errors, heard], [plain]);
   });
 });
 
 describe("No object of the client shows a key", () => {
   it("the clients, their parts, their views, and the limiter", async () => {
-    const mock = createMockService({ organizations: [{ id: "o", apiKeys: [key], apiKeysV2: [keyV2], appId: "app" }] });
+    const mock = createMockService({
+      organizations: [{ id: "o", apiKeys: [key], apiKeysV2: [keyV2], appId: "app" }],
+    });
     const options = { ...mock.clientOptions, apiKey: key, apiKeyV2: keyV2, rateLimiter: new RateLimiter() };
     const audience = new AudienceClient(options);
     const view = audience.withOptions({ maxRetries: 1 });
     await audience.v1.customers.upsert(contact);
 
-    for (const object of [audience, audience.v1, audience.v1.customers, audience.v1.events, audience.v1.contactGroups, audience.v2, audience.v2.lists, view, new V1Client(options), new V2Client(options), audience.rateLimiter]) {
+    for (const object of [
+      audience,
+      audience.v1,
+      audience.v1.customers,
+      audience.v1.events,
+      audience.v1.contactGroups,
+      audience.v2,
+      audience.v2.lists,
+      view,
+      new V1Client(options),
+      new V2Client(options),
+      audience.rateLimiter,
+    ]) {
       expectNoSecret(object);
     }
   });
 
   it("promises, results of withResponse(), pages and paginators", async () => {
-    const mock = createMockService({ organizations: [{ id: "o", apiKeys: [key], apiKeysV2: [keyV2], appId: "app" }] });
+    const mock = createMockService({
+      organizations: [{ id: "o", apiKeys: [key], apiKeysV2: [keyV2], appId: "app" }],
+    });
     const fetch = async (url: string, init: RequestInit) => {
       const response = await mock.fetch(url, init);
-      const headers = { ...Object.fromEntries(response.headers), "x-echo": key, "x-request": JSON.stringify(init.headers) };
+      const headers = {
+        ...Object.fromEntries(response.headers),
+        "x-echo": key,
+        "x-request": JSON.stringify(init.headers),
+      };
       return new Response(response.body, { status: response.status, headers });
     };
     const audience = client(fetch);
@@ -214,11 +293,18 @@ describe("No object of the client shows a key", () => {
   it("a ConfigurationError that refuses one", () => {
     for (const bad of [`${key}\n`, ` ${key}`, `${key}\u00fc`, { key }, [key], Number(digits)]) {
       for (const name of ["apiKey", "apiKeyV2", "appId", "userAgent", "baseUrl", "logLevel"] as const) {
-        expectNoSecret(thrownBy(() => new AudienceClient({ ...base, apiKey: "k", [name]: bad } as never)), [key, digits]);
+        expectNoSecret(
+          thrownBy(() => new AudienceClient({ ...base, apiKey: "k", [name]: bad })),
+          [key, digits],
+        );
       }
     }
-    expectNoSecret(thrownBy(() => new AudienceClient({ baseUrl: `https://${keyV2}@api.example.com`, apiKey: "k" })));
-    expectNoSecret(thrownBy(() => new AudienceClient({ ...base, headers: { authorization: `Bearer ${keyV2}\n` } })));
+    expectNoSecret(
+      thrownBy(() => new AudienceClient({ baseUrl: `https://${keyV2}@api.example.com`, apiKey: "k" })),
+    );
+    expectNoSecret(
+      thrownBy(() => new AudienceClient({ ...base, headers: { authorization: `Bearer ${keyV2}\n` } })),
+    );
   });
 });
 
@@ -227,10 +313,13 @@ describe("Keys from a function", () => {
     const keys = ["rotated-key-number-one-11", "rotated-key-number-two-22"];
     let asked = 0;
     const { heard, options } = listening();
-    const audience = client(async () => Response.json({ message: `tried ${keys.join(" and ")}` }, { status: 401 }), {
-      ...options,
-      apiKey: async () => keys[Math.min(asked++, 1)] ?? "",
-    });
+    const audience = client(
+      async () => Response.json({ message: `tried ${keys.join(" and ")}` }, { status: 401 }),
+      {
+        ...options,
+        apiKey: async () => keys[Math.min(asked++, 1)] ?? "",
+      },
+    );
 
     const error = await failureOf(audience.v1.customers.upsert(contact));
 
@@ -242,8 +331,11 @@ describe("Keys from a function", () => {
   it("as many as there are requests, cost the errors that come after no time", async () => {
     let asked = 0;
     const token = () => `token-${asked++}-`.padEnd(600, "abcdefghijklmnopqrstuvwxyz0123456789");
-    const audience = client(async () => new Response("x".repeat(64 * 1024), { status: 400 }), { apiKey: token });
-    for (let call = 0; call < 3_000; call++) await audience.v1.customers.get("c", { signal: AbortSignal.abort() }).catch(() => undefined);
+    const audience = client(async () => new Response("x".repeat(64 * 1024), { status: 400 }), {
+      apiKey: token,
+    });
+    for (let call = 0; call < 3_000; call++)
+      await audience.v1.customers.get("c", { signal: AbortSignal.abort() }).catch(() => undefined);
     const failing = () => failureOf(audience.v1.customers.get("c"));
     for (let call = 0; call < 300; call++) await failing();
 
@@ -267,9 +359,18 @@ describe("Log lines, hooks and channels hold no e-mail address, phone number or 
           { kind: "truncated-json", operation: "v1.customers.get", times: 1 },
         ],
       });
-      const { v1, v2 } = new AudienceClient({ ...mock.clientOptions, ...options, rateLimiter: new RateLimiter() });
+      const { v1, v2 } = new AudienceClient({
+        ...mock.clientOptions,
+        ...options,
+        rateLimiter: new RateLimiter(),
+      });
       const identifiers = [
-        { type: "email", id: email, channels: { email: { status: "subscribed" } }, consent: { createdAt: new Date(), ip: "192.0.2.1", source: "form" } },
+        {
+          type: "email",
+          id: email,
+          channels: { email: { status: "subscribed" } },
+          consent: { createdAt: new Date(), ip: "192.0.2.1", source: "form" },
+        },
       ] as const;
 
       const calls = Promise.allSettled([

@@ -8,8 +8,6 @@ export interface Received {
   readonly path: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
-  /** Milliseconds, monotonic. */
-  readonly at: number;
 }
 
 export interface Served {
@@ -26,12 +24,14 @@ export const servedKey = "test-key-0123456789";
 /** A real HTTP server on loopback that answers as the test says; closed, with all its connections, when the test ends. */
 export async function serve(answer: Answer): Promise<Served> {
   const received: Received[] = [];
-  const server = createServer(async (incoming, outgoing) => {
+  const server = createServer((incoming, outgoing) => {
     const pieces: Buffer[] = [];
-    for await (const piece of incoming) pieces.push(piece as Buffer);
-    const { method = "", url = "", headers } = incoming;
-    const request = { method, path: url, headers, body: Buffer.concat(pieces).toString(), at: performance.now() };
-    answer(outgoing, request, received.push(request));
+    incoming.on("data", (piece: Buffer) => pieces.push(piece));
+    incoming.on("end", () => {
+      const { method = "", url = "", headers } = incoming;
+      const request = { method, path: url, headers, body: Buffer.concat(pieces).toString() };
+      answer(outgoing, request, received.push(request));
+    });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -40,7 +40,13 @@ export async function serve(answer: Answer): Promise<Served> {
     server.close();
   });
   const url = `http://127.0.0.1:${portOf(server.address())}`;
-  const options = { baseUrl: url, baseUrlV2: url, apiKey: servedKey, appId: "app", rateLimiter: false } as const;
+  const options = {
+    baseUrl: url,
+    baseUrlV2: url,
+    apiKey: servedKey,
+    appId: "app",
+    rateLimiter: false,
+  } as const;
   return { url, received, options };
 }
 
@@ -55,12 +61,20 @@ export async function refusedUrl(): Promise<string> {
   return url;
 }
 
-export function json(outgoing: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+export function json(
+  outgoing: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
   outgoing.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 }
 
 /** What `GET /api/v1/customer/{id}` and `POST /api/v1/customer/create` answer. */
-export const profileAnswer = { data: { type: "profile", id: "c-1", attributes: { email: "ada@example.com" } }, links: {} };
+export const profileAnswer = {
+  data: { type: "profile", id: "c-1", attributes: { email: "ada@example.com" } },
+  links: {},
+};
 
 function portOf(address: ReturnType<ReturnType<typeof createServer>["address"]>): number {
   if (address === null || typeof address === "string") throw new Error("the server has no port");
