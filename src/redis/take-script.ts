@@ -35,16 +35,16 @@ for name, other in pairs(book.line) do
 end
 local part = math.max(1, math.floor(tightest / waiting))
 
--- What is kept for others now, and what they will want before and after this process.
+-- The places that are kept now for those before and after this process, and how many those are.
 local keptBefore, keptAfter, before, after = 0, 0, 0, 0
 for name, other in pairs(book.line) do
   if now <= other.dueAt + ${graceMs} then
     local places = math.min(other.wants, part)
     local kept = now + 1 >= other.dueAt and places or 0
     if other.since < since or other.since == since and name < me then
-      keptBefore, before = keptBefore + kept, before + places
+      keptBefore, before = keptBefore + kept, before + 1
     else
-      keptAfter, after = keptAfter + kept, after + places
+      keptAfter, after = keptAfter + kept, after + 1
     end
   end
 end
@@ -74,8 +74,10 @@ end
 local waitMs = 0
 if granted < wants then
   if granted > 0 then since, before = now, before + after end
-  local longestMs = free > granted and ${graceMs} or etaMs(1) + ${longestTurnMs}
-  waitMs = math.max(closedMs, math.min(etaMs(before + 1), longestMs))
+  -- Each of those before is taken to take one place: better to come a little early than to let one lie idle.
+  local kept = free - granted
+  local longestMs = kept > 0 and ${graceMs} or etaMs(1) + ${longestTurnMs}
+  waitMs = math.max(closedMs, math.min(etaMs(math.max(kept, before) + 1), longestMs))
   book.line[me] = { since = since, wants = wants - granted, dueAt = now + waitMs }
 end
 

@@ -1,0 +1,51 @@
+// One process of a fleet: a client of its own, with the shared limiter. Started by `fleet.ts`, with its task as JSON.
+import { Redis } from "ioredis";
+import { createClient } from "redis";
+import { AudienceClient, RateLimiter } from "audience-sdk";
+import { redisRateLimitStore, type RedisLike } from "audience-sdk/redis";
+import type { Task, WorkerMessage } from "./fleet.ts";
+
+const task = JSON.parse(process.env["FLEET_TASK"] ?? "") as Task; // written by `fleet.ts`
+
+function tell(message: WorkerMessage): void {
+  process.send?.(message);
+}
+
+/** Errors are logged nowhere on purpose: that Redis goes away is what is tested. */
+async function connect(): Promise<RedisLike> {
+  if (task.client === "ioredis") return new Redis(task.redisUrl).on("error", () => {});
+  const client = createClient({ url: task.redisUrl }).on("error", () => {});
+  void client.connect();
+  return client;
+}
+
+/** The time of day and the limiter's clock, both wrong by so much. */
+function setClocksAhead(aheadMs: number): () => number {
+  const timeOfDay = Date.now;
+  Date.now = () => timeOfDay() + aheadMs;
+  return () => performance.now() + aheadMs;
+}
+
+async function main(): Promise<void> {
+  const clock = setClocksAhead(task.clockAheadMs);
+  const store = redisRateLimitStore(await connect(), task.store);
+  const rateLimiter = new RateLimiter({ windows: task.windows, store, clock });
+  const audience = new AudienceClient({ ...task.service, rateLimiter, maxRetries: 0 });
+  tell("ready");
+  await new Promise((resolve) => process.once("message", resolve));
+  const call = async (): Promise<void> => {
+    const ended = await audience.v1.contactGroups.get("mock-list").then(
+      () => "answered",
+      (error: { code: string }) => error.code,
+    );
+    tell({ ended });
+  };
+  const calls = Array.from({ length: task.calls }, async (_, index) => {
+    await new Promise((resolve) => setTimeout(resolve, index * task.everyMs));
+    await call();
+  });
+  await Promise.all(calls);
+  process.exit();
+}
+
+void main();
