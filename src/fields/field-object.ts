@@ -76,8 +76,8 @@ function review(payload: z.core.ParsePayload, input: object, schema: z.ZodObject
     payload.issues = payload.issues.flatMap((issue) => {
       if (issue.code !== "unrecognized_keys" || issue.path !== undefined)
         return nameGiven(issue, input, schema);
-      // `__proto__` is reported with the hidden keys.
-      const unknown = issue.keys.filter((key) => key !== "__proto__");
+      // `__proto__` is reported with the hidden keys; what is undefined is left out, and nothing is sent of it.
+      const unknown = issue.keys.filter((key) => key !== "__proto__" && !isLeftOut(input, key));
       return unknown.map((key) => Object.assign({}, issue, { keys: [key], path: [key] }));
     });
   }
@@ -104,6 +104,12 @@ function describeUnknown(issue: z.core.$ZodRawIssue, hint: UnknownKeyHint | unde
   return (
     hint?.(key, valueOf(issue.input, key)) ?? "unknown field: the service refuses a request that holds it"
   );
+}
+
+/** Without running a getter, which could throw: a key that has one is given. */
+function isLeftOut(input: object, key: string): boolean {
+  const property = Object.getOwnPropertyDescriptor(input, key);
+  return property !== undefined && "value" in property && property.value === undefined;
 }
 
 /** Without running a getter, which could throw. */

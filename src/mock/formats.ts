@@ -1,7 +1,8 @@
 /** The text forms that the service document names; where it is silent, the readings are those of the guide. */
 
 const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
-const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)?$/;
+// ISO 8601 has the comma as a decimal mark too, and offsets of hours alone or without a colon.
+const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d([.,]\d+)?)?(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)?$/;
 
 /** A day of the calendar, `YYYY-MM-DD`: 2023-02-29 is none. */
 export function isDay(value: string): boolean {

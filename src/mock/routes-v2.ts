@@ -133,8 +133,12 @@ function genderOf(gender: string): string {
 
 /** A day, or a date-time that may lack its offset (then UTC), as an ISO 8601 timestamp. */
 function timestampOf(text: string): string {
-  const hasOffset = /(Z|[+-]\d{2}:\d{2})$/.test(text.slice(10));
-  return new Date(hasOffset || text.length === 10 ? text : `${text}Z`).toISOString();
+  // In the one of ISO 8601's forms that `Date` reads; what lacks an offset is taken to be in UTC.
+  const [day, time = ""] = text.replace(",", ".").split("T");
+  const [, clock, hours, minutes = "00"] = /^(.*?)(?:([+-]\d{2}):?(\d{2})?)?$/.exec(time) ?? [];
+  if (!clock) return new Date(text).toISOString();
+  const offset = clock.endsWith("Z") ? "" : hours === undefined ? "Z" : `${hours}:${minutes}`;
+  return new Date(`${day}T${clock}${offset}`).toISOString();
 }
 
 /** "v2 list"; segments are of the v1 family only. */

@@ -1,0 +1,15 @@
+import { AudienceClient } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { v1ContactSchema } from "audience-sdk/schemas";
+import { expect, it } from "vitest";
+
+it("a key that the service does not know, and that is undefined, is left out like any other", async () => {
+  const mock = createMockService();
+  const audience = new AudienceClient(mock.clientOptions);
+  const row = { email: "ada@example.com", listIds: undefined };
+
+  await audience.v1.customers.upsert(row);
+
+  expect(v1ContactSchema.safeParse(row).success).toBe(true);
+  expect(mock.requests[0]?.body).toEqual({ email: "ada@example.com" });
+});
