@@ -2,10 +2,11 @@ import { ConfigurationError } from "../errors.ts";
 import { checkRows, type BulkCheck, type CheckResult } from "./check.ts";
 import { readBulkOptions, type BulkOptions } from "./options.ts";
 import type { BulkCall } from "./row-call.ts";
-import { BulkRun, RowPump, type BulkClient } from "./run.ts";
+import { RowPump, type BulkClient } from "./row-pump.ts";
+import { RowSource, type BulkRows } from "./rows.ts";
+import { BulkRun } from "./run.ts";
 
-/** Rows of any number, in an array or any other iterable. */
-export type BulkRows<Row> = Iterable<Row> | AsyncIterable<Row>;
+export type { BulkRows } from "./rows.ts";
 
 /** Many rows, a few at a time, over days and through crashes. */
 export interface Bulk {
@@ -36,7 +37,7 @@ export interface Bulk {
 export function createBulk(client: BulkClient): Bulk {
   const bulk = <Row, Value>(rows: BulkRows<Row>, call: BulkCall<Row, Value>, options?: BulkOptions<Row>) => {
     if (typeof call !== "function") throw new ConfigurationError("The call of bulk must be a function of row and request.");
-    return new BulkRun(new RowPump(rows, call, readBulkOptions<Row>(options), client));
+    return new BulkRun(new RowPump(new RowSource<Row>(rows), call, readBulkOptions<Row>(options), client));
   };
   return Object.assign(bulk, {
     check: <Row>(rows: BulkRows<Row>, check: (row: Row, index: number) => CheckResult) =>

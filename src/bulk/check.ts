@@ -1,6 +1,6 @@
 import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
 import { readIssues } from "../validate.ts";
-import { readRows } from "./options.ts";
+import { RowSource } from "./rows.ts";
 
 const wanted = "The check of bulk.check must give what a schema's safeParse gives: { success, error }";
 
@@ -22,13 +22,17 @@ export async function checkRows<Row>(
   check: (row: Row, index: number) => CheckResult,
   estimateMs: (calls: number) => number | undefined,
 ): Promise<BulkCheck> {
-  const { source } = readRows<Row>(rows);
+  const source = new RowSource<Row>(rows);
   const invalid: BulkCheck["invalid"] = [];
   let total = 0;
-  for (let next = await source.next(); !next.done; next = await source.next()) {
-    const issues = issuesOf(next.value, total, check);
-    if (issues) invalid.push({ index: total, issues });
-    total++;
+  try {
+    for (let next = await source.next(); !next.done; next = await source.next()) {
+      const issues = issuesOf(next.value, total, check);
+      if (issues) invalid.push({ index: total, issues });
+      total++;
+    }
+  } finally {
+    await source.close();
   }
   const valid = total - invalid.length;
   return { total, valid, invalid, estimateMs: estimateMs(valid) ?? 0 };
@@ -44,13 +48,14 @@ function issuesOf<Row>(
     result = check(row, index);
   } catch (error) {
     if (error instanceof ValidationError) return error.issues;
-    const name = error instanceof Error ? error.message : String(error);
-    return [{ path: [], code: "unreadable", message: `the row cannot be checked: ${name}` }];
+    const reason = error instanceof Error ? error.message : String(error);
+    return [{ path: [], code: "unreadable", message: `the row cannot be checked: ${reason}` }];
   }
   if (typeof result !== "object" || result === null || !("success" in result)) {
     throw new ConfigurationError(`${wanted}.`);
   }
   if (result.success) return undefined;
+  // What stands in `error` is looked at before it is taken for what a schema gives.
   const { error } = result as { error?: Parameters<typeof readIssues>[0] | ValidationError };
   if (error instanceof ValidationError) return error.issues;
   if (!Array.isArray(error?.issues)) throw new ConfigurationError(`${wanted}, where \`error\` holds \`issues\`.`);

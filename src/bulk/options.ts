@@ -1,6 +1,5 @@
 import type { Checkpoint } from "./checkpoint.ts";
 import type { BulkProgress } from "./result.ts";
-import { ConfigurationError } from "../errors.ts";
 import { readOptions, rules } from "../option-checks.ts";
 
 /** Options of `audience.bulk`. */
@@ -38,16 +37,4 @@ const allowed = {
 export function readBulkOptions<Row>(options: unknown): BulkOptions<Row> {
   // The rules have found each value to be what BulkOptions says.
   return readOptions(options ?? {}, allowed, "The options of bulk") as BulkOptions<Row>;
-}
-
-/** The rows, one at a time; their number, where they tell it. */
-export function readRows<Row>(rows: unknown): { source: AsyncIterator<Row> | Iterator<Row>; length: number | undefined } {
-  if (typeof rows === "object" && rows !== null) {
-    const { length, size } = rows as { length?: unknown; size?: unknown };
-    const known = [length, size].find((count) => Number.isSafeInteger(count)) as number | undefined;
-    // What has such a method is iterated; what it gives is the caller's to type.
-    if (Symbol.asyncIterator in rows) return { source: (rows as AsyncIterable<Row>)[Symbol.asyncIterator](), length: known };
-    if (Symbol.iterator in rows) return { source: (rows as Iterable<Row>)[Symbol.iterator](), length: known };
-  }
-  throw new ConfigurationError("The rows of bulk must be an array, or any other iterable or async iterable.");
 }

@@ -42,7 +42,7 @@ export interface BulkProgress extends Readonly<BulkCounts> {
   readonly done: number;
   /** Where the source's length is known, or `total` was given. */
   readonly total?: number;
-  /** Rows that ended in the last minute; before a minute has passed, at that pace. */
+  /** Rows that ended in the last minute, without the skipped ones; before a minute has passed, at that pace. */
   readonly ratePerMinute: number;
   /** By the rate limiter, at one call a row. Where `total` is known. */
   readonly etaMs?: number;

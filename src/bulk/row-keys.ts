@@ -1,42 +1,67 @@
-import { ConfigurationError } from "../errors.ts";
+import { ValidationError } from "../errors.ts";
 import { sha256 } from "./hash.ts";
+import { KeySet } from "./key-set.ts";
 import type { BulkOptions } from "./options.ts";
+
+/** A row's name; with the error, where it cannot be had and its index stands in. */
+export interface NamedRow {
+  readonly key: string;
+  readonly problem?: { readonly error: unknown };
+}
 
 /** Names the rows of a run, one after the other. */
 export class RowKeys<Row> {
   readonly #keyOf: ((row: Row, index: number) => string) | undefined;
-  /** With a checkpoint: how often each key has come. Without one, nothing is kept. */
-  readonly #seen: Map<string, number> | undefined;
+  /** With a checkpoint: which keys have come, and how often those that came again. Without one, nothing is kept. */
+  readonly #seen: KeySet | undefined;
+  readonly #repeats = new Map<string, number>();
 
   constructor({ key }: BulkOptions<Row>, isRecorded: boolean) {
     this.#keyOf = key;
-    this.#seen = isRecorded ? new Map() : undefined;
+    this.#seen = isRecorded ? new KeySet() : undefined;
   }
 
-  /** A row whose key cannot be had is named by its index, and comes with the error. */
-  async next(row: Row, index: number): Promise<{ key: string; error?: unknown }> {
+  async next(row: Row, index: number): Promise<NamedRow> {
     try {
       return { key: this.#numbered(await this.#named(row, index)) };
     } catch (error) {
-      return { key: String(index), error };
+      return { key: String(index), problem: { error } };
     }
   }
 
   async #named(row: Row, index: number): Promise<string> {
     if (this.#keyOf) return checkKey(this.#keyOf(row, index));
-    return this.#seen ? await sha256(JSON.stringify(row) ?? "") : String(index);
+    return this.#seen ? await sha256(textOf(row)) : String(index);
   }
 
+  /** The second row with a key gets `#2` behind it; or the next number that no other row has as its key. */
   #numbered(key: string): string {
-    if (!this.#seen) return key;
-    const count = (this.#seen.get(key) ?? 0) + 1;
-    this.#seen.set(key, count);
-    return count === 1 ? key : `${key}#${count}`;
+    if (!this.#seen || this.#seen.add(key)) return key;
+    for (let count = (this.#repeats.get(key) ?? 1) + 1; ; count++) {
+      const numbered = `${key}#${count}`;
+      if (!this.#seen.add(numbered)) continue;
+      this.#repeats.set(key, count);
+      return numbered;
+    }
   }
 }
 
 function checkKey(key: unknown): string {
   if (typeof key === "string" && key !== "") return key;
-  const kind = key === "" ? "an empty text" : `a value of type ${typeof key}`;
-  throw new ConfigurationError(`The key function must give a text that is not empty; it gave ${kind}.`);
+  const kind = key === "" ? "an empty text" : key === null ? "null" : typeof key;
+  throw rowError(`the key function must give a text that is not empty; for this row it gave ${kind}`);
+}
+
+function textOf(row: unknown): string {
+  try {
+    return JSON.stringify(row) ?? typeof row;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw rowError(`the row cannot be written as JSON (${reason}), so it needs a name from the option \`key\``);
+  }
+}
+
+/** One bad row ends nothing but itself. */
+function rowError(message: string): ValidationError {
+  return new ValidationError([{ path: [], code: "no_key", message }]);
 }

@@ -1,9 +1,10 @@
-import { AuthenticationError, ConfigurationError, NotFoundError, PermissionError } from "../errors.ts";
+import { isAudienceError } from "../errors.ts";
+
+const stopCodes: readonly string[] = ["authentication", "permission", "configuration"];
 
 /** What every other row would meet too. On a wrong list, `addContact` would create a contact for each row. */
 export function stopsByDefault(error: unknown): boolean {
-  if (error instanceof NotFoundError) return error.request?.operation === "v1.contactGroups.addContact";
-  return (
-    error instanceof AuthenticationError || error instanceof PermissionError || error instanceof ConfigurationError
-  );
+  if (!isAudienceError(error)) return false;
+  if (error.code === "not_found") return error.request?.operation === "v1.contactGroups.addContact";
+  return stopCodes.includes(error.code);
 }

@@ -7,8 +7,8 @@ const slots = 60;
 export class Tally {
   readonly #counts: BulkCounts = { succeeded: 0, invalid: 0, failed: 0, unknown: 0, skipped: 0 };
   readonly #now: () => number;
-  readonly #startedAt: number;
-  /** Rows that ended in each of the last sixty seconds. */
+  #startedAt: number;
+  /** Rows that ended in each of the last sixty seconds, but those that were only skipped. */
   readonly #perSecond = new Array<number>(slots).fill(0);
   #second = 0;
 
@@ -17,19 +17,29 @@ export class Tally {
     this.#startedAt = now();
   }
 
+  /** The time counts from here. */
+  begin(): void {
+    this.#startedAt = this.#now();
+  }
+
   get done(): number {
     return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
   }
 
   add(status: BulkStatus): void {
     this.#counts[status]++;
+    if (status === "skipped") return;
     this.#turn();
     this.#perSecond[this.#second % slots]! += 1;
   }
 
-  progress(total: number | undefined, estimateMs: (calls: number) => number | undefined): BulkProgress {
+  /** The limiter knows of the rows that are under way; it is asked for those that are to come. */
+  progress(
+    total: number | undefined,
+    { underWay, estimateMs }: { underWay: number; estimateMs: (calls: number) => number | undefined },
+  ): BulkProgress {
     const { done } = this;
-    const etaMs = total === undefined ? undefined : estimateMs(Math.max(0, total - done));
+    const etaMs = total === undefined ? undefined : estimateMs(Math.max(0, total - done - underWay));
     return {
       done,
       ...(total === undefined ? {} : { total }),

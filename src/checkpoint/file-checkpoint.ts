@@ -1,20 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Checkpoint, OpenCheckpoint, RecordedState } from "../bulk/checkpoint.ts";
-import { hashKey, KeyTable, type KeyHash, type TableState } from "./key-table.ts";
+import { hashKey, KeyTable } from "./key-table.ts";
 import { takeLock } from "./lock-file.ts";
+import { codeOf, lineLength, readLine, stateOf, writeLine } from "./record-line.ts";
 
-const heading = /^audience-checkpoint 1 ([0-9a-f-]{36})$/;
-const headingLength = "audience-checkpoint 1 ".length + 36 + 1;
-/** Twelve bytes of hash in base64url, the state's letter, a line break. */
-const lineLength = 18;
-const hashLength = 16;
-const newline = 10;
+const preface = "audience-checkpoint 1 ";
+const heading = /^audience-checkpoint 1 ([0-9a-f-]{36})\n$/;
+const headingLength = preface.length + 36 + 1;
 const chunkLength = lineLength * 65_536;
-
-const letters = ["-", "s", "d"] as const;
-const states: readonly (RecordedState | undefined)[] = [undefined, "succeeded", "in-doubt"];
 
 /**
  * Keeps a run's rows in an append-only file, one line of 18 bytes a row, so that a run that was killed goes on where it
@@ -28,10 +23,11 @@ const states: readonly (RecordedState | undefined)[] = [undefined, "succeeded", 
  * ```
  */
 export function fileCheckpoint(path: string): Checkpoint {
+  if (typeof path !== "string" || path === "") throw new TypeError("fileCheckpoint takes the path of a file, as a text.");
   const file = resolve(path);
   return {
     async open() {
-      const unlock = takeLock(file);
+      const unlock = await takeLock(file);
       try {
         return new OpenFile(file, unlock);
       } catch (error) {
@@ -54,14 +50,15 @@ class OpenFile implements OpenCheckpoint {
     this.#file = file;
     this.#unlock = unlock;
     // Made if it is not there, but not opened for appending: what a failed write leaves, the next one writes over.
-    closeSync(openSync(file, "a"));
+    closeSync(openSync(file, "a", 0o600));
     this.#handle = openSync(file, "r+");
     try {
       const { size } = fstatSync(this.#handle);
       this.id = this.#readHeading(size) ?? this.#writeHeading();
-      this.#length = headingLength + Math.floor(Math.max(0, size - headingLength) / lineLength) * lineLength;
-      this.#table = new KeyTable(this.#length / lineLength);
-      this.#readLines(this.#length);
+      const lines = Math.floor(Math.max(0, size - headingLength) / lineLength);
+      this.#table = new KeyTable(lines);
+      this.#length = this.#readLines(headingLength + lines * lineLength);
+      // What stands behind the last whole line was torn by a crash.
       ftruncateSync(this.#handle, this.#length);
     } catch (error) {
       closeSync(this.#handle);
@@ -70,92 +67,105 @@ class OpenFile implements OpenCheckpoint {
   }
 
   stateOf(key: string): RecordedState | undefined {
-    return states[this.#table.get(...hashKey(key))];
+    return stateOf(this.#table.get(...hashKey(key)));
   }
 
-  /** In the kernel's hands when this returns: a killed process loses nothing, a machine without power its last lines. */
+  /**
+   * In the kernel's hands when this returns, so that a killed process loses nothing; what is in doubt is on the disk,
+   * so that not even a machine that loses its power sends it again.
+   */
   record(key: string, state: RecordedState | undefined): void {
-    const hash = hashKey(key);
-    // True: `states` holds each RecordedState, and undefined.
-    const coded = states.indexOf(state) as TableState;
-    this.#write(`${encode(hash)}${letters[coded]}\n`, this.#length);
+    const [hash, coded] = [hashKey(key), codeOf(state)];
+    this.#write(writeLine(hash, coded), this.#length);
+    if (state === "in-doubt") this.#guard(() => fdatasyncSync(this.#handle));
     this.#length += lineLength;
     this.#table.set(...hash, coded);
   }
 
   close(): void {
-    closeSync(this.#handle);
-    this.#unlock();
+    try {
+      closeSync(this.#handle);
+    } finally {
+      this.#unlock();
+    }
   }
 
   /** Undefined where there is none yet, or only a torn one. */
   #readHeading(size: number): string | undefined {
-    const bytes = Buffer.alloc(Math.min(size, headingLength));
-    readSync(this.#handle, bytes, 0, bytes.length, 0);
-    const text = bytes.toString("latin1");
-    const id = heading.exec(text.slice(0, -1))?.[1];
-    if (id !== undefined && text.endsWith("\n")) return id;
-    if (size < headingLength && "audience-checkpoint 1 ".startsWith(text.slice(0, 22))) return undefined;
+    const text = this.#readBytes(Buffer.alloc(Math.min(size, headingLength)), 0).toString("latin1");
+    const id = heading.exec(text)?.[1];
+    if (id !== undefined) return id;
+    // Nothing is on record before the heading stands whole.
+    const isTorn = size < headingLength && (preface.startsWith(text) || text.startsWith(preface));
+    if (isTorn || (size <= headingLength && isBlank(text))) return undefined;
     throw new Error(`${this.#file} is not a checkpoint, and is left as it is. Name another file.`);
   }
 
   #writeHeading(): string {
     const id = randomUUID();
-    this.#write(`audience-checkpoint 1 ${id}\n`, 0);
+    this.#write(`${preface}${id}\n`, 0);
     return id;
   }
 
-  #readLines(end: number): void {
-    const chunk = Buffer.alloc(Math.min(chunkLength, end));
+  /** Where the lines end. */
+  #readLines(end: number): number {
+    const chunk = Buffer.alloc(Math.min(chunkLength, end - headingLength));
     for (let at = headingLength; at < end; at += chunk.length) {
-      const length = Math.min(chunk.length, end - at);
-      readSync(this.#handle, chunk, 0, length, at);
-      for (let line = 0; line + lineLength <= length; line += lineLength) this.#readLine(chunk, line, at);
+      const read = this.#readBytes(chunk.subarray(0, Math.min(chunk.length, end - at)), at);
+      for (let line = 0; line < read.length; line += lineLength) {
+        if (readLine(read, line, (a, b, c, state) => this.#table.set(a, b, c, state))) continue;
+        if (!this.#isBlankFrom(at + line, end)) throw this.#damaged(at + line);
+        return at + line;
+      }
     }
+    return end;
   }
 
-  #readLine(chunk: Buffer, line: number, at: number): void {
-    const coded = stateByLetter[chunk[line + hashLength]!]!;
-    if (coded === noState || chunk[line + lineLength - 1] !== newline) {
-      throw new Error(`${this.#file} is damaged at byte ${at + line}. Restore it, or begin anew with another file.`);
+  /** A machine that lost its power may have made room for lines that it never wrote. */
+  #isBlankFrom(from: number, end: number): boolean {
+    const chunk = Buffer.alloc(Math.min(chunkLength, end - from));
+    for (let at = from; at < end; at += chunk.length) {
+      const read = this.#readBytes(chunk.subarray(0, Math.min(chunk.length, end - at)), at);
+      if (read.some((byte) => byte !== 0)) return false;
     }
-    const [first, second] = [readBits(chunk, line), readBits(chunk, line + 4)];
-    const [third, fourth] = [readBits(chunk, line + 8), readBits(chunk, line + 12)];
-    const a = ((first << 8) | (second >>> 16)) >>> 0;
-    const b = ((second << 16) | (third >>> 8)) >>> 0;
-    // True: the table of letters holds nothing else but noState.
-    this.#table.set(a, b, ((third << 24) | fourth) >>> 0, coded as TableState);
+    return true;
+  }
+
+  #readBytes(into: Buffer, at: number): Buffer {
+    for (let read = 0; read < into.length; ) {
+      const bytes = readSync(this.#handle, into, read, into.length - read, at + read);
+      if (bytes === 0) throw this.#damaged(at + read);
+      read += bytes;
+    }
+    return into;
   }
 
   #write(text: string, at: number): void {
     const bytes = Buffer.from(text, "latin1");
-    try {
+    this.#guard(() => {
       for (let written = 0; written < bytes.length; ) {
         written += writeSync(this.#handle, bytes, written, bytes.length - written, at + written);
       }
+    });
+  }
+
+  #guard(work: () => void): void {
+    try {
+      work();
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new Error(`The checkpoint ${this.#file} cannot be written (${reason}); the run stops, so that it does not lose track.`, { cause });
+      throw new Error(
+        `The checkpoint ${this.#file} cannot be written (${reason}); the run stops, so that it does not lose track.`,
+        { cause },
+      );
     }
+  }
+
+  #damaged(at: number): Error {
+    return new Error(`${this.#file} is damaged at byte ${at}. Restore it, or begin anew with another file.`);
   }
 }
 
-function encode(hash: KeyHash): string {
-  const bytes = Buffer.alloc(12);
-  hash.forEach((word, at) => bytes.writeUInt32BE(word, at * 4));
-  return bytes.toString("base64url");
-}
-
-const noState = 255;
-const stateByLetter = new Uint8Array(256).fill(noState);
-for (const [state, letter] of letters.entries()) stateByLetter[letter.charCodeAt(0)] = state;
-
-const valueByLetter = new Uint8Array(256);
-const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-for (const [value, letter] of [...alphabet].entries()) valueByLetter[letter.charCodeAt(0)] = value;
-
-/** Four letters of base64url as 24 bits, without a text of their own: there may be a million lines. */
-function readBits(chunk: Buffer, at: number): number {
-  const [high, low] = [valueByLetter[chunk[at]!]! << 18, valueByLetter[chunk[at + 1]!]! << 12];
-  return high | low | (valueByLetter[chunk[at + 2]!]! << 6) | valueByLetter[chunk[at + 3]!]!;
+function isBlank(text: string): boolean {
+  return /^\0*$/.test(text);
 }

@@ -1,92 +1,91 @@
-import { closeSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { closeSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
+import { basename, dirname, join } from "node:path";
 
-/** Who holds a file: enough to tell a live process from one that was killed, and a new one with the same id. */
+/** Who has laid a lock file: enough to tell a live process from one that was killed, and a new one with the same id. */
 interface Holder {
   readonly pid: number;
+  /** When the process started, as the kernel counts; empty where it does not tell. */
+  readonly started: string;
   readonly host: string;
-  /** When the process started, as the kernel counts; undefined where it does not tell. */
-  readonly started: string | undefined;
 }
 
-const tries = 5;
+const tries = 8;
+const longestPauseMs = 50;
 
-/** Takes the lock beside a file, and gives what gives it back. Throws where another process, or run, has it. */
-export function takeLock(file: string): () => void {
-  const lock = `${file}.lock`;
-  for (let tried = 0; tried < tries; tried++) {
-    if (create(lock)) return () => unlinkSync(lock);
-    const holder = read(lock);
-    // Gone in between, or left behind by a process that was killed.
-    if (holder !== "gone" && isAlive(holder, lock)) throw inUse(file, lock, holder);
-    remove(lock);
-  }
-  throw new Error(`The checkpoint ${file} is fought over: its lock ${lock} keeps coming back. Try again.`);
-}
-
-function create(lock: string): boolean {
-  let handle: number;
-  try {
-    handle = openSync(lock, "wx");
-  } catch (error) {
-    if (codeOf(error) === "EEXIST") return false;
-    throw error;
-  }
-  const me: Holder = { pid: process.pid, host: hostname(), started: startOf(process.pid) };
-  writeSync(handle, JSON.stringify(me));
-  closeSync(handle);
-  return true;
-}
-
-function read(lock: string): Holder | "gone" {
-  let text: string;
-  try {
-    text = readFileSync(lock, "utf8");
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return "gone";
-    throw error;
-  }
-  try {
-    // Written by `create` alone; a torn one is judged by what can be read of it.
-    return JSON.parse(text) as Holder;
-  } catch {
-    return { pid: 0, host: hostname(), started: undefined };
+/**
+ * Takes the lock on a file, and gives what gives it back. Rejects where another process, or another run, has it.
+ *
+ * Each holder lays a file of its own beside it, whose name says who it is, and then looks for others: so nothing is
+ * ever taken over, and clearing away what a killed process left can never hit a live one. Two that come at once may
+ * both see the other; both step back, and come again.
+ */
+export async function takeLock(file: string): Promise<() => void> {
+  for (let tried = 1; ; tried++) {
+    const own = lay(file);
+    const other = others(file, own).find(({ holder, path }) => isAlive(holder) || clearAway(path));
+    if (!other) return () => rmSync(own, { force: true });
+    rmSync(own, { force: true });
+    if (tried === tries || other.holder.host !== hostName()) throw inUse(file, other);
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * longestPauseMs));
   }
 }
 
-function isAlive({ pid, host, started }: Holder, lock: string): boolean {
-  if (host !== hostname()) {
-    throw new Error(`The checkpoint is held by process ${pid} on ${host}. If that machine is gone, delete ${lock}.`);
-  }
+/** Made in one step with all that it says, so that nobody can read half of it. */
+function lay(file: string): string {
+  const path = `${file}.lock-${process.pid}-${startOf(process.pid)}-${randomBytes(4).toString("hex")}@${hostName()}`;
+  closeSync(openSync(path, "wx", 0o600));
+  return path;
+}
+
+function others(file: string, own: string): { holder: Holder; path: string }[] {
+  const [folder, prefix] = [dirname(file), `${basename(file)}.lock-`];
+  return readdirSync(folder)
+    .filter((name) => name.startsWith(prefix) && name !== basename(own))
+    .flatMap((name) => {
+      const [, pid, started = "", host = ""] = /^(\d+)-(\d*)-[0-9a-f]{8}@(.*)$/.exec(name.slice(prefix.length)) ?? [];
+      return pid === undefined ? [] : [{ holder: { pid: Number(pid), started, host }, path: join(folder, name) }];
+    });
+}
+
+/** A process of another machine cannot be asked after, so it counts as alive. */
+function isAlive({ pid, started, host }: Holder): boolean {
+  if (host !== hostName()) return true;
   try {
     process.kill(pid, 0);
   } catch (error) {
+    // Anything else is a live process of somebody else.
     if (codeOf(error) === "ESRCH") return false;
   }
   // The id may belong to another process by now.
-  return pid > 0 && (started === undefined || started === startOf(pid));
+  return started === "" || started === startOf(pid);
 }
 
-function startOf(pid: number): string | undefined {
+function clearAway(path: string): false {
+  rmSync(path, { force: true });
+  return false;
+}
+
+function startOf(pid: number): string {
   try {
-    // The 22nd field; the second, the name in brackets, may hold spaces.
-    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ")[19];
+    // The 22nd field; the second, the name in brackets, may hold spaces and brackets.
+    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ")[19] ?? "";
   } catch {
-    return undefined;
+    return "";
   }
 }
 
-function remove(lock: string): void {
-  try {
-    unlinkSync(lock);
-  } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
-  }
+/** As a part of a file's name. */
+function hostName(): string {
+  return encodeURIComponent(hostname()).slice(0, 64);
 }
 
-function inUse(file: string, lock: string, { pid }: Holder): Error {
-  const who = pid === process.pid ? "another run of this process" : `process ${pid}`;
-  return new Error(`The checkpoint ${file} is in use by ${who}. One run at a time; if that is wrong, delete ${lock}.`);
+function inUse(file: string, { holder: { pid, host }, path }: { holder: Holder; path: string }): Error {
+  const isHere = host === hostName();
+  const who = !isHere ? `process ${pid} on ${host}` : pid === process.pid ? "another run of this process" : `process ${pid}`;
+  const remedy = `if ${isHere ? "that is wrong" : "that machine is gone"}, delete ${path}`;
+  return new Error(`The checkpoint ${file} is in use by ${who}. One run at a time; ${remedy}.`);
 }
 
 function codeOf(error: unknown): unknown {

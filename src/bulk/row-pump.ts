@@ -1,0 +1,202 @@
+import { AbortError, ConfigurationError, isAudienceError } from "../errors.ts";
+import { onAbort } from "../on-abort.ts";
+import { closedError } from "../transport/session.ts";
+import type { OpenCheckpoint } from "./checkpoint.ts";
+import { Intake, type ReadyRow } from "./intake.ts";
+import type { BulkOptions } from "./options.ts";
+import type { BulkResult, BulkSummary } from "./result.ts";
+import { callRow, type BulkCall, type RowEnd } from "./row-call.ts";
+import type { RowSource } from "./rows.ts";
+import { stopsByDefault } from "./stop-when.ts";
+import { Tally } from "./tally.ts";
+
+/** What a run needs of its client. */
+export interface BulkClient {
+  readonly isClosed: () => boolean;
+  /** How long so many more calls take; undefined where no limit is kept. */
+  readonly estimateMs: (calls: number) => number | undefined;
+  readonly now: () => number;
+}
+
+const defaultConcurrency = 10;
+
+/**
+ * Many rows, a few at a time. A row is read when there is room for it: it takes up room until its end is on record and
+ * the consumer is done with its result, so a slow consumer holds the reading back.
+ */
+export class RowPump<Row, Value> {
+  readonly #source: RowSource<Row>;
+  readonly #call: BulkCall<Row, Value>;
+  readonly #options: BulkOptions<Row>;
+  readonly #client: BulkClient;
+  readonly #tally: Tally;
+  readonly #concurrency: number;
+  /** Aborted, nothing new is begun. */
+  readonly #stop = new AbortController();
+  readonly #ended: BulkResult<Row, Value>[] = [];
+  /** Rows that were read and have not ended. */
+  #underWay = 0;
+  /** Whether the consumer is at work on a result. */
+  #isTaken = false;
+  #isReadingOver = false;
+  #failure: { error: unknown } | undefined;
+  #onChange: () => void = () => {};
+  #onRoom: () => void = () => {};
+
+  constructor(source: RowSource<Row>, call: BulkCall<Row, Value>, options: BulkOptions<Row>, client: BulkClient) {
+    this.#source = source;
+    this.#call = call;
+    this.#options = options;
+    this.#client = client;
+    this.#concurrency = options.concurrency ?? defaultConcurrency;
+    this.#tally = new Tally(client.now);
+  }
+
+  /** Every row's result; rejects in the end with what stopped the run. Left early, it lets what is in flight end. */
+  async *results(): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
+    const { signal } = this.#options;
+    const forget = signal && onAbort(signal, () => this.#fail(abortError(signal)));
+    let checkpoint: OpenCheckpoint | undefined;
+    try {
+      this.#tally.begin();
+      checkpoint = this.#stop.signal.aborted ? undefined : await this.#options.checkpoint?.open();
+      void this.#read(checkpoint);
+      for (let next = await this.#next(); next; next = await this.#next()) yield next;
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      forget?.();
+      await this.#wind(checkpoint);
+    }
+  }
+
+  summary(): BulkSummary {
+    return this.#tally.summary();
+  }
+
+  /** The next result; undefined once there will be none. */
+  async #next(): Promise<BulkResult<Row, Value> | undefined> {
+    this.#isTaken = false;
+    this.#onRoom();
+    for (;;) {
+      const result = this.#ended.shift();
+      this.#isTaken = result !== undefined;
+      if (result) return result;
+      if (this.#underWay === 0 && (this.#isReadingOver || this.#stop.signal.aborted)) return undefined;
+      await this.#change();
+    }
+  }
+
+  /** Begins nothing more, and is over when what is in flight has ended and all is closed. Rejects with the first failure. */
+  async #wind(checkpoint: OpenCheckpoint | undefined): Promise<void> {
+    this.#stop.abort();
+    this.#onRoom();
+    while (this.#underWay > 0) await this.#change();
+    await this.#heed(() => checkpoint?.close());
+    await this.#heed(() => this.#source.close());
+    if (this.#failure) throw this.#failure.error;
+  }
+
+  get #hasRoom(): boolean {
+    return this.#underWay + this.#ended.length + Number(this.#isTaken) < this.#concurrency;
+  }
+
+  async #read(checkpoint: OpenCheckpoint | undefined): Promise<void> {
+    const { signal: stop } = this.#stop;
+    const intake = new Intake(this.#options, { checkpoint, stop, onRecordFailure: (error) => this.#fail(error) });
+    await this.#heed(async () => {
+      for (let index = 0; ; index++) {
+        while (!this.#hasRoom && !stop.aborted) await this.#room();
+        if (stop.aborted) return;
+        const next = await this.#source.next();
+        if (stop.aborted || next.done) return;
+        if (this.#client.isClosed()) throw closedError();
+        await this.#takeIn(intake, next.value, index);
+      }
+    });
+    this.#isReadingOver = true;
+    this.#onChange();
+  }
+
+  /** Resolves when the row's call has begun. A row whose run is stopped before that has no end, and no result. */
+  async #takeIn(intake: Intake<Row>, item: Row, index: number): Promise<void> {
+    this.#underWay++;
+    let row: ReadyRow | undefined;
+    await this.#heed(async () => (row = await intake.next(item, index)));
+    if (row === undefined || this.#stop.signal.aborted) this.#underWay--;
+    else if ("end" in row) this.#end({ index, key: row.key, item, ...row.end }, row.isNews);
+    else void callRow(item, row.key, { call: this.#call, companion: row.companion }).then(this.#ender(item, index, row.key));
+  }
+
+  #ender(item: Row, index: number, key: string): (end: RowEnd<Value>) => void {
+    return (end) => this.#end({ index, key, item, ...end }, true);
+  }
+
+  #end(result: BulkResult<Row, Value>, isNews: boolean): void {
+    this.#tally.add(result.status);
+    this.#underWay--;
+    this.#ended.push(result);
+    if (isNews && "error" in result) this.#judge(result.error);
+    this.#reportProgress();
+    this.#onChange();
+  }
+
+  /** Whether the error is one that every other row would meet too. */
+  #judge(error: unknown): void {
+    if (this.#stop.signal.aborted) return;
+    try {
+      if (this.#stopsAt(error)) this.#fail(error);
+    } catch (thrown) {
+      this.#fail(thrown);
+    }
+  }
+
+  #stopsAt(error: unknown): boolean {
+    if (this.#client.isClosed() && isAudienceError(error) && error.code === "rate_limit_wait") return true;
+    const stops: unknown = (this.#options.stopWhen ?? stopsByDefault)(error);
+    // A promise would be taken for a yes.
+    if (typeof stops === "object" && stops !== null) throw new ConfigurationError("stopWhen must give true or false, at once.");
+    return Boolean(stops);
+  }
+
+  /** The first failure of the run is the one it ends with. */
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#stop.abort(error);
+    this.#onRoom();
+    this.#onChange();
+  }
+
+  async #heed(work: () => unknown): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #reportProgress(): void {
+    const { onProgress, total = this.#source.length } = this.#options;
+    if (!onProgress) return;
+    const progress = this.#tally.progress(total, { underWay: this.#underWay, estimateMs: this.#client.estimateMs });
+    // As with hooks: what looks on changes nothing, neither by throwing nor by a promise that rejects.
+    try {
+      const looked: unknown = onProgress(progress);
+      if (looked instanceof Promise) looked.catch(() => undefined);
+    } catch {
+      return;
+    }
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => (this.#onChange = resolve));
+  }
+
+  #room(): Promise<void> {
+    return new Promise((resolve) => (this.#onRoom = resolve));
+  }
+}
+
+function abortError(signal: AbortSignal): AbortError {
+  return new AbortError({ message: "The run was aborted.", outcome: "unknown", cause: signal.reason });
+}

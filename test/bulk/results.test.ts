@@ -1,0 +1,229 @@
+import { AudienceClient, ConfigurationError, ValidationError, type BulkRequest } from "audience-sdk";
+import { describe, expect, it } from "vitest";
+import { endOf, row, rows, setting } from "./setting.ts";
+
+describe("Each row has one result", () => {
+  it("with its index, its key, the row itself and what its call gave", async () => {
+    const { audience, upsert, emails } = setting();
+
+    const { results } = await endOf(audience.bulk(rows(3), upsert, { key: ({ email }) => email }));
+
+    expect(results.toSorted((a, b) => a.index - b.index)).toEqual(
+      rows(3).map((item, index) => ({
+        index,
+        key: item.email,
+        item,
+        status: "succeeded",
+        value: expect.objectContaining({ type: "profile" }),
+      })),
+    );
+    expect(emails()).toEqual(rows(3).map(({ email }) => email));
+  });
+
+  it("named by its index where no key is given", async () => {
+    const { audience, upsert } = setting();
+
+    const { results } = await endOf(audience.bulk(rows(2), upsert, { concurrency: 1 }));
+
+    expect(results.map(({ key }) => key)).toEqual(["0", "1"]);
+  });
+
+  it("invalid, and not sent, where it does not fit the rules", async () => {
+    const { audience, mock, upsert } = setting();
+
+    const { results, error } = await endOf(audience.bulk([row(0), { ...row(1), email: "nobody" }, row(2)], upsert));
+
+    const invalid = results.find(({ index }) => index === 1);
+    expect(invalid).toMatchObject({ status: "invalid", error: expect.any(ValidationError) });
+    expect(error).toBeUndefined();
+    expect(mock.requests).toHaveLength(2);
+  });
+
+  it.each([
+    ["400", "failed", "not-applied"],
+    ["500", "unknown", "unknown"],
+  ])("failed or unknown, as the error's outcome says: %s", async (fault, status, outcome) => {
+    const { audience, upsert } = setting(
+      fault === "500" ? { faults: [{ kind: "500-before", times: 1 }] } : {},
+      { maxRetries: 0 },
+    );
+    const call = (item: ReturnType<typeof row>, request: BulkRequest) =>
+      fault === "500" ? upsert(item, request) : audience.v1.contactGroups.get("no-such-list", request);
+
+    const { results, error } = await endOf(audience.bulk(rows(1), call));
+
+    // A 404 of a read says only that this one is not there.
+    expect(results).toMatchObject([{ status, error: { outcome } }]);
+    expect(error).toBeUndefined();
+  });
+
+  it("failed, where its call throws of its own accord, at once or later", async () => {
+    const { audience } = setting();
+    const thrown = new TypeError("no such thing");
+    const call = ({ email }: { email: string }) => {
+      if (email === "row-0@example.com") throw thrown;
+      return Promise.reject(thrown);
+    };
+
+    const { results, error } = await endOf(audience.bulk(rows(2), call));
+
+    expect(results).toMatchObject([
+      { status: "failed", error: thrown },
+      { status: "failed", error: thrown },
+    ]);
+    expect(error).toBeUndefined();
+  });
+
+  it("invalid, where reading it throws", async () => {
+    const { audience, upsert } = setting();
+    const hostile = Object.defineProperty(row(0), "email", {
+      enumerable: true,
+      get() {
+        throw new Error("not today");
+      },
+    });
+
+    const { results, error } = await endOf(audience.bulk([hostile, row(1)], upsert));
+
+    expect(results.map(({ status }) => status)).toEqual(["invalid", "succeeded"]);
+    expect(error).toBeUndefined();
+  });
+});
+
+describe("The summary", () => {
+  const expected = { total: 3, succeeded: 2, invalid: 1, failed: 0, unknown: 0, skipped: 0, durationMs: expect.any(Number) };
+  const three = () => [row(0), { ...row(1), email: "nobody" }, row(2)];
+
+  it("carries the run out itself where nobody iterates it", async () => {
+    const { audience, upsert, emails } = setting();
+
+    expect(await audience.bulk(three(), upsert).summary()).toEqual(expected);
+    expect(emails()).toEqual([row(0).email, row(2).email]);
+  });
+
+  it("comes after the loop", async () => {
+    const { audience, upsert } = setting();
+    const run = audience.bulk(three(), upsert);
+
+    const { results } = await endOf(run);
+
+    expect(results).toHaveLength(3);
+    expect(await run.summary()).toEqual(expected);
+  });
+
+  it("may be asked for before the loop, which still gets every result", async () => {
+    const { audience, upsert } = setting();
+    const run = audience.bulk(three(), upsert);
+
+    const [summary, { results }] = await Promise.all([run.summary(), endOf(run)]);
+
+    expect(results).toHaveLength(3);
+    expect(summary).toEqual(expected);
+  });
+
+  it("is the same however often it is asked for", async () => {
+    const { audience, mock, upsert } = setting();
+    const run = audience.bulk(three(), upsert);
+
+    const summaries = await Promise.all([run.summary(), run.summary()]);
+
+    expect([...summaries, await run.summary()]).toEqual([expected, expected, expected]);
+    expect(mock.requests).toHaveLength(2);
+  });
+
+  it("of a loop that was left early tells what had ended by then", async () => {
+    const { audience, upsert, emails } = setting();
+    const run = audience.bulk(rows(100), upsert, { concurrency: 3 });
+
+    for await (const _ of run) break;
+
+    const { total, succeeded } = await run.summary();
+    expect(succeeded).toBe(emails().length);
+    expect(total).toBeLessThanOrEqual(4);
+  });
+});
+
+describe("A run", () => {
+  it("sends nothing until it is iterated or asked for its summary", async () => {
+    const { audience, upsert, mock } = setting();
+    let isBegun = false;
+    const source = {
+      [Symbol.iterator]() {
+        isBegun = true;
+        return rows(1)[Symbol.iterator]();
+      },
+    };
+
+    const run = audience.bulk(source, upsert);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect({ isBegun, requests: mock.requests.length }).toEqual({ isBegun: false, requests: 0 });
+
+    await run.summary();
+    expect({ isBegun, requests: mock.requests.length }).toEqual({ isBegun: true, requests: 1 });
+  });
+
+  it("is iterated once", async () => {
+    const { audience, upsert, mock } = setting();
+    const run = audience.bulk(rows(2), upsert);
+    await run.summary();
+
+    expect((await endOf(run)).error).toBeInstanceOf(ConfigurationError);
+    expect(mock.requests).toHaveLength(2);
+  });
+
+  it.each([
+    [{ concurrency: 0 }, /concurrency/],
+    [{ concurency: 2 }, /concurrency/],
+    [{ total: -1 }, /total/],
+    [{ key: "email" }, /key/],
+    [{ signal: {} }, /signal/],
+  ])("refuses options that are wrong, and names them: %j", (options, message) => {
+    const { audience, upsert } = setting();
+
+    expect(() => audience.bulk(rows(1), upsert, options as never)).toThrow(message);
+    expect(() => audience.bulk(rows(1), upsert, options as never)).toThrow(ConfigurationError);
+  });
+
+  it("refuses rows that cannot be iterated, and a call that is no function", () => {
+    const { audience, upsert } = setting();
+
+    expect(() => audience.bulk({ length: 3 } as never, upsert)).toThrow(/iterable/);
+    expect(() => audience.bulk("abc" as never, upsert as never)).toThrow(ConfigurationError);
+    expect(() => audience.bulk(rows(1), undefined as never)).toThrow(/call/);
+  });
+});
+
+describe("The request", () => {
+  it("carries the run's signal, the last priority and the row's key", async () => {
+    const { audience } = setting();
+    const seen: BulkRequest[] = [];
+
+    await audience.bulk(rows(1), (_, request) => void seen.push(request), { key: ({ email }) => email }).summary();
+
+    expect(seen).toMatchObject([{ priority: 9, signal: expect.any(AbortSignal) }]);
+    expect(seen[0]?.key).toBe("row-0@example.com");
+  });
+
+  it("may be spread into other options", async () => {
+    const { audience, mock } = setting({ faults: [{ kind: "500-before", times: 1 }] });
+    const call = (item: ReturnType<typeof row>, request: BulkRequest) =>
+      audience.v1.customers.upsert(item, { ...request, maxRetries: 0 });
+
+    const { results } = await endOf(audience.bulk(rows(2), call, { concurrency: 1 }));
+
+    expect(results.map(({ status }) => status)).toEqual(["unknown", "succeeded"]);
+    expect(mock.requests).toHaveLength(2);
+  });
+
+  it("makes a row wait where the client's own patience would have ended", async () => {
+    const mock = setting().mock;
+    const audience = new AudienceClient({
+      ...mock.clientOptions,
+      rateLimiter: { windows: [{ limit: 1, intervalMs: 30 }], maxWaitMs: 0 },
+      deadlineMs: 40,
+    });
+    const call = (item: ReturnType<typeof row>, request: BulkRequest) => audience.v1.customers.upsert(item, request);
+
+    expect(await audience.bulk(rows(4), call).summary()).toMatchObject({ succeeded: 4 });
+  });
+});

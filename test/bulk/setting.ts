@@ -1,0 +1,86 @@
+import { AudienceClient, type BulkRequest, type BulkResult, type BulkRun } from "audience-sdk";
+import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
+import type { OpenCheckpoint, RecordedState } from "audience-sdk/checkpoint";
+
+/** A contact whose writes are the same when they are done twice. */
+export interface Row {
+  email: string;
+  email_opt_in: "SUBSCRIBED" | "NON_SUBSCRIBED" | "UNSUBSCRIBED";
+}
+
+/** `n` contacts, `row-0@example.com` and on. */
+export function rows(n: number): Row[] {
+  return Array.from({ length: n }, (_, index) => row(index));
+}
+
+export function row(index: number): Row {
+  return { email: `row-${index}@example.com`, email_opt_in: "SUBSCRIBED" };
+}
+
+type ClientOptions = NonNullable<ConstructorParameters<typeof AudienceClient>[0]>;
+
+/** A mock, a client that talks to it in process, and the usual call: a row is upserted. */
+export function setting(mockOptions: MockServiceOptions = {}, clientOptions: ClientOptions = {}) {
+  const mock = createMockService(mockOptions);
+  const audience = new AudienceClient({ ...mock.clientOptions, ...clientOptions });
+  const upsert = (contact: Row, request: BulkRequest) => audience.v1.customers.upsert(contact, request);
+  const emails = () => mock.organization("mock-organization").contacts.map(({ email }) => email);
+  return { mock, audience, upsert, emails };
+}
+
+/** All results of a run, and what it rejected with. */
+export async function endOf<R, V>(run: BulkRun<R, V>): Promise<{ results: BulkResult<R, V>[]; error?: unknown }> {
+  const results: BulkResult<R, V>[] = [];
+  try {
+    for await (const result of run) results.push(result);
+    return { results };
+  } catch (error) {
+    return { results, error };
+  }
+}
+
+/** A checkpoint in memory that tells what was asked of it, in order. */
+export class LoggedCheckpoint implements OpenCheckpoint {
+  readonly id = "checkpoint-1";
+  readonly log: string[] = [];
+  readonly states = new Map<string, RecordedState>();
+  /** Thrown by the next call of the method. */
+  readonly fails = new Map<"open" | "stateOf" | "record" | "close", unknown>();
+
+  async open(): Promise<this> {
+    this.#step("open", "open");
+    return this;
+  }
+
+  stateOf(key: string): RecordedState | undefined {
+    this.#step("stateOf");
+    return this.states.get(key);
+  }
+
+  async record(key: string, state: RecordedState | undefined): Promise<void> {
+    this.#step("record", `${key}: ${state ?? "nothing"}`);
+    if (state === undefined) this.states.delete(key);
+    else this.states.set(key, state);
+  }
+
+  async close(): Promise<void> {
+    this.#step("close", "close");
+  }
+
+  #step(method: "open" | "stateOf" | "record" | "close", line?: string): void {
+    if (this.fails.has(method)) throw this.fails.get(method);
+    if (line !== undefined) this.log.push(line);
+  }
+}
+
+/** A promise, and what ends it. */
+export function gate<T = void>(): { opened: Promise<T>; open: (value: T) => void } {
+  let open: (value: T) => void = () => {};
+  const opened = new Promise<T>((resolve) => (open = resolve));
+  return { opened, open };
+}
+
+/** Lets everything happen that needs no timer and no socket. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+}

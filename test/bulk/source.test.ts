@@ -1,0 +1,220 @@
+import { AbortError } from "audience-sdk";
+import { describe, expect, it } from "vitest";
+import { endOf, gate, LoggedCheckpoint, row, rows, setting, settled, type Row } from "./setting.ts";
+
+describe("Rows may come from any iterable", () => {
+  it.each([
+    ["an array", () => rows(3)],
+    ["a set", () => new Set(rows(3))],
+    ["a generator", () => rows(3).values()],
+    [
+      "an async generator",
+      async function* () {
+        yield* rows(3);
+      },
+    ],
+    ["a stream", () => new Response("x").body && ReadableStream.from(rows(3))],
+  ] as [string, () => Iterable<Row>][])("%s", async (_, source) => {
+    const { audience, upsert, emails } = setting();
+
+    expect(await audience.bulk(source(), upsert).summary()).toMatchObject({ total: 3, succeeded: 3 });
+    expect(emails()).toEqual(rows(3).map(({ email }) => email));
+  });
+
+  it("an iterator that has no return(), left early", async () => {
+    const { audience, upsert } = setting();
+    let next = 0;
+    const source = { [Symbol.iterator]: () => ({ next: () => ({ done: false, value: row(next++) }) }) };
+
+    for await (const _ of audience.bulk(source, upsert, { concurrency: 2 })) break;
+
+    expect(next).toBeLessThanOrEqual(3);
+  });
+});
+
+describe("Rows are read only as fast as they are sent", () => {
+  it("and as their results are taken: one that is read waits for room", async () => {
+    const { audience } = setting();
+    const log: string[] = [];
+    function* source() {
+      for (const each of rows(4)) {
+        log.push(`read ${each.email[4]}`);
+        yield each;
+      }
+    }
+    const run = audience.bulk(source(), ({ email }) => void log.push(`call ${email[4]}`), { concurrency: 1 });
+
+    for await (const { index } of run) {
+      log.push(`take ${index}`);
+      await settled();
+    }
+
+    expect(log).toEqual([
+      ...["read 0", "call 0", "take 0", "read 1", "call 1", "take 1"],
+      ...["read 2", "call 2", "take 2", "read 3", "call 3", "take 3"],
+    ]);
+  });
+
+  it("at most `concurrency` rows are read and not taken, however slow the consumer is", async () => {
+    const { audience, upsert } = setting();
+    let [read, taken, most] = [0, 0, 0];
+    function* source() {
+      for (const each of rows(60)) {
+        most = Math.max(most, ++read - taken);
+        yield each;
+      }
+    }
+
+    for await (const _ of audience.bulk(source(), upsert, { concurrency: 5 })) {
+      taken++;
+      await settled();
+    }
+
+    expect({ read, most }).toEqual({ read: 60, most: 5 });
+  });
+
+  it("at most `concurrency` calls are under way", async () => {
+    const { audience } = setting();
+    let [underWay, most] = [0, 0];
+    const call = async () => {
+      most = Math.max(most, ++underWay);
+      await settled();
+      underWay--;
+    };
+
+    await audience.bulk(rows(20), call, { concurrency: 4 }).summary();
+
+    expect(most).toBe(4);
+  });
+
+  it("the calls begin in the order of the rows, with a checkpoint too", async () => {
+    const { audience, mock, upsert } = setting();
+    const twins = rows(40).flatMap((each) => [each, { ...each, email_opt_in: "UNSUBSCRIBED" as const }]);
+    const checkpoint = new LoggedCheckpoint();
+
+    await audience.bulk(twins, upsert, { checkpoint, concurrency: 8 }).summary();
+
+    expect(mock.requests.map(({ body }) => body)).toEqual(twins);
+    expect(mock.organization("mock-organization").contacts.every((contact) => contact.email_opt_in === "UNSUBSCRIBED")).toBe(true);
+  });
+});
+
+describe("A source that fails", () => {
+  it("ends the run with its error, once what is in flight has ended and is recorded", async () => {
+    const { audience, emails } = setting();
+    const error = new Error("the file broke off");
+    const checkpoint = new LoggedCheckpoint();
+    function* source() {
+      yield* rows(3);
+      throw error;
+    }
+    const run = audience.bulk(source(), (item, request) => audience.v1.customers.upsert(item, request), {
+      checkpoint,
+      key: ({ email }) => email,
+    });
+
+    const end = await endOf(run);
+
+    expect(end.error).toBe(error);
+    await expect(run.summary()).rejects.toBe(error);
+    expect(end.results).toHaveLength(3);
+    expect([...checkpoint.states.keys()].toSorted()).toEqual(emails().toSorted());
+    expect(checkpoint.log.at(-1)).toBe("close");
+  });
+
+  it("where it cannot even be begun", async () => {
+    const { audience, upsert } = setting();
+    const error = new Error("no such file");
+    const source = {
+      [Symbol.iterator](): Iterator<Row> {
+        throw error;
+      },
+    };
+
+    await expect(audience.bulk(source, upsert).summary()).rejects.toBe(error);
+  });
+
+  it("in its cleaning up, when the loop is left early: the checkpoint is closed all the same", async () => {
+    const { audience, upsert } = setting();
+    const checkpoint = new LoggedCheckpoint();
+    const error = new Error("cannot close");
+    let next = 0;
+    const source = {
+      [Symbol.iterator]: () => ({
+        next: () => ({ done: false, value: row(next++) }),
+        return: () => {
+          throw error;
+        },
+      }),
+    };
+    const leave = async () => {
+      for await (const _ of audience.bulk(source, upsert, { checkpoint })) break;
+    };
+
+    await expect(leave()).rejects.toBe(error);
+    expect(checkpoint.log.at(-1)).toBe("close");
+  });
+
+  it("is told when the run ends before it, so that it can clean up", async () => {
+    const { audience, upsert } = setting();
+    let isClosed = false;
+    function* source() {
+      try {
+        yield* rows(1_000);
+      } finally {
+        isClosed = true;
+      }
+    }
+
+    for await (const _ of audience.bulk(source(), upsert)) break;
+
+    expect(isClosed).toBe(true);
+  });
+
+  it("that hangs holds up neither an abort nor a loop that is left", async () => {
+    const { audience, upsert, emails } = setting();
+    const source = async function* () {
+      yield row(0);
+      await new Promise<never>(() => {});
+    };
+    const stop = new AbortController();
+    const aborted = endOf(audience.bulk(source(), upsert, { signal: stop.signal }));
+    const left = async () => {
+      for await (const _ of audience.bulk(source(), upsert)) break;
+    };
+    await settled();
+    stop.abort();
+
+    expect((await aborted).error).toBeInstanceOf(AbortError);
+    await left();
+    expect(emails()).toEqual([row(0).email]);
+  });
+});
+
+it("Leaving the loop early begins nothing more, and waits for what is in flight", async () => {
+  const { audience } = setting();
+  const checkpoint = new LoggedCheckpoint();
+  const answers = [gate(), gate(), gate(), gate()];
+  const called: number[] = [];
+  const call = async (item: Row) => {
+    const index = Number(item.email[4]);
+    called.push(index);
+    await answers[index]?.opened;
+  };
+  const left = (async () => {
+    for await (const _ of audience.bulk(rows(4), call, { checkpoint, concurrency: 2, key: (_, index) => `${index}` })) break;
+    checkpoint.log.push("left");
+  })();
+  await settled();
+
+  answers[0]?.open();
+  await settled();
+  expect(checkpoint.log).toEqual(["open", "0: succeeded"]);
+  answers[1]?.open();
+  answers[2]?.open();
+  await left;
+
+  expect(called.length).toBeLessThanOrEqual(3);
+  expect(checkpoint.log.slice(-2)).toEqual(["close", "left"]);
+  expect([...checkpoint.states.keys()]).toEqual(called.map(String));
+});
