@@ -57,7 +57,8 @@ async function takePlace<Body>(
     signal: call.signal,
     goesFirst: call.wasRefused,
     onWait: (waitMs) => settings.observer.waits(call, call.attempts + 1, waitMs),
-    ...(maxWaitMs === Infinity ? {} : { maxWaitMs }),
+    // Where the call says nothing, the limiter's own bound holds.
+    ...(maxWaitMs === Infinity && job.settings.maxWaitMs === undefined ? {} : { maxWaitMs }),
     ...(settings.maxQueued === undefined ? {} : { maxQueued: settings.maxQueued }),
   });
   if (!(place instanceof Promise)) return place;
