@@ -15,9 +15,6 @@ const sent = { wasSent: true } as const;
 const byCode: Readonly<Record<string, Omit<ConnectionFailure, "code">>> = {
   ECONNREFUSED: { reason: "refused", ...notSent },
   ConnectionRefused: { reason: "refused", ...notSent },
-  EHOSTUNREACH: { reason: "other", ...notSent },
-  ENETUNREACH: { reason: "other", ...notSent },
-  EADDRNOTAVAIL: { reason: "other", ...notSent },
   UND_ERR_CONNECT_TIMEOUT: { reason: "other", ...notSent },
   ENOTFOUND: { reason: "dns", ...notSent },
   EAI_AGAIN: { reason: "dns", ...notSent },
@@ -30,9 +27,21 @@ const byCode: Readonly<Record<string, Omit<ConnectionFailure, "code">>> = {
   UND_ERR_SOCKET: { reason: "reset", ...sent },
 };
 
+/** What a socket was at: a failure there is one of a connection that never was, whatever its code. */
+const connecting: Readonly<Record<string, ConnectionFailureReason>> = {
+  connect: "other",
+  getaddrinfo: "dns",
+};
+
 /** Certificates are refused before a request is written. */
 const tlsCode =
   /^(ERR_TLS_|ERR_SSL_|CERT_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_|UNKNOWN_CERTIFICATE|HOSTNAME_MISMATCH|INVALID_CA|EPROTO$)/;
+
+/** A record that cannot be read comes in the middle of a connection. */
+const brokenRecordCode = /BAD_RECORD_MAC/;
+
+/** Node gives this the code of a reset connection. */
+const beforeTls = /before secure TLS connection was established/;
 
 /** By the words of runtimes that give no code (Deno). */
 const byMessage: readonly (readonly [RegExp, Omit<ConnectionFailure, "code">])[] = [
@@ -50,12 +59,7 @@ export function readConnectionFailure(error: unknown): ConnectionFailure {
   const chain = causesOf(error);
   for (const cause of chain) {
     const code = codeOf(cause);
-    if (code === undefined) continue;
-    const known = Object.hasOwn(byCode, code)
-      ? byCode[code]
-      : tlsCode.test(code)
-        ? { reason: "tls" as const, ...notSent }
-        : undefined;
+    const known = code === undefined ? undefined : readCode(code, cause);
     if (known) return { ...known, code };
   }
   for (const cause of chain) {
@@ -64,6 +68,16 @@ export function readConnectionFailure(error: unknown): ConnectionFailure {
     if (known) return { ...known[1], code: undefined };
   }
   return { reason: "other", ...sent, code: chain.map(codeOf).find((code) => code !== undefined) };
+}
+
+function readCode(code: string, cause: unknown): Omit<ConnectionFailure, "code"> | undefined {
+  const known = Object.hasOwn(byCode, code) ? byCode[code] : undefined;
+  const { syscall, message } = cause as { syscall?: unknown; message?: unknown };
+  if (typeof syscall === "string" && Object.hasOwn(connecting, syscall)) {
+    return { reason: known?.reason ?? connecting[syscall] ?? "other", ...notSent };
+  }
+  if (known) return typeof message === "string" && beforeTls.test(message) ? { ...known, ...notSent } : known;
+  return tlsCode.test(code) ? { reason: "tls", wasSent: brokenRecordCode.test(code) } : undefined;
 }
 
 /** What a runtime's decompression says of a body that is not what its `Content-Encoding` names. */

@@ -478,7 +478,6 @@ describe("A connection that fails", () => {
     ["Node's resolver", withCode("ENOTFOUND"), "dns", "not-sent"],
     ["Node's resolver, for now", withCode("EAI_AGAIN"), "dns", "not-sent"],
     ["a connect that takes too long", withCode("UND_ERR_CONNECT_TIMEOUT"), "other", "not-sent"],
-    ["no route", withCode("EHOSTUNREACH"), "other", "not-sent"],
     ["several addresses", new TypeError("fetch failed", { cause: several }), "refused", "not-sent"],
     ["a certificate", withCode("DEPTH_ZERO_SELF_SIGNED_CERT"), "tls", "not-sent"],
     ["a certificate's name", withCode("ERR_TLS_CERT_ALTNAME_INVALID"), "tls", "not-sent"],
