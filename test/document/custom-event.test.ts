@@ -1,16 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { useService } from "./doors.ts";
+import { casesOf, type FieldRow } from "./field-table.ts";
 import { expectNotSent, expectRefusedByService } from "./refusals.ts";
-import { characters, shown, untyped } from "./samples.ts";
+import { characters, untyped } from "./samples.ts";
 
 const EVENTS = "/api/v1/events";
-
-interface Row {
-  field: string;
-  rule: string;
-  allowed: readonly unknown[];
-  forbidden: readonly unknown[];
-}
 
 const filledText = {
   rule: "a text that is not empty",
@@ -19,7 +13,7 @@ const filledText = {
 };
 
 /** The table "Custom event", row by row; where it is silent, what the guide of the client says. */
-const rows: readonly Row[] = [
+const rows: readonly FieldRow[] = [
   { field: "eventName", ...filledText },
   { field: "uniqueIdentifier", ...filledText },
   {
@@ -41,17 +35,12 @@ const rows: readonly Row[] = [
   },
 ];
 
-const cases = (kind: "allowed" | "forbidden") =>
-  rows.flatMap(({ field, rule, [kind]: values }) =>
-    values.map((value) => ({ field, rule, value, shown: shown(value) })),
-  );
-
 describe("a custom event", () => {
   const service = useService();
   const base = { eventName: "page seen", uniqueIdentifier: "seen-1", contact: { email: "ada@example.com" } };
   const send = (event: unknown) => service.audience.v1.events.send(untyped(event));
 
-  it.each(cases("allowed"))("$field is $rule: $shown is recorded", async ({ field, value }) => {
+  it.each(casesOf(rows, "allowed"))("%s is %s: %s is recorded", async (field, _rule, _shown, value) => {
     const event = { ...base, [field]: value };
     await send(event);
 
@@ -59,13 +48,16 @@ describe("a custom event", () => {
     expect(service.books().events).toMatchObject([{ contactId: "ada", ...event }]);
   });
 
-  it.each(cases("forbidden"))("$field is $rule: $shown is not sent", async ({ field, value }) => {
+  it.each(casesOf(rows, "forbidden"))("%s is %s: %s is not sent", async (field, _rule, _shown, value) => {
     await expectNotSent(service, send({ ...base, [field]: value }), field);
   });
 
-  it.each(cases("forbidden"))("$field is $rule: the service refuses $shown", async ({ field, value }) => {
-    await expectRefusedByService(service, EVENTS, { ...base, [field]: value });
-  });
+  it.each(casesOf(rows, "forbidden"))(
+    "%s is %s: the service refuses %s",
+    async (field, _rule, _shown, value) => {
+      await expectRefusedByService(service, EVENTS, { ...base, [field]: value });
+    },
+  );
 
   it.each([
     ["eventName", { ...base, eventName: undefined }],

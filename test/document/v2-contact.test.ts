@@ -1,14 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { now, useService } from "./doors.ts";
+import { casesOf, type FieldRow } from "./field-table.ts";
 import { expectNotSent, expectRefusedByService } from "./refusals.ts";
-import { characters, emailIdentifier, shown, untyped, v2Contact } from "./samples.ts";
+import { characters, emailIdentifier, untyped, v2Contact } from "./samples.ts";
 
-interface Row {
-  field: string;
-  rule: string;
-  allowed: readonly unknown[];
-  forbidden: readonly unknown[];
-  /** The name and value under which it is stored, where the v1 family has the same field. */
+interface Row extends FieldRow {
+  /** The name under which it is stored, where the v1 family has the same field. */
   storedAs?: string;
 }
 
@@ -61,32 +58,33 @@ const rows: readonly Row[] = [
   },
 ];
 
-const cases = (kind: "allowed" | "forbidden") =>
-  rows.flatMap(({ field, rule, storedAs, [kind]: values }) =>
-    values.map((value) => ({ field, rule, storedAs, value, shown: shown(value) })),
-  );
-
 describe("a v2 contact", () => {
   const service = useService();
   const upsert = (contact: unknown) => service.audience.v2.contacts.upsert(untyped(contact));
   const alan = () => service.contact("alan@example.com");
 
-  it.each(cases("allowed"))("$field is $rule: $shown is taken", async ({ field, value, storedAs }) => {
-    const contact = { ...v2Contact(), [field]: value };
-    await upsert(contact);
+  it.each(casesOf(rows, "allowed"))(
+    "%s is %s: %s is taken",
+    async (field, _rule, _shown, value, { storedAs }) => {
+      const contact = { ...v2Contact(), [field]: value };
+      await upsert(contact);
 
-    expect(service.mock.requests).toMatchObject([{ path: "/v2/contacts", status: 200, applied: true }]);
-    expect(service.mock.requests[0]?.body).toEqual(contact);
-    if (storedAs !== undefined) expect(alan()).toMatchObject({ [storedAs]: value });
-  });
+      expect(service.mock.requests).toMatchObject([{ path: "/v2/contacts", status: 200, applied: true }]);
+      expect(service.mock.requests[0]?.body).toEqual(contact);
+      if (storedAs !== undefined) expect(alan()).toMatchObject({ [storedAs]: value });
+    },
+  );
 
-  it.each(cases("forbidden"))("$field is $rule: $shown is not sent", async ({ field, value }) => {
+  it.each(casesOf(rows, "forbidden"))("%s is %s: %s is not sent", async (field, _rule, _shown, value) => {
     await expectNotSent(service, upsert({ ...v2Contact(), [field]: value }), field);
   });
 
-  it.each(cases("forbidden"))("$field is $rule: the service refuses $shown", async ({ field, value }) => {
-    await expectRefusedByService(service, "/v2/contacts", { ...v2Contact(), [field]: value });
-  });
+  it.each(casesOf(rows, "forbidden"))(
+    "%s is %s: the service refuses %s",
+    async (field, _rule, _shown, value) => {
+      await expectRefusedByService(service, "/v2/contacts", { ...v2Contact(), [field]: value });
+    },
+  );
 
   it.each(["firstName", "listIds", "identifiers"])(
     "%s is required: without it nothing is sent",

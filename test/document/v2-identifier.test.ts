@@ -1,15 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { useService } from "./doors.ts";
+import { casesOf, type FieldRow } from "./field-table.ts";
 import { expectNotSent, expectRefusedByService } from "./refusals.ts";
-import { consent, emailIdentifier, phoneIdentifier, shown, untyped, v2Contact } from "./samples.ts";
-
-interface Row {
-  /** Where in the identifier. */
-  path: string;
-  rule: string;
-  allowed: readonly unknown[];
-  forbidden: readonly unknown[];
-}
+import { consent, emailIdentifier, phoneIdentifier, untyped, v2Contact } from "./samples.ts";
 
 const text = { rule: "any text", allowed: ["", "import of 2026"], forbidden: [7, true, {}, null] };
 const noDateTimes = [
@@ -35,21 +28,21 @@ const noAddresses = [
 ];
 
 /** The tables of an identifier and of its `consent`, row by row, on an e-mail identifier. */
-const rows: readonly Row[] = [
+const rows: readonly FieldRow[] = [
   {
-    path: "id",
+    field: "id",
     rule: "an e-mail address",
     allowed: ["a@b", "ALAN@example.com"],
     forbidden: ["", "alan", "a @b", 7, true, null],
   },
   {
-    path: "channels.email.status",
+    field: "channels.email.status",
     rule: "any text",
     allowed: ["subscribed", "unsubscribed", "pending", ""],
     forbidden: [true, 1, {}, null],
   },
   {
-    path: "consent.createdAt",
+    field: "consent.createdAt",
     rule: "a date-time",
     allowed: [
       "2026-01-31T09:30:00Z",
@@ -60,18 +53,13 @@ const rows: readonly Row[] = [
     forbidden: noDateTimes,
   },
   {
-    path: "consent.ip",
+    field: "consent.ip",
     rule: "an IPv4 or IPv6 address",
     allowed: ["192.0.2.1", "0.0.0.0", "::", "2001:DB8::1", "::ffff:192.0.2.1"],
     forbidden: noAddresses,
   },
-  { path: "consent.source", ...text },
+  { field: "consent.source", ...text },
 ];
-
-const cases = (kind: "allowed" | "forbidden") =>
-  rows.flatMap(({ path, rule, [kind]: values }) =>
-    values.map((value) => ({ path, rule, value, shown: shown(value) })),
-  );
 
 /** An e-mail identifier with another value, or none, at one place. */
 function changed(path: string, value: unknown): object {
@@ -90,7 +78,7 @@ describe("a v2 identifier", () => {
   const upsert = (...identifiers: object[]) =>
     service.audience.v2.contacts.upsert(untyped(contactWith(...identifiers)));
 
-  it.each(cases("allowed"))("$path is $rule: $shown is taken", async ({ path, value }) => {
+  it.each(casesOf(rows, "allowed"))("%s is %s: %s is taken", async (path, _rule, _shown, value) => {
     const identifier = changed(path, value);
     await upsert(identifier);
 
@@ -98,13 +86,16 @@ describe("a v2 identifier", () => {
     expect(service.mock.requests[0]?.body).toEqual(contactWith(identifier));
   });
 
-  it.each(cases("forbidden"))("$path is $rule: $shown is not sent", async ({ path, value }) => {
+  it.each(casesOf(rows, "forbidden"))("%s is %s: %s is not sent", async (path, _rule, _shown, value) => {
     await expectNotSent(service, upsert(changed(path, value)), `identifiers.0.${path}`);
   });
 
-  it.each(cases("forbidden"))("$path is $rule: the service refuses $shown", async ({ path, value }) => {
-    await expectRefusedByService(service, "/v2/contacts", contactWith(changed(path, value)));
-  });
+  it.each(casesOf(rows, "forbidden"))(
+    "%s is %s: the service refuses %s",
+    async (path, _rule, _shown, value) => {
+      await expectRefusedByService(service, "/v2/contacts", contactWith(changed(path, value)));
+    },
+  );
 
   const required = [
     "type",

@@ -120,9 +120,9 @@ describe("the schemas and the mock read the service document alike", () => {
     60_000 + 10 * count,
   );
 
-  it.each(namedExceptions)(
-    "differ on $name: $reason",
-    async ({ schemas, mock: service, covers, example }) => {
+  it.each(namedExceptions.map((exception) => [exception.name, exception.reason, exception] as const))(
+    "differ on %s: %s",
+    async (_name, _reason, { schemas, mock: service, covers, example }) => {
       expect(readBySchemas(example)).toBe(schemas);
       expect(await readByMock(example)).toBe(service);
       expect(covers(example)).toBe(true);
