@@ -117,14 +117,8 @@ const hooksAllowed: Record<keyof Hooks, OptionRule> = {
   onThrottle: rules.function,
 };
 
-const limiterAllowed: Record<keyof RateLimiterOptions, OptionRule> = {
-  windows: rules.object,
-  maxWaitMs: rules.waitMs,
-  maxQueued: rules.count,
-  store: rules.object,
-  snapshot: rules.object,
-  clock: rules.function,
-};
+/** Of a limiter's options, those that leave the one limiter of the process as it is. */
+const boundsAllowed = { maxWaitMs: rules.waitMs, maxQueued: rules.count };
 
 /** Reads options and environment. Throws a `ConfigurationError` that names what is wrong, and never shows a value. */
 export function readClientOptions(options: unknown): ClientSettings {
@@ -187,7 +181,7 @@ function readLimiter(option: ClientOptions["rateLimiter"]): {
   if (!keepsTheLimiter(option)) return { limiter: new RateLimiter(option), ...own };
   const { maxWaitMs, maxQueued } = readOptions(
     option ?? {},
-    limiterAllowed,
+    boundsAllowed,
     "rateLimiter",
   ) as RateLimiterOptions;
   return { limiter: processLimiter(), maxWaitMs, maxQueued };

@@ -12,14 +12,12 @@ export async function wait(delayMs: number, signal: AbortSignal): Promise<void> 
 
 function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => {
-        forget();
-        resolve();
-        // One more, as a timer may fire within its last millisecond, and no wait is shortened.
-      },
-      Math.ceil(delayMs) + 1,
-    );
+    const end = () => {
+      forget();
+      resolve();
+    };
+    // One more, as a timer may fire within its last millisecond, and no wait is shortened.
+    const timer = setTimeout(end, Math.ceil(delayMs) + 1);
     const forget = onAbort(signal, () => {
       clearTimeout(timer);
       reject(signal.reason as Error);
