@@ -89,11 +89,16 @@ export class Fleet {
     return this.endings.filter((one) => one.ended === "answered" && (worker ?? one.worker) === one.worker);
   }
 
+  /** One that was killed has no code. */
+  #check(worker: number, code: unknown): void {
+    if (code !== 0 && code !== null) throw new Error(`worker ${worker} ended with code ${String(code)}`);
+  }
+
   async #spawn(task: Task): Promise<void> {
     const worker = this.#children.length;
     const child = fork(this.#program, { env: { ...process.env, FLEET_TASK: JSON.stringify(task) } });
     this.#children.push(child);
-    this.#exits.push(once(child, "exit"));
+    this.#exits.push(once(child, "exit").then(([code]) => this.#check(worker, code)));
     await new Promise<void>((resolve, reject) => {
       child.on("message", (message: WorkerMessage) => {
         if (message === "ready") resolve();

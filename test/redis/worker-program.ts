@@ -7,8 +7,9 @@ import type { Task, WorkerMessage } from "./fleet.ts";
 
 const task = JSON.parse(process.env["FLEET_TASK"] ?? "") as Task; // written by `fleet.ts`
 
-function tell(message: WorkerMessage): void {
-  process.send?.(message);
+/** Resolves when the message is on its way. */
+function tell(message: WorkerMessage): Promise<void> {
+  return new Promise((resolve) => void process.send?.(message, () => resolve()));
 }
 
 /** Errors are logged nowhere on purpose: that Redis goes away is what is tested. */
@@ -31,14 +32,14 @@ async function main(): Promise<void> {
   const store = redisRateLimitStore(await connect(), task.store);
   const rateLimiter = new RateLimiter({ windows: task.windows, store, clock });
   const audience = new AudienceClient({ ...task.service, rateLimiter, maxRetries: 0 });
-  tell("ready");
+  await tell("ready");
   await new Promise((resolve) => process.once("message", resolve));
   const call = async (): Promise<void> => {
     const ended = await audience.v1.contactGroups.get("mock-list").then(
       () => "answered",
       (error: { code: string }) => error.code,
     );
-    tell({ ended });
+    await tell({ ended });
   };
   const calls = Array.from({ length: task.calls }, async (_, index) => {
     await new Promise((resolve) => setTimeout(resolve, index * task.everyMs));

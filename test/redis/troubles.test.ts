@@ -1,0 +1,131 @@
+import { Redis } from "ioredis";
+import { describe, expect, it, type TestContext } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Task } from "./fleet.ts";
+import { MachineRoom } from "./machine-room.ts";
+import { SlowProxy } from "./slow-proxy.ts";
+import { describeWithRedis } from "./with-redis.ts";
+
+// The documented windows, scaled down: the second to 0.8 s, the minute to 4 s.
+const windows = [
+  { limit: 10, intervalMs: 800 },
+  { limit: 40, intervalMs: 4_000 },
+  { limit: 400, intervalMs: 60_000 },
+];
+const clients = ["ioredis", "redis", "ioredis", "redis"] as const;
+const timeout = 60_000;
+
+async function openRoom(test: TestContext): Promise<MachineRoom> {
+  const room = await MachineRoom.open(windows, [5, 80]);
+  test.onTestFinished(() => room.close());
+  return room;
+}
+
+/** Four processes with the same work; `more` is each one's difference. */
+function four(
+  room: MachineRoom,
+  calls: number,
+  more: (worker: number) => Partial<Task> = () => ({}),
+): Task[] {
+  return clients.map((client, worker) => room.task(calls, { client, ...more(worker) }));
+}
+
+describeWithRedis("whatever happens to processes and Redis, no window is passed and every call ends", () => {
+  describe.concurrent("on real processes", () => {
+    it("one is killed amid its calls, and started again", { timeout }, async (test) => {
+      const room = await openRoom(test);
+      const store = { leaseMs: 2_000 };
+      await room.fleet.start(four(room, 12, () => ({ store })));
+      await sleep(1_000);
+      room.fleet.kill(0);
+      await room.fleet.start([room.task(10, { store })]);
+      await room.fleet.done();
+
+      expect(room.refused).toBe(0);
+      for (const worker of [1, 2, 3]) expect(room.fleet.answered(worker)).toHaveLength(12);
+      expect(room.fleet.answered(4)).toHaveLength(10);
+    });
+
+    it("the clock of one is an hour ahead, that of another an hour behind", { timeout }, async (test) => {
+      const room = await openRoom(test);
+      const aheadMs = [3_600_000, -3_600_000, 0, 0];
+      await room.fleet.start(four(room, 8, (worker) => ({ clockAheadMs: aheadMs[worker]! })));
+      await room.fleet.done();
+
+      expect(room.refused).toBe(0);
+      expect(room.fleet.answered()).toHaveLength(32);
+    });
+
+    it.for(["local", "reject"] as const)(
+      "Redis is killed for 3 s and comes back empty, with %j",
+      { timeout },
+      async (onUnavailable, test) => {
+        const room = await openRoom(test);
+        await room.fleet.start(four(room, 26, () => ({ everyMs: 450, store: { onUnavailable } })));
+        await sleep(2_000);
+        await room.redis.kill();
+        await sleep(3_000);
+        await room.redis.start();
+        const backAtMs = performance.now();
+        await room.fleet.done();
+
+        expect(performance.now() - backAtMs).toBeGreaterThan(5_000);
+        expect(room.refused).toBe(0);
+        expect(room.fleet.endings).toHaveLength(104);
+        const ways = new Set(room.fleet.endings.map(({ ended }) => ended));
+        expect([...ways].sort()).toEqual(
+          onUnavailable === "local" ? ["answered"] : ["answered", "rate_limit_wait"],
+        );
+        // They serve again: at 5 s Redis is back, and 5 s later it has heard of every place.
+        for (const worker of [0, 1, 2, 3]) {
+          expect(room.fleet.answered(worker).some(({ atMs }) => atMs > 10_000)).toBe(true);
+        }
+      },
+    );
+
+    it("Redis is flushed", { timeout }, async (test) => {
+      const room = await openRoom(test);
+      await room.fleet.start(four(room, 10));
+      await sleep(1_500);
+      const redis = new Redis(room.redis.port);
+      await redis.flushall();
+      redis.disconnect();
+      await room.fleet.done();
+
+      expect(room.refused).toBe(0);
+      expect(room.fleet.answered()).toHaveLength(40);
+    });
+
+    it("Redis takes half a second to answer", { timeout }, async (test) => {
+      const room = await openRoom(test);
+      const proxy = await SlowProxy.start(room.redis.port, 250);
+      test.onTestFinished(() => proxy.end());
+      await room.fleet.start(four(room, 8, () => ({ redisUrl: proxy.url })));
+      await room.fleet.done();
+
+      expect(room.refused).toBe(0);
+      expect(room.fleet.answered()).toHaveLength(32);
+    });
+
+    it.for([
+      ["local", "answered"],
+      ["reject", "rate_limit_wait"],
+    ] as const)(
+      "Redis takes longer than is waited for, with %j",
+      { timeout },
+      async ([onUnavailable, ended], test) => {
+        const room = await openRoom(test);
+        const proxy = await SlowProxy.start(room.redis.port, 700);
+        test.onTestFinished(() => proxy.end());
+        await room.fleet.start(four(room, 8, () => ({ redisUrl: proxy.url, store: { onUnavailable } })));
+        await room.fleet.done();
+
+        expect(room.refused).toBe(0);
+        expect(room.fleet.endings.map((one) => one.ended)).toEqual(Array(32).fill(ended));
+        if (ended === "rate_limit_wait") {
+          expect(Math.max(...room.fleet.endings.map(({ atMs }) => atMs))).toBeLessThan(3_000);
+        }
+      },
+    );
+  });
+});
