@@ -122,6 +122,12 @@ describe.each(["data", "array", "data-key", "root-key"] as const)(
               expect(profiles.map(({ id }) => id)).toEqual(idsFrom(0, 205));
               expect(profiles[0]).toMatchObject({ id: "c0", attributes: { email: "c0@example.com" } });
             });
+
+            it("a limit over 100 misses nobody, as it is counted as 100", async () => {
+              const profiles = await service.audience.v1.customers.list({ limit: 150 }).toArray();
+
+              expect(profiles.map(({ id }) => id)).toEqual(idsFrom(0, 205));
+            });
           },
         );
       },
