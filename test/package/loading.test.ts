@@ -31,6 +31,7 @@ describe("An entry loads what is promised, and no more", () => {
     ["audience-sdk", ["audience-sdk", "zod"]],
     ["audience-sdk/schemas", ["audience-sdk", "zod"]],
     ["audience-sdk/mock", ["audience-sdk"]],
+    ["audience-sdk/redis", ["audience-sdk"]],
     ["audience-sdk/checkpoint", ["audience-sdk"]],
   ])("%s, by require", async (entry, packages) => {
     const program = `require(${JSON.stringify(entry)}); console.log(JSON.stringify(Object.keys(require.cache)))`;

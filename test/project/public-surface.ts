@@ -181,6 +181,10 @@ export const publicSurface: Record<string, ExportedNames> = {
     values: ["mswHandlers"],
     types: ["MswHandlersOptions"],
   },
+  "audience-sdk/redis": {
+    values: ["redisRateLimitStore"],
+    types: ["IoredisLike", "NodeRedisLike", "RedisLike", "RedisRateLimitStoreOptions"],
+  },
   "audience-sdk/checkpoint": {
     values: ["fileCheckpoint"],
     types: ["Checkpoint", "OpenCheckpoint", "RecordedState"],
