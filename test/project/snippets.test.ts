@@ -31,6 +31,8 @@ beforeEach(() => {
   vi.stubEnv("AUDIENCE_API_KEY", apiKey);
   vi.stubEnv("AUDIENCE_APP_ID", appId);
   vi.stubEnv("SNIPPET_LIST_ID", "mock-list");
+  // A snippet that writes a file writes it where all of this goes away.
+  vi.spyOn(process, "cwd").mockReturnValue(folder);
   for (const level of ["log", "info", "warn", "debug"] as const) vi.spyOn(console, level).mockReturnValue();
 });
 
