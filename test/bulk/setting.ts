@@ -84,3 +84,12 @@ export function gate<T = void>(): { opened: Promise<T>; open: (value: T) => void
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
+
+/** Waits until something has come about that the test has set going. */
+export async function until(hasComeAbout: () => boolean): Promise<void> {
+  const startedMs = performance.now();
+  while (!hasComeAbout()) {
+    if (performance.now() - startedMs > 5_000) throw new Error(`It never came about: ${hasComeAbout}`);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}

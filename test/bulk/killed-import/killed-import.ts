@@ -1,0 +1,93 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createMockService, type MockService } from "audience-sdk/mock";
+import { fileCheckpoint } from "audience-sdk/checkpoint";
+import { importRows, rowOf, type ImportRow } from "./rows.ts";
+
+const child = fileURLToPath(new URL("child.ts", import.meta.url));
+
+/** One life of the importing process. */
+export interface Life {
+  /** The rows that the service was sent, in order. */
+  readonly sent: readonly string[];
+  /** The rows whose success was on record when it began. */
+  readonly recordedBefore: ReadonlySet<string>;
+}
+
+export interface KilledImport {
+  readonly mock: MockService;
+  readonly rows: readonly ImportRow[];
+  readonly lives: readonly Life[];
+  /** What the last life printed. */
+  readonly summary: { total: number; succeeded: number; skipped: number; failed: number; unknown: number; ids: string[] };
+}
+
+/**
+ * Imports rows in a process that is killed so many times, each time at a random moment of its work, against a mock
+ * over real HTTP; and then lets it come to its end.
+ */
+export async function killedImport(o: { rows: number; kills: number; concurrency: number; longestLifeMs: number }): Promise<KilledImport> {
+  const rows = [...importRows(o.rows)];
+  const mock = createMockService({ latencyMs: [10, 60] });
+  const server = await mock.listen({ port: 0 });
+  const folder = await mkdtemp(join(tmpdir(), "killed-import-"));
+  const checkpoint = join(folder, "import.ckpt");
+  const lives: Life[] = [];
+  let printed = "";
+  try {
+    for (let life = 0; life <= o.kills; life++) {
+      const recordedBefore = await recordedIn(checkpoint, rows);
+      const before = mock.requests.length;
+      const args = [server.url, server.clientOptions.apiKey as string, checkpoint, String(o.rows), String(o.concurrency)];
+      const kill = life < o.kills ? { whenAfter: before, afterMs: Math.random() * o.longestLifeMs } : undefined;
+      printed = await live(args, mock, kill);
+      // What the killed process had sent may still be on its way through the mock.
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      lives.push({ sent: mock.requests.slice(before).map(({ body }) => rowOf(body)), recordedBefore });
+    }
+    return { mock, rows, lives, summary: JSON.parse(printed) as KilledImport["summary"] };
+  } finally {
+    await server.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Until it is killed, so long after its first request; or until it ends. Gives what it printed. */
+async function live(
+  args: string[],
+  mock: MockService,
+  kill: { whenAfter: number; afterMs: number } | undefined,
+): Promise<string> {
+  const running = spawn(process.execPath, ["--import", "tsx", child, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  let [printed, errors] = ["", ""];
+  running.stdout.setEncoding("utf8").on("data", (text: string) => (printed += text));
+  running.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));
+  const ended = new Promise<{ code: number | null; by: string | null }>((resolve) =>
+    running.on("close", (code, by) => resolve({ code, by })),
+  );
+  if (kill) {
+    const watch = setInterval(() => {
+      if (mock.requests.length <= kill.whenAfter) return;
+      clearInterval(watch);
+      setTimeout(() => running.kill("SIGKILL"), kill.afterMs);
+    }, 1);
+    void ended.then(() => clearInterval(watch));
+  }
+  const { code, by } = await ended;
+  if (by === "SIGKILL" || code === 0) return printed;
+  throw new Error(`The import ended with ${code ?? by}: ${errors}`);
+}
+
+async function recordedIn(path: string, rows: readonly ImportRow[]): Promise<ReadonlySet<string>> {
+  const checkpoint = await fileCheckpoint(path).open();
+  try {
+    const recorded = new Set<string>();
+    for (const { id } of rows) if ((await checkpoint.stateOf(id)) === "succeeded") recorded.add(id);
+    return recorded;
+  } finally {
+    await checkpoint.close();
+  }
+}

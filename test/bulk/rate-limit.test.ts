@@ -1,0 +1,112 @@
+import { AudienceClient, RateLimiter, type BulkRequest } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { row, rows, setting, until, type Row } from "./setting.ts";
+
+describe("A row that meets a 429", () => {
+  beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date", "performance"] }));
+  afterEach(() => vi.useRealTimers());
+
+  it("goes back into the queue, however often it is refused", async () => {
+    const { audience, mock, upsert } = setting({ faults: [{ kind: "429", times: 12 }] });
+    const summary = audience.bulk(rows(3), upsert, { concurrency: 1 }).summary();
+
+    for (let second = 0; second < 60; second++) await vi.advanceTimersByTimeAsync(1_000);
+
+    expect(await summary).toMatchObject({ total: 3, succeeded: 3 });
+    expect(mock.requests).toHaveLength(15);
+  });
+
+  it("also where its call says that nothing is to be tried again", async () => {
+    const { audience } = setting({ faults: [{ kind: "429", times: 7 }] });
+    const call = (item: Row, request: BulkRequest) => audience.v1.customers.upsert(item, { ...request, maxRetries: 0 });
+    const summary = audience.bulk(rows(1), call).summary();
+
+    for (let second = 0; second < 60; second++) await vi.advanceTimersByTimeAsync(1_000);
+
+    expect(await summary).toMatchObject({ succeeded: 1 });
+  });
+
+  it.each(["with a limiter", "without one"])("waits as long as the service says, over an hour too: %s", async (how) => {
+    const { audience, mock, upsert } = setting(
+      { faults: [{ kind: "429", times: 1, retryAfter: 7_200 }] },
+      how === "with a limiter" ? { rateLimiter: new RateLimiter() } : {},
+    );
+    const summary = audience.bulk(rows(1), upsert).summary();
+
+    for (let minute = 0; minute < 119; minute++) await vi.advanceTimersByTimeAsync(60_000);
+    expect(mock.requests).toHaveLength(1);
+    for (let minute = 0; minute < 2; minute++) await vi.advanceTimersByTimeAsync(60_000);
+
+    expect(await summary).toMatchObject({ succeeded: 1 });
+    expect(mock.requests).toHaveLength(2);
+  });
+
+  it("does not make the row's earlier calls again", async () => {
+    const { audience, mock } = setting({ faults: [{ kind: "429", operation: "v1.events.send", times: 9 }] });
+    const call = async (item: Row, request: BulkRequest) => {
+      await audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
+      await audience.v1.events.send({ eventName: "imported", contact: { email: item.email } }, request);
+    };
+    const summary = audience.bulk(rows(1), call).summary();
+
+    for (let second = 0; second < 60; second++) await vi.advanceTimersByTimeAsync(1_000);
+
+    expect(await summary).toMatchObject({ succeeded: 1 });
+    expect(mock.requests.filter(({ operation }) => operation === "v1.customers.upsert")).toHaveLength(1);
+    const ids = mock.requests.flatMap(({ body, operation }) =>
+      operation === "v1.events.send" ? [(body as { uniqueIdentifier: string }).uniqueIdentifier] : [],
+    );
+    expect([ids.length, new Set(ids).size]).toEqual([10, 1]);
+  });
+
+  it("leaves the other failures their own retries", async () => {
+    const { audience } = setting({ faults: [{ kind: "429", times: 6 }, { kind: "500-before", times: 4 }] });
+    const summary = audience.bulk(rows(1), (item, request) => audience.v1.customers.upsert(item, request)).summary();
+
+    for (let second = 0; second < 200; second++) await vi.advanceTimersByTimeAsync(1_000);
+
+    expect(await summary).toMatchObject({ succeeded: 1 });
+  });
+
+  it("is turned away at once when the run is aborted", async () => {
+    const { audience, upsert } = setting({ faults: [{ kind: "429", retryAfter: 7_200 }] });
+    const stop = new AbortController();
+    const summary = audience.bulk(rows(1), upsert, { signal: stop.signal }).summary();
+    const rejects = expect(summary).rejects.toMatchObject({ code: "aborted" });
+    await vi.advanceTimersByTimeAsync(1_000);
+
+    stop.abort();
+
+    await rejects;
+  });
+});
+
+it("A row waits where the queue is full, and is sent when there is room", async () => {
+  const { audience, upsert } = setting(
+    {},
+    { rateLimiter: { windows: [{ limit: 2, intervalMs: 50 }], maxQueued: 0 } },
+  );
+
+  expect(await audience.bulk(rows(4), upsert, { concurrency: 4 }).summary()).toMatchObject({ succeeded: 4 });
+});
+
+it("A call that somebody waits for leaves with the next free place, while a run goes on", async () => {
+  const mock = createMockService();
+  const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 40 }] });
+  const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+  const other = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+  const stop = new AbortController();
+  const run = audience.bulk(rows(50), (item, request) => audience.v1.customers.upsert(item, request), { signal: stop.signal });
+  const summary = run.summary().catch(() => undefined);
+  await until(() => rateLimiter.usage().queued === 10);
+  const before = mock.requests.length;
+
+  const pages = [audience.v1.customers.upsert(row(1_000)), other.v1.customers.upsert(row(1_001))];
+  await Promise.all(pages);
+  stop.abort();
+  await summary;
+
+  const next = mock.requests.slice(before, before + 2).map(({ body }) => (body as Row).email);
+  expect(next.toSorted()).toEqual([row(1_000).email, row(1_001).email]);
+});

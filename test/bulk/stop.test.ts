@@ -1,0 +1,232 @@
+import {
+  AbortError,
+  AuthenticationError,
+  ConfigurationError,
+  NotFoundError,
+  RateLimiter,
+  RateLimitWaitError,
+  ServerError,
+  ValidationError,
+  type BulkRequest,
+} from "audience-sdk";
+import { describe, expect, it } from "vitest";
+import { endOf, gate, LoggedCheckpoint, row, rows, setting, settled, until, type Row } from "./setting.ts";
+
+/** A fetch that is answered by the mock, once the test opens it; `sent` grows as requests leave. */
+function gated(real: typeof fetch) {
+  const { opened, open } = gate();
+  const sent: string[] = [];
+  const gatedFetch = async (url: string, init: RequestInit) => {
+    sent.push(String(init.body));
+    await opened;
+    return await real(url, init);
+  };
+  return { sent, open: () => open(), fetch: gatedFetch };
+}
+
+describe("A run ends with what every other row would meet too", () => {
+  it("a key that is refused", async () => {
+    const { audience, mock, upsert } = setting({}, { apiKey: "some-other-key-000" });
+    const run = audience.bulk(rows(100), upsert, { concurrency: 4 });
+
+    const { error, results } = await endOf(run);
+
+    expect(error).toBeInstanceOf(AuthenticationError);
+    await expect(run.summary()).rejects.toBe(error);
+    expect(mock.requests.length).toBeLessThanOrEqual(4);
+    expect(results).toHaveLength(mock.requests.length);
+  });
+
+  it("a list that is not there, where each row would create a contact all the same", async () => {
+    const { audience, mock } = setting();
+    const call = (item: Row, request: BulkRequest) => audience.v1.contactGroups.addContact("gone", item, request);
+
+    const { error } = await endOf(audience.bulk(rows(100), call, { concurrency: 2 }));
+
+    expect(error).toBeInstanceOf(NotFoundError);
+    expect(mock.requests.length).toBeLessThanOrEqual(2);
+  });
+
+  it("a call that is made wrongly", async () => {
+    const { audience, mock } = setting();
+    const call = (item: Row, request: BulkRequest) => audience.v1.customers.upsert(item, { ...request, retries: 3 } as never);
+
+    const { error } = await endOf(audience.bulk(rows(3), call, { concurrency: 1 }));
+
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("but not with a contact that is not there, a row that is not valid, or a service that fails", async () => {
+    const { audience } = setting({ faults: [{ kind: "500-before", operation: "v1.customers.upsert", times: 1 }] }, { maxRetries: 0 });
+    const calls = [
+      (request: BulkRequest) => audience.v1.customers.get("gone", request),
+      (request: BulkRequest) => audience.v1.customers.upsert({ email: "nobody" }, request),
+      (request: BulkRequest) => audience.v1.customers.upsert(row(1), request),
+    ];
+
+    const { error, results } = await endOf(
+      audience.bulk(calls, async (call, request) => await call(request), { concurrency: 1 }),
+    );
+
+    expect(error).toBeUndefined();
+    expect(results.map((result) => result.error)).toEqual([
+      expect.any(NotFoundError),
+      expect.any(ValidationError),
+      expect.any(ServerError),
+    ]);
+  });
+
+  it("or with what stopWhen says, which sees each error", async () => {
+    const { audience, upsert } = setting();
+    const seen: unknown[] = [];
+    const bad = { ...row(0), email: "nobody" };
+    const stopWhen = (error: unknown) => seen.push(error) === 2;
+
+    const { error, results } = await endOf(audience.bulk([bad, row(1), bad, row(3)], upsert, { concurrency: 1, stopWhen }));
+
+    expect(results.map(({ status }) => status)).toEqual(["invalid", "succeeded", "invalid"]);
+    expect(seen).toHaveLength(2);
+    expect(error).toBe(seen[1]);
+  });
+
+  it("a stopWhen that throws ends it with what it threw", async () => {
+    const { audience, upsert } = setting();
+    const thrown = new Error("a mistake in stopWhen");
+    const stopWhen = () => {
+      throw thrown;
+    };
+
+    const { error } = await endOf(audience.bulk([{ ...row(0), email: "nobody" }, row(1)], upsert, { stopWhen }));
+
+    expect(error).toBe(thrown);
+  });
+
+  it("a stopWhen that gives a promise ends it with a ConfigurationError, as a promise is not an answer", async () => {
+    const { audience, upsert } = setting();
+    const stopWhen = (async () => false) as never;
+
+    const { error } = await endOf(audience.bulk([{ ...row(0), email: "nobody" }], upsert, { stopWhen }));
+
+    expect(error).toBeInstanceOf(ConfigurationError);
+  });
+
+  it("not with a key that is rotated in the middle: its function is asked again", async () => {
+    const { mock, audience: probe } = setting({
+      organizations: [{ id: "mock-organization", apiKeys: ["key-of-yesterday", "key-of-today-00"], appId: "app" }],
+    });
+    let key = "key-of-yesterday";
+    let sent = 0;
+    const rotating = async (url: string, init: RequestInit) => {
+      // From the fifth request on the old key is not known any more; the function gives the new one only after the first 401.
+      const isOld = new Headers(init.headers).get("x-api-key") === "key-of-yesterday";
+      if (++sent > 4 && isOld) {
+        key = "key-of-today-00";
+        return new Response("{}", { status: 401 });
+      }
+      return await mock.fetch(url, init);
+    };
+    const audience = probe.withOptions({ apiKey: () => key, fetch: rotating });
+    const upsert = (item: Row, request: BulkRequest) => audience.v1.customers.upsert(item, request);
+
+    expect(await audience.bulk(rows(20), upsert, { concurrency: 3 }).summary()).toMatchObject({ total: 20, succeeded: 20 });
+  });
+});
+
+describe("An abort of the run's signal", () => {
+  it("ends the run with an AbortError as soon as what is in flight has ended and is recorded", async () => {
+    const { mock, audience: probe } = setting();
+    const gates = gated(mock.fetch as typeof fetch);
+    const audience = probe.withOptions({ fetch: gates.fetch });
+    const stop = new AbortController();
+    const checkpoint = new LoggedCheckpoint();
+    let isOver = false;
+    const ended = endOf(
+      audience.bulk(rows(10), (item, request) => audience.v1.customers.upsert(item, request), {
+        checkpoint,
+        concurrency: 3,
+        signal: stop.signal,
+        key: ({ email }) => email,
+      }),
+    ).finally(() => (isOver = true));
+    await until(() => gates.sent.length === 3);
+
+    stop.abort("enough");
+    await settled();
+    expect({ isOver, sent: gates.sent.length, log: checkpoint.log }).toEqual({ isOver: false, sent: 3, log: ["open"] });
+    gates.open();
+    const { error, results } = await ended;
+
+    expect(error).toBeInstanceOf(AbortError);
+    expect(error).toMatchObject({ cause: "enough" });
+    expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
+    expect(checkpoint.states.size).toBe(3);
+    expect(checkpoint.log.at(-1)).toBe("close");
+    expect(gates.sent).toHaveLength(3);
+  });
+
+  it("turns away the rows that wait for the rate limit: nothing of them is sent, and nothing is on record", async () => {
+    const limiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
+    const { audience, mock, upsert } = setting({}, { rateLimiter: limiter });
+    const stop = new AbortController();
+    const checkpoint = new LoggedCheckpoint();
+    const ended = endOf(audience.bulk(rows(10), upsert, { checkpoint, concurrency: 5, signal: stop.signal }));
+    await until(() => limiter.usage().queued === 5);
+
+    stop.abort();
+    const { error, results } = await ended;
+
+    expect(error).toBeInstanceOf(AbortError);
+    expect(results.map((result) => [result.status, (result.error as AbortError | undefined)?.outcome])).toEqual([
+      ["succeeded", undefined],
+      ["succeeded", undefined],
+      ...Array.from({ length: 5 }, () => ["failed", "not-sent"]),
+    ]);
+    expect(mock.requests).toHaveLength(2);
+    expect(checkpoint.states.size).toBe(2);
+    expect(limiter.usage()).toMatchObject({ queued: 0 });
+  });
+
+  it("that came before the run begins nothing, and opens no checkpoint", async () => {
+    const { audience, mock, upsert } = setting();
+    const checkpoint = new LoggedCheckpoint();
+
+    const { error, results } = await endOf(audience.bulk(rows(2), upsert, { checkpoint, signal: AbortSignal.abort() }));
+
+    expect(error).toBeInstanceOf(AbortError);
+    expect([results, checkpoint.log, mock.requests]).toEqual([[], [], []]);
+  });
+});
+
+describe("A client that is closed during a run", () => {
+  it("ends the run with a RateLimitWaitError, once what is in flight has ended", async () => {
+    const limiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
+    const { audience, mock, upsert } = setting({}, { rateLimiter: limiter });
+    const checkpoint = new LoggedCheckpoint();
+    const ended = endOf(audience.bulk(rows(10), upsert, { checkpoint, concurrency: 3 }));
+    await until(() => limiter.usage().queued === 3);
+
+    await audience.close();
+    const { error, results } = await ended;
+
+    expect(error).toBeInstanceOf(RateLimitWaitError);
+    expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "failed", "failed", "failed"]);
+    expect(mock.requests).toHaveLength(2);
+    expect(checkpoint.log.at(-1)).toBe("close");
+  });
+
+  it("even where no row waits at that moment", async () => {
+    const { audience, upsert } = setting();
+    const log: string[] = [];
+    const run = audience.bulk(rows(100), upsert, { concurrency: 2 });
+    const looped = (async () => {
+      for await (const { status } of run) {
+        log.push(status);
+        if (log.length === 2) await audience.close();
+      }
+    })();
+
+    await expect(looped).rejects.toBeInstanceOf(RateLimitWaitError);
+    expect(log.length).toBeLessThanOrEqual(5);
+  });
+});

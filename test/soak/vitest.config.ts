@@ -1,0 +1,10 @@
+import { mergeConfig } from "vitest/config";
+import suite from "../vitest.config.ts";
+
+const { projects: _, ...test } = suite.test ?? {};
+
+// The long runs: npm run soak
+export default mergeConfig(
+  { ...suite, test },
+  { test: { include: ["test/soak/**/*.test.ts"], testTimeout: 600_000, fileParallelism: false, reporters: ["verbose"] } },
+);
