@@ -1,0 +1,80 @@
+import { ConfigurationError, RateLimiter } from "audience-sdk";
+import { v1ContactSchema } from "audience-sdk/schemas";
+import { describe, expect, it } from "vitest";
+import { row, rows, setting } from "./setting.ts";
+
+const byTheRules = (contact: unknown) => v1ContactSchema.safeParse(contact);
+
+describe("bulk.check", () => {
+  it("tells every row that is not valid, with every issue, and sends nothing", async () => {
+    const { audience, mock } = setting();
+    const items = [row(0), { firstName: "Ada" }, row(2), { ...row(3), phone: "1" }];
+
+    const checked = await audience.bulk.check(items, byTheRules);
+
+    expect(checked).toMatchObject({ total: 4, valid: 2 });
+    expect(checked.invalid.map(({ index, issues }) => [index, issues.map(({ path }) => path.join("."))])).toEqual([
+      [1, expect.arrayContaining(["firstName"])],
+      [3, ["phone"]],
+    ]);
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("estimates how long the valid ones take at the rate limit", async () => {
+    const { audience } = setting({}, { rateLimiter: new RateLimiter() });
+
+    const { estimateMs } = await audience.bulk.check(rows(1_500), byTheRules);
+
+    // A thousand take 9 min 9 s at least, and those after them wait for the hour.
+    expect(estimateMs).toBeGreaterThan(3_600_000);
+    expect(estimateMs).toBeLessThan(3_600_000 + 5 * 60_000);
+  });
+
+  it("takes rows as they come, and constant memory for those that are valid", async () => {
+    const { audience } = setting();
+    async function* source() {
+      yield* rows(5);
+    }
+
+    expect(await audience.bulk.check(source(), byTheRules)).toEqual({ total: 5, valid: 5, invalid: [], estimateMs: 0 });
+  });
+
+  it("a row whose check throws is not valid", async () => {
+    const { audience } = setting();
+    const check = () => {
+      throw new Error("not today");
+    };
+
+    expect(await audience.bulk.check([1], check)).toMatchObject({ valid: 0, invalid: [{ index: 0, issues: [{ message: /not today/ }] }] });
+  });
+
+  it.each([
+    ["nothing", () => undefined],
+    ["true", () => true],
+    ["a promise", async () => ({ success: true })],
+    ["a failure without issues", () => ({ success: false })],
+  ])("a check that gives %s is a ConfigurationError, and the source is closed", async (_, check) => {
+    const { audience } = setting();
+    let isClosed = false;
+    function* source() {
+      try {
+        yield* rows(3);
+      } finally {
+        isClosed = true;
+      }
+    }
+
+    await expect(audience.bulk.check(source(), check as never)).rejects.toBeInstanceOf(ConfigurationError);
+    expect(isClosed).toBe(true);
+  });
+
+  it("a source that fails is told", async () => {
+    const { audience } = setting();
+    // eslint-disable-next-line require-yield
+    const source = function* (): Generator<object> {
+      throw new Error("the file broke off");
+    };
+
+    await expect(audience.bulk.check(source(), byTheRules)).rejects.toThrow("the file broke off");
+  });
+});

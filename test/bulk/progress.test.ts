@@ -1,0 +1,97 @@
+import { RateLimiter, type BulkProgress } from "audience-sdk";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { LoggedCheckpoint, row, rows, setting } from "./setting.ts";
+
+describe("onProgress", () => {
+  beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date", "performance"] }));
+  afterEach(() => vi.useRealTimers());
+
+  it("is told after each row how many have ended, and how", async () => {
+    const { audience, upsert } = setting();
+    const seen: BulkProgress[] = [];
+    const items = [row(0), { ...row(1), email: "nobody" }, row(2)];
+
+    await audience.bulk(items, upsert, { concurrency: 1, onProgress: (progress) => seen.push(progress) }).summary();
+
+    const none = { total: 3, failed: 0, unknown: 0, skipped: 0 };
+    expect(seen).toMatchObject([
+      { ...none, done: 1, succeeded: 1, invalid: 0 },
+      { ...none, done: 2, succeeded: 1, invalid: 1 },
+      { ...none, done: 3, succeeded: 2, invalid: 1 },
+    ]);
+  });
+
+  it("knows the total of an array or a set, and else what it is told", async () => {
+    const { audience, upsert } = setting();
+    const totals: unknown[] = [];
+    const onProgress = ({ total, etaMs }: BulkProgress) => totals.push([total, etaMs === undefined]);
+
+    await audience.bulk(rows(1), upsert, { onProgress }).summary();
+    await audience.bulk(new Set(rows(1)), upsert, { onProgress }).summary();
+    await audience.bulk(rows(1).values(), upsert, { onProgress, total: 7 }).summary();
+    await audience.bulk(rows(1).values(), upsert, { onProgress }).summary();
+
+    // Without a limiter there is no end to tell.
+    expect(totals).toEqual([[1, true], [1, true], [7, true], [undefined, true]]);
+  });
+
+  it("tells the end as the limiter does, without counting twice what is under way", async () => {
+    const limiter = new RateLimiter({ windows: [{ limit: 10, intervalMs: 60_000 }] });
+    const { audience, upsert } = setting({}, { rateLimiter: limiter });
+    const seen: BulkProgress[] = [];
+    const summary = audience.bulk(rows(30), upsert, { concurrency: 5, onProgress: (progress) => seen.push(progress) }).summary();
+
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(seen).toHaveLength(10);
+    // Twenty more: ten after one minute, ten after two.
+    expect(seen[9]?.etaMs).toBeGreaterThan(119_000);
+    expect(seen[9]?.etaMs).toBeLessThan(121_500);
+    for (let second = 0; second < 130; second++) await vi.advanceTimersByTimeAsync(1_000);
+
+    await summary;
+    expect(seen[29]?.etaMs).toBe(0);
+  });
+
+  it("tells the pace of the last minute, without the rows that were only skipped", async () => {
+    const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
+    const { audience, upsert } = setting({}, { rateLimiter: limiter });
+    const checkpoint = new LoggedCheckpoint();
+    for (const { email } of rows(500)) checkpoint.states.set(email, "succeeded");
+    let last: BulkProgress | undefined;
+    const summary = audience
+      .bulk(rows(600), upsert, { checkpoint, key: ({ email }) => email, onProgress: (progress) => (last = progress) })
+      .summary();
+
+    for (let second = 0; second < 90; second++) {
+      // The next rows take their places in the queue before the clock goes on.
+      while (limiter.usage().queued < 10) await new Promise((resolve) => setImmediate(resolve));
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+
+    expect(last).toMatchObject({ skipped: 500 });
+    expect(last?.ratePerMinute).toBeGreaterThan(50);
+    expect(last?.ratePerMinute).toBeLessThanOrEqual(60);
+    for (let second = 0; second < 30; second++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    expect(await summary).toMatchObject({ total: 600, skipped: 500, succeeded: 100 });
+  });
+
+  it.each([
+    ["throws", () => { throw new Error("not now"); }],
+    ["rejects", () => Promise.reject(new Error("not now"))],
+  ])("that %s changes nothing", async (_, onProgress) => {
+    const { audience, upsert } = setting();
+
+    expect(await audience.bulk(rows(3), upsert, { onProgress: onProgress as () => void }).summary()).toMatchObject({ succeeded: 3 });
+  });
+});
+
+it("The duration counts from the start of the run, not from when it was made", async () => {
+  const { audience, upsert } = setting();
+  const run = audience.bulk(rows(1), upsert);
+  await new Promise((resolve) => setTimeout(resolve, 120));
+
+  expect((await run.summary()).durationMs).toBeLessThan(100);
+});

@@ -1,0 +1,273 @@
+import { AudienceClient, type BulkRequest } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { describe, expect, it } from "vitest";
+import { endOf, LoggedCheckpoint, row, rows, setting, type Row } from "./setting.ts";
+
+const key = ({ email }: Row) => email;
+const eventOf = ({ email }: Row) => ({ eventName: "imported", contact: { email } });
+
+describe("With a checkpoint", () => {
+  it("a row is on record before its result is given, and before another is sent in its place", async () => {
+    const { audience, mock, upsert } = setting();
+    const checkpoint = new LoggedCheckpoint();
+
+    for await (const { key: name } of audience.bulk(rows(3), upsert, { checkpoint, key, concurrency: 1 })) {
+      checkpoint.log.push(`taken ${name}, ${mock.requests.length} sent`);
+    }
+
+    expect(checkpoint.log).toEqual([
+      "open",
+      ...["row-0@example.com: succeeded", "taken row-0@example.com, 1 sent"],
+      ...["row-1@example.com: succeeded", "taken row-1@example.com, 2 sent"],
+      ...["row-2@example.com: succeeded", "taken row-2@example.com, 3 sent"],
+      "close",
+    ]);
+  });
+
+  it("what has succeeded is skipped by the next run, and what has not is sent", async () => {
+    const { audience, mock, upsert } = setting({ faults: [{ kind: "500-before", times: 1, after: 1 }] }, { maxRetries: 0 });
+    const checkpoint = new LoggedCheckpoint();
+    const first = await audience.bulk(rows(3), upsert, { checkpoint, key, concurrency: 1 }).summary();
+
+    const { results } = await endOf(audience.bulk(rows(4), upsert, { checkpoint, key, concurrency: 1 }));
+
+    expect(first).toMatchObject({ succeeded: 2, unknown: 1 });
+    expect(results.map(({ status }) => status)).toEqual(["skipped", "succeeded", "skipped", "succeeded"]);
+    expect(mock.requests.map(({ body }) => (body as Row).email[4])).toEqual(["0", "1", "2", "1", "3"]);
+  });
+
+  it("what must not be sent twice is put on record as in doubt before it is sent", async () => {
+    const checkpoint = new LoggedCheckpoint();
+    const { mock, audience: probe } = setting();
+    const audience = probe.withOptions({
+      fetch: (url, init) => {
+        checkpoint.log.push("sent");
+        return mock.fetch(url, init);
+      },
+    });
+    const call = (item: Row, request: BulkRequest) => audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
+
+    await audience.bulk(rows(1), call, { checkpoint, key }).summary();
+
+    expect(checkpoint.log).toEqual(["open", "row-0@example.com: in-doubt", "sent", "row-0@example.com: succeeded", "close"]);
+  });
+
+  it("where it ended in doubt, the next run says so, and does not send it", async () => {
+    const { audience, mock } = setting({ faults: [{ kind: "reset-after", times: 1 }] });
+    const checkpoint = new LoggedCheckpoint();
+    const call = (item: Row, request: BulkRequest) => audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
+    const first = await endOf(audience.bulk(rows(1), call, { checkpoint, key }));
+
+    const second = await endOf(audience.bulk(rows(1), call, { checkpoint, key }));
+
+    expect(first.results).toMatchObject([{ status: "unknown", error: { outcome: "unknown" } }]);
+    expect(second.results).toMatchObject([{ status: "unknown", error: { outcome: "unknown" } }]);
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  it("a doubt that came to nothing is taken off the record", async () => {
+    const { audience, mock } = setting();
+    const checkpoint = new LoggedCheckpoint();
+    const call = (item: Row, request: BulkRequest) =>
+      audience.v1.contactGroups.addContact("gone", { email: item.email }, { ...request, consent: "service-decides", repeatable: false });
+    const refused = (item: Row, request: BulkRequest) =>
+      audience.withOptions({ fetch: (url, init) => mock.fetch(url.replace("customer/create", "nowhere"), init) }).v1.customers.upsert(
+        { ...item, double_opt_in: true },
+        request,
+      );
+
+    const doubt = await endOf(audience.bulk(rows(1), call, { checkpoint, key, stopWhen: () => false }));
+    const nothing = await endOf(audience.bulk([row(1)], refused, { checkpoint, key }));
+
+    // The 404 of addContact may have created the contact; another 404 has done nothing.
+    expect([doubt.results[0]?.status, nothing.results[0]?.status]).toEqual(["unknown", "failed"]);
+    expect([...checkpoint.states]).toEqual([["row-0@example.com", "in-doubt"]]);
+  });
+
+  it("a row whose first call must not be made twice stays in doubt when a later one fails", async () => {
+    const { audience, mock } = setting();
+    const checkpoint = new LoggedCheckpoint();
+    const call = async (item: Row, request: BulkRequest) => {
+      await audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
+      throw new TypeError("a mistake of the caller's own");
+    };
+
+    const first = await endOf(audience.bulk(rows(1), call, { checkpoint, key }));
+    const second = await endOf(audience.bulk(rows(1), call, { checkpoint, key }));
+
+    expect(first.results).toMatchObject([{ status: "unknown", error: expect.any(TypeError) }]);
+    expect(second.results).toMatchObject([{ status: "unknown" }]);
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  it("a doubt from an earlier run is not shown to stopWhen: this run has not met it", async () => {
+    const { audience, upsert } = setting();
+    const checkpoint = new LoggedCheckpoint();
+    checkpoint.states.set(row(0).email, "in-doubt");
+
+    const { results, error } = await endOf(
+      audience.bulk(rows(2), upsert, { checkpoint, key, concurrency: 1, stopWhen: () => true }),
+    );
+
+    expect(results.map(({ status }) => status)).toEqual(["unknown", "succeeded"]);
+    expect(error).toBeUndefined();
+  });
+
+  it("an event without an id has the same one in the next run, and a row's second event another", async () => {
+    const { audience, mock } = setting();
+    const checkpoint = new LoggedCheckpoint();
+    const call = async (item: Row, request: BulkRequest) => {
+      await audience.v1.events.send(eventOf(item), request);
+      await audience.v1.events.send(eventOf(item), request);
+    };
+    await audience.bulk(rows(2), call, { checkpoint, key, concurrency: 1 }).summary();
+    // As if the process had been killed before it could record anything.
+    checkpoint.states.clear();
+
+    await audience.bulk(rows(2), call, { checkpoint, key, concurrency: 1 }).summary();
+
+    const ids = mock.requests.map(({ body }) => (body as { uniqueIdentifier: string }).uniqueIdentifier);
+    expect(ids.slice(4)).toEqual(ids.slice(0, 4));
+    expect(new Set(ids).size).toBe(4);
+    expect(mock.organization("mock-organization").events).toHaveLength(4);
+  });
+
+  it("an event's own id stays as it is", async () => {
+    const { audience, mock } = setting();
+    const call = (item: Row, request: BulkRequest) =>
+      audience.v1.events.send({ ...eventOf(item), uniqueIdentifier: "order-17" }, request);
+
+    await audience.bulk(rows(1), call, { checkpoint: new LoggedCheckpoint(), key }).summary();
+
+    expect(mock.requests).toMatchObject([{ body: { uniqueIdentifier: "order-17" } }]);
+  });
+});
+
+describe("A checkpoint that fails ends the run with its error, as it must not go on without its record", () => {
+  const failure = new Error("no space left on device");
+
+  it.each(["open", "stateOf", "record", "close"] as const)("%s", async (method) => {
+    const { audience, mock, upsert } = setting();
+    const checkpoint = new LoggedCheckpoint();
+    checkpoint.fails.set(method, failure);
+    const run = audience.bulk(rows(50), upsert, { checkpoint, key, concurrency: 2 });
+
+    const { error } = await endOf(run);
+
+    expect(error).toBe(failure);
+    await expect(run.summary()).rejects.toBe(failure);
+    const most = { open: 0, stateOf: 0, record: 2, close: 50 }[method];
+    expect(mock.requests.length).toBeLessThanOrEqual(most);
+    expect(checkpoint.log.at(-1) === "close").toBe(method === "stateOf" || method === "record");
+  });
+
+  it("before what must not be sent twice is sent", async () => {
+    const { audience, mock } = setting();
+    const checkpoint = new LoggedCheckpoint();
+    checkpoint.fails.set("record", failure);
+    const call = (item: Row, request: BulkRequest) => audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
+
+    const { error } = await endOf(audience.bulk(rows(3), call, { checkpoint, key }));
+
+    expect(error).toBe(failure);
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("after a loop that was left early too", async () => {
+    const { audience, upsert } = setting();
+    const checkpoint = new LoggedCheckpoint();
+    checkpoint.fails.set("close", failure);
+    const leave = async () => {
+      for await (const _ of audience.bulk(rows(3), upsert, { checkpoint })) break;
+    };
+
+    await expect(leave()).rejects.toBe(failure);
+  });
+
+  it("the first failure is the one that is told", async () => {
+    const { audience, upsert } = setting({}, { apiKey: "some-other-key-000" });
+    const checkpoint = new LoggedCheckpoint();
+    checkpoint.fails.set("close", failure);
+
+    expect((await endOf(audience.bulk(rows(3), upsert, { checkpoint }))).error).toMatchObject({ code: "authentication" });
+  });
+});
+
+describe("A row's key", () => {
+  const names = async (emails: string[], options: object) => {
+    const { audience } = setting();
+    const items = emails.map((email) => ({ email }));
+    const { results } = await endOf(audience.bulk(items, () => null, { concurrency: 1, ...options }));
+    return results.map((result) => result.key);
+  };
+  const byEmail = ({ email }: { email: string }) => email;
+
+  it("is numbered where it comes again", async () => {
+    const options = { key: byEmail, checkpoint: new LoggedCheckpoint() };
+
+    expect(await names(["a", "b", "a", "a", "b"], options)).toEqual(["a", "b", "a#2", "a#3", "b#2"]);
+  });
+
+  it("is never the numbered key of another row", async () => {
+    const of = (emails: string[]) => names(emails, { key: byEmail, checkpoint: new LoggedCheckpoint() });
+
+    expect(await of(["a", "a", "a#2"])).toEqual(["a", "a#2", "a#2#2"]);
+    expect(await of(["a#2", "a", "a"])).toEqual(["a#2", "a", "a#3"]);
+  });
+
+  it("is as it was given where there is no checkpoint", async () => {
+    expect(await names(["a", "a"], { key: byEmail })).toEqual(["a", "a"]);
+  });
+
+  it("is made of the row's own content where none is given", async () => {
+    const once = await names(["a", "b", "a"], { checkpoint: new LoggedCheckpoint() });
+    const other = await names(["x", "b", "a"], { checkpoint: new LoggedCheckpoint() });
+
+    expect(once[2]).toBe(`${once[0]}#2`);
+    expect([other[1], other[2]]).toEqual([once[1], once[0]]);
+  });
+
+  it("that cannot be had makes the row invalid, and ends nothing", async () => {
+    const { audience, mock, upsert } = setting();
+    const items = [row(0), { ...row(1), email: "" }, row(2)];
+
+    const { results, error } = await endOf(audience.bulk(items, upsert, { key, concurrency: 1 }));
+
+    expect(results.map(({ status }) => status)).toEqual(["succeeded", "invalid", "succeeded"]);
+    expect(results[1]?.error).toMatchObject({ code: "validation", issues: [{ message: /key function.*empty text/ }] });
+    expect(error).toBeUndefined();
+    expect(mock.requests).toHaveLength(2);
+  });
+
+  it("whose function throws makes the row failed with what it threw", async () => {
+    const { audience, upsert } = setting();
+
+    const { results, error } = await endOf(
+      audience.bulk([null as unknown as Row, row(1)], upsert, { key, concurrency: 1 }),
+    );
+
+    expect(results.map(({ status }) => status)).toEqual(["failed", "succeeded"]);
+    expect(results[0]?.error).toBeInstanceOf(TypeError);
+    expect(error).toBeUndefined();
+  });
+
+  it("of a row that JSON cannot carry must be given, with a checkpoint", async () => {
+    const { audience } = setting();
+
+    const { results } = await endOf(audience.bulk([{ n: 1n }], () => null, { checkpoint: new LoggedCheckpoint() }));
+
+    expect(results).toMatchObject([{ status: "invalid", error: { issues: [{ message: /option `key`/ }] } }]);
+  });
+});
+
+it("Two clients of one process may run over one checkpoint, one after the other", async () => {
+  const mock = createMockService();
+  const checkpoint = new LoggedCheckpoint();
+  const run = () => {
+    const audience = new AudienceClient(mock.clientOptions);
+    return audience.bulk(rows(5), (item, request) => audience.v1.customers.upsert(item, request), { checkpoint, key }).summary();
+  };
+
+  expect([await run(), await run()]).toMatchObject([{ succeeded: 5 }, { skipped: 5 }]);
+  expect(mock.requests).toHaveLength(5);
+});
