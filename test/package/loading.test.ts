@@ -13,6 +13,7 @@ describe("An entry loads what is promised, and no more", () => {
     ["audience-sdk/schemas", "dist/schemas.js", ["zod"]],
     ["audience-sdk/mock", "dist/mock/index.js", []],
     ["audience-sdk/mock/msw", "dist/mock/msw.js", ["msw"]],
+    ["audience-sdk/redis", "dist/redis/index.js", []],
     [
       "audience-sdk/checkpoint",
       "dist/checkpoint/index.js",
