@@ -1,0 +1,125 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AudienceClient } from "audience-sdk";
+import { createMockService, type MockListener, type MockService } from "audience-sdk/mock";
+import { Redis } from "ioredis";
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from "vitest";
+import { Outbox } from "../../examples/outbox/outbox.ts";
+import { sendEvents } from "../../examples/outbox/send-events.ts";
+import { repository } from "../project/source-files.ts";
+import { RedisServer } from "../redis/redis-server.ts";
+import { describeWithRedis } from "../redis/with-redis.ts";
+
+const events = Array.from({ length: 30 }, (_, order) => ({
+  eventName: "order_placed",
+  // With a colon, which BullMQ refuses in an id.
+  uniqueIdentifier: `order:${1_000 + order}`,
+  contact: { email: `person${order}@example.com` },
+  eventData: { total: order },
+}));
+
+describeWithRedis("the outbox", () => {
+  let redis: RedisServer;
+  let mock: MockService;
+  let service: MockListener;
+
+  beforeEach(async () => {
+    mock = createMockService({ latencyMs: [100, 300] });
+    [redis, service] = await Promise.all([RedisServer.start(), mock.listen()]);
+  });
+  afterEach(async () => {
+    await service.close();
+    await redis.end();
+  });
+
+  function run(program: "add" | "work"): ChildProcess {
+    const { baseUrl, apiKey } = service.clientOptions;
+    const env = {
+      REDIS_URL: redis.url,
+      AUDIENCE_BASE_URL: baseUrl,
+      AUDIENCE_API_KEY: apiKey,
+      OUTBOX_LOCK_MS: "1000",
+    };
+    const child = spawn(process.execPath, ["--import", "tsx", `examples/outbox/${program}.ts`], {
+      cwd: repository,
+      env: { ...process.env, ...env },
+      stdio: ["pipe", "ignore", "inherit"],
+    });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    return child;
+  }
+
+  async function add(): Promise<void> {
+    const child = run("add");
+    child.stdin!.end(events.map((event) => JSON.stringify(event)).join("\n"));
+    expect(await once(child, "exit")).toEqual([0, null]);
+  }
+
+  const recorded = () =>
+    mock.organization(service.clientOptions.apiKey).events.map((event) => event["uniqueIdentifier"]);
+
+  it(
+    "records each event once, though each was added twice and a worker was killed",
+    { timeout: 60_000 },
+    async () => {
+      await add();
+      await add();
+      const killed = run("work");
+      await vi.waitUntil(() => recorded().length >= 5, { timeout: 20_000 });
+      killed.kill("SIGKILL");
+      const inDoubt = mock.requests.length;
+      const worker = run("work");
+      await vi.waitUntil(() => recorded().length >= events.length, { timeout: 30_000 });
+      // Long enough for another to come, if there were one.
+      await sleep(500);
+      worker.kill("SIGTERM");
+
+      expect(await once(worker, "exit")).toEqual([0, null]);
+      expect(inDoubt).toBeLessThan(events.length);
+      expect(recorded().toSorted()).toEqual(events.map(({ uniqueIdentifier }) => uniqueIdentifier));
+      await expect(open().outbox.count()).resolves.toEqual({ open: 0, failed: 0 });
+    },
+  );
+
+  it("takes no event that the service would refuse", async () => {
+    const { outbox } = open();
+
+    await expect(outbox.add({ ...events[0]!, contact: {} })).rejects.toThrow("email");
+    await expect(outbox.count()).resolves.toEqual({ open: 0, failed: 0 });
+  });
+
+  it.each([
+    ["tries again what the service could not take", 500, { open: 0, failed: 0 }],
+    ["keeps what the service refuses for good, for a person to look at", 400, { open: 0, failed: 1 }],
+  ])("%s", async (_rule, firstStatus, count) => {
+    const { outbox, connection } = open();
+    const statuses = [firstStatus, 200];
+    const fetch = async () => new Response("{}", { status: statuses.shift()! });
+    const options = {
+      baseUrl: "http://127.0.0.1:1",
+      apiKey: "key",
+      fetch,
+      maxRetries: 0,
+      rateLimiter: false,
+    } as const;
+    await outbox.add(events[0]!);
+    const worker = sendEvents({ connection, audience: new AudienceClient(options) });
+    onTestFinished(() => worker.close());
+
+    await vi.waitUntil(async () => (await outbox.count()).open === 0, { timeout: 5_000 });
+
+    await expect(outbox.count()).resolves.toEqual(count);
+    expect(statuses).toHaveLength(count.failed);
+  });
+
+  function open(): { outbox: Outbox; connection: Redis } {
+    const connection = new Redis(redis.port, { maxRetriesPerRequest: null });
+    const outbox = new Outbox(connection);
+    onTestFinished(async () => {
+      await outbox.close();
+      connection.disconnect();
+    });
+    return { outbox, connection };
+  }
+});
