@@ -1,7 +1,7 @@
 const gramLength = 8;
 const mask = "[redacted]";
-/** Enough for all that is in flight, with a new key for every request; a year of rotation would slow each error down. */
-const rememberedKeys = 1_000;
+/** What is on its way may still be echoed. More than these would be felt: a token of 1,500 letters has as many stretches. */
+const rememberedKeys = 100;
 
 /**
  * Takes keys out of what the service, or a runtime's error, echoes: every run of text that shares eight characters

@@ -1,10 +1,9 @@
 import { getEventListeners } from "node:events";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { AbortError, AudienceClient, RateLimiter, type ClientOptions } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { describe, expect, it, vi } from "vitest";
 import { failureOf } from "./failure.ts";
+import { garbageCollector } from "./garbage-collector.ts";
 import { json, profileAnswer, serve } from "./served.ts";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
@@ -216,6 +215,27 @@ describe("After an abort in flight", () => {
     expect(rateLimiter.usage().windows[0]?.used).toBe(1);
   });
 
+  it("in its body, the connection is cut at once: the headers have told all that counts", async () => {
+    const log: string[] = [];
+    const { options } = await serve((outgoing) => {
+      outgoing.writeHead(200, { "content-type": "application/json" }).write('{"data":');
+      outgoing.on("close", () => log.push("cut"));
+    });
+    const heard = async (url: string, init: RequestInit) => {
+      const response = await fetch(url, init);
+      log.push("headers");
+      return response;
+    };
+    const audience = new AudienceClient({ ...options, fetch: heard });
+
+    await abortedWhen(
+      () => log.includes("headers"),
+      (signal) => audience.v1.customers.get("c", { signal }),
+    );
+
+    await vi.waitFor(() => expect(log).toEqual(["headers", "cut"]), { timeout: 1_000 });
+  });
+
   it("a later write to the contact still waits for what may arrive", async () => {
     const { mock, audience } = inProcess({ latencyMs: 80 });
 
@@ -265,13 +285,6 @@ describe("After an abort in flight", () => {
     }
   });
 });
-
-/** Node shows it only where it was asked to; it can be asked at any time. */
-function garbageCollector(): () => void {
-  setFlagsFromString("--expose-gc");
-  // With that flag, every new context has the function.
-  return runInNewContext("gc") as () => void;
-}
 
 describe("Nothing stays behind", () => {
   it("10,000 calls on one long-lived signal leave no listener, and carry one while they run", async () => {

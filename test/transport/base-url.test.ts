@@ -60,6 +60,7 @@ describe("A base URL", () => {
     ["has an @", "https://api.example.com/@x"],
     ["has a backslash", "https://api.example.com\\@evil.example"],
     ["has a backslash", "https:\\\\evil.example"],
+    ["has a backslash", "https://api.example.com\\prefix"],
     ["has a look-alike dot", "https://api\u3002example.com"],
     ["has a look-alike dot", "https://api\uff0eexample\uff61com"],
     ["has a look-alike slash", "https://api.example.com\u2044.evil.example"],

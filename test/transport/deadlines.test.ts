@@ -132,6 +132,25 @@ describe("timeoutMs", () => {
   );
 });
 
+describe("By default", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it("an attempt has 30 seconds, there are 5, and the call has no deadline", async () => {
+    const mock = createMockService({ faults: [{ kind: "hang" }] });
+    const startedAt = Date.now();
+
+    const failure = failureOf(new AudienceClient(mock.clientOptions).v1.customers.upsert(contact));
+    await vi.advanceTimersByTimeAsync(300_000);
+    const error = await failure;
+
+    expect(error).toMatchObject({ code: "timeout", timeoutMs: 30_000, request: { attempts: 5 } });
+    expect(mock.requests).toHaveLength(5);
+    expect((mock.requests[1]?.arrivedAtMs ?? 0) - startedAt).toBeGreaterThanOrEqual(30_250);
+    expect((mock.requests[1]?.arrivedAtMs ?? 0) - startedAt).toBeLessThanOrEqual(30_510);
+  });
+});
+
 describe("deadlineMs", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());

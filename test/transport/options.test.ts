@@ -537,6 +537,24 @@ describe("close()", () => {
     expect(mock.requests).toHaveLength(1);
   });
 
+  it("rejects what comes to wait afterwards, as a call whose key has changed", async () => {
+    const mock = createMockService();
+    let asked = 0;
+    let giveKey: (key: string) => void = () => undefined;
+    const apiKey = () => (asked++ === 0 ? "old" : new Promise<string>((resolve) => (giveKey = resolve)));
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
+    const audience = new AudienceClient({ ...mock.clientOptions, apiKey, rateLimiter });
+    const failure = failureOf(audience.v1.customers.upsert(contact));
+    await vi.waitFor(() => expect(asked).toBe(2));
+
+    const closed = audience.close();
+    giveKey("mock-api-key-not-a-secret");
+    await closed;
+
+    expect(await failure).toMatchObject({ code: "rate_limit_wait", outcome: "not-applied" });
+    expect(mock.requests).toHaveLength(1);
+  });
+
   it("makes later calls of every view and family reject, and can be called again", async () => {
     const mock = createMockService();
     const audience = new AudienceClient(mock.clientOptions);
