@@ -20,11 +20,12 @@ describe("An entry loads what is promised, and no more", () => {
       ["node:crypto", "node:fs", "node:os", "node:path"],
     ],
   ])("%s, as an ES module", (_entry, file, packages) => {
-    const imports = importsOf(installedFiles(consumer, ".js"));
+    const files = installedFiles(consumer, ".js");
+    const imports = importsOf(files);
     const modules = [...loadedBy(file, imports)].filter((to) => !to.startsWith("dist/"));
     const loaded = new Set(modules.map((to) => (to.startsWith("zod/") ? "zod" : to)));
 
-    expect(imports.some(({ from }) => from === file)).toBe(true);
+    expect([...files.keys()]).toContain(file);
     expect([...loaded].sort()).toEqual(packages);
   });
 
