@@ -1,5 +1,5 @@
 import type { AudienceClient, Profile } from "audience-sdk";
-import { table } from "./console/table.ts";
+import { table } from "../console/table.ts";
 
 /** Pages through the contacts of the service, at most `max` of them. */
 export async function readContacts(

@@ -1,6 +1,6 @@
-import type { CheckedRows } from "./check-rows.ts";
-import { printable } from "./console/text-width.ts";
-import type { ExportFile, ImportedRow } from "./exports/imported-row.ts";
+import type { CheckedRows } from "../exports/check-rows.ts";
+import { printable } from "../console/text-width.ts";
+import type { ExportFile, ImportedRow } from "../exports/imported-row.ts";
 import type { SendReport } from "./send-rows.ts";
 
 /** What was read, file by file. */

@@ -8,7 +8,7 @@ import {
   NotFoundError,
   PermissionError,
 } from "audience-sdk";
-import type { ImportedRow } from "./exports/imported-row.ts";
+import type { ImportedRow } from "../exports/imported-row.ts";
 import { eachInPool } from "./pool.ts";
 
 /** A row that was begun and not ended. `error.request` names the call, `error.outcome` tells what it did. */

@@ -1,6 +1,6 @@
 import { AudienceClient, DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
 import { createMockService, type MockService } from "audience-sdk/mock";
-import { inWords } from "./console/duration.ts";
+import { inWords } from "../console/duration.ts";
 
 /** The service that the demo runs against. */
 export interface DemoService {

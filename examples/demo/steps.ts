@@ -1,9 +1,9 @@
-import { checkRows, type CheckedRows } from "./check-rows.ts";
-import { inWords } from "./console/duration.ts";
-import { Progress } from "./console/progress.ts";
-import { isAnsweredYes } from "./console/question.ts";
-import { columnsOf, say, type Output } from "./console/terminal.ts";
-import { readExports } from "./exports/imported-row.ts";
+import { checkRows, type CheckedRows } from "../exports/check-rows.ts";
+import { inWords } from "../console/duration.ts";
+import { Progress } from "../console/progress.ts";
+import { isAnsweredYes } from "../console/question.ts";
+import { columnsOf, say, type Output } from "../console/terminal.ts";
+import { readExports } from "../exports/imported-row.ts";
 import { consentSummary, contactTable, readContacts } from "./read-back.ts";
 import { fileLines, invalidLines, sendLines, validLines } from "./report.ts";
 import { sendRows } from "./send-rows.ts";

@@ -1,4 +1,4 @@
-import type { Input, Output } from "./console/terminal.ts";
+import type { Input, Output } from "../console/terminal.ts";
 
 /** What the demo gets from the process that it runs in. An abort of the signal is a Ctrl-C. */
 export interface DemoSurroundings {

@@ -7,13 +7,13 @@ import { fileURLToPath } from "node:url";
 import { AudienceClient } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { textWidth } from "../../examples/demo/console/text-width.ts";
-import { table } from "../../examples/demo/console/table.ts";
+import { textWidth } from "../../examples/console/text-width.ts";
+import { table } from "../../examples/console/table.ts";
 import { runDemo } from "../../examples/demo/demo.ts";
 import { sendRows } from "../../examples/demo/send-rows.ts";
-import { readPhone } from "../../examples/demo/exports/phone.ts";
-import { withStrictestConsent } from "../../examples/demo/exports/strictest-consent.ts";
-import { readCsv } from "../../examples/demo/exports/read-csv.ts";
+import { readPhone } from "../../examples/exports/phone.ts";
+import { withStrictestConsent } from "../../examples/exports/strictest-consent.ts";
+import { readCsv } from "../../examples/exports/read-csv.ts";
 
 // Each program takes a second or two to start, more on a busy machine.
 vi.setConfig({ testTimeout: 30_000 });

@@ -1,7 +1,7 @@
 import { v1ContactSchema } from "audience-sdk/schemas";
-import type { RowIssue } from "./exports/csv-row.ts";
-import type { ImportedRow } from "./exports/imported-row.ts";
-import { withStrictestConsent } from "./exports/strictest-consent.ts";
+import type { RowIssue } from "./csv-row.ts";
+import type { ImportedRow } from "./imported-row.ts";
+import { withStrictestConsent } from "./strictest-consent.ts";
 
 /** A row that is not sent, and everything that is wrong with it. */
 export interface InvalidRow {
