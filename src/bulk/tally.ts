@@ -23,7 +23,7 @@ export class Tally {
   }
 
   get done(): number {
-    return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
+    return Object.values<number>({ ...this.#counts }).reduce((sum, count) => sum + count, 0);
   }
 
   add(status: BulkStatus): void {

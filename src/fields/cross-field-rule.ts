@@ -23,7 +23,7 @@ export function crossFieldRule(
           payload.issues.push({ code: "custom", input: undefined, continue: true, ...breach });
         }
       },
-    } as z.core.$ZodCheckInternals<object>, // True of all that zod reads of a check; the rest is phantom types.
+    },
   };
 }
 

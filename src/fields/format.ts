@@ -29,6 +29,6 @@ export function format({ name, pattern, isValid, message }: Format): z.core.$Zod
           continue: true,
         });
       },
-    } as z.core.$ZodCheckInternals<string>, // True of all that zod reads of a check; the rest is phantom types.
+    },
   };
 }

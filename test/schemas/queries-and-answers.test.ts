@@ -72,9 +72,9 @@ describe.each(answers)("The answer of %s", (_, schema, least, needed) => {
     const keys = path.split(".");
     const last = keys.pop() ?? "";
     const holder = keys.reduce<unknown>((value, key) => Reflect.get(Object(value), key), answer);
-    Reflect.deleteProperty(Object(holder), last);
+    Reflect.deleteProperty(holder as object, last);
     expect(verdict(schema, answer)).toEqual([expect.stringMatching(new RegExp(`^${path} invalid_`))]);
-    Reflect.set(Object(holder), last, null);
+    Reflect.set(holder as object, last, null);
     expect(verdict(schema, answer)).toEqual([expect.stringMatching(new RegExp(`^${path} invalid_`))]);
   });
   test("keeps what is not documented", () => {
