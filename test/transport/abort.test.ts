@@ -249,8 +249,10 @@ describe("After an abort in flight", () => {
     expect(mock.organization("mock-organization").contacts[0]?.email_opt_in).toBe("UNSUBSCRIBED");
   });
 
-  it("is never sent again", async () => {
-    const { mock, audience } = inProcess({ latencyMs: 40, faults: [{ kind: "500-before" }] });
+  it("is never sent again, and no hook is told that it would be", async () => {
+    const onRetry = vi.fn();
+    const faults = [{ kind: "500-before" } as const];
+    const { mock, audience } = inProcess({ latencyMs: 40, faults }, { hooks: { onRetry } });
 
     await abortedWhen(
       () => mock.requests.length === 1,
@@ -260,6 +262,7 @@ describe("After an abort in flight", () => {
     await new Promise((resolve) => setTimeout(resolve, 700));
 
     expect(mock.requests).toHaveLength(1);
+    expect(onRetry).not.toHaveBeenCalled();
   });
 
   it("a server that stays silent is cut off after five seconds, and holds nobody longer", async () => {
@@ -303,7 +306,7 @@ describe("Nothing stays behind", () => {
     expect(getEventListeners(signal, "abort")).toHaveLength(0);
   }, 30_000);
 
-  it("10,000 calls that wait in the queue are aborted in under a second, and leave it empty", async () => {
+  it("10,000 calls that wait in the queue are aborted in one go, and leave it empty", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 3_600_000 }] });
     const { audience } = inProcess({}, { rateLimiter });
     await audience.v1.customers.list();
@@ -317,7 +320,8 @@ describe("Nothing stays behind", () => {
     stop.abort(reason);
     const errors = await Promise.all(failures);
 
-    expect(performance.now() - abortedAt).toBeLessThan(1_000);
+    // A few hundred milliseconds on an idle machine; a listener for each would take several times that.
+    expect(performance.now() - abortedAt).toBeLessThan(3_000);
     expect(errors.every(({ code, outcome }) => code === "aborted" && outcome === "not-sent")).toBe(true);
     expect(rateLimiter.usage().queued).toBe(0);
     expect(getEventListeners(stop.signal, "abort")).toHaveLength(0);

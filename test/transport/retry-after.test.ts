@@ -106,6 +106,29 @@ describe("With a limiter", () => {
     expect(log).toEqual(["refused at 0 s", "refused at 4 s", "later at 4 s"]);
   });
 
+  it("a 429 halves the pace, and answers bring it back", async () => {
+    const rateLimiter = new RateLimiter({
+      windows: [
+        { limit: 10, intervalMs: 1_000 },
+        { limit: 10_000, intervalMs: 3_600_000 },
+      ],
+    });
+    const { audience } = recovering(429, { "retry-after": "1" }, { rateLimiter });
+    const list = () => audience.v1.customers.list().then(({ items }) => items);
+    const atFullPace = rateLimiter.estimateMs(100);
+
+    const first = list();
+    await vi.advanceTimersByTimeAsync(60_000);
+    await first;
+    const atHalfPace = rateLimiter.estimateMs(100);
+    const calls = Promise.all(Array.from({ length: 110 }, list));
+    await vi.advanceTimersByTimeAsync(120_000);
+    await calls;
+
+    expect(atHalfPace).toBeGreaterThan(atFullPace * 1.8);
+    expect(rateLimiter.estimateMs(100)).toBeLessThan(atFullPace * 1.1);
+  });
+
   it("a 429 whose wait passes maxWaitMs is a RateLimitWaitError that did not apply", async () => {
     const { audience, arrivedAt } = recovering(
       429,
