@@ -15,15 +15,18 @@ export interface CheckedRows {
   readonly invalid: readonly InvalidRow[];
 }
 
+/** What else is wrong with a row, and not seen by the rules of a v1 contact. */
+export type FurtherIssues = (row: ImportedRow) => readonly RowIssue[];
+
 /** Checks every row, sends nothing. What comes back carries the strictest consent of its address and number. */
-export function checkRows(rows: readonly ImportedRow[]): CheckedRows {
+export function checkRows(rows: readonly ImportedRow[], furtherIssues: FurtherIssues = () => []): CheckedRows {
   const contacts = withStrictestConsent(rows.map((row) => row.contact));
   const valid: ImportedRow[] = [];
   const invalid: InvalidRow[] = [];
   const addressOfPhone = new Map<string, ImportedRow>();
   for (const [index, read] of rows.entries()) {
     const row = { ...read, contact: contacts[index] ?? read.contact };
-    const ownIssues = [...row.issues, ...schemaIssues(row)];
+    const ownIssues = [...row.issues, ...schemaIssues(row), ...furtherIssues(row)];
     // Only a row that is sent can be written over.
     const issues = ownIssues.length > 0 ? ownIssues : sharedPhoneIssues(row, addressOfPhone);
     if (issues.length > 0) invalid.push({ row, issues });

@@ -3,7 +3,7 @@ import type { CsvRow } from "./csv-row.ts";
 /**
  * Every column that is no field of the contact, as custom properties: so an export loses nothing on its way.
  *
- * The name is the heading in snake_case behind the prefix (`MEMBER_RATING` → `mailchimp_member_rating`), the value the
+ * The name is the heading in snake_case behind the prefix, if there is one (`MEMBER_RATING` → `mailchimp_member_rating`), the value the
  * cell's text. Blank cells are left out, as the service drops them ("Custom property value rules").
  */
 export function customProperties(
@@ -14,12 +14,14 @@ export function customProperties(
     const value = row.cells[index] ?? "";
     if (options.except.includes(heading) || value.trim() === "") return [];
     const name = snakeCase(heading) || `column_${index + 1}`;
-    return [[name.startsWith(`${options.prefix}_`) ? name : `${options.prefix}_${name}`, value.trim()]];
+    const isNamed = options.prefix === "" || name.startsWith(`${options.prefix}_`);
+    return [[isNamed ? name : `${options.prefix}_${name}`, value.trim()]];
   });
   return Object.fromEntries(entries);
 }
 
-function snakeCase(heading: string): string {
+/** A heading as a field is named: `First Name` is `first_name`. */
+export function snakeCase(heading: string): string {
   return heading
     .normalize("NFKC")
     .toLowerCase()

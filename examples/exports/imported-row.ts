@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { CsvRow, RowIssue } from "./csv-row.ts";
+import { withConsentAtMost } from "./consent-at-most.ts";
+import { noteHeadings, type CsvRow, type RowIssue } from "./csv-row.ts";
 import { isKlaviyoExport, klaviyoContact } from "./klaviyo.ts";
 import { isMailchimpExport, mailchimpContact, mailchimpSection } from "./mailchimp.ts";
 import type { Contact, MappedContact } from "./mapped-contact.ts";
+import { isPlainFile, plainContact } from "./plain.ts";
 import { CsvFileError, readCsv } from "./read-csv.ts";
 
 /** One row of an export: where it stands, the contact it holds, and what could not be read. */
@@ -14,7 +16,10 @@ export interface ImportedRow {
   /** The same for the same row, whenever and wherever it is read: derived from the layout and the cells. */
   readonly id: string;
   readonly contact: Contact;
+  readonly evidence: NonNullable<MappedContact["evidence"]>;
   readonly issues: readonly RowIssue[];
+  /** The row as it stands in the file. */
+  readonly source: CsvRow;
 }
 
 /** One file of an export, and what it is. */
@@ -40,7 +45,8 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-async function readExport(folder: string, name: string): Promise<ExportFile> {
+/** Reads one CSV file. What its headings tell of nothing that is known is a `CsvFileError`. */
+export async function readExport(folder: string, name: string): Promise<ExportFile> {
   const { headings, rows } = await readCsv(join(folder, name));
   const { kind, map } = layoutOf(name, headings);
   return { name, kind, rows: rows.map((row) => importedRow(name, kind, row, map(row))) };
@@ -55,8 +61,10 @@ function layoutOf(
     const section = mailchimpSection(basename(name));
     return { kind: `mailchimp ${section}`, map: (row) => mailchimpContact(row, section) };
   }
+  if (isPlainFile(headings)) return { kind: "plain headings", map: plainContact };
   throw new CsvFileError(
-    `${name}: has the headings of neither export. It begins with ${headings.slice(0, 4).join(", ")}.`,
+    `${name}: has the headings of no file that can be read. It begins with ${headings.slice(0, 4).join(", ")}; ` +
+      "it needs a column email or phone.",
   );
 }
 
@@ -69,7 +77,9 @@ function importedRow(file: string, kind: string, row: CsvRow, mapped: MappedCont
     file,
     number: row.number,
     id,
-    contact: mapped.contact,
+    contact: withConsentAtMost(mapped.contact, row.notes.get(noteHeadings.consent)),
+    evidence: mapped.evidence ?? {},
     issues: [...row.shapeIssues(), ...mapped.issues],
+    source: row,
   };
 }

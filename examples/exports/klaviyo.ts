@@ -46,8 +46,14 @@ export function klaviyoContact(row: CsvRow): MappedContact {
     source: "klaviyo",
     custom_properties: customProperties(row, { prefix: "klaviyo", except: contactHeadings }),
   };
+  // Its "IP Address" is the profile's, and not said to be the one that consent came from.
+  const evidenceOf = (channel: string) => ({
+    createdAt: row.cell(`${channel} Marketing Consent Timestamp`)?.replace(" ", "T"),
+    source: "klaviyo",
+  });
   return {
     contact,
+    evidence: { email: evidenceOf("Email"), phone: evidenceOf("SMS") },
     issues:
       reading !== undefined && "problem" in reading ? [{ field: "phone", message: reading.problem }] : [],
   };

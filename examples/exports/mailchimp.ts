@@ -1,6 +1,6 @@
 import type { CsvRow, RowIssue } from "./csv-row.ts";
 import { customProperties } from "./custom-properties.ts";
-import type { Contact, MappedContact } from "./mapped-contact.ts";
+import type { ConsentEvidence, Contact, MappedContact } from "./mapped-contact.ts";
 import { readPhone } from "./phone.ts";
 
 /** The sections of an audience. The export is one file for each, named after it. */
@@ -47,7 +47,14 @@ export function mailchimpContact(row: CsvRow, section: MailchimpSection): Mapped
   };
   const phoneIssues =
     reading !== undefined && "problem" in reading ? [{ field: "phone", message: reading.problem }] : [];
-  return { contact, issues: [...phoneIssues, ...birthdayIssues(row)] };
+  return { contact, evidence: { email: optInOf(row) }, issues: [...phoneIssues, ...birthdayIssues(row)] };
+}
+
+// The confirmation, where there was one; else the form. Time and address of one and the same moment.
+function optInOf(row: CsvRow): ConsentEvidence {
+  const moment = row.cell("CONFIRM_TIME") !== undefined && row.cell("CONFIRM_IP") !== undefined ? "CONFIRM" : "OPTIN";
+  const time = row.cell(`${moment}_TIME`)?.replace(" ", "T");
+  return { createdAt: time, ip: row.cell(`${moment}_IP`), source: "mailchimp" };
 }
 
 // The times of leaving count even in a file of another section: consent is never better than any cell of the row.

@@ -1,6 +1,7 @@
 import type { Contact, OptIn } from "./mapped-contact.ts";
 
-const fromStrictest: readonly OptIn[] = ["UNSUBSCRIBED", "NON_SUBSCRIBED", "SUBSCRIBED"];
+/** The states of a channel, the strictest first. */
+export const fromStrictest: readonly OptIn[] = ["UNSUBSCRIBED", "NON_SUBSCRIBED", "SUBSCRIBED"];
 
 /**
  * Gives every contact the strictest consent that any of them has for the same address, or the same telephone number.

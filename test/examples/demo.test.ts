@@ -11,6 +11,7 @@ import { textWidth } from "../../examples/console/text-width.ts";
 import { table } from "../../examples/console/table.ts";
 import { runDemo } from "../../examples/demo/demo.ts";
 import { sendRows } from "../../examples/demo/send-rows.ts";
+import { CsvRow } from "../../examples/exports/csv-row.ts";
 import { readPhone } from "../../examples/exports/phone.ts";
 import { withStrictestConsent } from "../../examples/exports/strictest-consent.ts";
 import { readCsv } from "../../examples/exports/read-csv.ts";
@@ -421,7 +422,9 @@ describe("sending", () => {
       number: index + 2,
       id: String(index),
       contact: { email: `${index}@example.com`, email_opt_in: "SUBSCRIBED" as const },
+      evidence: {},
       issues: [],
+      source: new CsvRow({ number: index + 2, headings: [], cells: [] }),
     }));
     const mock = createMockService();
     const audience = new AudienceClient(mock.clientOptions);

@@ -1,0 +1,64 @@
+import type { BulkProgress } from "audience-sdk";
+import { inWords } from "../console/duration.ts";
+import { columnsOf, say, type Output } from "../console/terminal.ts";
+
+const barWidth = 24;
+const backToLineStart = "\r\u001b[K";
+
+/**
+ * How far the import is. On a terminal one line, which is drawn anew every second, as the next row may have to wait an
+ * hour for its turn; elsewhere a line for each tenth.
+ */
+export class ProgressLine {
+  readonly #output: Output;
+  readonly #timer: NodeJS.Timeout | undefined;
+  #progress: BulkProgress | undefined;
+  #toldAtMs = 0;
+  #tenth = 0;
+
+  constructor(output: Output) {
+    this.#output = output;
+    this.#timer = output.isTTY ? setInterval(() => this.#draw(), 1_000).unref() : undefined;
+  }
+
+  show(progress: BulkProgress): void {
+    this.#progress = progress;
+    this.#toldAtMs = performance.now();
+    if (this.#output.isTTY) this.#draw();
+    else this.#sayTenth(progress);
+  }
+
+  /** Leaves the line to what is written next. */
+  end(): void {
+    clearInterval(this.#timer);
+    if (this.#output.isTTY && this.#progress) this.#output.write("\n");
+  }
+
+  #draw(): void {
+    if (!this.#progress) return;
+    // One cell stays free, as some terminals begin a new line when the last one is filled.
+    const line = progressLine(this.#progress, performance.now() - this.#toldAtMs).slice(0, columnsOf(this.#output) - 1);
+    this.#output.write(backToLineStart + line);
+  }
+
+  #sayTenth(progress: BulkProgress): void {
+    const tenth = Math.floor((10 * progress.done) / (progress.total ?? Infinity));
+    if (tenth > this.#tenth) say(this.#output, progressLine(progress, 0));
+    this.#tenth = tenth;
+  }
+}
+
+/** The line, as it stands so long after the figures were told. */
+export function progressLine({ done, total = done, etaMs, ...counts }: BulkProgress, agoMs: number): string {
+  const share = total === 0 ? 1 : done / total;
+  const filled = Math.floor(barWidth * share);
+  const notSent = counts.invalid + counts.failed + counts.unknown;
+  return [
+    `${"█".repeat(filled)}${"░".repeat(barWidth - filled)} ${String(Math.floor(100 * share)).padStart(3)} %`,
+    `${done} of ${total}`,
+    ...(counts.skipped === 0 ? [] : [`${counts.skipped} done before`]),
+    ...(notSent === 0 ? [] : [`${notSent} not imported`]),
+    `${counts.ratePerMinute}/min`,
+    ...(etaMs === undefined || done === total ? [] : [`${inWords(Math.max(0, etaMs - agoMs))} left`]),
+  ].join("  ");
+}

@@ -1,0 +1,55 @@
+import { AudienceClient, DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import type { ImporterArguments } from "./arguments.ts";
+
+/** The service that is imported into. */
+export interface ImportService {
+  readonly audience: AudienceClient;
+  /** What it is, in a line to print. */
+  readonly description: string;
+  /** What it holds in the end, where it can be looked into. */
+  readonly books?: () => string;
+  close(): Promise<void>;
+}
+
+const timesShorter = 60;
+
+/** The service of the environment. Throws a `ConfigurationError` that names what is missing. */
+export function openLive({ family }: Pick<ImporterArguments, "family">): ImportService {
+  const audience = new AudienceClient();
+  // Reading it is what checks the configuration.
+  void audience[family];
+  const url = process.env[family === "v1" ? "AUDIENCE_BASE_URL" : "AUDIENCE_BASE_URL_V2"] ?? "";
+  return { audience, description: `at ${new URL(url).origin}`, close: () => audience.close() };
+}
+
+/** A client for a check alone, which needs no key: nothing is sent with it. */
+export function openNothing(): ImportService {
+  const audience = new AudienceClient({ baseUrl: undefined, rateLimiter: new RateLimiter() });
+  return { audience, description: "nothing is sent, as this is a dry run", close: () => audience.close() };
+}
+
+/** A mock over real HTTP on loopback. Client and mock count in the same windows, shorter than the service's. */
+export async function openMock(listId = "newsletter"): Promise<ImportService> {
+  const windows = DOCUMENTED_WINDOWS.map(({ limit, intervalMs }) => ({ limit, intervalMs: intervalMs / timesShorter }));
+  const mock = createMockService({
+    organizations: [
+      { id: "importer", apiKeys: ["mock-key-of-the-importer"], appId: "mock-app", lists: [{ id: listId, name: "Newsletter" }] },
+    ],
+    rateLimits: { windows },
+  });
+  const server = await mock.listen({ port: 0 });
+  const audience = new AudienceClient({ ...server.clientOptions, rateLimiter: new RateLimiter({ windows }) });
+  return {
+    audience,
+    description: `a mock at ${server.url}, with windows that are ${timesShorter} times shorter than the service's`,
+    books: () => {
+      const { contacts, memberships } = mock.organization("importer");
+      return `The mock holds ${contacts.length} contacts, ${memberships.length} of them in the list.`;
+    },
+    close: async () => {
+      await audience.close();
+      await server.close();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import type * as z from "zod";
+import { v2ContactSchema } from "audience-sdk/schemas";
+import type { RowIssue } from "../exports/csv-row.ts";
+import type { ImportedRow } from "../exports/imported-row.ts";
+import type { ConsentEvidence, OptIn } from "../exports/mapped-contact.ts";
+
+/** A contact as `v2.contacts.upsert` takes it. */
+export type V2Contact = z.input<typeof v2ContactSchema>;
+
+/**
+ * A row as a v2 contact, and what keeps it from being one.
+ *
+ * v2 wants to know when, from where and how consent was given ("v2 identifier object"). What the file does not say is
+ * not made up: the row is not sent. v2 has no state between the two, so who has not subscribed is unsubscribed.
+ */
+export function v2Contact({ contact, evidence }: ImportedRow, listId: string | undefined): { contact: unknown; issues: readonly RowIssue[] } {
+  const { email, phone, email_opt_in, phone_opt_in, country, dob } = contact;
+  const isCode = country !== undefined && /^[a-z]{2}$/i.test(country);
+  const mapped = {
+    firstName: contact.first_name,
+    lastName: contact.last_name,
+    birthDate: dob,
+    city: contact.city,
+    ...(isCode ? { countryCode: country } : { country }),
+    state: contact.state,
+    postalCode: contact.postal_code,
+    gender: contact.gender?.charAt(0).toLowerCase(),
+    listIds: listId === undefined ? [] : [listId],
+    identifiers: [
+      ...(email === undefined ? [] : [identifier("email", email, email_opt_in, evidence.email)]),
+      ...(phone === undefined ? [] : [identifier("phone", phone, phone_opt_in, evidence.phone)]),
+    ],
+  };
+  return { contact: mapped, issues: issuesOf(mapped) };
+}
+
+function identifier(type: "email" | "phone", id: string, optIn: OptIn | undefined, evidence: ConsentEvidence = {}) {
+  return { type, id, channels: { [type]: { status: optIn === "SUBSCRIBED" ? "subscribed" : "unsubscribed" } }, consent: evidence };
+}
+
+function issuesOf(mapped: { identifiers: readonly { type: string }[] }): RowIssue[] {
+  const checked = v2ContactSchema.safeParse(mapped);
+  if (checked.success) return [];
+  return checked.error.issues.map(({ path, message }) => {
+    const [, at, ...rest] = path;
+    const owner = path[0] === "identifiers" && typeof at === "number" ? mapped.identifiers[at]?.type : undefined;
+    const field = owner === undefined ? path.join(".") || "row" : `${owner} ${rest.join(".")}`;
+    const remedy = path.includes("consent") ? `; v2 needs it: add the column consent_${consentColumns[String(path.at(-1))] ?? "…"}` : "";
+    return { field, message: message + remedy };
+  });
+}
+
+const consentColumns: Readonly<Record<string, string>> = { createdAt: "created_at", ip: "ip", source: "source" };
