@@ -66,6 +66,29 @@ describeWithRedis("the store in Redis", () => {
     });
   });
 
+  it.each([
+    ["the rights that the guide names", ["+info"]],
+    ["no right to INFO", []],
+  ])("works with %s", async (_rights, more) => {
+    const commands =
+      "eval evalsha get set pexpire time zadd zrem zcount zscore zrevrange zremrangebyscore".split(" ");
+    const rights = [...commands.map((command) => `+${command}`), ...more];
+    await redis.acl("SETUSER", "limited", "reset", "on", ">word", "~{audience-sdk:rate-limit}:*", ...rights);
+    const limited = new Redis(server.port, {
+      username: "limited",
+      password: "word",
+      enableReadyCheck: false,
+    });
+    const one = process({}, undefined, limited);
+
+    const { ids } = await one.take(5);
+    await one.answered(ids.slice(1));
+    await one.unused(ids.slice(0, 1));
+
+    await expect(one.take(2)).resolves.toMatchObject({ granted: 1, used: [3, 3] });
+    limited.disconnect();
+  });
+
   it("takes both names into one hash slot, whatever the key", async () => {
     for (const key of ["audience-sdk:rate-limit", "{app}:limit", "a{b}c", "{}"]) {
       await redis.flushall();
