@@ -207,7 +207,7 @@ describe("deadlineMs", () => {
 
     const error = await failureOf(v1.customers.upsert(contact, { deadlineMs: 5_000 }));
 
-    expect(performance.now() - startedAt).toBeLessThan(20);
+    expect(performance.now()).toBe(startedAt);
     expect(error).toBeInstanceOf(RateLimitWaitError);
     expect(error).toMatchObject({
       outcome: "not-sent",
