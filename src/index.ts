@@ -34,7 +34,13 @@ export type { BulkCall, BulkRequest } from "./bulk/row-call.ts";
 export type { BulkRun } from "./bulk/run.ts";
 export type { ListOptions } from "./list-pages.ts";
 export type { Operation } from "./endpoint.ts";
-export type { ConnectionFailureReason, ErrorRequest, Outcome, RateLimitWindow, ValidationIssue } from "./errors.ts";
+export type {
+  ConnectionFailureReason,
+  ErrorRequest,
+  Outcome,
+  RateLimitWindow,
+  ValidationIssue,
+} from "./errors.ts";
 export type { Page, Paginator } from "./pagination.ts";
 export type { RateLimiterOptions } from "./rate-limiter/options.ts";
 export type { RateLimiterUsage } from "./rate-limiter/rate-limiter.ts";

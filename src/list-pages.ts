@@ -22,7 +22,14 @@ const defaultPriority = 5;
 const lastPriority = 9;
 
 /** A list of one family, page by page. */
-export function listPages<T>({ query, options, defaultLimit, longestPage, identify, call }: ListCall<T>): Paginator<T> {
+export function listPages<T>({
+  query,
+  options,
+  defaultLimit,
+  longestPage,
+  identify,
+  call,
+}: ListCall<T>): Paginator<T> {
   const asked = copyOf<{ page?: number; limit?: number }>(query);
   const given = copyOf<ListOptions>(options);
   // Not `??`: a null is refused with the page, not taken for one that was left out.
@@ -37,7 +44,9 @@ export function listPages<T>({ query, options, defaultLimit, longestPage, identi
     async load(page, { signal, isReadAhead }) {
       // What is no object goes on as it is, to be refused where all calls are.
       const pageQuery = asked ? { ...asked, limit, page } : query;
-      const pageOptions = given ? { ...given, signal, readAhead: undefined, priority: priorityOf(given, isReadAhead) } : options;
+      const pageOptions = given
+        ? { ...given, signal, readAhead: undefined, priority: priorityOf(given, isReadAhead) }
+        : options;
       const { data, response } = await call(pageQuery, pageOptions).withResponse();
       return { ...data, status: response.status };
     },
@@ -51,7 +60,8 @@ function priorityOf({ priority }: ListOptions, isReadAhead: boolean): number | u
 
 /** What is given, read once; undefined if it is no object, or one that cannot be read. */
 function copyOf<T extends object>(value: unknown): Partial<T> | undefined {
-  if (value !== undefined && (typeof value !== "object" || value === null || Array.isArray(value))) return undefined;
+  if (value !== undefined && (typeof value !== "object" || value === null || Array.isArray(value)))
+    return undefined;
   try {
     return { ...(value as T | undefined) };
   } catch {

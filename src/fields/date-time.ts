@@ -11,7 +11,7 @@ const timePattern =
 const longestDateTime = 64;
 
 /** An ISO 8601 date-time: a real day, `T`, a real time; seconds, their fraction and the offset may be missing. */
-export function isDateTime(text: string): boolean {
+function isDateTime(text: string): boolean {
   return text.length <= longestDateTime && isDay(text.slice(0, 10)) && timePattern.test(text.slice(10));
 }
 

@@ -9,7 +9,7 @@ const ipv6Group = /^[\da-f]{1,4}$/i;
 const longestAddress = 45;
 
 /** An IPv4 or IPv6 address, alone: no zone, no port, no prefix length. */
-export function isIpAddress(address: string): boolean {
+function isIpAddress(address: string): boolean {
   return address.length <= longestAddress && (ipv4.test(address) || isIpv6(address));
 }
 

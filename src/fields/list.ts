@@ -13,9 +13,7 @@ export function listOf<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
 
 /** An array with at least one item. */
 export function filledListOf<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
-  return listOf(item).check(
-    new core.$ZodCheckMinLength({ check: "min_length", minimum: 1, when: isArray }),
-  );
+  return listOf(item).check(new core.$ZodCheckMinLength({ check: "min_length", minimum: 1, when: isArray }));
 }
 
 // Without it zod measures a text too, so that one wrong type would be two issues.

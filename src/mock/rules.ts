@@ -124,7 +124,7 @@ export function require(value: unknown, rule: Rule): void {
   refuseIfAny(problems);
 }
 
-export function refuseIfAny(problems: readonly Problem[]): void {
+function refuseIfAny(problems: readonly Problem[]): void {
   if (problems.length > 0)
     throw new Refusal(400, problems.map((problem) => problem.message).join("; "), problems);
 }

@@ -42,7 +42,8 @@ export class V1ContactGroups {
       defaultLimit: LIMITS.limit.max,
       longestPage: LIMITS.limit.max,
       identify: ({ id }) => id,
-      call: (pageQuery, pageOptions) => this.#call(listContactGroups(this.#parsePage), { query: pageQuery }, pageOptions),
+      call: (pageQuery, pageOptions) =>
+        this.#call(listContactGroups(this.#parsePage), { query: pageQuery }, pageOptions),
     });
   }
 
@@ -71,13 +72,21 @@ export class V1ContactGroups {
    * contact.action; // "created" or "updated"
    * ```
    */
-  addContact(listId: string, contact: V1ConsentedListContact, options?: AddContactOptions): ApiPromise<AddContactResult>;
+  addContact(
+    listId: string,
+    contact: V1ConsentedListContact,
+    options?: AddContactOptions,
+  ): ApiPromise<AddContactResult>;
   addContact(
     listId: string,
     contact: V1ListContact,
     options: AddContactOptions & { consent: "service-decides" },
   ): ApiPromise<AddContactResult>;
-  addContact(listId: string, contact: V1ListContact, options?: AddContactOptions): ApiPromise<AddContactResult> {
+  addContact(
+    listId: string,
+    contact: V1ListContact,
+    options?: AddContactOptions,
+  ): ApiPromise<AddContactResult> {
     return this.#call(addContact, { params: { listId }, body: contact }, options);
   }
 }

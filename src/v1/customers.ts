@@ -58,7 +58,8 @@ export class V1Customers {
       defaultLimit: LIMITS.limit.max,
       longestPage: LIMITS.limit.max,
       identify: ({ id }) => id,
-      call: (pageQuery, pageOptions) => this.#call(listCustomers(this.#parsePage), { query: pageQuery }, pageOptions),
+      call: (pageQuery, pageOptions) =>
+        this.#call(listCustomers(this.#parsePage), { query: pageQuery }, pageOptions),
     });
   }
 }

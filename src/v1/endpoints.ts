@@ -55,7 +55,9 @@ export const getCustomer: Endpoint<undefined, Profile> = {
 };
 
 /** `GET /api/v1/customer` */
-export const listCustomers = (parsePage: ParsePage | undefined): Endpoint<undefined, PageReading<Profile>> => ({
+export const listCustomers = (
+  parsePage: ParsePage | undefined,
+): Endpoint<undefined, PageReading<Profile>> => ({
   operation: "v1.customers.list",
   method: "GET",
   path: "/api/v1/customer",
@@ -65,13 +67,16 @@ export const listCustomers = (parsePage: ParsePage | undefined): Endpoint<undefi
 });
 
 /** `GET /api/v1/contact-groups` */
-export const listContactGroups = (parsePage: ParsePage | undefined): Endpoint<undefined, PageReading<ContactGroup>> => ({
+export const listContactGroups = (
+  parsePage: ParsePage | undefined,
+): Endpoint<undefined, PageReading<ContactGroup>> => ({
   operation: "v1.contactGroups.list",
   method: "GET",
   path: "/api/v1/contact-groups",
   query: v1ContactGroupListQuerySchema,
   isRepeatable: () => true,
-  read: ({ body }) => readV1Page(body, { operation: "v1.contactGroups.list", readItem: readContactGroup, parsePage }),
+  read: ({ body }) =>
+    readV1Page(body, { operation: "v1.contactGroups.list", readItem: readContactGroup, parsePage }),
 });
 
 /** `GET /api/v1/contact-groups/{id}`; how its answer looks is not documented. */
@@ -87,7 +92,10 @@ export const getContactGroup: Endpoint<undefined, ContactGroup> = {
   },
 };
 
-const consentOption: OptionRule = { holds: (value) => value === "service-decides", words: '"service-decides", or left out' };
+const consentOption: OptionRule = {
+  holds: (value) => value === "service-decides",
+  words: '"service-decides", or left out',
+};
 
 /**
  * `POST /api/v1/contact-groups/{listId}/contacts`. The contact's consent is said, unless the caller leaves an omitted

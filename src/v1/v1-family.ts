@@ -5,7 +5,10 @@ import type { FamilyAccess } from "../transport/job.ts";
 export function v1Access({ baseUrl, apiKey }: ClientSettings): FamilyAccess {
   if (baseUrl === undefined || apiKey === undefined) {
     const missing = { baseUrl, apiKey };
-    throw missingOptions((["baseUrl", "apiKey"] as const).filter((name) => missing[name] === undefined), "v1");
+    throw missingOptions(
+      (["baseUrl", "apiKey"] as const).filter((name) => missing[name] === undefined),
+      "v1",
+    );
   }
   return { baseUrl, key: apiKey, authenticate: (key) => ({ "x-api-key": key }) };
 }

@@ -3,7 +3,12 @@ import type { Endpoint } from "../endpoint.ts";
 import type { PageReading } from "../pagination.ts";
 import { readAnswer } from "../read-answer.ts";
 import { readListPage } from "./read-list-page.ts";
-import { v2ContactSchema, v2UpsertResultSchema, type V2Contact, type V2UpsertResult } from "./schemas/contact.ts";
+import {
+  v2ContactSchema,
+  v2UpsertResultSchema,
+  type V2Contact,
+  type V2UpsertResult,
+} from "./schemas/contact.ts";
 import { v2ListQuerySchema, type List } from "./schemas/list.ts";
 
 /** `POST /v2/contacts` */
@@ -33,5 +38,8 @@ export const listLists: Endpoint<undefined, PageReading<List>> = {
  * the transitions of v2 statuses are not documented ("States and transitions"), and no welcome mail could go out twice.
  */
 function saysAllConsent({ identifiers, triggerWelcomeEmail }: V2Contact): boolean {
-  return triggerWelcomeEmail !== true && identifiers.every(({ type, channels }) => channels[type]?.status !== undefined);
+  return (
+    triggerWelcomeEmail !== true &&
+    identifiers.every(({ type, channels }) => channels[type]?.status !== undefined)
+  );
 }

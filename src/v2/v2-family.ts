@@ -5,7 +5,10 @@ import type { FamilyAccess } from "../transport/job.ts";
 export function v2Access({ baseUrlV2, apiKeyV2, appId }: ClientSettings): FamilyAccess {
   if (baseUrlV2 === undefined || apiKeyV2 === undefined || appId === undefined) {
     const missing = { baseUrlV2, apiKeyV2, appId };
-    throw missingOptions((["baseUrlV2", "apiKeyV2", "appId"] as const).filter((name) => missing[name] === undefined), "v2");
+    throw missingOptions(
+      (["baseUrlV2", "apiKeyV2", "appId"] as const).filter((name) => missing[name] === undefined),
+      "v2",
+    );
   }
   return {
     baseUrl: baseUrlV2,

@@ -28,7 +28,7 @@ export interface Load {
 }
 
 /** The delays of the calls in the order in which they leave: the same for every limiter that meets the same load. */
-export function delaysOf({ seed, askedAt, delayMs, spread = "even" }: Load): {
+function delaysOf({ seed, askedAt, delayMs, spread = "even" }: Load): {
   out: number[];
   back: number[];
 } {

@@ -178,7 +178,9 @@ describe("A getter that throws is an issue at its key", () => {
       "v2ContactSchema",
       {
         ...v2Ada,
-        listIds: trap(["a"], { get: (target, key): unknown => (key === "0" ? throws() : Reflect.get(target, key)) }),
+        listIds: trap(["a"], {
+          get: (target, key): unknown => (key === "0" ? throws() : Reflect.get(target, key)),
+        }),
       },
       "listIds.0 custom",
     ],
