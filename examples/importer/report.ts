@@ -1,12 +1,14 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
-import { noteHeadings } from "../exports/csv-row.ts";
+import { noteHeadings, type RowIssue } from "../exports/csv-row.ts";
 import { consentInNote } from "../exports/consent-at-most.ts";
 import type { ImportedRow } from "../exports/imported-row.ts";
+import type { Contact } from "../exports/mapped-contact.ts";
 
 /** A row that was not imported, and why. */
 export interface FailedRow {
   readonly row: ImportedRow;
+  readonly issues: readonly RowIssue[];
   readonly reason: string;
 }
 
@@ -38,14 +40,23 @@ function freeName(name: string, taken: readonly string[]): string {
 
 function csvOf(rows: readonly FailedRow[]): string {
   const headings = rows[0]?.row.source.headings ?? [];
-  const lines = rows.map(({ row, reason }) => {
+  const lines = rows.map(({ row, issues, reason }) => {
     // A line that was cut short is filled up, so that what stands behind it is in its own column.
     const filling = Array.from({ length: Math.max(0, headings.length - row.source.cells.length) }, () => "");
-    return [...row.source.cells, ...filling].slice(0, headings.length).concat(reason, consentInNote(row.contact));
+    return [...row.source.cells, ...filling].slice(0, headings.length).concat(reason, consentInNote(settled(row.contact, issues)));
   });
   return [[...headings, noteHeadings.reason, noteHeadings.consent], ...lines]
     .map((cells) => `${cells.map(csvCell).join(",")}\r\n`)
     .join("");
+}
+
+// What is known of an address or a number that will be mended is not about the person.
+function settled({ email_opt_in, phone_opt_in, is_suppressed }: Contact, issues: readonly RowIssue[]): Contact {
+  const isAtIssue = (field: string) => issues.some((issue) => issue.field === field);
+  return {
+    ...(isAtIssue("email") ? {} : { email_opt_in, is_suppressed }),
+    ...(isAtIssue("phone") ? {} : { phone_opt_in }),
+  };
 }
 
 function csvCell(text: string): string {

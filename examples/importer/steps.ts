@@ -1,5 +1,5 @@
 import { dirname, basename } from "node:path";
-import { isAudienceError, ValidationError, type BulkResult } from "audience-sdk";
+import { ValidationError, type BulkResult } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { inWords } from "../console/duration.ts";
 import { say, type Output } from "../console/terminal.ts";
@@ -46,7 +46,7 @@ export async function dryRun(
 ): Promise<number> {
   const { total, valid, invalid, estimateMs } = await audience.bulk.check(checked, asCheck);
   say(output, `${valid} of ${total} rows can be imported; that takes about ${inWords(estimateMs)}. Nothing was sent.`);
-  const failed = checked.filter(({ issues }) => issues.length > 0).map(({ row, issues }) => ({ row, reason: inOneLine(issues) }));
+  const failed = checked.filter(({ issues }) => issues.length > 0).map(({ row, issues }) => ({ row, issues, reason: inOneLine(issues) }));
   await tell(failed, asked, output);
   return invalid.length === 0 ? 0 : 1;
 }
@@ -76,7 +76,7 @@ export async function importAll(
   try {
     for await (const result of run) {
       const reason = reasonOf(result);
-      if (reason !== undefined) failed.push({ row: result.item.row, reason });
+      if (reason !== undefined) failed.push({ ...result.item, reason });
     }
   } finally {
     line.end();
@@ -94,11 +94,10 @@ function asCheck({ issues }: CheckedRow) {
   return { success: issues.length === 0, error };
 }
 
-/** Why a row was not imported; undefined where it was, or where the run ended before it came to that. */
+/** Why a row was not imported; undefined where it was. */
 function reasonOf({ item, status, error }: BulkResult<CheckedRow, unknown>): string | undefined {
   if (status === "succeeded" || status === "skipped") return undefined;
   if (item.issues.length > 0) return inOneLine(item.issues);
-  if (isAudienceError(error) && error.code === "aborted") return undefined;
   const doubt = status === "unknown" ? " (it may have been imported all the same; importing it again is safe)" : "";
   return `${error instanceof Error ? error.message : String(error)}${doubt}`;
 }

@@ -10,6 +10,7 @@ export class RowCompanion implements Companion {
   /** Calls that must not be made twice, and were carried out, or may have been, or still may be. */
   readonly #unrepeatable = new Set<object>();
   #events = 0;
+  #hasSent = false;
   #recorded: Promise<void> | undefined;
 
   constructor(row: { stop: AbortSignal; record: RowRecord; eventId: string | undefined }) {
@@ -23,6 +24,11 @@ export class RowCompanion implements Companion {
     return this.#unrepeatable.size > 0;
   }
 
+  /** Whether anything of the row has left, or may have. */
+  get hasSent(): boolean {
+    return this.#hasSent;
+  }
+
   /** The first event of a row has the row's own id, the others that id and their number. */
   newEventId = (): string => {
     if (this.#eventId === undefined) return crypto.randomUUID();
@@ -31,9 +37,11 @@ export class RowCompanion implements Companion {
   };
 
   beforeSend = async (call: object, isRepeatable: boolean): Promise<void> => {
-    if (isRepeatable) return;
-    this.#unrepeatable.add(call);
-    await (this.#recorded ??= this.#record.write("in-doubt"));
+    if (!isRepeatable) {
+      this.#unrepeatable.add(call);
+      await (this.#recorded ??= this.#record.write("in-doubt"));
+    }
+    this.#hasSent = true;
   };
 
   ended = (call: object, outcome: Outcome): void => {

@@ -6,6 +6,7 @@ import { Intake, type ReadyRow } from "./intake.ts";
 import type { BulkOptions } from "./options.ts";
 import type { BulkResult, BulkSummary } from "./result.ts";
 import { callRow, type BulkCall, type RowEnd } from "./row-call.ts";
+import type { RowCompanion } from "./row-companion.ts";
 import type { RowSource } from "./rows.ts";
 import { stopsByDefault } from "./stop-when.ts";
 import { Tally } from "./tally.ts";
@@ -125,11 +126,22 @@ export class RowPump<Row, Value> {
     await this.#heed(async () => (row = await intake.next(item, index)));
     if (row === undefined || this.#stop.signal.aborted) this.#underWay--;
     else if ("end" in row) this.#end({ index, key: row.key, item, ...row.end }, row.isNews);
-    else void callRow(item, row.key, { call: this.#call, companion: row.companion }).then(this.#ender(item, index, row.key));
+    else void this.#carryOut(row, item, index);
   }
 
-  #ender(item: Row, index: number, key: string): (end: RowEnd<Value>) => void {
-    return (end) => this.#end({ index, key, item, ...end }, true);
+  async #carryOut({ key, companion }: { key: string; companion: RowCompanion }, item: Row, index: number): Promise<void> {
+    const end = await callRow(item, key, { call: this.#call, companion });
+    if (!this.#isTurnedAway(end, companion)) return this.#end({ index, key, item, ...end }, true);
+    this.#underWay--;
+    this.#onChange();
+  }
+
+  /** A row that only waited when the run was stopped, or the client closed, has no end: nothing of it was sent. */
+  #isTurnedAway({ error }: RowEnd<Value>, { hasSent }: RowCompanion): boolean {
+    if (hasSent || !isAudienceError(error)) return false;
+    const isClosed = error.code === "rate_limit_wait" && this.#client.isClosed();
+    if (isClosed) this.#fail(error);
+    return isClosed || (error.code === "aborted" && this.#stop.signal.aborted);
   }
 
   #end(result: BulkResult<Row, Value>, isNews: boolean): void {
@@ -152,6 +164,7 @@ export class RowPump<Row, Value> {
   }
 
   #stopsAt(error: unknown): boolean {
+    // A row of several calls may have been in the middle of them.
     if (this.#client.isClosed() && isAudienceError(error) && error.code === "rate_limit_wait") return true;
     const stops: unknown = (this.#options.stopWhen ?? stopsByDefault)(error);
     // A promise would be taken for a yes.

@@ -1,6 +1,7 @@
+import { Readable } from "node:stream";
 import { AbortError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { endOf, gate, LoggedCheckpoint, row, rows, setting, settled, type Row } from "./setting.ts";
+import { endOf, gate, LoggedCheckpoint, row, rows, setting, settled, until, type Row } from "./setting.ts";
 
 describe("Rows may come from any iterable", () => {
   it.each([
@@ -13,7 +14,7 @@ describe("Rows may come from any iterable", () => {
         yield* rows(3);
       },
     ],
-    ["a stream", () => ReadableStream.from(rows(3))],
+    ["a stream", () => Readable.from(rows(3))],
   ] as [string, () => Iterable<Row>][])("%s", async (_, source) => {
     const { audience, upsert, emails } = setting();
 
@@ -205,10 +206,10 @@ it("Leaving the loop early begins nothing more, and waits for what is in flight"
     for await (const _ of audience.bulk(rows(4), call, { checkpoint, concurrency: 2, key: (_, index) => `${index}` })) break;
     checkpoint.log.push("left");
   })();
-  await settled();
+  await until(() => called.length === 2);
 
   answers[0]?.open();
-  await settled();
+  await until(() => checkpoint.log.length > 1);
   expect(checkpoint.log).toEqual(["open", "0: succeeded"]);
   answers[1]?.open();
   answers[2]?.open();

@@ -165,7 +165,7 @@ describe("An abort of the run's signal", () => {
     expect(gates.sent).toHaveLength(3);
   });
 
-  it("turns away the rows that wait for the rate limit: nothing of them is sent, and nothing is on record", async () => {
+  it("turns away the rows that wait for the rate limit: nothing of them is sent, and they have no result", async () => {
     const limiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
     const { audience, mock, upsert } = setting({}, { rateLimiter: limiter });
     const stop = new AbortController();
@@ -180,11 +180,26 @@ describe("An abort of the run's signal", () => {
     expect(results.map((result) => [result.status, (result.error as AbortError | undefined)?.outcome])).toEqual([
       ["succeeded", undefined],
       ["succeeded", undefined],
-      ...Array.from({ length: 5 }, () => ["failed", "not-sent"]),
     ]);
     expect(mock.requests).toHaveLength(2);
     expect(checkpoint.states.size).toBe(2);
     expect(limiter.usage()).toMatchObject({ queued: 0 });
+  });
+
+  it("is the end of a row that is between two calls: what it has done is told", async () => {
+    const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
+    const { audience } = setting({}, { rateLimiter: limiter });
+    const stop = new AbortController();
+    const call = async (item: Row, request: BulkRequest) => {
+      await audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
+      await audience.v1.customers.get("some-id", request);
+    };
+    const ended = endOf(audience.bulk(rows(1), call, { signal: stop.signal }));
+    await until(() => limiter.usage().queued === 1);
+
+    stop.abort();
+
+    expect((await ended).results).toMatchObject([{ status: "unknown", error: expect.any(AbortError) }]);
   });
 
   it("that came before the run begins nothing, and opens no checkpoint", async () => {
@@ -210,7 +225,7 @@ describe("A client that is closed during a run", () => {
     const { error, results } = await ended;
 
     expect(error).toBeInstanceOf(RateLimitWaitError);
-    expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "failed", "failed", "failed"]);
+    expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
     expect(mock.requests).toHaveLength(2);
     expect(checkpoint.log.at(-1)).toBe("close");
   });

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { it } from "vitest";
 import { killedImport } from "../bulk/killed-import/killed-import.ts";
 import { expectNothingLostOrDoubled } from "../bulk/killed-import/rules.ts";
 

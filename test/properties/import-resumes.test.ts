@@ -1,0 +1,116 @@
+import * as fc from "fast-check";
+import { AudienceClient } from "audience-sdk";
+import type { Checkpoint, RecordedState } from "audience-sdk/checkpoint";
+import { createMockService } from "audience-sdk/mock";
+import { expect, it } from "vitest";
+import { importRow, rowOf, type ImportRow } from "../bulk/killed-import/rows.ts";
+
+/** What outlives a process: the disk, the service, and what was sent in each life. */
+interface World {
+  readonly mock: ReturnType<typeof createMockService>;
+  readonly disk: Map<string, RecordedState>;
+}
+
+/** Dies at its step number `dyingAt`: from there on nothing that was begun ever comes back. */
+class Process {
+  #steps = 0;
+  readonly #dyingAt: number;
+  readonly died: Promise<void>;
+  #die: () => void = () => {};
+
+  constructor(dyingAt: number) {
+    this.#dyingAt = dyingAt;
+    this.died = new Promise((resolve) => (this.#die = resolve));
+  }
+
+  /** Before a step that the world would see, and after it. */
+  async step(): Promise<void> {
+    if (++this.#steps < this.#dyingAt) return;
+    this.#die();
+    await new Promise<never>(() => {});
+  }
+}
+
+/** One life: until it dies, or comes to its end. */
+async function live({ mock, disk }: World, rows: readonly ImportRow[], process: Process, concurrency: number) {
+  const audience = new AudienceClient({
+    ...mock.clientOptions,
+    maxRetries: 0,
+    fetch: async (url, init) => {
+      await process.step();
+      const response = await mock.fetch(url, init);
+      await process.step();
+      return response;
+    },
+  });
+  const checkpoint: Checkpoint = {
+    open: async () => ({
+      id: "the-checkpoint",
+      stateOf: (key) => disk.get(key),
+      record: async (key, state) => {
+        await process.step();
+        if (state === undefined) disk.delete(key);
+        else disk.set(key, state);
+        await process.step();
+      },
+      close: () => undefined,
+    }),
+  };
+  const run = audience.bulk(rows, (row, request) => importRow(audience, row, request), {
+    checkpoint,
+    concurrency,
+    key: ({ id }) => id,
+  });
+  const unknown = new Set<string>();
+  const whole = (async () => {
+    for await (const { item, status } of run) if (status === "unknown") unknown.add(item.id);
+    return { isOver: true, unknown };
+  })();
+  return await Promise.race([whole, process.died.then(() => ({ isOver: false, unknown }))]);
+}
+
+const kinds = fc.constantFrom<ImportRow["kind"]>("upsert", "double opt-in", "event");
+
+it("Wherever and however often an import dies, no row is lost, none on record is sent again, none that must not is sent twice", async () => {
+  let deaths = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(kinds, { minLength: 1, maxLength: 25 }),
+      fc.integer({ min: 1, max: 6 }),
+      fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 6 }),
+      async (kindsOfRows, concurrency, dyingAt) => {
+        const rows = kindsOfRows.map((kind, index): ImportRow => ({ id: `row-${index}`, kind }));
+        const world: World = { mock: createMockService(), disk: new Map() };
+        const sentTwice = new Set<string>();
+        const everSent = new Set<string>();
+        let last: Awaited<ReturnType<typeof live>> | undefined;
+
+        for (const step of [...dyingAt, Infinity]) {
+          const recorded = new Set([...world.disk].flatMap(([key, state]) => (state === "succeeded" ? [key] : [])));
+          const before = world.mock.requests.length;
+          last = await live(world, rows, new Process(step), concurrency);
+          if (!last.isOver) deaths++;
+          const sent = world.mock.requests.slice(before).map(({ body }) => rowOf(body));
+          const again = sent.filter((id) => everSent.has(id));
+
+          expect(sent.filter((id) => recorded.has(id))).toEqual([]);
+          expect(again.length).toBeLessThanOrEqual(concurrency * dyingAt.length);
+          for (const id of again) sentTwice.add(id);
+          for (const id of sent) everSent.add(id);
+        }
+
+        const { contacts, events } = world.mock.organization("mock-organization");
+        const stored = new Set(contacts.map(({ email }) => rowOf({ email })));
+        expect(last?.isOver).toBe(true);
+        expect(rows.filter(({ id }) => !stored.has(id) && !last?.unknown.has(id))).toEqual([]);
+        expect(rows.filter(({ id, kind }) => kind === "double opt-in" && sentTwice.has(id))).toEqual([]);
+        expect(rows.filter(({ id, kind }) => kind !== "double opt-in" && last?.unknown.has(id))).toEqual([]);
+        expect(sentTwice.size).toBeLessThanOrEqual(concurrency * dyingAt.length);
+        expect(events).toHaveLength(rows.filter(({ kind }) => kind === "event").length);
+      },
+    ),
+    { numRuns: 150 },
+  );
+  // A property of imports that all live would show nothing.
+  expect(deaths).toBeGreaterThan(50);
+});
