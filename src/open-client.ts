@@ -1,4 +1,5 @@
 import { readClientOptions, type ClientOptions, type ClientSettings } from "./options.ts";
+import { Redactor } from "./transport/redact.ts";
 import { Session } from "./transport/session.ts";
 import { Transport } from "./transport/transport.ts";
 
@@ -10,6 +11,10 @@ export interface OpenClient {
 
 /** Opens a client; or, with the session of one, another view of it. */
 export function openClient(options: ClientOptions, session?: Session): OpenClient {
-  const settings = readClientOptions(options);
-  return { settings, transport: new Transport(settings.transport, session ?? new Session(settings.limiter)) };
+  const redactor = session?.redactor ?? new Redactor();
+  const settings = readClientOptions(options, redactor);
+  return {
+    settings,
+    transport: new Transport(settings.transport, session ?? new Session(settings.limiter, redactor)),
+  };
 }

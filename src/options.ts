@@ -7,7 +7,7 @@ import { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 import { Observer, logLevels, type Hooks, type Logger, type LogLevel } from "./transport/observer.ts";
 import type { TransportSettings } from "./transport/job.ts";
 import { KeySource, checkSecret, type ApiKey } from "./transport/key-source.ts";
-import { Redactor } from "./transport/redact.ts";
+import type { Redactor } from "./transport/redact.ts";
 import { readHeaders } from "./transport/request-headers.ts";
 import type { Fetch } from "./transport/send.ts";
 import { packageVersion } from "./version.ts";
@@ -121,12 +121,11 @@ const hooksAllowed: Record<keyof Hooks, OptionRule> = {
 const boundsAllowed = { maxWaitMs: rules.waitMs, maxQueued: rules.count };
 
 /** Reads options and environment. Throws a `ConfigurationError` that names what is wrong, and never shows a value. */
-export function readClientOptions(options: unknown): ClientSettings {
+export function readClientOptions(options: unknown, redactor: Redactor): ClientSettings {
   // The rules find each value to be what ClientOptions says.
   const o: ClientOptions = { ...fromEnvironment(), ...readOptions(options, allowed, "The client's options") };
   refuseBrowser(o);
   const hooks: Hooks = readOptions(o.hooks ?? {}, hooksAllowed, "hooks");
-  const redactor = new Redactor();
   const url = (value: string | undefined, name: string) =>
     value === undefined ? undefined : readBaseUrl(value, name, o.allowInsecureHttp ?? false);
   const key = (value: ApiKey | undefined, name: string) =>

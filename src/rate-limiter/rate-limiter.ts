@@ -228,6 +228,8 @@ export class RateLimiter {
     const refusal = this.#line.size > 0 ? this.#places.refusal(now) : undefined;
     if (refusal) for (const { reject } of this.#line.leaveAll()) reject(this.#waitError(refusal, 1, now));
     const etaMs = this.#line.size > 0 ? this.#places.etaMs(now) : undefined;
+    // A shared place has come over the network: the few milliseconds of bottleneck's door would be most of its cost.
+    if (etaMs === 0 && this.#settings.store && this.#places.free(now) > 0) return this.#letIn();
     if (etaMs === 0) this.#line.open(now);
     else if (etaMs !== undefined) this.#turnAwayLate(etaMs, now);
     if (this.#line.size === 0) this.#alarm.clear();
@@ -257,8 +259,9 @@ export class RateLimiter {
   }
 
   #tooLong(maxWaitMs: number | undefined, place: number, now: number): RateLimitWaitError {
-    const bound = maxWaitMs === undefined ? "`maxWaitMs`" : `\`maxWaitMs\` (${maxWaitMs} ms)`;
-    return this.#waitError(`The wait for a place passes ${bound}.`, place, now);
+    const patience = maxWaitMs === undefined ? "" : ` of ${Math.round(maxWaitMs)} ms`;
+    const message = `The wait for a place passes the call's patience${patience}, by \`maxWaitMs\` or \`deadlineMs\`.`;
+    return this.#waitError(message, place, now);
   }
 
   #waitError(message: string, place: number, now: number): RateLimitWaitError {

@@ -2,16 +2,22 @@ import { RateLimitWaitError } from "../errors.ts";
 import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
 import type { Call } from "./call.ts";
 import { ContactOrder } from "./contact-order.ts";
+import type { Redactor } from "./redact.ts";
 
-/** What all views of one client share: its limiter, its place in the limiter's turns, the order of its writes, its end. */
+/**
+ * What all views of one client share: its limiter, its place in the limiter's turns, the order of its writes, the keys
+ * that must not show, its end.
+ */
 export class Session {
   readonly limiter: RateLimiter | undefined;
+  readonly redactor: Redactor;
   readonly order = new ContactOrder();
   readonly #calls = new Map<Call, Promise<unknown>>();
   #isClosed = false;
 
-  constructor(limiter: RateLimiter | undefined) {
+  constructor(limiter: RateLimiter | undefined, redactor: Redactor) {
     this.limiter = limiter;
+    this.redactor = redactor;
   }
 
   get isClosed(): boolean {
