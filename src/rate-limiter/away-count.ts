@@ -57,6 +57,14 @@ export class AwayCount {
     return this.#taken;
   }
 
+  /** How many places the other processes can have taken meanwhile, each its share. */
+  leftToOthers(now: number): number[] {
+    return this.#windows.map(({ limit, used, usedUntil }) => {
+      const left = usedUntil > now ? limit - used : limit;
+      return Math.ceil(left * (1 - this.#share));
+    });
+  }
+
   free(now: number, slowDownShare: number): number {
     this.#setLimits(now, slowDownShare);
     return this.#count.free(now);

@@ -11,7 +11,7 @@ import { SharedView } from "./shared-view.ts";
 import { StoreGrants } from "./store-grants.ts";
 import { StoreLink } from "./store-link.ts";
 import { StoreReports } from "./store-reports.ts";
-import { heartbeatMs, type RateLimitStore, type StoreState, type TakeRequest } from "./store.ts";
+import { heartbeatMs, settleInMs, type RateLimitStore, type StoreState, type TakeRequest } from "./store.ts";
 import { widened } from "./windows.ts";
 
 interface SharedPlacesOptions {
@@ -45,6 +45,10 @@ export class SharedPlaces implements Places {
   #contactAt = -Infinity;
   #away: AwayCount | undefined;
   #awaySince = 0;
+  /** Until the store has settled in, it counts too little: at least this much is used, or this much on top. */
+  #unsettled:
+    | { readonly until: number; readonly atLeast: readonly number[]; readonly onTop: readonly number[] }
+    | undefined;
   #willTryAgain = false;
   #isBeating = false;
 
@@ -180,6 +184,10 @@ export class SharedPlaces implements Places {
     const now = this.#clock();
     // Another memory: the store has forgotten our places, or never knew them.
     const hasForgotten = this.#epoch !== undefined && state.epoch !== this.#epoch;
+    if (hasForgotten) {
+      const onTop = this.#unsettled?.onTop ?? this.#limits.map(() => 0);
+      this.#unsettled = { until: now + settleInMs, atLeast: this.#usedByAll(now), onTop };
+    }
     this.#epoch = state.epoch;
     this.#contactAt = now;
     this.#view.see(state.used, now);
@@ -191,20 +199,28 @@ export class SharedPlaces implements Places {
   #goAway(): void {
     const now = this.#clock();
     if (!this.#away) {
-      const hasMet = this.#epoch !== undefined;
       this.#reports.hold();
       this.#grants.switch("off");
       this.#awaySince = now;
       this.#away = new AwayCount({
         windows: this.#limits,
-        used: hasMet ? this.#view.lastSeen : this.#own.usedIn(this.#limits, now),
-        seenMsAgo: hasMet ? now - this.#contactAt : undefined,
+        used: this.#usedByAll(now),
+        seenMsAgo: this.#epoch === undefined ? undefined : now - this.#contactAt,
         share: this.#store.localShare,
         now,
       });
     }
     this.#tryAgain();
     this.#onChange();
+  }
+
+  /** How many places are taken in each window, as far as this process knows. */
+  #usedByAll(now: number): readonly number[] {
+    if (this.#epoch === undefined) return this.#own.usedIn(this.#limits, now);
+    const used = this.#view.lastSeen;
+    const unsettled = this.#unsettled;
+    if (!unsettled || now >= unsettled.until) return used;
+    return used.map((places, index) => Math.max(places + unsettled.onTop[index]!, unsettled.atLeast[index]!));
   }
 
   #tryAgain(): void {
@@ -220,8 +236,12 @@ export class SharedPlaces implements Places {
   async #comeBack(): Promise<void> {
     if (!this.#away) return;
     // A moment's silence in which nothing was sent is no absence: others need not wait for it.
-    const isReturning = this.#away.taken > 0 || this.#clock() - this.#awaySince > 2 * heartbeatMs;
+    const away = this.#away;
+    const isReturning = away.taken > 0 || this.#clock() - this.#awaySince > 2 * heartbeatMs;
     await this.#reports.comeBack(isReturning, () => {
+      const now = this.#clock();
+      const atLeast = this.#limits.map(() => 0);
+      if (isReturning) this.#unsettled = { until: now + settleInMs, atLeast, onTop: away.leftToOthers(now) };
       this.#away = undefined;
       this.#grants.switch("on");
     });

@@ -148,6 +148,27 @@ describe("a store that comes back empty", () => {
   });
 });
 
+describe("a store that comes back empty, and goes away before all have reported", () => {
+  it("is not taken for an empty budget by those that go on alone", async () => {
+    const { time, store, arrivals, ended, process, callAt } = room({ localShare: 1 / 2 });
+    const windows = [
+      { limit: 4, intervalMs: 1_000 },
+      { limit: 40, intervalMs: 60_000 },
+    ];
+    const [one, other] = [process({ windows }), process({ windows })];
+    await time.run(() => {
+      callAt(0, 20, one);
+      callAt(6_500, 20, other);
+      time.at(15_000, () => store.loseMemory());
+      // Between the beat of the one and that of the other: it knows of its own places alone.
+      time.at(16_200, () => (store.network = "refuses"));
+      callAt(17_000, 10, one);
+    }, 300_000);
+    expect(ended.filter(({ status }) => status === "answered")).toHaveLength(50);
+    expect(refusedBySliding(arrivals, windows)).toBe(0);
+  });
+});
+
 describe("a snapshot", () => {
   it.each([
     ["that still knows them", false],
