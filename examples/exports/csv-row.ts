@@ -4,11 +4,11 @@ export interface RowIssue {
   readonly message: string;
 }
 
-/** The columns that an import's report adds: why a row failed, and the best consent that it may have. */
-export const noteHeadings = { reason: "import: reason", consent: "import: consent at most" } as const;
+/** The columns that an import's report adds: why a row failed, and what else must be known of it. */
+export const noteHeadings = { reason: "import: reason", note: "import: note" } as const;
 
 function isNoteHeading(heading: string | undefined): boolean {
-  return heading === noteHeadings.reason || heading === noteHeadings.consent;
+  return heading === noteHeadings.reason || heading === noteHeadings.note;
 }
 
 /** One row of a CSV file, its cells by heading. */

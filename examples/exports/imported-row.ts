@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { withConsentAtMost } from "./consent-at-most.ts";
 import { noteHeadings, type CsvRow, type RowIssue } from "./csv-row.ts";
 import { isKlaviyoExport, klaviyoContact } from "./klaviyo.ts";
 import { isMailchimpExport, mailchimpContact, mailchimpSection } from "./mailchimp.ts";
 import type { Contact, MappedContact } from "./mapped-contact.ts";
 import { isPlainFile, plainContact } from "./plain.ts";
 import { CsvFileError, readCsv } from "./read-csv.ts";
+import { notedIssues, withConsentAtMost } from "./report-note.ts";
 
 /** One row of an export: where it stands, the contact it holds, and what could not be read. */
 export interface ImportedRow {
@@ -73,13 +73,14 @@ function importedRow(file: string, kind: string, row: CsvRow, mapped: MappedCont
     .update(JSON.stringify([kind, row.cells]))
     .digest("hex")
     .slice(0, 32);
+  const note = row.notes.get(noteHeadings.note);
   return {
     file,
     number: row.number,
     id,
-    contact: withConsentAtMost(mapped.contact, row.notes.get(noteHeadings.consent)),
+    contact: withConsentAtMost(mapped.contact, note),
     evidence: mapped.evidence ?? {},
-    issues: [...row.shapeIssues(), ...mapped.issues],
+    issues: [...row.shapeIssues(), ...mapped.issues, ...notedIssues(mapped.contact, note)],
     source: row,
   };
 }

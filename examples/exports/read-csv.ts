@@ -15,13 +15,21 @@ export interface CsvFile {
 
 /** Reads a CSV file in UTF-8, with or without a byte-order mark, with any line ends. */
 export async function readCsv(path: string): Promise<CsvFile> {
-  const records = parseRecords(path, decodeUtf8(path, await readFile(path)));
+  const records = parseRecords(path, decodeUtf8(path, await readBytes(path)));
   const headings = (records[0] ?? []).map((heading) => heading.trim());
   const rows = records
     .map((cells, index) => new CsvRow({ number: index + 1, headings, cells }))
     .slice(1)
     .filter((row) => row.cells.some((cell) => cell.trim() !== ""));
   return { headings, rows };
+}
+
+async function readBytes(path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path);
+  } catch (cause) {
+    throw new CsvFileError(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
 }
 
 // Another encoding read as UTF-8 would store broken names without a word: so it is refused.

@@ -30,7 +30,7 @@ person the stricter holds.
                       custom properties
   --resume CHECKPOINT keep track in this file, and go on from it where an import was stopped or killed
   --report FOLDER     write the rows that failed there: for each file one of the same name, with a column that says
-                      why. Mend the rows and import the files; the column is ignored
+                      why, and one of notes. Mend the rows and import the files; leave the notes as they are
   --mock              import into a mock service on this machine; nothing leaves it
   --help              this text
 

@@ -1,9 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
 import { noteHeadings, type RowIssue } from "../exports/csv-row.ts";
-import { consentInNote } from "../exports/consent-at-most.ts";
 import type { ImportedRow } from "../exports/imported-row.ts";
-import type { Contact } from "../exports/mapped-contact.ts";
+import { reportNote } from "../exports/report-note.ts";
 
 /** A row that was not imported, and why. */
 export interface FailedRow {
@@ -14,7 +13,7 @@ export interface FailedRow {
 
 /**
  * Writes the failed rows of each file under its own name, which may say what the rows are (Mailchimp's does), with the
- * same columns and two more: why the row failed, and the best consent that it may have. Gives the paths.
+ * same columns and two more: why the row failed, and what else must be known of it. Gives the paths.
  */
 export async function writeReport(folder: string, failed: readonly FailedRow[]): Promise<string[]> {
   const files = new Map<string, FailedRow[]>();
@@ -43,20 +42,11 @@ function csvOf(rows: readonly FailedRow[]): string {
   const lines = rows.map(({ row, issues, reason }) => {
     // A line that was cut short is filled up, so that what stands behind it is in its own column.
     const filling = Array.from({ length: Math.max(0, headings.length - row.source.cells.length) }, () => "");
-    return [...row.source.cells, ...filling].slice(0, headings.length).concat(reason, consentInNote(settled(row.contact, issues)));
+    return [...row.source.cells, ...filling].slice(0, headings.length).concat(reason, reportNote(row.contact, issues));
   });
-  return [[...headings, noteHeadings.reason, noteHeadings.consent], ...lines]
+  return [[...headings, noteHeadings.reason, noteHeadings.note], ...lines]
     .map((cells) => `${cells.map(csvCell).join(",")}\r\n`)
     .join("");
-}
-
-// What is known of an address or a number that will be mended is not about the person.
-function settled({ email_opt_in, phone_opt_in, is_suppressed }: Contact, issues: readonly RowIssue[]): Contact {
-  const isAtIssue = (field: string) => issues.some((issue) => issue.field === field);
-  return {
-    ...(isAtIssue("email") ? {} : { email_opt_in, is_suppressed }),
-    ...(isAtIssue("phone") ? {} : { phone_opt_in }),
-  };
 }
 
 function csvCell(text: string): string {
