@@ -1,5 +1,4 @@
 import { fork, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -90,15 +89,19 @@ export class Fleet {
   }
 
   /** One that was killed has no code. */
-  #check(worker: number, code: unknown): void {
-    if (code !== 0 && code !== null) throw new Error(`worker ${worker} ended with code ${String(code)}`);
+  #check(worker: number, code: number | null): void {
+    if (code !== 0 && code !== null) throw new Error(`worker ${worker} ended with code ${code}`);
   }
 
   async #spawn(task: Task): Promise<void> {
     const worker = this.#children.length;
     const child = fork(this.#program, { env: { ...process.env, FLEET_TASK: JSON.stringify(task) } });
     this.#children.push(child);
-    this.#exits.push(once(child, "exit").then(([code]) => this.#check(worker, code)));
+    this.#exits.push(
+      new Promise<number | null>((resolve) => child.once("exit", resolve)).then((code) =>
+        this.#check(worker, code),
+      ),
+    );
     await new Promise<void>((resolve, reject) => {
       child.on("message", (message: WorkerMessage) => {
         if (message === "ready") resolve();

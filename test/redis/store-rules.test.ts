@@ -330,7 +330,7 @@ describeWithRedis("the store in Redis", () => {
     const [places, bookKey] = ["{audience-sdk:rate-limit}:places", "{audience-sdk:rate-limit}:book"];
     const written = await redis.zrangebyscore(places, "(0", "+inf");
     for (const id of written) await redis.zincrby(places, ms, id);
-    const book = JSON.parse((await redis.get(bookKey))!);
+    const book = JSON.parse((await redis.get(bookKey))!) as { lastAt: number };
     await redis.set(bookKey, JSON.stringify({ ...book, lastAt: book.lastAt + ms }));
   }
 });

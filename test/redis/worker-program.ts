@@ -1,7 +1,7 @@
 // One process of a fleet: a client of its own, with the shared limiter. Started by `fleet.ts`, with its task as JSON.
 import { Redis } from "ioredis";
 import { createClient } from "redis";
-import { AudienceClient, RateLimiter } from "audience-sdk";
+import { AudienceClient, isAudienceError, RateLimiter } from "audience-sdk";
 import { redisRateLimitStore, type RedisLike } from "audience-sdk/redis";
 import type { Task, WorkerMessage } from "./fleet.ts";
 
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
   const call = async (): Promise<void> => {
     const ended = await audience.v1.contactGroups.get("mock-list").then(
       () => "answered",
-      (error: { code: string }) => error.code,
+      (error: unknown) => (isAudienceError(error) ? error.code : String(error)),
     );
     await tell({ ended });
   };

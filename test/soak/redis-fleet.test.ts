@@ -1,0 +1,52 @@
+import { expect, it, onTestFinished } from "vitest";
+import { MachineRoom } from "../redis/machine-room.ts";
+import { describeWithRedis } from "../redis/with-redis.ts";
+import { bestLastAnswer } from "../rate-limiter/simulation.ts";
+
+// The documented windows, with the minute as a quarter of one.
+const windows = [
+  { limit: 10, intervalMs: 1_000 },
+  { limit: 100, intervalMs: 15_000 },
+  { limit: 1_000, intervalMs: 3_600_000 },
+];
+
+describeWithRedis("real processes over a long time", () => {
+  async function openRoom(latencyMs: [number, number]): Promise<MachineRoom> {
+    const room = await MachineRoom.open(windows, latencyMs);
+    onTestFinished(() => room.close());
+    return room;
+  }
+
+  it("four use the budget to 1.05 of the ideal, none is refused", { timeout: 180_000 }, async () => {
+    const room = await openRoom([5, 120]);
+    const clients = ["ioredis", "redis", "ioredis", "redis"] as const;
+    await room.fleet.start(clients.map((client) => room.task(100, { client })));
+    await room.fleet.done();
+
+    const lastMs = Math.max(...room.fleet.endings.map(({ atMs }) => atMs));
+    const idealMs = bestLastAnswer({ seed: 7, askedAt: Array(400).fill(0), delayMs: [2.5, 60], windows });
+    const perCall = (await room.commandsSent()) / 400;
+    console.log(`${(lastMs / idealMs).toFixed(3)} of the ideal, ${perCall.toFixed(2)} commands a call`);
+    expect(room.fleet.answered()).toHaveLength(400);
+    expect(room.refused).toBe(0);
+    expect(lastMs / idealMs).toBeLessThanOrEqual(1.05);
+    expect(perCall).toBeLessThan(6);
+  });
+
+  it("fifty started at the same moment are all served, each in its turn", { timeout: 240_000 }, async () => {
+    const room = await openRoom([5, 120]);
+    const processes = Array.from({ length: 50 }, (_, worker) => worker);
+    await room.fleet.start(processes.map(() => room.task(4)));
+    await room.fleet.done();
+
+    expect(room.refused).toBe(0);
+    for (const worker of processes) expect(room.fleet.answered(worker)).toHaveLength(4);
+    const first = processes.map((worker) => room.fleet.answered(worker)[0]!.atMs);
+    const perCall = (await room.commandsSent()) / 200;
+    console.log(
+      `the last has its first turn after ${Math.max(...first).toFixed(0)} ms, ${perCall.toFixed(2)} commands a call`,
+    );
+    // Fifty places are there within five seconds' windows; none waits for the next quarter of a minute.
+    expect(Math.max(...first)).toBeLessThan(15_000);
+  });
+});
