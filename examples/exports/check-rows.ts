@@ -19,7 +19,10 @@ export interface CheckedRows {
 export type FurtherIssues = (row: ImportedRow) => readonly RowIssue[];
 
 /** Checks every row, sends nothing. What comes back carries the strictest consent of its address and number. */
-export function checkRows(rows: readonly ImportedRow[], furtherIssues: FurtherIssues = () => []): CheckedRows {
+export function checkRows(
+  rows: readonly ImportedRow[],
+  furtherIssues: FurtherIssues = () => [],
+): CheckedRows {
   const contacts = withStrictestConsent(rows.map((row) => row.contact));
   const valid: ImportedRow[] = [];
   const invalid: InvalidRow[] = [];

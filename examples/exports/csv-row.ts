@@ -27,7 +27,9 @@ export class CsvRow {
     this.headings = row.headings.filter(isOwn);
     this.cells = row.cells.filter(isOwn);
     const notes = row.cells.filter(isNote);
-    this.notes = new Map(row.headings.filter(isNote).map((heading, index) => [heading, notes[index]?.trim() ?? ""]));
+    this.notes = new Map(
+      row.headings.filter(isNote).map((heading, index) => [heading, notes[index]?.trim() ?? ""]),
+    );
   }
 
   /** The cell under the heading, without the spaces around it; `undefined` if it is blank or there is no such column. */

@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { noteHeadings, type CsvRow, type RowIssue } from "./csv-row.ts";
+import { snakeCase } from "./custom-properties.ts";
 import { isKlaviyoExport, klaviyoContact } from "./klaviyo.ts";
 import { isMailchimpExport, mailchimpContact, mailchimpSection } from "./mailchimp.ts";
-import type { Contact, MappedContact } from "./mapped-contact.ts";
+import type { ConsentEvidence, Contact, MappedContact } from "./mapped-contact.ts";
 import { isPlainFile, plainContact } from "./plain.ts";
 import { CsvFileError, readCsv } from "./read-csv.ts";
 import { notedIssues, withConsentAtMost } from "./report-note.ts";
@@ -79,8 +80,23 @@ function importedRow(file: string, kind: string, row: CsvRow, mapped: MappedCont
     number: row.number,
     id,
     contact: withConsentAtMost(mapped.contact, note),
-    evidence: mapped.evidence ?? {},
+    evidence: evidenceIn(row, mapped.evidence),
     issues: [...row.shapeIssues(), ...mapped.issues, ...notedIssues(mapped.contact, note)],
     source: row,
   };
+}
+
+/** What the layout itself tells of a consent; a column that was added for it comes first. */
+function evidenceIn(
+  row: CsvRow,
+  { email = {}, phone = {} }: MappedContact["evidence"] = {},
+): ImportedRow["evidence"] {
+  const cell = (name: string) =>
+    row.cell(row.headings.find((heading) => snakeCase(heading) === name) ?? name);
+  const complete = (own: ConsentEvidence): ConsentEvidence => ({
+    createdAt: cell("consent_created_at") ?? own.createdAt,
+    ip: cell("consent_ip") ?? own.ip,
+    source: cell("consent_source") ?? own.source,
+  });
+  return { email: complete(email), phone: complete(phone) };
 }

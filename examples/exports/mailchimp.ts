@@ -52,7 +52,8 @@ export function mailchimpContact(row: CsvRow, section: MailchimpSection): Mapped
 
 // The confirmation, where there was one; else the form. Time and address of one and the same moment.
 function optInOf(row: CsvRow): ConsentEvidence {
-  const moment = row.cell("CONFIRM_TIME") !== undefined && row.cell("CONFIRM_IP") !== undefined ? "CONFIRM" : "OPTIN";
+  const moment =
+    row.cell("CONFIRM_TIME") !== undefined && row.cell("CONFIRM_IP") !== undefined ? "CONFIRM" : "OPTIN";
   const time = row.cell(`${moment}_TIME`)?.replace(" ", "T");
   return { createdAt: time, ip: row.cell(`${moment}_IP`), source: "mailchimp" };
 }

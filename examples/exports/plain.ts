@@ -29,7 +29,19 @@ const columns = {
 
 type Column = keyof typeof columns;
 
-const texts = ["first_name", "last_name", "external_id", "source", "dob", "country", "state", "city", "address1", "address2", "postal_code"] as const;
+const texts = [
+  "first_name",
+  "last_name",
+  "external_id",
+  "source",
+  "dob",
+  "country",
+  "state",
+  "city",
+  "address1",
+  "address2",
+  "postal_code",
+] as const;
 
 /** Whether there is a column that says who a row is. */
 export function isPlainFile(headings: readonly string[]): boolean {
@@ -40,7 +52,8 @@ export function isPlainFile(headings: readonly string[]): boolean {
 /** A row under plain headings as a contact. A channel whose column of consent is blank, or not there, has none. */
 export function plainContact(row: CsvRow): MappedContact {
   const issues: RowIssue[] = [];
-  const cell = (column: Column) => row.cell(row.headings.find((heading) => fieldOf(heading) === column) ?? column);
+  const cell = (column: Column) =>
+    row.cell(row.headings.find((heading) => fieldOf(heading) === column) ?? column);
   const email = cell("email")?.toLowerCase();
   const phone = read<string>(cell("phone"), "phone", issues, (text) => {
     const reading = readPhone(text);
@@ -61,14 +74,15 @@ export function plainContact(row: CsvRow): MappedContact {
       except: row.headings.filter((heading) => fieldOf(heading) !== undefined),
     }),
   };
-  const evidence = { createdAt: cell("consent_created_at"), ip: cell("consent_ip"), source: cell("consent_source") };
-  return { contact, evidence: { email: evidence, phone: evidence }, issues };
+  return { contact, issues };
 }
 
 function fieldOf(heading: string): Column | undefined {
   const name = snakeCase(heading);
   // True: the names of an object's own properties.
-  return (Object.keys(columns) as Column[]).find((field) => field === name || (columns[field] as readonly string[]).includes(name));
+  return (Object.keys(columns) as Column[]).find(
+    (field) => field === name || (columns[field] as readonly string[]).includes(name),
+  );
 }
 
 function read<T>(

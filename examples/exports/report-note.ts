@@ -23,7 +23,9 @@ export function reportNote(contact: Contact, issues: readonly RowIssue[]): strin
 /** What an earlier import found wrong with the row that cannot be seen in the row alone. */
 export function notedIssues({ phone }: Contact, note = ""): RowIssue[] {
   const isRefused = phone !== undefined && note.split(", ").includes(`not ${phone}`);
-  return isRefused ? [{ field: "phone", message: `${phone} was refused by an earlier import, and is still here` }] : [];
+  return isRefused
+    ? [{ field: "phone", message: `${phone} was refused by an earlier import, and is still here` }]
+    : [];
 }
 
 /** The contact with a consent that is not better than the note allows. */

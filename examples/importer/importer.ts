@@ -48,14 +48,22 @@ async function open(asked: ImporterArguments): Promise<ImportService> {
   return asked.isMock ? await openMock(asked.listId) : openLive(asked);
 }
 
-function explain(error: unknown, asked: ImporterArguments | undefined, { errors, output, signal }: ImporterSurroundings): number {
+function explain(
+  error: unknown,
+  asked: ImporterArguments | undefined,
+  { errors, output, signal }: ImporterSurroundings,
+): number {
   if (signal.aborted && (error === signal.reason || isAudienceError(error))) return stopped(asked, output);
   if (error instanceof UsageError) {
     say(errors, error.message, "npx tsx examples/importer/main.ts --help shows what it can do.");
     return 2;
   }
   if (isAudienceError(error) && error.code === "configuration") {
-    say(errors, error.message, "Set what is missing in the environment, or try it out with --mock or --dry-run.");
+    say(
+      errors,
+      error.message,
+      "Set what is missing in the environment, or try it out with --mock or --dry-run.",
+    );
     return 2;
   }
   if (isAudienceError(error)) {
@@ -75,8 +83,11 @@ function stopped(asked: ImporterArguments | undefined, output: Output): number {
 }
 
 function resumeHint(asked: ImporterArguments | undefined): string[] {
-  if (asked?.checkpoint !== undefined) return [`Run the same command again: it goes on from ${asked.checkpoint}.`];
-  return ["Run it again and it begins anew, which is safe; with --resume CHECKPOINT it would have gone on from here."];
+  if (asked?.checkpoint !== undefined)
+    return [`Run the same command again: it goes on from ${asked.checkpoint}.`];
+  return [
+    "Run it again and it begins anew, which is safe; with --resume CHECKPOINT it would have gone on from here.",
+  ];
 }
 
 // A checkpoint's errors are plain ones, and say what to do.

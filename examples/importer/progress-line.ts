@@ -37,7 +37,10 @@ export class ProgressLine {
   #draw(): void {
     if (!this.#progress) return;
     // One cell stays free, as some terminals begin a new line when the last one is filled.
-    const line = progressLine(this.#progress, performance.now() - this.#toldAtMs).slice(0, columnsOf(this.#output) - 1);
+    const line = progressLine(this.#progress, performance.now() - this.#toldAtMs).slice(
+      0,
+      columnsOf(this.#output) - 1,
+    );
     this.#output.write(backToLineStart + line);
   }
 

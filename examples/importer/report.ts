@@ -42,7 +42,9 @@ function csvOf(rows: readonly FailedRow[]): string {
   const lines = rows.map(({ row, issues, reason }) => {
     // A line that was cut short is filled up, so that what stands behind it is in its own column.
     const filling = Array.from({ length: Math.max(0, headings.length - row.source.cells.length) }, () => "");
-    return [...row.source.cells, ...filling].slice(0, headings.length).concat(reason, reportNote(row.contact, issues));
+    return [...row.source.cells, ...filling]
+      .slice(0, headings.length)
+      .concat(reason, reportNote(row.contact, issues));
   });
   return [[...headings, noteHeadings.reason, noteHeadings.note], ...lines]
     .map((cells) => `${cells.map(csvCell).join(",")}\r\n`)

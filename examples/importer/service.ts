@@ -31,10 +31,18 @@ export function openNothing(): ImportService {
 
 /** A mock over real HTTP on loopback. Client and mock count in the same windows, shorter than the service's. */
 export async function openMock(listId = "newsletter"): Promise<ImportService> {
-  const windows = DOCUMENTED_WINDOWS.map(({ limit, intervalMs }) => ({ limit, intervalMs: intervalMs / timesShorter }));
+  const windows = DOCUMENTED_WINDOWS.map(({ limit, intervalMs }) => ({
+    limit,
+    intervalMs: intervalMs / timesShorter,
+  }));
   const mock = createMockService({
     organizations: [
-      { id: "importer", apiKeys: ["mock-key-of-the-importer"], appId: "mock-app", lists: [{ id: listId, name: "Newsletter" }] },
+      {
+        id: "importer",
+        apiKeys: ["mock-key-of-the-importer"],
+        appId: "mock-app",
+        lists: [{ id: listId, name: "Newsletter" }],
+      },
     ],
     rateLimits: { windows },
   });

@@ -23,7 +23,11 @@ export interface CheckedRow {
 const shownRows = 20;
 
 /** Reads the files, settles each person's consent over all of them, and checks every row. */
-export async function readAndCheck(files: readonly string[], target: Target, output: Output): Promise<CheckedRow[]> {
+export async function readAndCheck(
+  files: readonly string[],
+  target: Target,
+  output: Output,
+): Promise<CheckedRow[]> {
   const read: ImportedRow[] = [];
   for (const path of files) {
     const { kind, rows } = await readExport(dirname(path), basename(path));
@@ -45,8 +49,13 @@ export async function dryRun(
   { output }: ImporterSurroundings,
 ): Promise<number> {
   const { total, valid, invalid, estimateMs } = await audience.bulk.check(checked, asCheck);
-  say(output, `${valid} of ${total} rows can be imported; that takes about ${inWords(estimateMs)}. Nothing was sent.`);
-  const failed = checked.filter(({ issues }) => issues.length > 0).map(({ row, issues }) => ({ row, issues, reason: inOneLine(issues) }));
+  say(
+    output,
+    `${valid} of ${total} rows can be imported; that takes about ${inWords(estimateMs)}. Nothing was sent.`,
+  );
+  const failed = checked
+    .filter(({ issues }) => issues.length > 0)
+    .map(({ row, issues }) => ({ row, issues, reason: inOneLine(issues) }));
   await tell(failed, asked, output);
   return invalid.length === 0 ? 0 : 1;
 }
@@ -54,7 +63,12 @@ export async function dryRun(
 /** Sends every row that can be, and tells of those that were not imported. */
 export async function importAll(
   checked: readonly CheckedRow[],
-  { service, target, asked, around }: { service: ImportService; target: Target; asked: ImporterArguments; around: ImporterSurroundings },
+  {
+    service,
+    target,
+    asked,
+    around,
+  }: { service: ImportService; target: Target; asked: ImporterArguments; around: ImporterSurroundings },
 ): Promise<number> {
   const { output, signal } = around;
   const { audience } = service;
@@ -90,7 +104,9 @@ export async function importAll(
 
 /** As a schema's `safeParse` tells it. */
 function asCheck({ issues }: CheckedRow) {
-  const error = new ValidationError(issues.map(({ field, message }) => ({ path: [field], code: "invalid_row", message })));
+  const error = new ValidationError(
+    issues.map(({ field, message }) => ({ path: [field], code: "invalid_row", message })),
+  );
   return { success: issues.length === 0, error };
 }
 
@@ -98,17 +114,26 @@ function asCheck({ issues }: CheckedRow) {
 function reasonOf({ item, status, error }: BulkResult<CheckedRow, unknown>): string | undefined {
   if (status === "succeeded" || status === "skipped") return undefined;
   if (item.issues.length > 0) return inOneLine(item.issues);
-  const doubt = status === "unknown" ? " (it may have been imported all the same; importing it again is safe)" : "";
+  const doubt =
+    status === "unknown" ? " (it may have been imported all the same; importing it again is safe)" : "";
   return `${error instanceof Error ? error.message : String(error)}${doubt}`;
 }
 
-async function tell(failed: readonly FailedRow[], { reportFolder }: ImporterArguments, output: Output): Promise<void> {
+async function tell(
+  failed: readonly FailedRow[],
+  { reportFolder }: ImporterArguments,
+  output: Output,
+): Promise<void> {
   if (failed.length === 0) return;
   say(output, `${failed.length} rows are not imported:`);
-  for (const { row, reason } of failed.slice(0, shownRows)) say(output, `  ${printable(basename(row.file))}, row ${row.number}: ${printable(reason)}`);
+  for (const { row, reason } of failed.slice(0, shownRows))
+    say(output, `  ${printable(basename(row.file))}, row ${row.number}: ${printable(reason)}`);
   if (failed.length > shownRows) say(output, `  … and ${failed.length - shownRows} more.`);
-  if (reportFolder === undefined) say(output, "With --report FOLDER they are written to files that can be mended and imported.");
-  else for (const path of await writeReport(reportFolder, failed)) say(output, `Written to ${printable(path)}: mend them, and import that file.`);
+  if (reportFolder === undefined)
+    say(output, "With --report FOLDER they are written to files that can be mended and imported.");
+  else
+    for (const path of await writeReport(reportFolder, failed))
+      say(output, `Written to ${printable(path)}: mend them, and import that file.`);
 }
 
 function inOneLine(issues: readonly RowIssue[]): string {

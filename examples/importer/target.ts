@@ -55,6 +55,7 @@ function v2Target(listId: string | undefined): Target {
       throw new NoSuchListError(`There is no list ${listId}.`);
     },
     // True: the rules have found it to be one; if not, the client refuses it before it is sent.
-    send: (audience, row, request) => audience.v2.contacts.upsert(v2Contact(row, listId).contact as V2Contact, request),
+    send: (audience, row, request) =>
+      audience.v2.contacts.upsert(v2Contact(row, listId).contact as V2Contact, request),
   };
 }

@@ -13,7 +13,10 @@ export type V2Contact = z.input<typeof v2ContactSchema>;
  * v2 wants to know when, from where and how consent was given ("v2 identifier object"). What the file does not say is
  * not made up: the row is not sent. v2 has no state between the two, so who has not subscribed is unsubscribed.
  */
-export function v2Contact({ contact, evidence }: ImportedRow, listId: string | undefined): { contact: unknown; issues: readonly RowIssue[] } {
+export function v2Contact(
+  { contact, evidence }: ImportedRow,
+  listId: string | undefined,
+): { contact: unknown; issues: readonly RowIssue[] } {
   const { email, phone, email_opt_in, phone_opt_in, country, dob } = contact;
   const isCode = country !== undefined && /^[a-z]{2}$/i.test(country);
   const mapped = {
@@ -34,8 +37,18 @@ export function v2Contact({ contact, evidence }: ImportedRow, listId: string | u
   return { contact: mapped, issues: issuesOf(mapped) };
 }
 
-function identifier(type: "email" | "phone", id: string, optIn: OptIn | undefined, evidence: ConsentEvidence = {}) {
-  return { type, id, channels: { [type]: { status: optIn === "SUBSCRIBED" ? "subscribed" : "unsubscribed" } }, consent: evidence };
+function identifier(
+  type: "email" | "phone",
+  id: string,
+  optIn: OptIn | undefined,
+  evidence: ConsentEvidence = {},
+) {
+  return {
+    type,
+    id,
+    channels: { [type]: { status: optIn === "SUBSCRIBED" ? "subscribed" : "unsubscribed" } },
+    consent: evidence,
+  };
 }
 
 function issuesOf(mapped: { identifiers: readonly { type: string }[] }): RowIssue[] {
@@ -43,11 +56,18 @@ function issuesOf(mapped: { identifiers: readonly { type: string }[] }): RowIssu
   if (checked.success) return [];
   return checked.error.issues.map(({ path, message }) => {
     const [, at, ...rest] = path;
-    const owner = path[0] === "identifiers" && typeof at === "number" ? mapped.identifiers[at]?.type : undefined;
+    const owner =
+      path[0] === "identifiers" && typeof at === "number" ? mapped.identifiers[at]?.type : undefined;
     const field = owner === undefined ? path.join(".") || "row" : `${owner} ${rest.join(".")}`;
-    const remedy = path.includes("consent") ? `; v2 needs it: add the column consent_${consentColumns[String(path.at(-1))] ?? "…"}` : "";
+    const remedy = path.includes("consent")
+      ? `; v2 needs it: add the column consent_${consentColumns[String(path.at(-1))] ?? "…"}`
+      : "";
     return { field, message: message + remedy };
   });
 }
 
-const consentColumns: Readonly<Record<string, string>> = { createdAt: "created_at", ip: "ip", source: "source" };
+const consentColumns: Readonly<Record<string, string>> = {
+  createdAt: "created_at",
+  ip: "ip",
+  source: "source",
+};

@@ -23,7 +23,11 @@ export interface Bulk {
    *
    * @throws ConfigurationError where an option is wrong.
    */
-  <Row, Value>(rows: BulkRows<Row>, call: BulkCall<Row, Value>, options?: BulkOptions<Row>): BulkRun<Row, Value>;
+  <Row, Value>(
+    rows: BulkRows<Row>,
+    call: BulkCall<Row, Value>,
+    options?: BulkOptions<Row>,
+  ): BulkRun<Row, Value>;
   /**
    * Checks each row with a schema. Sends nothing.
    *
@@ -36,7 +40,8 @@ export interface Bulk {
 
 export function createBulk(client: BulkClient): Bulk {
   const bulk = <Row, Value>(rows: BulkRows<Row>, call: BulkCall<Row, Value>, options?: BulkOptions<Row>) => {
-    if (typeof call !== "function") throw new ConfigurationError("The call of bulk must be a function of row and request.");
+    if (typeof call !== "function")
+      throw new ConfigurationError("The call of bulk must be a function of row and request.");
     return new BulkRun(new RowPump(new RowSource<Row>(rows), call, readBulkOptions<Row>(options), client));
   };
   return Object.assign(bulk, {

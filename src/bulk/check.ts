@@ -58,6 +58,7 @@ function issuesOf<Row>(
   // What stands in `error` is looked at before it is taken for what a schema gives.
   const { error } = result as { error?: Parameters<typeof readIssues>[0] | ValidationError };
   if (error instanceof ValidationError) return error.issues;
-  if (!Array.isArray(error?.issues)) throw new ConfigurationError(`${wanted}, where \`error\` holds \`issues\`.`);
+  if (!Array.isArray(error?.issues))
+    throw new ConfigurationError(`${wanted}, where \`error\` holds \`issues\`.`);
   return readIssues(error);
 }

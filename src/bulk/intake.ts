@@ -23,7 +23,11 @@ export class Intake<Row> {
 
   constructor(
     options: BulkOptions<Row>,
-    run: { checkpoint: OpenCheckpoint | undefined; stop: AbortSignal; onRecordFailure: (error: unknown) => void },
+    run: {
+      checkpoint: OpenCheckpoint | undefined;
+      stop: AbortSignal;
+      onRecordFailure: (error: unknown) => void;
+    },
   ) {
     this.#checkpoint = run.checkpoint;
     this.#keys = new RowKeys(options, run.checkpoint !== undefined);
@@ -34,7 +38,12 @@ export class Intake<Row> {
   /** Rejects where the checkpoint cannot be read. */
   async next(item: Row, index: number): Promise<ReadyRow> {
     const { key, problem } = await this.#keys.next(item, index);
-    if (problem) return { key, end: { status: isInvalid(problem.error) ? "invalid" : "failed", ...problem }, isNews: true };
+    if (problem)
+      return {
+        key,
+        end: { status: isInvalid(problem.error) ? "invalid" : "failed", ...problem },
+        isNews: true,
+      };
     const record = new RowRecord(this.#checkpoint, key, this.#onRecordFailure);
     const state = await record.read();
     if (state === "succeeded") return { key, end: { status: "skipped" }, isNews: false };

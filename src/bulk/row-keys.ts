@@ -57,7 +57,9 @@ function textOf(row: unknown): string {
     return JSON.stringify(row) ?? typeof row;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw rowError(`the row cannot be written as JSON (${reason}), so it needs a name from the option \`key\``);
+    throw rowError(
+      `the row cannot be written as JSON (${reason}), so it needs a name from the option \`key\``,
+    );
   }
 }
 

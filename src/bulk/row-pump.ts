@@ -44,7 +44,12 @@ export class RowPump<Row, Value> {
   #onChange: () => void = () => {};
   #onRoom: () => void = () => {};
 
-  constructor(source: RowSource<Row>, call: BulkCall<Row, Value>, options: BulkOptions<Row>, client: BulkClient) {
+  constructor(
+    source: RowSource<Row>,
+    call: BulkCall<Row, Value>,
+    options: BulkOptions<Row>,
+    client: BulkClient,
+  ) {
     this.#source = source;
     this.#call = call;
     this.#options = options;
@@ -104,7 +109,11 @@ export class RowPump<Row, Value> {
 
   async #read(checkpoint: OpenCheckpoint | undefined): Promise<void> {
     const { signal: stop } = this.#stop;
-    const intake = new Intake(this.#options, { checkpoint, stop, onRecordFailure: (error) => this.#fail(error) });
+    const intake = new Intake(this.#options, {
+      checkpoint,
+      stop,
+      onRecordFailure: (error) => this.#fail(error),
+    });
     await this.#heed(async () => {
       for (let index = 0; ; index++) {
         while (!this.#hasRoom && !stop.aborted) await this.#room();
@@ -129,7 +138,11 @@ export class RowPump<Row, Value> {
     else void this.#carryOut(row, item, index);
   }
 
-  async #carryOut({ key, companion }: { key: string; companion: RowCompanion }, item: Row, index: number): Promise<void> {
+  async #carryOut(
+    { key, companion }: { key: string; companion: RowCompanion },
+    item: Row,
+    index: number,
+  ): Promise<void> {
     const end = await callRow(item, key, { call: this.#call, companion });
     if (!this.#isTurnedAway(end, companion)) return this.#end({ index, key, item, ...end }, true);
     this.#underWay--;
@@ -168,7 +181,8 @@ export class RowPump<Row, Value> {
     if (this.#client.isClosed() && isAudienceError(error) && error.code === "rate_limit_wait") return true;
     const stops: unknown = (this.#options.stopWhen ?? stopsByDefault)(error);
     // A promise would be taken for a yes.
-    if (typeof stops === "object" && stops !== null) throw new ConfigurationError("stopWhen must give true or false, at once.");
+    if (typeof stops === "object" && stops !== null)
+      throw new ConfigurationError("stopWhen must give true or false, at once.");
     return Boolean(stops);
   }
 
@@ -191,7 +205,10 @@ export class RowPump<Row, Value> {
   #reportProgress(): void {
     const { onProgress, total = this.#source.length } = this.#options;
     if (!onProgress) return;
-    const progress = this.#tally.progress(total, { underWay: this.#underWay, estimateMs: this.#client.estimateMs });
+    const progress = this.#tally.progress(total, {
+      underWay: this.#underWay,
+      estimateMs: this.#client.estimateMs,
+    });
     // As with hooks: what looks on changes nothing, neither by throwing nor by a promise that rejects.
     try {
       const looked: unknown = onProgress(progress);

@@ -13,8 +13,14 @@ export class RowSource<Row> {
   #isReading = false;
 
   constructor(rows: unknown) {
-    if (typeof rows !== "object" || rows === null || !(Symbol.asyncIterator in rows || Symbol.iterator in rows)) {
-      throw new ConfigurationError("The rows of bulk must be an array, or any other iterable or async iterable.");
+    if (
+      typeof rows !== "object" ||
+      rows === null ||
+      !(Symbol.asyncIterator in rows || Symbol.iterator in rows)
+    ) {
+      throw new ConfigurationError(
+        "The rows of bulk must be an array, or any other iterable or async iterable.",
+      );
     }
     // It has the method of an iterable; what that gives is the caller's to type.
     this.#rows = rows as BulkRows<Row>;

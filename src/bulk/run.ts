@@ -27,7 +27,8 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
 
   /** Starts the run. Once: a run's rows are read one time. */
   async *[Symbol.asyncIterator](): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
-    if (this.#isTaken) throw new ConfigurationError("A bulk run is iterated once, and not after summary() has begun to.");
+    if (this.#isTaken)
+      throw new ConfigurationError("A bulk run is iterated once, and not after summary() has begun to.");
     this.#isTaken = true;
     try {
       yield* this.#pump.results();

@@ -63,7 +63,8 @@ export class Tally {
   /** Empties the seconds that have passed since the last look. */
   #turn(): void {
     const second = Math.floor((this.#now() - this.#startedAt) / 1_000);
-    for (let at = Math.max(this.#second + 1, second - slots + 1); at <= second; at++) this.#perSecond[at % slots] = 0;
+    for (let at = Math.max(this.#second + 1, second - slots + 1); at <= second; at++)
+      this.#perSecond[at % slots] = 0;
     this.#second = Math.max(this.#second, second);
   }
 }

@@ -23,7 +23,8 @@ const chunkLength = lineLength * 65_536;
  * ```
  */
 export function fileCheckpoint(path: string): Checkpoint {
-  if (typeof path !== "string" || path === "") throw new TypeError("fileCheckpoint takes the path of a file, as a text.");
+  if (typeof path !== "string" || path === "")
+    throw new TypeError("fileCheckpoint takes the path of a file, as a text.");
   const file = resolve(path);
   return {
     async open() {
@@ -132,7 +133,7 @@ class OpenFile implements OpenCheckpoint {
   }
 
   #readBytes(into: Buffer, at: number): Buffer {
-    for (let read = 0; read < into.length; ) {
+    for (let read = 0; read < into.length;) {
       const bytes = readSync(this.#handle, into, read, into.length - read, at + read);
       if (bytes === 0) throw this.#damaged(at + read);
       read += bytes;
@@ -143,7 +144,7 @@ class OpenFile implements OpenCheckpoint {
   #write(text: string, at: number): void {
     const bytes = Buffer.from(text, "latin1");
     this.#guard(() => {
-      for (let written = 0; written < bytes.length; ) {
+      for (let written = 0; written < bytes.length;) {
         written += writeSync(this.#handle, bytes, written, bytes.length - written, at + written);
       }
     });

@@ -55,7 +55,9 @@ export class KeyTable {
   /** A slot keeps its hash when its state goes back to 0; only an all-zero slot is free. */
   #isTaken(slot: number): boolean {
     const at = slot * words;
-    return this.#states[slot] !== 0 || (this.#hashes[at]! | this.#hashes[at + 1]! | this.#hashes[at + 2]!) !== 0;
+    return (
+      this.#states[slot] !== 0 || (this.#hashes[at]! | this.#hashes[at + 1]! | this.#hashes[at + 2]!) !== 0
+    );
   }
 
   #grow(): void {

@@ -44,8 +44,11 @@ function others(file: string, own: string): { holder: Holder; path: string }[] {
   return readdirSync(folder)
     .filter((name) => name.startsWith(prefix) && name !== basename(own))
     .flatMap((name) => {
-      const [, pid, started = "", host = ""] = /^(\d+)-(\d*)-[0-9a-f]{8}@(.*)$/.exec(name.slice(prefix.length)) ?? [];
-      return pid === undefined ? [] : [{ holder: { pid: Number(pid), started, host }, path: join(folder, name) }];
+      const [, pid, started = "", host = ""] =
+        /^(\d+)-(\d*)-[0-9a-f]{8}@(.*)$/.exec(name.slice(prefix.length)) ?? [];
+      return pid === undefined
+        ? []
+        : [{ holder: { pid: Number(pid), started, host }, path: join(folder, name) }];
     });
 }
 
@@ -83,7 +86,11 @@ function hostName(): string {
 
 function inUse(file: string, { holder: { pid, host }, path }: { holder: Holder; path: string }): Error {
   const isHere = host === hostName();
-  const who = !isHere ? `process ${pid} on ${host}` : pid === process.pid ? "another run of this process" : `process ${pid}`;
+  const who = !isHere
+    ? `process ${pid} on ${host}`
+    : pid === process.pid
+      ? "another run of this process"
+      : `process ${pid}`;
   const remedy = `if ${isHere ? "that is wrong" : "that machine is gone"}, delete ${path}`;
   return new Error(`The checkpoint ${file} is in use by ${who}. One run at a time; ${remedy}.`);
 }

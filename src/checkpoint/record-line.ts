@@ -25,11 +25,16 @@ export function writeLine(hash: KeyHash, state: TableState): string {
 }
 
 /** Undefined where it is no such line. Without a text of its own: there may be a million lines. */
-export function readLine(chunk: Buffer, at: number, found: (a: number, b: number, c: number, state: TableState) => void): boolean {
+export function readLine(
+  chunk: Buffer,
+  at: number,
+  found: (a: number, b: number, c: number, state: TableState) => void,
+): boolean {
   const coded = stateByLetter[chunk[at + hashLength]!]!;
   const [first, second] = [readBits(chunk, at), readBits(chunk, at + 4)];
   const [third, fourth] = [readBits(chunk, at + 8), readBits(chunk, at + 12)];
-  const isLine = coded !== none && chunk[at + lineLength - 1] === newline && (first | second | third | fourth) >= 0;
+  const isLine =
+    coded !== none && chunk[at + lineLength - 1] === newline && (first | second | third | fourth) >= 0;
   if (!isLine) return false;
   const a = ((first << 8) | (second >>> 16)) >>> 0;
   const b = ((second << 16) | (third >>> 8)) >>> 0;

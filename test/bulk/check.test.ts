@@ -13,7 +13,9 @@ describe("bulk.check", () => {
     const checked = await audience.bulk.check(items, byTheRules);
 
     expect(checked).toMatchObject({ total: 4, valid: 2 });
-    expect(checked.invalid.map(({ index, issues }) => [index, issues.map(({ path }) => path.join("."))])).toEqual([
+    expect(
+      checked.invalid.map(({ index, issues }) => [index, issues.map(({ path }) => path.join("."))]),
+    ).toEqual([
       [1, expect.arrayContaining(["firstName"])],
       [3, ["phone"]],
     ]);
@@ -36,7 +38,12 @@ describe("bulk.check", () => {
       yield* rows(5);
     }
 
-    expect(await audience.bulk.check(source(), byTheRules)).toEqual({ total: 5, valid: 5, invalid: [], estimateMs: 0 });
+    expect(await audience.bulk.check(source(), byTheRules)).toEqual({
+      total: 5,
+      valid: 5,
+      invalid: [],
+      estimateMs: 0,
+    });
   });
 
   it("a row whose check throws is not valid", async () => {
@@ -45,7 +52,10 @@ describe("bulk.check", () => {
       throw new Error("not today");
     };
 
-    expect(await audience.bulk.check([1], check)).toMatchObject({ valid: 0, invalid: [{ index: 0, issues: [{ message: /not today/ }] }] });
+    expect(await audience.bulk.check([1], check)).toMatchObject({
+      valid: 0,
+      invalid: [{ index: 0, issues: [{ message: /not today/ }] }],
+    });
   });
 
   it.each([

@@ -1,5 +1,14 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync, appendFileSync } from "node:fs";
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  appendFileSync,
+} from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -35,10 +44,20 @@ describe("A file checkpoint", () => {
       await open.record("c", "succeeded");
       await open.record("d", "in-doubt");
       await open.record("d", undefined);
-      expect([open.stateOf("a"), open.stateOf("c"), open.stateOf("d")]).toEqual(["succeeded", "succeeded", undefined]);
+      expect([open.stateOf("a"), open.stateOf("c"), open.stateOf("d")]).toEqual([
+        "succeeded",
+        "succeeded",
+        undefined,
+      ]);
     });
 
-    expect(await states("a", "b", "c", "d", "e")).toEqual(["succeeded", "in-doubt", "succeeded", undefined, undefined]);
+    expect(await states("a", "b", "c", "d", "e")).toEqual([
+      "succeeded",
+      "in-doubt",
+      "succeeded",
+      undefined,
+      undefined,
+    ]);
   });
 
   it("has one id for its whole life, and another file another", async () => {
@@ -138,7 +157,9 @@ describe("One run at a time", () => {
   it("a process on another machine is not judged: its lock stands until somebody deletes it", async () => {
     writeFileSync(`${path}.lock-1-1-00000000@another-machine`, "");
 
-    await expect(fileCheckpoint(path).open()).rejects.toThrow(/process 1 on another-machine.*delete .*another-machine/);
+    await expect(fileCheckpoint(path).open()).rejects.toThrow(
+      /process 1 on another-machine.*delete .*another-machine/,
+    );
   });
 
   it.each([
@@ -180,7 +201,9 @@ describe("A disk that is full", () => {
       new Promise<Record<string, unknown>>((resolve, reject) => {
         // `ulimit -f` counts in blocks of 1,024 bytes: no file may grow beyond.
         const command = `ulimit -f ${blocks}; exec "$0" --import tsx "$1" "$2"`;
-        const child = spawn("bash", ["-c", command, process.execPath, program, path], { stdio: ["ignore", "pipe", "inherit"] });
+        const child = spawn("bash", ["-c", command, process.execPath, program, path], {
+          stdio: ["ignore", "pipe", "inherit"],
+        });
         let out = "";
         child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
         child.on("error", reject).on("close", () => resolve(JSON.parse(out) as Record<string, unknown>));
@@ -190,7 +213,9 @@ describe("A disk that is full", () => {
     const roomy = await run("unlimited");
 
     // 59 bytes of heading and 53 lines of 18 bytes go into 1,024.
-    expect(full).toMatchObject({ error: expect.stringMatching(/import\.ckpt cannot be written .*EFBIG.*the run stops/) });
+    expect(full).toMatchObject({
+      error: expect.stringMatching(/import\.ckpt cannot be written .*EFBIG.*the run stops/),
+    });
     expect(Number(full["sent"])).toBeLessThanOrEqual(53 + 10);
     expect(roomy).toMatchObject({ skipped: 53, succeeded: 100 - 53, total: 100 });
   }, 20_000);

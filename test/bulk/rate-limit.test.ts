@@ -19,7 +19,8 @@ describe("A row that meets a 429", () => {
 
   it("also where its call says that nothing is to be tried again", async () => {
     const { audience } = setting({ faults: [{ kind: "429", times: 7 }] });
-    const call = (item: Row, request: BulkRequest) => audience.v1.customers.upsert(item, { ...request, maxRetries: 0 });
+    const call = (item: Row, request: BulkRequest) =>
+      audience.v1.customers.upsert(item, { ...request, maxRetries: 0 });
     const summary = audience.bulk(rows(1), call).summary();
 
     for (let second = 0; second < 60; second++) await vi.advanceTimersByTimeAsync(1_000);
@@ -27,20 +28,23 @@ describe("A row that meets a 429", () => {
     expect(await summary).toMatchObject({ succeeded: 1 });
   });
 
-  it.each(["with a limiter", "without one"])("waits as long as the service says, over an hour too: %s", async (how) => {
-    const { audience, mock, upsert } = setting(
-      { faults: [{ kind: "429", times: 1, retryAfter: 7_200 }] },
-      how === "with a limiter" ? { rateLimiter: new RateLimiter() } : {},
-    );
-    const summary = audience.bulk(rows(1), upsert).summary();
+  it.each(["with a limiter", "without one"])(
+    "waits as long as the service says, over an hour too: %s",
+    async (how) => {
+      const { audience, mock, upsert } = setting(
+        { faults: [{ kind: "429", times: 1, retryAfter: 7_200 }] },
+        how === "with a limiter" ? { rateLimiter: new RateLimiter() } : {},
+      );
+      const summary = audience.bulk(rows(1), upsert).summary();
 
-    for (let minute = 0; minute < 119; minute++) await vi.advanceTimersByTimeAsync(60_000);
-    expect(mock.requests).toHaveLength(1);
-    for (let minute = 0; minute < 2; minute++) await vi.advanceTimersByTimeAsync(60_000);
+      for (let minute = 0; minute < 119; minute++) await vi.advanceTimersByTimeAsync(60_000);
+      expect(mock.requests).toHaveLength(1);
+      for (let minute = 0; minute < 2; minute++) await vi.advanceTimersByTimeAsync(60_000);
 
-    expect(await summary).toMatchObject({ succeeded: 1 });
-    expect(mock.requests).toHaveLength(2);
-  });
+      expect(await summary).toMatchObject({ succeeded: 1 });
+      expect(mock.requests).toHaveLength(2);
+    },
+  );
 
   it("does not make the row's earlier calls again", async () => {
     const { audience, mock } = setting({ faults: [{ kind: "429", operation: "v1.events.send", times: 9 }] });
@@ -61,8 +65,15 @@ describe("A row that meets a 429", () => {
   });
 
   it("leaves the other failures their own retries", async () => {
-    const { audience } = setting({ faults: [{ kind: "429", times: 6 }, { kind: "500-before", times: 4 }] });
-    const summary = audience.bulk(rows(1), (item, request) => audience.v1.customers.upsert(item, request)).summary();
+    const { audience } = setting({
+      faults: [
+        { kind: "429", times: 6 },
+        { kind: "500-before", times: 4 },
+      ],
+    });
+    const summary = audience
+      .bulk(rows(1), (item, request) => audience.v1.customers.upsert(item, request))
+      .summary();
 
     for (let second = 0; second < 200; second++) await vi.advanceTimersByTimeAsync(1_000);
 
@@ -73,12 +84,12 @@ describe("A row that meets a 429", () => {
     const { audience, upsert } = setting({ faults: [{ kind: "429", retryAfter: 7_200 }] });
     const stop = new AbortController();
     const summary = audience.bulk(rows(1), upsert, { signal: stop.signal }).summary();
-    const rejects = expect(summary).rejects.toMatchObject({ code: "aborted" });
+    const end = summary.catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(1_000);
 
     stop.abort();
 
-    await rejects;
+    expect(await end).toMatchObject({ code: "aborted" });
   });
 });
 
@@ -97,7 +108,9 @@ it("A call that somebody waits for leaves with the next free place, while a run 
   const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
   const other = new AudienceClient({ ...mock.clientOptions, rateLimiter });
   const stop = new AbortController();
-  const run = audience.bulk(rows(50), (item, request) => audience.v1.customers.upsert(item, request), { signal: stop.signal });
+  const run = audience.bulk(rows(50), (item, request) => audience.v1.customers.upsert(item, request), {
+    signal: stop.signal,
+  });
   const summary = run.summary().catch(() => undefined);
   await until(() => rateLimiter.usage().queued === 10);
   const before = mock.requests.length;

@@ -17,15 +17,21 @@ describe("With a checkpoint", () => {
 
     expect(checkpoint.log).toEqual([
       "open",
-      ...["row-0@example.com: succeeded", "taken row-0@example.com, 1 sent"],
-      ...["row-1@example.com: succeeded", "taken row-1@example.com, 2 sent"],
-      ...["row-2@example.com: succeeded", "taken row-2@example.com, 3 sent"],
+      "row-0@example.com: succeeded",
+      "taken row-0@example.com, 1 sent",
+      "row-1@example.com: succeeded",
+      "taken row-1@example.com, 2 sent",
+      "row-2@example.com: succeeded",
+      "taken row-2@example.com, 3 sent",
       "close",
     ]);
   });
 
   it("what has succeeded is skipped by the next run, and what has not is sent", async () => {
-    const { audience, mock, upsert } = setting({ faults: [{ kind: "500-before", times: 1, after: 1 }] }, { maxRetries: 0 });
+    const { audience, mock, upsert } = setting(
+      { faults: [{ kind: "500-before", times: 1, after: 1 }] },
+      { maxRetries: 0 },
+    );
     const checkpoint = new LoggedCheckpoint();
     const first = await audience.bulk(rows(3), upsert, { checkpoint, key, concurrency: 1 }).summary();
 
@@ -45,17 +51,25 @@ describe("With a checkpoint", () => {
         return mock.fetch(url, init);
       },
     });
-    const call = (item: Row, request: BulkRequest) => audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
+    const call = (item: Row, request: BulkRequest) =>
+      audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
 
     await audience.bulk(rows(1), call, { checkpoint, key }).summary();
 
-    expect(checkpoint.log).toEqual(["open", "row-0@example.com: in-doubt", "sent", "row-0@example.com: succeeded", "close"]);
+    expect(checkpoint.log).toEqual([
+      "open",
+      "row-0@example.com: in-doubt",
+      "sent",
+      "row-0@example.com: succeeded",
+      "close",
+    ]);
   });
 
   it("where it ended in doubt, the next run says so, and does not send it", async () => {
     const { audience, mock } = setting({ faults: [{ kind: "reset-after", times: 1 }] });
     const checkpoint = new LoggedCheckpoint();
-    const call = (item: Row, request: BulkRequest) => audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
+    const call = (item: Row, request: BulkRequest) =>
+      audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
     const first = await endOf(audience.bulk(rows(1), call, { checkpoint, key }));
 
     const second = await endOf(audience.bulk(rows(1), call, { checkpoint, key }));
@@ -69,12 +83,15 @@ describe("With a checkpoint", () => {
     const { audience, mock } = setting();
     const checkpoint = new LoggedCheckpoint();
     const call = (item: Row, request: BulkRequest) =>
-      audience.v1.contactGroups.addContact("gone", { email: item.email }, { ...request, consent: "service-decides", repeatable: false });
-    const refused = (item: Row, request: BulkRequest) =>
-      audience.withOptions({ fetch: (url, init) => mock.fetch(url.replace("customer/create", "nowhere"), init) }).v1.customers.upsert(
-        { ...item, double_opt_in: true },
-        request,
+      audience.v1.contactGroups.addContact(
+        "gone",
+        { email: item.email },
+        { ...request, consent: "service-decides", repeatable: false },
       );
+    const refused = (item: Row, request: BulkRequest) =>
+      audience
+        .withOptions({ fetch: (url, init) => mock.fetch(url.replace("customer/create", "nowhere"), init) })
+        .v1.customers.upsert({ ...item, double_opt_in: true }, request);
 
     const doubt = await endOf(audience.bulk(rows(1), call, { checkpoint, key, stopWhen: () => false }));
     const nothing = await endOf(audience.bulk([row(1)], refused, { checkpoint, key }));
@@ -165,7 +182,8 @@ describe("A checkpoint that fails ends the run with its error, as it must not go
     const { audience, mock } = setting();
     const checkpoint = new LoggedCheckpoint();
     checkpoint.fails.set("record", failure);
-    const call = (item: Row, request: BulkRequest) => audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
+    const call = (item: Row, request: BulkRequest) =>
+      audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
 
     const { error } = await endOf(audience.bulk(rows(3), call, { checkpoint, key }));
 
@@ -189,7 +207,9 @@ describe("A checkpoint that fails ends the run with its error, as it must not go
     const checkpoint = new LoggedCheckpoint();
     checkpoint.fails.set("close", failure);
 
-    expect((await endOf(audience.bulk(rows(3), upsert, { checkpoint }))).error).toMatchObject({ code: "authentication" });
+    expect((await endOf(audience.bulk(rows(3), upsert, { checkpoint }))).error).toMatchObject({
+      code: "authentication",
+    });
   });
 });
 
@@ -234,7 +254,10 @@ describe("A row's key", () => {
     const { results, error } = await endOf(audience.bulk(items, upsert, { key, concurrency: 1 }));
 
     expect(results.map(({ status }) => status)).toEqual(["succeeded", "invalid", "succeeded"]);
-    expect(results[1]?.error).toMatchObject({ code: "validation", issues: [{ message: /key function.*empty text/ }] });
+    expect(results[1]?.error).toMatchObject({
+      code: "validation",
+      issues: [{ message: /key function.*empty text/ }],
+    });
     expect(error).toBeUndefined();
     expect(mock.requests).toHaveLength(2);
   });
@@ -254,7 +277,9 @@ describe("A row's key", () => {
   it("of a row that JSON cannot carry must be given, with a checkpoint", async () => {
     const { audience } = setting();
 
-    const { results } = await endOf(audience.bulk([{ n: 1n }], () => null, { checkpoint: new LoggedCheckpoint() }));
+    const { results } = await endOf(
+      audience.bulk([{ n: 1n }], () => null, { checkpoint: new LoggedCheckpoint() }),
+    );
 
     expect(results).toMatchObject([{ status: "invalid", error: { issues: [{ message: /option `key`/ }] } }]);
   });
@@ -265,7 +290,9 @@ it("Two clients of one process may run over one checkpoint, one after the other"
   const checkpoint = new LoggedCheckpoint();
   const run = () => {
     const audience = new AudienceClient(mock.clientOptions);
-    return audience.bulk(rows(5), (item, request) => audience.v1.customers.upsert(item, request), { checkpoint, key }).summary();
+    return audience
+      .bulk(rows(5), (item, request) => audience.v1.customers.upsert(item, request), { checkpoint, key })
+      .summary();
   };
 
   expect([await run(), await run()]).toMatchObject([{ succeeded: 5 }, { skipped: 5 }]);

@@ -31,7 +31,9 @@ describe("Each row has one result", () => {
   it("invalid, and not sent, where it does not fit the rules", async () => {
     const { audience, mock, upsert } = setting();
 
-    const { results, error } = await endOf(audience.bulk([row(0), { ...row(1), email: "nobody" }, row(2)], upsert));
+    const { results, error } = await endOf(
+      audience.bulk([row(0), { ...row(1), email: "nobody" }, row(2)], upsert),
+    );
 
     const invalid = results.find(({ index }) => index === 1);
     expect(invalid).toMatchObject({ status: "invalid", error: expect.any(ValidationError) });
@@ -91,7 +93,15 @@ describe("Each row has one result", () => {
 });
 
 describe("The summary", () => {
-  const expected = { total: 3, succeeded: 2, invalid: 1, failed: 0, unknown: 0, skipped: 0, durationMs: expect.any(Number) };
+  const expected = {
+    total: 3,
+    succeeded: 2,
+    invalid: 1,
+    failed: 0,
+    unknown: 0,
+    skipped: 0,
+    durationMs: expect.any(Number),
+  };
   const three = () => [row(0), { ...row(1), email: "nobody" }, row(2)];
 
   it("carries the run out itself where nobody iterates it", async () => {
@@ -198,7 +208,9 @@ describe("The request", () => {
     const { audience } = setting();
     const seen: BulkRequest[] = [];
 
-    await audience.bulk(rows(1), (_, request) => void seen.push(request), { key: ({ email }) => email }).summary();
+    await audience
+      .bulk(rows(1), (_, request) => void seen.push(request), { key: ({ email }) => email })
+      .summary();
 
     expect(seen).toMatchObject([{ priority: 9, signal: expect.any(AbortSignal) }]);
     expect(seen[0]?.key).toBe("row-0@example.com");
@@ -222,7 +234,8 @@ describe("The request", () => {
       rateLimiter: { windows: [{ limit: 1, intervalMs: 30 }], maxWaitMs: 0 },
       deadlineMs: 40,
     });
-    const call = (item: ReturnType<typeof row>, request: BulkRequest) => audience.v1.customers.upsert(item, request);
+    const call = (item: ReturnType<typeof row>, request: BulkRequest) =>
+      audience.v1.customers.upsert(item, request);
 
     expect(await audience.bulk(rows(4), call).summary()).toMatchObject({ succeeded: 4 });
   });

@@ -29,7 +29,9 @@ export function setting(mockOptions: MockServiceOptions = {}, clientOptions: Cli
 }
 
 /** All results of a run, and what it rejected with. */
-export async function endOf<R, V>(run: BulkRun<R, V>): Promise<{ results: BulkResult<R, V>[]; error?: unknown }> {
+export async function endOf<R, V>(
+  run: BulkRun<R, V>,
+): Promise<{ results: BulkResult<R, V>[]; error?: unknown }> {
   const results: BulkResult<R, V>[] = [];
   try {
     for await (const result of run) results.push(result);
@@ -89,7 +91,8 @@ export async function settled(): Promise<void> {
 export async function until(hasComeAbout: () => boolean): Promise<void> {
   const startedMs = performance.now();
   while (!hasComeAbout()) {
-    if (performance.now() - startedMs > 5_000) throw new Error(`It never came about: ${hasComeAbout}`);
+    if (performance.now() - startedMs > 5_000)
+      throw new Error(`It never came about: ${hasComeAbout.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }

@@ -50,9 +50,11 @@ describe("Rows are read only as fast as they are sent", () => {
       await settled();
     }
 
-    expect(log).toEqual([
-      ...["read 0", "call 0", "take 0", "read 1", "call 1", "take 1"],
-      ...["read 2", "call 2", "take 2", "read 3", "call 3", "take 3"],
+    expect(log.join(", ").split(/, (?=read)/)).toEqual([
+      "read 0, call 0, take 0",
+      "read 1, call 1, take 1",
+      "read 2, call 2, take 2",
+      "read 3, call 3, take 3",
     ]);
   });
 
@@ -96,7 +98,11 @@ describe("Rows are read only as fast as they are sent", () => {
     await audience.bulk(twins, upsert, { checkpoint, concurrency: 8 }).summary();
 
     expect(mock.requests.map(({ body }) => body)).toEqual(twins);
-    expect(mock.organization("mock-organization").contacts.every((contact) => contact.email_opt_in === "UNSUBSCRIBED")).toBe(true);
+    expect(
+      mock
+        .organization("mock-organization")
+        .contacts.every((contact) => contact.email_opt_in === "UNSUBSCRIBED"),
+    ).toBe(true);
   });
 });
 
@@ -119,7 +125,7 @@ describe("A source that fails", () => {
     expect(end.error).toBe(error);
     await expect(run.summary()).rejects.toBe(error);
     expect(end.results).toHaveLength(3);
-    expect([...checkpoint.states.keys()].toSorted()).toEqual(emails().toSorted());
+    expect(new Set(checkpoint.states.keys())).toEqual(new Set(emails()));
     expect(checkpoint.log.at(-1)).toBe("close");
   });
 
@@ -203,7 +209,12 @@ it("Leaving the loop early begins nothing more, and waits for what is in flight"
     await answers[index]?.opened;
   };
   const left = (async () => {
-    for await (const _ of audience.bulk(rows(4), call, { checkpoint, concurrency: 2, key: (_, index) => `${index}` })) break;
+    for await (const _ of audience.bulk(rows(4), call, {
+      checkpoint,
+      concurrency: 2,
+      key: ({ email }) => email.charAt(4),
+    }))
+      break;
     checkpoint.log.push("left");
   })();
   await until(() => called.length === 2);

@@ -32,7 +32,12 @@ class Process {
 }
 
 /** One life: until it dies, or comes to its end. */
-async function live({ mock, disk }: World, rows: readonly ImportRow[], process: Process, concurrency: number) {
+async function live(
+  { mock, disk }: World,
+  rows: readonly ImportRow[],
+  process: Process,
+  concurrency: number,
+) {
   const audience = new AudienceClient({
     ...mock.clientOptions,
     maxRetries: 0,
@@ -86,7 +91,9 @@ it("Wherever and however often an import dies, no row is lost, none on record is
         let last: Awaited<ReturnType<typeof live>> | undefined;
 
         for (const step of [...dyingAt, Infinity]) {
-          const recorded = new Set([...world.disk].flatMap(([key, state]) => (state === "succeeded" ? [key] : [])));
+          const recorded = new Set(
+            [...world.disk].flatMap(([key, state]) => (state === "succeeded" ? [key] : [])),
+          );
           const before = world.mock.requests.length;
           last = await live(world, rows, new Process(step), concurrency);
           if (!last.isOver) deaths++;

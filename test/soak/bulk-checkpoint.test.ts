@@ -10,7 +10,8 @@ import { heldMb } from "./heap.ts";
 const count = 1_000_000;
 
 function* rows() {
-  for (let index = 0; index < count; index++) yield { email: `row-${index}@example.com`, email_opt_in: "SUBSCRIBED" as const };
+  for (let index = 0; index < count; index++)
+    yield { email: `row-${index}@example.com`, email_opt_in: "SUBSCRIBED" as const };
 }
 
 it("A checkpoint of 1,000,000 rows opens in under two seconds, and holds under 40 MB", async () => {
@@ -32,7 +33,12 @@ it("A checkpoint of 1,000,000 rows opens in under two seconds, and holds under 4
   expect(await checkpoint.stateOf("somebody-else@example.com")).toBeUndefined();
   await checkpoint.close();
 
-  console.log({ writeMs: Math.round(writeMs), openMs: Math.round(openMs), grownMb: grownMb.toFixed(1), fileMb: (await stat(path)).size / 1e6 });
+  console.log({
+    writeMs: Math.round(writeMs),
+    openMs: Math.round(openMs),
+    grownMb: grownMb.toFixed(1),
+    fileMb: (await stat(path)).size / 1e6,
+  });
   expect(openMs).toBeLessThan(2_000);
   expect(grownMb).toBeLessThan(40);
 
@@ -41,7 +47,10 @@ it("A checkpoint of 1,000,000 rows opens in under two seconds, and holds under 4
   const skipStartedMs = performance.now();
   const upsert = audience.v1.customers.upsert.bind(audience.v1.customers);
   const summary = await audience
-    .bulk(rows(), (row, request) => upsert(row, request), { key: ({ email }) => email, checkpoint: fileCheckpoint(path) })
+    .bulk(rows(), (row, request) => upsert(row, request), {
+      key: ({ email }) => email,
+      checkpoint: fileCheckpoint(path),
+    })
     .summary();
   console.log({ skipMs: Math.round(performance.now() - skipStartedMs) });
   expect(summary).toMatchObject({ skipped: count, total: count });

@@ -6,5 +6,12 @@ const { projects: _, ...test } = suite.test ?? {};
 // The long runs: npm run soak
 export default mergeConfig(
   { ...suite, test },
-  { test: { include: ["test/soak/**/*.test.ts"], testTimeout: 600_000, fileParallelism: false, reporters: ["verbose"] } },
+  {
+    test: {
+      include: ["test/soak/**/*.test.ts"],
+      testTimeout: 600_000,
+      fileParallelism: false,
+      reporters: ["verbose"],
+    },
+  },
 );

@@ -5,7 +5,10 @@ import { createMockService } from "audience-sdk/mock";
 
 const mock = createMockService();
 const audience = new AudienceClient(mock.clientOptions);
-const rows = Array.from({ length: 100 }, (_, index) => ({ email: `row-${index}@example.com`, email_opt_in: "SUBSCRIBED" as const }));
+const rows = Array.from({ length: 100 }, (_, index) => ({
+  email: `row-${index}@example.com`,
+  email_opt_in: "SUBSCRIBED" as const,
+}));
 const run = audience.bulk(rows, (row, request) => audience.v1.customers.upsert(row, request), {
   key: ({ email }) => email,
   checkpoint: fileCheckpoint(process.argv[2] ?? ""),

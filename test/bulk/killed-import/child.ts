@@ -5,11 +5,11 @@ import { importRow, importRows } from "./rows.ts";
 
 const [url = "", apiKey = "", checkpoint = "", count = "", concurrency = ""] = process.argv.slice(2);
 const audience = new AudienceClient({ baseUrl: url, apiKey, rateLimiter: false });
-const run = audience.bulk(
-  importRows(Number(count)),
-  (row, request) => importRow(audience, row, request),
-  { key: ({ id }) => id, checkpoint: fileCheckpoint(checkpoint), concurrency: Number(concurrency) },
-);
+const run = audience.bulk(importRows(Number(count)), (row, request) => importRow(audience, row, request), {
+  key: ({ id }) => id,
+  checkpoint: fileCheckpoint(checkpoint),
+  concurrency: Number(concurrency),
+});
 const unknown: string[] = [];
 for await (const result of run) {
   if (result.status === "unknown") unknown.push(result.item.id);

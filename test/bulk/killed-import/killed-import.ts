@@ -22,14 +22,26 @@ export interface KilledImport {
   readonly rows: readonly ImportRow[];
   readonly lives: readonly Life[];
   /** What the last life printed. */
-  readonly summary: { total: number; succeeded: number; skipped: number; failed: number; unknown: number; ids: string[] };
+  readonly summary: {
+    total: number;
+    succeeded: number;
+    skipped: number;
+    failed: number;
+    unknown: number;
+    ids: string[];
+  };
 }
 
 /**
  * Imports rows in a process that is killed so many times, each time at a random moment of its work, against a mock
  * over real HTTP; and then lets it come to its end.
  */
-export async function killedImport(o: { rows: number; kills: number; concurrency: number; longestLifeMs: number }): Promise<KilledImport> {
+export async function killedImport(o: {
+  rows: number;
+  kills: number;
+  concurrency: number;
+  longestLifeMs: number;
+}): Promise<KilledImport> {
   const rows = [...importRows(o.rows)];
   const mock = createMockService({ latencyMs: [10, 60] });
   const server = await mock.listen({ port: 0 });
@@ -41,8 +53,15 @@ export async function killedImport(o: { rows: number; kills: number; concurrency
     for (let life = 0; life <= o.kills; life++) {
       const recordedBefore = await recordedIn(checkpoint, rows);
       const before = mock.requests.length;
-      const args = [server.url, server.clientOptions.apiKey as string, checkpoint, String(o.rows), String(o.concurrency)];
-      const kill = life < o.kills ? { whenAfter: before, afterMs: Math.random() * o.longestLifeMs } : undefined;
+      const args = [
+        server.url,
+        server.clientOptions.apiKey,
+        checkpoint,
+        String(o.rows),
+        String(o.concurrency),
+      ];
+      const kill =
+        life < o.kills ? { whenAfter: before, afterMs: Math.random() * o.longestLifeMs } : undefined;
       printed = await live(args, mock, kill);
       // What the killed process had sent may still be on its way through the mock.
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -61,7 +80,9 @@ async function live(
   mock: MockService,
   kill: { whenAfter: number; afterMs: number } | undefined,
 ): Promise<string> {
-  const running = spawn(process.execPath, ["--import", "tsx", child, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  const running = spawn(process.execPath, ["--import", "tsx", child, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let [printed, errors] = ["", ""];
   running.stdout.setEncoding("utf8").on("data", (text: string) => (printed += text));
   running.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));

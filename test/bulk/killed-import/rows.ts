@@ -9,14 +9,25 @@ export interface ImportRow {
 /** Every fifth must not be sent twice; every fifth is an event, without an id of its own. */
 export function* importRows(count: number): Generator<ImportRow> {
   for (let index = 0; index < count; index++) {
-    yield { id: `row-${index}`, kind: index % 5 === 3 ? "double opt-in" : index % 5 === 4 ? "event" : "upsert" };
+    yield {
+      id: `row-${index}`,
+      kind: index % 5 === 3 ? "double opt-in" : index % 5 === 4 ? "event" : "upsert",
+    };
   }
 }
 
-export function importRow({ v1 }: AudienceClient, { id, kind }: ImportRow, request: BulkRequest): Promise<unknown> {
+export function importRow(
+  { v1 }: AudienceClient,
+  { id, kind }: ImportRow,
+  request: BulkRequest,
+): Promise<unknown> {
   const contact = { email: `${id}@example.com`, email_opt_in: "SUBSCRIBED" } as const;
-  if (kind === "event") return v1.events.send({ eventName: "imported", contact: { email: contact.email } }, request);
-  return v1.customers.upsert({ ...contact, ...(kind === "double opt-in" ? { double_opt_in: true } : {}) }, request);
+  if (kind === "event")
+    return v1.events.send({ eventName: "imported", contact: { email: contact.email } }, request);
+  return v1.customers.upsert(
+    { ...contact, ...(kind === "double opt-in" ? { double_opt_in: true } : {}) },
+    request,
+  );
 }
 
 /** The row that a request was made for. */

@@ -2,15 +2,22 @@ import { expect } from "vitest";
 import type { KilledImport } from "./killed-import.ts";
 
 /** What holds for every import that was killed and came to its end. */
-export function expectNothingLostOrDoubled({ mock, rows, lives, summary }: KilledImport, concurrency: number): void {
+export function expectNothingLostOrDoubled(
+  { mock, rows, lives, summary }: KilledImport,
+  concurrency: number,
+): void {
   const { contacts, events } = mock.organization("mock-organization");
   const kinds = new Map(rows.map(({ id, kind }) => [id, kind]));
   const sends = countOf(lives.flatMap(({ sent }) => sent));
 
-  const sentAgainThoughRecorded = lives.flatMap(({ sent, recordedBefore }) => sent.filter((id) => recordedBefore.has(id)));
+  const sentAgainThoughRecorded = lives.flatMap(({ sent, recordedBefore }) =>
+    sent.filter((id) => recordedBefore.has(id)),
+  );
   expect(sentAgainThoughRecorded).toEqual([]);
 
-  const unrepeatableSentTwice = [...sends].filter(([id, times]) => kinds.get(id) === "double opt-in" && times > 1);
+  const unrepeatableSentTwice = [...sends].filter(
+    ([id, times]) => kinds.get(id) === "double opt-in" && times > 1,
+  );
   expect(unrepeatableSentTwice).toEqual([]);
 
   for (const [index, { sent }] of lives.entries()) {
