@@ -1,4 +1,5 @@
 import { ConfigurationError } from "./errors.ts";
+import { nameMeant } from "./fields/name-hint.ts";
 
 /** What an option must be, as a question and in words. */
 export interface OptionRule {
@@ -83,14 +84,10 @@ function entriesOf(options: object, place: string): [string, unknown][] {
 }
 
 function unknownOption(name: string, allowed: readonly string[], place: string): string {
-  const meant =
-    allowed.find((each) => plain(each) === plain(name)) ??
-    allowed.find((each) => plain(each).startsWith(plain(name)));
-  return `${place} has no option ${JSON.stringify(name)}${meant ? `; did you mean ${meant}?` : `. It has: ${allowed.join(", ")}.`}`;
-}
-
-function plain(name: string): string {
-  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+  const given = name.toLowerCase();
+  const meant = nameMeant(name, allowed) ?? allowed.find((each) => each.toLowerCase().startsWith(given));
+  const wayOut = meant ? `did you mean ${meant}?` : `there are ${allowed.join(", ")}.`;
+  return `${place}: there is no option ${JSON.stringify(name)}; ${wayOut}`;
 }
 
 function wrongValue(value: unknown, { isNumeric }: OptionRule): string {

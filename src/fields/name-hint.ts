@@ -1,17 +1,35 @@
 /**
- * The name that was meant, where one of `names` differs from `given` in case and separators only:
- * `firstName` → `first_name`, `First-Name` → `first_name`.
+ * The name that was meant, where one of `names` differs from `given` in case and separators only (`firstName` →
+ * `first_name`), or by one slip of the hand (`frist_name` → `first_name`).
  */
 export function nameMeant(given: string, names: Iterable<string>): string | undefined {
   // Longer than any field's name: not worth normalizing a text of megabytes.
   if (given.length > longestName) return undefined;
   const wanted = bare(given);
-  for (const name of names) if (name !== given && bare(name) === wanted) return name;
-  return undefined;
+  let slip: string | undefined;
+  for (const name of names) {
+    if (name === given) continue;
+    if (bare(name) === wanted) return name;
+    if (isOneSlipAway(bare(name), wanted)) slip ??= name;
+  }
+  return slip;
 }
 
 const longestName = 64;
+// In a shorter name, one letter makes another name.
+const shortestSlip = 5;
 
 function bare(name: string): string {
   return name.replace(/[\s_-]/g, "").toLowerCase();
+}
+
+/** One letter too many, too few or wrong, or two that changed places. */
+function isOneSlipAway(a: string, b: string): boolean {
+  if (Math.min(a.length, b.length) < shortestSlip || Math.abs(a.length - b.length) > 1) return false;
+  let start = 0;
+  while (start < a.length && a[start] === b[start]) start++;
+  const [restOfA, restOfB] = [a.slice(start), b.slice(start)];
+  if (restOfA.slice(1) === restOfB || restOfA === restOfB.slice(1)) return true;
+  if (restOfA.slice(1) === restOfB.slice(1)) return true;
+  return restOfA[0] === restOfB[1] && restOfA[1] === restOfB[0] && restOfA.slice(2) === restOfB.slice(2);
 }

@@ -45,6 +45,8 @@ const beforeTls = /before secure TLS connection was established/;
 
 /** By the words of runtimes that give no code (Deno). */
 const byMessage: readonly (readonly [RegExp, Omit<ConnectionFailure, "code">])[] = [
+  // A port that fetch keeps for other protocols.
+  [/^bad port$/i, { reason: "other", ...notSent }],
   [/connection refused/i, { reason: "refused", ...notSent }],
   [/dns error|failed to lookup address/i, { reason: "dns", ...notSent }],
   [/invalid peer certificate|certificate/i, { reason: "tls", ...notSent }],

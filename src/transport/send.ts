@@ -55,7 +55,7 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
     const body = await readBody(response, options.maxResponseBytes, cut.signal);
     // An error's status is known, whatever became of its body.
     const isCut = body.failure !== undefined && !isUndecodable(body.failure);
-    if (response.ok && isCut) throw connectionError(body.failure, options);
+    if (response.ok && isCut) throw connectionError(body.failure, request.url, options);
     return { status: response.status, headers: response.headers, url: response.url || request.url, ...body };
   } catch (error) {
     if (cut.signal.aborted) {
@@ -63,7 +63,7 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
       throw cut.signal.reason;
     }
     if (error instanceof AudienceError) throw error;
-    throw connectionError(error, options);
+    throw connectionError(error, request.url, options);
   } finally {
     clearTimeout(timeout);
     clearTimeout(linger);
@@ -116,16 +116,18 @@ function isResponse(value: unknown): value is Response {
   return typeof value === "object" && value !== null && "status" in value && "headers" in value;
 }
 
-function connectionError(error: unknown, { place, redact }: SendOptions): ConnectionError {
+function connectionError(error: unknown, url: string, { place, redact }: SendOptions): ConnectionError {
   const { reason, wasSent, ...failure } = readConnectionFailure(error);
   // A fetch of the caller's may put anything into its errors.
   const code = failure.code && redact(failure.code);
+  // Without the path, in which an id may be an e-mail address.
+  const { origin } = new URL(url);
   if (wasSent) place.lost();
   else place.unused();
   return new ConnectionError({
     message: wasSent
-      ? `The connection failed before the whole answer was here${code ? ` (${code})` : ""}.`
-      : `No connection could be made${code ? ` (${code})` : ""}; nothing was sent.`,
+      ? `The connection to ${origin} failed before the whole answer was here${code ? ` (${code})` : ""}.`
+      : `No connection to ${origin} could be made${code ? ` (${code})` : ""}; nothing was sent.`,
     outcome: wasSent ? "unknown" : "not-sent",
     reason,
     cause: safeCause(error, redact),

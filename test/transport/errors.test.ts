@@ -427,7 +427,7 @@ describe("A connection that fails", () => {
       outcome: "not-sent",
       request: { attempts: 1 },
     });
-    expect(error.message).toBe("No connection could be made (ECONNREFUSED); nothing was sent.");
+    expect(error.message).toBe(`No connection to ${baseUrl} could be made (ECONNREFUSED); nothing was sent.`);
   });
 
   it("reset: it may have been applied", async () => {

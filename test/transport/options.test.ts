@@ -137,10 +137,10 @@ describe("An unknown option is a ConfigurationError", () => {
     const { v1 } = new AudienceClient(mock.clientOptions);
 
     expect(String(thrownBy(() => new AudienceClient(untyped({ colour: 1 }))))).toContain(
-      "It has: baseUrl, baseUrlV2, apiKey",
+      "there are baseUrl, baseUrlV2, apiKey",
     );
     expect(String(thrownBy(() => new AudienceClient(untyped({ hooks: { onResponce() {} } }))))).toContain(
-      'hooks has no option "onResponce"',
+      'hooks: there is no option "onResponce"; did you mean onResponse?',
     );
     expect(String(thrownBy(() => new AudienceClient(untyped({ rateLimiter: { max: 1 } }))))).toContain("max");
     expect(String(await failureOf(v1.customers.get("c", { retries: 1 } as never)))).toContain(

@@ -2,6 +2,7 @@ import * as z from "zod";
 
 import { documentedText } from "../../fields/documented.ts";
 import { strictFields } from "../../fields/field-object.ts";
+import { optionOfTheCall } from "../../fields/query-hint.ts";
 import { oneOf } from "../../fields/text.ts";
 import { wholeNumberFrom1 } from "../../fields/whole-number.ts";
 
@@ -14,14 +15,17 @@ export const v1ContactGroupSchema = z.looseObject({
 export type ContactGroup = z.infer<typeof v1ContactGroupSchema>;
 
 /** Which page of the lists and segments (`GET /api/v1/contact-groups`). */
-export const v1ContactGroupListQuerySchema = strictFields({
-  /** Default `ALL`. Case counts. */
-  type: oneOf(["LIST", "SEGMENT", "ALL"]).optional(),
-  /** From 1; default 1. */
-  page: wholeNumberFrom1().optional(),
-  /** Items per page, from 1; the service's default is 10, and it counts anything over 100 as 100. */
-  limit: wholeNumberFrom1().optional(),
-});
+export const v1ContactGroupListQuerySchema = strictFields(
+  {
+    /** Default `ALL`. Case counts. */
+    type: oneOf(["LIST", "SEGMENT", "ALL"]).optional(),
+    /** From 1; default 1. */
+    page: wholeNumberFrom1().optional(),
+    /** Items per page, from 1; the service's default is 10, and it counts anything over 100 as 100. */
+    limit: wholeNumberFrom1().optional(),
+  },
+  optionOfTheCall,
+);
 
 /** Which page of the lists and segments (`GET /api/v1/contact-groups`). */
 export type V1ContactGroupListQuery = z.infer<typeof v1ContactGroupListQuerySchema>;

@@ -5,6 +5,7 @@ import { day } from "../../fields/day.ts";
 import { email } from "../../fields/email.ts";
 import { explain } from "../../fields/explain.ts";
 import { strictFields } from "../../fields/field-object.ts";
+import { optionOfTheCall } from "../../fields/query-hint.ts";
 import { boundedText, oneOf, text, yesOrNo } from "../../fields/text.ts";
 import { wholeNumberFrom1 } from "../../fields/whole-number.ts";
 import { LIMITS } from "../../limits.ts";
@@ -117,12 +118,15 @@ const consentMissing =
 export type V1ConsentedListContact = z.infer<typeof v1ConsentedListContactSchema>;
 
 /** Which page of the contacts (`GET /api/v1/customer`). */
-export const v1CustomerListQuerySchema = strictFields({
-  /** From 1; default 1. */
-  page: wholeNumberFrom1().optional(),
-  /** Contacts per page, from 1; the service's default is 10, and it counts anything over 100 as 100. */
-  limit: wholeNumberFrom1().optional(),
-});
+export const v1CustomerListQuerySchema = strictFields(
+  {
+    /** From 1; default 1. */
+    page: wholeNumberFrom1().optional(),
+    /** Contacts per page, from 1; the service's default is 10, and it counts anything over 100 as 100. */
+    limit: wholeNumberFrom1().optional(),
+  },
+  optionOfTheCall,
+);
 
 /** Which page of the contacts (`GET /api/v1/customer`). */
 export type V1CustomerListQuery = z.infer<typeof v1CustomerListQuerySchema>;

@@ -28,8 +28,13 @@ export const v1EventFieldsSchema = strictFields(
     /** Free data of the event: whatever JSON can carry, but `null`. */
     eventData: jsonObject().optional(),
   },
-  (key, value) => (wrappers.has(key) && typeof value === "object" ? wrapped : ownField),
+  (key, value) => {
+    if (wrappers.has(key) && typeof value === "object") return wrapped;
+    return ofTheContact.has(key) ? `unknown field: write contact: { ${key} }` : ownField;
+  },
 );
+
+const ofTheContact = new Set(["email", "phone"]);
 
 const wrappers = new Set(["event", "events", "data"]);
 const wrapped = "unknown field: an event is sent alone, its fields at the top and not wrapped in an object";

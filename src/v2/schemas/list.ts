@@ -2,6 +2,7 @@ import * as z from "zod";
 
 import { documented, documentedNumber, documentedText } from "../../fields/documented.ts";
 import { strictFields } from "../../fields/field-object.ts";
+import { optionOfTheCall } from "../../fields/query-hint.ts";
 import { wholeNumberFrom1 } from "../../fields/whole-number.ts";
 
 const list = z.looseObject({
@@ -32,12 +33,15 @@ export const v2ListPageSchema = z.looseObject({
 });
 
 /** Which page of the lists (`GET /v2/lists`). */
-export const v2ListQuerySchema = strictFields({
-  /** From 1; default 1. */
-  page: wholeNumberFrom1().optional(),
-  /** Lists per page, from 1; the service's default is not documented. */
-  limit: wholeNumberFrom1().optional(),
-});
+export const v2ListQuerySchema = strictFields(
+  {
+    /** From 1; default 1. */
+    page: wholeNumberFrom1().optional(),
+    /** Lists per page, from 1; the service's default is not documented. */
+    limit: wholeNumberFrom1().optional(),
+  },
+  optionOfTheCall,
+);
 
 /** Which page of the lists (`GET /v2/lists`). */
 export type V2ListQuery = z.infer<typeof v2ListQuerySchema>;
