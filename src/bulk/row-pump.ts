@@ -1,4 +1,4 @@
-import { AbortError, ConfigurationError, isAudienceError } from "../errors.ts";
+import { AbortError, isAudienceError } from "../errors.ts";
 import { onAbort } from "../on-abort.ts";
 import { closedError } from "../transport/session.ts";
 import type { OpenCheckpoint } from "./checkpoint.ts";
@@ -8,8 +8,9 @@ import type { BulkResult, BulkSummary } from "./result.ts";
 import { callRow, type BulkCall, type RowEnd } from "./row-call.ts";
 import type { RowCompanion } from "./row-companion.ts";
 import type { RowSource } from "./rows.ts";
-import { stopsByDefault } from "./stop-when.ts";
+import { isStop } from "./stop-when.ts";
 import { Tally } from "./tally.ts";
+import { tell } from "./tell.ts";
 
 /** What a run needs of its client. */
 export interface BulkClient {
@@ -177,13 +178,9 @@ export class RowPump<Row, Value> {
   }
 
   #stopsAt(error: unknown): boolean {
-    // A row of several calls may have been in the middle of them.
-    if (this.#client.isClosed() && isAudienceError(error) && error.code === "rate_limit_wait") return true;
-    const stops: unknown = (this.#options.stopWhen ?? stopsByDefault)(error);
-    // A promise would be taken for a yes.
-    if (typeof stops === "object" && stops !== null)
-      throw new ConfigurationError("stopWhen must give true or false, at once.");
-    return Boolean(stops);
+    // A row of several calls may have been in the middle of them when the client was closed.
+    const isClosed = this.#client.isClosed() && isAudienceError(error) && error.code === "rate_limit_wait";
+    return isClosed || isStop(error, this.#options.stopWhen);
   }
 
   /** The first failure of the run is the one it ends with. */
@@ -204,18 +201,8 @@ export class RowPump<Row, Value> {
 
   #reportProgress(): void {
     const { onProgress, total = this.#source.length } = this.#options;
-    if (!onProgress) return;
-    const progress = this.#tally.progress(total, {
-      underWay: this.#underWay,
-      estimateMs: this.#client.estimateMs,
-    });
-    // As with hooks: what looks on changes nothing, neither by throwing nor by a promise that rejects.
-    try {
-      const looked: unknown = onProgress(progress);
-      if (looked instanceof Promise) looked.catch(() => undefined);
-    } catch {
-      return;
-    }
+    const { estimateMs } = this.#client;
+    if (onProgress) tell(onProgress, this.#tally.progress(total, { underWay: this.#underWay, estimateMs }));
   }
 
   #change(): Promise<void> {

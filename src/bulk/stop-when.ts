@@ -1,9 +1,19 @@
-import { isAudienceError } from "../errors.ts";
+import { ConfigurationError, isAudienceError } from "../errors.ts";
 
 const stopCodes: readonly string[] = ["authentication", "permission", "configuration"];
 
+/** Whether the error ends the run: by the caller's own word, where it was given. */
+export function isStop(error: unknown, stopWhen: (error: unknown) => unknown = stopsByDefault): boolean {
+  const stops = stopWhen(error);
+  // A promise would be taken for a yes.
+  if (typeof stops === "object" && stops !== null) {
+    throw new ConfigurationError("stopWhen must give true or false, at once.");
+  }
+  return Boolean(stops);
+}
+
 /** What every other row would meet too. On a wrong list, `addContact` would create a contact for each row. */
-export function stopsByDefault(error: unknown): boolean {
+function stopsByDefault(error: unknown): boolean {
   if (!isAudienceError(error)) return false;
   if (error.code === "not_found") return error.request?.operation === "v1.contactGroups.addContact";
   return stopCodes.includes(error.code);
