@@ -23,16 +23,16 @@ describeWithRedis("processes behind one IP", () => {
     { timeout: 30_000 },
     async () => {
       const clients = ["ioredis", "redis", "ioredis", "redis"] as const;
-      await room.fleet.start(clients.map((client) => room.task(28, { client })));
+      await room.fleet.start(clients.map((client) => room.task(15, { client })));
       await room.fleet.done();
 
-      expect(room.fleet.answered()).toHaveLength(112);
+      expect(room.fleet.answered()).toHaveLength(60);
       expect(room.refused).toBe(0);
       const lastMs = Math.max(...room.fleet.endings.map(({ atMs }) => atMs));
-      const idealMs = bestLastAnswer({ seed: 7, askedAt: Array(112).fill(0), delayMs: [2.5, 40], windows });
+      const idealMs = bestLastAnswer({ seed: 7, askedAt: Array(60).fill(0), delayMs: [2.5, 40], windows });
       // 1.01 to 1.02 on a machine at rest (see the soak, which asks for 1.05); here others test at the same time.
       expect(lastMs / idealMs).toBeLessThan(1.2);
-      expect((await room.commandsSent()) / 112).toBeLessThan(6);
+      expect((await room.commandsSent()) / 60).toBeLessThan(6);
     },
   );
 
@@ -46,10 +46,10 @@ describeWithRedis("processes behind one IP", () => {
 
       expect(room.refused).toBe(0);
       for (const worker of processes) expect(room.fleet.answered(worker)).toHaveLength(3);
-      // Nobody is through with its last call while another waits for its first.
-      const first = processes.map((worker) => room.fleet.answered(worker)[0]!.atMs);
-      const last = processes.map((worker) => room.fleet.answered(worker)[2]!.atMs);
-      expect(Math.max(...first)).toBeLessThan(Math.max(...last));
+      // Even those that came last have had their first turn when two thirds of all calls are answered.
+      const inOrder = room.fleet.endings.toSorted((a, b) => a.atMs - b.atMs);
+      const firstTurns = processes.map((worker) => inOrder.findIndex((one) => one.worker === worker));
+      expect(Math.max(...firstTurns)).toBeLessThan(26);
     },
   );
 });

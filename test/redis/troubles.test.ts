@@ -61,7 +61,7 @@ describeWithRedis("whatever happens to processes and Redis, no window is passed 
       { timeout },
       async (onUnavailable, test) => {
         const room = await openRoom(test);
-        await room.fleet.start(four(room, 26, () => ({ everyMs: 450, store: { onUnavailable } })));
+        await room.fleet.start(four(room, 24, () => ({ everyMs: 450, store: { onUnavailable } })));
         await sleep(2_000);
         await room.redis.kill();
         await sleep(3_000);
@@ -71,7 +71,7 @@ describeWithRedis("whatever happens to processes and Redis, no window is passed 
 
         expect(performance.now() - backAtMs).toBeGreaterThan(5_000);
         expect(room.refused).toBe(0);
-        expect(room.fleet.endings).toHaveLength(104);
+        expect(room.fleet.endings).toHaveLength(96);
         const ways = new Set(room.fleet.endings.map(({ ended }) => ended));
         expect([...ways].sort()).toEqual(
           onUnavailable === "local" ? ["answered"] : ["answered", "rate_limit_wait"],
