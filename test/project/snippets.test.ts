@@ -7,7 +7,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vites
 import { snippetsOf } from "./snippets.ts";
 import { repository } from "./source-files.ts";
 
-const pages = ["README.md", "examples/guides/retries-and-outcome.md", "examples/guides/test-your-app.md"];
+const pages = [
+  "README.md",
+  "examples/guides/retries-and-outcome.md",
+  "examples/guides/test-your-app.md",
+  "examples/guides/bulk.md",
+];
 
 const folder = mkdtempSync(join(tmpdir(), "snippets-"));
 const snippets = pages

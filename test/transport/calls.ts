@@ -99,7 +99,7 @@ export const callKinds: readonly CallKind[] = [
 ];
 
 /** The one contact that is there at the start. */
-export const seed = {
+const seed = {
   id: "org",
   apiKeys: ["matrix-key-0123456789"],
   appId: "app",

@@ -19,7 +19,7 @@ export interface Served {
 
 export type Answer = (outgoing: ServerResponse, received: Received, count: number) => void;
 
-export const servedKey = "test-key-0123456789";
+const servedKey = "test-key-0123456789";
 
 /** A real HTTP server on loopback that answers as the test says; closed, with all its connections, when the test ends. */
 export async function serve(answer: Answer): Promise<Served> {
