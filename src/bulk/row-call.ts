@@ -65,7 +65,7 @@ function requestFor(key: string, companion: Companion): BulkRequest {
   const request: Omit<BulkRequest, "key"> & { [companionOption]: Companion } = {
     signal: companion.stop,
     priority: lastPriority,
-    // A row waits as long as it takes: the client's own limits of patience are for calls that somebody waits for (D50).
+    // A row waits as long as it takes: the client's own limits of patience are for calls that somebody waits for (D53).
     maxWaitMs: Infinity,
     deadlineMs: Infinity,
     [companionOption]: companion,
