@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AudienceClient } from "audience-sdk";
 import { createMockService, type MockListener, type MockService } from "audience-sdk/mock";
 import { Redis } from "ioredis";
-import { afterEach, beforeEach, expect, it, onTestFinished, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Outbox } from "../../examples/outbox/outbox.ts";
 import { sendEvents } from "../../examples/outbox/send-events.ts";
 import { repository } from "../project/source-files.ts";
@@ -23,12 +23,16 @@ describeWithRedis("the outbox", () => {
   let redis: RedisServer;
   let mock: MockService;
   let service: MockListener;
+  // What talks to Redis ends before Redis does: it would wait for its return.
+  let ends: (() => Promise<unknown>)[];
 
   beforeEach(async () => {
+    ends = [];
     mock = createMockService({ latencyMs: [100, 300] });
     [redis, service] = await Promise.all([RedisServer.start(), mock.listen()]);
   });
   afterEach(async () => {
+    for (const end of ends.toReversed()) await end();
     await service.close();
     await redis.end();
   });
@@ -46,7 +50,7 @@ describeWithRedis("the outbox", () => {
       env: { ...process.env, ...env },
       stdio: ["pipe", "ignore", "inherit"],
     });
-    onTestFinished(() => void child.kill("SIGKILL"));
+    ends.push(async () => child.kill("SIGKILL"));
     return child;
   }
 
@@ -106,7 +110,7 @@ describeWithRedis("the outbox", () => {
     } as const;
     await outbox.add(events[0]!);
     const worker = sendEvents({ connection, audience: new AudienceClient(options) });
-    onTestFinished(() => worker.close());
+    ends.push(() => worker.close());
 
     await vi.waitUntil(async () => (await outbox.count()).open === 0, { timeout: 5_000 });
 
@@ -117,7 +121,7 @@ describeWithRedis("the outbox", () => {
   function open(): { outbox: Outbox; connection: Redis } {
     const connection = new Redis(redis.port, { maxRetriesPerRequest: null });
     const outbox = new Outbox(connection);
-    onTestFinished(async () => {
+    ends.push(async () => {
       await outbox.close();
       connection.disconnect();
     });
