@@ -1,0 +1,57 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { AudienceClient, RateLimiter } from "audience-sdk";
+import { expect, it, onTestFinished } from "vitest";
+import { refusedByFixed, refusedBySliding, refusedByTokenBucket } from "../rate-limiter/server-count.ts";
+
+// A fifth of a second in the place of the second, so that ten minutes' worth of calls take seven seconds.
+const windows = [
+  { limit: 10, intervalMs: 200 },
+  { limit: 100, intervalMs: 2_400 },
+  { limit: 1_000, intervalMs: 3_600_000 },
+];
+const calls = 300;
+// Of the last call: two full minutes, and nine seconds of the third.
+const idealMs = 2 * 2_400 + 9 * 200;
+
+it(
+  "on real sockets 300 calls pass no window, and take at most 1.05 of the ideal",
+  { timeout: 60_000 },
+  async () => {
+    const arrivals: number[] = [];
+    const server = createServer((request, response) => {
+      arrivals.push(performance.now());
+      request.resume().on("end", () => response.end("{}"));
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    // A server listening on a port has an address with one.
+    const { port } = server.address() as AddressInfo;
+    const rateLimiter = new RateLimiter({ windows });
+    const audience = new AudienceClient({
+      baseUrl: `http://127.0.0.1:${port}`,
+      apiKey: "key",
+      rateLimiter,
+      maxRetries: 0,
+    });
+
+    const startedAt = performance.now();
+    // Each of another contact, so that none waits for another but by the limiter.
+    const sent = Array.from({ length: calls }, (_, at) =>
+      audience.v1.events.send({ eventName: "signed_up", contact: { email: `person${at}@example.com` } }),
+    );
+    await Promise.all(sent);
+    const tookMs = performance.now() - startedAt;
+
+    console.log(`${calls} calls on real sockets: ${(tookMs / idealMs).toFixed(3)} of the ideal`);
+    expect(arrivals).toHaveLength(calls);
+    expect(refusedBySliding(arrivals, windows)).toBe(0);
+    expect(refusedByTokenBucket(arrivals, windows)).toBe(0);
+    for (const phase of [0, 0.2, 0.4, 0.6, 0.8]) {
+      expect(refusedByFixed(arrivals, windows, [phase, phase, phase])).toBe(0);
+    }
+    expect(tookMs / idealMs).toBeLessThanOrEqual(1.05);
+  },
+);
