@@ -4,6 +4,7 @@ import { handle, type MockState } from "./handle.ts";
 import { listen, type MockListener, type MockListenOptions } from "./listen.ts";
 import { seededIds, seededRandom } from "./random.ts";
 import { DOCUMENTED_RATE, type MockRateLimitOptions, type MockRateWindow, RateGate } from "./rate-window.ts";
+import { checkOptions } from "./options.ts";
 import type { MockRequest } from "./request-log.ts";
 import { DEFAULT_ORGANIZATION, type MockOrganizationSeed } from "./seed.ts";
 import { DEFAULT_VARIANTS, type MockVariants } from "./variants.ts";
@@ -71,6 +72,7 @@ export interface MockService {
  * ```
  */
 export function createMockService(options: MockServiceOptions = {}): MockService {
+  checkOptions(options);
   const variants = variantsOf(options.variants ?? {});
   const rateLimits = rateLimitsOf(options.rateLimits ?? false);
   const requests: MockRequest[] = [];
