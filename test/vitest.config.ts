@@ -21,6 +21,8 @@ export default defineConfig({
   },
   test: {
     testTimeout: 10_000,
+    // Many tests wait for sockets and child processes: one worker a core, where Vitest would leave one core idle.
+    maxWorkers: "100%",
     restoreMocks: true,
     reporters: report === undefined ? ["default"] : ["default", ["json", { outputFile: report }]],
     projects: [

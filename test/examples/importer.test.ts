@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { text as textOf } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { createMockService, type MockService } from "audience-sdk/mock";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
@@ -30,8 +31,12 @@ async function csv(name: string, ...lines: string[]): Promise<string> {
 /** The importer in this process, without a terminal. */
 async function run(args: string[], signal: AbortSignal = new AbortController().signal) {
   const [output, errors] = [new PassThrough(), new PassThrough()];
+  const texts = Promise.all([textOf(output), textOf(errors)]);
   const code = await runImporter({ args, output, errors, signal });
-  return { code, out: String(output.read() ?? ""), err: String(errors.read() ?? "") };
+  output.end();
+  errors.end();
+  const [out, err] = await texts;
+  return { code, out, err };
 }
 
 /** A service that the environment names. */
