@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { transform } from "esbuild";
 import { defineConfig, type Options } from "tsup";
@@ -79,7 +79,10 @@ function licenceNote(file: string): NonNullable<Options["esbuildPlugins"]>[numbe
         const head =
           "The CommonJS files beside this note hold code of the packages below, each under its own licence.";
         const note = [head, ...[...new Set(folders)].sort().map(licenceOf)].join(`\n\n${"-".repeat(80)}\n\n`);
-        await writeFile(join(build.initialOptions.outdir ?? shared.outDir, file), `${note}\n`);
+        const folder = build.initialOptions.outdir ?? shared.outDir;
+        // tsup writes the code itself, and perhaps later: then the folder is not there yet.
+        await mkdir(folder, { recursive: true });
+        await writeFile(join(folder, file), `${note}\n`);
       });
     },
   };
