@@ -127,19 +127,6 @@ export class RateLimiter {
     this.#places.succeeded();
   }
 
-  /**
-   * Rejects everything that one client waits for.
-   *
-   * @internal
-   */
-  cancel(client: object, reason: () => Error): void {
-    for (const waiter of this.#line.of(client)) {
-      this.#line.leave(waiter);
-      waiter.reject(reason());
-    }
-    this.#settle();
-  }
-
   /** How many places are taken, who waits, and for how long the limiter is paused. */
   usage(): RateLimiterUsage {
     const now = this.#clock();

@@ -71,11 +71,6 @@ export class Turns<T extends Turn> {
     return ahead;
   }
 
-  /** Everything that one client waits for. */
-  of(client: object): T[] {
-    return this.#levels.flatMap(({ rotation }) => [...(rotation.get(client) ?? [])]);
-  }
-
   #level(number: number): Level<T> {
     const level = this.#levels[number];
     if (!level) throw new RangeError(`There is no level ${number}.`);

@@ -88,10 +88,6 @@ export class WaitingLine {
     return this.#deadlines.first()?.deadlineAt ?? Infinity;
   }
 
-  of(client: object): Waiter[] {
-    return this.#turns.of(client);
-  }
-
   /** How many would go before one that came now. */
   ahead(level: number, client: object): number {
     return this.#turns.ahead({ level, client });

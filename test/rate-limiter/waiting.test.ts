@@ -200,19 +200,6 @@ describe("a call that gives up", () => {
     expect([add.mock.calls.length, remove.mock.calls.length]).toEqual([1, 1]);
     expect(time.pendingTimers).toBe(0);
   });
-
-  it("is taken out with all others of its client by `cancel`", async () => {
-    const { time, log, limiter, call } = start(oneASecond);
-    const closed = {};
-    await time.run(() => {
-      call("first");
-      call("closed 1", { client: closed, priority: 2 });
-      call("closed 2", { client: closed });
-      call("open");
-      limiter.cancel(closed, () => new Error("the client was closed"));
-    }, 5_000);
-    expect(log).toEqual(["first", "closed 1: Error", "closed 2: Error", "open"]);
-  });
 });
 
 describe("a bound on waiting", () => {
