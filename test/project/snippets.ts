@@ -1,12 +1,20 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { repository } from "./source-files.ts";
+
+/** The README and every guide. */
+export const pages: readonly string[] = [
+  "README.md",
+  ...readdirSync(join(repository, "examples/guides")).map((name) => `examples/guides/${name}`),
+];
 
 export interface Snippet {
   /** Where it stands: `README.md:12`. */
   readonly place: string;
   /** A module of its own. */
   readonly code: string;
+  /** The lines that it says it prints, each in a comment that begins with `//=>`; none where it says nothing of it. */
+  readonly printed: readonly string[];
 }
 
 /** What a snippet may use without having it made itself: a page shows it once. */
@@ -20,7 +28,9 @@ export function snippetsOf(file: string): Snippet[] {
   const text = readFileSync(join(repository, file), "utf8");
   return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match) => {
     const line = text.slice(0, match.index).split("\n").length;
-    return { place: `${file}:${line}`, code: toModule(match[1] ?? "") };
+    const block = match[1] ?? "";
+    const printed = [...block.matchAll(/\/\/=> ?(.*)$/gm)].map(([, printedLine = ""]) => printedLine);
+    return { place: `${file}:${line}`, code: toModule(block), printed };
   });
 }
 
