@@ -212,24 +212,25 @@ export class RateLimiter {
   #settle(): void {
     const now = this.#clock();
     this.#places.want(this.#line.size, now);
-    const refusal = this.#line.size > 0 ? this.#places.refusal(now) : undefined;
-    if (refusal) for (const { reject } of this.#line.leaveAll()) reject(this.#waitError(refusal, 1, now));
-    const etaMs = this.#line.size > 0 ? this.#places.etaMs(now) : undefined;
-    // A shared place has come over the network: the few milliseconds of bottleneck's door would be most of its cost.
-    if (etaMs === 0 && this.#settings.store && this.#places.free(now) > 0) return this.#letIn();
-    if (etaMs === 0) this.#line.open(now);
-    else if (etaMs !== undefined) this.#turnAwayLate(etaMs, now);
+    if (this.#line.size > 0) this.#moveOn(now);
     if (this.#line.size === 0) this.#alarm.clear();
-    else this.#alarm.set(this.#sleepMs(etaMs, now), now);
+  }
+
+  #moveOn(now: number): void {
+    const refusal = this.#places.refusal(now);
+    if (refusal) for (const { reject } of this.#line.leaveAll()) reject(this.#waitError(refusal, 1, now));
+    else if (this.#places.free(now) > 0) this.#line.open();
+    else this.#sleep(this.#places.etaMs(now), now);
+  }
+
+  #sleep(etaMs: number | undefined, now: number): void {
+    if (etaMs !== undefined) this.#turnAwayLate(etaMs, now);
+    const untilDeadlineMs = this.#line.nextDeadlineAt - now;
+    this.#alarm.set(Math.min(longestSleepMs, etaMs ?? longestSleepMs, untilDeadlineMs), now);
   }
 
   #turnAwayLate(etaMs: number, now: number): void {
     for (const { reject } of this.#line.leaveBefore(now + etaMs)) reject(this.#tooLong(undefined, 1, now));
-  }
-
-  #sleepMs(etaMs: number | undefined, now: number): number {
-    if (etaMs === undefined || etaMs === 0) return longestSleepMs;
-    return Math.min(longestSleepMs, etaMs, this.#line.nextDeadlineAt - now);
   }
 
   /** The door is open: in goes who is next, while there are places. */

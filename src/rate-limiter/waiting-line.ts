@@ -1,4 +1,4 @@
-import Bottleneck from "bottleneck/light.js";
+import Sync from "bottleneck/lib/Sync.js";
 import { Deadlines } from "./deadlines.ts";
 import type { Place } from "./place.ts";
 import { Turns } from "./turns.ts";
@@ -19,23 +19,19 @@ export interface Waiter {
 // Before the ten priorities: the calls that were refused with 429.
 export const firstOfAll = 0;
 const levels = 11;
-// A door that has not opened after this long never will: its timers are gone, as when a test puts the real ones back.
-const doorIsStuckAfterMs = 1_000;
 
 /**
  * Those who wait, and the door that lets them in.
  *
- * The door is bottleneck's: one job stands behind an empty reservoir; a place that comes free adds one to it, and the
- * job lets in everybody there is a place for. Who that is is settled at that moment and not before: bottleneck itself
- * takes in some 300 jobs a second before their priority counts, and cannot take out a job that waits.
+ * The door is bottleneck's: it opens once at a time, however many places come free meanwhile, and lets in everybody
+ * there is a place for. Who that is is settled at that moment and not before (D63).
  */
 export class WaitingLine {
   readonly #turns = new Turns<Waiter>(levels);
   readonly #deadlines = new Deadlines<Waiter>();
   readonly #letIn: () => void;
-  #bottleneck: Bottleneck | undefined;
-  #jobStands = false;
-  #openingSince: number | undefined;
+  readonly #door = new Sync("door", Promise);
+  #isOpening = false;
 
   /** `letIn` is called whenever the door opens, and lets in as many as there are places. */
   constructor(letIn: () => void) {
@@ -49,7 +45,6 @@ export class WaitingLine {
   join(waiter: Waiter): void {
     this.#turns.add(waiter);
     if (waiter.deadlineAt < Infinity) this.#deadlines.add(waiter);
-    this.#standReady();
   }
 
   /** Takes one out wherever it stands, and leaves nothing of it behind; false where it was out already. */
@@ -94,36 +89,13 @@ export class WaitingLine {
   }
 
   /** Opens the door: there is a place. */
-  open(now: number): void {
-    if (this.#openingSince !== undefined) {
-      if (now - this.#openingSince < doorIsStuckAfterMs) return;
-      this.#hangNewDoor();
-    }
-    this.#openingSince = now;
-    this.#standReady();
-    void this.#bottleneck?.incrementReservoir(1);
-  }
-
-  #standReady(): void {
-    if (this.#jobStands) return;
-    this.#jobStands = true;
-    this.#bottleneck ??= new Bottleneck({ reservoir: 0 });
-    const door = this.#bottleneck;
-    void door.schedule(async () => {
-      if (door === this.#bottleneck) this.#pass();
+  open(): void {
+    if (this.#isOpening) return;
+    this.#isOpening = true;
+    void this.#door.schedule(async () => {
+      this.#isOpening = false;
+      this.#letIn();
     });
-  }
-
-  #pass(): void {
-    this.#jobStands = false;
-    this.#openingSince = undefined;
-    this.#letIn();
-    if (this.size > 0) this.#standReady();
-  }
-
-  #hangNewDoor(): void {
-    this.#bottleneck = undefined;
-    this.#jobStands = false;
   }
 
   #cleanUp(waiter: Waiter): void {

@@ -1,6 +1,6 @@
 // What the limiter adds to a call: npx tsx test/benchmark/rate-limiter.ts
 // Ratios hold over machines, absolute figures do not; each is the best of five rounds.
-import Bottleneck from "bottleneck/light.js";
+import Bottleneck from "bottleneck";
 import { type Place, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 
 interface Cost {

@@ -14,7 +14,7 @@ const schemaFiles =
 const importers: Record<string, RegExp> = {
   ky: /^src\/transport\/send\.ts$/,
   "p-retry": /^src\/transport\/retry\.ts$/,
-  "bottleneck/light.js": /^src\/rate-limiter\/waiting-line\.ts$/,
+  "bottleneck/lib/Sync.js": /^src\/rate-limiter\/waiting-line\.ts$/,
   msw: /^src\/mock\/msw\.ts$/,
   zod: schemaFiles,
   // Where a bundler would otherwise take all of zod, in every language.
@@ -81,7 +81,7 @@ const walls: Wall[] = [
 
 /** What an entry may load at its top, over all that it imports: packages and built-in modules. */
 const loads: Record<string, readonly string[]> = {
-  "src/index.ts": ["bottleneck/light.js", "ky", "p-retry", "zod", "zod/v4/core"],
+  "src/index.ts": ["bottleneck/lib/Sync.js", "ky", "p-retry", "zod", "zod/v4/core"],
   "src/schemas.ts": ["zod", "zod/v4/core"],
   "src/mock/index.ts": [],
   "src/mock/msw.ts": ["msw"],
