@@ -10,9 +10,13 @@ export type Outcome = "not-sent" | "not-applied" | "applied" | "unknown";
 
 /** The call that an error belongs to. `path` is the endpoint's template, as an id in it may be an e-mail address. */
 export interface ErrorRequest {
+  /** Names this call, in hooks and on the diagnostics channel too; not sent to the service. */
   readonly requestId: string;
+  /** The call's name: `"v1.customers.upsert"`. */
   readonly operation: string;
+  /** The HTTP method. */
   readonly method: string;
+  /** The endpoint's template, ids left out: `/api/v1/customer/{id}`. */
   readonly path: string;
   /** How many requests were sent, or tried to be. */
   readonly attempts: number;
@@ -20,14 +24,19 @@ export interface ErrorRequest {
 
 /** One thing that is wrong with an input. `path` leads to the field: `["identifiers", 0, "consent", "ip"]`. */
 export interface ValidationIssue {
+  /** Empty where it is the input itself. */
   readonly path: (string | number)[];
+  /** zod's, such as `"too_big"` or `"unrecognized_keys"`. */
   readonly code: string;
+  /** What is asked for, and what was found. */
   readonly message: string;
 }
 
 /** One window of the rate limit: at most `limit` calls in any `intervalMs` milliseconds ("Limits"). */
 export interface RateLimitWindow {
+  /** How many calls. */
   readonly limit: number;
+  /** The window's length, in milliseconds. */
   readonly intervalMs: number;
 }
 
@@ -57,7 +66,9 @@ const brand = Symbol.for("audience-sdk.error");
  * ```
  */
 export abstract class AudienceError extends Error {
+  /** The class's name, also where a bundler has renamed the class. */
   override readonly name: string = "AudienceError";
+  /** The kind of error, one for each class. It holds over copies of the package, where `instanceof` does not. */
   abstract readonly code: string;
   /** What the write did, over all attempts. */
   readonly outcome: Outcome;
@@ -92,6 +103,7 @@ export class ConfigurationError extends AudienceError {
 export class ValidationError extends AudienceError {
   override readonly name = "ValidationError";
   readonly code = "validation";
+  /** All problems, of all fields and of the rules between them, in the order of the input. */
   readonly issues: readonly ValidationIssue[];
 
   constructor(issues: readonly ValidationIssue[]) {
@@ -113,8 +125,11 @@ export interface ApiErrorDetails {
 export class ApiError extends AudienceError {
   override readonly name: string = "ApiError";
   readonly code: string = "api";
+  /** The HTTP status of the last answer. */
   readonly status: number;
+  /** The last answer's headers. A key that the service echoes is taken out. */
   readonly headers: Headers;
+  /** The parsed JSON, else the text, at most 64 KiB; undefined where there was none. A key that it echoes is taken out. */
   readonly body: unknown;
   /** How long the service asked to wait (`Retry-After`), in milliseconds. */
   declare readonly retryAfterMs?: number;
@@ -180,6 +195,7 @@ export interface ConnectionErrorDetails {
 export class ConnectionError extends AudienceError {
   override readonly name: string = "ConnectionError";
   readonly code: string = "connection";
+  /** `"other"` where the runtime does not tell. */
   readonly reason: ConnectionFailureReason;
 
   constructor(details: ConnectionErrorDetails) {
@@ -215,7 +231,9 @@ export class TimeoutError extends ConnectionError {
 export class UnexpectedResponseError extends AudienceError {
   override readonly name = "UnexpectedResponseError";
   readonly code = "unexpected_response";
+  /** The 2xx of the answer. */
   readonly status: number;
+  /** The parsed JSON, else the text, as far as it was read. */
   readonly body: unknown;
 
   constructor(details: { message: string; outcome: Outcome; status: number; body: unknown }) {
@@ -229,7 +247,9 @@ export class UnexpectedResponseError extends AudienceError {
 export class RedirectError extends AudienceError {
   override readonly name = "RedirectError";
   readonly code = "redirect";
+  /** The 3xx of the answer. */
   readonly status: number;
+  /** Where it leads, as the answer says. */
   declare readonly location?: string;
 
   constructor(details: { message: string; status: number; location?: string }) {

@@ -2,6 +2,7 @@ import { ConfigurationError, ValidationError, type ValidationIssue } from "./err
 import { wrongType } from "./fields/explain.ts";
 import { readJson } from "./fields/read-json.ts";
 
+/** How the names of flattened properties are made. */
 export interface FlattenOptions {
   /** Stands between the names of the levels; default `_`. */
   readonly separator?: string;

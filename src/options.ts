@@ -48,6 +48,7 @@ export interface ClientOptions {
   logger?: Logger | undefined;
   /** Default `"warn"`. At `"debug"` each attempt, wait and retry is a line. */
   logLevel?: LogLevel | undefined;
+  /** Functions that are told of each attempt, retry and long wait. */
   hooks?: Hooks | undefined;
   /** Put before the package's own name in the `User-Agent` header. */
   userAgent?: string | undefined;

@@ -23,7 +23,9 @@ export interface Page<T> extends AsyncIterable<T> {
   readonly limit: number;
   /** Present where the service says so. */
   readonly totalItems?: number;
+  /** Present where the service says so, in a number or by a link to the last page. */
   readonly totalPages?: number;
+  /** Whether there is, or may be, a page after this one. */
   readonly hasNextPage: boolean;
   /** Asks for the page after this one. Rejects with a `ValidationError` where there is none. */
   nextPage(): Promise<Page<T>>;
@@ -53,6 +55,7 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     this.#source = source;
   }
 
+  /** Every item of the list, page after page. */
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
     return readItems(this.#source, { stream: new PageStream(this.#source, startOf(this.#source)) });
   }
@@ -84,12 +87,14 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     return this.#readFirstPage().then(onFulfilled, onRejected);
   }
 
+  /** As a promise's: asks for the page, as awaiting does. */
   catch<Failure = never>(
     onRejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
   ): Promise<Page<T> | Failure> {
     return this.#readFirstPage().catch(onRejected);
   }
 
+  /** As a promise's: asks for the page, as awaiting does. */
   finally(onFinally?: (() => void) | null): Promise<Page<T>> {
     return this.#readFirstPage().finally(onFinally);
   }

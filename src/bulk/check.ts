@@ -6,8 +6,11 @@ const wanted = "The check of bulk.check must give what a schema's safeParse give
 
 /** What checking many rows found. */
 export interface BulkCheck {
+  /** Rows that were read. */
   readonly total: number;
+  /** Rows that fit. */
   readonly valid: number;
+  /** Rows that do not: each one's place in the source, from 0, and all that is wrong with it. */
   readonly invalid: { readonly index: number; readonly issues: readonly ValidationIssue[] }[];
   /** How long sending the valid ones takes, by the rate limiter, at one call a row. */
   readonly estimateMs: number;

@@ -22,5 +22,6 @@ export interface OpenCheckpoint {
   stateOf(key: string): RecordedState | undefined | Promise<RecordedState | undefined>;
   /** Puts a row on record, or with undefined takes it back off. Resolves once a crash of this process cannot lose it. */
   record(key: string, state: RecordedState | undefined): void | Promise<void>;
+  /** Called once, when the run has ended: lets another run open it. */
   close(): void | Promise<void>;
 }

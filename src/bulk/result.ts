@@ -17,33 +17,46 @@ export interface BulkResult<Row, Value> {
   readonly index: number;
   /** What `key` gave; with a checkpoint, the second row with a key has `#2` behind it. */
   readonly key: string;
+  /** The row, as the source gave it. */
   readonly item: Row;
+  /** How it ended. */
   readonly status: BulkStatus;
   /** What the row's call resolved to. */
   readonly value?: Value;
+  /** Why it did not succeed: one of this package's errors, or what your own function threw. */
   readonly error?: unknown;
 }
 
 /** How many rows have ended, and how. */
 export interface BulkCounts {
+  /** The service did what was asked. */
   succeeded: number;
+  /** Not sent, as the row does not fit the rules. */
   invalid: number;
+  /** Not carried out. */
   failed: number;
+  /** Perhaps carried out. */
   unknown: number;
+  /** Done by an earlier run, as the checkpoint tells. */
   skipped: number;
 }
 
+/** What a run came to, once it has ended. */
 export interface BulkSummary extends Readonly<BulkCounts> {
+  /** Rows that ended, however they did. */
   readonly total: number;
+  /** From the run's start to its end, in milliseconds. */
   readonly durationMs: number;
 }
 
+/** How far a run is. */
 export interface BulkProgress extends Readonly<BulkCounts> {
+  /** Rows that have ended, skipped ones among them. */
   readonly done: number;
-  /** Where the source's length is known, or `total` was given. */
+  /** Rows in all: where the source's length is known, or `total` was given. */
   readonly total?: number;
   /** Rows that ended in the last minute, without the skipped ones; before a minute has passed, at that pace. */
   readonly ratePerMinute: number;
-  /** By the rate limiter, at one call a row. Where `total` is known. */
+  /** How long the rest takes, in milliseconds, by the rate limiter and at one call a row: where `total` is known. */
   readonly etaMs?: number;
 }

@@ -34,6 +34,7 @@ export type MockFaultKind =
  * ```
  */
 export interface MockFault {
+  /** What goes wrong. */
   kind: MockFaultKind;
   /** Default: every operation. */
   operation?: MockOperation;

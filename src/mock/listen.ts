@@ -3,6 +3,7 @@ import { controlResponse } from "./control.ts";
 import { isConnectionReset } from "./response.ts";
 import type { MockClientOptions, MockService } from "./mock-service.ts";
 
+/** Where the mock listens; always on loopback. */
 export interface MockListenOptions {
   /** Default 0: any free port. */
   port?: number;
@@ -16,6 +17,7 @@ export interface MockListener {
   readonly clientOptions: MockClientOptions;
   /** Cuts what is open, hanging requests too, and frees the port. */
   readonly close: () => Promise<void>;
+  /** As `close`: `await using server = await mock.listen()`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 

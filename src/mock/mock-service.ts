@@ -16,6 +16,7 @@ export interface MockServiceOptions {
   organizations?: readonly MockOrganizationSeed[];
   /** `false` (default, so that tests are fast), `"documented"`, windows, or windows with an algorithm. */
   rateLimits?: false | "documented" | readonly MockRateWindow[] | MockRateLimitOptions;
+  /** What goes wrong from the start, and again after each `reset`; default nothing. */
   faults?: readonly MockFault[];
   /**
    * Milliseconds from sending to answer: half of them pass before a request arrives. With `[min, max]` both the time
@@ -32,11 +33,15 @@ export interface MockServiceOptions {
 
 /** What `new AudienceClient(…)` needs to talk to the mock. */
 export interface MockClientOptions {
+  /** Where the v1 family lives. */
   baseUrl: string;
+  /** Where the v2 family lives. */
   baseUrlV2: string;
+  /** The first key of the first organization. */
   apiKey: string;
   /** Only where it differs from `apiKey`. */
   apiKeyV2?: string;
+  /** The first organization's. */
   appId: string;
   /** `false` where the mock has no rate limit, else its windows, in a limiter of the client's own. */
   rateLimiter: false | { windows: { limit: number; intervalMs: number }[] };
@@ -45,6 +50,7 @@ export interface MockClientOptions {
 /** A `fetch` that never leaves the process. */
 export type MockFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
+/** The service in memory: a door for requests, the books that it keeps, and what goes wrong. */
 export interface MockService {
   /** Answers as the service would. Give it to a client as its `fetch`. */
   readonly fetch: MockFetch;
@@ -54,6 +60,7 @@ export interface MockService {
   readonly organization: (idOrApiKey: string) => MockBooks;
   /** What arrived, in order. */
   readonly requests: readonly MockRequest[];
+  /** One more thing that goes wrong, from the next request on. Of several that fit a request, the first strikes. */
   readonly addFault: (fault: MockFault) => void;
   /** Back to the start: the seed's books, its faults, no requests, an unused rate limit. Ends what hangs. */
   readonly reset: () => void;

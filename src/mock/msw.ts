@@ -4,7 +4,9 @@ import { isConnectionReset } from "./response.ts";
 
 /** Where the code under test sends its requests, if not to the mock's own base URLs. */
 export interface MswHandlersOptions {
+  /** Of the v1 family; default: the mock's own. */
   baseUrl?: string;
+  /** Of the v2 family; default: the mock's own. */
   baseUrlV2?: string;
 }
 

@@ -1,11 +1,14 @@
 /** At most `limit` requests in any `intervalMs` milliseconds. */
 export interface MockRateWindow {
+  /** How many requests, over all keys of one caller. */
   limit: number;
+  /** The window's length, in milliseconds. */
   intervalMs: number;
 }
 
 /** How the mock limits; only `windows` must be given. */
 export interface MockRateLimitOptions {
+  /** All of them hold at once. */
   windows: readonly MockRateWindow[];
   /**
    * `"sliding"` (default): the last `intervalMs` before each request. `"fixed"`: one count that starts anew at every

@@ -2,6 +2,7 @@
 export interface Problem {
   /** The field as in JSON, for example `custom_properties.plan`; empty where it is the whole body. */
   path: string;
+  /** Which rule it breaks, in words. */
   message: string;
 }
 

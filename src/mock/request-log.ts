@@ -5,9 +5,11 @@ import type { MockOperation } from "./variants.ts";
 export interface MockRequest {
   /** `undefined` where no endpoint has this method and path. */
   operation: MockOperation | undefined;
+  /** In upper case. */
   method: string;
   /** As it arrived, percent-encoding included. */
   path: string;
+  /** Decoded. */
   query: Record<string, string>;
   /** Names in lower case. The keys among them are the mock's own, and no secrets. */
   headers: Record<string, string>;

@@ -4,7 +4,9 @@ import type { MockContact, MockGroup } from "./books.ts";
 export type MockContactSeed = Partial<
   Omit<MockContact, "custom_properties" | "consents" | "other_fields">
 > & {
+  /** Stored as the service stores them: numbers and booleans as texts. */
   custom_properties?: Record<string, string | number | boolean>;
+  /** Ids of the lists that it is in from the start; no trigger fires for these. */
   lists?: readonly string[];
 };
 
@@ -14,19 +16,27 @@ export type MockGroupSeed = Pick<MockGroup, "id" | "name"> &
 
 /** An automation: it runs when the event is recorded, or when a contact joins the list. */
 export interface MockAutomation {
+  /** Names its runs in the books. */
   name: string;
+  /** What sets it off: an event of this name, or joining this list. */
   on: { event: string } | { listId: string };
 }
 
 /** One organization: "A key belongs to exactly one organization", so no key may stand in two. */
 export interface MockOrganizationSeed {
+  /** What `mock.organization` finds it by. */
   id: string;
   /** Keys of the v1 family, and of v2 where `apiKeysV2` is absent. */
   apiKeys: readonly string[];
+  /** Keys of the v2 family; default: `apiKeys`. */
   apiKeysV2?: readonly string[];
+  /** The v2 family's app id. */
   appId: string;
+  /** Lists and segments to begin with; default none. */
   lists?: readonly MockGroupSeed[];
+  /** Contacts to begin with; default none. */
   contacts?: readonly MockContactSeed[];
+  /** Automations to begin with; default none. */
   automations?: readonly MockAutomation[];
   /** Whether a welcome email flow is configured; default `false`. */
   welcomeFlow?: boolean;

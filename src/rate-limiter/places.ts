@@ -4,10 +4,13 @@ import type { Place } from "./place.ts";
 
 /** One window as it stands: how much of it is taken, and when a place in it comes free. */
 export interface WindowUsage {
+  /** How many calls the service allows in it. */
   readonly limit: number;
+  /** Its length, in milliseconds. */
   readonly intervalMs: number;
+  /** Places taken, those in flight among them. */
   readonly used: number;
-  /** 0 where a place is free; what is in flight counts as answered now. */
+  /** Milliseconds until a place comes free; 0 where one is; what is in flight counts as answered now. */
   readonly freeInMs: number;
 }
 

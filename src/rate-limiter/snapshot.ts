@@ -2,12 +2,15 @@ import { ConfigurationError } from "../errors.ts";
 
 /** The count of a limiter as plain JSON, to give to the next one after a restart. All times are times of day. */
 export interface RateLimiterSnapshot {
+  /** Of this form. */
   readonly version: 1;
+  /** When it was taken, in milliseconds since 1970. */
   readonly takenAt: number;
   /** When the calls that still count were answered; of those in flight, when they can last have arrived. */
   readonly answeredAt: readonly number[];
   /** With a shared store: the name of each call there, in the same order. */
   readonly ids?: readonly string[];
+  /** When the pause after a 429 ends, in milliseconds since 1970; absent where there is none. */
   readonly pausedUntil?: number;
   /** The part of the limits in force: 1, or less after a 429. */
   readonly share: number;

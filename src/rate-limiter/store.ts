@@ -31,12 +31,15 @@
  * the calls that wait; `"local"` counts on alone, with `localShare` of what was left of each limit at the last contact.
  */
 export interface RateLimitStore {
+  /** What happens to calls while the store is away: counted locally, or refused. */
   readonly onUnavailable: "local" | "reject";
   /** The part of each limit that one process uses while the store is away, over 0 to 1: 1/4 is safe for 4 processes. */
   readonly localShare: number;
   /** How long a place in flight is held for a process that says nothing more; well over `heartbeatMs`. */
   readonly leaseMs: number;
+  /** Asks for places, one for each id. */
   take(request: TakeRequest): Promise<TakeAnswer>;
+  /** Writes down how places stand. */
   report(request: ReportRequest): Promise<StoreState>;
 }
 

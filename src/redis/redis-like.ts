@@ -1,12 +1,16 @@
 /** What is asked of a client of `ioredis`: its class and its cluster fit. */
 export interface IoredisLike {
+  /** Runs a script that Redis knows; rejects where it does not. */
   evalsha(sha: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
+  /** Runs a script, and lets Redis know it. */
   eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
 }
 
 /** What is asked of a client of `redis`: its client, pool and cluster fit. */
 export interface NodeRedisLike {
+  /** Runs a script that Redis knows; rejects where it does not. */
   evalSha(sha: string, input: { keys: string[]; arguments: string[] }): Promise<unknown>;
+  /** Runs a script, and lets Redis know it. */
   eval(script: string, input: { keys: string[]; arguments: string[] }): Promise<unknown>;
 }
 

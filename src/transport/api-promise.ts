@@ -3,14 +3,19 @@ import type { Exchange } from "./send.ts";
 
 /** What `.withResponse()` tells of the answer. */
 export interface ResponseSummary {
+  /** The HTTP status. */
   readonly status: number;
+  /** A key that the service echoes is taken out. */
   readonly headers: Headers;
+  /** The address that was asked. */
   readonly url: string;
 }
 
 /** A call's value, with the answer it came in and what it took to get it. */
 export interface WithResponse<T> {
+  /** What awaiting the call alone gives. */
   readonly data: T;
+  /** The answer, without its body. */
   readonly response: ResponseSummary;
   /** Requests sent, the first one included. */
   readonly attempts: number;
@@ -20,6 +25,7 @@ export interface WithResponse<T> {
 
 /** The Promise of a call's value. `.withResponse()` gives its answer too; nothing is sent again for that. */
 export interface ApiPromise<T> extends Promise<T> {
+  /** The value with its answer. Rejects as the call does. */
   withResponse(): Promise<WithResponse<T>>;
 }
 

@@ -9,16 +9,21 @@ import { requestChannels, type RequestChannels } from "./request-channels.ts";
 export interface RequestEvent {
   /** One per call, the same for all its attempts. */
   requestId: string;
+  /** Which of the nine calls: `"v1.customers.upsert"`. */
   operation: Operation;
+  /** The HTTP method. */
   method: string;
+  /** The endpoint's template: `/api/v1/customer/{id}`. */
   path: string;
   /** From 1. */
   attempt: number;
+  /** The answer's, where one came. */
   status?: number;
   /** From sending to the last body byte, in milliseconds. */
   durationMs?: number;
   /** The wait before the next attempt, or for the rate limit, in milliseconds. */
   waitMs?: number;
+  /** The failure: its class, its `code`, and the status where there was an answer. */
   error?: { name: string; code: string; status?: number };
 }
 
@@ -36,12 +41,17 @@ export interface Hooks {
 
 /** `console`, pino and winston fit. Nothing is printed unless one is given. */
 export interface Logger {
+  /** Each attempt, wait and retry. */
   debug(message: string): void;
+  /** Nothing yet. */
   info(message: string): void;
+  /** A long wait, and what a hook threw. */
   warn(message: string): void;
+  /** Nothing yet: what fails is thrown, not logged. */
   error(message: string): void;
 }
 
+/** The least serious line that is handed to the logger; `"silent"`: none. */
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
 export const logLevels: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];

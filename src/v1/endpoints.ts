@@ -29,6 +29,7 @@ import { v1ProfileSchema, type Profile } from "./schemas/profile.ts";
 export interface EventResult {
   /** The id that makes the event safe to send again: the event's own, or the one that was made for it. */
   readonly uniqueIdentifier: string;
+  /** The 2xx of the answer. */
   readonly status: number;
   /** Parsed JSON, else the text; undefined where the answer had no body. */
   readonly body: unknown;

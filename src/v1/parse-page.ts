@@ -3,9 +3,13 @@ import { UnreadableAnswer } from "../unreadable-answer.ts";
 
 /** What `parsePage` found in a list answer. Totals and `hasNextPage` may be left out, where the answer has none. */
 export interface ParsedPage {
+  /** As they came: resources, envelopes or flat objects. */
   readonly items: readonly unknown[];
+  /** Pages in all, at this page size. */
   readonly totalPages?: number | null | undefined;
+  /** Items in all, over all pages. */
   readonly totalItems?: number | null | undefined;
+  /** Left out, the totals decide; without these, a page shorter than asked for is the last. */
   readonly hasNextPage?: boolean | null | undefined;
 }
 

@@ -16,8 +16,11 @@ import { v1Access } from "./v1-family.ts";
  * @throws ConfigurationError where `baseUrl` or `apiKey` is missing, or an option is wrong.
  */
 export class V1Client {
+  /** Contacts: `upsert`, `get`, `list`. */
   readonly customers: V1Customers;
+  /** Lists and segments: `list`, `get`, `addContact`. */
   readonly contactGroups: V1ContactGroups;
+  /** Custom events: `send`. */
   readonly events: V1Events;
   readonly #client: OpenClient;
 

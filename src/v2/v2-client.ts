@@ -15,7 +15,9 @@ import { v2Access } from "./v2-family.ts";
  * @throws ConfigurationError where `baseUrlV2`, `appId` or a key is missing, or an option is wrong.
  */
 export class V2Client {
+  /** Contacts: `upsert`. */
   readonly contacts: V2Contacts;
+  /** Lists: `list`. */
   readonly lists: V2Lists;
   readonly #client: OpenClient;
 

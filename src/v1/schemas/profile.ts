@@ -20,10 +20,15 @@ export const v1ProfileSchema = z.looseObject({
 
 /** What the service stores of a contact. Only these are documented; any other comes as it is. */
 export interface ProfileAttributes {
+  /** The e-mail address. */
   email?: string | null;
+  /** The phone number. */
   phone?: string | null;
+  /** The first name. */
   first_name?: string | null;
+  /** Consent to e-mail, such as `SUBSCRIBED`. */
   email_opt_in?: string | null;
+  /** Where the contact came from. */
   source?: string | null;
   /** ISO 8601 timestamp. */
   created?: string | null;
@@ -34,6 +39,7 @@ export interface ProfileAttributes {
 
 /** What a contact is related to; `lists.links.related` leads to its lists. */
 export interface ProfileRelationships {
+  /** The contact's lists, by a link. */
   lists?: { links?: { related?: string | null } | null } | null;
   [relationship: string]: unknown;
 }
@@ -55,8 +61,11 @@ export interface Profile {
   type: string;
   /** Stable identifier of the contact; as `contactUUID` it names the contact of an event. */
   id: string;
+  /** What is stored of the contact. */
   attributes: ProfileAttributes;
+  /** What the contact is related to. */
   relationships?: ProfileRelationships | null;
+  /** The envelope's links. */
   links?: ProfileLinks | null;
   [member: string]: unknown;
 }
