@@ -77,12 +77,12 @@ export function readBound(name: "maxWaitMs" | "maxQueued", value: unknown): numb
 
 function readStore(store: unknown): RateLimitStore | undefined {
   if (store === undefined) return undefined;
-  if (!isRecord(store) || typeof store["take"] !== "function" || typeof store["report"] !== "function") {
+  if (!isRecord(store) || typeof store["open"] !== "function") {
     throw new ConfigurationError(
       "`store` must be a rate limit store, as `redisRateLimitStore(redis)` gives.",
     );
   }
-  // Both methods are there; what they answer is checked at each call.
+  // Only what the package makes has this method.
   return store as unknown as RateLimitStore;
 }
 

@@ -6,7 +6,6 @@ import { monotonic } from "./monotonic.ts";
 import { readBound, readOptions, type RateLimiterOptions, type RateLimiterSettings } from "./options.ts";
 import type { Place } from "./place.ts";
 import type { Places, WindowUsage } from "./places.ts";
-import { SharedPlaces } from "./shared-places.ts";
 import { SlowDown } from "./slow-down.ts";
 import { restore, takeSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
 import { firstOfAll, WaitingLine, type Waiter } from "./waiting-line.ts";
@@ -82,17 +81,12 @@ export class RateLimiter {
     const slowDown = new SlowDown(restored);
     const shared = { slowDown, clock, onChange: () => this.#settle() };
     const entries = restored?.entries ?? [];
+    const answeredAt = entries.map(([, at]) => at);
     this.#clock = clock;
     this.#slowDown = slowDown;
     this.#places = store
-      ? new SharedPlaces({ ...shared, store, windows, restored: entries })
-      : new LocalPlaces({
-          ...shared,
-          windows: new Windows(
-            windows,
-            entries.map(([, answeredAt]) => answeredAt),
-          ),
-        });
+      ? store.open({ ...shared, windows, restored: entries })
+      : new LocalPlaces({ ...shared, windows: new Windows(windows, answeredAt) });
   }
 
   /**

@@ -1,5 +1,5 @@
-// In step with `settleInMs` of the rate limiter; a test holds them together.
-const settleInMs = 5_000;
+import { settleInMs } from "../shared-places/place-store.ts";
+
 // No shorter than any silence of a live process, so that a short window's count does not expire between two reports.
 const leastKeptMs = 60_000;
 

@@ -81,6 +81,18 @@ describe("A broken wall is reported", () => {
       'import { type X } from "../bulk.ts";',
       "redis and checkpoint take types",
     ],
+    [
+      "shared places in the rate limiter",
+      "src/rate-limiter/rate-limiter.ts",
+      'import type { X } from "../shared-places/shared-places.ts";',
+      "only a store brings shared places",
+    ],
+    [
+      "the limiter in the shared places",
+      "src/shared-places/shared-places.ts",
+      'import { RateLimiter } from "../rate-limiter/rate-limiter.ts";',
+      "shared places know the count of the rate limiter",
+    ],
     ["the entry inside", "src/v1/events.ts", 'import type { X } from "../index.ts";', "nothing imports it"],
     [
       "a second importer of ky",
@@ -185,6 +197,11 @@ describe("What the plan allows is not reported", () => {
       "a type that the redis store takes",
       "src/redis/index.ts",
       'import type { Store } from "../rate-limiter/store.ts";',
+    ],
+    [
+      "the way that the redis store takes its places",
+      "src/redis/index.ts",
+      'import { x } from "../shared-places/share-places.ts";',
     ],
     ["a circle of types", "src/transport/a.ts", 'import type { A } from "./a.ts";'],
     [

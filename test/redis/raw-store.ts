@@ -1,21 +1,21 @@
 import { randomUUID } from "node:crypto";
 import type {
-  RateLimitStore,
+  PlaceStore,
   StorePlace,
   StoreState,
   StoreWindow,
   TakeAnswer,
-} from "../../src/rate-limiter/store.ts";
+} from "../../src/shared-places/place-store.ts";
 
 /** A process that speaks to a store as the limiter does, word by word. */
 export class RawProcess {
   epoch: string | undefined;
-  readonly #store: RateLimitStore;
+  readonly #store: PlaceStore;
   readonly #windows: readonly StoreWindow[];
   readonly #name = randomUUID();
   #made = 0;
 
-  constructor(store: RateLimitStore, windows: readonly StoreWindow[]) {
+  constructor(store: PlaceStore, windows: readonly StoreWindow[]) {
     this.#store = store;
     this.#windows = windows;
   }

@@ -2,8 +2,9 @@ import { Redis } from "ioredis";
 import { createClient } from "redis";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { setTimeout as sleep } from "node:timers/promises";
-import { redisRateLimitStore, type RedisLike, type RedisRateLimitStoreOptions } from "audience-sdk/redis";
-import { settleInMs } from "../../src/rate-limiter/store.ts";
+import type { RedisLike, RedisRateLimitStoreOptions } from "audience-sdk/redis";
+import { RedisPlaceStore } from "../../src/redis/redis-place-store.ts";
+import { settleInMs } from "../../src/shared-places/place-store.ts";
 import { RawProcess } from "./raw-store.ts";
 import { RedisServer } from "./redis-server.ts";
 import { describeWithRedis } from "./with-redis.ts";
@@ -32,7 +33,7 @@ describeWithRedis("the store in Redis", () => {
     options: RedisRateLimitStoreOptions = {},
     windows = [second, minute],
     client: RedisLike = redis,
-  ) => new RawProcess(redisRateLimitStore(client, options), windows);
+  ) => new RawProcess(new RedisPlaceStore(client, options), windows);
   /** Waits as long as Redis's own clock takes. */
   const passes = (ms: number) => sleep(ms + 2);
 

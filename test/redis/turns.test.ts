@@ -1,8 +1,8 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { setTimeout as sleep } from "node:timers/promises";
-import { redisRateLimitStore } from "audience-sdk/redis";
-import type { TakeAnswer } from "../../src/rate-limiter/store.ts";
+import { RedisPlaceStore } from "../../src/redis/redis-place-store.ts";
+import type { TakeAnswer } from "../../src/shared-places/place-store.ts";
 import { RawProcess } from "./raw-store.ts";
 import { RedisServer } from "./redis-server.ts";
 import { describeWithRedis } from "./with-redis.ts";
@@ -23,7 +23,7 @@ describeWithRedis("processes that wait for the same budget", () => {
     await server.end();
   });
 
-  const process = () => new RawProcess(redisRateLimitStore(redis), windows);
+  const process = () => new RawProcess(new RedisPlaceStore(redis), windows);
   /** Takes all places, so that the others must wait, and has them answered at once. */
   const fill = async () => {
     const one = process();

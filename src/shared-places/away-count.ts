@@ -1,6 +1,6 @@
 import type { RateLimitWindow } from "../errors.ts";
-import type { Forecast } from "./forecast.ts";
-import { widened, Windows } from "./windows.ts";
+import type { Forecast } from "../rate-limiter/forecast.ts";
+import { widened, Windows } from "../rate-limiter/windows.ts";
 
 interface AwayState {
   readonly windows: readonly RateLimitWindow[];

@@ -1,6 +1,6 @@
 import type { RateLimitWindow } from "../errors.ts";
-import type { StorePlace } from "./store.ts";
-import { widened } from "./windows.ts";
+import type { StorePlace } from "./place-store.ts";
+import { widened } from "../rate-limiter/windows.ts";
 
 /** The places of this process, by id, as long as they count: what a store that lost its memory is told again. */
 export class OwnPlaces {

@@ -1,15 +1,15 @@
 import { inBackground } from "./background-timer.ts";
 import {
   answersWithinMs,
-  type RateLimitStore,
+  type PlaceStore,
   type ReportRequest,
   type StoreState,
   type TakeAnswer,
   type TakeRequest,
-} from "./store.ts";
+} from "./place-store.ts";
 
 interface StoreLinkOptions {
-  readonly store: RateLimitStore;
+  readonly store: PlaceStore;
   readonly windowCount: number;
   /** Called with the ids of places that a store granted to a request that was given up meanwhile. */
   readonly onLateGrant: (ids: readonly string[]) => void;
@@ -17,7 +17,7 @@ interface StoreLinkOptions {
 
 /** The calls to a store, each of which ends: with an answer that makes sense, or with a rejection, in time. */
 export class StoreLink {
-  readonly #store: RateLimitStore;
+  readonly #store: PlaceStore;
   readonly #windowCount: number;
   readonly #onLateGrant: (ids: readonly string[]) => void;
 

@@ -1,7 +1,7 @@
 import type { RateLimitWindow } from "../errors.ts";
-import type { Forecast } from "./forecast.ts";
-import type { WindowUsage } from "./places.ts";
-import { Windows } from "./windows.ts";
+import type { Forecast } from "../rate-limiter/forecast.ts";
+import type { WindowUsage } from "../rate-limiter/places.ts";
+import { Windows } from "../rate-limiter/windows.ts";
 
 interface Outlook {
   readonly roundTripMs: number;

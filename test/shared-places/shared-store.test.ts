@@ -2,10 +2,11 @@ import { describe, expect, it } from "vitest";
 import { RateLimitWaitError } from "../../src/errors.ts";
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
 import { RateLimiter, type Place } from "../../src/rate-limiter/rate-limiter.ts";
+import { sharePlaces } from "../../src/shared-places/share-places.ts";
 import { MemoryStore } from "./memory-store.ts";
-import { refusedBySliding } from "./server-count.ts";
-import { randomFrom } from "./simulation.ts";
-import { VirtualTime } from "./virtual-time.ts";
+import { refusedBySliding } from "../rate-limiter/server-count.ts";
+import { randomFrom } from "../rate-limiter/simulation.ts";
+import { VirtualTime } from "../rate-limiter/virtual-time.ts";
 
 type StoreOptions = Partial<ConstructorParameters<typeof MemoryStore>[0]>;
 
@@ -16,7 +17,8 @@ function room(options: StoreOptions = {}) {
   const random = randomFrom(7);
   const arrivals: number[] = [];
   const ended: { status: "answered" | "failed"; at: number; error?: unknown }[] = [];
-  const process = (more: object = {}) => new RateLimiter({ clock: time.now, store, ...more });
+  const process = (more: object = {}) =>
+    new RateLimiter({ clock: time.now, store: sharePlaces(store), ...more });
   const send = (place: Place): void => {
     const [out, back] = [5 + 295 * random(), 5 + 295 * random()];
     arrivals.push(time.now() + out);
@@ -263,7 +265,7 @@ describe("a store that answers nonsense", () => {
       take: nonsense,
       report: nonsense,
     } as const;
-    const limiter = process({ store });
+    const limiter = process({ store: sharePlaces(store) });
     await time.run(() => call(limiter), 5_000);
     expect(ended).toMatchObject([{ status: "failed", error: { code: "rate_limit_wait" } }]);
   });

@@ -1,37 +1,36 @@
 import type { RateLimitWindow } from "../errors.ts";
 import { AwayCount } from "./away-count.ts";
 import { inBackground } from "./background-timer.ts";
-import type { Forecast } from "./forecast.ts";
+import type { Forecast } from "../rate-limiter/forecast.ts";
 import { OwnPlaces } from "./own-places.ts";
-import { createPlace, type Place, type PlaceEnd } from "./place.ts";
-import type { Places, WindowUsage } from "./places.ts";
-import { RoundTrip } from "./round-trip.ts";
-import type { SlowDown } from "./slow-down.ts";
+import { createPlace, type Place, type PlaceEnd } from "../rate-limiter/place.ts";
+import type { Places, WindowUsage } from "../rate-limiter/places.ts";
+import { RoundTrip } from "../rate-limiter/round-trip.ts";
+import type { SlowDown } from "../rate-limiter/slow-down.ts";
+import type { StoreUser } from "../rate-limiter/store.ts";
 import { SharedView } from "./shared-view.ts";
 import { StoreGrants } from "./store-grants.ts";
 import { StoreLink } from "./store-link.ts";
 import { StoreReports } from "./store-reports.ts";
-import { heartbeatMs, settleInMs, type RateLimitStore, type StoreState, type TakeRequest } from "./store.ts";
-import { widened } from "./windows.ts";
-
-interface SharedPlacesOptions {
-  readonly store: RateLimitStore;
-  readonly windows: readonly RateLimitWindow[];
-  readonly restored: readonly (readonly [id: string, answeredAt: number])[];
-  readonly slowDown: SlowDown;
-  readonly clock: () => number;
-  readonly onChange: () => void;
-}
+import {
+  heartbeatMs,
+  settleInMs,
+  type PlaceStore,
+  type StoreState,
+  type TakeRequest,
+} from "./place-store.ts";
+import { widened } from "../rate-limiter/windows.ts";
 
 // While the store is away it is tried again this often.
 const tryAgainMs = 1_000;
+
 /**
  * Places that a store grants, several at once for all that wait here, and what becomes of them.
  *
  * Nothing here waits for a store that is away: its own policy holds then, and on its return it is told everything.
  */
 export class SharedPlaces implements Places {
-  readonly #store: RateLimitStore;
+  readonly #store: PlaceStore;
   readonly #limits: readonly RateLimitWindow[];
   readonly #slowDown: SlowDown;
   readonly #clock: () => number;
@@ -52,7 +51,7 @@ export class SharedPlaces implements Places {
   #willTryAgain = false;
   #isBeating = false;
 
-  constructor({ store, windows, restored, slowDown, clock, onChange }: SharedPlacesOptions) {
+  constructor(store: PlaceStore, { windows, restored, slowDown, clock, onChange }: StoreUser) {
     const longestMs = Math.max(...windows.map(({ intervalMs }) => intervalMs));
     const counted = windows.map(({ limit, intervalMs }) => ({
       limit,

@@ -1,13 +1,13 @@
 import {
   settleInMs,
-  type RateLimitStore,
+  type PlaceStore,
   type ReportRequest,
   type StoreState,
   type StoreWindow,
   type TakeAnswer,
   type TakeRequest,
-} from "../../src/rate-limiter/store.ts";
-import type { VirtualTime } from "./virtual-time.ts";
+} from "../../src/shared-places/place-store.ts";
+import type { VirtualTime } from "../rate-limiter/virtual-time.ts";
 
 interface MemoryStoreOptions {
   readonly time: VirtualTime;
@@ -18,8 +18,8 @@ interface MemoryStoreOptions {
   readonly leaseMs?: number;
 }
 
-/** A store in memory that keeps every rule of `RateLimitStore`, behind a network that can fail. */
-export class MemoryStore implements RateLimitStore {
+/** A store in memory that keeps every rule of `PlaceStore`, behind a network that can fail. */
+export class MemoryStore implements PlaceStore {
   readonly onUnavailable: "local" | "reject";
   readonly localShare: number;
   readonly leaseMs: number;

@@ -1,9 +1,10 @@
 import { expect, it } from "vitest";
 import { type Place, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import { sharePlaces } from "../../src/shared-places/share-places.ts";
 import { MemoryStore } from "./memory-store.ts";
-import { refusedBySliding } from "./server-count.ts";
-import { randomFrom } from "./simulation.ts";
-import { VirtualTime } from "./virtual-time.ts";
+import { refusedBySliding } from "../rate-limiter/server-count.ts";
+import { randomFrom } from "../rate-limiter/simulation.ts";
+import { VirtualTime } from "../rate-limiter/virtual-time.ts";
 
 const windows = [
   { limit: 8, intervalMs: 1_000 },
@@ -37,7 +38,7 @@ async function play(seed: number): Promise<{ arrivals: number[]; waiting: number
   const store = new MemoryStore({ time, delayMs: () => 1 + slowestMs * random(), leaseMs: 20_000 });
   const limiters = Array.from(
     { length: processes },
-    () => new RateLimiter({ clock: time.now, store, windows }),
+    () => new RateLimiter({ clock: time.now, store: sharePlaces(store), windows }),
   );
   const arrivals: number[] = [];
   const log: string[] = [];
