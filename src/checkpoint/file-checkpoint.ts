@@ -9,7 +9,7 @@ import { codeOf, lineLength, readLine, stateOf, writeLine } from "./record-line.
 const preface = "audience-checkpoint 1 ";
 const heading = /^audience-checkpoint 1 ([0-9a-f-]{36})\n$/;
 const headingLength = preface.length + 36 + 1;
-const chunkLength = lineLength * 65_536;
+const pieceLength = lineLength * 65_536;
 
 /**
  * Keeps a run's rows in an append-only file, one line of 18 bytes a row, so that a run that was killed goes on where it
@@ -110,11 +110,9 @@ class OpenFile implements OpenCheckpoint {
 
   /** Where the lines end. */
   #readLines(end: number): number {
-    const chunk = Buffer.alloc(Math.min(chunkLength, end - headingLength));
-    for (let at = headingLength; at < end; at += chunk.length) {
-      const read = this.#readBytes(chunk.subarray(0, Math.min(chunk.length, end - at)), at);
-      for (let line = 0; line < read.length; line += lineLength) {
-        if (readLine(read, line, (a, b, c, state) => this.#table.set(a, b, c, state))) continue;
+    for (const { at, bytes } of this.#pieces(headingLength, end)) {
+      for (let line = 0; line < bytes.length; line += lineLength) {
+        if (readLine(bytes, line, (a, b, c, state) => this.#table.set(a, b, c, state))) continue;
         if (!this.#isBlankFrom(at + line, end)) throw this.#damaged(at + line);
         return at + line;
       }
@@ -124,12 +122,18 @@ class OpenFile implements OpenCheckpoint {
 
   /** A machine that lost its power may have made room for lines that it never wrote. */
   #isBlankFrom(from: number, end: number): boolean {
-    const chunk = Buffer.alloc(Math.min(chunkLength, end - from));
-    for (let at = from; at < end; at += chunk.length) {
-      const read = this.#readBytes(chunk.subarray(0, Math.min(chunk.length, end - at)), at);
-      if (read.some((byte) => byte !== 0)) return false;
+    for (const { bytes } of this.#pieces(from, end)) {
+      if (bytes.some((byte) => byte !== 0)) return false;
     }
     return true;
+  }
+
+  /** Of as many whole lines as there is room for. Each is good until the next is read. */
+  *#pieces(from: number, end: number): Generator<{ at: number; bytes: Buffer }> {
+    const piece = Buffer.alloc(pieceLength);
+    for (let at = from; at < end; at += pieceLength) {
+      yield { at, bytes: this.#readBytes(piece.subarray(0, end - at), at) };
+    }
   }
 
   #readBytes(into: Buffer, at: number): Buffer {
@@ -142,7 +146,7 @@ class OpenFile implements OpenCheckpoint {
   }
 
   #write(text: string, at: number): void {
-    const bytes = Buffer.from(text, "latin1");
+    const bytes = Buffer.from(text);
     this.#guard(() => {
       for (let written = 0; written < bytes.length;) {
         written += writeSync(this.#handle, bytes, written, bytes.length - written, at + written);
@@ -154,9 +158,10 @@ class OpenFile implements OpenCheckpoint {
     try {
       work();
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      // True: `node:fs` throws nothing else.
+      const { message } = cause as Error;
       throw new Error(
-        `The checkpoint ${this.#file} cannot be written (${reason}); the run stops, so that it does not lose track.`,
+        `The checkpoint ${this.#file} cannot be written (${message}); the run stops, so that it does not lose track.`,
         { cause },
       );
     }

@@ -32,7 +32,6 @@ export class KeyTable {
   set(a: number, b: number, c: number, state: TableState): void {
     let slot = this.#slotOf(a, b, c);
     if (!this.#isTaken(slot)) {
-      if (state === 0) return;
       if ((this.#used + 1) * 2 > this.#size) {
         this.#grow();
         slot = this.#slotOf(a, b, c);
@@ -52,12 +51,10 @@ export class KeyTable {
     }
   }
 
-  /** A slot keeps its hash when its state goes back to 0; only an all-zero slot is free. */
+  /** A slot keeps its hash when its state goes back to 0. A hash of zeros alone is none: it comes once in 2^96 keys. */
   #isTaken(slot: number): boolean {
     const at = slot * words;
-    return (
-      this.#states[slot] !== 0 || (this.#hashes[at]! | this.#hashes[at + 1]! | this.#hashes[at + 2]!) !== 0
-    );
+    return (this.#hashes[at]! | this.#hashes[at + 1]! | this.#hashes[at + 2]!) !== 0;
   }
 
   #grow(): void {

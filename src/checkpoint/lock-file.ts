@@ -25,8 +25,8 @@ export async function takeLock(file: string): Promise<() => void> {
   for (let tried = 1; ; tried++) {
     const own = lay(file);
     const other = others(file, own).find(({ holder, path }) => isAlive(holder) || clearAway(path));
-    if (!other) return () => rmSync(own, { force: true });
-    rmSync(own, { force: true });
+    if (!other) return () => clearAway(own);
+    clearAway(own);
     if (tried === tries || other.holder.host !== hostName()) throw inUse(file, other);
     await new Promise((resolve) => setTimeout(resolve, Math.random() * longestPauseMs));
   }
@@ -44,11 +44,10 @@ function others(file: string, own: string): { holder: Holder; path: string }[] {
   return readdirSync(folder)
     .filter((name) => name.startsWith(prefix) && name !== basename(own))
     .flatMap((name) => {
-      const [, pid, started = "", host = ""] =
-        /^(\d+)-(\d*)-[0-9a-f]{8}@(.*)$/.exec(name.slice(prefix.length)) ?? [];
-      return pid === undefined
-        ? []
-        : [{ holder: { pid: Number(pid), started, host }, path: join(folder, name) }];
+      const parts = /^(\d+)-(\d*)-[0-9a-f]{8}@(.*)/.exec(name.slice(prefix.length));
+      if (!parts) return [];
+      const holder = { pid: Number(parts[1]), started: parts[2]!, host: parts[3]! };
+      return [{ holder, path: join(folder, name) }];
     });
 }
 
@@ -58,13 +57,14 @@ function isAlive({ pid, started, host }: Holder): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // Anything else is a live process of somebody else.
-    if (codeOf(error) === "ESRCH") return false;
+    // True: `process.kill` throws nothing else. Any other code is of a live process of somebody else.
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
   }
   // The id may belong to another process by now.
   return started === "" || started === startOf(pid);
 }
 
+/** Somebody else may have been faster. */
 function clearAway(path: string): false {
   rmSync(path, { force: true });
   return false;
@@ -73,8 +73,9 @@ function clearAway(path: string): false {
 function startOf(pid: number): string {
   try {
     // The 22nd field; the second, the name in brackets, may hold spaces and brackets.
-    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ")[19] ?? "";
+    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)!.split(" ")[19]!;
   } catch {
+    // Another system than Linux, or the process has just ended.
     return "";
   }
 }
@@ -93,8 +94,4 @@ function inUse(file: string, { holder: { pid, host }, path }: { holder: Holder; 
       : `process ${pid}`;
   const remedy = `if ${isHere ? "that is wrong" : "that machine is gone"}, delete ${path}`;
   return new Error(`The checkpoint ${file} is in use by ${who}. One run at a time; ${remedy}.`);
-}
-
-function codeOf(error: unknown): unknown {
-  return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
 }

@@ -51,10 +51,9 @@ const valueByLetter = new Int32Array(256).fill(-1);
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 for (const [value, letter] of [...alphabet].entries()) valueByLetter[letter.charCodeAt(0)] = value;
 
-/** Four letters of base64url as 24 bits; below 0 where one is no such letter. */
+/** Four letters of base64url as 24 bits; below 0 where one is no such letter, as its -1 is all ones. */
 function readBits(chunk: Buffer, at: number): number {
   const [first, second] = [valueByLetter[chunk[at]!]!, valueByLetter[chunk[at + 1]!]!];
   const [third, fourth] = [valueByLetter[chunk[at + 2]!]!, valueByLetter[chunk[at + 3]!]!];
-  if ((first | second | third | fourth) < 0) return -1;
   return (first << 18) | (second << 12) | (third << 6) | fourth;
 }

@@ -1,0 +1,58 @@
+/** What is mutated in one go, and the tests that must notice. */
+export interface Area {
+  readonly name: string;
+  /** Folders, or files, of `src`. */
+  readonly sources: readonly string[];
+  /** Few and fast: each mutant costs a run of those among them that reach it. */
+  readonly tests: readonly string[];
+}
+
+/** From the fastest to the slowest. */
+export const areas: readonly Area[] = [
+  {
+    name: "checkpoint",
+    sources: ["checkpoint"],
+    tests: ["bulk/{file-checkpoint,recorded}"],
+  },
+  {
+    name: "pagination",
+    sources: ["pagination", "pagination.ts", "list-pages.ts"],
+    tests: ["pagination/*"],
+  },
+  {
+    name: "bulk",
+    sources: ["bulk"],
+    tests: ["bulk/{check,progress,rate-limit,recorded,results,source,stop}"],
+  },
+  {
+    name: "mock",
+    sources: [
+      "mock/world.ts",
+      "mock/organization.ts",
+      "mock/rules.ts",
+      "mock/rules-v1.ts",
+      "mock/rules-v2.ts",
+    ],
+    tests: ["mock/{formats,service,variants,world}"],
+  },
+  {
+    name: "redis",
+    sources: ["redis"],
+    tests: ["redis/{options,store-rules,turns}"],
+  },
+  {
+    name: "schemas",
+    sources: ["fields", "v1/schemas", "v2/schemas", "flatten-properties.ts"],
+    tests: ["schemas/*"],
+  },
+  {
+    name: "rate-limiter",
+    sources: ["rate-limiter"],
+    tests: ["rate-limiter/*"],
+  },
+  {
+    name: "transport",
+    sources: ["transport"],
+    tests: ["transport/*"],
+  },
+];

@@ -1,0 +1,56 @@
+// npm run mutate [-- --mutate src/pagination/**] [--concurrency 2]
+import { parseArgs } from "node:util";
+import { Stryker } from "@stryker-mutator/core";
+import { sourceFiles } from "../project/source-files.ts";
+import { areas, type Area } from "./areas.ts";
+import { matches } from "./matches.ts";
+
+const { values, positionals } = parseArgs({
+  // A shell may have made files of a pattern already.
+  allowPositionals: true,
+  options: {
+    mutate: { type: "string", multiple: true, default: [] },
+    concurrency: { type: "string", default: "2" },
+  },
+});
+
+const wanted = [...values.mutate, ...positionals].flatMap((list) => list.split(","));
+const files = [...sourceFiles("src").keys()];
+const chosen = areas
+  .map((area) => ({ area, files: files.filter((file) => isOf(area, file) && isWanted(file)) }))
+  .filter((each) => each.files.length > 0);
+if (chosen.length === 0) throw new Error(`No file that is mutated fits ${wanted.join(", ")}.`);
+
+for (const { area, files: mutate } of chosen) {
+  console.log(`\n=== ${area.name}: ${mutate.length} files`);
+  // Read by `vitest.config.ts` beside this file, in the processes that Stryker starts.
+  process.env["MUTATION_TESTS"] = area.tests.map((tests) => `test/${tests}.test.ts`).join(" ");
+  // Below the lowest score it sets the exit code.
+  await new Stryker({
+    mutate,
+    testRunner: "vitest",
+    plugins: ["@stryker-mutator/vitest-runner"],
+    vitest: { configFile: "test/mutation/vitest.config.ts", related: false },
+    coverageAnalysis: "perTest",
+    ignoreStatic: true,
+    ignorePatterns: ["dist", "docs", "coverage", "reports"],
+    concurrency: Number(values.concurrency),
+    timeoutMS: 3_000,
+    incremental: true,
+    incrementalFile: `reports/mutation/${area.name}.incremental.json`,
+    reporters: ["clear-text", "progress-append-only", "html"],
+    clearTextReporter: { logTests: false, allowColor: false },
+    htmlReporter: { fileName: `reports/mutation/${area.name}.html` },
+    thresholds: { high: 100, low: 90, break: 90 },
+    allowEmpty: false,
+    disableTypeChecks: true,
+  }).runMutationTest();
+}
+
+function isOf({ sources }: Area, file: string): boolean {
+  return sources.some((source) => file === `src/${source}` || file.startsWith(`src/${source}/`));
+}
+
+function isWanted(file: string): boolean {
+  return wanted.length === 0 || wanted.some((pattern) => matches(file, pattern));
+}

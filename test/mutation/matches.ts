@@ -1,0 +1,9 @@
+/** Whether a path fits a pattern: `*` is anything within a folder, `**` anything at all. */
+export function matches(path: string, pattern: string): boolean {
+  const parts = pattern.split("**").map((part) => part.split("*").map(escape).join("[^/]*"));
+  return new RegExp(`^${parts.join(".*")}$`).test(path);
+}
+
+function escape(text: string): string {
+  return text.replace(/[.+?^${}()|[\]\\]/g, String.raw`\$&`);
+}

@@ -1,0 +1,14 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+import rules from "../vitest.config.ts";
+
+// As the `rules` of the suite run, but only the tests of the area that is mutated.
+export default defineConfig({
+  root: fileURLToPath(new URL("../..", import.meta.url)),
+  resolve: rules.resolve ?? {},
+  test: {
+    include: (process.env["MUTATION_TESTS"] ?? "").split(" "),
+    testTimeout: 10_000,
+    restoreMocks: true,
+  },
+});
