@@ -2,7 +2,13 @@ import { describe, expect, it } from "vitest";
 import { deadEnd, linksOf, rowsBelow } from "./links.ts";
 import { pages } from "./snippets.ts";
 
-const others = ["CHANGELOG.md", "src/DECISIONS.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md"];
+const others = [
+  "CHANGELOG.md",
+  "src/DECISIONS.md",
+  "examples/README.md",
+  ".github/CONTRIBUTING.md",
+  ".github/SECURITY.md",
+];
 
 describe("The pages", () => {
   it.each([...pages, ...others])("%s has no link that leads nowhere", (page) => {

@@ -1,0 +1,46 @@
+// What the service would refuse, or store as unusable text, is known before anything is sent: all of it at once, each
+// problem with its path. Forms and files can be checked with the schemas alone; every call checks its input itself.
+//
+// npx tsx examples/01-validate.ts
+import { AudienceClient, ValidationError } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { flattenProperties, v1ContactSchema } from "audience-sdk/schemas";
+
+const contact = {
+  email: "ada@example.com",
+  firstName: "Ada",
+  phone: "555",
+  custom_properties: { plan: { name: "pro", seats: 3 } },
+};
+
+// A plain zod schema (and so Standard Schema): it sends nothing and throws nothing.
+const result = v1ContactSchema.safeParse(contact);
+for (const { path, message } of result.error?.issues ?? []) console.log(`${path.join(".")}: ${message}`);
+//=> phone: must have at least 7 characters, has 3
+//=> custom_properties.plan: must be flat, not an object, which the service would store as unusable text: use flattenProperties
+//=> firstName: unknown field: write "first_name"
+
+// A call does the same, and costs no request: what it cannot send, it does not send.
+const mock = createMockService();
+await using audience = new AudienceClient(mock.clientOptions);
+try {
+  // @ts-expect-error the compiler has found some of it too
+  await audience.v1.customers.upsert(contact);
+} catch (error) {
+  if (!(error instanceof ValidationError)) throw error;
+  console.log(error.issues.length, error.outcome, mock.requests.length);
+  //=> 3 not-sent 0
+}
+
+// Nested values, made flat: that is all that the service can store.
+const custom_properties = flattenProperties(contact.custom_properties);
+console.log(custom_properties);
+//=> { plan_name: 'pro', plan_seats: 3 }
+
+const { email } = contact;
+await audience.v1.customers.upsert({
+  email,
+  email_opt_in: "SUBSCRIBED",
+  first_name: "Ada",
+  custom_properties,
+});

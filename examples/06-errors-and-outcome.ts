@@ -1,0 +1,54 @@
+// Whatever goes wrong, the error says what it did: above all, whether it is safe to send the write again.
+//
+// npx tsx examples/06-errors-and-outcome.ts
+import { AudienceClient, isAudienceError } from "audience-sdk";
+import { createMockService, type MockFaultKind } from "audience-sdk/mock";
+
+const mock = createMockService();
+await using audience = new AudienceClient({ ...mock.clientOptions, maxRetries: 0 });
+const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
+
+const faults: MockFaultKind[] = [
+  "429",
+  "503-retry-after",
+  "502-html",
+  "reset-after",
+  "wrong-json",
+  "redirect",
+];
+for (const kind of faults) {
+  mock.reset();
+  mock.addFault({ kind });
+  try {
+    await audience.v1.customers.upsert(contact);
+  } catch (error) {
+    if (!isAudienceError(error)) throw error;
+    const isStored = mock.organization("mock-organization").contacts.length === 1;
+    console.log(`${kind}: ${error.name}, ${error.outcome}; it was ${isStored ? "" : "not "}stored`);
+  }
+}
+//=> 429: RateLimitError, not-applied; it was not stored
+//=> 503-retry-after: ServerError, unknown; it was not stored
+//=> 502-html: ServerError, unknown; it was stored
+//=> reset-after: ConnectionError, unknown; it was stored
+//=> wrong-json: UnexpectedResponseError, unknown; it was stored
+//=> redirect: RedirectError, not-applied; it was not stored
+
+// With the usual four retries, all that may pass by itself has passed: this contact's consent is said, so the write is
+// the same when it is done twice.
+const patient = audience.withOptions({ maxRetries: 4 });
+mock.reset();
+mock.addFault({ kind: "reset-after", times: 1 });
+const { attempts } = await patient.v1.customers.upsert(contact).withResponse();
+console.log(attempts, mock.organization("mock-organization").contacts.length);
+//=> 2 1
+
+// One whose consent is not said is not sent a second time: what it does to a contact that exists, nobody knows.
+mock.reset();
+mock.addFault({ kind: "reset-after", times: 1 });
+const failure: unknown = await patient.v1.customers
+  .upsert({ email: contact.email })
+  .catch((error: unknown) => error);
+if (isAudienceError(failure))
+  console.log(failure.outcome, failure.request?.operation, failure.request?.attempts);
+//=> unknown v1.customers.upsert 1

@@ -1,0 +1,48 @@
+// The service allows 10 calls a second, 100 a minute and 1,000 an hour per IP address. Calls wait for their turn by
+// themselves, over all clients of a process; here the window is small, so that it can be watched.
+//
+// npx tsx examples/07-limits.ts
+import { AudienceClient, DOCUMENTED_WINDOWS, RateLimiter, RateLimitWaitError } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+
+console.log(DOCUMENTED_WINDOWS.map(({ limit, intervalMs }) => `${limit} per ${intervalMs / 1_000} s`));
+//=> [ '10 per 1 s', '100 per 60 s', '1000 per 3600 s' ]
+
+const windows = [{ limit: 3, intervalMs: 1_000 }];
+const mock = createMockService({ rateLimits: windows });
+const limiter = new RateLimiter({ windows });
+await using audience = new AudienceClient({ ...mock.clientOptions, rateLimiter: limiter });
+
+// Five calls: three leave at once, two wait. Then somebody opens a page.
+const answered: string[] = [];
+const send = (name: string, priority: number) =>
+  audience.v1.events
+    .send({ eventName: name, contact: { email: `${name.replace(" ", "")}@example.com` } }, { priority })
+    .then(() => answered.push(name));
+const calls = ["report 1", "report 2", "report 3", "report 4", "report 5"].map((name) => send(name, 9));
+calls.push(send("page view", 0));
+
+// A call that may not wait that long is refused before it has cost anything.
+const impatient = audience.v1.customers.list({}, { maxWaitMs: 10 });
+const refusal: unknown = await impatient.then(undefined, (error: unknown) => error);
+if (refusal instanceof RateLimitWaitError) console.log(refusal.outcome, refusal.window);
+//=> not-sent { limit: 3, intervalMs: 1000 }
+
+const { queued, windows: usage } = limiter.usage();
+console.log(
+  queued,
+  usage.map(({ used, limit }) => `${used} of ${limit}`),
+);
+//=> 3 [ '3 of 3' ]
+
+await Promise.all(calls);
+console.log(answered.slice(3));
+//=> [ 'page view', 'report 4', 'report 5' ]
+
+// The service has not refused a single one.
+console.log(mock.requests.filter(({ status }) => status === 429).length);
+//=> 0
+
+// How long a thousand calls take where the documented limits hold, known before the first is sent: nine full minutes.
+console.log(Math.round(new RateLimiter().estimateMs(1_000) / 60_000), "minutes");
+//=> 9 minutes

@@ -1,0 +1,66 @@
+// Many rows: checked first, sent at the pace of the rate limit, a result for each, and none lost to a crash.
+//
+// npx tsx examples/08-bulk-import.ts
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AbortError, AudienceClient, type V1ConsentedListContact } from "audience-sdk";
+import { fileCheckpoint } from "audience-sdk/checkpoint";
+import { createMockService } from "audience-sdk/mock";
+import { v1ListContactSchema } from "audience-sdk/schemas";
+
+const rows: V1ConsentedListContact[] = [
+  { email: "ada@example.com", email_opt_in: "SUBSCRIBED" },
+  { email: "bo@example.com", email_opt_in: "UNSUBSCRIBED" },
+  { email: "cy@example", email_opt_in: "NON_SUBSCRIBED", postal_code: "1" },
+  { email: "di@example.com", email_opt_in: "SUBSCRIBED" },
+];
+const mock = createMockService();
+await using audience = new AudienceClient(mock.clientOptions);
+
+// Before anything is sent: what fits, what does not, and how long it will take.
+const check = await audience.bulk.check(rows, (row) => v1ListContactSchema.safeParse(row));
+console.log(
+  `${check.valid} of ${check.total}`,
+  check.invalid.map(({ index, issues }) => [index, issues[0]?.path[0]]),
+);
+//=> 3 of 4 [ [ 2, 'postal_code' ] ]
+
+const folder = await mkdtemp(join(tmpdir(), "bulk-import-"));
+const startRun = (signal?: AbortSignal) =>
+  audience.bulk(rows, (row, request) => audience.v1.contactGroups.addContact("mock-list", row, request), {
+    key: (row) => row.email,
+    checkpoint: fileCheckpoint(join(folder, "import.ckpt")),
+    concurrency: 1,
+    signal,
+  });
+
+// Somebody presses Ctrl-C after the first row.
+const stop = new AbortController();
+try {
+  for await (const { key, status } of startRun(stop.signal)) {
+    console.log(key, status);
+    stop.abort();
+  }
+} catch (error) {
+  if (!(error instanceof AbortError)) throw error;
+  console.log("stopped");
+}
+//=> ada@example.com succeeded
+//=> stopped
+
+// The same program again: it goes on where it was. One bad row ends nothing but itself.
+const run = startRun();
+for await (const { key, status } of run) console.log(key, status);
+//=> ada@example.com skipped
+//=> bo@example.com succeeded
+//=> cy@example invalid
+//=> di@example.com succeeded
+
+const { total, succeeded, invalid, skipped } = await run.summary();
+console.log({ total, succeeded, invalid, skipped });
+//=> { total: 4, succeeded: 2, invalid: 1, skipped: 1 }
+
+console.log(mock.requests.length, mock.organization("mock-organization").memberships.length);
+//=> 3 3
+await rm(folder, { recursive: true });
