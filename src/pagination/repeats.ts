@@ -1,7 +1,7 @@
 /** What is remembered of the pages before, to know an item and a page again. Its size does not grow with the list. */
 export interface Repeats {
-  /** The ids of the page before; an empty page leaves them. */
-  readonly idsBefore: ReadonlySet<string>;
+  /** The ids of the page before, and undefined where an item showed none; an empty page leaves them. */
+  readonly idsBefore: ReadonlySet<string | undefined>;
   readonly pagesWithoutNewItem: number;
   readonly round: Round;
 }
@@ -35,11 +35,11 @@ export function compareWithBefore<T>(
   identify: (item: T) => string | undefined,
 ): Comparison<T> {
   const ids = items.map(identify);
-  const idsHere = new Set(ids.filter((id) => id !== undefined));
+  const idsHere = new Set(ids);
   const newItems = items.filter((_, at) => !isKnown(before, ids[at]));
   return {
     newItems,
-    isSamePage: items.length > 0 && newItems.length === 0 && idsHere.size === before.idsBefore.size,
+    isSamePage: newItems.length === 0 && idsHere.size === before.idsBefore.size,
     repeats: {
       idsBefore: items.length === 0 ? before.idsBefore : idsHere,
       pagesWithoutNewItem: newItems.length === 0 ? before.pagesWithoutNewItem + 1 : 0,

@@ -12,17 +12,21 @@ export const areas: readonly Area[] = [
   {
     name: "checkpoint",
     sources: ["checkpoint"],
-    tests: ["bulk/{file-checkpoint,recorded}"],
+    tests: ["bulk/{file-checkpoint,file-checkpoint-system,key-table}"],
   },
   {
     name: "pagination",
     sources: ["pagination", "pagination.ts", "list-pages.ts"],
-    tests: ["pagination/*"],
+    tests: [
+      "pagination/*",
+      "document/endpoint-{customer-list,contact-groups,v2-lists}",
+      "regressions/null-query-*",
+    ],
   },
   {
     name: "bulk",
     sources: ["bulk"],
-    tests: ["bulk/{check,progress,rate-limit,recorded,results,source,stop}"],
+    tests: ["bulk/{check,progress,recorded,results,source,stop}"],
   },
   {
     name: "mock",

@@ -50,6 +50,13 @@ describe("a paginator", () => {
     expect(log).toEqual(["1", "2 ahead", "3 ahead"]);
   });
 
+  test("counts as many items to a page as came, where no answer names a page size, or one of none", async () => {
+    for (const hints of [{}, { limit: 0 }]) {
+      const unlimited = { limit: undefined, countedLimit: undefined };
+      expect((await listOf([{ ...hints, items: items(0, 7) }], unlimited).paginator).limit).toBe(7);
+    }
+  });
+
   test("gives iterators that are iterable themselves", async () => {
     const { paginator } = listOf(threePages);
     const iterator = paginator[Symbol.asyncIterator]();
