@@ -1,10 +1,16 @@
-import { ConfigurationError, ValidationError } from "./errors.ts";
+import { ValidationError } from "./errors.ts";
+import { readOptions, rules, type OptionRule } from "./option-checks.ts";
 import type { PageSource } from "./pagination/page-source.ts";
 import { loadStep, PageStream } from "./pagination/page-stream.ts";
 import { readItems } from "./pagination/read-items.ts";
 import { startOf, type Progress, type Step } from "./pagination/step.ts";
 
 export type { PageReading, PageSource } from "./pagination/page-source.ts";
+
+const countOrAll: OptionRule = {
+  ...rules.count,
+  holds: (value) => value === Infinity || rules.count.holds(value),
+};
 
 /**
  * One page of a list. Iterating it gives its items and all that follow, with pages read ahead.
@@ -67,10 +73,11 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
   }
 
   /** Every item in one array, or the first `max` (default: all); no page is asked for once there are enough. */
-  async toArray({ max = Infinity }: { max?: number | undefined } = {}): Promise<T[]> {
-    if (max !== Infinity && !(Number.isInteger(max) && max >= 0)) {
-      throw new ConfigurationError(`max must be a whole number of items from 0, not ${String(max)}.`);
-    }
+  async toArray(options: { max?: number | undefined } = {}): Promise<T[]> {
+    // The rule finds it to be what its type says.
+    const { max = Infinity } = readOptions(options, { max: countOrAll }, "The options of toArray") as {
+      max?: number;
+    };
     const items: T[] = [];
     if (max === 0) return items;
     for await (const step of new PageStream(this.#source, startOf(this.#source), { maxItems: max })) {

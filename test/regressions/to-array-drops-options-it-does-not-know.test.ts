@@ -1,0 +1,15 @@
+import { AudienceClient } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { expect, it } from "vitest";
+
+// What a caller without types may hand in; each would read the whole list, a call for every hundred items.
+it.each([[5], [{ limit: 5 }], [{ Max: 5 }], [null], [{ max: "5" }], [{ max: -1 }], [{ max: Number.NaN }]])(
+  "toArray(%j) is refused, and nothing is sent",
+  async (options) => {
+    const mock = createMockService();
+    const contacts = new AudienceClient(mock.clientOptions).v1.customers.list();
+
+    await expect(contacts.toArray(options as object)).rejects.toMatchObject({ code: "configuration" });
+    expect(mock.requests).toEqual([]);
+  },
+);
