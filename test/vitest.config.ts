@@ -24,6 +24,14 @@ export default defineConfig({
     // Many tests wait for sockets and child processes: one worker a core, where Vitest would leave one core idle.
     maxWorkers: "100%",
     restoreMocks: true,
+    // `npm run coverage`, over the tests that run the sources themselves.
+    coverage: {
+      include: ["src/**/*.ts"],
+      // Run as a program of its own: test/mock/cli.test.ts starts it, and nothing in that process is counted here.
+      exclude: ["src/mock/cli.ts", "src/mock/cli-texts.ts"],
+      reporter: ["text-summary", ["text", { skipFull: true }], "html"],
+      thresholds: { lines: 100, branches: 100 },
+    },
     reporters: report === undefined ? ["default"] : ["default", ["json", { outputFile: report }]],
     projects: [
       {

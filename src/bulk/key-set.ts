@@ -36,7 +36,7 @@ export class KeySet {
   }
 }
 
-/** From 1 to 2^53 - 1. Two multiplicative hashes of 32 bits, each stirred with the other in the end. */
+/** From 1 to 2^53. Two multiplicative hashes of 32 bits, each stirred with the other in the end. */
 function hashOf(key: string): number {
   let [a, b] = [0xdeadbeef, 0x41c6ce57];
   for (let at = 0; at < key.length; at++) {
@@ -46,5 +46,5 @@ function hashOf(key: string): number {
   }
   a = Math.imul(a ^ (a >>> 16), 2_246_822_507) ^ Math.imul(b ^ (b >>> 13), 3_266_489_909);
   b = Math.imul(b ^ (b >>> 16), 2_246_822_507) ^ Math.imul(a ^ (a >>> 13), 3_266_489_909);
-  return (b & 0x1fffff) * 0x1_0000_0000 + (a >>> 0) || 1;
+  return (b & 0x1fffff) * 0x1_0000_0000 + (a >>> 0) + 1;
 }

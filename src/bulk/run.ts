@@ -10,8 +10,9 @@ import type { RowPump } from "./row-pump.ts";
 export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>> {
   readonly #pump: RowPump<Row, Value>;
   readonly #summary: Promise<BulkSummary>;
-  #resolve: (summary: BulkSummary) => void = () => {};
-  #reject: (error: unknown) => void = () => {};
+  // Given by the constructor of the promise, which runs at once.
+  #resolve!: (summary: BulkSummary) => void;
+  #reject!: (error: unknown) => void;
   #isTaken = false;
 
   /** @internal */

@@ -129,6 +129,7 @@ function replyTo(
       baseUrl,
     });
   } catch (error) {
+    /* v8 ignore next -- @preserve a defect of the mock itself */
     if (!(error instanceof Refusal)) throw error;
     return { ...errorReply(error.status, error.message, error.problems), applied: error.applied };
   }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { controlResponse } from "./control.ts";
 import { isConnectionReset } from "./response.ts";
 import type { MockClientOptions, MockService } from "./mock-service.ts";
@@ -38,7 +39,7 @@ export async function listen(
       incoming,
       outgoing,
       async (request) =>
-        (await controlResponse(service, request)) ?? answer(request, incoming.socket.remoteAddress ?? ""),
+        (await controlResponse(service, request)) ?? answer(request, String(incoming.socket.remoteAddress)),
     );
   });
   await new Promise<void>((resolve, reject) => {
@@ -77,13 +78,16 @@ async function toRequest(incoming: IncomingMessage, signal: AbortSignal): Promis
   const pieces: Uint8Array[] = [];
   for await (const piece of incoming) if (piece instanceof Uint8Array) pieces.push(piece);
   const headers = new Headers();
-  for (let index = 0; index + 1 < incoming.rawHeaders.length; index += 2) {
-    headers.append(incoming.rawHeaders[index] ?? "", incoming.rawHeaders[index + 1] ?? "");
+  // Names and values take turns.
+  for (let index = 0; index < incoming.rawHeaders.length; index += 2) {
+    headers.append(incoming.rawHeaders[index]!, incoming.rawHeaders[index + 1]!);
   }
-  const url = new URL(`http://${incoming.headers.host ?? "127.0.0.1"}${incoming.url ?? "/"}`);
-  const hasBody = incoming.method !== "GET" && incoming.method !== "HEAD" && pieces.length > 0;
+  // A request that a server is given has a method and an address.
+  const [method, target] = [incoming.method!, incoming.url!];
+  const url = new URL(`http://${incoming.headers.host ?? "127.0.0.1"}${target}`);
+  const hasBody = method !== "GET" && method !== "HEAD" && pieces.length > 0;
   return new Request(url, {
-    method: incoming.method ?? "GET",
+    method,
     headers,
     signal,
     ...(hasBody && { body: Buffer.concat(pieces) }),
@@ -105,8 +109,8 @@ function drained(outgoing: ServerResponse, gone: AbortSignal): Promise<void> {
 }
 
 function portOf(server: Server): number {
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  // True: it listens, and not on a pipe.
+  const address = server.address() as AddressInfo;
   return address.port;
 }
 

@@ -29,6 +29,7 @@ export function mswHandlers(mock: MockService, options: MswHandlersOptions = {})
       try {
         return await mock.fetch(url === request.url ? request : new Request(url, request));
       } catch (error) {
+        /* v8 ignore else -- @preserve a defect of the mock itself */
         if (isConnectionReset(error) || request.signal.aborted) return HttpResponse.error();
         throw error;
       }

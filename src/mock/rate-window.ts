@@ -48,8 +48,7 @@ class SlidingCount implements Count {
 
   waitMs(nowMs: number): number {
     const { limit, intervalMs } = this.#window;
-    while (this.#head < this.#times.length && (this.#times[this.#head] ?? 0) <= nowMs - intervalMs)
-      this.#head += 1;
+    while (this.#head < this.#times.length && this.#times[this.#head]! <= nowMs - intervalMs) this.#head += 1;
     if (this.#head > 1_000 && this.#head * 2 > this.#times.length) {
       this.#times = this.#times.slice(this.#head);
       this.#head = 0;

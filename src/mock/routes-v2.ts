@@ -135,7 +135,8 @@ function genderOf(gender: string): string {
 function timestampOf(text: string): string {
   // In the one of ISO 8601's forms that `Date` reads; what lacks an offset is taken to be in UTC.
   const [day, time = ""] = text.replace(",", ".").split("T");
-  const [, clock, hours, minutes = "00"] = /^(.*?)(?:([+-]\d{2}):?(\d{2})?)?$/.exec(time) ?? [];
+  // True: it matches any text.
+  const [, clock, hours, minutes = "00"] = /^(.*?)(?:([+-]\d{2}):?(\d{2})?)?$/.exec(time)!;
   if (!clock) return new Date(text).toISOString();
   const offset = clock.endsWith("Z") ? "" : hours === undefined ? "Z" : `${hours}:${minutes}`;
   return new Date(`${day}T${clock}${offset}`).toISOString();

@@ -78,6 +78,7 @@ function plant(
       organization.enroll(contact, listId);
     }
   } catch (error) {
+    /* v8 ignore next -- @preserve a defect of the mock itself */
     if (!(error instanceof Refusal)) throw error;
     const name = fields.email ?? fields.phone ?? id ?? "without email and phone";
     throw new TypeError(`organization "${organization.id}", contact ${name}: ${error.message}`, {

@@ -1,4 +1,4 @@
-import { ConfigurationError, RateLimiter } from "audience-sdk";
+import { ConfigurationError, RateLimiter, ValidationError } from "audience-sdk";
 import { v1ContactSchema } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
 import { row, rows, setting } from "./setting.ts";
@@ -46,20 +46,41 @@ describe("bulk.check", () => {
     });
   });
 
-  it("a row whose check throws is not valid", async () => {
+  it.each([
+    [
+      "an Error",
+      new Error("not today"),
+      { code: "unreadable", message: "the row cannot be checked: not today" },
+    ],
+    ["a text", "not today", { code: "unreadable", message: "the row cannot be checked: not today" }],
+    [
+      "a ValidationError",
+      new ValidationError([{ path: ["email"], code: "banned", message: "not her" }]),
+      { path: ["email"], code: "banned", message: "not her" },
+    ],
+  ])("a row whose check throws %s is not valid, and its issues tell why", async (_, thrown, issue) => {
     const { audience } = setting();
-    const check = () => {
-      throw new Error("not today");
-    };
 
-    expect(await audience.bulk.check([1], check)).toMatchObject({
-      valid: 0,
-      invalid: [{ index: 0, issues: [{ message: /not today/ }] }],
+    const { invalid } = await audience.bulk.check([1], () => {
+      // oxlint-disable-next-line typescript/only-throw-error -- as a caller's own code may.
+      throw thrown;
     });
+
+    expect(invalid).toMatchObject([{ index: 0, issues: [issue] }]);
+  });
+
+  it("a check may give a ValidationError as its error", async () => {
+    const { audience } = setting();
+    const error = new ValidationError([{ path: ["email"], code: "banned", message: "not her" }]);
+
+    const { invalid } = await audience.bulk.check([1], () => ({ success: false, error }));
+
+    expect(invalid).toEqual([{ index: 0, issues: error.issues }]);
   });
 
   it.each([
     ["nothing", () => undefined],
+    ["null", () => null],
     ["true", () => true],
     ["a promise", async () => ({ success: true })],
     ["a failure without issues", () => ({ success: false })],

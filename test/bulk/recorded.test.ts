@@ -254,12 +254,23 @@ describe("A row's key", () => {
     const { results, error } = await endOf(audience.bulk(items, upsert, { key, concurrency: 1 }));
 
     expect(results.map(({ status }) => status)).toEqual(["succeeded", "invalid", "succeeded"]);
-    expect(results[1]?.error).toMatchObject({
-      code: "validation",
-      issues: [{ message: /key function.*empty text/ }],
-    });
+    expect(results[1]).toMatchObject({ key: "1", error: { code: "validation" } });
     expect(error).toBeUndefined();
     expect(mock.requests).toHaveLength(2);
+  });
+
+  it.each([
+    ["", "an empty text"],
+    [null, "null"],
+    [7, "number"],
+    [undefined, "undefined"],
+  ])("is a text that is not empty, and not %j", async (given, kind) => {
+    const { audience } = setting();
+
+    const { results } = await endOf(audience.bulk([1], () => null, { key: () => given as never }));
+
+    const message = `the key function must give a text that is not empty; for this row it gave ${kind}`;
+    expect(results).toMatchObject([{ error: { issues: [{ path: [], code: "no_key", message }] } }]);
   });
 
   it("whose function throws makes the row failed with what it threw", async () => {
@@ -274,14 +285,38 @@ describe("A row's key", () => {
     expect(error).toBeUndefined();
   });
 
-  it("of a row that JSON cannot carry must be given, with a checkpoint", async () => {
+  it.each([
+    ["a BigInt", { n: 1n }, "Do not know how to serialize a BigInt"],
+    [
+      "what throws a text",
+      {
+        toJSON: () => {
+          // oxlint-disable-next-line typescript/only-throw-error -- as a caller's own code may.
+          throw "not today";
+        },
+      },
+      "not today",
+    ],
+  ])("of a row that JSON cannot carry must be given, with a checkpoint: %s", async (_, item, reason) => {
     const { audience } = setting();
 
     const { results } = await endOf(
-      audience.bulk([{ n: 1n }], () => null, { checkpoint: new LoggedCheckpoint() }),
+      audience.bulk([item], () => null, { checkpoint: new LoggedCheckpoint() }),
     );
 
-    expect(results).toMatchObject([{ status: "invalid", error: { issues: [{ message: /option `key`/ }] } }]);
+    const message = `the row cannot be written as JSON (${reason}), so it needs a name from the option \`key\``;
+    expect(results).toMatchObject([{ status: "invalid", error: { issues: [{ message }] } }]);
+  });
+
+  it("of a row that JSON makes nothing of is made of its kind", async () => {
+    const { audience } = setting();
+    const options = { checkpoint: new LoggedCheckpoint() };
+
+    const { results } = await endOf(audience.bulk([undefined, () => 1, undefined], () => null, options));
+
+    expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
+    expect(results[2]?.key).toBe(`${results[0]?.key}#2`);
+    expect(results[1]?.key).not.toBe(results[0]?.key);
   });
 });
 

@@ -252,6 +252,22 @@ describe("A client that is closed during a run", () => {
     expect(checkpoint.log.at(-1)).toBe("close");
   });
 
+  it.each([
+    ["a mistake of the caller's own", new TypeError("a mistake"), "failed"],
+    ["a row that is not valid", new ValidationError([]), "invalid"],
+  ])("and not with %s that ends at that moment: that is the row's", async (_, thrown, status) => {
+    const { audience } = setting();
+    const call = async () => {
+      await audience.close();
+      throw thrown;
+    };
+
+    const { results, error } = await endOf(audience.bulk(rows(2), call, { concurrency: 1 }));
+
+    expect(results).toMatchObject([{ status, error: thrown }]);
+    expect(error).toBeInstanceOf(RateLimitWaitError);
+  });
+
   it("even where no row waits at that moment", async () => {
     const { audience, upsert } = setting();
     const log: string[] = [];

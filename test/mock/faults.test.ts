@@ -1,3 +1,4 @@
+import { createConnection } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { MockFault } from "audience-sdk/mock";
 import { doors, inProcess, nodeHttp, type OpenDoor } from "./doors.ts";
@@ -145,6 +146,16 @@ describe.each(doors)("a fault, $name", (door) => {
     expect(open.mock.requests).toMatchObject([{ fault: "hang", applied: true, status: undefined }]);
   });
 
+  it("hang is over at once where the caller gave up before the answer would have come", async () => {
+    open.mock.addFault({ kind: "hang", delayMs: 30 });
+    const abort = new AbortController();
+    const hanging = open.call(CREATE, { body, signal: abort.signal });
+    await vi.waitFor(() => expect(isWritten()).toBe(true));
+    abort.abort();
+
+    await expect(hanging).rejects.toMatchObject({ name: "AbortError" });
+  });
+
   it("reset frees what hangs", async () => {
     open.mock.addFault({ kind: "hang" });
     const hanging = open.call(CREATE, { body });
@@ -247,7 +258,10 @@ it.each([
   [{ kind: "hang", probability: 2 }, /probability cannot be 2/],
   [{ kind: "429", retryAfter: "soon" }, /retryAfter cannot be "soon"/],
   [{ kind: "latency", delay: 5 }, /"delay" is none of kind, operation/],
+  [{ kind: "redirect", location: 7 }, /location cannot be 7/],
   [{ times: 1 }, /kind cannot be undefined/],
+  [null, /must be an object with a kind/],
+  ["hang", /must be an object with a kind/],
 ])("a fault with a typing error is refused: %j", async (fault, message) => {
   const { mock } = await inProcess.open();
 
@@ -302,6 +316,42 @@ describe("in process", () => {
     expect(mock.requests[0]?.arrivedAtMs).toBeLessThan(1_000);
   });
 
+  it("latency is a second where no time is given", async () => {
+    vi.useFakeTimers({ now: 0 });
+    const { call } = await inProcess.open({ faults: [{ kind: "latency" }] });
+    const answered = call("/v2/lists").then(() => Date.now());
+    await vi.advanceTimersByTimeAsync(20_000);
+
+    expect(await answered).toBe(1_000);
+  });
+
+  it("the pieces of a slow-body come a second after one another where no time is given", async () => {
+    vi.useFakeTimers({ now: 0 });
+    const { send } = await inProcess.open({ faults: [{ kind: "slow-body" }] });
+    const reader = (await send("/v2/lists")).body!.getReader();
+    const times: number[] = [];
+    const read = (async () => {
+      while (!(await reader.read()).done) times.push(Date.now());
+    })();
+    await vi.advanceTimersByTimeAsync(20_000);
+    await read;
+
+    expect(times.length).toBeGreaterThanOrEqual(10);
+    expect(times).toEqual(times.map((_, at) => (at + 1) * 1_000));
+  });
+
+  it("an answer without a body has one where a fault needs something to spoil", async () => {
+    const { call } = await inProcess.open({
+      variants: { eventStatus: 204 },
+      faults: [{ kind: "truncated-json" }],
+    });
+
+    expect(await call("/api/v1/events", { body: { eventName: "signed_up", contact: body } })).toMatchObject({
+      status: 200,
+      body: "{",
+    });
+  });
+
   it("half of a fixed latency passes on the way there", async () => {
     vi.useFakeTimers({ now: 0 });
     const { mock, call } = await inProcess.open({ latencyMs: 100 });
@@ -340,6 +390,34 @@ describe("node:http", () => {
     const again = await mock.listen({ port: Number(new URL(options.baseUrl).port) });
     expect(again.clientOptions.baseUrl).toBe(options.baseUrl);
     await again.close();
+  });
+
+  /** What a server answers to a few lines of text. */
+  const answerTo = (lines: readonly string[], { baseUrl }: { baseUrl: string }) =>
+    new Promise<string>((resolve, reject) => {
+      const socket = createConnection(Number(new URL(baseUrl).port), "127.0.0.1");
+      let answer = "";
+      socket.on("data", (piece) => (answer += piece.toString()));
+      socket.on("error", reject).on("close", () => resolve(answer));
+      socket.write([...lines, "", ""].join("\r\n"));
+    });
+
+  it("answers callers of HTTP/1.0, who name no host", async () => {
+    const { options, close } = await nodeHttp.open();
+
+    const answer = await answerTo(["GET /v2/lists HTTP/1.0"], options);
+
+    expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+    await close();
+  });
+
+  it("answers what it cannot make a request of with 500, and why", async () => {
+    const { options, close } = await nodeHttp.open();
+
+    const answer = await answerTo(["GET /v2/lists HTTP/1.1", "Host: [", "Connection: close"], options);
+
+    expect(answer).toMatch(/^HTTP\/1\.1 500 [^]*the mock failed: TypeError: Invalid URL/);
+    await close();
   });
 
   it("gives client options for real HTTP: no fetch, both families on its own origin", async () => {

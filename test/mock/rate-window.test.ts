@@ -86,6 +86,18 @@ describe("rate limits of the mock", () => {
     expect(waits).toEqual([null, null, "1", null, "1", null]);
   });
 
+  it("sliding: a place comes back one window after it was taken, through thousands of them", async () => {
+    const everyHalfSecond = Array.from({ length: 4_000 }, (_, at) => at * 500);
+    const { statuses } = await statusesAt(two(), everyHalfSecond);
+    const { statuses: withOneTooMany } = await statusesAt(two(), [
+      ...everyHalfSecond,
+      everyHalfSecond.at(-1)! + 499,
+    ]);
+
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(withOneTooMany.at(-1)).toBe(429);
+  });
+
   it("fixed: the count starts anew at each edge", async () => {
     const { statuses } = await statusesAt(two({ algorithm: "fixed" }), [900, 950, 999, 1_000, 1_001, 1_002]);
 

@@ -217,6 +217,20 @@ describe.each(doors)("the service, $name", (door) => {
       ]);
     });
 
+    it("a phone that two contacts have stays with the first, and does not go with the other", async () => {
+      await post(CREATE, { email: "a@example.com", phone: "1111111" });
+      await post(CREATE, { email: "b@example.com" });
+      await post(CREATE, { email: "b@example.com", phone: "1111111" });
+      await post(CREATE, { email: "b@example.com", phone: "2222222" });
+      await post(CREATE, { phone: "1111111", first_name: "Ada" });
+      await post(CREATE, { phone: "2222222", first_name: "Bea" });
+
+      expect([contact("a@example.com"), contact("b@example.com")]).toMatchObject([
+        { first_name: "Ada" },
+        { first_name: "Bea" },
+      ]);
+    });
+
     it("is a 400 where email and phone are both missing", async () => {
       const { status } = await post(CREATE, { first_name: "Nobody" });
 

@@ -104,6 +104,7 @@ describe("a seed", () => {
   // A seed may come from JSON, where no compiler has seen it.
   it.each<[string, object[], RegExp]>([
     ["no organization", [], /at least one/],
+    ["null for an organization", [null as never], /organizations\[0\] must be an object/],
     ["an organization without id", [{ ...acme, id: undefined }], /organizations\[0\]\.id/],
     ["an organization without app id", [{ ...acme, appId: 7 }], /organizations\[0\]\.appId/],
     ["an organization without keys", [{ ...acme, apiKeys: [] }], /organizations\[0\]\.apiKeys/],
