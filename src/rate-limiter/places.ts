@@ -26,6 +26,8 @@ export interface Places {
   etaMs(now: number): number | undefined;
   /** Why nobody gets a place for now, where that is so; all that wait are turned away then. */
   refusal(now: number): string | undefined;
+  /** While a shared store is away and this process goes on without it: that, and why. */
+  absence?(): string | undefined;
   forecast(now: number): Forecast;
   /** The window that holds back the call number `place`. */
   heldBackBy(place: number, now: number): RateLimitWindow;

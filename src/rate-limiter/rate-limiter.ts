@@ -121,6 +121,15 @@ export class RateLimiter {
     this.#places.succeeded();
   }
 
+  /**
+   * What there is to tell of a shared store that is away, while this process goes on without it.
+   *
+   * @internal
+   */
+  absence(): string | undefined {
+    return this.#places.absence?.();
+  }
+
   /** How many places are taken, who waits, and for how long the limiter is paused. */
   usage(): RateLimiterUsage {
     const now = this.#clock();

@@ -7,6 +7,7 @@ import type {
 } from "../shared-places/place-store.ts";
 import { readOptions, type RedisRateLimitStoreOptions } from "./options.ts";
 import { isRedisLike, scriptRunner, type RedisLike, type ScriptRunner } from "./redis-like.ts";
+import { refusalOf } from "./refusal.ts";
 import { reportScript } from "./report-script.ts";
 import { Script } from "./script.ts";
 import { takeScript } from "./take-script.ts";
@@ -50,7 +51,12 @@ export class RedisPlaceStore implements PlaceStore {
   /** The scripts speak the interface's own words, as JSON: so nothing hangs on how a client is set to read numbers. */
   async #run(script: Script, request: TakeRequest | ReportRequest): Promise<unknown> {
     const argument = JSON.stringify({ ...request, process: this.#process, newEpoch: crypto.randomUUID() });
-    const answer: unknown = await script.run(this.#runner, this.#keys, argument);
+    const answer = await script.run(this.#runner, this.#keys, argument).catch(refuse);
     return JSON.parse(String(answer));
   }
+}
+
+/** Never the error itself: a client's errors hold the command, and so may hold a password. */
+function refuse(reason: unknown): never {
+  throw new Error(refusalOf(reason));
 }

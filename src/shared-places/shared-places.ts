@@ -17,6 +17,7 @@ import {
   settleInMs,
   type PlaceStore,
   type StoreState,
+  type StoreWindow,
   type TakeRequest,
 } from "./place-store.ts";
 import { widened } from "../rate-limiter/windows.ts";
@@ -32,6 +33,7 @@ const tryAgainMs = 1_000;
 export class SharedPlaces implements Places {
   readonly #store: PlaceStore;
   readonly #limits: readonly RateLimitWindow[];
+  readonly #counted: readonly StoreWindow[];
   readonly #slowDown: SlowDown;
   readonly #clock: () => number;
   readonly #onChange: () => void;
@@ -44,6 +46,7 @@ export class SharedPlaces implements Places {
   #contactAt = -Infinity;
   #away: AwayCount | undefined;
   #awaySince = 0;
+  #awayBecause = "";
   /** Until the store has settled in, it counts too little: at least this much is used, or this much on top. */
   #unsettled:
     | { readonly until: number; readonly atLeast: readonly number[]; readonly onTop: readonly number[] }
@@ -66,17 +69,18 @@ export class SharedPlaces implements Places {
       epoch: this.#epoch,
       leaseMs: store.leaseMs,
     });
-    const onFailure = (): void => this.#goAway();
-    const shared = { link, own, clock, base, onFailure, onAnswer: (state: StoreState) => this.#hear(state) };
+    const onFailure = (reason: unknown): void => this.#goAway(reason);
+    const shared = { link, own, clock, base, onFailure };
     this.#store = store;
     this.#limits = windows;
+    this.#counted = counted;
     this.#slowDown = slowDown;
     this.#clock = clock;
     this.#onChange = onChange;
     this.#own = own;
     this.#view = new SharedView(windows);
-    this.#grants = new StoreGrants({ ...shared, giveBack });
-    this.#reports = new StoreReports(shared);
+    this.#grants = new StoreGrants({ ...shared, giveBack, onAnswer: (state) => this.#hear(state) });
+    this.#reports = new StoreReports({ ...shared, onAnswer: (state) => this.#hearOfPlaces(state) });
   }
 
   free(now: number): number {
@@ -111,10 +115,14 @@ export class SharedPlaces implements Places {
 
   refusal(): string | undefined {
     if (!this.#away) return undefined;
-    if (this.#store.onUnavailable === "reject") return "The store of the rate limit is away.";
-    return this.#away.isTooSmall
-      ? "The store of the rate limit is away, and `localShare` of it is no place."
-      : undefined;
+    const isAway = `The store of the rate limit is away: ${this.#awayBecause}.`;
+    if (this.#store.onUnavailable === "reject") return isAway;
+    return this.#away.isTooSmall ? `${isAway} \`localShare\` of a limit is no place.` : undefined;
+  }
+
+  absence(): string | undefined {
+    if (!this.#away || this.#store.onUnavailable === "reject") return undefined;
+    return `the store of the rate limit is away: ${this.#awayBecause}; this process goes on with its share`;
   }
 
   forecast(now: number): Forecast {
@@ -195,8 +203,19 @@ export class SharedPlaces implements Places {
     this.#onChange();
   }
 
-  #goAway(): void {
+  /** The answer to a report: it may show what nobody could foresee when this process was told how long to wait. */
+  #hearOfPlaces(state: StoreState): void {
+    const isFree = this.#counted.every(({ limit, shrinks }, index) => {
+      const inForce = shrinks ? Math.max(1, Math.floor(limit * state.share)) : limit;
+      return state.used[index]! < inForce;
+    });
+    if (isFree && state.pausedMs === 0) this.#grants.askSooner(this.#clock());
+    this.#hear(state);
+  }
+
+  #goAway(reason: unknown): void {
     const now = this.#clock();
+    this.#awayBecause = reason instanceof Error ? reason.message : "it does not say why";
     if (!this.#away) {
       this.#reports.hold();
       this.#grants.switch("off");
@@ -250,7 +269,8 @@ export class SharedPlaces implements Places {
   #beat(): void {
     if (this.#isBeating) return;
     this.#isBeating = true;
-    beatWhileAlive(new WeakRef(this));
+    // Often enough that a lease holds even if one report is lost.
+    beatWhileAlive(new WeakRef(this), Math.min(heartbeatMs, this.#store.leaseMs / 3));
   }
 
   /** Tells the store that this process lives, and which places it holds. */
@@ -260,11 +280,11 @@ export class SharedPlaces implements Places {
   }
 }
 
-function beatWhileAlive(places: WeakRef<SharedPlaces>): void {
-  inBackground(heartbeatMs, () => {
+function beatWhileAlive(places: WeakRef<SharedPlaces>, everyMs: number): void {
+  inBackground(everyMs, () => {
     const alive = places.deref();
     if (!alive) return;
     alive.heartbeat();
-    beatWhileAlive(places);
+    beatWhileAlive(places, everyMs);
   });
 }

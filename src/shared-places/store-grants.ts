@@ -11,11 +11,13 @@ interface StoreGrantsOptions {
   /** Called with the ids of places that nobody here uses. */
   readonly giveBack: (ids: readonly string[]) => void;
   readonly onAnswer: (state: StoreState) => void;
-  readonly onFailure: () => void;
+  readonly onFailure: (reason: unknown) => void;
 }
 
 // More at once would only be held here, out of reach of other processes.
 const mostAtOnce = 100;
+// A store that has free places keeps them for others no longer than this.
+const longestTurnMs = 1_000;
 
 /** The places that a store has granted and nobody has taken yet, and the question for more: one at a time. */
 export class StoreGrants {
@@ -45,6 +47,11 @@ export class StoreGrants {
   /** When the store is asked again, as far as it said; at once where that lies behind. */
   get askAt(): number {
     return this.#askAt;
+  }
+
+  /** There are free places, which was not to be foreseen: they were given back. Turns are a matter of moments. */
+  askSooner(now: number): void {
+    if (this.#askAt > now + longestTurnMs) this.#askAt = now;
   }
 
   /** So many are wanted: what is over goes back, what is missing is asked for. */
@@ -82,11 +89,11 @@ export class StoreGrants {
         if (answer.granted < ids.length) this.#askAt = clock() + Math.max(1, answer.waitMs);
         onAnswer(answer);
       },
-      () => {
+      (reason: unknown) => {
         this.#isAsking = false;
         // They may have been granted all the same, and the answer lost.
         giveBack(ids);
-        onFailure();
+        onFailure(reason);
       },
     );
   }

@@ -15,6 +15,8 @@ interface StoreLinkOptions {
   readonly onLateGrant: (ids: readonly string[]) => void;
 }
 
+const notAnAnswer = "an answer that makes no sense";
+
 /** The calls to a store, each of which ends: with an answer that makes sense, or with a rejection, in time. */
 export class StoreLink {
   readonly #store: PlaceStore;
@@ -33,8 +35,7 @@ export class StoreLink {
       this.#onLateGrant(request.ids.slice(0, answer.granted));
     const answer = await inTime(answering, giveBackLate);
     const { granted, waitMs } = answer;
-    if (!isCount(granted) || granted > request.ids.length || !isCount(waitMs))
-      throw new Error("no answer to a take");
+    if (!isCount(granted) || granted > request.ids.length || !isCount(waitMs)) throw new Error(notAnAnswer);
     return this.#check(answer);
   }
 
@@ -52,7 +53,7 @@ export class StoreLink {
       Array.isArray(used) &&
       used.length === this.#windowCount &&
       used.every(isCount);
-    if (!makesSense) throw new Error("not the state of a store");
+    if (!makesSense) throw new Error(notAnAnswer);
     return state;
   }
 }
@@ -67,7 +68,7 @@ function inTime<T>(answering: Promise<T>, onLate?: (answer: T) => void): Promise
     let isLate = false;
     const callOff = inBackground(answersWithinMs, () => {
       isLate = true;
-      reject(new Error("the store did not answer in time"));
+      reject(new Error(`no answer within ${answersWithinMs} ms`));
     });
     answering.then(
       (answer) => {

@@ -9,7 +9,7 @@ interface StoreReportsOptions {
   /** What every request carries. */
   readonly base: () => Omit<TakeRequest, "ids">;
   readonly onAnswer: (state: StoreState) => void;
-  readonly onFailure: () => void;
+  readonly onFailure: (reason: unknown) => void;
 }
 
 /**
@@ -90,17 +90,19 @@ export class StoreReports {
       if (!places.has(place.id)) places.set(place.id, { ...place, agoMs: place.agoMs + now - notedAt });
     }
     const refusal = refusedUntil > now ? { refusedForMs: refusedUntil - now } : {};
-    const state = await link
-      .report({ ...base(), places: [...places.values()], succeeded, ...refusal, isReturning })
-      .catch(() => undefined);
-    this.#isUnderWay = false;
-    if (!state) {
+    let state: StoreState;
+    try {
+      const report = { ...base(), places: [...places.values()], succeeded, ...refusal, isReturning };
+      state = await link.report(report);
+    } catch (reason) {
       // The policy of the store holds from here on; what could not be told is told when it is back.
+      this.#isUnderWay = false;
       this.#mustTellAll ||= tellsAll;
       this.noteRefusal(refusedUntil);
-      onFailure();
+      onFailure(reason);
       return;
     }
+    this.#isUnderWay = false;
     for (const note of notes) if (this.#notes.get(note.id) === note) this.#notes.delete(note.id);
     this.#succeeded -= succeeded;
     if (onBack) {

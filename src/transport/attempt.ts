@@ -14,6 +14,7 @@ export async function attempt<Body, Output>(
 ): Promise<CallResult<Output>> {
   const { call, endpoint, request } = job;
   const place = await takePlace(job, settings, session);
+  settings.observer.limitsAlone(session.limiter?.absence());
   const outgoing = await address(job, place);
   call.attempts++;
   call.isInFlight = true;

@@ -45,7 +45,7 @@ export interface Logger {
   debug(message: string): void;
   /** Nothing yet. */
   info(message: string): void;
-  /** A long wait, and what a hook threw. */
+  /** A long wait, a shared store of the rate limit that is away, and what a hook threw. */
   warn(message: string): void;
   /** Nothing yet: what fails is thrown, not logged. */
   error(message: string): void;
@@ -66,6 +66,7 @@ export class Observer {
   readonly #logger: Logger | undefined;
   readonly #lowest: number;
   readonly #channels: RequestChannels | undefined = requestChannels();
+  #limitsAlone = false;
 
   constructor(options: { hooks?: Hooks | undefined; logger?: Logger | undefined; logLevel: LogLevel }) {
     this.#hooks = options.hooks ?? {};
@@ -113,6 +114,12 @@ export class Observer {
     const level = isLong ? "warn" : "debug";
     if (this.#logs(level))
       this.#log(level, `${label(event)} waits ${Math.round(waitMs)} ms for the rate limit`);
+  }
+
+  /** The shared store of the rate limit is away, or here (undefined): a line each time it goes. */
+  limitsAlone(absence: string | undefined): void {
+    if (absence !== undefined && !this.#limitsAlone) this.warn(absence);
+    this.#limitsAlone = absence !== undefined;
   }
 
   warn(message: string): void {

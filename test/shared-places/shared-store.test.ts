@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { RateLimitWaitError } from "../../src/errors.ts";
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
 import { RateLimiter, type Place } from "../../src/rate-limiter/rate-limiter.ts";
+import { heartbeatMs } from "../../src/shared-places/place-store.ts";
 import { sharePlaces } from "../../src/shared-places/share-places.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { refusedBySliding } from "../rate-limiter/server-count.ts";
@@ -105,6 +106,27 @@ describe("several processes share one store", () => {
     await time.run(() => void Promise.resolve(limiter.take()), 60_000);
     expect(store.held).toBe(1);
     expect(limiter.usage().inFlight).toBe(1);
+  });
+
+  it("renews a lease that is shorter than the usual beat", async () => {
+    const { time, store, process } = room({ leaseMs: 900 });
+    await time.run(() => void Promise.resolve(process().take()), 9_900);
+    expect(store.held).toBe(1);
+  });
+
+  it("asks again as soon as a report shows places that were given back, and not when it was told to", async () => {
+    const { time, process } = room();
+    const windows = [{ limit: 2, intervalMs: 60_000 }];
+    const [one, other] = [process({ windows }), process({ windows })];
+    const left: number[] = [];
+    await time.run(() => {
+      for (let call = 0; call < 2; call += 1) {
+        void Promise.resolve(one.take()).then((place) => time.at(5_000, () => place.unused()));
+      }
+      time.at(100, () => void Promise.resolve(other.take()).then(() => left.push(time.now())));
+    }, 100_000);
+    expect(left).toHaveLength(1);
+    expect(left[0]).toBeLessThan(5_000 + heartbeatMs + 10);
   });
 
   it("pauses everybody on one process's 429", async () => {

@@ -1,0 +1,22 @@
+const longest = 200;
+
+/**
+ * Why Redis did not answer, in its own words or its client's, without what could hold a password: the part of an address
+ * before its host, the arguments of a command, and whatever comes after AUTH.
+ */
+export function refusalOf(error: unknown): string {
+  const [line = ""] = wordsOf(error).split("\n", 1);
+  const shown = line
+    .replace(/([a-z][\w+.-]*:\/\/)\S*@/gi, "$1")
+    .replace(/,? with args beginning with.*/i, "")
+    .replace(/\b(auth)\b.*/i, "$1 …");
+  return shown.length > longest ? `${shown.slice(0, longest)}…` : shown;
+}
+
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error === "string" ? error : "it does not say why";
+  if (error.message !== "") return error.message;
+  // Where a name has several addresses, Node says why in the errors of each.
+  if (error instanceof AggregateError && error.errors.length > 0) return wordsOf(error.errors[0]);
+  return error.name;
+}

@@ -1,0 +1,49 @@
+import { Redis as Redis5 } from "ioredis";
+import { Redis as Redis6 } from "ioredis-6";
+import { createClient as createClient5 } from "redis";
+import { createClient as createClient6 } from "redis-6";
+import type { RedisLike } from "audience-sdk/redis";
+
+/** How a test connects: what one package calls `url` and the other hides in several options. */
+export interface Connection {
+  readonly port: number;
+  readonly username?: string;
+  readonly password?: string;
+}
+
+export interface OpenClient {
+  readonly client: RedisLike;
+  close(): void;
+}
+
+/** A user's client of Redis, of a package and version that the store promises to work with. */
+export interface ClientKind {
+  readonly name: string;
+  readonly open: (connection: Connection) => OpenClient;
+}
+
+// That a connection fails is what some tests ask for: it shows in what the store says of it.
+const unheard = (): void => {};
+
+/** Each of the two packages, in each of its two majors that are in use. */
+export const clientKinds: readonly ClientKind[] = [
+  { name: "ioredis 5", open: (connection) => ofIoredis(new Redis5(connection)) },
+  { name: "ioredis 6", open: (connection) => ofIoredis(new Redis6(connection)) },
+  { name: "redis 5", open: (connection) => ofRedis(createClient5(optionsOf(connection))) },
+  { name: "redis 6", open: (connection) => ofRedis(createClient6(optionsOf(connection))) },
+];
+
+function ofIoredis(client: Redis5 | Redis6): OpenClient {
+  client.on("error", unheard);
+  return { client, close: () => client.disconnect() };
+}
+
+function ofRedis(client: ReturnType<typeof createClient5> | ReturnType<typeof createClient6>): OpenClient {
+  client.on("error", unheard);
+  client.connect().catch(unheard);
+  return { client, close: () => client.destroy() };
+}
+
+function optionsOf({ port, ...user }: Connection) {
+  return { ...user, socket: { port, host: "127.0.0.1" } };
+}

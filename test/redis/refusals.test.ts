@@ -1,0 +1,135 @@
+import { inspect } from "node:util";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { AudienceClient, RateLimiter } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { redisRateLimitStore, type RedisLike, type RedisRateLimitStoreOptions } from "audience-sdk/redis";
+import { clientKinds, type Connection } from "./clients.ts";
+import { RedisServer } from "./redis-server.ts";
+import { describeWithRedis } from "./with-redis.ts";
+
+const password = "a-pass-word-0123456789";
+
+/** What is told of two calls, one after the other, by a client whose limiter counts in this Redis. */
+async function toldOf(client: RedisLike, options: RedisRateLimitStoreOptions) {
+  const mock = createMockService();
+  const warnings: string[] = [];
+  const logger = { debug() {}, info() {}, error() {}, warn: (line: string) => void warnings.push(line) };
+  const rateLimiter = new RateLimiter({ store: redisRateLimitStore(client, options) });
+  const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter, logger });
+  onTestFinished(() => audience.close());
+  const errors: Error[] = [];
+  for (let call = 0; call < 2; call += 1) {
+    await audience.v1.contactGroups.list().then(
+      () => {},
+      (error: unknown) => errors.push(error as Error), // all that a client throws is one
+    );
+  }
+  expect(inspect({ errors, warnings }, { depth: 9, showHidden: true })).not.toContain(password);
+  return { errors: errors.map(({ message }) => message), warnings };
+}
+
+describeWithRedis("why Redis cannot be used", () => {
+  let server: RedisServer;
+  let replica: RedisServer;
+  let redis: Redis;
+
+  beforeAll(async () => {
+    [server, replica] = await Promise.all([RedisServer.start(), RedisServer.start()]);
+    const follower = new Redis(replica.port);
+    await follower.replicaof("127.0.0.1", server.port);
+    follower.disconnect();
+    redis = new Redis(server.port);
+    await redis.acl("SETUSER", "guest", "reset", "on", `>${password}`, "~*", "+info", "+ping");
+    await redis.acl("SETUSER", "member", "reset", "on", `>${password}`, "~*", "+@all");
+    await redis.set("{spoilt}:places", "no sorted set");
+    await redis.acl("SETUSER", "default", "resetpass", `>${password}`);
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await Promise.all([server.end(), replica.end()]);
+  });
+
+  const cases: [why: string, word: string, to: () => Connection, key: string][] = [
+    ["no right to run scripts", "NOPERM", () => ({ port: server.port, username: "guest", password }), "any"],
+    [
+      "a wrong password",
+      "WRONGPASS|NOAUTH",
+      () => ({ port: server.port, username: "guest", password: `${password}?` }),
+      "any",
+    ],
+    ["no password", "NOAUTH", () => ({ port: server.port }), "any"],
+    ["a replica", "READONLY", () => ({ port: replica.port }), "any"],
+    [
+      "a key that holds something else",
+      "WRONGTYPE",
+      () => ({ port: server.port, username: "member", password }),
+      "spoilt",
+    ],
+  ];
+
+  describe.each(clientKinds)("with $name", ({ open }) => {
+    it.each(cases)(
+      '%s: stands in the error under "reject", and in one warning under "local"',
+      async (_why, word, connection, key) => {
+        const { client, close } = open(connection());
+        onTestFinished(close);
+
+        const rejecting = await toldOf(client, { key, onUnavailable: "reject" });
+        const local = await toldOf(client, { key, onUnavailable: "local" });
+
+        expect(rejecting).toEqual({
+          errors: Array(2).fill(expect.stringMatching(`store of the rate limit is away: .*(${word})`)),
+          warnings: [],
+        });
+        expect(local).toEqual({
+          errors: [],
+          warnings: [expect.stringMatching(`store of the rate limit is away: .*(${word}).*with its share`)],
+        });
+      },
+    );
+  });
+});
+
+describe("what is told of a Redis that cannot be used", () => {
+  const failingWith = (reason: unknown): RedisLike => ({
+    evalsha: () => Promise.reject(reason),
+    eval: () => Promise.reject(reason),
+  });
+
+  it.each([
+    ["the words of the client", new Error("Connection is closed."), "Connection is closed."],
+    ["of several lines the first", new Error("one\ntwo"), "one"],
+    [
+      "of several addresses the first",
+      new AggregateError([new Error("connect ECONNREFUSED ::1:1")], ""),
+      "connect ECONNREFUSED ::1:1",
+    ],
+    ["a name where there are no words", new RangeError(""), "RangeError"],
+    ["that nothing is said", { hidden: password }, "it does not say why"],
+    ["at most 200 characters", new Error("x".repeat(300)), `${"x".repeat(200)}…`],
+    [
+      "no user and password of an address",
+      new Error(`connect to rediss://me:${password}@host:6379 failed`),
+      "connect to rediss://host:6379 failed",
+    ],
+    [
+      "no arguments of a command",
+      new Error(`ERR unknown command 'HELLO', with args beginning with: '3' '${password}'`),
+      "ERR unknown command 'HELLO'",
+    ],
+    ["nothing that comes after AUTH", new Error(`bad line: AUTH ${password}`), "bad line: AUTH …"],
+  ])("is %s", async (_what, error, told) => {
+    const { errors } = await toldOf(failingWith(error), { onUnavailable: "reject" });
+
+    expect(errors[1]).toBe(`Not sent. The store of the rate limit is away: ${told}.`);
+  });
+
+  it("is that there was no answer, where there was none", async () => {
+    const silent = { evalsha: () => new Promise(() => {}), eval: () => new Promise(() => {}) };
+
+    const { errors } = await toldOf(silent, { onUnavailable: "reject" });
+
+    expect(errors[1]).toBe("Not sent. The store of the rate limit is away: no answer within 1000 ms.");
+  });
+});
