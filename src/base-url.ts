@@ -4,13 +4,10 @@ import { ConfigurationError } from "./errors.ts";
  * Reads a base URL, which may carry a path prefix, to one without a final slash. What would lead somewhere else than
  * it reads (user info, backslashes, look-alike dots) is refused, and so is a key sent in the clear.
  */
-export function readBaseUrl(value: unknown, option: string, allowInsecureHttp: boolean): string {
+export function readBaseUrl(value: string, option: string, allowInsecureHttp: boolean): string {
   const refuse = (problem: string): never => {
     throw new ConfigurationError(`${option} ${problem}.`);
   };
-  if (typeof value !== "string")
-    return refuse(`must be a text, not ${value === null ? "null" : typeof value}`);
-  if (value === "") return refuse("is empty");
   if (/[^\u0021-\u007e]/.test(value))
     return refuse("holds a space or a character beyond ASCII; write international names as xn--…");
   if (value.includes("\\")) return refuse("holds a backslash");

@@ -41,8 +41,8 @@ function listen(signal: AbortSignal): Set<() => void> {
 }
 
 function stopListening(signal: AbortSignal): void {
-  const listener = listenerOf.get(signal);
-  if (listener) signal.removeEventListener("abort", listener);
+  // True: who stops has listened.
+  signal.removeEventListener("abort", listenerOf.get(signal)!);
   listenerOf.delete(signal);
   callbacksOf.delete(signal);
 }

@@ -130,7 +130,8 @@ export const sendEvent: Endpoint<V1Event, EventResult> = {
       contactUUID === undefined ? undefined : contactUUIDKey(contactUUID),
     ]),
   takesAnyAnswer: true,
-  read: ({ status, body }, sent) => ({ uniqueIdentifier: identifierOf(sent) ?? "", status, body }),
+  // True: `complete` has given it one.
+  read: ({ status, body }, sent) => ({ uniqueIdentifier: identifierOf(sent)!, status, body }),
 };
 
 function identifierOf({ uniqueIdentifier }: V1Event): string | undefined {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { NotFoundError } from "audience-sdk";
+import { AudienceClient, NotFoundError } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
 import { doors, useService } from "./doors.ts";
 import { errorOf, expectNotSent } from "./refusals.ts";
 import { untyped } from "./samples.ts";
@@ -40,6 +41,21 @@ describe.each(doors)("contactGroups.get, %s", (door) => {
 
   it.each(["", "\t", ".", "..", null, undefined, 7])("the id %j is not sent", async (id) => {
     await expectNotSent(service, service.audience.v1.contactGroups.get(untyped(id)), "id");
+  });
+});
+
+it("An answer that holds no contact group is an UnexpectedResponseError", async () => {
+  const audience = new AudienceClient({
+    ...createMockService().clientOptions,
+    fetch: async () => Response.json({ name: "Newsletter" }),
+  });
+
+  expect(await errorOf(audience.v1.contactGroups.get("news"))).toMatchObject({
+    code: "unexpected_response",
+    message: expect.stringContaining("its body holds no contact group with an id"),
+    outcome: "not-applied",
+    status: 200,
+    body: { name: "Newsletter" },
   });
 });
 

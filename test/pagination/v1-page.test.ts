@@ -251,6 +251,13 @@ describe("what a v1 list answer says of the whole", () => {
       { links: { next: "/b", last: { href: "/a?page%5Bnumber%5D=7" } } },
       { totalPages: 7, hasNextPage: true },
     ],
+    [
+      "a next link that is an object without href",
+      { links: { next: { cursor: "c" } } },
+      { hasNextPage: true },
+    ],
+    ["a next link that is an array", { links: { next: ["/a?page=2"] } }, {}],
+    ["a link to the last page that names none", { links: { last: "/a?after=c" } }, { hasNextPage: false }],
     ["links that are an array", { links: [{ url: null, label: "next" }] }, {}],
     ["a count beyond this page", { count: 250, next: null }, { totalItems: 250, hasNextPage: false }],
     ["a count of this page", { count: 2, next: "/a?page=2" }, { hasNextPage: true }],
@@ -395,6 +402,16 @@ describe("parsePage", () => {
       "threw TypeError: Cannot read properties of undefined; the body is an object with the keys result",
     );
     expect(error.cause).toBe(thrown);
+  });
+
+  test("that throws something else than an error is told so", () => {
+    const error = refusal(() =>
+      customers(body, () => {
+        // oxlint-disable-next-line typescript/only-throw-error -- as a caller's own code may.
+        throw { reason: "none" };
+      }),
+    );
+    expect(error.message).toContain("threw an object with the keys reason; the body is");
   });
 
   test("that gives items without an id is told so", () => {
