@@ -69,7 +69,7 @@ export abstract class AudienceError extends Error {
   /** The class's name, also where a bundler has renamed the class. */
   override readonly name: string = "AudienceError";
   /** The kind of error, one for each class. It holds over copies of the package, where `instanceof` does not. */
-  abstract readonly code: string;
+  abstract readonly code: AnyAudienceError["code"];
   /** What the write did, over all attempts. */
   readonly outcome: Outcome;
   /** The call that failed; absent where there was none (a constructor's `ConfigurationError`). */
@@ -121,10 +121,19 @@ export interface ApiErrorDetails {
   retryAfterMs?: number;
 }
 
+type ApiErrorCode =
+  | "api"
+  | "bad_request"
+  | "authentication"
+  | "permission"
+  | "not_found"
+  | "rate_limit"
+  | "server";
+
 /** The service answered with an error status ("Errors"). `body` is the parsed JSON, else the text, at most 64 KiB. */
 export class ApiError extends AudienceError {
   override readonly name: string = "ApiError";
-  readonly code: string = "api";
+  readonly code: ApiErrorCode = "api";
   /** The HTTP status of the last answer. */
   readonly status: number;
   /** The last answer's headers. A key that the service echoes is taken out. */
@@ -194,7 +203,7 @@ export interface ConnectionErrorDetails {
 /** No full answer came. `reason` tells how the connection failed, as far as the runtime tells. */
 export class ConnectionError extends AudienceError {
   override readonly name: string = "ConnectionError";
-  readonly code: string = "connection";
+  readonly code: "connection" | "timeout" = "connection";
   /** `"other"` where the runtime does not tell. */
   readonly reason: ConnectionFailureReason;
 
@@ -288,8 +297,32 @@ export class AbortError extends AudienceError {
   }
 }
 
-/** Whether a value is an error of this package, of whichever copy or module format. */
-export function isAudienceError(value: unknown): value is AudienceError {
+/**
+ * Every error of this package as one type, told apart by `code`.
+ *
+ * ```ts
+ * if (isAudienceError(error) && error.code === "validation") show(error.issues);
+ * ```
+ */
+export type AnyAudienceError =
+  | ConfigurationError
+  | ValidationError
+  | (ApiError & { readonly code: "api" })
+  | BadRequestError
+  | AuthenticationError
+  | PermissionError
+  | NotFoundError
+  | RateLimitError
+  | ServerError
+  | (ConnectionError & { readonly code: "connection" })
+  | TimeoutError
+  | UnexpectedResponseError
+  | RedirectError
+  | RateLimitWaitError
+  | AbortError;
+
+/** Whether a value is an error of this package, of whichever copy or module format. Its `code` then tells which. */
+export function isAudienceError(value: unknown): value is AnyAudienceError {
   return typeof value === "object" && value !== null && brand in value;
 }
 

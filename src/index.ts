@@ -35,6 +35,7 @@ export type { BulkRun } from "./bulk/run.ts";
 export type { ListOptions } from "./list-pages.ts";
 export type { Operation } from "./endpoint.ts";
 export type {
+  AnyAudienceError,
   ConnectionFailureReason,
   ErrorRequest,
   Outcome,
@@ -57,6 +58,7 @@ export type { V1Customers } from "./v1/customers.ts";
 export type { EventResult } from "./v1/endpoints.ts";
 export type { V1Events } from "./v1/events.ts";
 export type { ParsedPage, ParsePage } from "./v1/parse-page.ts";
+export type { WithContact, WithEmailOrPhone } from "./v1/required-fields.ts";
 export type { AddContactResult, ContactGroup, V1ContactGroupListQuery } from "./v1/schemas/contact-group.ts";
 export type {
   V1ConsentedListContact,

@@ -6,6 +6,7 @@ import type { CallOptions } from "../transport/call-options.ts";
 import type { Caller } from "../transport/transport.ts";
 import { getCustomer, listCustomers, upsertCustomer } from "./endpoints.ts";
 import type { ParsePage } from "./parse-page.ts";
+import type { WithEmailOrPhone } from "./required-fields.ts";
 import type { V1Contact, V1CustomerListQuery } from "./schemas/contact.ts";
 import type { Profile } from "./schemas/profile.ts";
 
@@ -29,7 +30,10 @@ export class V1Customers {
    * const { id } = await audience.v1.customers.upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" });
    * ```
    */
-  upsert(contact: V1Contact, options?: CallOptions): ApiPromise<Profile> {
+  upsert<Field extends keyof V1Contact>(
+    contact: WithEmailOrPhone<Field>,
+    options?: CallOptions,
+  ): ApiPromise<Profile> {
     return this.#call(upsertCustomer, { body: contact }, options);
   }
 

@@ -2,6 +2,7 @@ import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
 import type { Caller } from "../transport/transport.ts";
 import { sendEvent, type EventResult } from "./endpoints.ts";
+import type { WithContact } from "./required-fields.ts";
 import type { V1Event } from "./schemas/event.ts";
 
 /** Custom events of the v1 family. */
@@ -27,7 +28,10 @@ export class V1Events {
    * });
    * ```
    */
-  send(event: V1Event, options?: CallOptions): ApiPromise<EventResult> {
+  send<Field extends keyof V1Event>(
+    event: WithContact<Field>,
+    options?: CallOptions,
+  ): ApiPromise<EventResult> {
     return this.#call(sendEvent, { body: event }, options);
   }
 }

@@ -25,9 +25,9 @@ export function characters(count: number, character = "é"): string {
 }
 
 /** A value of any kind, as one that was never typed: read from a file, or sent by a program in JavaScript. */
-export function untyped<T>(value: unknown): T {
+export function untyped(value: unknown): never {
   // Not true, on purpose: the test shows what happens to it.
-  return value as T;
+  return value as never;
 }
 
 /** How a value is named in a title: long texts by their length. */

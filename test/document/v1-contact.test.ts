@@ -258,6 +258,7 @@ describe("the name of a v1 contact", () => {
   });
 
   it("is needed: without both nothing is sent", async () => {
+    // @ts-expect-error the compiler knows as well
     await expectNotSent(service, service.audience.v1.customers.upsert({ first_name: "Nobody" }), "email");
   });
 

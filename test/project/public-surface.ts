@@ -33,6 +33,7 @@ export const publicSurface: Record<string, ExportedNames> = {
     types: [
       "AddContactOptions",
       "AddContactResult",
+      "AnyAudienceError",
       "ApiKey",
       "ApiPromise",
       "Bulk",
@@ -98,6 +99,8 @@ export const publicSurface: Record<string, ExportedNames> = {
       "V2UpsertResult",
       "ValidationIssue",
       "WindowUsage",
+      "WithContact",
+      "WithEmailOrPhone",
       "WithResponse",
     ],
   },

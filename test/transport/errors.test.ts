@@ -562,7 +562,7 @@ describe("An error of any class", () => {
           timeoutMs: 5,
         }),
       ),
-      failureOf(audience.v1.customers.upsert({})),
+      failureOf(audience.v1.customers.upsert({ email: "" })),
       failureOf(audience.v1.customers.upsert(contact, { maxRetries: -1 })),
       failureOf(audience.v1.events.send(event, { signal: gone })),
       failureOf(closed.v1.events.send(event)),

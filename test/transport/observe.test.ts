@@ -370,7 +370,7 @@ describe("The logger", () => {
     );
 
     await settle(audience.v1.customers.upsert(contact));
-    await settle(failureOf(audience.v1.customers.upsert({})));
+    await settle(failureOf(audience.v1.customers.upsert({ email: "" })));
 
     for (const spy of [...printed, ...written]) expect(spy).not.toHaveBeenCalled();
   });

@@ -89,7 +89,7 @@ describe("The outcome of a write, row by row", () => {
     await audience.v1.customers.list();
 
     const outcomes = await Promise.all([
-      outcomeOf(audience.v1.customers.upsert({})),
+      outcomeOf(audience.v1.customers.upsert({ email: "" })),
       outcomeOf(audience.v1.customers.upsert(contact, { maxRetries: -1 })),
       outcomeOf(closed.v1.customers.upsert(contact)),
       outcomeOf(audience.v1.customers.upsert(contact, { maxWaitMs: 5 })),

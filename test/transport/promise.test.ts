@@ -34,7 +34,7 @@ describe("A call never throws at once: a bad one rejects", () => {
   const { v1, v2 } = new AudienceClient(createMockService().clientOptions);
   const bad: readonly (readonly [string, () => PromiseLike<unknown>])[] = [
     ["an input that is none", () => v1.customers.upsert(undefined as never)],
-    ["an input that cannot be read", () => v1.customers.upsert(throwing)],
+    ["an input that cannot be read", () => v1.customers.upsert(throwing as never)],
     ["an event that is none", () => v1.events.send(null as never)],
     ["an id that is none", () => v1.customers.get(Symbol("id") as never)],
     ["options that are none", () => v1.customers.upsert(contact, 5 as never)],

@@ -1,13 +1,4 @@
-import {
-  AudienceClient,
-  RateLimiter,
-  V1Client,
-  V2Client,
-  isAudienceError,
-  type ApiError,
-  type AudienceError,
-  type Outcome,
-} from "audience-sdk";
+import { AudienceClient, RateLimiter, V1Client, V2Client, type Hooks, type RequestEvent } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { describe, expectTypeOf, it } from "vitest";
 
@@ -60,6 +51,50 @@ describe("A client", () => {
   });
 });
 
+describe("A view of a client", () => {
+  it("is a client, and takes the same options", () => {
+    expectTypeOf(new AudienceClient().withOptions({ maxRetries: 0 })).toEqualTypeOf<AudienceClient>();
+    // @ts-expect-error
+    void new AudienceClient().withOptions({ retries: 0 });
+  });
+});
+
+describe("Closing", () => {
+  it("is awaited, of each client, by name or by `await using`", async () => {
+    expectTypeOf(new AudienceClient().close()).toEqualTypeOf<Promise<void>>();
+    await using audience = new AudienceClient();
+    await using v1 = new V1Client();
+    await using v2 = new V2Client();
+    expectTypeOf([audience, v1, v2]).toExtend<AsyncDisposable[]>();
+    // @ts-expect-error what is in flight is waited for, so `using` alone would be too early
+    using tooEarly = new AudienceClient();
+    void tooEarly;
+  });
+});
+
+describe("A hook", () => {
+  it("is told one plain object, with what is known then", () => {
+    const hooks: Hooks = {
+      onRequest: (event) => expectTypeOf(event).toEqualTypeOf<RequestEvent>(),
+      onRetry: ({ waitMs, error }) => {
+        expectTypeOf(waitMs).toEqualTypeOf<number | undefined>();
+        expectTypeOf(error).toEqualTypeOf<{ name: string; code: string; status?: number } | undefined>();
+      },
+    };
+    void new AudienceClient({ hooks });
+    expectTypeOf<RequestEvent["operation"]>().toExtend<string>();
+  });
+
+  it("has one of four names", () => {
+    // @ts-expect-error onResponse is meant, which tells of errors too
+    void new AudienceClient({ hooks: { onError() {} } });
+  });
+
+  it("is never told a body, a header or an address", () => {
+    expectTypeOf<Extract<keyof RequestEvent, "body" | "headers" | "url">>().toBeNever();
+  });
+});
+
 describe("A call's options", () => {
   it("are known by name", () => {
     const { customers } = new AudienceClient().v1;
@@ -76,20 +111,7 @@ describe("A call's options", () => {
     void customers.get("c-1", { retries: 0 });
     // @ts-expect-error only a list reads ahead
     void customers.get("c-1", { readAhead: 2 });
-  });
-});
-
-describe("An error", () => {
-  it("is known as ours before it is read", () => {
-    const error: unknown = undefined;
-    if (isAudienceError(error)) expectTypeOf(error).toEqualTypeOf<AudienceError>();
-    // @ts-expect-error what was thrown may be anything
-    void error.code;
-  });
-
-  it("says what became of the write", () => {
-    expectTypeOf<AudienceError["outcome"]>().toEqualTypeOf<Outcome>();
-    expectTypeOf<Outcome>().toEqualTypeOf<"not-sent" | "not-applied" | "applied" | "unknown">();
-    expectTypeOf<ApiError["body"]>().toEqualTypeOf<unknown>();
+    // @ts-expect-error and it does so by its options, not by its query
+    void customers.list({ readAhead: 2 });
   });
 });

@@ -1,0 +1,109 @@
+import {
+  type AbortError,
+  type AnyAudienceError,
+  ApiError,
+  type AudienceError,
+  type AuthenticationError,
+  type BadRequestError,
+  type ConfigurationError,
+  ConnectionError,
+  isAudienceError,
+  type NotFoundError,
+  type Outcome,
+  type PermissionError,
+  type RateLimitError,
+  type RateLimitWaitError,
+  type RedirectError,
+  type ServerError,
+  type TimeoutError,
+  type UnexpectedResponseError,
+  ValidationError,
+  type ValidationIssue,
+} from "audience-sdk";
+import { describe, expectTypeOf, it } from "vitest";
+
+/** What a `catch` is given. */
+declare const thrown: unknown;
+
+describe("What was thrown", () => {
+  it("is known as ours before it is read", () => {
+    // @ts-expect-error it may be anything
+    void thrown.code;
+    if (isAudienceError(thrown)) expectTypeOf(thrown).toExtend<AudienceError>();
+  });
+
+  it("is told apart by its code, and then has what its class has", () => {
+    if (!isAudienceError(thrown)) return;
+    // @ts-expect-error not every error has issues
+    void thrown.issues;
+    switch (thrown.code) {
+      case "configuration":
+        return expectTypeOf(thrown).toEqualTypeOf<ConfigurationError>();
+      case "validation":
+        expectTypeOf(thrown.issues).toEqualTypeOf<readonly ValidationIssue[]>();
+        return expectTypeOf(thrown).toEqualTypeOf<ValidationError>();
+      case "api":
+        return expectTypeOf(thrown).toExtend<ApiError>();
+      case "bad_request":
+        return expectTypeOf(thrown).toEqualTypeOf<BadRequestError>();
+      case "authentication":
+        return expectTypeOf(thrown).toEqualTypeOf<AuthenticationError>();
+      case "permission":
+        return expectTypeOf(thrown).toEqualTypeOf<PermissionError>();
+      case "not_found":
+        return expectTypeOf(thrown).toEqualTypeOf<NotFoundError>();
+      case "rate_limit":
+        return expectTypeOf(thrown).toEqualTypeOf<RateLimitError>();
+      case "server":
+        return expectTypeOf(thrown).toEqualTypeOf<ServerError>();
+      case "connection":
+        return expectTypeOf(thrown).toExtend<ConnectionError>();
+      case "timeout":
+        return expectTypeOf(thrown).toEqualTypeOf<TimeoutError>();
+      case "unexpected_response":
+        return expectTypeOf(thrown).toEqualTypeOf<UnexpectedResponseError>();
+      case "redirect":
+        return expectTypeOf(thrown).toEqualTypeOf<RedirectError>();
+      case "rate_limit_wait":
+        return expectTypeOf(thrown).toEqualTypeOf<RateLimitWaitError>();
+      case "aborted":
+        return expectTypeOf(thrown).toEqualTypeOf<AbortError>();
+    }
+    // There is no other code: each case above returns.
+    expectTypeOf(thrown).toBeNever();
+  });
+
+  it("is not compared with a code that no error has", () => {
+    // @ts-expect-error "not_found" is meant
+    if (isAudienceError(thrown)) void (thrown.code === "notFound");
+  });
+
+  it("is told apart by its class as well", () => {
+    if (thrown instanceof ApiError) {
+      expectTypeOf(thrown.status).toEqualTypeOf<number>();
+      expectTypeOf(thrown.headers).toEqualTypeOf<Headers>();
+      expectTypeOf(thrown.body).toEqualTypeOf<unknown>();
+      expectTypeOf(thrown.retryAfterMs).toEqualTypeOf<number | undefined>();
+    }
+    if (thrown instanceof ConnectionError)
+      expectTypeOf(thrown.code).toEqualTypeOf<"connection" | "timeout">();
+    if (isAudienceError(thrown) && thrown instanceof ValidationError)
+      expectTypeOf(thrown).toEqualTypeOf<ValidationError>();
+  });
+});
+
+describe("Every error", () => {
+  it("says what became of the write, and of which call", () => {
+    expectTypeOf<AnyAudienceError["outcome"]>().toEqualTypeOf<Outcome>();
+    expectTypeOf<Outcome>().toEqualTypeOf<"not-sent" | "not-applied" | "applied" | "unknown">();
+    expectTypeOf<AudienceError["uniqueIdentifier"]>().toEqualTypeOf<string | undefined>();
+    expectTypeOf<NonNullable<AudienceError["request"]>["attempts"]>().toEqualTypeOf<number>();
+    expectTypeOf<AudienceError["code"]>().toEqualTypeOf<AnyAudienceError["code"]>();
+  });
+
+  it("cannot be changed", () => {
+    // @ts-expect-error
+    void ((error: AudienceError) => (error.outcome = "applied"));
+    expectTypeOf<ValidationError["issues"]>().not.toHaveProperty("push");
+  });
+});
