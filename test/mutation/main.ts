@@ -35,7 +35,7 @@ for (const { area, files: mutate } of chosen) {
     ignoreStatic: true,
     ignorePatterns: ["dist", "docs", "coverage", "reports"],
     concurrency: Number(values.concurrency),
-    timeoutMS: 5_000,
+    timeoutMS: 7_000,
     incremental: true,
     incrementalFile: `reports/mutation/${area.name}.incremental.json`,
     reporters: ["clear-text", "progress-append-only", "html"],

@@ -9,7 +9,7 @@ export default defineConfig({
   test: {
     include: (process.env["MUTATION_TESTS"] ?? "").split(" "),
     // A mutant that waits for ever is to fail here: ended from outside, it would take the whole worker along.
-    testTimeout: 3_000,
+    testTimeout: 5_000,
     restoreMocks: true,
   },
 });
