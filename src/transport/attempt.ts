@@ -28,6 +28,7 @@ export async function attempt<Body, Output>(
     seen.answered(exchange.status, settings.now() - sentAt);
     return { data, exchange, attempts: call.attempts, queuedMs: call.queuedMs };
   } catch (error) {
+    /* v8 ignore next -- @preserve a defect of our own */
     if (!(error instanceof AudienceError)) throw error;
     if (error instanceof RateLimitError) session.limiter?.refused(error.retryAfterMs);
     call.record(error.outcome);

@@ -78,6 +78,7 @@ export class Call {
 
   /** Completes an error with what only the whole call knows. */
   end<E>(error: E): E {
+    /* v8 ignore next -- @preserve a defect of our own */
     if (!isAudienceError(error)) return error;
     if (error.request) return error;
     const { requestId, operation, method, path, attempts } = this;

@@ -76,7 +76,7 @@ function readCode(code: string, cause: unknown): Omit<ConnectionFailure, "code">
   const known = Object.hasOwn(byCode, code) ? byCode[code] : undefined;
   const { syscall, message } = cause as { syscall?: unknown; message?: unknown };
   if (typeof syscall === "string" && Object.hasOwn(connecting, syscall)) {
-    return { reason: known?.reason ?? connecting[syscall] ?? "other", ...notSent };
+    return { reason: known?.reason ?? connecting[syscall]!, ...notSent };
   }
   if (known) return typeof message === "string" && beforeTls.test(message) ? { ...known, ...notSent } : known;
   return tlsCode.test(code) ? { reason: "tls", wasSent: brokenRecordCode.test(code) } : undefined;

@@ -44,7 +44,8 @@ export class Redactor {
     for (const [key, grams] of this.#keys) {
       this.#keys.delete(key);
       for (const gram of grams) {
-        const holders = this.#grams.get(gram) ?? 1;
+        // True: each stretch of a key that is kept is counted.
+        const holders = this.#grams.get(gram)!;
         if (holders > 1) this.#grams.set(gram, holders - 1);
         else this.#grams.delete(gram);
       }

@@ -154,6 +154,7 @@ function timeoutError(timeoutMs: number): TimeoutError {
 
 function unref(timer: ReturnType<typeof setTimeout>): ReturnType<typeof setTimeout> {
   // A number in browsers and on edge runtimes.
+  /* v8 ignore else -- @preserve no such runtime runs the tests */
   if (typeof timer === "object") timer.unref();
   return timer;
 }

@@ -93,6 +93,21 @@ describe("timeoutMs", () => {
     );
   });
 
+  it("throws away what such a fetch gives too late", async () => {
+    const log: string[] = [];
+    let answer: (response: Response) => void = () => {};
+    const audience = new AudienceClient({
+      ...createMockService().clientOptions,
+      fetch: () => new Promise<Response>((resolve) => (answer = resolve)),
+    });
+
+    const error = await failureOf(audience.v1.customers.get("some-id", { ...once, timeoutMs: 20 }));
+    answer(new Response(new ReadableStream({ cancel: () => void log.push("cancelled") })));
+    await vi.waitFor(() => expect(log).toEqual(["cancelled"]));
+
+    expect(error).toBeInstanceOf(TimeoutError);
+  });
+
   it("holds against a body that never ends and cannot be cancelled", async () => {
     const body = new ReadableStream({ cancel: () => new Promise(() => {}) });
     const fetch = async () => new Response(body, { status: 200 });

@@ -513,6 +513,12 @@ describe("A connection that fails", () => {
       "other",
       "unknown",
     ],
+    [
+      "an error whose code is a number",
+      Object.assign(new TypeError("fetch failed"), { code: 7 }),
+      "other",
+      "unknown",
+    ],
     ["no error at all", "a text", "other", "unknown"],
     ["a name of Object's", withCode("constructor"), "other", "unknown"],
   ])("as %s says it", async (_, thrown, reason, outcome) => {

@@ -300,6 +300,33 @@ describe("The option headers", () => {
     { Connection: "close" },
   ];
 
+  it("leaves out a header that is undefined", async () => {
+    const mock = createMockService();
+    const audience = new AudienceClient({ ...mock.clientOptions, headers: { "x-team": undefined } as never });
+
+    await audience.v1.customers.upsert(contact, { headers: { "x-run": undefined } as never });
+
+    expect(Object.keys(mock.requests[0]?.headers ?? {})).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/^x-(team|run)$/)]),
+    );
+  });
+
+  it("is refused where it cannot be read", () => {
+    const headers = new Proxy(
+      {},
+      {
+        ownKeys: () => {
+          throw new TypeError("not today");
+        },
+      },
+    );
+
+    const error = thrownBy(() => new AudienceClient({ ...createMockService().clientOptions, headers }));
+
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(String(error)).toContain("headers cannot be read: a getter or a proxy throws.");
+  });
+
   it.each(injections)("cannot break out of its line or frame the message: %j", async (headers) => {
     const mock = createMockService();
     const audience = new AudienceClient(mock.clientOptions);
