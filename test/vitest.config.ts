@@ -39,7 +39,7 @@ export default defineConfig({
         test: {
           name: "rules",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/package/**", "test/soak/**"],
+          exclude: ["test/package/**", "test/platforms/**", "test/soak/**"],
         },
       },
       {

@@ -24,7 +24,8 @@ export interface MockState {
   nowMs: () => number;
   latencyMs: number | readonly [number, number];
   /** Aborted by `reset()`, so that nobody hangs longer than the state that made them hang. */
-  ended: AbortSignal;
+  ended: () => AbortSignal;
+  end: () => void;
 }
 
 /** A request, looked at from outside: which family, which endpoint, which id. */
@@ -51,7 +52,7 @@ export async function handle(state: MockState, request: Request, caller: string)
 
   const { response, hangs } = await answer(state, request, { target, entry, body, waitMs });
   if (latencyMs > wayThereMs) await sleep(latencyMs - wayThereMs, request.signal);
-  if (hangs) await untilAborted(AbortSignal.any([request.signal, state.ended]));
+  if (hangs) await untilAborted(AbortSignal.any([request.signal, state.ended()]));
   if (response === undefined) throw connectionReset();
   entry.status = response.status;
   return response;

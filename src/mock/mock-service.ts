@@ -83,10 +83,12 @@ export function createMockService(options: MockServiceOptions = {}): MockService
   const variants = variantsOf(options.variants ?? {});
   const rateLimits = rateLimitsOf(options.rateLimits ?? false);
   const requests: MockRequest[] = [];
-  let end = new AbortController();
   let state = begin();
 
   function begin(): MockState {
+    // Made when it is needed: at the top of a module, edge runtimes let nobody make one.
+    let controller: AbortController | undefined;
+    const end = (): AbortController => (controller ??= new AbortController());
     const seed = options.seed ?? 1;
     const nowMs = options.clock ?? (() => Date.now());
     const random = seededRandom(seed);
@@ -101,7 +103,8 @@ export function createMockService(options: MockServiceOptions = {}): MockService
       random,
       nowMs,
       latencyMs: options.latencyMs ?? 0,
-      ended: end.signal,
+      ended: () => end().signal,
+      end: () => end().abort(),
     };
   }
 
@@ -124,8 +127,7 @@ export function createMockService(options: MockServiceOptions = {}): MockService
     requests,
     addFault: (fault) => state.faults.add(fault),
     reset() {
-      end.abort();
-      end = new AbortController();
+      state.end();
       requests.length = 0;
       state = begin();
     },

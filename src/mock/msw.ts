@@ -11,7 +11,8 @@ export interface MswHandlersOptions {
 }
 
 /**
- * The mock as handlers of Mock Service Worker (2.x), for code that builds its own client.
+ * The mock as handlers of Mock Service Worker (2.x), for code that builds its own client. With `skipLibCheck: false`
+ * MSW's own declarations ask for the DOM lib.
  *
  * ```ts
  * const server = setupServer(...mswHandlers(mock, { baseUrl: "https://api.example.com", baseUrlV2: "https://v2.example.com" }));

@@ -4,7 +4,15 @@ const key = Symbol.for("audience-sdk.rate-limiter");
 
 /** The one limiter of this process, shared by both module formats and all copies of the package ("Limits": per IP). */
 export function processLimiter(): RateLimiter {
+  // There a timer ends with the request that set it, and whoever waits for another request's never goes on.
+  if (isCloudflareWorkers()) return new RateLimiter();
   // Only this function writes the property, here or in another copy of the package, and always with a limiter.
   const shared = globalThis as { [key]?: RateLimiter };
   return (shared[key] ??= new RateLimiter());
+}
+
+function isCloudflareWorkers(): boolean {
+  // Node 20 has no navigator.
+  const { navigator } = globalThis as { navigator?: { readonly userAgent?: string } };
+  return navigator?.userAgent === "Cloudflare-Workers";
 }

@@ -4,6 +4,7 @@ import { onAbort } from "../on-abort.ts";
 import type { Place } from "../rate-limiter/rate-limiter.ts";
 import { isUndecodable, readConnectionFailure } from "./connection-failure.ts";
 import { readBody, type BodyText } from "./read-body.ts";
+import { sentOnce } from "./sent-once.ts";
 import { startTimer } from "./timer.ts";
 
 /** `fetch`, or what behaves like it: a proxy's, a test's. */
@@ -83,7 +84,7 @@ async function exchangeHeaders(
     headers,
     redirect: "manual",
     signal: cut,
-    ...(body === undefined ? {} : { body }),
+    ...(body === undefined ? {} : options.fetch ? { body } : sentOnce(body)),
   };
   // ky's errors hold its Request: it is given neither key nor body, and what it sends is handed on as (url, init),
   // as not every fetch takes the Request of another implementation.

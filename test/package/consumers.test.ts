@@ -1,33 +1,27 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, symlink } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import { publicSurface } from "../project/public-surface.ts";
+import { loaders, placePrograms, programs } from "./place-programs.ts";
 import { runNode, tool } from "./run-program.ts";
 
 const consumer = inject("consumer");
-const programs = fileURLToPath(new URL("consumer", import.meta.url));
-// Written for whoever loads it, so it has no types of its own.
-const { expected }: { expected: unknown } = createRequire(import.meta.url)("./consumer/scenario.cjs");
 
-beforeAll(async () => {
-  await cp(programs, consumer, { recursive: true });
-  // The optional peer. One folder up, where it is found and does not count as installed with the package.
-  const above = join(consumer, "..", "node_modules");
-  await mkdir(above);
-  await symlink(tool("msw"), join(above, "msw"));
-});
+// The budget in Redis is shown on each runtime by the tests of the platforms.
+const cases = ["scenario", "failures", "import"].flatMap((program) =>
+  loaders.flatMap((loader) => ["http", "process"].map((door) => ({ program, loader, door }))),
+);
+
+beforeAll(() => placePrograms(consumer));
 
 describe("The installed package runs", () => {
-  it.each(["import.mjs", "require.cjs"])("in a program that loads it as %s does", async (program) => {
-    const { stdout, stderr } = await runNode(consumer, program);
+  it.each(cases)("$program, over $door, loaded as $loader does", async ({ program, door, loader }) => {
+    const { stdout, stderr } = await runNode(consumer, loader, program, door);
 
     expect(stderr).toBe("");
-    expect(JSON.parse(stdout)).toEqual(expected);
+    expect(JSON.parse(stdout)).toEqual(programs[program]?.expected);
   });
 
   it("with every name that is written down, at each entry, in both formats", async () => {

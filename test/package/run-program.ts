@@ -6,16 +6,33 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** Runs Node with these arguments in a folder, to its end; a failure is told, not thrown. */
-export function runNode(folder: string, ...args: string[]): Promise<Outcome> {
+interface Surroundings {
+  readonly folder: string;
+  /** Beside the environment of the tests. */
+  readonly env?: Record<string, string>;
+}
+
+/** Runs a command in a folder, to its end; a failure is told, not thrown. */
+export function runProgram(
+  command: string,
+  args: readonly string[],
+  { folder, env: more }: Surroundings,
+): Promise<Outcome> {
   // What the test runner has set for itself would change what the program under test does.
   const { NODE_ENV: _, VITEST: _1, NODE_OPTIONS: _2, ...env } = process.env;
   return new Promise((resolve) => {
-    execFile(process.execPath, args, { cwd: folder, env }, (error, stdout, stderr) => {
-      const exitCode = error === null ? 0 : typeof error.code === "number" ? error.code : 1;
-      resolve({ exitCode, stdout, stderr });
+    execFile(command, args, { cwd: folder, env: { ...env, ...more } }, (error, stdout, stderr) => {
+      if (error === null) resolve({ exitCode: 0, stdout, stderr });
+      // What could not be started has printed nothing.
+      else if (typeof error.code === "number") resolve({ exitCode: error.code, stdout, stderr });
+      else resolve({ exitCode: 1, stdout, stderr: stderr || error.message });
     });
   });
+}
+
+/** Runs Node with these arguments in a folder. */
+export function runNode(folder: string, ...args: string[]): Promise<Outcome> {
+  return runProgram(process.execPath, args, { folder });
 }
 
 /** A tool of this repository, by its path below `node_modules`. */

@@ -19,7 +19,7 @@ declare module "vitest" {
 }
 
 /** Builds, packs and installs the package once, for all tests of this folder; what it returns takes all away. */
-export async function setup(project: TestProject): Promise<() => Promise<void>> {
+export async function setup(project: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "audience-sdk-"));
   const remove = () => rm(folder, { recursive: true, force: true });
   try {

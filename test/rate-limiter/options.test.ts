@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { ConfigurationError } from "../../src/errors.ts";
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
 import { processLimiter } from "../../src/rate-limiter/process-limiter.ts";
@@ -59,5 +59,12 @@ describe("the limiter of the process", () => {
     const shared = processLimiter();
     expect(processLimiter()).toBe(shared);
     expect(Reflect.get(globalThis, Symbol.for("audience-sdk.rate-limiter"))).toBe(shared);
+  });
+
+  it("is one for each client on Cloudflare Workers, where no request may wait for another's timer", () => {
+    vi.stubGlobal("navigator", { userAgent: "Cloudflare-Workers" });
+    onTestFinished(() => void vi.unstubAllGlobals());
+
+    expect(processLimiter()).not.toBe(processLimiter());
   });
 });

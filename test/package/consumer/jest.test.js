@@ -1,8 +1,8 @@
 const sdk = require("audience-sdk");
 const mocking = require("audience-sdk/mock");
 const schemas = require("audience-sdk/schemas");
-const { expected, scenario } = require("./scenario.cjs");
+const scenario = require("./scenario.cjs");
 
 test("the scenario runs in Jest", async () => {
-  expect(await scenario({ sdk, mocking, schemas })).toEqual(expected);
+  expect(await scenario.run({ sdk, mocking, schemas })).toEqual(scenario.expected);
 });

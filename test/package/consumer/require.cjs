@@ -1,6 +1,12 @@
+// node require.cjs [program] [door]: a program of this folder, on the package as CommonJS.
+const { inspect } = require("node:util");
 const sdk = require("audience-sdk");
+const checkpoints = require("audience-sdk/checkpoint");
 const mocking = require("audience-sdk/mock");
+const stores = require("audience-sdk/redis");
 const schemas = require("audience-sdk/schemas");
-const { scenario } = require("./scenario.cjs");
+const { programs } = require("./programs.cjs");
 
-scenario({ sdk, mocking, schemas }).then((result) => console.log(JSON.stringify(result)));
+const [program = "scenario", door = "http"] = process.argv.slice(2);
+const entries = { sdk, checkpoints, mocking, stores, schemas };
+programs[program].run({ ...entries, inspect, door }).then((result) => console.log(JSON.stringify(result)));

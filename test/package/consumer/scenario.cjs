@@ -1,7 +1,9 @@
-// What a user's first program does, over real HTTP. Each consumer hands in the entries as it has loaded them.
-exports.scenario = async function scenario({ sdk, mocking, schemas }) {
+// What a user's first program does. Each consumer hands in the entries as it has loaded them.
+const { openDoor } = require("./open-door.cjs");
+
+exports.run = async function ({ sdk, mocking, schemas, door = "http" }) {
   const mock = mocking.createMockService();
-  const server = await mock.listen({ port: 0 });
+  const server = await openDoor(mock, door);
   const audience = new sdk.AudienceClient(server.clientOptions);
   try {
     const profile = await audience.v1.customers.upsert({
@@ -12,10 +14,15 @@ exports.scenario = async function scenario({ sdk, mocking, schemas }) {
     const emails = [];
     for await (const { attributes } of audience.v1.customers.list()) emails.push(attributes.email);
     const lists = await audience.v2.lists.list();
+    mock.addFault({ kind: "reset-after", operation: "v1.events.send", times: 1 });
+    const event = { eventName: "signed_up", contact: { email: "ada@example.com" } };
+    const { attempts } = await audience.v1.events.send(event).withResponse();
     return {
       type: profile.type,
       emails,
       hasLists: lists.items.length > 0,
+      attempts,
+      events: mock.organization("mock-organization").events.length,
       refused: sdk.isAudienceError(refusal) && refusal instanceof sdk.ValidationError && refusal.code,
       schemaRefuses: schemas.v1ContactSchema.safeParse({}).success === false,
       requests: mock.requests.map(({ operation }) => operation),
@@ -32,8 +39,10 @@ exports.expected = {
   type: "profile",
   emails: ["ada@example.com"],
   hasLists: true,
+  attempts: 2,
+  events: 1,
   refused: "validation",
   schemaRefuses: true,
-  requests: ["v1.customers.upsert", "v1.customers.list", "v2.lists.list"],
+  requests: ["v1.customers.upsert", "v1.customers.list", "v2.lists.list", "v1.events.send", "v1.events.send"],
   renamed: [],
 };

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { loaders, programs } from "../package/place-programs.ts";
+import { runProgram } from "../package/run-program.ts";
+import { RedisServer } from "../redis/redis-server.ts";
+import { describeWithRedis } from "../redis/with-redis.ts";
+
+const consumer = inject("consumer");
+const { bun, deno } = inject("platforms");
+
+// Node first: it is always there, and shows that the programs themselves are right.
+const runtimes = [
+  { runtime: "Node", command: [process.execPath] },
+  { runtime: "Bun", command: bun && [bun, "run"] },
+  { runtime: "Deno", command: deno && [deno, "run", "--allow-all"] },
+].flatMap(({ runtime, command }) =>
+  loaders.flatMap((loader) => (command ? [{ runtime, loader, command: [...command, `./${loader}`] }] : [])),
+);
+
+describe.each(runtimes)("On $runtime, loaded as $loader does", ({ command: [command = "", ...args] }) => {
+  async function run(...more: string[]): Promise<unknown> {
+    const { exitCode, stdout, stderr } = await runProgram(command, [...args, ...more], {
+      folder: consumer,
+      env,
+    });
+    expect(exitCode, stderr).toBe(0);
+    return JSON.parse(stdout);
+  }
+  const env: Record<string, string> = { DENO_NO_UPDATE_CHECK: "1" };
+
+  it.each(["http", "process"])("a first program runs, over %s", async (door) => {
+    expect(await run("scenario", door)).toEqual(programs["scenario"]?.expected);
+  });
+
+  it.each(["http", "process"])(
+    "each failure is an error of its class that shows no key, over %s",
+    async (door) => {
+      expect(await run("failures", door)).toEqual(programs["failures"]?.expected);
+    },
+  );
+
+  it("an import that was stopped goes on where it was", async () => {
+    expect(await run("import", "http")).toEqual(programs["import"]?.expected);
+  });
+
+  describeWithRedis("Redis", () => {
+    let redis: RedisServer | undefined;
+    beforeAll(async () => {
+      redis = await RedisServer.start();
+      env["REDIS_URL"] = redis.url;
+    });
+    afterAll(() => redis?.end());
+
+    it("holds one budget for two limiters", async () => {
+      expect(await run("budget", "process")).toEqual(programs["budget"]?.expected);
+    });
+  });
+});

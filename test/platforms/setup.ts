@@ -1,0 +1,73 @@
+import { appendFileSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { placePrograms } from "../package/place-programs.ts";
+import { runProgram } from "../package/run-program.ts";
+import { setup as setUpPackage } from "../package/setup.ts";
+
+/** What is tried: a package of npm, and the arguments under which its program tells its version. */
+const wanted = {
+  bun: { bin: "bun", version: ["--version"] },
+  deno: { bin: "deno", version: ["--version"] },
+  workerd: { bin: "workerd", version: ["--version"] },
+  "typescript@6": { bin: "tsc", version: ["--version"] },
+  "typescript@7": { bin: "tsc", version: ["--version"] },
+};
+
+export type Platform = keyof typeof wanted;
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The program of each platform that could be installed here. */
+    platforms: Partial<Record<Platform, string>>;
+  }
+}
+
+/** Installs the package as its users do, and beside it what it is to run on. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), "audience-sdk-platforms-"));
+  let consumer = "";
+  const removePackage = await setUpPackage({
+    provide(name, value) {
+      if (name === "consumer" && typeof value === "string") consumer = value;
+      project.provide(name, value);
+    },
+  });
+  await placePrograms(consumer);
+  const platforms: Partial<Record<Platform, string>> = {};
+  for (const platform of Object.keys(wanted) as Platform[]) {
+    const program = await installPlatform(platform, join(folder, platform.replace("@", "-")));
+    if (program !== undefined) platforms[platform] = program;
+  }
+  project.provide("platforms", platforms);
+  return async () => {
+    await removePackage();
+    await rm(folder, { recursive: true, force: true });
+  };
+}
+
+/** The path of its program; undefined, and said aloud, where it has none for this machine. */
+async function installPlatform(platform: Platform, folder: string): Promise<string | undefined> {
+  await mkdir(folder);
+  await writeFile(join(folder, "package.json"), JSON.stringify({ private: true }));
+  const flags = ["install", "--prefer-offline", "--no-audit", "--no-fund", platform];
+  const installed = await runProgram("npm", flags, { folder });
+  const { bin, version } = wanted[platform];
+  const program = join(folder, "node_modules", ".bin", bin);
+  const asked = installed.exitCode === 0 ? await runProgram(program, version, { folder }) : installed;
+  if (asked.exitCode === 0) {
+    process.stdout.write(`${platform}: ${asked.stdout.split("\n")[0]}\n`);
+    return program;
+  }
+  sayNotRun(`${platform}: ${asked.stderr.trim().split("\n").at(-1)}`);
+  return undefined;
+}
+
+/** Where `.ci/run` collects what nobody could try, so that it is never silent. */
+function sayNotRun(what: string): void {
+  process.stderr.write(`NOT RUN: ${what}\n`);
+  const report = process.env["NOT_RUN_REPORT"];
+  if (report !== undefined) appendFileSync(report, `${what}\n`);
+}

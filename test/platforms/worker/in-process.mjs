@@ -1,0 +1,29 @@
+// The mock and the client in a worker: `workerd test` runs `test`, and what it prints is read by the test.
+import * as sdk from "audience-sdk";
+import * as mocking from "audience-sdk/mock";
+import * as schemas from "audience-sdk/schemas";
+import failures from "./failures.cjs";
+import scenario from "./scenario.cjs";
+
+// Both can be made at the top of a module, where a worker may do little.
+const mock = mocking.createMockService();
+const audience = new sdk.AudienceClient(mock.clientOptions);
+const entries = { sdk, mocking, schemas, inspect, door: "process" };
+
+export default {
+  async test() {
+    await audience.v1.customers.upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" });
+    const outcome = { scenario: await scenario.run(entries), failures: await failures.run(entries) };
+    console.log(
+      JSON.stringify({ ...outcome, contacts: mock.organization("mock-organization").contacts.length }),
+    );
+  },
+};
+
+/** A worker has no `util.inspect`: all own properties, hidden ones too, down to the last. */
+function inspect(value, seen = new Set()) {
+  if (typeof value !== "object" || value === null || seen.has(value)) return String(value);
+  seen.add(value);
+  const inner = Reflect.ownKeys(value).map((key) => `${String(key)}: ${inspect(value[key], seen)}`);
+  return `${value} { ${inner.join(", ")} }`;
+}

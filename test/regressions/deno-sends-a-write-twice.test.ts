@@ -1,0 +1,20 @@
+import { AudienceClient } from "audience-sdk";
+import { expect, it, vi } from "vitest";
+import { json, profileAnswer, serve } from "../transport/served.ts";
+
+it("On Deno, whose fetch sends a text again unseen, a body goes out as a stream, with the same bytes", async () => {
+  const { options, received } = await serve((outgoing) => json(outgoing, 201, profileAnswer));
+  const audience = new AudienceClient(options);
+  const contact = { email: "ada@example.com", first_name: "Adá", email_opt_in: "SUBSCRIBED" } as const;
+
+  await audience.v1.customers.upsert(contact);
+  vi.stubGlobal("Deno", {});
+  await audience.v1.customers.upsert(contact);
+  vi.unstubAllGlobals();
+
+  const sent = received.map(({ headers, body }) => [headers["transfer-encoding"], JSON.parse(body)]);
+  expect(sent).toEqual([
+    [undefined, contact],
+    ["chunked", contact],
+  ]);
+});
