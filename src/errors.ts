@@ -331,6 +331,15 @@ export function endWith<E extends AudienceError>(error: E, ending: ErrorEnding):
   return Object.assign(error, ending);
 }
 
+/**
+ * Makes an error's stack lead to whoever waits for the call, where the runtime can. An error that is made in a timer, an
+ * event or a runtime's own code has no line of the caller's; looking again costs a call nothing that does not fail.
+ */
+export function showCaller<E>(error: E): E {
+  if (isAudienceError(error) && "captureStackTrace" in Error) Error.captureStackTrace(error, showCaller);
+  return error;
+}
+
 const shownIssues = 10;
 
 function describeIssues(issues: readonly ValidationIssue[]): string {

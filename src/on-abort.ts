@@ -1,5 +1,13 @@
 // A leaf. One listener per signal, because 10,000 of them take over a second to run and warn about a leak.
-const callbacksOf = new WeakMap<AbortSignal, Set<() => void>>();
+const callbacksOf = new WeakMap<Abortable, Set<() => void>>();
+
+/** What is asked of a signal. Every AbortSignal has it, of whichever realm, and so has a call's own interruption. */
+export interface Abortable {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: "abort", listener: () => void, options?: { once: boolean }): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
 
 /**
  * Calls back once when a signal aborts, and gives the function that takes the callback away again.
@@ -12,7 +20,7 @@ const callbacksOf = new WeakMap<AbortSignal, Set<() => void>>();
  * promise.finally(forget);
  * ```
  */
-export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+export function onAbort(signal: Abortable, callback: () => void): () => void {
   if (signal.aborted) {
     callback();
     return () => {};
@@ -24,9 +32,9 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   };
 }
 
-const listenerOf = new WeakMap<AbortSignal, () => void>();
+const listenerOf = new WeakMap<Abortable, () => void>();
 
-function listen(signal: AbortSignal): Set<() => void> {
+function listen(signal: Abortable): Set<() => void> {
   const callbacks = new Set<() => void>();
   const listener = () => {
     stopListening(signal);
@@ -40,7 +48,7 @@ function listen(signal: AbortSignal): Set<() => void> {
   return callbacks;
 }
 
-function stopListening(signal: AbortSignal): void {
+function stopListening(signal: Abortable): void {
   // True: who stops has listened.
   signal.removeEventListener("abort", listenerOf.get(signal)!);
   listenerOf.delete(signal);

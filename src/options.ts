@@ -132,6 +132,7 @@ export function readClientOptions(options: unknown, redactor: Redactor): ClientS
   const key = (value: ApiKey | undefined, name: string) =>
     value === undefined ? undefined : new KeySource(value, name, redactor);
   const { limiter, maxWaitMs, maxQueued } = readLimiter(o.rateLimiter);
+  const now = () => performance.now();
   return {
     baseUrl: url(o.baseUrl, "baseUrl"),
     baseUrlV2: url(o.baseUrlV2, "baseUrlV2"),
@@ -160,11 +161,11 @@ export function readClientOptions(options: unknown, redactor: Redactor): ClientS
       maxResponseBytes: o.maxResponseBytes ?? 10 * 1024 * 1024,
       maxQueued,
       fetch: o.fetch,
-      observer: new Observer({ hooks, logger: o.logger, logLevel: o.logLevel ?? "warn" }),
+      observer: new Observer({ hooks, logger: o.logger, logLevel: o.logLevel ?? "warn", now }),
       redactor,
       newId: () => crypto.randomUUID(),
       random: Math.random,
-      now: () => performance.now(),
+      now,
     },
   };
 }

@@ -36,5 +36,5 @@ const allowed = {
 /** Throws a `ConfigurationError` that names the option. */
 export function readBulkOptions<Row>(options: unknown): BulkOptions<Row> {
   // The rules have found each value to be what BulkOptions says.
-  return readOptions(options ?? {}, allowed, "The options of bulk");
+  return readOptions(options === undefined ? {} : options, allowed, "The options of bulk");
 }

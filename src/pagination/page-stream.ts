@@ -1,4 +1,4 @@
-import { AbortError, ConfigurationError } from "../errors.ts";
+import { AbortError, ConfigurationError, showCaller } from "../errors.ts";
 import { onAbort } from "../on-abort.ts";
 import type { PageSource } from "./page-source.ts";
 import { takeStep, type Progress, type Step } from "./step.ts";
@@ -48,11 +48,16 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
     this.#advance();
   }
 
-  next(): Promise<IteratorResult<Step<T>>> {
-    return new Promise((resolve, reject) => {
-      this.#asked.push({ resolve, reject });
-      this.#advance();
-    });
+  async next(): Promise<IteratorResult<Step<T>>> {
+    try {
+      return await new Promise((resolve, reject) => {
+        this.#asked.push({ resolve, reject });
+        this.#advance();
+      });
+    } catch (error) {
+      // It was made on the way of a page that nobody waited for then.
+      throw showCaller(error);
+    }
   }
 
   /** Gives up at once: what is on its way is aborted, what was read ahead is dropped. */

@@ -68,11 +68,12 @@ function readWindows(windows: unknown): RateLimitWindow[] {
   });
 }
 
-/** A number from 0; left out, there is no bound. */
+/** A number from 0, of calls a whole one; left out, there is no bound. */
 export function readBound(name: "maxWaitMs" | "maxQueued", value: unknown): number {
   if (value === undefined) return Infinity;
-  if (typeof value === "number" && value >= 0) return value;
-  throw new ConfigurationError(`\`${name}\` must be a number from 0.`);
+  const isWhole = name === "maxWaitMs" || value === Infinity || Number.isInteger(value);
+  if (typeof value === "number" && value >= 0 && isWhole) return value;
+  throw new ConfigurationError(`\`${name}\` must be a ${name === "maxQueued" ? "whole " : ""}number from 0.`);
 }
 
 function readStore(store: unknown): RateLimitStore | undefined {

@@ -1,5 +1,5 @@
 import { ConfigurationError, RateLimitWaitError } from "../errors.ts";
-import { onAbort } from "../on-abort.ts";
+import { onAbort, type Abortable } from "../on-abort.ts";
 import { Alarm } from "./alarm.ts";
 import { LocalPlaces } from "./local-places.ts";
 import { monotonic } from "./monotonic.ts";
@@ -20,7 +20,7 @@ export interface PlaceRequest {
   /** The clients take turns; the same object is the same client. */
   readonly client?: object | undefined;
   /** Aborted while the call waits: it rejects at once with the signal's reason, and costs nothing. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: Abortable | undefined;
   /** Instead of the limiter's own. */
   readonly maxWaitMs?: number | undefined;
   /** Instead of the limiter's own. */
@@ -199,7 +199,7 @@ export class RateLimiter {
   }
 
   // Apart from the checks, so that what waits holds on to nothing but itself.
-  #join(waiter: Waiter, signal: AbortSignal | undefined): void {
+  #join(waiter: Waiter, signal: Abortable | undefined): void {
     this.#line.join(waiter);
     if (signal) waiter.forget = onAbort(signal, () => this.#leave(waiter, signal.reason));
     this.#settle();

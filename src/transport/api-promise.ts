@@ -41,9 +41,8 @@ export function apiPromise<T>(result: Promise<CallResult<T>>, redactor: Redactor
   const value = result.then(({ data }) => data);
   return Object.assign(value, {
     withResponse() {
-      // Who asks for the response hears of a failure there; the bare value then has no reader to hear of it.
-      value.catch(() => undefined);
-      return result.then((each) => summarize(each, redactor));
+      // By way of the value: a failure is heard of here, and an error's stack leads to whoever waits for one of the two.
+      return value.then(() => result).then((each) => summarize(each, redactor));
     },
   });
 }

@@ -1,6 +1,7 @@
 import { AudienceError, RateLimitError, RateLimitWaitError, isAudienceError } from "../errors.ts";
 import type { Place } from "../rate-limiter/rate-limiter.ts";
 import type { CallResult } from "./api-promise.ts";
+import type { Call } from "./call.ts";
 import { decode } from "./decode.ts";
 import type { Job, TransportSettings } from "./job.ts";
 import { send, type Exchange, type OutgoingRequest } from "./send.ts";
@@ -13,27 +14,41 @@ export async function attempt<Body, Output>(
   session: Session,
 ): Promise<CallResult<Output>> {
   const { call, endpoint, request } = job;
-  const place = await takePlace(job, settings, session);
+  call.signal.throwIfAborted();
+  const taken = takePlace(job, settings, session);
+  const place = taken instanceof Promise ? await taken : taken;
   settings.observer.limitsAlone(session.limiter?.absence());
-  const outgoing = await address(job, place);
+  const key = await askForKey(job, place);
+  // Nothing may wait between this look and the request: an aborted call that says "not sent" must not be sent.
+  if (call.signal.aborted) {
+    place.unused();
+    throw call.signal.reason;
+  }
   call.attempts++;
   call.isInFlight = true;
   const seen = settings.observer.attempt(call, call.attempts);
-  const sentAt = settings.now();
   let exchange: Exchange | undefined;
   try {
-    exchange = await exchangeOnce(outgoing, place, job, settings);
+    exchange = await send(address(job, key), {
+      fetch: settings.fetch,
+      timeoutMs: job.settings.timeoutMs,
+      maxResponseBytes: settings.maxResponseBytes,
+      signal: call.signal,
+      place,
+      redact: (text) => settings.redactor.text(text),
+    });
     if (exchange.status !== 429) session.limiter?.succeeded();
     const data = decode(exchange, endpoint, request.sent, settings.redactor);
-    seen.answered(exchange.status, settings.now() - sentAt);
+    call.hasSucceeded = true;
+    seen.answered(exchange.status);
     return { data, exchange, attempts: call.attempts, queuedMs: call.queuedMs };
   } catch (error) {
     /* v8 ignore next -- @preserve a defect of our own */
     if (!(error instanceof AudienceError)) throw error;
     if (error instanceof RateLimitError) session.limiter?.refused(error.retryAfterMs);
     call.record(error.outcome);
-    if (exchange) seen.answered(exchange.status, settings.now() - sentAt, error);
-    else seen.failed(settings.now() - sentAt, error);
+    if (exchange) seen.answered(exchange.status, error);
+    else seen.failed(error);
     throw error;
   } finally {
     call.isInFlight = false;
@@ -43,11 +58,11 @@ export async function attempt<Body, Output>(
 /** Where no limit is kept. */
 const unlimitedPlace: Place = { answered() {}, lost() {}, unused() {} };
 
-async function takePlace<Body>(
+function takePlace<Body>(
   job: Job<Body, unknown>,
   settings: TransportSettings,
   session: Session,
-): Promise<Place> {
+): Place | Promise<Place> {
   const { call, deadlineAt } = job;
   if (!session.limiter) return unlimitedPlace;
   const askedAt = settings.now();
@@ -60,10 +75,18 @@ async function takePlace<Body>(
     goesFirst: call.wasRefused,
     onWait: (waitMs) => settings.observer.waits(call, call.attempts + 1, waitMs),
     // Where the call says nothing, the limiter's own bound holds.
-    ...(maxWaitMs === Infinity && job.settings.maxWaitMs === undefined ? {} : { maxWaitMs }),
-    ...(settings.maxQueued === undefined ? {} : { maxQueued: settings.maxQueued }),
+    maxWaitMs: maxWaitMs === Infinity && job.settings.maxWaitMs === undefined ? undefined : maxWaitMs,
+    maxQueued: settings.maxQueued,
   });
-  if (!(place instanceof Promise)) return place;
+  return place instanceof Promise ? waitForPlace(place, askedAt, call, settings) : place;
+}
+
+async function waitForPlace(
+  place: Promise<Place>,
+  askedAt: number,
+  call: Call,
+  { now }: TransportSettings,
+): Promise<Place> {
   call.waits();
   try {
     return await place;
@@ -71,7 +94,7 @@ async function takePlace<Body>(
     throw ofThisCopy(error);
   } finally {
     call.goesOn();
-    call.queuedMs += settings.now() - askedAt;
+    call.queuedMs += now() - askedAt;
   }
 }
 
@@ -82,39 +105,27 @@ function ofThisCopy(error: unknown): unknown {
   return error instanceof RateLimitWaitError ? error : new RateLimitWaitError(error as RateLimitWaitError);
 }
 
-/**
- * The request with its key, which is asked for once the place is there: one that was asked for before an hour in the
- * queue may have been rotated away.
- */
-async function address<Body>(job: Job<Body, unknown>, place: Place): Promise<OutgoingRequest> {
-  const { call, access, endpoint, request } = job;
+/** Asked for once the place is there: a key from before an hour in the queue may have been rotated away. */
+async function askForKey<Body>(job: Job<Body, unknown>, place: Place): Promise<string> {
+  const { companion } = job.settings;
   try {
     const key = await job.key.forAttempt();
-    await job.settings.companion?.beforeSend(call, job.isRepeatable);
-    call.signal.throwIfAborted();
-    return {
-      method: endpoint.method,
-      url: access.baseUrl + request.target,
-      // The authentication comes last: no header of the caller's stands in its place.
-      headers: {
-        ...job.settings.headers,
-        ...(request.body === undefined ? {} : { "content-type": "application/json" }),
-        ...access.authenticate(key),
-      },
-      body: request.body,
-    };
+    if (companion) await companion.beforeSend(job.call, job.isRepeatable);
+    return key;
   } catch (error) {
     place.unused();
     throw error;
   }
 }
 
-function exchangeOnce<Body>(
-  outgoing: OutgoingRequest,
-  place: Place,
-  { call, settings: { timeoutMs } }: Job<Body, unknown>,
-  { fetch, maxResponseBytes, redactor }: TransportSettings,
-): Promise<Exchange> {
-  const redact = (text: string) => redactor.text(text);
-  return send(outgoing, { fetch, timeoutMs, maxResponseBytes, signal: call.signal, place, redact });
+function address<Body>(
+  { access, endpoint, request, settings }: Job<Body, unknown>,
+  key: string,
+): OutgoingRequest {
+  const { body } = request;
+  // The authentication comes last: no header of the caller's stands in its place.
+  const headers = { ...settings.headers };
+  if (body !== undefined) headers["content-type"] = "application/json";
+  Object.assign(headers, access.authenticate(key));
+  return { method: endpoint.method, url: access.baseUrl + request.target, headers, body };
 }

@@ -1,5 +1,5 @@
 import { TimeoutError } from "../errors.ts";
-import { onAbort } from "../on-abort.ts";
+import { onAbort, type Abortable } from "../on-abort.ts";
 import type { KeySource } from "./key-source.ts";
 import { startTimer } from "./timer.ts";
 
@@ -7,14 +7,14 @@ import { startTimer } from "./timer.ts";
 export class CallKey {
   readonly #source: KeySource;
   readonly #timeoutMs: number;
-  readonly #signal: AbortSignal;
+  readonly #signal: Abortable;
   #last: string | undefined;
   #next: string | undefined;
   #hasAskedAgain = false;
   /** Attempts that are made only because the key has changed: at most one. */
   changes = 0;
 
-  constructor(source: KeySource, options: { timeoutMs: number; signal: AbortSignal }) {
+  constructor(source: KeySource, options: { timeoutMs: number; signal: Abortable }) {
     this.#source = source;
     this.#timeoutMs = options.timeoutMs;
     this.#signal = options.signal;
@@ -43,7 +43,7 @@ export class CallKey {
     if (typeof key === "string") return key;
     return await new Promise<string>((resolve, reject) => {
       const timer = startTimer(() => reject(this.#timeoutError()), this.#timeoutMs);
-      const forget = onAbort(this.#signal, () => reject(this.#signal.reason as Error));
+      const forget = onAbort(this.#signal, () => reject(this.#signal.reason));
       key.then(resolve, reject).finally(() => {
         clearTimeout(timer);
         forget();

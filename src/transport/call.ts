@@ -1,5 +1,6 @@
 import { endWith, isAudienceError, type AudienceError, type Outcome } from "../errors.ts";
 import type { Operation } from "../endpoint.ts";
+import { Interruption } from "./interruption.ts";
 
 const severity: readonly Outcome[] = ["not-sent", "not-applied", "unknown", "applied"];
 
@@ -13,6 +14,8 @@ export class Call {
   queuedMs = 0;
   /** Sent, and not answered to the last byte yet. */
   isInFlight = false;
+  /** Answered, read and decoded: what comes now to interrupt the call comes too late. */
+  hasSucceeded = false;
   /** The last attempt was refused with 429: the next goes first when the limiter's pause ends. */
   wasRefused = false;
   /** Attempts that the rate limit alone turned away, and that a row of a bulk run does not count. */
@@ -21,18 +24,16 @@ export class Call {
   #outcome: Outcome = "not-sent";
   #isWaiting = false;
   #closing: AudienceError | undefined;
-  readonly #interruption = new AbortController();
+  /** Aborted, with an error of ours as its reason, when the caller is not waiting for this call any more. */
+  readonly signal = new Interruption();
+  /** What the caller was given. */
+  result: Promise<unknown> | undefined;
 
   constructor(facts: { requestId: string; operation: Operation; method: "GET" | "POST"; path: string }) {
     this.requestId = facts.requestId;
     this.operation = facts.operation;
     this.method = facts.method;
     this.path = facts.path;
-  }
-
-  /** Aborted, with an error of ours as its reason, when the caller is not waiting for this call any more. */
-  get signal(): AbortSignal {
-    return this.#interruption.signal;
   }
 
   /** What one attempt did. A read changes nothing, so it is never worse than not applied. */
@@ -59,8 +60,9 @@ export class Call {
 
   /** Ends the call from outside: by its signal, its deadline, or `close()`. */
   interrupt(error: AudienceError): void {
+    if (this.hasSucceeded) return;
     if (this.isInFlight) this.record("unknown");
-    this.#interruption.abort(this.end(error));
+    this.signal.abort(this.end(error));
   }
 
   /**
@@ -69,9 +71,7 @@ export class Call {
    */
   race<T>(work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.signal.addEventListener("abort", () => reject(this.signal.reason as AudienceError), {
-        once: true,
-      });
+      this.signal.addEventListener("abort", () => reject(this.signal.reason));
       work().then(resolve, reject);
     });
   }

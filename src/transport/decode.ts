@@ -82,8 +82,9 @@ function apiError<Body>(exchange: Exchange, endpoint: Endpoint<Body, unknown>, r
   const body = shownBody(exchange, redactor);
   const words = messageOf(body);
   const retryAfter = retryAfterMs(exchange.headers);
+  const wish = retryAfter ? ` (the service asks to wait ${retryAfter} ms)` : "";
   return new (classOf(status))({
-    message: `${status} on ${endpoint.method} ${endpoint.path}${words ? `: ${words}` : ""}`,
+    message: `${status} on ${endpoint.method} ${endpoint.path}${words ? `: ${words}` : ""}${wish}`,
     outcome: outcomeOf(status, endpoint.mayHaveWrittenOn404 === true),
     status,
     headers: redactor.headers(exchange.headers),

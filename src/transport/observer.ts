@@ -65,11 +65,18 @@ export class Observer {
   readonly #hooks: Hooks;
   readonly #logger: Logger | undefined;
   readonly #lowest: number;
+  readonly #now: () => number;
   readonly #channels: RequestChannels | undefined = requestChannels();
   #limitsAlone = false;
 
-  constructor(options: { hooks?: Hooks | undefined; logger?: Logger | undefined; logLevel: LogLevel }) {
+  constructor(options: {
+    hooks?: Hooks | undefined;
+    logger?: Logger | undefined;
+    logLevel: LogLevel;
+    now: () => number;
+  }) {
     this.#hooks = options.hooks ?? {};
+    this.#now = options.now;
     this.#logger = options.logger;
     this.#lowest = logLevels.indexOf(options.logLevel);
   }
@@ -83,15 +90,18 @@ export class Observer {
     this.#call("onRequest", event);
     if (this.#logs("debug")) this.#log("debug", `${label(event)} is sent`);
     channels?.start(event);
+    const sentAt = this.#now();
     return {
-      answered: (status, durationMs, error) => {
+      answered: (status, error) => {
+        const durationMs = this.#now() - sentAt;
         Object.assign(event, { status, durationMs }, error && { error: summary(error) });
         this.#call("onResponse", event);
         if (this.#logs("debug"))
           this.#log("debug", `${label(event)} was answered with ${status} in ${Math.round(durationMs)} ms`);
         channels?.end(event);
       },
-      failed: (durationMs, error) => {
+      failed: (error) => {
+        const durationMs = this.#now() - sentAt;
         Object.assign(event, { durationMs, error: summary(error) });
         if (this.#logs("debug"))
           this.#log("debug", `${label(event)} failed: ${error.name} in ${Math.round(durationMs)} ms`);
@@ -153,8 +163,8 @@ export class Observer {
 }
 
 export interface AttemptObserver {
-  answered(status: number, durationMs: number, error?: AudienceError): void;
-  failed(durationMs: number, error: AudienceError): void;
+  answered(status: number, error?: AudienceError): void;
+  failed(error: AudienceError): void;
 }
 
 /** Where nobody listens, an attempt costs nothing to tell of. */

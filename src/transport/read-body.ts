@@ -1,3 +1,5 @@
+import type { Interruption } from "./interruption.ts";
+
 export interface BodyText {
   readonly text: string;
   /** The body went past the limit, and was cut there. */
@@ -9,13 +11,13 @@ export interface BodyText {
 const errorBodyBytes = 64 * 1024;
 
 /** Reads a body as it is decompressed, and never more of it than the limit; an error's, 64 KiB at most. */
-export async function readBody(response: Response, maxBytes: number, cut: AbortSignal): Promise<BodyText> {
+export async function readBody(response: Response, maxBytes: number, cut: Interruption): Promise<BodyText> {
   if (response.body === null) return { text: "", isTooLarge: false };
   const limit = response.ok ? maxBytes : Math.min(maxBytes, errorBodyBytes);
   const reader = response.body.getReader();
   const cancel = () => void reader.cancel().catch(() => undefined);
   if (cut.aborted) cancel();
-  else cut.addEventListener("abort", cancel, { once: true });
+  else cut.addEventListener("abort", cancel);
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;

@@ -30,7 +30,13 @@ function fromTracingChannel(channel: TracingChannel): RequestChannels {
   const { start, end, asyncStart, asyncEnd, error } = channel;
   return {
     get hasSubscribers() {
-      return [start, end, asyncStart, asyncEnd, error].some((each) => each.hasSubscribers);
+      return (
+        start.hasSubscribers ||
+        end.hasSubscribers ||
+        asyncStart.hasSubscribers ||
+        asyncEnd.hasSubscribers ||
+        error.hasSubscribers
+      );
     },
     start(message) {
       start.publish(message);

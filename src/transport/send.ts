@@ -1,8 +1,8 @@
 import ky from "ky";
 import { AudienceError, ConnectionError, TimeoutError } from "../errors.ts";
-import { onAbort } from "../on-abort.ts";
 import type { Place } from "../rate-limiter/rate-limiter.ts";
 import { isUndecodable, readConnectionFailure } from "./connection-failure.ts";
+import { Interruption } from "./interruption.ts";
 import { readBody, type BodyText } from "./read-body.ts";
 import { sentOnce } from "./sent-once.ts";
 import { startTimer } from "./timer.ts";
@@ -29,7 +29,7 @@ export interface SendOptions {
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
   /** The call's: aborted when nobody waits for the answer any more. */
-  readonly signal: AbortSignal;
+  readonly signal: Interruption;
   readonly place: Place;
   /** Makes a message safe to show. */
   readonly redact: (text: string) => string;
@@ -40,76 +40,88 @@ const lingerMs = 5_000;
 
 /** Sends one request and reads its answer. Rejects with a `ConnectionError` or `TimeoutError`, or the signal's reason. */
 export async function send(request: OutgoingRequest, options: SendOptions): Promise<Exchange> {
-  const cut = new AbortController();
-  const timeout = startTimer(() => cut.abort(timeoutError(options.timeoutMs)), options.timeoutMs);
+  const { signal, place, timeoutMs } = options;
+  const cut = new Interruption();
+  const timeout = startTimer(() => cut.abort(timeoutError(timeoutMs)), timeoutMs);
   let isAnswered = false;
   let linger: ReturnType<typeof setTimeout> | undefined;
-  const stopListening = onAbort(options.signal, () => {
-    if (isAnswered) cut.abort(options.signal.reason);
-    else linger = unref(setTimeout(() => cut.abort(options.signal.reason), lingerMs));
-  });
+  const giveUp = () => {
+    if (isAnswered) cut.abort(signal.reason);
+    else linger = unref(setTimeout(() => cut.abort(signal.reason), lingerMs));
+  };
+  signal.addEventListener("abort", giveUp);
   try {
-    const response = await exchangeHeaders(request, options, cut.signal);
+    const response = await exchangeHeaders(request, options.fetch, cut);
     isAnswered = true;
-    options.place.answered();
-    if (options.signal.aborted) cut.abort(options.signal.reason);
-    const body = await readBody(response, options.maxResponseBytes, cut.signal);
+    place.answered();
+    if (signal.aborted) cut.abort(signal.reason);
+    const body = await readBody(response, options.maxResponseBytes, cut);
     // An error's status is known, whatever became of its body.
     const isCut = body.failure !== undefined && !isUndecodable(body.failure);
     if (response.ok && isCut) throw connectionError(body.failure, request.url, options);
-    return { status: response.status, headers: response.headers, url: response.url || request.url, ...body };
+    return {
+      status: response.status,
+      headers: response.headers,
+      url: response.url || request.url,
+      text: body.text,
+      isTooLarge: body.isTooLarge,
+      failure: body.failure,
+    };
   } catch (error) {
-    if (cut.signal.aborted) {
-      options.place.lost();
-      throw cut.signal.reason;
+    if (cut.aborted) {
+      place.lost();
+      throw cut.reason;
     }
     if (error instanceof AudienceError) throw error;
     throw connectionError(error, request.url, options);
   } finally {
     clearTimeout(timeout);
     clearTimeout(linger);
-    stopListening();
+    signal.removeEventListener("abort", giveUp);
   }
 }
 
-async function exchangeHeaders(
-  request: OutgoingRequest,
-  options: SendOptions,
-  cut: AbortSignal,
-): Promise<Response> {
-  const { url, method, headers, body } = request;
-  const fetch = options.fetch ?? globalThis.fetch;
-  const init: RequestInit = {
-    method,
-    headers,
-    redirect: "manual",
-    signal: cut,
-    ...(body === undefined ? {} : options.fetch ? { body } : sentOnce(body)),
-  };
-  // ky's errors hold its Request: it is given neither key nor body, and what it sends is handed on as (url, init),
-  // as not every fetch takes the Request of another implementation.
-  const answer = ky(url, {
-    method,
-    fetch: async () => {
-      const response: unknown = await fetch(url, init);
-      if (!isResponse(response)) throw new TypeError("the fetch option did not give a Response");
-      return response;
-    },
-    retry: 0,
-    throwHttpErrors: false,
-    timeout: false,
-  });
-  return untilCut(answer, cut);
-}
-
 /** A fetch that does not heed its signal must not hold the call; what it gives too late is thrown away. */
-function untilCut(answer: Promise<Response>, cut: AbortSignal): Promise<Response> {
+function exchangeHeaders(
+  request: OutgoingRequest,
+  fetch: Fetch | undefined,
+  cut: Interruption,
+): Promise<Response> {
+  const controller = new AbortController();
+  const { method, headers, body } = request;
+  const init: RequestInit = { method, headers, redirect: "manual", signal: controller.signal };
+  if (body !== undefined) Object.assign(init, fetch ? { body } : sentOnce(body));
   return new Promise((resolve, reject) => {
-    cut.addEventListener("abort", () => reject(cut.reason as Error), { once: true });
-    answer.then((response) => {
+    cut.addEventListener("abort", () => {
+      controller.abort(cut.reason);
+      reject(cut.reason);
+    });
+    throughKy(request.url, init, fetch ?? globalThis.fetch).then((response) => {
       if (cut.aborted) response.body?.cancel().catch(() => undefined);
       resolve(response);
     }, reject);
+  });
+}
+
+/**
+ * ky's errors hold its Request: it is given neither key nor body, and what is sent is handed on as (url, init), as not
+ * every fetch takes the Request of another implementation. A hook that answers spares the clone that ky makes for a
+ * retry of its own (D62).
+ */
+function throughKy(url: string, init: RequestInit, fetch: Fetch): Promise<Response> {
+  let response: Response;
+  const exchange = async () => {
+    const answer: unknown = await fetch(url, init);
+    if (!isResponse(answer)) throw new TypeError("the fetch option did not give a Response");
+    return (response = answer);
+  };
+  return ky(url, {
+    hooks: { beforeRequest: [exchange] },
+    // Comes to be asked where the answer is of another implementation, which ky does not take from a hook.
+    fetch: async () => response,
+    retry: 0,
+    throwHttpErrors: false,
+    timeout: false,
   });
 }
 

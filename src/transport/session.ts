@@ -12,7 +12,7 @@ export class Session {
   readonly limiter: RateLimiter | undefined;
   readonly redactor: Redactor;
   readonly order = new ContactOrder();
-  readonly #calls = new Map<Call, Promise<unknown>>();
+  readonly #calls = new Set<Call>();
   #isClosed = false;
 
   constructor(limiter: RateLimiter | undefined, redactor: Redactor) {
@@ -24,21 +24,21 @@ export class Session {
     return this.#isClosed;
   }
 
-  /** Keeps a call in sight until it has ended. */
-  async follow<T>(call: Call, result: Promise<T>): Promise<T> {
-    this.#calls.set(call, result);
-    try {
-      return await result;
-    } finally {
-      this.#calls.delete(call);
-    }
+  /** Keeps a call in sight, from here to `ended`. */
+  began(call: Call): void {
+    this.#calls.add(call);
+  }
+
+  ended(call: Call): void {
+    this.#calls.delete(call);
   }
 
   /** Rejects what waits, and resolves when what is on its way has ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const call of this.#calls.keys()) call.close(closedError());
-    await Promise.allSettled(this.#calls.values());
+    const calls = [...this.#calls];
+    for (const call of calls) call.close(closedError());
+    await Promise.allSettled(calls.map(async ({ result }) => result));
   }
 }
 

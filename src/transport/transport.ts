@@ -7,6 +7,7 @@ import {
   isAudienceError,
   RateLimitError,
   RateLimitWaitError,
+  showCaller,
   TimeoutError,
 } from "../errors.ts";
 import { onAbort } from "../on-abort.ts";
@@ -57,7 +58,8 @@ export class Transport {
   ): ApiPromise<Output> {
     const { operation, method, path } = endpoint;
     const call = new Call({ requestId: this.#settings.newId(), operation, method, path });
-    const result = this.session.follow(call, this.#run(call, access, endpoint, input, options));
+    const result = this.#run(call, access, endpoint, input, options);
+    call.result = result;
     return apiPromise(result, this.#settings.redactor);
   }
 
@@ -69,6 +71,7 @@ export class Transport {
     options: unknown,
   ): Promise<CallResult<Output>> {
     let companion: Companion | undefined;
+    this.session.began(call);
     try {
       const settings = readCallOptions(options, this.#settings.call, endpoint.options);
       ({ companion } = settings);
@@ -83,9 +86,12 @@ export class Transport {
       companion?.ended(call, "applied");
       return result;
     } catch (error) {
-      const ended = call.end(error);
+      call.uniqueIdentifier ??= givenIdentifier(endpoint, input);
+      const ended = showCaller(call.end(error));
       companion?.ended(call, isAudienceError(ended) ? ended.outcome : "unknown");
       throw ended;
+    } finally {
+      this.session.ended(call);
     }
   }
 
@@ -119,7 +125,6 @@ export class Transport {
       return retry(() => attempt(job, this.#settings, this.session), {
         // One beside the retries, for a key that has changed.
         maxAttempts: settings.companion ? Infinity : settings.maxRetries + 2,
-        signal: call.signal,
         beforeNext: (failure, made) => this.#beforeNext(job, failure, made),
       });
     });
@@ -154,6 +159,18 @@ export class Transport {
     call.waits();
     await wait(delayMs, call.signal);
     call.goesOn();
+  }
+}
+
+/** The event's own id, where the event was refused before it was read. */
+function givenIdentifier<Body>({ identifierOf }: Endpoint<Body, unknown>, { body }: EndpointInput) {
+  try {
+    // Whatever it is, it is only looked at.
+    const given: unknown = identifierOf?.(body as Body);
+    return typeof given === "string" && given !== "" ? given : undefined;
+  } catch {
+    // No object, or one that cannot be read: that is what the error says.
+    return undefined;
   }
 }
 

@@ -187,6 +187,7 @@ describe("A run", () => {
     [{ total: -1 }, /total/],
     [{ key: "email" }, /key/],
     [{ signal: {} }, /signal/],
+    [null, /options of bulk/],
   ])("refuses options that are wrong, and names them: %j", (options, message) => {
     const { audience, upsert } = setting();
 

@@ -43,6 +43,7 @@ describe("the options of a limiter", () => {
     ["maxWaitMs", { maxWaitMs: "1" }],
     ["maxWaitMs", { maxWaitMs: Number.NaN }],
     ["maxQueued", { maxQueued: -1 }],
+    ["maxQueued", { maxQueued: 1.5 }],
     ["store", { store: {} }],
     ["store", { store: "redis://" }],
     ["clock", { clock: 5 }],

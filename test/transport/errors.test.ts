@@ -607,7 +607,7 @@ describe("An error of any class", () => {
     }
   });
 
-  it("carries the event's uniqueIdentifier where it is of events.send, once the event was found to be one", async () => {
+  it("carries the event's uniqueIdentifier where it is of events.send", async () => {
     const errors = await examples();
 
     const ofEvents = errors.filter(({ request }) => request?.operation === "v1.events.send");
@@ -617,6 +617,34 @@ describe("An error of any class", () => {
     expect(
       errors.filter((error) => !ofEvents.includes(error)).every((error) => !("uniqueIdentifier" in error)),
     ).toBe(true);
+  });
+
+  it("carries the uniqueIdentifier of an event that was refused too, where it has one", async () => {
+    const { v1 } = new AudienceClient(createMockService().clientOptions);
+    const trap = {
+      get uniqueIdentifier(): string {
+        throw new Error("a getter that throws");
+      },
+    };
+
+    expect(await failureOf(v1.events.send({ ...event, eventName: "" }))).toMatchObject({
+      code: "validation",
+      uniqueIdentifier: "order-1",
+    });
+    expect(await failureOf(v1.events.send(event, { maxRetries: -1 }))).toMatchObject({
+      code: "configuration",
+      uniqueIdentifier: "order-1",
+    });
+    for (const without of [
+      { ...event, uniqueIdentifier: "" },
+      { ...event, uniqueIdentifier: 7 },
+      trap,
+      null,
+    ]) {
+      const error = await failureOf(v1.events.send(without as never)); // on purpose of a wrong type
+      expect(error).toMatchObject({ code: "validation" });
+      expect(error).not.toHaveProperty("uniqueIdentifier");
+    }
   });
 
   it("as JSON shows its message and every public field", async () => {

@@ -79,6 +79,7 @@ describe.each([429, 503, 408, 500])("Retry-After on a %i", (status) => {
     const error = await failureOf(audience.v1.customers.get("c-1", { deadlineMs: 4_000 }));
 
     expect(error).toMatchObject({ status, retryAfterMs: 5_000, request: { attempts: 1 } });
+    expect(error.message).toContain("the service asks to wait 5000 ms");
     expect(arrivedAt).toEqual([0]);
   });
 });
