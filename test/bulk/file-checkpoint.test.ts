@@ -272,6 +272,9 @@ describe("One run at a time", () => {
     ["a process whose id another one has now", () => `${process.pid}-1`],
   ])("the lock of %s is cleared away", async (_, holder) => {
     layLock(holder());
+    // Nothing is waited for.
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
 
     await (await fileCheckpoint(path).open()).close();
 
