@@ -83,7 +83,6 @@ export class RowPump<Row, Value> {
 
   /** The next result; undefined once there will be none. */
   async #next(): Promise<BulkResult<Row, Value> | undefined> {
-    this.#isTaken = false;
     this.#onRoom();
     for (;;) {
       const result = this.#ended.shift();
@@ -202,7 +201,8 @@ export class RowPump<Row, Value> {
   #reportProgress(): void {
     const { onProgress, total = this.#source.length } = this.#options;
     const { estimateMs } = this.#client;
-    if (onProgress) tell(onProgress, this.#tally.progress(total, { underWay: this.#underWay, estimateMs }));
+    if (onProgress)
+      void tell(onProgress, this.#tally.progress(total, { underWay: this.#underWay, estimateMs }));
   }
 
   #change(): Promise<void> {

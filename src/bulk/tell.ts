@@ -1,11 +1,13 @@
 import type { BulkProgress } from "./result.ts";
 
 /** As with hooks: what looks on changes nothing, neither by throwing nor by a promise that rejects. */
-export function tell(onProgress: (progress: BulkProgress) => unknown, progress: BulkProgress): void {
+export async function tell(
+  onProgress: (progress: BulkProgress) => unknown,
+  progress: BulkProgress,
+): Promise<void> {
   try {
-    const looked = onProgress(progress);
-    if (looked instanceof Promise) looked.catch(() => undefined);
+    await onProgress(progress);
   } catch {
-    return;
+    // Its own affair.
   }
 }

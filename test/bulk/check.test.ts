@@ -78,13 +78,14 @@ describe("bulk.check", () => {
     expect(invalid).toEqual([{ index: 0, issues: error.issues }]);
   });
 
+  const wanted = "The check of bulk.check must give what a schema's safeParse gives: { success, error }";
   it.each([
-    ["nothing", () => undefined],
-    ["null", () => null],
-    ["true", () => true],
-    ["a promise", async () => ({ success: true })],
-    ["a failure without issues", () => ({ success: false })],
-  ])("a check that gives %s is a ConfigurationError, and the source is closed", async (_, check) => {
+    ["nothing", () => undefined, `${wanted}.`],
+    ["null", () => null, `${wanted}.`],
+    ["true", () => true, `${wanted}.`],
+    ["a promise", async () => ({ success: true }), `${wanted}.`],
+    ["a failure without issues", () => ({ success: false }), `${wanted}, where \`error\` holds \`issues\`.`],
+  ])("a check that gives %s is a ConfigurationError, and the source is closed", async (_, check, message) => {
     const { audience } = setting();
     let isClosed = false;
     function* source() {
@@ -95,7 +96,9 @@ describe("bulk.check", () => {
       }
     }
 
-    await expect(audience.bulk.check(source(), check as never)).rejects.toBeInstanceOf(ConfigurationError);
+    await expect(audience.bulk.check(source(), check as never)).rejects.toEqual(
+      new ConfigurationError(message),
+    );
     expect(isClosed).toBe(true);
   });
 

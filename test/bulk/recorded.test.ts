@@ -1,4 +1,5 @@
-import { AudienceClient, type BulkRequest } from "audience-sdk";
+import { createHash } from "node:crypto";
+import { AudienceClient, ConfigurationError, type BulkRequest } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 import { endOf, LoggedCheckpoint, row, rows, setting, type Row } from "./setting.ts";
@@ -75,7 +76,16 @@ describe("With a checkpoint", () => {
     const second = await endOf(audience.bulk(rows(1), call, { checkpoint, key }));
 
     expect(first.results).toMatchObject([{ status: "unknown", error: { outcome: "unknown" } }]);
-    expect(second.results).toMatchObject([{ status: "unknown", error: { outcome: "unknown" } }]);
+    expect(second.results).toMatchObject([
+      {
+        status: "unknown",
+        error: {
+          outcome: "unknown",
+          reason: "other",
+          message: expect.stringMatching(/^Not sent again: .* doing it twice is not safe\.$/),
+        },
+      },
+    ]);
     expect(mock.requests).toHaveLength(1);
   });
 
@@ -99,6 +109,23 @@ describe("With a checkpoint", () => {
     // The 404 of addContact may have created the contact; another 404 has done nothing.
     expect([doubt.results[0]?.status, nothing.results[0]?.status]).toEqual(["unknown", "failed"]);
     expect([...checkpoint.states]).toEqual([["row-0@example.com", "in-doubt"]]);
+  });
+
+  it("a doubt is taken off the record where nothing was sent", async () => {
+    const { audience: probe } = setting();
+    const refused = Object.assign(new Error("connect ECONNREFUSED"), {
+      code: "ECONNREFUSED",
+      syscall: "connect",
+    });
+    const audience = probe.withOptions({ fetch: () => Promise.reject(refused), maxRetries: 0 });
+    const checkpoint = new LoggedCheckpoint();
+    const call = (item: Row, request: BulkRequest) =>
+      audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
+
+    const { results } = await endOf(audience.bulk(rows(1), call, { checkpoint, key }));
+
+    expect(results).toMatchObject([{ status: "failed", error: { outcome: "not-sent" } }]);
+    expect(checkpoint.log.slice(1, 3)).toEqual(["row-0@example.com: in-doubt", "row-0@example.com: nothing"]);
   });
 
   it("a row whose first call must not be made twice stays in doubt when a later one fails", async () => {
@@ -145,8 +172,24 @@ describe("With a checkpoint", () => {
 
     const ids = mock.requests.map(({ body }) => (body as { uniqueIdentifier: string }).uniqueIdentifier);
     expect(ids.slice(4)).toEqual(ids.slice(0, 4));
+    expect(ids[1]).toBe(`${ids[0]}-2`);
+    expect(ids[0]).toMatch(/^[0-9a-f]{64}$/);
     expect(new Set(ids).size).toBe(4);
     expect(mock.organization("mock-organization").events).toHaveLength(4);
+  });
+
+  it("without a checkpoint each event has an id of its own", async () => {
+    const { audience, mock } = setting();
+    const call = async (item: Row, request: BulkRequest) => {
+      await audience.v1.events.send(eventOf(item), request);
+      await audience.v1.events.send(eventOf(item), request);
+    };
+
+    await audience.bulk(rows(2), call, { key }).summary();
+
+    const ids = mock.requests.map(({ body }) => (body as { uniqueIdentifier: string }).uniqueIdentifier);
+    expect(new Set(ids).size).toBe(4);
+    expect(ids).toEqual(ids.map(() => expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)));
   });
 
   it("an event's own id stays as it is", async () => {
@@ -243,6 +286,7 @@ describe("A row's key", () => {
     const once = await names(["a", "b", "a"], { checkpoint: new LoggedCheckpoint() });
     const other = await names(["x", "b", "a"], { checkpoint: new LoggedCheckpoint() });
 
+    expect(once[0]).toBe(createHash("sha256").update('{"email":"a"}').digest("hex"));
     expect(once[2]).toBe(`${once[0]}#2`);
     expect([other[1], other[2]]).toEqual([once[1], once[0]]);
   });
@@ -271,6 +315,30 @@ describe("A row's key", () => {
 
     const message = `the key function must give a text that is not empty; for this row it gave ${kind}`;
     expect(results).toMatchObject([{ error: { issues: [{ path: [], code: "no_key", message }] } }]);
+  });
+
+  it("that cannot be had is shown to stopWhen", async () => {
+    const { audience, upsert } = setting();
+    const seen: unknown[] = [];
+    const stopWhen = (error: unknown) => seen.push(error) === 0;
+
+    const { results } = await endOf(audience.bulk(rows(1), upsert, { key: () => "", stopWhen }));
+
+    expect(seen).toEqual([results[0]?.error]);
+  });
+
+  it.each([
+    ["an error of ours of another kind", new ConfigurationError("not configured")],
+    ["an error of another's that looks like one", Object.assign(new Error("no"), { code: "validation" })],
+  ])("whose function throws %s makes the row failed", async (_, thrown) => {
+    const { audience, upsert } = setting();
+    const keyOf = () => {
+      throw thrown;
+    };
+
+    const { results } = await endOf(audience.bulk(rows(1), upsert, { key: keyOf, stopWhen: () => false }));
+
+    expect(results).toMatchObject([{ status: "failed", error: thrown }]);
   });
 
   it("whose function throws makes the row failed with what it threw", async () => {

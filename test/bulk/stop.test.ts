@@ -111,13 +111,36 @@ describe("A run ends with what every other row would meet too", () => {
     expect(error).toBe(thrown);
   });
 
+  it("a stopWhen that gives nothing, or null, lets it go on", async () => {
+    for (const given of [undefined, null]) {
+      const { audience, upsert } = setting();
+      const items = [{ ...row(0), email: "nobody" }, row(1)];
+
+      const { results } = await endOf(
+        audience.bulk(items, upsert, { concurrency: 1, stopWhen: () => given as never }),
+      );
+
+      expect(results.map(({ status }) => status)).toEqual(["invalid", "succeeded"]);
+    }
+  });
+
+  it("a row that throws nothing at all has failed, and ends nothing", async () => {
+    const { audience } = setting();
+    const call = () => Promise.reject(undefined as unknown as Error);
+
+    const { results, error } = await endOf(audience.bulk(rows(2), call, { concurrency: 1 }));
+
+    expect(results.map(({ status }) => status)).toEqual(["failed", "failed"]);
+    expect(error).toBeUndefined();
+  });
+
   it("a stopWhen that gives a promise ends it with a ConfigurationError, as a promise is not an answer", async () => {
     const { audience, upsert } = setting();
     const stopWhen = (async () => false) as never;
 
     const { error } = await endOf(audience.bulk([{ ...row(0), email: "nobody" }], upsert, { stopWhen }));
 
-    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(error).toEqual(new ConfigurationError("stopWhen must give true or false, at once."));
   });
 
   it("not with a key that is rotated in the middle: its function is asked again", async () => {
@@ -176,7 +199,7 @@ describe("An abort of the run's signal", () => {
     const { error, results } = await ended;
 
     expect(error).toBeInstanceOf(AbortError);
-    expect(error).toMatchObject({ cause: "enough" });
+    expect(error).toMatchObject({ message: "The run was aborted.", outcome: "unknown", cause: "enough" });
     expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
     expect(checkpoint.states.size).toBe(3);
     expect(checkpoint.log.at(-1)).toBe("close");
@@ -220,6 +243,58 @@ describe("An abort of the run's signal", () => {
     stop.abort();
 
     expect((await ended).results).toMatchObject([{ status: "unknown", error: expect.any(AbortError) }]);
+  });
+
+  it("reads no more rows, shows stopWhen no more errors, and keeps what a row then says of itself", async () => {
+    const { audience } = setting();
+    const { opened, open } = gate();
+    const stop = new AbortController();
+    const [read, shown]: [Row[], unknown[]] = [[], []];
+    function* source() {
+      for (const item of rows(5)) {
+        read.push(item);
+        yield item;
+      }
+    }
+    const invalid = new ValidationError([]);
+    const call = async () => {
+      await opened;
+      throw invalid;
+    };
+    const ended = endOf(
+      audience.bulk(source(), call, {
+        concurrency: 1,
+        signal: stop.signal,
+        stopWhen: (error) => shown.push(error) === 0,
+      }),
+    );
+    await until(() => read.length === 1);
+    await settled();
+
+    stop.abort();
+    await settled();
+    open();
+    const { error, results } = await ended;
+
+    expect(error).toBeInstanceOf(AbortError);
+    expect(results).toMatchObject([{ status: "invalid", error: invalid }]);
+    expect(read).toHaveLength(1);
+    expect(shown).toEqual([]);
+  });
+
+  it("of a row's own call is that row's error, and ends nothing", async () => {
+    const { audience, mock } = setting();
+    const call = (item: Row, request: BulkRequest) =>
+      audience.v1.customers.upsert(item, {
+        ...request,
+        ...(item.email === row(0).email && { signal: AbortSignal.abort() }),
+      });
+
+    const { error, results } = await endOf(audience.bulk(rows(2), call, { concurrency: 1 }));
+
+    expect(error).toBeUndefined();
+    expect(results.map(({ status }) => status)).toEqual(["failed", "succeeded"]);
+    expect(mock.requests).toHaveLength(1);
   });
 
   it("that came before the run begins nothing, and opens no checkpoint", async () => {
@@ -266,6 +341,20 @@ describe("A client that is closed during a run", () => {
 
     expect(results).toMatchObject([{ status, error: thrown }]);
     expect(error).toBeInstanceOf(RateLimitWaitError);
+  });
+
+  it("also in the middle of the last row's calls, whose result tells what it has done", async () => {
+    const { audience } = setting();
+    const call = async (item: Row, request: BulkRequest) => {
+      await audience.v1.customers.upsert(item, request);
+      await audience.close();
+      await audience.v1.customers.get("some-id", request);
+    };
+
+    const { error, results } = await endOf(audience.bulk(rows(1), call));
+
+    expect(results).toMatchObject([{ status: "failed", error: expect.any(RateLimitWaitError) }]);
+    expect(error).toBe(results[0]?.error);
   });
 
   it("even where no row waits at that moment", async () => {

@@ -26,7 +26,7 @@ export const areas: readonly Area[] = [
   {
     name: "bulk",
     sources: ["bulk"],
-    tests: ["bulk/{check,progress,recorded,results,source,stop}"],
+    tests: ["bulk/{check,key-set,progress,recorded,results,source,stop}"],
   },
   {
     name: "mock",
