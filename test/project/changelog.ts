@@ -8,7 +8,7 @@ export function newestSection(changelog: string): string | undefined {
 
 /**
  * The public names that the changelog accounts for, from its first version to its last: under each heading
- * `### Public surface`, an item "`entry` adds `A`, `B`" or "`entry` removes `A`".
+ * `### Public surface`, an item "`entry` adds `A`, `B`", "`entry` removes `A`" or "`entry` changes `A`".
  */
 export function namesTold(changelog: string): Names {
   const told = new Map<string, Set<string>>();
@@ -16,6 +16,10 @@ export function namesTold(changelog: string): Names {
     const known = told.get(entry) ?? new Set();
     told.set(entry, known);
     for (const name of names) {
+      if (verb === "changes") {
+        if (known.has(name)) continue;
+        throw new Error(`CHANGELOG.md: \`${entry}\` changes \`${name}\`, which is not there.`);
+      }
       if (known.has(name) === (verb === "adds"))
         throw new Error(`CHANGELOG.md: \`${entry}\` ${verb} \`${name}\` a second time.`);
       if (verb === "adds") known.add(name);
@@ -25,9 +29,19 @@ export function namesTold(changelog: string): Names {
   return Object.fromEntries([...told].map(([entry, names]) => [entry, [...names].sort()]));
 }
 
+/** The names whose declaration the newest section changes, by entry. */
+export function changesTold(changelog: string): Names {
+  const newest = changelog.split(/^(?=## )/m).find((section) => section.startsWith("## ")) ?? "";
+  const told: Names = {};
+  for (const { entry, verb, names } of changes(newest)) {
+    if (verb === "changes") told[entry] = [...(told[entry] ?? []), ...names].sort();
+  }
+  return told;
+}
+
 interface Change {
   readonly entry: string;
-  readonly verb: "adds" | "removes";
+  readonly verb: "adds" | "changes" | "removes";
   readonly names: string[];
 }
 
@@ -41,11 +55,15 @@ function changes(changelog: string): Change[] {
 }
 
 function readChange(item: string): Change {
-  const [, entry, verb, rest] = /^`([^`]+)` (adds|removes) (.+)$/s.exec(item.trim()) ?? [];
-  if (entry === undefined || rest === undefined || (verb !== "adds" && verb !== "removes")) {
+  const [, entry, verb, rest] = /^`([^`]+)` (adds|changes|removes) (.+)$/s.exec(item.trim()) ?? [];
+  if (entry === undefined || rest === undefined || !isVerb(verb)) {
     throw new Error(
       `CHANGELOG.md, "Public surface": "- \`entry\` adds \`Name\`" is expected, but found: ${item.trim()}`,
     );
   }
   return { entry, verb, names: [...rest.matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? "") };
+}
+
+function isVerb(text: string | undefined): text is Change["verb"] {
+  return text === "adds" || text === "changes" || text === "removes";
 }

@@ -1,17 +1,26 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import type ts from "typescript";
+import { beforeAll, describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { namesTold, newestSection } from "./changelog.ts";
+import { changesTold, namesTold, newestSection } from "./changelog.ts";
+import { readEntries } from "./entry-sources.ts";
 import { exportedNames } from "./exported-names.ts";
 import { publicSurface } from "./public-surface.ts";
 import { repository } from "./source-files.ts";
+import { changedNames, describeSurface, readReport, writeReport } from "./surface-report.ts";
 
-const changelog = readFileSync(join(repository, "CHANGELOG.md"), "utf8");
+const read = (path: string) => readFileSync(join(repository, path), "utf8");
+const changelog = read("CHANGELOG.md");
+// As of the newest release; without a declaration before the first.
+const released = readReport(read("test/project/released-surface.md"));
+
+let program: ts.Program;
+beforeAll(() => void (program = readEntries()), 60_000);
 
 describe("The public surface", () => {
   it("is what is written down by hand, no name more and none less", { timeout: 60_000 }, async () => {
-    expect(await exportedNames()).toEqual(publicSurface);
+    expect(await exportedNames(program)).toEqual(publicSurface);
   });
 
   it("is told by the changelog: what its sections added, less what they removed", () => {
@@ -23,10 +32,42 @@ describe("The public surface", () => {
     expect(namesTold(changelog)).toEqual(Object.fromEntries(names));
   });
 
+  it("is declared as the report says, each name with its whole type", { timeout: 60_000 }, async () => {
+    const report = writeReport(describeSurface(program));
+
+    await expect(report).toMatchFileSnapshot(join(repository, "test/project/public-surface.md"));
+  });
+
+  it("changes no declaration since the newest release that the changelog does not tell", () => {
+    const now = readReport(read("test/project/public-surface.md"));
+
+    expect(changesTold(changelog)).toEqual(
+      newestSection(changelog) === "Unreleased" ? changedNames(released, now) : expect.anything(),
+    );
+    if (newestSection(changelog) !== "Unreleased") expect(released).toEqual(now);
+  });
+
   it("has no default export", () => {
     for (const { values, types } of Object.values(publicSurface)) {
       expect([...values, ...types]).not.toContain("default");
     }
+  });
+});
+
+describe("The report", () => {
+  const before = { kit: { A: "type A = string", B: "class B {\n  b: 1;\n}" }, more: { C: "const C: 1" } };
+
+  it("is read as it was written", () => {
+    expect(readReport(writeReport(before))).toEqual(before);
+  });
+
+  it("shows what is declared otherwise than before, and not what came or went", () => {
+    const after = { kit: { A: "type A = number", D: "type D = 1" }, more: { C: "const C: 1" } };
+    expect(changedNames(before, after)).toEqual({ kit: ["A"] });
+  });
+
+  it("knows no machine", () => {
+    expect(read("test/project/public-surface.md")).not.toContain("import(");
   });
 });
 
@@ -47,7 +88,20 @@ describe("The changelog", () => {
     expect(newestSection(text)).toBe("Unreleased");
   });
 
+  it("tells which declarations a version changes", () => {
+    const items = "- `kit` adds `New`\n- `kit` changes `Old`, `Older`\n- `kit/more` changes `third`\n";
+    const text = `## Unreleased\n\n### Public surface\n\n${items}\n## 0.1.0\n\n### Public surface\n\n- \`kit\` adds \`Old\`, \`Older\`\n- \`kit/more\` adds \`third\`\n`;
+
+    expect(changesTold(text)).toEqual({ kit: ["Old", "Older"], "kit/more": ["third"] });
+    expect(namesTold(text)).toEqual({ kit: ["New", "Old", "Older"], "kit/more": ["third"] });
+  });
+
   it.each([
+    [
+      "a change of a name that was never there",
+      "- `kit` changes `A`",
+      "`kit` changes `A`, which is not there",
+    ],
     ["a name that is added twice", "- `kit` adds `A`\n- `kit` adds `A`", "`kit` adds `A` a second time"],
     ["a name that was never there", "- `kit` removes `A`", "`kit` removes `A` a second time"],
     ["a line in other words", "- `kit` now has `A`", "is expected, but found: `kit` now has `A`"],

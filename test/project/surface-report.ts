@@ -1,0 +1,155 @@
+import ts from "typescript";
+import { entrySources, exportsOf } from "./entry-sources.ts";
+
+/** How each public name is declared, by entry: `report["audience-sdk"]["Outcome"]`. */
+export type SurfaceReport = Record<string, Record<string, string>>;
+
+const head = `# Public surface
+
+How every name that a user can import is declared. Made by \`npx vitest run --config test/vitest.config.ts test/project/public-surface -u\`.
+`;
+
+/** Every public name with its whole type, as the compiler sees it from outside. */
+export function describeSurface(program: ts.Program): SurfaceReport {
+  const writer = new DeclarationWriter(program.getTypeChecker());
+  return Object.fromEntries(
+    Object.entries(entrySources).map(([entry, source]) => {
+      const names = [...exportsOf(program, source)];
+      return [entry, Object.fromEntries(names.map(([name, symbol]) => [name, writer.write(name, symbol)]))];
+    }),
+  );
+}
+
+/** The report as a page that can be read, and compared line by line. */
+export function writeReport(report: SurfaceReport): string {
+  const sections = Object.entries(report).map(([entry, declarations]) => {
+    const blocks = Object.entries(declarations).map(
+      ([name, text]) => `### \`${name}\`\n\n\`\`\`ts\n${text}\n\`\`\`\n`,
+    );
+    return `## \`${entry}\`\n\n${blocks.join("\n")}`;
+  });
+  return [head, ...sections].join("\n");
+}
+
+/** The page, read again. */
+export function readReport(page: string): SurfaceReport {
+  const sections = [...page.matchAll(/^## `(.+)`\n([\s\S]*?)(?=^## `|$(?![\s\S]))/gm)];
+  return Object.fromEntries(
+    sections.map(([, entry = "", section = ""]) => {
+      const blocks = [...section.matchAll(/^### `(.+)`\n\n```ts\n([\s\S]*?)\n```$/gm)];
+      return [entry, Object.fromEntries(blocks.map(([, name = "", text = ""]) => [name, text]))];
+    }),
+  );
+}
+
+/** The names that both reports have, and declare otherwise, by entry. */
+export function changedNames(before: SurfaceReport, after: SurfaceReport): Record<string, string[]> {
+  const changed = Object.entries(after).map(([entry, declarations]): [string, string[]] => {
+    const old = before[entry] ?? {};
+    const names = Object.keys(declarations);
+    return [
+      entry,
+      names.filter((name) => old[name] !== undefined && old[name] !== declarations[name]).sort(),
+    ];
+  });
+  return Object.fromEntries(changed.filter(([, names]) => names.length > 0));
+}
+
+// Flags are joined as numbers, and are flags again.
+const shown = (ts.TypeFormatFlags.NoTruncation |
+  ts.TypeFormatFlags.MultilineObjectLiterals |
+  ts.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope) as ts.TypeFormatFlags;
+const shownOfAlias = (shown | ts.TypeFormatFlags.InTypeAlias) as ts.TypeFormatFlags;
+
+class DeclarationWriter {
+  readonly #checker: ts.TypeChecker;
+
+  constructor(checker: ts.TypeChecker) {
+    this.#checker = checker;
+  }
+
+  write(name: string, symbol: ts.Symbol): string {
+    const declaration = symbol.declarations?.[0];
+    if (declaration === undefined) throw new Error(`${name} is declared nowhere.`);
+    if (ts.isClassDeclaration(declaration)) return this.#body(name, declaration, "class");
+    if (ts.isInterfaceDeclaration(declaration)) return this.#body(name, declaration, "interface");
+    if (ts.isTypeAliasDeclaration(declaration)) {
+      const type = this.#checker.getDeclaredTypeOfSymbol(symbol);
+      const text = this.#type(type, shownOfAlias);
+      return `type ${name}${parametersOf(declaration)} = ${text}`;
+    }
+    const type = this.#checker.getTypeOfSymbol(symbol);
+    if (!ts.isFunctionDeclaration(declaration)) return `const ${name}: ${this.#type(type)}`;
+    const signatures = type.getCallSignatures();
+    return signatures.map((signature) => `function ${name}${this.#signature(signature)}`).join("\n");
+  }
+
+  #body(name: string, declaration: ts.ClassDeclaration | ts.InterfaceDeclaration, keyword: string): string {
+    const modifiers = ts.canHaveModifiers(declaration) ? (ts.getModifiers(declaration) ?? []) : [];
+    const isAbstract = modifiers.some(({ kind }) => kind === ts.SyntaxKind.AbstractKeyword);
+    const heritage = declaration.heritageClauses?.map((clause) => ` ${clause.getText()}`).join("") ?? "";
+    const members: ts.NodeArray<ts.ClassElement | ts.TypeElement> = declaration.members;
+    const lines = members
+      .filter((member) => isSeen(member) && !isBodyOfOverloads(member, members))
+      .map((member) => `  ${this.#member(member).replaceAll("\n", "\n  ")};`);
+    const opening = `${isAbstract ? "abstract " : ""}${keyword} ${name}${parametersOf(declaration)}${heritage}`;
+    return [`${opening} {`, ...lines, "}"].join("\n");
+  }
+
+  #member(member: ts.ClassElement | ts.TypeElement): string {
+    if (ts.isIndexSignatureDeclaration(member)) return member.getText().replace(/;$/, "");
+    const optional = "questionToken" in member && member.questionToken !== undefined ? "?" : "";
+    const name = `${ts.isConstructorDeclaration(member) ? "constructor" : (member.name?.getText() ?? "")}${optional}`;
+    if (ts.isFunctionLike(member) && !ts.isAccessor(member)) {
+      const signature = this.#checker.getSignatureFromDeclaration(member);
+      const text = signature === undefined ? "" : this.#signature(signature);
+      // What a constructor gives is said already.
+      return name + (ts.isConstructorDeclaration(member) ? text.slice(0, text.lastIndexOf("): ") + 1) : text);
+    }
+    const isReadonly =
+      ts.isGetAccessor(member) || (ts.getCombinedModifierFlags(member) & ts.ModifierFlags.Readonly) !== 0;
+    return `${isReadonly ? "readonly " : ""}${name}: ${this.#type(this.#checker.getTypeAtLocation(member))}`;
+  }
+
+  #type(type: ts.Type, flags: ts.TypeFormatFlags = shown): string {
+    const text = this.#checker.typeToString(type, undefined, flags);
+    // The compiler leaves out the line breaks and keeps the indentation.
+    return text
+      .replaceAll(
+        /([{;])((?: {4})+)/g,
+        (_, end: string, indent: string) => `${end}\n${indent.replaceAll("    ", "  ")}`,
+      )
+      .replaceAll(";}", ";\n}");
+  }
+
+  #signature(signature: ts.Signature): string {
+    return this.#checker.signatureToString(signature, undefined, shown);
+  }
+}
+
+function parametersOf({
+  typeParameters,
+}: {
+  typeParameters?: ts.NodeArray<ts.TypeParameterDeclaration>;
+}): string {
+  return typeParameters === undefined ? "" : `<${typeParameters.map((one) => one.getText()).join(", ")}>`;
+}
+
+/** Whether a user can reach it. */
+function isSeen(member: ts.ClassElement | ts.TypeElement): boolean {
+  const hidden = ts.ModifierFlags.Private | ts.ModifierFlags.Protected;
+  const isInternal = ts.getJSDocTags(member).some(({ tagName }) => tagName.text === "internal");
+  const isPrivate = member.name !== undefined && ts.isPrivateIdentifier(member.name);
+  return !isInternal && !isPrivate && (ts.getCombinedModifierFlags(member) & hidden) === 0;
+}
+
+/** Overloads are seen, and what stands behind them is not. */
+function isBodyOfOverloads(member: ts.Node, members: readonly ts.Node[]): boolean {
+  if (!isMethod(member) || member.body === undefined) return false;
+  const name = member.name?.getText();
+  return members.some((one) => isMethod(one) && one.body === undefined && one.name?.getText() === name);
+}
+
+function isMethod(member: ts.Node): member is ts.MethodDeclaration | ts.ConstructorDeclaration {
+  return ts.isMethodDeclaration(member) || ts.isConstructorDeclaration(member);
+}
