@@ -5,11 +5,13 @@ import { format } from "node:util";
 import { createMockService, type MockListener } from "audience-sdk/mock";
 import ts from "typescript";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { pages, snippetsOf } from "./snippets.ts";
+import { RedisServer } from "../redis/redis-server.ts";
+import { describeWithRedis } from "../redis/with-redis.ts";
+import { pages, snippetsOf, type Snippet } from "./snippets.ts";
 import { repository } from "./source-files.ts";
 
-// What they show needs a Redis, or is a program of its own folder.
-const pagesWithout = ["examples/guides/outbox.md", "examples/guides/rate-limits-over-several-processes.md"];
+// What it shows are the programs of a folder of their own, which its own tests run.
+const pagesWithout = ["examples/guides/outbox.md"];
 
 const folder = mkdtempSync(join(tmpdir(), "snippets-"));
 const snippets = pages
@@ -78,9 +80,20 @@ describe("The snippets of the pages", () => {
 
   // Those that are tests themselves are run by the mock's tests of its guide.
   const programs = snippets.filter(({ code }) => !code.includes('from "vitest"'));
-
-  it.each(programs)("run: $place", async ({ path, printed }) => {
+  const needsRedis = ({ code }: Snippet): boolean => code.includes("REDIS_URL");
+  const run = async ({ path, printed }: { path: string } & Snippet): Promise<void> => {
     await expect(import(path)).resolves.toBeDefined();
     if (printed.length > 0) expect(lines).toEqual(printed);
+  };
+
+  it.each(programs.filter((snippet) => !needsRedis(snippet)))("run: $place", run);
+
+  describeWithRedis("with a Redis", () => {
+    let redis: RedisServer;
+    beforeAll(async () => void (redis = await RedisServer.start()));
+    beforeEach(() => void vi.stubEnv("REDIS_URL", redis.url));
+    afterAll(() => redis.end());
+
+    it.each(programs.filter(needsRedis))("run: $place", run);
   });
 });

@@ -16,9 +16,11 @@ export interface OpenClient {
   close(): void;
 }
 
+export type ClientName = "ioredis 5" | "ioredis 6" | "redis 5" | "redis 6";
+
 /** A user's client of Redis, of a package and version that the store promises to work with. */
 export interface ClientKind {
-  readonly name: string;
+  readonly name: ClientName;
   readonly open: (connection: Connection) => OpenClient;
 }
 

@@ -22,7 +22,7 @@ describeWithRedis("processes behind one IP", () => {
     "share the budget: none is refused, little time is lost, few commands are sent",
     { timeout: 30_000 },
     async () => {
-      const clients = ["ioredis", "redis", "ioredis", "redis"] as const;
+      const clients = ["ioredis 5", "redis 5", "ioredis 6", "redis 6"] as const;
       await room.fleet.start(clients.map((client) => room.task(15, { client })));
       await room.fleet.done();
 

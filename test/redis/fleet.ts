@@ -7,10 +7,11 @@ import type { RateLimitWindow } from "audience-sdk";
 import type { MockClientOptions } from "audience-sdk/mock";
 import type { RedisRateLimitStoreOptions } from "audience-sdk/redis";
 import { repository } from "../project/source-files.ts";
+import type { ClientName } from "./clients.ts";
 
 /** What one process of a fleet does. */
 export interface Task {
-  readonly client: "ioredis" | "redis";
+  readonly client: ClientName;
   readonly redisUrl: string;
   readonly service: Pick<MockClientOptions, "baseUrl" | "apiKey">;
   readonly windows: readonly RateLimitWindow[];

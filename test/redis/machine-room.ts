@@ -33,7 +33,7 @@ export class MachineRoom {
   task(calls: number, more: Partial<Task> = {}): Task {
     const { baseUrl, apiKey } = this.#listener.clientOptions;
     return {
-      client: "ioredis",
+      client: "ioredis 5",
       redisUrl: this.redis.url,
       service: { baseUrl, apiKey },
       windows: this.windows,

@@ -1,12 +1,12 @@
 import { Redis } from "ioredis";
-import { createClient } from "redis";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { RedisLike, RedisRateLimitStoreOptions } from "audience-sdk/redis";
 import { RedisPlaceStore } from "../../src/redis/redis-place-store.ts";
 import { settleInMs } from "../../src/shared-places/place-store.ts";
+import { clientKinds, type OpenClient } from "./clients.ts";
 import { RawProcess } from "./raw-store.ts";
 import { RedisServer } from "./redis-server.ts";
+import { SetClock } from "./set-clock.ts";
 import { describeWithRedis } from "./with-redis.ts";
 
 const second = { limit: 3, countedMs: 1_000, shrinks: true };
@@ -15,34 +15,34 @@ const minute = { limit: 10, countedMs: 60_000, shrinks: false };
 describeWithRedis("the store in Redis", () => {
   let server: RedisServer;
   let redis: Redis;
-  let other: Awaited<ReturnType<ReturnType<typeof createClient>["connect"]>>;
+  let clock: SetClock;
 
   beforeAll(async () => {
     server = await RedisServer.start();
     redis = new Redis(server.port);
-    other = await createClient({ url: server.url }).connect();
+    clock = new SetClock(redis);
   });
   beforeEach(() => redis.flushall());
   afterAll(async () => {
     redis.disconnect();
-    other.destroy();
     await server.end();
   });
 
   const process = (
     options: RedisRateLimitStoreOptions = {},
     windows = [second, minute],
-    client: RedisLike = redis,
+    client: RedisLike = clock.client,
   ) => new RawProcess(new RedisPlaceStore(client, options), windows);
-  /** Waits as long as Redis's own clock takes. */
-  const passes = (ms: number) => sleep(ms + 2);
+  const passes = (ms: number) => clock.advance(ms);
 
-  describe.each([
-    ["ioredis", () => redis],
-    ["redis", () => other],
-  ] as const)("with a client of %s", (_name, client) => {
+  describe.each(clientKinds)("with a client of $name", ({ open }) => {
+    let opened: OpenClient;
+    const client = (): RedisLike => opened.client;
+    beforeAll(() => void (opened = open({ port: server.port })));
+    afterAll(() => opened.close());
+
     it("grants what is free in every window, over all processes, and counts it", async () => {
-      const [one, two] = [process({}, undefined, client()), process()];
+      const [one, two] = [process({}, undefined, client()), process({}, undefined, redis)];
 
       const answers = [await one.take(2), await two.take(2)];
 
@@ -119,7 +119,7 @@ describeWithRedis("the store in Redis", () => {
 
     expect(waitMs).toBeGreaterThan(560);
     expect(waitMs).toBeLessThanOrEqual(600);
-    await passes(waitMs);
+    passes(waitMs);
     await expect(one.take(2)).resolves.toMatchObject({ granted: 1 });
   });
 
@@ -132,11 +132,11 @@ describeWithRedis("the store in Redis", () => {
   it("lets a place come back one window after its answer, and not after it was taken", async () => {
     const one = process({ leaseMs: 10_000 });
     const { ids } = await one.take(3);
-    await passes(300);
+    passes(300);
     await one.answered(ids);
-    await passes(800);
+    passes(800);
     const before = await one.take(1);
-    await passes(before.waitMs);
+    passes(before.waitMs);
 
     const after = await one.take(3);
 
@@ -148,9 +148,9 @@ describeWithRedis("the store in Redis", () => {
     const one = process();
     const { ids } = await one.take(3);
     await one.answered(ids, -500);
-    await passes(1_000);
+    passes(1_000);
     const before = await process().take(1);
-    await passes(500);
+    passes(500);
 
     const after = await process().take(1);
 
@@ -167,9 +167,9 @@ describeWithRedis("the store in Redis", () => {
 
   it("frees the places of a killed process one window after its lease, and not before", async () => {
     await process({ leaseMs: 300 }).take(3);
-    await passes(1_200);
+    passes(1_200);
     const before = await process().take(1);
-    await passes(100);
+    passes(100);
 
     const after = await process().take(1);
 
@@ -180,7 +180,7 @@ describeWithRedis("the store in Redis", () => {
     const one = process({ leaseMs: 300 }, [{ ...second, countedMs: 500 }]);
     const { ids } = await one.take(3);
     for (let beat = 0; beat < 5; beat += 1) {
-      await passes(200);
+      passes(200);
       await one.report(ids.map((id) => ({ id, state: "held", agoMs: 0 })));
     }
 
@@ -195,7 +195,7 @@ describeWithRedis("the store in Redis", () => {
     await one.report([], { refusedForMs: 300 });
     const paused = await two.take(2);
     await one.report([], { refusedForMs: 100 });
-    await passes(300);
+    passes(300);
     const halved = await two.take(10);
     await two.unused(halved.ids);
     await two.report([], { succeeded: 100 });
@@ -212,7 +212,7 @@ describeWithRedis("the store in Redis", () => {
     const one = process();
     for (let refusal = 0; refusal < 8; refusal += 1) {
       await one.report([], { refusedForMs: 1 });
-      await passes(2);
+      passes(2);
     }
 
     await expect(one.take(3)).resolves.toMatchObject({ granted: 1, share: 1 / 64 });
@@ -223,7 +223,7 @@ describeWithRedis("the store in Redis", () => {
     for (let round = 0; round < 6; round += 1) {
       const { ids } = await one.take(3);
       await one.answered(ids);
-      await passes(60);
+      passes(60);
     }
     await one.report([]);
 
@@ -314,10 +314,10 @@ describeWithRedis("the store in Redis", () => {
     const one = process();
     const { ids } = await one.take(3);
     await one.answered(ids);
-    await clockIsSetBackBy(3_600_000);
+    passes(-3_600_000);
 
     const during = await one.take(1);
-    await passes(during.waitMs);
+    passes(during.waitMs + 1);
     const after = await one.take(1);
 
     expect(during).toMatchObject({ granted: 0, used: [3, 3] });
@@ -325,15 +325,6 @@ describeWithRedis("the store in Redis", () => {
     expect(during.waitMs).toBeLessThanOrEqual(1_000);
     expect(after).toMatchObject({ granted: 1 });
   });
-
-  /** Puts all that was written so far ahead by so much: to Redis it looks as if its clock had been set back. */
-  async function clockIsSetBackBy(ms: number): Promise<void> {
-    const [places, bookKey] = ["{audience-sdk:rate-limit}:places", "{audience-sdk:rate-limit}:book"];
-    const written = await redis.zrangebyscore(places, "(0", "+inf");
-    for (const id of written) await redis.zincrby(places, ms, id);
-    const book = JSON.parse((await redis.get(bookKey))!) as { lastAt: number };
-    await redis.set(bookKey, JSON.stringify({ ...book, lastAt: book.lastAt + ms }));
-  }
 });
 
 function hashTag(name: string): string {

@@ -12,7 +12,7 @@ const windows = [
   { limit: 40, intervalMs: 4_000 },
   { limit: 400, intervalMs: 60_000 },
 ];
-const clients = ["ioredis", "redis", "ioredis", "redis"] as const;
+const clients = ["ioredis 5", "redis 5", "ioredis 6", "redis 6"] as const;
 const timeout = 60_000;
 
 async function openRoom(test: TestContext): Promise<MachineRoom> {

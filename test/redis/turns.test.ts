@@ -1,10 +1,10 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { setTimeout as sleep } from "node:timers/promises";
 import { RedisPlaceStore } from "../../src/redis/redis-place-store.ts";
 import type { TakeAnswer } from "../../src/shared-places/place-store.ts";
 import { RawProcess } from "./raw-store.ts";
 import { RedisServer } from "./redis-server.ts";
+import { SetClock } from "./set-clock.ts";
 import { describeWithRedis } from "./with-redis.ts";
 
 const windows = [{ limit: 8, countedMs: 400, shrinks: false }];
@@ -12,10 +12,12 @@ const windows = [{ limit: 8, countedMs: 400, shrinks: false }];
 describeWithRedis("processes that wait for the same budget", () => {
   let server: RedisServer;
   let redis: Redis;
+  let clock: SetClock;
 
   beforeAll(async () => {
     server = await RedisServer.start();
     redis = new Redis(server.port);
+    clock = new SetClock(redis);
   });
   beforeEach(() => redis.flushall());
   afterAll(async () => {
@@ -23,20 +25,20 @@ describeWithRedis("processes that wait for the same budget", () => {
     await server.end();
   });
 
-  const process = () => new RawProcess(new RedisPlaceStore(redis), windows);
+  const process = () => new RawProcess(new RedisPlaceStore(clock.client), windows);
   /** Takes all places, so that the others must wait, and has them answered at once. */
   const fill = async () => {
     const one = process();
     await one.answered((await one.take(8)).ids);
   };
   const soonAfter = (answers: readonly TakeAnswer[]) =>
-    sleep(Math.max(...answers.map(({ waitMs }) => waitMs)) + 2);
+    clock.advance(Math.max(...answers.map(({ waitMs }) => waitMs)));
 
   it("each get an even part, whoever asks first", async () => {
     await fill();
     const [greedy, other, third, fourth] = [process(), process(), process(), process()];
     const told = [await greedy.take(60), await other.take(60), await third.take(60), await fourth.take(60)];
-    await soonAfter(told);
+    soonAfter(told);
 
     const got = [await greedy.take(60), await fourth.take(60), await third.take(60), await other.take(60)];
 
@@ -46,7 +48,7 @@ describeWithRedis("processes that wait for the same budget", () => {
   it("leave what the others do not want to the one that does", async () => {
     await fill();
     const [greedy, modest] = [process(), process()];
-    await soonAfter([await modest.take(1), await greedy.take(60)]);
+    soonAfter([await modest.take(1), await greedy.take(60)]);
 
     const got = [await greedy.take(60), await modest.take(1)];
 
@@ -58,7 +60,7 @@ describeWithRedis("processes that wait for the same budget", () => {
     const line = Array.from({ length: 10 }, process);
     const told: TakeAnswer[] = [];
     for (const one of line) told.push(await one.take(5));
-    await soonAfter(told);
+    soonAfter(told);
 
     const granted: number[] = [];
     for (const one of line.toReversed()) granted.push((await one.take(5)).granted);
@@ -78,7 +80,7 @@ describeWithRedis("processes that wait for the same budget", () => {
         turns[index]! += granted;
         await one.answered(ids);
       }
-      await sleep(402);
+      clock.advance(400);
     }
 
     expect(rounds).toBeLessThanOrEqual(4);
@@ -102,10 +104,10 @@ describeWithRedis("processes that wait for the same budget", () => {
   it("do not wait long for one that was killed in the line", async () => {
     await fill();
     const [killed, other] = [process(), process()];
-    await soonAfter([await killed.take(60), await other.take(60)]);
+    soonAfter([await killed.take(60), await other.take(60)]);
     const kept = await other.take(60);
 
-    await sleep(kept.waitMs + 2);
+    clock.advance(kept.waitMs);
     const left = await other.take(60);
 
     expect(kept.granted).toBe(4);

@@ -1,8 +1,7 @@
 // One process of a fleet: a client of its own, with the shared limiter. Started by `fleet.ts`, with its task as JSON.
-import { Redis } from "ioredis";
-import { createClient } from "redis";
 import { AudienceClient, isAudienceError, RateLimiter } from "audience-sdk";
 import { redisRateLimitStore, type RedisLike } from "audience-sdk/redis";
+import { clientKinds } from "./clients.ts";
 import type { Task, WorkerMessage } from "./fleet.ts";
 
 const task = JSON.parse(process.env["FLEET_TASK"] ?? "") as Task; // written by `fleet.ts`
@@ -12,12 +11,11 @@ function tell(message: WorkerMessage): Promise<void> {
   return new Promise((resolve) => void process.send?.(message, () => resolve()));
 }
 
-/** Errors are logged nowhere on purpose: that Redis goes away is what is tested. */
-async function connect(): Promise<RedisLike> {
-  if (task.client === "ioredis") return new Redis(task.redisUrl).on("error", () => {});
-  const client = createClient({ url: task.redisUrl }).on("error", () => {});
-  void client.connect();
-  return client;
+/** A client of its own, of the kind that the task names. */
+function connect(): RedisLike {
+  const kind = clientKinds.find(({ name }) => name === task.client);
+  if (!kind) throw new Error(`there is no client ${task.client}`);
+  return kind.open({ port: Number(new URL(task.redisUrl).port) }).client;
 }
 
 /** The time of day and the limiter's clock, both wrong by so much. */
@@ -29,7 +27,7 @@ function setClocksAhead(aheadMs: number): () => number {
 
 async function main(): Promise<void> {
   const clock = setClocksAhead(task.clockAheadMs);
-  const store = redisRateLimitStore(await connect(), task.store);
+  const store = redisRateLimitStore(connect(), task.store);
   const rateLimiter = new RateLimiter({ windows: task.windows, store, clock });
   const audience = new AudienceClient({ ...task.service, rateLimiter, maxRetries: 0 });
   await tell("ready");

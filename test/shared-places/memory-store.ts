@@ -10,7 +10,7 @@ import {
 import type { VirtualTime } from "../rate-limiter/virtual-time.ts";
 
 interface MemoryStoreOptions {
-  readonly time: VirtualTime;
+  readonly time: Pick<VirtualTime, "now" | "after">;
   /** One way, to the store and back. */
   readonly delayMs?: () => number;
   readonly onUnavailable?: "local" | "reject";
@@ -26,7 +26,7 @@ export class MemoryStore implements PlaceStore {
   /** What happens to calls: they are answered, refused, never answered, or carried out without an answer. */
   network: "up" | "refuses" | "hangs" | "loses answers" = "up";
   readonly log: string[] = [];
-  readonly #time: VirtualTime;
+  readonly #time: Pick<VirtualTime, "now" | "after">;
   readonly #delayMs: () => number;
   #places = new Map<string, number>();
   #epoch: string | undefined;
@@ -64,11 +64,11 @@ export class MemoryStore implements PlaceStore {
   }
 
   take(request: TakeRequest): Promise<TakeAnswer> {
-    return this.#call("take", () => this.#take(request));
+    return this.#call("take", () => this.grant(request));
   }
 
   report(request: ReportRequest): Promise<StoreState> {
-    return this.#call("report", () => this.#report(request));
+    return this.#call("report", () => this.writeDown(request));
   }
 
   #call<T>(name: string, carryOut: () => T): Promise<T> {
@@ -83,19 +83,21 @@ export class MemoryStore implements PlaceStore {
     });
   }
 
-  #take({ windows, ids, epoch, leaseMs }: TakeRequest): TakeAnswer {
+  /** What `take` does, without a network. */
+  grant({ windows, ids, epoch, leaseMs }: TakeRequest): TakeAnswer {
     this.#meet(epoch);
     const now = this.#time.now();
     const closedMs = Math.max(this.#pausedUntil, this.#settlingUntil) - now;
-    if (closedMs > 0) return { granted: 0, waitMs: closedMs, ...this.#state(windows) };
     const free = Math.min(...windows.map((window) => this.#limit(window) - this.#usedIn(window)));
-    const granted = Math.max(0, Math.min(free, ids.length));
+    const granted = closedMs > 0 ? 0 : Math.max(0, Math.min(free, ids.length));
     for (const id of ids.slice(0, granted)) this.#places.set(id, now + leaseMs);
-    const waitMs = granted < ids.length ? Math.max(...windows.map((window) => this.#waitIn(window))) : 0;
+    const waits = windows.map((window) => this.#waitIn(window));
+    const waitMs = granted < ids.length ? Math.max(closedMs, ...waits) : 0;
     return { granted, waitMs, ...this.#state(windows) };
   }
 
-  #report({
+  /** What `report` does, without a network. */
+  writeDown({
     windows,
     places,
     epoch,

@@ -19,7 +19,7 @@ describeWithRedis("real processes over a long time", () => {
 
   it("four use the budget to 1.05 of the ideal, none is refused", { timeout: 180_000 }, async () => {
     const room = await openRoom([5, 120]);
-    const clients = ["ioredis", "redis", "ioredis", "redis"] as const;
+    const clients = ["ioredis 5", "redis 5", "ioredis 6", "redis 6"] as const;
     await room.fleet.start(clients.map((client) => room.task(100, { client })));
     await room.fleet.done();
 

@@ -1,0 +1,38 @@
+import type { Redis } from "ioredis";
+import type { IoredisLike } from "audience-sdk/redis";
+
+const readsTheTime = "redis.call('TIME')";
+// So that what comes later has a later time, also in the JSON of Redis, which keeps a tenth of a millisecond.
+const commandTakesUs = 200;
+
+/** A Redis whose scripts read a clock that the test sets: what is shown then hangs on no machine's pace. */
+export class SetClock {
+  #nowUs = 1_700_000_000_000_000;
+  readonly client: IoredisLike;
+
+  constructor(redis: Redis) {
+    const timed = (script: string): string => {
+      if (!script.includes(readsTheTime)) throw new Error("a script that does not read the time");
+      return script.replace(readsTheTime, "{ ARGV[2], ARGV[3] }");
+    };
+    const time = (): string[] => {
+      this.#nowUs += commandTakesUs;
+      return [`${Math.floor(this.#nowUs / 1_000_000)}`, `${this.#nowUs % 1_000_000}`];
+    };
+    this.client = {
+      evalsha: async () => {
+        throw new Error("NOSCRIPT: each script is sent, so that it can be given the time");
+      },
+      eval: (script, keyCount, ...rest) => redis.eval(timed(script), keyCount, ...rest, ...time()),
+    };
+  }
+
+  get nowMs(): number {
+    return this.#nowUs / 1_000;
+  }
+
+  /** Below 0 the clock is set back. */
+  advance(ms: number): void {
+    this.#nowUs += Math.ceil(ms * 1_000);
+  }
+}
