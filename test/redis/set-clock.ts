@@ -3,20 +3,20 @@ import type { IoredisLike } from "audience-sdk/redis";
 
 const readsTheTime = "redis.call('TIME')";
 // So that what comes later has a later time, also in the JSON of Redis, which keeps a tenth of a millisecond.
-const commandTakesUs = 200;
+const usualMs = 0.2;
 
 /** A Redis whose scripts read a clock that the test sets: what is shown then hangs on no machine's pace. */
 export class SetClock {
   #nowUs = 1_700_000_000_000_000;
   readonly client: IoredisLike;
 
-  constructor(redis: Redis) {
+  constructor(redis: Redis, commandTakesMs = usualMs) {
     const timed = (script: string): string => {
       if (!script.includes(readsTheTime)) throw new Error("a script that does not read the time");
       return script.replace(readsTheTime, "{ ARGV[2], ARGV[3] }");
     };
     const time = (): string[] => {
-      this.#nowUs += commandTakesUs;
+      this.#nowUs += commandTakesMs * 1_000;
       return [`${Math.floor(this.#nowUs / 1_000_000)}`, `${this.#nowUs % 1_000_000}`];
     };
     this.client = {

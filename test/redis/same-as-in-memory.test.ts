@@ -1,0 +1,131 @@
+import fc from "fast-check";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { RedisPlaceStore } from "../../src/redis/redis-place-store.ts";
+import type { StorePlace, StoreState } from "../../src/shared-places/place-store.ts";
+import { MemoryStore } from "../shared-places/memory-store.ts";
+import { RedisServer } from "./redis-server.ts";
+import { SetClock } from "./set-clock.ts";
+import { describeWithRedis } from "./with-redis.ts";
+
+const windows = [
+  { limit: 3, countedMs: 1_000, shrinks: true },
+  { limit: 10, countedMs: 20_000, shrinks: true },
+  { limit: 25, countedMs: 120_000, shrinks: false },
+];
+const leaseMs = 4_000;
+
+/** What may happen to a store; `which` picks one of the places that were granted. */
+const step = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant("take" as const), places: fc.integer({ min: 0, max: 12 }) }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant("report" as const),
+      places: fc.array(
+        fc.record({
+          which: fc.nat(40),
+          state: fc.constantFrom<StorePlace["state"][]>("held", "answered", "unused"),
+          agoMs: fc.integer({ min: -5_000, max: 30_000 }),
+        }),
+        { maxLength: 6 },
+      ),
+      // Eighths are kept exactly, in binary and in the fourteen digits of the JSON in Redis.
+      succeeded: fc.constantFrom(0, 25, 50, 100),
+      isReturning: fc.integer({ min: 0, max: 9 }).map((number) => number === 0),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant("refused" as const),
+      forMs: fc.integer({ min: 1, max: 3_000 }),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant("pass" as const), ms: fc.integer({ min: 1, max: 9_000 }) }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("lose memory" as const) }) },
+);
+
+describeWithRedis("the scripts in Redis", () => {
+  let server: RedisServer;
+  let redis: Redis;
+
+  beforeAll(async () => {
+    server = await RedisServer.start();
+    redis = new Redis(server.port);
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.end();
+  });
+
+  it(
+    "answer whatever happens as the rules do, written down a second time in memory",
+    { timeout: 60_000 },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
+          await redis.flushall();
+          const clock = new SetClock(redis, 1);
+          const inRedis = new RedisPlaceStore(clock.client);
+          const inMemory = new MemoryStore({ time: { now: () => clock.nowMs, after: () => 0 } });
+          const ids: string[] = [];
+          let epochs: { redis: string; memory: string } | undefined;
+          /** Both are asked at one moment, and each is told the epoch that it gave itself. */
+          for (const one of steps) {
+            if (one.kind === "pass") {
+              clock.advance(one.ms);
+              continue;
+            }
+            if (one.kind === "lose memory") {
+              await redis.flushall();
+              inMemory.loseMemory();
+              continue;
+            }
+            const base = { windows, leaseMs };
+            if (one.kind === "take") {
+              const asked = Array.from({ length: one.places }, (_, index) => `place ${ids.length + index}`);
+              const told = await inRedis.take({ ...base, ids: asked, epoch: epochs?.redis });
+              const expected = inMemory.grant({ ...base, ids: asked, epoch: epochs?.memory });
+              expect(unnamed(told)).toEqual(unnamed(expected));
+              ids.push(...asked.slice(0, told.granted));
+              epochs = { redis: told.epoch, memory: expected.epoch };
+            } else {
+              const report = {
+                ...base,
+                succeeded: one.kind === "report" ? one.succeeded : 0,
+                isReturning: one.kind === "report" && one.isReturning,
+                places: one.kind === "report" ? one.places.flatMap((place) => placeOf(place, ids)) : [],
+                ...(one.kind === "refused" ? { refusedForMs: one.forMs } : {}),
+              };
+              const told = await inRedis.report({ ...report, epoch: epochs?.redis });
+              const expected = inMemory.writeDown({ ...report, epoch: epochs?.memory });
+              expect(unnamed(told)).toEqual(unnamed(expected));
+              epochs = { redis: told.epoch, memory: expected.epoch };
+            }
+          }
+        }),
+        { numRuns: 400 },
+      );
+    },
+  );
+});
+
+function placeOf(
+  { which, state, agoMs }: { which: number } & Omit<StorePlace, "id">,
+  ids: string[],
+): StorePlace[] {
+  const id = ids[which % Math.max(1, ids.length)];
+  return id === undefined ? [] : [{ id, state, agoMs }];
+}
+
+/** Each makes its own names of a memory. */
+function unnamed({ epoch: _, ...rest }: StoreState): object {
+  return rest;
+}
