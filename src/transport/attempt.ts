@@ -101,8 +101,7 @@ async function waitForPlace(
 /** The one limiter of a process may be of another copy of the package: its errors are made instances of this one's. */
 function ofThisCopy(error: unknown): unknown {
   if (!isAudienceError(error) || error.code !== "rate_limit_wait") return error;
-  // By its code it is a RateLimitWaitError, of whichever copy.
-  return error instanceof RateLimitWaitError ? error : new RateLimitWaitError(error as RateLimitWaitError);
+  return error instanceof RateLimitWaitError ? error : new RateLimitWaitError(error);
 }
 
 /** Asked for once the place is there: a key from before an hour in the queue may have been rotated away. */

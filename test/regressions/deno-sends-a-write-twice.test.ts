@@ -12,7 +12,10 @@ it("On Deno, whose fetch sends a text again unseen, a body goes out as a stream,
   await audience.v1.customers.upsert(contact);
   vi.unstubAllGlobals();
 
-  const sent = received.map(({ headers, body }) => [headers["transfer-encoding"], JSON.parse(body)]);
+  const sent = received.map(({ headers, body }) => [
+    headers["transfer-encoding"],
+    JSON.parse(body) as unknown,
+  ]);
   expect(sent).toEqual([
     [undefined, contact],
     ["chunked", contact],

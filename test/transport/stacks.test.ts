@@ -31,7 +31,7 @@ describe("An error's stack shows the line of the caller's that awaited the call"
     Promise.reject(Object.assign(new TypeError("fetch failed"), { code: "ECONNREFUSED" }));
 
   it.each<[string, () => PromiseLike<unknown>]>([
-    ["of invalid input", () => setting().v1.customers.upsert({} as never)],
+    ["of invalid input", () => setting().v1.customers.upsert({ email: "nobody" })],
     ["of an error status", () => setting().v1.customers.get("nobody")],
     [
       "of an error status, after retries",
