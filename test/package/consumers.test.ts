@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { beforeAll, describe, expect, inject, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { publicSurface } from "../project/public-surface.ts";
-import { loaders, placePrograms, programs } from "./place-programs.ts";
+import { loaders, programs } from "./place-programs.ts";
 import { runNode, tool } from "./run-program.ts";
 
 const consumer = inject("consumer");
@@ -13,8 +13,6 @@ const consumer = inject("consumer");
 const cases = ["scenario", "failures", "import"].flatMap((program) =>
   loaders.flatMap((loader) => ["http", "process"].map((door) => ({ program, loader, door }))),
 );
-
-beforeAll(() => placePrograms(consumer));
 
 describe("The installed package runs", () => {
   it.each(cases)("$program, over $door, loaded as $loader does", async ({ program, door, loader }) => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
+import { placePrograms } from "./place-programs.ts";
 
 const run = promisify(execFile);
 const repository = fileURLToPath(new URL("../..", import.meta.url));
@@ -13,7 +14,7 @@ declare module "vitest" {
   interface ProvidedContext {
     /** The file that `npm publish` would upload. */
     tarball: string;
-    /** A folder that has nothing but this file installed, as a user's project has it. */
+    /** A folder that has nothing but this file installed, as a user's project has it, and programs that use it. */
     consumer: string;
   }
 }
@@ -49,6 +50,7 @@ async function install(tarball: string, to: string): Promise<string> {
   // What `npm ci` has fetched for the repository is in the cache; the registry is asked only for the rest.
   const flags = ["--prefer-offline", "--no-audit", "--no-fund", "--omit=dev", "--omit=peer"];
   await run("npm", ["install", ...flags, tarball], { cwd: to });
+  await placePrograms(to);
   return to;
 }
 

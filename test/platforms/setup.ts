@@ -3,7 +3,6 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { placePrograms } from "../package/place-programs.ts";
 import { runProgram } from "../package/run-program.ts";
 import { setup as setUpPackage } from "../package/setup.ts";
 
@@ -28,14 +27,7 @@ declare module "vitest" {
 /** Installs the package as its users do, and beside it what it is to run on. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "audience-sdk-platforms-"));
-  let consumer = "";
-  const removePackage = await setUpPackage({
-    provide(name, value) {
-      if (name === "consumer" && typeof value === "string") consumer = value;
-      project.provide(name, value);
-    },
-  });
-  await placePrograms(consumer);
+  const removePackage = await setUpPackage(project);
   const platforms: Partial<Record<Platform, string>> = {};
   for (const platform of Object.keys(wanted) as Platform[]) {
     const program = await installPlatform(platform, join(folder, platform.replace("@", "-")));

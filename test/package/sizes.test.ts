@@ -1,0 +1,75 @@
+import { statSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { build, type BuildOptions, type OutputFile } from "esbuild";
+import { describe, expect, inject, it } from "vitest";
+import { fileSizes } from "./installed-files.ts";
+import { programs } from "./place-programs.ts";
+import { runNode } from "./run-program.ts";
+import written from "./sizes.json" with { type: "json" };
+
+const consumer = inject("consumer");
+const installed = join(consumer, "node_modules");
+
+/** In bytes. */
+const sizes: Record<keyof typeof written, () => number | Promise<number>> = {
+  packed: () => statSync(inject("tarball")).size,
+  unpacked: () => sum(fileSizes(join(installed, "audience-sdk"))),
+  // Without what npm writes for itself.
+  installed: () => sum([...fileSizes(installed)].filter(([path]) => !path.startsWith("."))),
+  clientCompressed: () => compressed('export { AudienceClient } from "audience-sdk";'),
+  schemasCompressed: () => compressed('export * from "audience-sdk/schemas";'),
+};
+
+describe("What a user pays in bytes grows by no more than 2 % over what is written in sizes.json", () => {
+  it.each(Object.entries(sizes))("%s", async (name, measure) => {
+    const bound = written[name as keyof typeof written]; // one of its own keys
+
+    expect(await measure()).toBeLessThanOrEqual(bound * 1.02);
+  });
+});
+
+describe("In one file with all that it needs, the package runs", () => {
+  it.each(["esm", "cjs"] as const)("as %s", async (format) => {
+    const outfile = `bundle.${format === "esm" ? "mjs" : "cjs"}`;
+    const [bundle] = await bundled(
+      `import * as sdk from "audience-sdk";
+       import * as mocking from "audience-sdk/mock";
+       import * as schemas from "audience-sdk/schemas";
+       import scenario from "./scenario.cjs";
+       scenario.run({ sdk, mocking, schemas }).then((result) => console.log(JSON.stringify(result)));`,
+      { format, platform: "node" },
+    );
+    await writeFile(join(consumer, outfile), bundle?.contents ?? "");
+    const { stdout, stderr } = await runNode(consumer, outfile);
+
+    expect(stderr).toBe("");
+    expect(JSON.parse(stdout)).toEqual(programs["scenario"]?.expected);
+  });
+});
+
+async function compressed(contents: string): Promise<number> {
+  const [bundle] = await bundled(contents, { format: "esm", platform: "neutral" });
+  return gzipSync(bundle?.contents ?? "", { level: 9 }).length;
+}
+
+/** As a user's bundler takes it in: minified for a page or a worker, as it is for a server. */
+async function bundled(contents: string, options: BuildOptions): Promise<OutputFile[]> {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: consumer },
+    bundle: true,
+    minify: options.platform === "neutral",
+    mainFields: ["module", "main"],
+    conditions: ["import"],
+    target: "es2022",
+    external: ["node:*"],
+    write: false,
+    ...options,
+  });
+  return outputFiles ?? [];
+}
+
+function sum(files: Iterable<readonly [path: string, bytes: number]>): number {
+  return [...files].reduce((total, [, bytes]) => total + bytes, 0);
+}
