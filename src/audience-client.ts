@@ -19,7 +19,6 @@ import { V2Client } from "./v2/v2-client.ts";
  * @throws ConfigurationError naming the option that is wrong.
  */
 export class AudienceClient {
-  readonly #options: ClientOptions;
   readonly #client: OpenClient;
   #v1: V1Client | undefined;
   #v2: V2Client | undefined;
@@ -31,7 +30,6 @@ export class AudienceClient {
   constructor(options: ClientOptions, session: Session);
   constructor(options: ClientOptions = {}, session?: Session) {
     this.#client = openClient(options, session);
-    this.#options = { ...options };
     const { limiter } = this.#client.transport.session;
     this.bulk = createBulk({
       isClosed: () => this.#client.transport.session.isClosed,
@@ -63,7 +61,7 @@ export class AudienceClient {
    * ```
    */
   withOptions(options: ClientOptions): AudienceClient {
-    return createView(viewOptions(this.#options, options), this.#client.transport.session);
+    return createView(viewOptions(this.#client.settings.given, options), this.#client.transport.session);
   }
 
   /** Rejects what still waits, and resolves when what is in flight has ended. Later calls reject. */

@@ -323,7 +323,12 @@ export type AnyAudienceError =
 
 /** Whether a value is an error of this package, of whichever copy or module format. Its `code` then tells which. */
 export function isAudienceError(value: unknown): value is AnyAudienceError {
-  return typeof value === "object" && value !== null && brand in value;
+  try {
+    return typeof value === "object" && value !== null && brand in value;
+  } catch {
+    // A proxy that throws, or was revoked: none of ours.
+    return false;
+  }
 }
 
 /** Writes the end of its call onto an error. For the transport alone. */

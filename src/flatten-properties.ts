@@ -1,6 +1,7 @@
-import { ConfigurationError, ValidationError, type ValidationIssue } from "./errors.ts";
+import { ValidationError, type ValidationIssue } from "./errors.ts";
 import { wrongType } from "./fields/explain.ts";
 import { readJson } from "./fields/read-json.ts";
+import { readOptions } from "./option-checks.ts";
 
 /** How the names of flattened properties are made. */
 export interface FlattenOptions {
@@ -21,24 +22,38 @@ export interface FlattenOptions {
  */
 export function flattenProperties(
   value: object,
-  { separator = "_" }: FlattenOptions = {},
+  options: FlattenOptions = {},
 ): Record<string, string | number | boolean> {
-  if (typeof separator !== "string") throw new ConfigurationError("separator must be a text");
-  const flattening: Flattening = { separator, flat: new Map(), issues: [] };
+  const { separator = "_" } = readOptions(
+    options,
+    allowed,
+    "The options of flattenProperties",
+  ) as FlattenOptions;
+  const flattening: Flattening = { separator, flat: new Map(), issues: [], characters: 0 };
   const { issues } = flattening;
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new ValidationError([{ path: [], code: "invalid_type", message: wrongType("an object", value) }]);
-  }
+  if (typeof value !== "object" || value === null) throw notAnObject(value);
   const copy = readJson(value, (path, message) => issues.push({ path, code: "custom", message }));
+  if (Array.isArray(copy) || (issues.length === 0 && typeof copy !== "object")) throw notAnObject(copy);
   if (issues.length === 0) flatten(copy, [], "", flattening);
   if (issues.length > 0) throw new ValidationError(issues);
   return Object.fromEntries(flattening.flat);
 }
 
+const allowed = { separator: { holds: (value: unknown) => typeof value === "string", words: "a text" } };
+
+// Values in great depth have names of great length: a few MB of input would be GB of names.
+const mostCharacters = 10_000_000;
+
 interface Flattening {
   readonly separator: string;
   readonly flat: Map<string, string | number | boolean>;
   readonly issues: ValidationIssue[];
+  /** Of all names so far. */
+  characters: number;
+}
+
+function notAnObject(value: unknown): ValidationError {
+  return new ValidationError([{ path: [], code: "invalid_type", message: wrongType("an object", value) }]);
 }
 
 function flatten(value: unknown, path: (string | number)[], name: string, flattening: Flattening): void {
@@ -46,6 +61,8 @@ function flatten(value: unknown, path: (string | number)[], name: string, flatte
     const isList = Array.isArray(value);
     for (const [key, item] of Object.entries(value)) {
       const itemName = path.length === 0 ? key : `${name}${flattening.separator}${key}`;
+      flattening.characters += itemName.length;
+      if (flattening.characters > mostCharacters) return refuseLength(flattening);
       flatten(item, [...path, isList ? Number(key) : key], itemName, flattening);
     }
   } else if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
@@ -58,4 +75,11 @@ function flatten(value: unknown, path: (string | number)[], name: string, flatte
       issues.push({ path, code: "custom", message });
     }
   }
+}
+
+/** Once: what is above it stops too. */
+function refuseLength({ issues }: Flattening): void {
+  if (issues.some(({ code }) => code === "too_big")) return;
+  const message = `is nested so deep that its names would have more than ${mostCharacters} characters`;
+  issues.push({ path: [], code: "too_big", message });
 }

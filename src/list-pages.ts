@@ -37,7 +37,7 @@ export function listPages<T>({
   return new Paginator<T>({
     page: asked?.page,
     limit,
-    countedLimit: limit === undefined || longestPage === undefined ? limit : Math.min(limit, longestPage),
+    countedLimit: countedAs(limit, longestPage),
     readAhead: given?.readAhead,
     signal: given?.signal,
     identify,
@@ -53,6 +53,11 @@ export function listPages<T>({
   });
 }
 
+/** What the service counts of a limit. One that is no number is refused with the page, and never touched here. */
+function countedAs(limit: number | undefined, longestPage: number | undefined): number | undefined {
+  return typeof limit === "number" && longestPage !== undefined ? Math.min(limit, longestPage) : limit;
+}
+
 /** A page that nobody has asked for yet steps behind calls that somebody waits for. */
 function priorityOf({ priority }: ListOptions, isReadAhead: boolean): number | undefined {
   return isReadAhead ? Math.min((priority ?? defaultPriority) + 1, lastPriority) : priority;
@@ -60,9 +65,9 @@ function priorityOf({ priority }: ListOptions, isReadAhead: boolean): number | u
 
 /** What is given, read once; undefined if it is no object, or one that cannot be read. */
 function copyOf<T extends object>(value: unknown): Partial<T> | undefined {
-  if (value !== undefined && (typeof value !== "object" || value === null || Array.isArray(value)))
-    return undefined;
   try {
+    if (value !== undefined && (typeof value !== "object" || value === null || Array.isArray(value)))
+      return undefined;
     return { ...(value as T | undefined) };
   } catch {
     return undefined;

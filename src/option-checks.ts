@@ -20,7 +20,9 @@ export const rules = {
   },
   function: { holds: (value) => typeof value === "function", words: "a function" },
   object: {
-    holds: (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+    // Bytes are an object with millions of keys.
+    holds: (value) =>
+      typeof value === "object" && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value),
     words: "an object",
   },
   durationMs: {
@@ -45,11 +47,26 @@ export const rules = {
     isNumeric: true,
   },
   signal: {
-    holds: (value) =>
-      typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value,
+    holds: isSignal,
     words: "an AbortSignal",
   },
 } as const satisfies Record<string, OptionRule>;
+
+/** By its shape: a polyfilled signal, or one of another realm, is a signal too. */
+function isSignal(value: unknown): boolean {
+  try {
+    return (
+      typeof value === "object" &&
+      value !== null &&
+      "aborted" in value &&
+      "addEventListener" in value &&
+      typeof value.addEventListener === "function"
+    );
+  } catch {
+    // A proxy that throws is none.
+    return false;
+  }
+}
 
 /**
  * The options that are given, each read once and checked by its rule. An unknown name is an error too: a typing error
@@ -60,25 +77,30 @@ export function readOptions(
   allowed: Readonly<Record<string, OptionRule>>,
   place: string,
 ): Readonly<Record<string, unknown>> {
-  if (!rules.object.holds(options))
-    throw new ConfigurationError(`${place} must be an object, not ${kindOf(options)}.`);
-  const given: Record<string, unknown> = {};
-  // True: the rule has just found an object.
-  for (const [name, value] of entriesOf(options as object, place)) {
-    if (value === undefined) continue;
-    const rule = Object.hasOwn(allowed, name) ? allowed[name] : undefined;
-    if (!rule) throw new ConfigurationError(unknownOption(name, Object.keys(allowed), place));
-    if (!rule.holds(value))
-      throw new ConfigurationError(`${name} must be ${rule.words}, not ${wrongValue(value, rule)}.`);
-    given[name] = value;
-  }
-  return given;
+  return readGuarded(place, () => {
+    if (!rules.object.holds(options))
+      throw new ConfigurationError(`${place} must be an object, not ${kindOf(options)}.`);
+    const given: Record<string, unknown> = {};
+    // True: the rule has just found an object.
+    for (const [name, value] of Object.entries(options as object)) {
+      if (value === undefined) continue;
+      const rule = Object.hasOwn(allowed, name) ? allowed[name] : undefined;
+      if (!rule) throw new ConfigurationError(unknownOption(name, Object.keys(allowed), place));
+      const holds = readGuarded(name, () => rule.holds(value));
+      if (!holds)
+        throw new ConfigurationError(`${name} must be ${rule.words}, not ${wrongValue(value, rule)}.`);
+      given[name] = value;
+    }
+    return given;
+  });
 }
 
-function entriesOf(options: object, place: string): [string, unknown][] {
+/** What `read` gives; where a getter or a proxy throws, an error of ours that does not show what was thrown. */
+export function readGuarded<T>(place: string, read: () => T): T {
   try {
-    return Object.entries(options);
-  } catch {
+    return read();
+  } catch (error) {
+    if (error instanceof ConfigurationError) throw error;
     throw new ConfigurationError(`${place} cannot be read: a getter or a proxy throws.`);
   }
 }
@@ -99,5 +121,6 @@ function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
   if (value === "") return "an empty text";
+  if (ArrayBuffer.isView(value)) return "binary data";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

@@ -1,6 +1,6 @@
 import { readBaseUrl } from "./base-url.ts";
 import { ConfigurationError } from "./errors.ts";
-import { readOptions, rules, type OptionRule } from "./option-checks.ts";
+import { readGuarded, readOptions, rules, type OptionRule } from "./option-checks.ts";
 import type { RateLimiterOptions } from "./rate-limiter/options.ts";
 import { processLimiter } from "./rate-limiter/process-limiter.ts";
 import { RateLimiter } from "./rate-limiter/rate-limiter.ts";
@@ -60,6 +60,8 @@ export interface ClientOptions {
 
 /** A client's options, checked. What one family needs and misses is only missed when that family is used. */
 export interface ClientSettings {
+  /** What was given, without the environment: for other views of the client. */
+  readonly given: ClientOptions;
   readonly baseUrl: string | undefined;
   readonly baseUrlV2: string | undefined;
   readonly apiKey: KeySource | undefined;
@@ -124,7 +126,8 @@ const boundsAllowed = { maxWaitMs: rules.waitMs, maxQueued: rules.count };
 /** Reads options and environment. Throws a `ConfigurationError` that names what is wrong, and never shows a value. */
 export function readClientOptions(options: unknown, redactor: Redactor): ClientSettings {
   // The rules find each value to be what ClientOptions says.
-  const o: ClientOptions = { ...fromEnvironment(), ...readOptions(options, allowed, "The client's options") };
+  const given: ClientOptions = readOptions(options, allowed, "The client's options");
+  const o: ClientOptions = { ...fromEnvironment(), ...given };
   refuseBrowser(o);
   const hooks: Hooks = readOptions(o.hooks ?? {}, hooksAllowed, "hooks");
   const url = (value: string | undefined, name: string) =>
@@ -134,6 +137,7 @@ export function readClientOptions(options: unknown, redactor: Redactor): ClientS
   const { limiter, maxWaitMs, maxQueued } = readLimiter(o.rateLimiter);
   const now = () => performance.now();
   return {
+    given,
     baseUrl: url(o.baseUrl, "baseUrl"),
     baseUrlV2: url(o.baseUrlV2, "baseUrlV2"),
     apiKey: key(o.apiKey, "apiKey"),
@@ -194,8 +198,10 @@ function keepsTheLimiter(
 ): option is Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued"> | undefined {
   if (option === undefined) return true;
   if (option === false || isLimiter(option)) return false;
-  return Object.entries(option).every(
-    ([name, value]) => value === undefined || name === "maxWaitMs" || name === "maxQueued",
+  return readGuarded("rateLimiter", () =>
+    Object.entries(option).every(
+      ([name, value]) => value === undefined || name === "maxWaitMs" || name === "maxQueued",
+    ),
   );
 }
 
@@ -213,7 +219,7 @@ export function viewOptions(own: ClientOptions, options: ClientOptions): ClientO
 
 /** By its methods: the limiter of the CommonJS build is no instance of the ESM build's class. */
 function isLimiter(option: RateLimiter | RateLimiterOptions): option is RateLimiter {
-  return "take" in option && typeof option.take === "function";
+  return readGuarded("rateLimiter", () => "take" in option && typeof option.take === "function");
 }
 
 function isLogger(value: unknown): boolean {

@@ -1,5 +1,7 @@
 import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
+import { readGuarded } from "../option-checks.ts";
 import { readIssues } from "../validate.ts";
+import { wordsOf } from "../words-of.ts";
 import { RowSource } from "./rows.ts";
 
 const wanted = "The check of bulk.check must give what a schema's safeParse gives: { success, error }";
@@ -49,11 +51,16 @@ function issuesOf<Row>(
   let result: unknown;
   try {
     result = check(row, index);
+    // Refused below; what it rejects with later belongs to nobody.
+    if (result instanceof Promise) result.catch(() => undefined);
   } catch (error) {
     if (error instanceof ValidationError) return error.issues;
-    const reason = error instanceof Error ? error.message : String(error);
-    return [{ path: [], code: "unreadable", message: `the row cannot be checked: ${reason}` }];
+    return [{ path: [], code: "unreadable", message: `the row cannot be checked: ${wordsOf(error)}` }];
   }
+  return readGuarded("What the check of bulk.check gives", () => issuesIn(result));
+}
+
+function issuesIn(result: unknown): readonly ValidationIssue[] | undefined {
   if (typeof result !== "object" || result === null || !("success" in result)) {
     throw new ConfigurationError(`${wanted}.`);
   }
@@ -61,7 +68,11 @@ function issuesOf<Row>(
   // What stands in `error` is looked at before it is taken for what a schema gives.
   const { error } = result as { error?: Parameters<typeof readIssues>[0] | ValidationError };
   if (error instanceof ValidationError) return error.issues;
-  if (!Array.isArray(error?.issues))
+  if (!Array.isArray(error?.issues) || !error.issues.every(isIssue))
     throw new ConfigurationError(`${wanted}, where \`error\` holds \`issues\`.`);
   return readIssues(error);
+}
+
+function isIssue(issue: unknown): boolean {
+  return typeof issue === "object" && issue !== null && "path" in issue && Array.isArray(issue.path);
 }

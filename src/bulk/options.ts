@@ -1,6 +1,6 @@
 import type { Checkpoint } from "./checkpoint.ts";
 import type { BulkProgress } from "./result.ts";
-import { readOptions, rules } from "../option-checks.ts";
+import { readOptions, rules, type OptionRule } from "../option-checks.ts";
 
 /** Options of `audience.bulk`. */
 export interface BulkOptions<Row> {
@@ -23,12 +23,18 @@ export interface BulkOptions<Row> {
   stopWhen?: ((error: unknown) => boolean) | undefined;
 }
 
+const isCheckpoint: OptionRule = {
+  holds: (value) =>
+    typeof value === "object" && value !== null && "open" in value && typeof value.open === "function",
+  words: "a Checkpoint, as fileCheckpoint(path) of audience-sdk/checkpoint gives",
+};
+
 const allowed = {
   concurrency: rules.positiveCount,
   signal: rules.signal,
   total: rules.count,
   key: rules.function,
-  checkpoint: rules.object,
+  checkpoint: isCheckpoint,
   onProgress: rules.function,
   stopWhen: rules.function,
 };

@@ -1,6 +1,7 @@
 import { ValidationError } from "../errors.ts";
 import { sha256 } from "./hash.ts";
 import { KeySet } from "./key-set.ts";
+import { wordsOf } from "../words-of.ts";
 import type { BulkOptions } from "./options.ts";
 
 /** A row's name; with the error, where it cannot be had and its index stands in. */
@@ -52,13 +53,20 @@ function checkKey(key: unknown): string {
   throw rowError(`the key function must give a text that is not empty; for this row it gave ${kind}`);
 }
 
+const mostValues = 1_000_000;
+
 function textOf(row: unknown): string {
   try {
-    return JSON.stringify(row) ?? typeof row;
+    let values = 0;
+    // One object that stands in a row a billion times would be written for ever.
+    const counted = (_: string, value: unknown) => {
+      if (++values > mostValues) throw new RangeError(`it holds more than ${mostValues} values`);
+      return value;
+    };
+    return JSON.stringify(row, counted) ?? typeof row;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
     throw rowError(
-      `the row cannot be written as JSON (${reason}), so it needs a name from the option \`key\``,
+      `the row cannot be written as JSON (${wordsOf(error)}), so it needs a name from the option \`key\``,
     );
   }
 }

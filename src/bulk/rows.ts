@@ -1,4 +1,5 @@
 import { ConfigurationError } from "../errors.ts";
+import { readGuarded } from "../option-checks.ts";
 
 /** Rows of any number, in an array or any other iterable. */
 export type BulkRows<Row> = Iterable<Row> | AsyncIterable<Row>;
@@ -13,20 +14,19 @@ export class RowSource<Row> {
   #isReading = false;
 
   constructor(rows: unknown) {
-    if (
-      typeof rows !== "object" ||
-      rows === null ||
-      !(Symbol.asyncIterator in rows || Symbol.iterator in rows)
-    ) {
-      throw new ConfigurationError(
-        "The rows of bulk must be an array, or any other iterable or async iterable.",
-      );
-    }
+    const counts = readGuarded("The rows of bulk", () => {
+      if (!isIterable(rows)) {
+        throw new ConfigurationError(
+          "The rows of bulk must be an array, or any other iterable or async iterable.",
+        );
+      }
+      const { length, size } = rows as { length?: unknown; size?: unknown };
+      return [length, size];
+    });
     // It has the method of an iterable; what that gives is the caller's to type.
     this.#rows = rows as BulkRows<Row>;
-    const { length, size } = rows as { length?: unknown; size?: unknown };
     // True: a safe integer is a number.
-    this.length = [length, size].find((count) => Number.isSafeInteger(count)) as number | undefined;
+    this.length = counts.find((count) => Number.isSafeInteger(count)) as number | undefined;
   }
 
   /** Rejects with what the caller's iterable throws. */
@@ -55,6 +55,12 @@ export class RowSource<Row> {
     // The row that it hangs on belongs to nobody any more, and so does an error in cleaning up behind it.
     else cleaning.catch(() => undefined);
   }
+}
+
+function isIterable(rows: unknown): boolean {
+  return (
+    typeof rows === "object" && rows !== null && (Symbol.asyncIterator in rows || Symbol.iterator in rows)
+  );
 }
 
 function begin<Row>(rows: BulkRows<Row>): Iterator<Row> | AsyncIterator<Row> {

@@ -60,7 +60,7 @@ const FieldObject = core.$constructor<z.ZodObject, z.core.$ZodObjectDef>(
       try {
         return read(payload, context);
       } catch (error) {
-        const issue = findUnreadable(input);
+        const issue = findUnreadable(input, Object.keys(schema.shape));
         // Not the input's doing: an error thrown by a check that somebody added.
         if (issue === undefined) throw error;
         payload.issues.push(issue);

@@ -5,19 +5,39 @@ export const unreadableRule = "cannot be read: reading it threw an error";
 
 /**
  * An issue at the first key of `input` whose reading throws, or at `input` itself where not even its keys can be read;
- * nothing where all of it can be read.
+ * nothing where all of it can be read. `names` are keys that may be asked for beside its own.
  */
-export function findUnreadable(input: unknown): z.core.$ZodRawIssue | undefined {
+export function findUnreadable(
+  input: unknown,
+  names: readonly string[] = [],
+): z.core.$ZodRawIssue | undefined {
   if (typeof input !== "object" || input === null) return undefined;
   let at: string | undefined;
   try {
-    Object.getOwnPropertySymbols(input);
+    Reflect.ownKeys(input);
+    Object.getPrototypeOf(input);
     Object.prototype.toString.call(input);
-    for (at in input) Reflect.get(input, at);
+    for (at in input) readKey(input, at);
+    for (at of names) readKey(input, at);
     return undefined;
   } catch {
-    const path = at === undefined ? [] : [Array.isArray(input) ? Number(at) : at];
+    const path = at === undefined ? [] : [isArray(input) ? Number(at) : at];
     // `continue: false` keeps rules over several fields from reading it again.
     return { code: "custom", input: undefined, path, message: unreadableRule, continue: false };
+  }
+}
+
+function readKey(input: object, key: string): void {
+  Reflect.has(input, key);
+  Reflect.getOwnPropertyDescriptor(input, key);
+  Reflect.get(input, key);
+}
+
+function isArray(input: object): boolean {
+  try {
+    return Array.isArray(input);
+  } catch {
+    // A revoked proxy.
+    return false;
   }
 }

@@ -1,5 +1,6 @@
 import { AbortError, ConfigurationError, showCaller } from "../errors.ts";
 import { onAbort } from "../on-abort.ts";
+import { rules } from "../option-checks.ts";
 import type { PageSource } from "./page-source.ts";
 import { takeStep, type Progress, type Step } from "./step.ts";
 
@@ -172,13 +173,7 @@ function checkOptions({ readAhead, signal }: PageSource<unknown>): void {
 
 /** By its shape: a polyfilled signal, or one of another realm, is a signal too. */
 function isSignal(value: unknown): value is AbortSignal {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "aborted" in value &&
-    "addEventListener" in value &&
-    typeof value.addEventListener === "function"
-  );
+  return rules.signal.holds(value);
 }
 
 function show(value: unknown): string {

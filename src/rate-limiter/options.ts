@@ -1,5 +1,6 @@
 import { ConfigurationError, type RateLimitWindow } from "../errors.ts";
 import { DOCUMENTED_WINDOWS } from "../limits.ts";
+import { readGuarded, rules } from "../option-checks.ts";
 import { readSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
 import type { RateLimitStore } from "./store.ts";
 
@@ -33,6 +34,10 @@ const names = ["windows", "maxWaitMs", "maxQueued", "store", "snapshot", "clock"
 
 /** Checks the options; a bad one is a `ConfigurationError` that names it. */
 export function readOptions(options: unknown): RateLimiterSettings {
+  return readGuarded("RateLimiter: an option", () => readSettings(options));
+}
+
+function readSettings(options: unknown): RateLimiterSettings {
   if (!isRecord(options)) throw new ConfigurationError("RateLimiter: the options must be one object.");
   const unknown = Object.keys(options).filter((name) => !names.includes(name));
   if (unknown.length > 0) {
@@ -54,7 +59,8 @@ function readWindows(windows: unknown): RateLimitWindow[] {
   if (!Array.isArray(windows) || windows.length === 0) {
     throw new ConfigurationError("`windows` must be a list of at least one { limit, intervalMs }.");
   }
-  return windows.map((window: unknown, index) => {
+  // Not `map`, which would pass over holes, however many.
+  return Array.from(windows, (window: unknown, index) => {
     const { limit, intervalMs } = isRecord(window) ? window : {};
     if (typeof limit !== "number" || !Number.isInteger(limit) || limit < 1) {
       throw new ConfigurationError(`\`windows[${index}].limit\` must be an integer from 1.`);
@@ -91,6 +97,8 @@ function readClock(clock: unknown): () => number {
   if (clock === undefined) return () => performance.now();
   if (isFunction(clock)) {
     const read = clock();
+    // A clock that is an async function is refused; what it rejects with later belongs to nobody.
+    if (read instanceof Promise) read.catch(() => undefined);
     // It has just given a number.
     if (typeof read === "number" && Number.isFinite(read)) return clock as () => number;
   }
@@ -104,5 +112,5 @@ function isFunction(value: unknown): value is () => unknown {
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
+  return rules.object.holds(value);
 }

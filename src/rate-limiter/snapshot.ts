@@ -79,10 +79,10 @@ export function readSnapshot(value: unknown): RateLimiterSnapshot {
   if (version !== 1) refuse(".version", "1");
   if (!isTime(takenAt)) refuse(".takenAt", "a time of day in milliseconds");
   const isInReach = (time: unknown): time is number => isTime(time) && time <= takenAt + furthestAheadMs;
-  if (!Array.isArray(answeredAt) || !answeredAt.every(isInReach)) {
+  if (!isListOf(answeredAt, isInReach)) {
     refuse(".answeredAt", "a list of times of day in milliseconds, none of them far after `takenAt`");
   }
-  if (ids !== undefined && !isListOfTexts(ids, answeredAt.length)) {
+  if (ids !== undefined && !(isListOf(ids, isText) && ids.length === answeredAt.length)) {
     refuse(".ids", "a list of texts, one for each of `answeredAt`");
   }
   if (pausedUntil !== undefined && !isInReach(pausedUntil)) {
@@ -99,8 +99,15 @@ export function readSnapshot(value: unknown): RateLimiterSnapshot {
   };
 }
 
-function isListOfTexts(value: unknown, length: number): value is string[] {
-  return Array.isArray(value) && value.length === length && value.every((text) => typeof text === "string");
+/** Not by `every`, which would pass over holes, however many. */
+function isListOf<Item>(value: unknown, holds: (item: unknown) => item is Item): value is Item[] {
+  if (!Array.isArray(value)) return false;
+  for (const item of value) if (!holds(item)) return false;
+  return true;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
 }
 
 function isTime(value: unknown): value is number {

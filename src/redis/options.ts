@@ -37,12 +37,7 @@ const defaults: RedisRateLimitStoreSettings = {
 
 /** Checks the options; a bad one is a `TypeError` that names it. */
 export function readOptions(options: RedisRateLimitStoreOptions): RedisRateLimitStoreSettings {
-  if (typeof options !== "object" || options === null) refuse("the options", "one object");
-  const unknown = Object.keys(options).find((name) => !(name in defaults));
-  if (unknown !== undefined)
-    refuse(`\`${unknown}\``, `left out: there are ${Object.keys(defaults).join(", ")}`);
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  const settings: RedisRateLimitStoreSettings = { ...defaults, ...given };
+  const settings = readGiven(options);
   const { key, onUnavailable, localShare, leaseMs } = settings;
   // A key that begins with "}" would put the two names into different hash slots.
   if (typeof key !== "string" || key === "" || key.startsWith("}")) {
@@ -54,6 +49,24 @@ export function readOptions(options: RedisRateLimitStoreOptions): RedisRateLimit
     refuse("`localShare`", "a number over 0, up to 1");
   if (!isNumber(leaseMs) || leaseMs < 1) refuse("`leaseMs`", "a number of milliseconds from 1");
   return settings;
+}
+
+/** Each option read once, over the defaults. */
+function readGiven(options: RedisRateLimitStoreOptions): RedisRateLimitStoreSettings {
+  if (typeof options !== "object" || options === null) refuse("the options", "one object");
+  const given = entriesOf(options).filter(([, value]) => value !== undefined);
+  const unknown = given.map(([name]) => name).find((name) => !Object.hasOwn(defaults, name));
+  if (unknown !== undefined)
+    refuse(`\`${unknown}\``, `left out: there are ${Object.keys(defaults).join(", ")}`);
+  return { ...defaults, ...Object.fromEntries(given) };
+}
+
+function entriesOf(options: object): [string, unknown][] {
+  try {
+    return Object.entries(options);
+  } catch {
+    return refuse("the options", "readable: a getter or a proxy throws");
+  }
 }
 
 function isNumber(value: unknown): value is number {

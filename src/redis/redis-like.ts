@@ -44,5 +44,10 @@ export function isRedisLike(client: unknown): client is RedisLike {
 }
 
 function hasMethod(client: object, name: string): boolean {
-  return name in client && typeof Reflect.get(client, name) === "function";
+  try {
+    return name in client && typeof Reflect.get(client, name) === "function";
+  } catch {
+    // A proxy that throws is no client.
+    return false;
+  }
 }

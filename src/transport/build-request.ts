@@ -42,7 +42,8 @@ function collect<T>(issues: ValidationIssue[], read: () => T): T | undefined {
   } catch (error) {
     /* v8 ignore next -- @preserve a defect of our own */
     if (!(error instanceof ValidationError)) throw error;
-    issues.push(...error.issues);
+    // One by one: as arguments of one call, a hundred thousand would overflow the stack.
+    for (const issue of error.issues) issues.push(issue);
     return undefined;
   }
 }

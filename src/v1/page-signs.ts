@@ -18,19 +18,23 @@ export function readSigns(body: unknown, itemsHere: number): PageSigns {
   const links = holders.flatMap((holder) => valuesOf(holder, linkHolders)).filter(isJsonObject);
   const signs: PageSigns = {};
   const limits = counts(holders, limitNames).filter((limit) => limit > 0);
-  if (limits.length > 0) signs.limit = Math.min(...limits);
+  if (limits.length > 0) signs.limit = limits.reduce(smaller);
   // `count` may be of this page or of the list: only where it is more than came here, it is the list's.
   const totals = [
     ...counts(holders, totalNames),
     ...counts(holders, countNames).filter((count) => count > itemsHere),
   ];
-  if (totals.length > 0) signs.totalItems = Math.max(...totals);
+  if (totals.length > 0) signs.totalItems = totals.reduce(greater);
   const totalPages = [...counts(holders, pagesNames), ...links.flatMap(lastPageOf)];
-  if (totalPages.length > 0) signs.totalPages = Math.max(...totalPages);
+  if (totalPages.length > 0) signs.totalPages = totalPages.reduce(greater);
   const nexts = [...holders.flatMap(nextsOf), ...links.flatMap(linkedNextsOf)];
   if (nexts.length > 0) signs.hasNextPage = nexts.includes(true);
   return signs;
 }
+
+// Not `Math.max(...counts)`: an answer may hold so many that they overflow the stack as arguments.
+const greater = (one: number, other: number): number => Math.max(one, other);
+const smaller = (one: number, other: number): number => Math.min(one, other);
 
 const wrappers = new Set(["meta", "pagination", "paging", "page", "pageinfo", "paginator", "pager"]);
 const linkHolders = new Set(["links"]);

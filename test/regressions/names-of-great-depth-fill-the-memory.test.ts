@@ -1,0 +1,14 @@
+import { ValidationError } from "audience-sdk";
+import { flattenProperties } from "audience-sdk/schemas";
+import { expect, it } from "vitest";
+import { thrownBy } from "../transport/failure.ts";
+
+it("a hundred thousand values 900 levels down, whose names would take 180 MB, are refused", () => {
+  let value: object = Array.from({ length: 100_000 }, () => 1);
+  for (let level = 0; level < 900; level++) value = { a: value };
+
+  const error = thrownBy(() => flattenProperties(value));
+
+  expect(error).toBeInstanceOf(ValidationError);
+  expect((error as ValidationError).issues).toMatchObject([{ path: [], code: "too_big" }]);
+});
