@@ -1,0 +1,46 @@
+import { AudienceClient, type Fetch } from "audience-sdk";
+import { describe, expect, it } from "vitest";
+
+const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
+const profile = { data: { type: "profile", id: "c-1", attributes: { email: contact.email } } };
+
+/** What a fetch of another implementation gives: all that a Response has, and no instance of this realm's class. */
+function foreign(response: Response): Response {
+  const { status, ok, headers, url, body } = response;
+  // True as far as it is asked for; nothing here is told by its class.
+  return { status, ok, headers, url, body } as Response;
+}
+
+describe("The option `fetch`", () => {
+  it.each([
+    ["of this realm", (response: Response) => response],
+    ["of another implementation", foreign],
+  ])("gives a Response %s, is asked once, and given (url, init) with key and body", async (_whose, of) => {
+    const sent: Parameters<Fetch>[] = [];
+    const audience = new AudienceClient({
+      baseUrl: "https://api.example.com",
+      apiKey: "key-1234567890",
+      rateLimiter: false,
+      fetch: async (...request) => {
+        sent.push(request);
+        return of(Response.json(profile, { status: 201 }));
+      },
+    });
+
+    const { data, response } = await audience.v1.customers.upsert(contact).withResponse();
+
+    expect(data.id).toBe("c-1");
+    expect(response.status).toBe(201);
+    expect(sent).toEqual([
+      [
+        "https://api.example.com/api/v1/customer/create",
+        expect.objectContaining({
+          method: "POST",
+          redirect: "manual",
+          body: JSON.stringify(contact),
+          headers: expect.objectContaining({ "x-api-key": "key-1234567890" }) as unknown,
+        }),
+      ],
+    ]);
+  });
+});
