@@ -3,6 +3,7 @@ import {
   type AddContactResult,
   type ContactGroup,
   type EventResult,
+  type Page,
   type Profile,
 } from "audience-sdk";
 import { describe, expectTypeOf, it } from "vitest";
@@ -169,5 +170,18 @@ describe("A call's result", () => {
       expectTypeOf(page.items).toExtend<readonly Profile[]>();
     expectTypeOf(customers.list().toArray({ max: 5 })).resolves.toEqualTypeOf<Profile[]>();
     expectTypeOf((await contactGroups.list()).hasNextPage).toEqualTypeOf<boolean>();
+    expectTypeOf(customers.list()).resolves.toEqualTypeOf<Page<Profile>>();
+    const page = await customers.list();
+    expectTypeOf(page.nextPage()).resolves.toEqualTypeOf<Page<Profile>>();
+    for await (const profile of page) expectTypeOf(profile).toEqualTypeOf<Profile>();
+  });
+
+  it("is of many answers, for a list, and so has no one response", () => {
+    // @ts-expect-error
+    void customers.list().withResponse();
+    // @ts-expect-error it is awaited, or iterated with `for await`
+    for (const profile of customers.list()) void profile;
+    // @ts-expect-error
+    void customers.list().items;
   });
 });
