@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setup } from "../../package/setup.ts";
 
 /** Clients of other services, each installed as a user would. */
-export const peers = [
+const peers = [
   "@octokit/core",
   "@slack/web-api",
   "openai",
