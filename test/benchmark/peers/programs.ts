@@ -25,7 +25,7 @@ export const own: Program[] = [
 /** Of these the floor is taken: the same, in one file, without what is not used. */
 export const bundled: Program[] = own.map(({ name, ...rest }) => ({ ...rest, name: `${name}, in one file` }));
 
-export const dependencies: Program[] = ["ky", "p-retry", "bottleneck/light.js", "zod", "zod/v4/core"].map(
+export const dependencies: Program[] = ["ky", "p-retry", "bottleneck/lib/Sync.js", "zod", "zod/v4/core"].map(
   (name) => ({
     name: `import ${name}`,
     from: "audience-sdk",
