@@ -76,7 +76,8 @@ async function serve(
 
 async function toRequest(incoming: IncomingMessage, signal: AbortSignal): Promise<Request> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of incoming) if (piece instanceof Uint8Array) pieces.push(piece);
+  // True: no encoding is set, so that it gives bytes.
+  for await (const piece of incoming as AsyncIterable<Uint8Array>) pieces.push(piece);
   const headers = new Headers();
   // Names and values take turns.
   for (let index = 0; index < incoming.rawHeaders.length; index += 2) {

@@ -30,9 +30,9 @@ export function mswHandlers(mock: MockService, options: MswHandlersOptions = {})
       try {
         return await mock.fetch(url === request.url ? request : new Request(url, request));
       } catch (error) {
-        /* v8 ignore else -- @preserve a defect of the mock itself */
-        if (isConnectionReset(error) || request.signal.aborted) return HttpResponse.error();
-        throw error;
+        /* v8 ignore next -- @preserve a defect of the mock itself */
+        if (!isConnectionReset(error) && !request.signal.aborted) throw error;
+        return HttpResponse.error();
       }
     }),
   );

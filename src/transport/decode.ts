@@ -58,9 +58,9 @@ function readValue<Body, Output>(
   try {
     return endpoint.read({ status, body: body === undefined ? text || undefined : body.value }, sent);
   } catch (error) {
-    /* v8 ignore else -- @preserve a defect of our own */
-    if (error instanceof UnreadableAnswer) throw unexpected(error.message);
-    throw error;
+    /* v8 ignore next -- @preserve a defect of our own */
+    if (!(error instanceof UnreadableAnswer)) throw error;
+    throw unexpected(error.message);
   }
 }
 

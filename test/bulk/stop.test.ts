@@ -126,7 +126,7 @@ describe("A run ends with what every other row would meet too", () => {
 
   it("a row that throws nothing at all has failed, and ends nothing", async () => {
     const { audience } = setting();
-    const call = () => Promise.reject(undefined as unknown as Error);
+    const call = (): Promise<void> => Promise.reject(undefined);
 
     const { results, error } = await endOf(audience.bulk(rows(2), call, { concurrency: 1 }));
 
