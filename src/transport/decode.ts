@@ -13,7 +13,7 @@ import {
 } from "../errors.ts";
 import { UnreadableAnswer } from "../unreadable-answer.ts";
 import { jsonDepth } from "./json-depth.ts";
-import type { Redactor } from "./redact.ts";
+import { gramLength, type Redactor } from "./redact.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import type { Exchange } from "./send.ts";
 
@@ -113,7 +113,9 @@ function shownBody({ text, isTooLarge, failure }: Exchange, redactor: Redactor):
   const isWhole = !isTooLarge && failure === undefined && text.length <= shownBodyLength;
   // What is nested deeper would overflow the stack of whoever logs the error.
   const json = isWhole && jsonDepth(text) <= shownDepth ? parseJson(text) : undefined;
-  return json ? redactor.json(json.value) : redactor.text(text).slice(0, shownBodyLength);
+  if (json) return redactor.json(json.value);
+  // Of ten megabytes only what is shown is searched; a little more, for a stretch of a key that begins inside it.
+  return redactor.text(text.slice(0, shownBodyLength + gramLength)).slice(0, shownBodyLength);
 }
 
 function parseJson(text: string): { value: unknown } | undefined {

@@ -1,11 +1,18 @@
-/** How deep the arrays and objects of a JSON text are nested. Of a text that is no JSON it says nothing. */
+/**
+ * How deep the arrays and objects of a JSON text are nested. Of a text that is no JSON it says nothing, but it says so
+ * in one walk: a pattern would begin anew at each quotation mark of a text that never ends.
+ */
 export function jsonDepth(text: string): number {
   let depth = 0;
   let deepest = 0;
-  // Texts are skipped whole: a bracket inside one opens nothing.
-  for (const [part] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{]|[\]}]/g)) {
-    if (part === "[" || part === "{") deepest = Math.max(deepest, ++depth);
-    else if (part === "]" || part === "}") depth--;
+  // Inside a text a bracket opens nothing.
+  let isInText = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === '"') isInText = !isInText;
+    else if (isInText) at += character === "\\" ? 1 : 0;
+    else if (character === "[" || character === "{") deepest = Math.max(deepest, ++depth);
+    else if (character === "]" || character === "}") depth--;
   }
   return deepest;
 }

@@ -1,4 +1,5 @@
-const gramLength = 8;
+/** The longest stretch of a key that is looked for. */
+export const gramLength = 8;
 const mask = "[redacted]";
 /** What is on its way may still be echoed. More than these would be felt: a token of 1,500 letters has as many stretches. */
 const rememberedKeys = 100;
