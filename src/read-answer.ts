@@ -1,14 +1,18 @@
-import type * as z from "zod";
+import { ValidationError } from "./errors.ts";
+import type { Field, ValueOf } from "./fields/field.ts";
 import { UnreadableAnswer } from "./unreadable-answer.ts";
-import { readIssues } from "./validate.ts";
+import { validate } from "./validate.ts";
 
 const shownIssues = 3;
 
-/** An answer's body, once its schema has found in it what is needed. Unknown fields are kept. */
-export function readAnswer<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
-  const result = schema.safeParse(body);
-  if (result.success) return result.data;
-  const issues = readIssues(result.error).slice(0, shownIssues);
-  const problems = issues.map(({ path, message }) => `${path.join(".") || "the body"}: ${message}`);
-  throw new UnreadableAnswer(`its body is not what is documented: ${problems.join("; ")}`);
+/** An answer's body, once its definition has found in it what is needed. Unknown fields are kept. */
+export function readAnswer<F extends Field>(field: F, body: unknown): ValueOf<F> {
+  try {
+    return validate(field, body);
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    const issues = error.issues.slice(0, shownIssues);
+    const problems = issues.map(({ path, message }) => `${path.join(".") || "the body"}: ${message}`);
+    throw new UnreadableAnswer(`its body is not what is documented: ${problems.join("; ")}`);
+  }
 }

@@ -1,31 +1,49 @@
-import type * as z from "zod";
-
 import { ValidationError, type ValidationIssue } from "./errors.ts";
+import type { Field, FoundIssue, Payload, ValueOf } from "./fields/field.ts";
+import { readField } from "./fields/read-field.ts";
 import { unreadableRule } from "./fields/unreadable.ts";
 
 /**
- * The input as its schema reads it, or a `ValidationError` that holds every problem at once. Whatever the input does
- * while it is read (a getter, a proxy that throws), the error is a `ValidationError`, and the input is unchanged.
+ * The input as its definition reads it, or a `ValidationError` that holds every problem at once. Whatever the input
+ * does while it is read (a getter, a proxy that throws), the error is a `ValidationError`, and the input is unchanged.
  */
-export function validate<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+export function validate<F extends Field>(field: F, input: unknown): ValueOf<F> {
+  const payload: Payload = { value: input, issues: [] };
   let issues: ValidationIssue[];
   try {
-    const result = schema.safeParse(input);
-    if (result.success) return result.data;
-    issues = readIssues(result.error);
+    readField(field, payload);
+    issues = payload.issues.map(inWords);
   } catch {
     issues = [{ path: [], code: "custom", message: unreadableRule }];
   }
-  throw new ValidationError(issues);
+  if (issues.length > 0) throw new ValidationError(issues);
+  // True: the value is what the field takes, as nothing was found wrong with it.
+  return payload.value as ValueOf<F>;
+}
+
+function inWords(issue: FoundIssue): ValidationIssue {
+  const message = issue.message ?? issue.explain?.(issue) ?? "is not what it should be";
+  return { path: issue.path ?? [], code: issue.code, message };
+}
+
+/** What a zod schema found. */
+interface SchemaError {
+  readonly issues: readonly {
+    readonly path: readonly PropertyKey[];
+    readonly code: string;
+    readonly message: string;
+    /** Of an issue with the code `unrecognized_keys`. */
+    readonly keys?: readonly string[];
+  }[];
 }
 
 /** The issues of a zod error, each with one field as its path, as `ValidationError` holds them. */
-export function readIssues(error: z.core.$ZodError): ValidationIssue[] {
+export function readIssues(error: SchemaError): ValidationIssue[] {
   return error.issues.flatMap((issue): ValidationIssue[] => {
     const path = issue.path.map((key) => (typeof key === "symbol" ? String(key) : key));
     const { code, message } = issue;
     // Our own objects give each unknown key an issue; a zod object that somebody has put in gives one for all.
-    if (code === "unrecognized_keys" && path.at(-1) !== issue.keys[0]) {
+    if (code === "unrecognized_keys" && issue.keys && path.at(-1) !== issue.keys[0]) {
       return issue.keys.map((key) => ({ path: [...path, key], code, message }));
     }
     // A union of kinds (a text or a number) is a type, and its message says which.

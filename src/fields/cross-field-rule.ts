@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type { Payload, Rule } from "./field.ts";
 
 /** What a rule over several fields found wrong. */
 export interface Breach {
@@ -7,28 +7,24 @@ export interface Breach {
 }
 
 /**
- * A rule over several fields of an object, as a zod check. It runs even where single fields are wrong, so that all
+ * A rule over several fields of an object, as a rule of that object. It is judged even where single fields are wrong, so that all
  * problems are reported at once; it therefore gets the fields as they came, of any type.
  */
-export function crossFieldRule(
-  findBreaches: (fields: Record<string, unknown>) => Breach[],
-): z.core.$ZodCheck<object> {
+export function crossFieldRule(findBreaches: (fields: Record<string, unknown>) => Breach[]): Rule {
   return {
-    _zod: {
-      def: { check: "custom", when: isObject },
-      onattach: [],
-      check: (payload) => {
-        // True: `when` has let only objects through.
-        for (const breach of findBreaches(payload.value as Record<string, unknown>)) {
-          payload.issues.push({ code: "custom", input: undefined, continue: true, ...breach });
-        }
-      },
+    def: { check: "custom" },
+    when: isObject,
+    judge: ({ value, issues }) => {
+      // True: `when` has let only objects through.
+      for (const breach of findBreaches(value as Record<string, unknown>)) {
+        issues.push({ code: "custom", input: undefined, continue: true, ...breach });
+      }
     },
   };
 }
 
 /** Not where the input itself was refused: then there are no fields. */
-function isObject(payload: z.core.ParsePayload): boolean {
+function isObject(payload: Payload): boolean {
   const { value, issues } = payload;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   return !issues.some((issue) => (issue.path ?? []).length === 0 && issue.code === "invalid_type");

@@ -1,9 +1,8 @@
-import * as z from "zod";
-
 import { isDay } from "./day.ts";
 import { wrongType } from "./explain.ts";
+import type { FreeField, JsonSchema } from "./field.ts";
+import { free } from "./free.ts";
 import { isDate } from "./is-date.ts";
-import { shownAs } from "./json-schema.ts";
 
 const timePattern =
   /^T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d+)?)?(?:Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?$/;
@@ -16,7 +15,7 @@ function isDateTime(text: string): boolean {
 }
 
 /** A date-time as text, or a valid `Date`, which is sent as ISO 8601 in UTC (`consent.createdAt`). */
-export function dateTime(): z.ZodType<string | Date, string | Date> {
+export function dateTime(): FreeField<string | Date> {
   return moment(isDateTime, "must be an ISO 8601 date-time, such as 2026-01-31T09:30:00Z, or a valid Date", {
     type: "string",
     format: "date-time",
@@ -24,7 +23,7 @@ export function dateTime(): z.ZodType<string | Date, string | Date> {
 }
 
 /** A date-time or a day as text, or a valid `Date` (`createdAt` of a v2 contact). */
-export function dayOrDateTime(): z.ZodType<string | Date, string | Date> {
+export function dayOrDateTime(): FreeField<string | Date> {
   return moment(
     (text) => isDay(text) || isDateTime(text),
     "must be an ISO 8601 day or date-time, such as 2026-01-31 or 2026-01-31T09:30:00Z, or a valid Date",
@@ -40,25 +39,17 @@ export function dayOrDateTime(): z.ZodType<string | Date, string | Date> {
 function moment(
   isValid: (text: string) => boolean,
   message: string,
-  shown: z.core.JSONSchema.BaseSchema,
-): z.ZodType<string | Date, string | Date> {
-  const schema = z.unknown().check((payload) => {
-    const { value } = payload;
-    if (typeof value === "string") {
-      if (!isValid(value))
-        payload.issues.push({ code: "invalid_format", format: "datetime", input: value, message });
-    } else if (!isDate(value)) {
-      const typeMessage = wrongType("a date-time", value);
-      payload.issues.push({ code: "invalid_type", expected: "string", input: value, message: typeMessage });
-    } else if (Number.isNaN(value.getTime())) {
-      payload.issues.push({
-        code: "invalid_type",
-        expected: "date",
-        input: value,
-        message: `${message}; this one is invalid`,
-      });
+  shown: JsonSchema,
+): FreeField<string | Date> {
+  return free(({ value: input, issues }) => {
+    if (typeof input === "string") {
+      if (!isValid(input)) issues.push({ code: "invalid_format", format: "datetime", input, message });
+    } else if (!isDate(input)) {
+      issues.push({ code, expected: "string", input, message: wrongType("a date-time", input) });
+    } else if (Number.isNaN(input.getTime())) {
+      issues.push({ code, expected: "date", input, message: `${message}; this one is invalid` });
     }
-  });
-  // True: the check lets only texts and Dates through.
-  return shownAs(schema, shown) as unknown as z.ZodType<string | Date, string | Date>;
+  }, shown);
 }
+
+const code = "invalid_type";

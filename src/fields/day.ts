@@ -1,6 +1,5 @@
-import type * as z from "zod";
-
 import { explain } from "./explain.ts";
+import type { TextField } from "./field.ts";
 import { format } from "./format.ts";
 import { isDate } from "./is-date.ts";
 import { text } from "./text.ts";
@@ -27,9 +26,9 @@ function isLeap(year: number): boolean {
 }
 
 /** A day as text (`dob`, `birthDate`). A `Date` is refused: it has a time zone, so it can mean the day before or after. */
-export function day(): z.ZodString {
-  return text((issue) => (isDate(issue.input) ? dateHasZone : explain(issue))).check(
-    format({ name: "date", pattern: dayPattern, isValid: isDay, message: dayRule }),
+export function day(): TextField {
+  return text([format({ name: "date", pattern: dayPattern, isValid: isDay, message: dayRule })], (issue) =>
+    isDate(issue.input) ? dateHasZone : explain(issue),
   );
 }
 

@@ -1,5 +1,4 @@
-import type * as z from "zod";
-
+import type { Explain, TextField } from "./field.ts";
 import { format } from "./format.ts";
 import { text } from "./text.ts";
 
@@ -16,8 +15,9 @@ export function isEmail(address: string): boolean {
 }
 
 /** An e-mail address; the document asks for no more of it than that it is one ("v1 contact"). */
-export function email(error?: z.core.$ZodErrorMap): z.ZodString {
-  return text(error).check(
-    format({ name: "email", pattern: emailPattern, isValid: isEmail, message: emailRule }),
+export function email(words?: Explain): TextField {
+  return text(
+    [format({ name: "email", pattern: emailPattern, isValid: isEmail, message: emailRule })],
+    words,
   );
 }

@@ -1,5 +1,5 @@
-import type * as z from "zod";
-
+import { countCharacters } from "./count-characters.ts";
+import type { FoundIssue } from "./field.ts";
 import { isDate } from "./is-date.ts";
 import { nameMeant } from "./name-hint.ts";
 
@@ -7,17 +7,18 @@ import { nameMeant } from "./name-hint.ts";
  * What is wrong, in this package's words: the rule, what came instead, and the way out. Given to each schema as
  * its `error`, so that a `safeParse` of one's own reads the same as a `ValidationError`.
  */
-export function explain(issue: z.core.$ZodRawIssue): string | undefined {
+export function explain(issue: FoundIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
-      if (isInput(issue)) return wrongInput(typeNames[issue.expected] ?? issue.expected, issue.input);
-      return wrongType(typeNames[issue.expected] ?? issue.expected, issue.input, isItem(issue));
+      return isInput(issue)
+        ? wrongInput(typeName(issue.expected), issue.input)
+        : wrongType(typeName(issue.expected), issue.input, isItem(issue));
     case "too_small":
       return outOfBounds(issue.origin, "at least", Number(issue.minimum), issue.input);
     case "too_big":
       return outOfBounds(issue.origin, "at most", Number(issue.maximum), issue.input);
     case "invalid_value":
-      return notAmong(issue.values, issue.input, isItem(issue));
+      return notAmong(issue.values ?? [], issue.input, isItem(issue));
     default:
       return undefined;
   }
@@ -53,6 +54,10 @@ const typeNames: Record<string, string> = {
   bigint: "a BigInt",
 };
 
+function typeName(expected = ""): string {
+  return typeNames[expected] ?? expected;
+}
+
 function wrongInput(expected: string, input: unknown): string {
   if (input === undefined) return `required: ${expected}`;
   const way = Array.isArray(input) ? ": each is sent alone; for many, see audience.bulk" : "";
@@ -60,15 +65,20 @@ function wrongInput(expected: string, input: unknown): string {
 }
 
 /** Whether the issue is about the whole input, not one of its fields. */
-function isInput(issue: z.core.$ZodRawIssue): boolean {
+function isInput(issue: FoundIssue): boolean {
   return (issue.path ?? []).length === 0;
 }
 
-function isItem(issue: z.core.$ZodRawIssue): boolean {
+function isItem(issue: FoundIssue): boolean {
   return typeof issue.path?.at(-1) === "number";
 }
 
-function outOfBounds(origin: string, bound: "at least" | "at most", limit: number, input: unknown): string {
+function outOfBounds(
+  origin: string | undefined,
+  bound: "at least" | "at most",
+  limit: number,
+  input: unknown,
+): string {
   if (origin === "string" && typeof input === "string") {
     if (limit === 1) return "must not be empty";
     return `must have ${bound} ${limit} characters, has ${countCharacters(input)}`;
@@ -77,16 +87,6 @@ function outOfBounds(origin: string, bound: "at least" | "at most", limit: numbe
     return `must hold ${bound} ${limit === 1 ? "one item" : `${limit} items`}, holds ${input.length}`;
   }
   return `must be ${bound} ${limit}`;
-}
-
-/** Code points, without an array of them all. */
-function countCharacters(text: string): number {
-  let count = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    if ((text.codePointAt(at) ?? 0) > 0xffff) at += 1;
-    count += 1;
-  }
-  return count;
 }
 
 function notAmong(values: readonly unknown[], input: unknown, isListItem: boolean): string {

@@ -1,6 +1,6 @@
-import type * as z from "zod";
+import type { Rule } from "./field.ts";
 
-/** A rule for a text that code has to judge, with the `format` and `pattern` that `z.toJSONSchema` shows for it. */
+/** A rule for a text that code has to judge, with the `format` and `pattern` that a JSON schema shows for it. */
 export interface Format {
   readonly name: string;
   readonly pattern?: RegExp;
@@ -8,27 +8,14 @@ export interface Format {
   readonly message: string;
 }
 
-/** The rule as a zod check. */
-export function format({ name, pattern, isValid, message }: Format): z.core.$ZodCheck<string> {
+export function format({ name, pattern, isValid, message }: Format): Rule {
   return {
-    _zod: {
-      def: { check: "custom" },
-      onattach: [
-        (schema) => {
-          schema._zod.bag["format"] = name;
-          if (pattern !== undefined) schema._zod.bag["patterns"] = new Set([pattern]);
-        },
-      ],
-      check: (payload) => {
-        if (isValid(payload.value)) return;
-        payload.issues.push({
-          code: "invalid_format",
-          format: name,
-          input: payload.value,
-          message,
-          continue: true,
-        });
-      },
+    def: { check: "custom" },
+    shown: { format: name, ...(pattern && { pattern }) },
+    judge: ({ value: input, issues }) => {
+      // True: a rule of a text is asked for texts alone.
+      if (isValid(input as string)) return;
+      issues.push({ code: "invalid_format", format: name, input, message, continue: true });
     },
   };
 }

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type { FoundIssue, Payload } from "./field.ts";
 
 const isEnumerable = Object.prototype.propertyIsEnumerable;
 
@@ -6,7 +6,7 @@ const isEnumerable = Object.prototype.propertyIsEnumerable;
  * Reports what would be dropped without a word, by zod or by `JSON.stringify`: an own key `__proto__`, and symbols as
  * keys.
  */
-export function refuseHiddenKeys(object: object, payload: z.core.ParsePayload): void {
+export function refuseHiddenKeys(object: object, payload: Payload): void {
   if (Object.hasOwn(object, "__proto__")) {
     payload.issues.push(unknownKey("__proto__", "not accepted as a name: use another"));
   }
@@ -16,6 +16,6 @@ export function refuseHiddenKeys(object: object, payload: z.core.ParsePayload): 
   }
 }
 
-function unknownKey(key: string, message: string): z.core.$ZodRawIssue {
+function unknownKey(key: string, message: string): FoundIssue {
   return { code: "unrecognized_keys", keys: [key], input: undefined, path: [key], message, continue: true };
 }

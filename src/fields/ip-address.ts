@@ -1,7 +1,5 @@
-import type * as z from "zod";
-
+import type { TextField } from "./field.ts";
 import { format } from "./format.ts";
-import { shownAs } from "./json-schema.ts";
 import { text } from "./text.ts";
 
 const ipv4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
@@ -36,10 +34,10 @@ function groupsOf(part: string, mayEndInIpv4: boolean): number | undefined {
 }
 
 /** The IP address that consent was given from ("v2 identifier object"). */
-export function ipAddress(): z.ZodString {
+export function ipAddress(): TextField {
   const message = "must be an IPv4 or IPv6 address, without zone, port or prefix length";
-  return shownAs(text().check(format({ name: "ip", isValid: isIpAddress, message })), {
-    type: "string",
-    anyOf: [{ format: "ipv4" }, { format: "ipv6" }],
-  });
+  return {
+    ...text([format({ name: "ip", isValid: isIpAddress, message })]),
+    shown: { type: "string", anyOf: [{ format: "ipv4" }, { format: "ipv6" }] },
+  };
 }

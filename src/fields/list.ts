@@ -1,53 +1,36 @@
-import * as z from "zod";
-// By its own entry: reached through `z.core`, a bundler keeps all of it, 50 languages included.
-import * as core from "zod/v4/core";
-
 import { explain } from "./explain.ts";
-import { findUnreadable } from "./unreadable.ts";
+import type { Field, FoundIssue, ListField, Rule } from "./field.ts";
 
 /** An array of one kind of item. */
-export function listOf<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
-  // True: the element is that of the definition.
-  return new FieldList({ type: "array", element: item, error: explain }) as unknown as z.ZodArray<Item>;
+export function listOf<Item extends Field>(item: Item): ListField<Item> {
+  return { type: "array", item, explain };
 }
+
+const filled: Rule = {
+  def: { check: "min_length", minimum: 1 },
+  when: ({ value }) => Array.isArray(value),
+  judge: ({ value: input, issues }) => {
+    // True: `when` has let only arrays through.
+    if ((input as unknown[]).length > 0) return;
+    issues.push({ code: "too_small", origin: "array", minimum: 1, inclusive: true, input, continue: true });
+  },
+};
 
 /** An array with at least one item. */
-export function filledListOf<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
-  return listOf(item).check(new core.$ZodCheckMinLength({ check: "min_length", minimum: 1, when: isArray }));
+export function filledListOf<Item extends Field>(item: Item): ListField<Item> {
+  return { ...listOf(item), rules: [filled] };
 }
-
-// Without it zod measures a text too, so that one wrong type would be two issues.
-function isArray(payload: z.core.ParsePayload): boolean {
-  return Array.isArray(payload.value);
-}
-
-// An assertion signature has to be written down to be called; the assertion itself is not needed here.
-const initZodArray: (schema: z.ZodArray, def: z.core.$ZodArrayDef) => void = z.ZodArray.init;
 
 /**
- * A zod array that does not walk through holes (`new Array(4e9)` would take it minutes), and that reports an item
- * whose reading throws instead of letting it escape.
+ * An array with so many holes that walking through them would take long (`new Array(4e9)`: minutes). In a short one a
+ * hole is an issue of its own, as any other item that is not what it should be.
  */
-const FieldList = core.$constructor<z.ZodArray, z.core.$ZodArrayDef>("AudienceFieldList", (schema, def) => {
-  initZodArray(schema, def);
-  const parse = schema._zod.parse;
-  schema._zod.parse = (payload, context) => {
-    const input: unknown = payload.value;
-    try {
-      if (!Array.isArray(input) || input.length <= shortLength || Object.keys(input).length >= input.length) {
-        return parse(payload, context);
-      }
-      const message = `has holes: ${Object.keys(input).length} of its ${input.length} items are there`;
-      payload.issues.push({ code: "custom", input: undefined, inst: schema, message, continue: false });
-    } catch (error) {
-      const issue = findUnreadable(input);
-      // Not the input's doing: an error thrown by a check that somebody added.
-      if (issue === undefined) throw error;
-      payload.issues.push(issue);
-    }
-    return payload;
-  };
-});
+export function findHoles(input: readonly unknown[]): FoundIssue | undefined {
+  if (input.length <= shortLength) return undefined;
+  const count = Object.keys(input).length;
+  if (count >= input.length) return undefined;
+  const message = `has holes: ${count} of its ${input.length} items are there`;
+  return { code: "custom", input: undefined, message, continue: false };
+}
 
-// Up to here a hole is an issue of its own, as any other item that is not what it should be.
 const shortLength = 1_000;

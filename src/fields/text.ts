@@ -1,49 +1,75 @@
-import * as z from "zod";
-// By its own entry: reached through `z.core`, a bundler keeps all of it, 50 languages included.
-import * as core from "zod/v4/core";
-
+import { countCharacters } from "./count-characters.ts";
 import { explain } from "./explain.ts";
+import type { ChoiceField, Explain, Rule, TextField, YesOrNoField } from "./field.ts";
 
-/** Any text, the empty one too. */
-export function text(error: z.core.$ZodErrorMap = explain): z.ZodString {
-  return z.string({ error });
+/** Any text, the empty one too, that keeps the rules. */
+export function text(rules: readonly Rule[] = [], words: Explain = explain): TextField {
+  return { type: "string", rules, explain: words };
 }
 
-/** A text within inclusive bounds, in code points: an emoji is one character. zod 4.6 counts so itself. */
-export function boundedText(bounds: {
-  readonly minLength?: number;
-  readonly maxLength?: number;
-}): z.ZodString {
+/** A text within inclusive bounds, in code points: an emoji is one character. */
+export function boundedText(bounds: { readonly minLength?: number; readonly maxLength?: number }): TextField {
   const { minLength, maxLength } = bounds;
-  const checks: z.core.$ZodCheck<string>[] = [];
-  if (minLength !== undefined) {
-    checks.push(new core.$ZodCheckMinLength({ check: "min_length", minimum: minLength, when: isText }));
-  }
-  if (maxLength !== undefined) {
-    checks.push(new core.$ZodCheckMaxLength({ check: "max_length", maximum: maxLength, when: isText }));
-  }
-  return text().check(...checks);
+  const rules: Rule[] = [];
+  if (minLength !== undefined) rules.push(atLeast(minLength));
+  if (maxLength !== undefined) rules.push(atMost(maxLength));
+  return text(rules);
 }
 
-// Without it zod measures an array too, so that one wrong type would be two issues.
-function isText(payload: z.core.ParsePayload): boolean {
-  return typeof payload.value === "string";
+function atLeast(minimum: number): Rule {
+  return {
+    def: { check: "min_length", minimum },
+    judge: ({ value: input, issues }) => {
+      // True: a rule of a text is asked for texts alone.
+      if (hasAtLeast(input as string, minimum)) return;
+      issues.push({ code: "too_small", origin: "string", minimum, inclusive: true, input, continue: true });
+    },
+  };
+}
+
+function atMost(maximum: number): Rule {
+  return {
+    def: { check: "max_length", maximum },
+    judge: ({ value: input, issues }) => {
+      // True: a rule of a text is asked for texts alone.
+      if (!hasAtLeast(input as string, maximum + 1)) return;
+      issues.push({ code: "too_big", origin: "string", maximum, inclusive: true, input, continue: true });
+    },
+  };
+}
+
+/** A code point is one or two units: only between the count and its double they have to be counted. */
+function hasAtLeast(given: string, characters: number): boolean {
+  if (given.length < characters) return false;
+  return given.length >= 2 * characters || countCharacters(given) >= characters;
+}
+
+/** A text that a pattern matches. */
+export function pattern(expression: RegExp, message: string): Rule {
+  return {
+    def: { check: "string_format", format: "regex", pattern: expression },
+    judge: ({ value: input, issues }) => {
+      // True: a rule of a text is asked for texts alone.
+      if (expression.test(input as string)) return;
+      issues.push({ code: "invalid_format", format: "regex", input, message, continue: true });
+    },
+  };
 }
 
 /** A text that holds more than white space. */
-export function filledText(): z.ZodString {
-  return text().regex(/\S/, { error: "must not be empty or blank" });
+export function filledText(): TextField {
+  return text([pattern(/\S/, "must not be empty or blank")]);
 }
 
 /** One of the documented values; case counts, and the message says so where only the case is wrong. */
-export function oneOf<const Values extends readonly [string, ...string[]]>(
-  values: Values,
-  error: z.core.$ZodErrorMap = explain,
-) {
-  return z.enum(values, { error });
+export function oneOf<const Choice extends string>(
+  values: readonly Choice[],
+  words: Explain = explain,
+): ChoiceField<Choice> {
+  return { type: "enum", values, explain: words };
 }
 
 /** `true` or `false`. */
-export function yesOrNo(): z.ZodBoolean {
-  return z.boolean({ error: explain });
+export function yesOrNo(): YesOrNoField {
+  return { type: "boolean", explain };
 }

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type { FoundIssue } from "./field.ts";
 
 /** What is said where reading the input threw. Not what was thrown: that is the input's own, and may hold anything. */
 export const unreadableRule = "cannot be read: reading it threw an error";
@@ -7,10 +7,7 @@ export const unreadableRule = "cannot be read: reading it threw an error";
  * An issue at the first key of `input` whose reading throws, or at `input` itself where not even its keys can be read;
  * nothing where all of it can be read. `names` are keys that may be asked for beside its own.
  */
-export function findUnreadable(
-  input: unknown,
-  names: readonly string[] = [],
-): z.core.$ZodRawIssue | undefined {
+export function findUnreadable(input: unknown, names: readonly string[] = []): FoundIssue | undefined {
   if (typeof input !== "object" || input === null) return undefined;
   let at: string | undefined;
   try {

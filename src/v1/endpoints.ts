@@ -9,21 +9,21 @@ import { readContactGroup } from "./read-contact-group.ts";
 import { readV1Page } from "./read-page.ts";
 import { readProfile } from "./read-profile.ts";
 import {
-  v1AddContactResultSchema,
-  v1ContactGroupListQuerySchema,
+  v1AddContactResult,
+  v1ContactGroupListQuery,
   type AddContactResult,
   type ContactGroup,
 } from "./schemas/contact-group.ts";
 import {
-  v1ConsentedListContactSchema,
-  v1ContactSchema,
-  v1CustomerListQuerySchema,
-  v1ListContactSchema,
+  v1ConsentedListContact,
+  v1Contact,
+  v1CustomerListQuery,
+  v1ListContact,
   type V1Contact,
   type V1ListContact,
 } from "./schemas/contact.ts";
-import { v1EventSchema, type V1Event } from "./schemas/event.ts";
-import { v1ProfileSchema, type Profile } from "./schemas/profile.ts";
+import { v1Event, type V1Event } from "./schemas/event.ts";
+import { v1Profile, type Profile } from "./schemas/profile.ts";
 
 /** What `v1.events.send` resolves to: the answer is not documented, so its status and body are given as they came. */
 export interface EventResult {
@@ -40,7 +40,7 @@ export const upsertCustomer: Endpoint<V1Contact, Profile> = {
   operation: "v1.customers.upsert",
   method: "POST",
   path: "/api/v1/customer/create",
-  body: v1ContactSchema,
+  body: v1Contact,
   isRepeatable: saysAllConsent,
   contactsOf: contactsOfContact,
   read: ({ body }) => readCustomer(body),
@@ -62,7 +62,7 @@ export const listCustomers = (
   operation: "v1.customers.list",
   method: "GET",
   path: "/api/v1/customer",
-  query: v1CustomerListQuerySchema,
+  query: v1CustomerListQuery,
   isRepeatable: () => true,
   read: ({ body }) => readV1Page(body, { operation: "v1.customers.list", readItem: readProfile, parsePage }),
 });
@@ -74,7 +74,7 @@ export const listContactGroups = (
   operation: "v1.contactGroups.list",
   method: "GET",
   path: "/api/v1/contact-groups",
-  query: v1ContactGroupListQuerySchema,
+  query: v1ContactGroupListQuery,
   isRepeatable: () => true,
   read: ({ body }) =>
     readV1Page(body, { operation: "v1.contactGroups.list", readItem: readContactGroup, parsePage }),
@@ -107,11 +107,11 @@ export const addContact: Endpoint<V1ListContact, AddContactResult> = {
   method: "POST",
   path: "/api/v1/contact-groups/{listId}/contacts",
   options: { consent: consentOption },
-  body: ({ consent }) => (consent === "service-decides" ? v1ListContactSchema : v1ConsentedListContactSchema),
+  body: ({ consent }) => (consent === "service-decides" ? v1ListContact : v1ConsentedListContact),
   isRepeatable: saysAllConsent,
   contactsOf: contactsOfContact,
   mayHaveWrittenOn404: true,
-  read: ({ body }) => readAnswer(v1AddContactResultSchema, body),
+  read: ({ body }) => readAnswer(v1AddContactResult, body),
 };
 
 /** `POST /api/v1/events`: safe to send again with the same `uniqueIdentifier`, which every attempt carries. */
@@ -119,7 +119,7 @@ export const sendEvent: Endpoint<V1Event, EventResult> = {
   operation: "v1.events.send",
   method: "POST",
   path: "/api/v1/events",
-  body: v1EventSchema,
+  body: v1Event,
   complete: (event, newId) => ({ ...event, uniqueIdentifier: identifierOf(event) ?? newId() }),
   identifierOf,
   isRepeatable: () => true,
@@ -157,7 +157,7 @@ function contactsOfContact({ email, phone }: V1Contact): readonly string[] {
 }
 
 function readCustomer(body: unknown): Profile {
-  readAnswer(v1ProfileSchema, body);
+  readAnswer(v1Profile, body);
   const profile = readProfile(body);
   if (!profile) throw new UnreadableAnswer("its body holds no contact with an id.");
   return profile;

@@ -3,24 +3,19 @@ import type { Endpoint } from "../endpoint.ts";
 import type { PageReading } from "../pagination.ts";
 import { readAnswer } from "../read-answer.ts";
 import { readListPage } from "./read-list-page.ts";
-import {
-  v2ContactSchema,
-  v2UpsertResultSchema,
-  type V2Contact,
-  type V2UpsertResult,
-} from "./schemas/contact.ts";
-import { v2ListQuerySchema, type List } from "./schemas/list.ts";
+import { v2Contact, v2UpsertResult, type V2Contact, type V2UpsertResult } from "./schemas/contact.ts";
+import { v2ListQuery, type List } from "./schemas/list.ts";
 
 /** `POST /v2/contacts` */
 export const upsertContact: Endpoint<V2Contact, V2UpsertResult> = {
   operation: "v2.contacts.upsert",
   method: "POST",
   path: "/v2/contacts",
-  body: v2ContactSchema,
+  body: v2Contact,
   isRepeatable: saysAllConsent,
   contactsOf: ({ identifiers }) =>
     contactKeys(identifiers.map(({ type, id }) => (type === "email" ? emailKey(String(id)) : phoneKey(id)))),
-  read: ({ body }) => readAnswer(v2UpsertResultSchema, body),
+  read: ({ body }) => readAnswer(v2UpsertResult, body),
 };
 
 /** `GET /v2/lists` */
@@ -28,7 +23,7 @@ export const listLists: Endpoint<undefined, PageReading<List>> = {
   operation: "v2.lists.list",
   method: "GET",
   path: "/v2/lists",
-  query: v2ListQuerySchema,
+  query: v2ListQuery,
   isRepeatable: () => true,
   read: ({ body }) => readListPage(body),
 };

@@ -1,15 +1,71 @@
-import { ValidationError, type ValidationIssue } from "../../src/errors.ts";
-import { validate } from "../../src/validate.ts";
+import * as schemas from "audience-sdk/schemas";
+import { expect } from "vitest";
 import type * as z from "zod";
 
-/** All issues that the client would reject the input with; none where it would send it. */
+import { ValidationError, type ValidationIssue } from "../../src/errors.ts";
+import type { Field } from "../../src/fields/field.ts";
+import { v1AddContactResult, v1ContactGroupListQuery } from "../../src/v1/schemas/contact-group.ts";
+import {
+  v1ConsentedListContact,
+  v1Contact,
+  v1ContactFields,
+  v1CustomerListQuery,
+  v1ListContact,
+} from "../../src/v1/schemas/contact.ts";
+import { v1Event, v1EventFields } from "../../src/v1/schemas/event.ts";
+import { v1Profile } from "../../src/v1/schemas/profile.ts";
+import { v2Contact, v2ContactFields, v2UpsertResult } from "../../src/v2/schemas/contact.ts";
+import { v2Identifier } from "../../src/v2/schemas/identifier.ts";
+import { v2ListPage, v2ListQuery } from "../../src/v2/schemas/list.ts";
+import { readIssues, validate } from "../../src/validate.ts";
+import { zodSchema } from "../../src/zod/zod-schema.ts";
+
+/** Those that the client alone uses. */
+export const v1ConsentedListContactSchema = zodSchema(v1ConsentedListContact);
+export const v2UpsertResultSchema = zodSchema(v2UpsertResult);
+
+/** What the client reads by, for each schema that is made of it. */
+const definitions = new Map<z.ZodType, Field>([
+  [schemas.v1ContactSchema, v1Contact],
+  [schemas.v1ContactFieldsSchema, v1ContactFields],
+  [schemas.v1CustomerListQuerySchema, v1CustomerListQuery],
+  [schemas.v1ListContactSchema, v1ListContact],
+  [schemas.v1ContactGroupListQuerySchema, v1ContactGroupListQuery],
+  [schemas.v1AddContactResultSchema, v1AddContactResult],
+  [schemas.v1EventSchema, v1Event],
+  [schemas.v1EventFieldsSchema, v1EventFields],
+  [schemas.v1ProfileSchema, v1Profile],
+  [schemas.v2ContactSchema, v2Contact],
+  [schemas.v2ContactFieldsSchema, v2ContactFields],
+  [schemas.v2IdentifierSchema, v2Identifier],
+  [schemas.v2ListPageSchema, v2ListPage],
+  [schemas.v2ListQuerySchema, v2ListQuery],
+  [v1ConsentedListContactSchema, v1ConsentedListContact],
+  [v2UpsertResultSchema, v2UpsertResult],
+]);
+
+/** All issues that the input is rejected with, none where it passes: by the schema and, for one of ours, by the client, alike. */
 export function issuesOf(schema: z.ZodType, input: unknown): readonly ValidationIssue[] {
+  const result = schema.safeParse(input);
+  const found = result.success ? [] : readIssues(result.error);
+  const definition = definitions.get(schema);
+  if (definition) expectTheClientToFind(found, result.data, definition, input);
+  return found;
+}
+
+function expectTheClientToFind(
+  issues: readonly ValidationIssue[],
+  value: unknown,
+  definition: Field,
+  input: unknown,
+): void {
   try {
-    validate(schema, input);
-    return [];
+    const read = validate(definition, input);
+    expect(issues).toEqual([]);
+    expect(read).toStrictEqual(value);
   } catch (error) {
-    if (error instanceof ValidationError) return error.issues;
-    throw error;
+    if (!(error instanceof ValidationError)) throw error;
+    expect(error.issues).toEqual(issues);
   }
 }
 

@@ -8,9 +8,7 @@ import {
 } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
 
-import { v1ContactGroupSchema } from "../../src/v1/schemas/contact-group.ts";
-import { v2UpsertResultSchema } from "../../src/v2/schemas/contact.ts";
-import { messageAt, verdict } from "./judge.ts";
+import { messageAt, v2UpsertResultSchema, verdict } from "./judge.ts";
 
 describe.each([
   ["customers", v1CustomerListQuerySchema],
@@ -58,7 +56,6 @@ const answers = [
     { contact: { contactUUID: "c1", action: "created" } },
     ["contact", "contact.contactUUID", "contact.action"],
   ],
-  ["a contact group", v1ContactGroupSchema, { id: "g1" }, ["id"]],
   ["a page of v2 lists", v2ListPageSchema, { data: { lists: [{ uuid: "l1" }] } }, ["data", "data.lists"]],
   ["a v2 upsert", v2UpsertResultSchema, { status: true }, ["status"]],
 ] as const;

@@ -1,7 +1,6 @@
-import * as z from "zod";
-
 import { nameOf, wrongType } from "../../fields/explain.ts";
-import { shownAs } from "../../fields/json-schema.ts";
+import type { FreeField, Payload } from "../../fields/field.ts";
+import { free } from "../../fields/free.ts";
 import { refuseHiddenKeys } from "../../fields/hidden-keys.ts";
 import { lossyKind } from "../../fields/lossy-kind.ts";
 import { findUnreadable, unreadableRule } from "../../fields/unreadable.ts";
@@ -16,28 +15,29 @@ export type CustomProperties = Record<string, CustomPropertyValue | undefined>;
 const { maxKeys } = LIMITS.custom_properties;
 
 /** Custom fields of a v1 contact: flat, at most 30 keys; blank texts are sent, and dropped by the service. */
-export function customProperties(): z.ZodType<CustomProperties, CustomProperties> {
-  const schema = z.unknown().check((payload) => {
-    const { value } = payload;
-    if (typeof value !== "object" || value === null || Array.isArray(value))
-      refuseType(wrongType(rule, value), payload);
-    else payload.value = read(value, payload);
-  });
-  // True: the check lets nothing else through.
-  return shownAs(schema, {
-    type: "object",
-    additionalProperties: { type: ["string", "number", "boolean"] },
-    maxProperties: maxKeys,
-  }) as unknown as z.ZodType<CustomProperties, CustomProperties>;
+export function customProperties(): FreeField<CustomProperties> {
+  return free(
+    (payload) => {
+      const { value } = payload;
+      if (typeof value !== "object" || value === null || Array.isArray(value))
+        refuseType(wrongType(rule, value), payload);
+      else payload.value = read(value, payload);
+    },
+    {
+      type: "object",
+      additionalProperties: { type: ["string", "number", "boolean"] },
+      maxProperties: maxKeys,
+    },
+  );
 }
 
 const rule = "an object of texts, numbers and booleans";
 
-function refuseType(message: string, payload: z.core.ParsePayload): void {
+function refuseType(message: string, payload: Payload): void {
   payload.issues.push({ code: "invalid_type", expected: "object", input: payload.value, message });
 }
 
-function read(properties: object, payload: z.core.ParsePayload): unknown {
+function read(properties: object, payload: Payload): unknown {
   const copy: Record<string, unknown> = {};
   let count = 0;
   try {

@@ -1,32 +1,43 @@
-import type * as z from "zod";
-
 import { crossFieldRule } from "../../fields/cross-field-rule.ts";
 import { email } from "../../fields/email.ts";
-import { looseFields, strictFields } from "../../fields/field-object.ts";
+import { optional } from "../../fields/field.ts";
 import { jsonObject } from "../../fields/json-value.ts";
 import { nameMeant } from "../../fields/name-hint.ts";
+import { looseFields, strictFields, withRule } from "../../fields/objects.ts";
 import { boundedText, filledText } from "../../fields/text.ts";
+
+/** A custom event, as `v1.events.send` takes it. It names its contact, by an `email` or a `contactUUID` ("Custom event"). */
+export type V1Event = {
+  /** Name of the event; an automation can be triggered by it. Not empty. */
+  eventName: string;
+  /** Makes the event safe to send again; not empty. `events.send` makes one up where it is left out. */
+  uniqueIdentifier?: string | undefined;
+  /** Whose event it is. Created by its `email` if it does not exist. Further keys are passed on. */
+  contact?:
+    | {
+        email?: string | undefined;
+        /** The profile's `id`. */
+        contactUUID?: string | undefined;
+        [key: string]: unknown;
+      }
+    | undefined;
+  /** The profile's `id`, in place of `contact`: where the service takes it is not documented. */
+  contactUUID?: string | undefined;
+  /** Free data of the event: whatever JSON can carry, but `null`. */
+  eventData?: Record<string, unknown> | undefined;
+};
 
 /**
  * The fields of a custom event, without the rule that it names a contact: for `.extend`, `.pick`, `.omit` and
  * `.partial` ("Custom event"). Any other field at the root is refused, as the v1 family refuses it.
  */
-export const v1EventFieldsSchema = strictFields(
+export const v1EventFields = strictFields(
   {
-    /** Name of the event; an automation can be triggered by it. Not empty. */
     eventName: boundedText({ minLength: 1 }),
-    /** Makes the event safe to send again; not empty. `events.send` makes one up where it is left out. */
-    uniqueIdentifier: boundedText({ minLength: 1 }).optional(),
-    /** Whose event it is. Created by its `email` if it does not exist. Further keys are passed on. */
-    contact: looseFields({
-      email: email().optional(),
-      /** The profile's `id`. */
-      contactUUID: filledText().optional(),
-    }).optional(),
-    /** The profile's `id`, in place of `contact`: where the service takes it is not documented. */
-    contactUUID: filledText().optional(),
-    /** Free data of the event: whatever JSON can carry, but `null`. */
-    eventData: jsonObject().optional(),
+    uniqueIdentifier: optional(boundedText({ minLength: 1 })),
+    contact: optional(looseFields({ email: optional(email()), contactUUID: optional(filledText()) })),
+    contactUUID: optional(filledText()),
+    eventData: optional(jsonObject()),
   },
   (key, value) => {
     if (wrappers.has(key) && typeof value === "object") return wrapped;
@@ -42,7 +53,8 @@ const ownField =
   "unknown field: the service refuses an event that holds it; data of your own goes under eventData";
 
 /** A custom event that names its contact, by an `email` or a `contactUUID` ("Custom event"). */
-export const v1EventSchema = v1EventFieldsSchema.check(
+export const v1Event = withRule(
+  v1EventFields,
   crossFieldRule(({ contact, contactUUID }) => {
     if (contactUUID !== undefined) return [];
     if (contact === undefined) return [{ path: ["contact"], message: whoseEvent }];
@@ -60,6 +72,3 @@ export const v1EventSchema = v1EventFieldsSchema.check(
 const contactNames = ["email", "contactUUID"];
 const whoseEvent =
   "required: the contact's email or contactUUID (as contact.email, contact.contactUUID, or contactUUID)";
-
-/** A custom event, as `v1.events.send` takes it. */
-export type V1Event = z.infer<typeof v1EventSchema>;

@@ -1,17 +1,17 @@
-import * as z from "zod";
-
 import { documented, documentedText } from "../../fields/documented.ts";
+import { answerFields } from "../../fields/objects.ts";
+import { text } from "../../fields/text.ts";
 
 /**
  * The answer to a v1 contact request ("v1 contact (profile) response envelope"). Only `data.id` is needed; everything
  * else may be absent or `null`, and what is not documented is kept.
  */
-export const v1ProfileSchema = z.looseObject({
-  data: z.looseObject({
+export const v1Profile = answerFields({
+  data: answerFields({
     /** `profile`. */
     type: documentedText(),
     /** Stable identifier of the contact; as `contactUUID` it names the contact of an event. */
-    id: z.string(),
+    id: text(),
     attributes: documented<ProfileAttributes>({ type: "object" }),
     relationships: documented<ProfileRelationships>({ type: "object" }),
   }),

@@ -1,59 +1,85 @@
-import * as z from "zod";
-
 import { crossFieldRule, type Breach } from "../../fields/cross-field-rule.ts";
 import { day } from "../../fields/day.ts";
 import { dayOrDateTime } from "../../fields/date-time.ts";
-import { looseFields } from "../../fields/field-object.ts";
+import { optional } from "../../fields/field.ts";
+import { free } from "../../fields/free.ts";
 import { filledListOf, listOf } from "../../fields/list.ts";
-import { text, yesOrNo } from "../../fields/text.ts";
-import { v2IdentifierSchema } from "./identifier.ts";
+import { answerFields, looseFields, withRule } from "../../fields/objects.ts";
+import { pattern, text, yesOrNo } from "../../fields/text.ts";
+import { v2Identifier, type V2Identifier } from "./identifier.ts";
+
+/** A v2 contact, as `v2.contacts.upsert` takes it ("v2 contact", "v2 identifier object"). Any other field is passed on. */
+export type V2Contact = {
+  firstName: string;
+  lastName?: string | undefined;
+  /** Day of birth, `YYYY-MM-DD`. Text only: a `Date` has a time zone. */
+  birthDate?: string | undefined;
+  city?: string | undefined;
+  /** Two letters, in any case. */
+  countryCode?: string | undefined;
+  /** Full name of the country. */
+  country?: string | undefined;
+  /** Code of the province or state. */
+  provinceCode?: string | undefined;
+  /** Full name of the state or province. */
+  state?: string | undefined;
+  postalCode?: string | undefined;
+  /** Typically a single letter, such as `m` or `f`; the set is open. */
+  gender?: string | undefined;
+  /** When the contact came to be: an ISO 8601 day or date-time, or a `Date`; now, where left out. */
+  createdAt?: string | Date | undefined;
+  /** Whether to start the welcome e-mails, if any are configured; default `false`. */
+  triggerWelcomeEmail?: boolean | undefined;
+  /** Ids of the lists that the contact is subscribed to; may be empty. */
+  listIds: string[];
+  /** At least one. Creating a contact needs an e-mail identifier; only the service knows whether it exists. */
+  identifiers: V2Identifier[];
+  [field: string]: unknown;
+};
+
+/** The answer to a v2 upsert: `status` is `true`, and whatever else the service gives is kept. */
+export type V2UpsertResult = {
+  status: true;
+  [field: string]: unknown;
+};
 
 /**
  * The fields of a v2 contact, without the rule on channels: for `.extend`, `.pick`, `.omit` and `.partial`
  * ("v2 contact"). Any other field is passed on.
  */
-export const v2ContactFieldsSchema = looseFields({
+export const v2ContactFields = looseFields({
   firstName: text(),
-  lastName: text().optional(),
-  /** Day of birth, `YYYY-MM-DD`. Text only: a `Date` has a time zone. */
-  birthDate: day().optional(),
-  city: text().optional(),
-  /** Two letters, in any case. */
-  countryCode: text()
-    .regex(/^[A-Za-z]{2}$/, { error: "must be a country code of two letters" })
-    .optional(),
-  /** Full name of the country. */
-  country: text().optional(),
-  /** Code of the province or state. */
-  provinceCode: text().optional(),
-  /** Full name of the state or province. */
-  state: text().optional(),
-  postalCode: text().optional(),
-  /** Typically a single letter, such as `m` or `f`; the set is open. */
-  gender: text().optional(),
-  /** When the contact came to be: an ISO 8601 day or date-time, or a `Date`; now, where left out. */
-  createdAt: dayOrDateTime().optional(),
-  /** Whether to start the welcome e-mails, if any are configured; default `false`. */
-  triggerWelcomeEmail: yesOrNo().optional(),
-  /** Ids of the lists that the contact is subscribed to; may be empty. */
+  lastName: optional(text()),
+  birthDate: optional(day()),
+  city: optional(text()),
+  countryCode: optional(text([pattern(/^[A-Za-z]{2}$/, "must be a country code of two letters")])),
+  country: optional(text()),
+  provinceCode: optional(text()),
+  state: optional(text()),
+  postalCode: optional(text()),
+  gender: optional(text()),
+  createdAt: optional(dayOrDateTime()),
+  triggerWelcomeEmail: optional(yesOrNo()),
   listIds: listOf(text()),
-  /** At least one. Creating a contact needs an e-mail identifier; only the service knows whether it exists. */
-  identifiers: filledListOf(v2IdentifierSchema),
+  identifiers: filledListOf(v2Identifier),
 });
 
 /** A v2 contact, as `v2.contacts.upsert` sends it ("v2 contact", "v2 identifier object"). */
-export const v2ContactSchema = v2ContactFieldsSchema.check(
+export const v2Contact = withRule(
+  v2ContactFields,
   crossFieldRule(({ identifiers }) => (Array.isArray(identifiers) ? missingChannels(identifiers) : [])),
 );
 
-/** A v2 contact, as `v2.contacts.upsert` takes it. */
-export type V2Contact = z.infer<typeof v2ContactSchema>;
-
-/** The answer to `POST /v2/contacts`: `status` is `true`, and whatever else the service gives is kept. */
-export const v2UpsertResultSchema = z.looseObject({ status: z.literal(true) });
-
-/** The answer to a v2 upsert. */
-export type V2UpsertResult = z.infer<typeof v2UpsertResultSchema>;
+/** The answer to `POST /v2/contacts`. */
+export const v2UpsertResult = answerFields({
+  status: free<true>(
+    ({ value: input, issues }) => {
+      if (input !== true)
+        issues.push({ code: "invalid_value", values: [true], input, message: "must be true" });
+    },
+    { const: true },
+  ),
+});
 
 /** Without a phone identifier each identifier's `channels` needs `email`; without an e-mail identifier, `phone`. */
 function missingChannels(identifiers: readonly unknown[]): Breach[] {

@@ -1,28 +1,43 @@
-import * as z from "zod";
-
 import { documented, documentedNumber, documentedText } from "../../fields/documented.ts";
-import { strictFields } from "../../fields/field-object.ts";
+import { optional } from "../../fields/field.ts";
+import { listOf } from "../../fields/list.ts";
+import { answerFields, strictFields } from "../../fields/objects.ts";
 import { optionOfTheCall } from "../../fields/query-hint.ts";
+import { text } from "../../fields/text.ts";
 import { wholeNumberFrom1 } from "../../fields/whole-number.ts";
 
-const list = z.looseObject({
-  /** Unique identifier of the list. */
-  uuid: z.string(),
-  /** Display name. */
-  name: documentedText(),
-  /** Unix timestamp, in seconds. */
-  created_at: documentedNumber(),
-  description: documentedText(),
-});
-
 /** A list ("v2 list"). Only `uuid` is sure to be there; the rest is typed as documented, not checked. */
-export type List = z.infer<typeof list>;
+export type List = {
+  /** Unique identifier of the list. */
+  uuid: string;
+  /** Display name. */
+  name?: string | null | undefined;
+  /** Unix timestamp, in seconds. */
+  created_at?: number | null | undefined;
+  description?: string | null | undefined;
+  [field: string]: unknown;
+};
+
+/** Which page of the lists (`GET /v2/lists`). */
+export type V2ListQuery = {
+  /** From 1; default 1. */
+  page?: number | undefined;
+  /** Lists per page, from 1; the service's default is not documented. */
+  limit?: number | undefined;
+};
 
 /** One page of lists, the answer to `GET /v2/lists`. Needed: `data.lists` and each one's `uuid`. */
-export const v2ListPageSchema = z.looseObject({
+export const v2ListPage = answerFields({
   success: documented<boolean>({ type: "boolean" }),
-  data: z.looseObject({
-    lists: z.array(list),
+  data: answerFields({
+    lists: listOf(
+      answerFields({
+        uuid: text(),
+        name: documentedText(),
+        created_at: documentedNumber(),
+        description: documentedText(),
+      }),
+    ),
     current_page: documentedNumber(),
     /** Pages available at the current `limit`. */
     total_pages: documentedNumber(),
@@ -33,15 +48,7 @@ export const v2ListPageSchema = z.looseObject({
 });
 
 /** Which page of the lists (`GET /v2/lists`). */
-export const v2ListQuerySchema = strictFields(
-  {
-    /** From 1; default 1. */
-    page: wholeNumberFrom1().optional(),
-    /** Lists per page, from 1; the service's default is not documented. */
-    limit: wholeNumberFrom1().optional(),
-  },
+export const v2ListQuery = strictFields(
+  { page: optional(wholeNumberFrom1()), limit: optional(wholeNumberFrom1()) },
   optionOfTheCall,
 );
-
-/** Which page of the lists (`GET /v2/lists`). */
-export type V2ListQuery = z.infer<typeof v2ListQuerySchema>;

@@ -1,0 +1,32 @@
+import { explain } from "./explain.ts";
+import type { Flat, ObjectField, Others, Rule, Shape, UnknownKeyHint } from "./field.ts";
+
+/** An object of the fields in `shape` and no others. Each unknown key is an issue of its own, with that key as its path. */
+export function strictFields<S extends Shape>(shape: S, hint?: UnknownKeyHint): ObjectField<S, "refused"> {
+  return { type: "object", shape, others: "refused", hint, explain };
+}
+
+/** An object of the fields in `shape`; any other is passed on, as long as JSON can carry it. */
+export function looseFields<S extends Shape>(shape: S): ObjectField<S, "passed-on"> {
+  return { type: "object", shape, others: "passed-on", explain };
+}
+
+/** An object of an answer: the fields in `shape` are looked at, any other is kept as it is. */
+export function answerFields<S extends Shape>(shape: S): ObjectField<S, "kept"> {
+  return { type: "object", shape, others: "kept", explain };
+}
+
+/** The same object, with other or more fields. */
+export function extended<S extends Shape, O extends Others, More extends Shape>(
+  fields: ObjectField<S, O>,
+  more: More,
+): ObjectField<Flat<Omit<S, keyof More> & More>, O> {
+  const extension = { ...fields, shape: { ...fields.shape, ...more } };
+  // True: the shape is the spread of the two, and of the value there is but the type.
+  return extension as unknown as ObjectField<Flat<Omit<S, keyof More> & More>, O>;
+}
+
+/** The same fields, and a rule over several of them. */
+export function withRule<F extends ObjectField>(fields: F, rule: Rule): F {
+  return { ...fields, rules: [rule] };
+}

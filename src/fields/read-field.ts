@@ -1,0 +1,144 @@
+import type { Field, FoundIssue, Payload, Rule } from "./field.ts";
+import { refuseHiddenKeys } from "./hidden-keys.ts";
+import { jsonValue } from "./json-value.ts";
+import { findHoles } from "./list.ts";
+import { lossyKind } from "./lossy-kind.ts";
+import { describeNameGiven, describeUnknownKey, isLeftOut } from "./unknown-key.ts";
+import { findUnreadable } from "./unreadable.ts";
+
+/**
+ * Reads a value by its definition: the client's own reader, as small as what it reads. `audience-sdk/schemas` makes zod
+ * schemas of the same definitions; both find the same, in the same order.
+ */
+export function readField(field: Field, payload: Payload): void {
+  readType(field, payload);
+  if (field.rules) judge(field.rules, payload);
+  for (const issue of payload.issues) issue.explain ??= field.explain;
+}
+
+function readType(field: Field, payload: Payload): void {
+  const { value: input, issues } = payload;
+  switch (field.type) {
+    case "unknown":
+      return;
+    case "optional":
+      if (input !== undefined) readField(field.inner, payload);
+      return;
+    case "enum":
+      if (!(field.values as readonly unknown[]).includes(input)) {
+        issues.push({ code: "invalid_value", values: field.values, input });
+      }
+      return;
+    case "array":
+      if (Array.isArray(input)) readItems(field.item, input, payload);
+      else issues.push({ code: "invalid_type", expected: "array", input });
+      return;
+    case "object":
+      if (typeof input === "object" && input !== null && !Array.isArray(input)) {
+        readObject(field, input, payload);
+      } else issues.push({ code: "invalid_type", expected: "object", input });
+      return;
+    default:
+      if (typeof input !== field.type || (typeof input === "number" && !Number.isFinite(input))) {
+        issues.push({ code: "invalid_type", expected: field.type, input });
+      }
+  }
+}
+
+/** In order. A rule with `when` is asked even where something is wrong, unless that forbids it. */
+function judge(rules: readonly Rule[], payload: Payload): void {
+  for (const rule of rules) {
+    const isStopped = rule.when
+      ? payload.issues.some((issue) => issue.continue === false) || !rule.when(payload)
+      : payload.issues.some((issue) => issue.continue !== true);
+    if (!isStopped) rule.judge(payload);
+  }
+}
+
+function readItems(item: Field, input: readonly unknown[], payload: Payload): void {
+  tryToRead(input, payload, () => {
+    const holes = findHoles(input);
+    if (holes) {
+      payload.issues.push(holes);
+      return;
+    }
+    const copy: unknown[] = [];
+    payload.value = copy;
+    for (let at = 0; at < input.length; at += 1) copy.push(readPart(item, input[at], at, payload.issues));
+  });
+}
+
+type ObjectDefinition = Extract<Field, { type: "object" }>;
+
+function readObject(field: ObjectDefinition, input: object, payload: Payload): void {
+  if (field.others === "kept") readNamed(field, input, payload);
+  else tryToRead(input, payload, () => readStrictly(field, input, payload));
+}
+
+function readStrictly(field: ObjectDefinition, input: object, payload: Payload): void {
+  const kind = lossyKind(input);
+  if (kind !== undefined) {
+    const message = `must be a plain object, not ${kind}`;
+    payload.issues.push({ code: "invalid_type", expected: "object", input, message });
+    return;
+  }
+  readNamed(field, input, payload);
+  for (const issue of payload.issues) nameWhatWasGiven(issue, input, field.shape);
+  refuseHiddenKeys(input, payload);
+}
+
+function readNamed(field: ObjectDefinition, input: object, payload: Payload): void {
+  const { shape, others } = field;
+  const { issues } = payload;
+  const copy: Record<string, unknown> = {};
+  payload.value = copy;
+  for (const [name, part] of Object.entries(shape)) {
+    const isGiven = name in input;
+    if (!isGiven && part.type === "optional") continue;
+    const value = readPart(part, Reflect.get(input, name), name, issues);
+    if (isGiven) copy[name] = value;
+  }
+  for (const key in input) {
+    if (Object.hasOwn(shape, key) || key === "__proto__") continue;
+    if (others === "kept") copy[key] = Reflect.get(input, key);
+    else if (others === "passed-on") copy[key] = readPart(passedOn, Reflect.get(input, key), key, issues);
+    else if (!isLeftOut(input, key)) issues.push(unknownKey(key, input, field));
+  }
+}
+
+const passedOn = jsonValue();
+
+/** Where a field is missing, names the key that was given in its place: `first_name` for `firstName`. */
+export function nameWhatWasGiven(issue: FoundIssue, input: object, shape: object): void {
+  const [name, ...deeper] = issue.path ?? [];
+  if (typeof name !== "string" || deeper.length > 0 || name in input) return;
+  const message = describeNameGiven(name, input, Object.keys(shape));
+  if (message !== undefined) issue.message = message;
+}
+
+function unknownKey(key: string, input: object, { shape, hint }: ObjectDefinition): FoundIssue {
+  const message = describeUnknownKey(key, input, Object.keys(shape), hint);
+  return { code: "unrecognized_keys", keys: [key], input, path: [key], message, continue: true };
+}
+
+/** The value of a field or item, whose problems are put among those of what holds it. */
+function readPart(field: Field, value: unknown, key: string | number, issues: FoundIssue[]): unknown {
+  const part: Payload = { value, issues: [] };
+  readField(field, part);
+  for (const issue of part.issues) {
+    issue.path = [key, ...(issue.path ?? [])];
+    issues.push(issue);
+  }
+  return part.value;
+}
+
+/** Whatever the input does while it is read, a getter that throws or a proxy, is an issue at the place. */
+function tryToRead(input: object, payload: Payload, read: () => void): void {
+  try {
+    read();
+  } catch (error) {
+    const issue = findUnreadable(input);
+    if (issue === undefined) throw error;
+    payload.issues.push(issue);
+  }
+}

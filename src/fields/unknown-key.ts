@@ -1,0 +1,34 @@
+import type { UnknownKeyHint } from "./field.ts";
+import { nameMeant } from "./name-hint.ts";
+
+/** What is said of a key that is not among the names of the fields. */
+export function describeUnknownKey(
+  key: string,
+  input: object,
+  names: readonly string[],
+  hint: UnknownKeyHint | undefined,
+): string {
+  const meant = nameMeant(key, names);
+  if (meant !== undefined) return `unknown field: write "${meant}"`;
+  return hint?.(key, valueOf(input, key)) ?? "unknown field: the service refuses a request that holds it";
+}
+
+/** Where the field `name` is missing, and another key was given in its place: `first_name` for `firstName`. */
+export function describeNameGiven(name: string, input: object, names: readonly string[]): string | undefined {
+  const given = nameMeant(
+    name,
+    Object.keys(input).filter((key) => !names.includes(key)),
+  );
+  return given === undefined ? undefined : `required; "${given}" was given: write "${name}"`;
+}
+
+/** Whether the key stands for nothing. Without running a getter, which could throw: a key that has one is given. */
+export function isLeftOut(input: object, key: string): boolean {
+  const property = Object.getOwnPropertyDescriptor(input, key);
+  return property !== undefined && "value" in property && property.value === undefined;
+}
+
+/** Without running a getter, which could throw. */
+function valueOf(input: object, key: string): unknown {
+  return Object.getOwnPropertyDescriptor(input, key)?.value;
+}

@@ -1,0 +1,37 @@
+import * as z from "zod";
+// By its own entry: reached through `z.core`, a bundler keeps all of it, 50 languages included.
+import * as core from "zod/v4/core";
+
+import type { FoundIssue } from "../fields/field.ts";
+import { findHoles } from "../fields/list.ts";
+import { findUnreadable } from "../fields/unreadable.ts";
+
+// An assertion signature has to be written down to be called; the assertion itself is not needed here.
+const initZodArray: (schema: z.ZodArray, def: z.core.$ZodArrayDef) => void = z.ZodArray.init;
+
+/**
+ * A zod array that does not walk through holes (`new Array(4e9)` would take it minutes), and that reports an item
+ * whose reading throws instead of letting it escape.
+ */
+export const FieldList = core.$constructor<z.ZodArray, z.core.$ZodArrayDef>(
+  "AudienceFieldList",
+  (schema, def) => {
+    initZodArray(schema, def);
+    const parse = schema._zod.parse;
+    schema._zod.parse = (payload, context) => {
+      const input: unknown = payload.value;
+      let issue: FoundIssue | undefined;
+      try {
+        issue = Array.isArray(input) ? findHoles(input) : undefined;
+        if (issue === undefined) return parse(payload, context);
+      } catch (error) {
+        issue = findUnreadable(input);
+        // Not the input's doing: an error thrown by a check that somebody added.
+        if (issue === undefined) throw error;
+      }
+      // True: an issue of ours is one of zod's.
+      payload.issues.push(issue as z.core.$ZodRawIssue);
+      return payload;
+    };
+  },
+);
