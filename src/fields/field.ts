@@ -17,7 +17,8 @@ export interface FoundIssue {
   readonly maximum?: number;
   readonly inclusive?: boolean;
   readonly format?: string;
-  readonly note?: string;
+  /** The expression that did not match, as text. */
+  readonly pattern?: string;
   readonly values?: readonly unknown[];
   readonly keys?: readonly string[];
   /** Of the field in which it was found. */

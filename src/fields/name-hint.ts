@@ -9,8 +9,9 @@ export function nameMeant(given: string, names: Iterable<string>): string | unde
   let slip: string | undefined;
   for (const name of names) {
     if (name === given) continue;
-    if (bare(name) === wanted) return name;
-    if (isOneSlipAway(bare(name), wanted)) slip ??= name;
+    const plain = bare(name);
+    if (plain === wanted) return name;
+    if (isOneSlipAway(plain, wanted)) slip ??= name;
   }
   return slip;
 }

@@ -51,7 +51,8 @@ export function pattern(expression: RegExp, message: string): Rule {
     judge: ({ value: input, issues }) => {
       // True: a rule of a text is asked for texts alone.
       if (expression.test(input as string)) return;
-      issues.push({ code: "invalid_format", format: "regex", input, message, continue: true });
+      const found = { code: "invalid_format", format: "regex", pattern: String(expression) };
+      issues.push({ ...found, origin: "string", input, message, continue: true });
     },
   };
 }

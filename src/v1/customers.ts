@@ -15,6 +15,7 @@ export class V1Customers {
   readonly #call: Caller;
   readonly #parsePage: ParsePage | undefined;
 
+  /** @internal Made by its client. */
   constructor(call: Caller, parsePage: ParsePage | undefined) {
     this.#call = call;
     this.#parsePage = parsePage;

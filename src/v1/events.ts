@@ -9,6 +9,7 @@ import type { V1Event } from "./schemas/event.ts";
 export class V1Events {
   readonly #call: Caller;
 
+  /** @internal Made by its client. */
   constructor(call: Caller) {
     this.#call = call;
   }

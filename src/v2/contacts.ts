@@ -8,6 +8,7 @@ import type { V2Contact, V2UpsertResult } from "./schemas/contact.ts";
 export class V2Contacts {
   readonly #call: Caller;
 
+  /** @internal Made by its client. */
   constructor(call: Caller) {
     this.#call = call;
   }

@@ -8,6 +8,7 @@ import type { List, V2ListQuery } from "./schemas/list.ts";
 export class V2Lists {
   readonly #call: Caller;
 
+  /** @internal Made by its client. */
   constructor(call: Caller) {
     this.#call = call;
   }
