@@ -30,13 +30,17 @@ function readType(field: Field, payload: Payload): void {
       }
       return;
     case "array":
-      if (Array.isArray(input)) readItems(field.item, input, payload);
-      else issues.push({ code: "invalid_type", expected: "array", input });
+      tryToRead(payload, [], () => {
+        if (Array.isArray(input)) readItems(field.item, input, payload);
+        else issues.push({ code: "invalid_type", expected: "array", input });
+      });
       return;
     case "object":
-      if (typeof input === "object" && input !== null && !Array.isArray(input)) {
-        readObject(field, input, payload);
-      } else issues.push({ code: "invalid_type", expected: "object", input });
+      tryToRead(payload, Object.keys(field.shape), () => {
+        if (typeof input === "object" && input !== null && !Array.isArray(input)) {
+          readObject(field, input, payload);
+        } else issues.push({ code: "invalid_type", expected: "object", input });
+      });
       return;
     default:
       if (typeof input !== field.type || (typeof input === "number" && !Number.isFinite(input))) {
@@ -56,26 +60,23 @@ function judge(rules: readonly Rule[], payload: Payload): void {
 }
 
 function readItems(item: Field, input: readonly unknown[], payload: Payload): void {
-  tryToRead(input, payload, () => {
-    const holes = findHoles(input);
-    if (holes) {
-      payload.issues.push(holes);
-      return;
-    }
-    const copy: unknown[] = [];
-    payload.value = copy;
-    for (let at = 0; at < input.length; at += 1) copy.push(readPart(item, input[at], at, payload.issues));
-  });
+  const holes = findHoles(input);
+  if (holes) {
+    payload.issues.push(holes);
+    return;
+  }
+  const copy: unknown[] = [];
+  payload.value = copy;
+  for (let at = 0; at < input.length; at += 1) copy.push(readPart(item, input[at], at, payload.issues));
 }
 
 type ObjectDefinition = Extract<Field, { type: "object" }>;
 
 function readObject(field: ObjectDefinition, input: object, payload: Payload): void {
-  if (field.others === "kept") readNamed(field, input, payload);
-  else tryToRead(input, payload, () => readStrictly(field, input, payload));
-}
-
-function readStrictly(field: ObjectDefinition, input: object, payload: Payload): void {
+  if (field.others === "kept") {
+    readNamed(field, input, payload);
+    return;
+  }
   const kind = lossyKind(input);
   if (kind !== undefined) {
     const message = `must be a plain object, not ${kind}`;
@@ -109,7 +110,7 @@ function readNamed(field: ObjectDefinition, input: object, payload: Payload): vo
 const passedOn = jsonValue();
 
 /** Where a field is missing, names the key that was given in its place: `first_name` for `firstName`. */
-export function nameWhatWasGiven(issue: FoundIssue, input: object, shape: object): void {
+function nameWhatWasGiven(issue: FoundIssue, input: object, shape: object): void {
   const [name, ...deeper] = issue.path ?? [];
   if (typeof name !== "string" || deeper.length > 0 || name in input) return;
   const message = describeNameGiven(name, input, Object.keys(shape));
@@ -133,11 +134,12 @@ function readPart(field: Field, value: unknown, key: string | number, issues: Fo
 }
 
 /** Whatever the input does while it is read, a getter that throws or a proxy, is an issue at the place. */
-function tryToRead(input: object, payload: Payload, read: () => void): void {
+function tryToRead(payload: Payload, names: readonly string[], read: () => void): void {
+  const input = payload.value;
   try {
     read();
   } catch (error) {
-    const issue = findUnreadable(input);
+    const issue = findUnreadable(input, names);
     if (issue === undefined) throw error;
     payload.issues.push(issue);
   }
