@@ -17,7 +17,8 @@ const { AudienceClient, RateLimiter } = (await import(
 
 const bounds = { toKy: 1.05, addedMs: 0.1 };
 const rounds = Number(process.env["ROUNDS"] ?? 15);
-const warmUp = 3;
+// Until the compiler has seen enough of each.
+const warmUp = 5;
 
 const apiKey = "key-1234567890abcdef";
 const contact = {
@@ -47,7 +48,11 @@ interface Side {
   readonly wallUs: number[];
 }
 
-function sidesOf(baseUrl: string, own: Fetch | undefined): Record<"fetch" | "ky" | "by hand" | "ours", Side> {
+function sidesOf(
+  calls: number,
+  baseUrl: string,
+  own: Fetch | undefined,
+): Record<"fetch" | "ky" | "by hand" | "ours", Side> {
   const url = `${baseUrl}/api/v1/customer/create`;
   const headers = { "x-api-key": apiKey, accept: "application/json" };
   const given = own ? { fetch: own } : {};
@@ -70,25 +75,25 @@ function sidesOf(baseUrl: string, own: Fetch | undefined): Record<"fetch" | "ky"
   });
   const profileSchema = z.looseObject({ data: z.looseObject({ id: z.string() }) });
   const bottleneck = new Bottleneck({ reservoir: 1e9 });
-  const side = (calls: number, call: Call): Side => ({ calls, call, cpuUs: [], wallUs: [] });
+  const side = (each: number, call: Call): Side => ({ calls: each, call, cpuUs: [], wallUs: [] });
   return {
-    fetch: side(500, async () => {
+    fetch: side(calls, async () => {
       const body = JSON.stringify(contact);
       const all = { ...headers, "content-type": "application/json" };
       return (await (own ?? fetch)(url, { method: "POST", headers: all, body })).json();
     }),
-    ky: side(500, byKy),
+    ky: side(calls, byKy),
     // Few, as each takes milliseconds.
-    "by hand": side(50, async () => {
+    "by hand": side(calls / 20, async () => {
       contactSchema.parse(contact);
       return profileSchema.parse(await pRetry(() => bottleneck.schedule(byKy), { retries: 4 }));
     }),
-    ours: side(500, () => audience.v1.customers.upsert(contact)),
+    ours: side(calls, () => audience.v1.customers.upsert(contact)),
   };
 }
 
-async function measure(name: string, baseUrl: string, own?: Fetch): Promise<boolean> {
-  const sides = sidesOf(baseUrl, own);
+async function measure(name: string, calls: number, baseUrl: string, own?: Fetch): Promise<boolean> {
+  const sides = sidesOf(calls, baseUrl, own);
   for (let round = 0; round < warmUp + rounds; round += 1) {
     for (const side of Object.values(sides)) await runRound(side, round >= warmUp);
   }
@@ -129,7 +134,7 @@ async function overHttp(): Promise<boolean> {
   });
   try {
     const [line] = (await once(server.stdout, "data")) as [Buffer];
-    return await measure("over loopback HTTP", line.toString().trim());
+    return await measure("over loopback HTTP", 200, line.toString().trim());
   } finally {
     server.kill();
   }
@@ -140,7 +145,7 @@ if (process.argv.includes("--serve")) {
   const { url } = await createMockService({ organizations: [organization] }).listen();
   process.stdout.write(`${url}\n`);
 } else {
-  const inMemory = await measure("in memory", "https://api.example.com", async () => {
+  const inMemory = await measure("in memory", 1_000, "https://api.example.com", async () => {
     return new Response(answer, { status: 201, headers: { "content-type": "application/json" } });
   });
   if (!(await overHttp()) || !inMemory) process.exitCode = 1;
