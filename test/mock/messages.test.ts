@@ -1,0 +1,109 @@
+import type { MockVariants } from "audience-sdk/mock";
+import { expect, it } from "vitest";
+import { inProcess } from "./doors.ts";
+
+const email = "ada@example.com";
+const CREATE = "/api/v1/customer/create";
+const EVENTS = "/api/v1/events";
+const V2 = "/v2/contacts";
+
+const consent = { createdAt: "2026-01-31T10:00:00Z", ip: "192.0.2.1", source: "form" };
+const identifier = { type: "email", id: email, channels: { email: { status: "subscribed" } }, consent };
+const contact = { firstName: "Ada", listIds: [], identifiers: [identifier] };
+
+it.each<[string, unknown, string, Partial<MockVariants>?]>([
+  [CREATE, [], "the body must be an object, not an array"],
+  [CREATE, 7, "the body must be an object, not a number"],
+  [CREATE, { email: null }, "email must be a string, not null"],
+  [CREATE, { email: {} }, "email must be a string, not an object"],
+  [CREATE, { email, first_name: true }, "first_name must be a string, not a boolean"],
+  [CREATE, { email, phone: "123" }, "phone must have at least 7 characters, has 3"],
+  [CREATE, { email, postal_code: "1".repeat(21) }, "postal_code must have at most 20 characters, has 21"],
+  [CREATE, { email, gender: "F" }, "gender must be one of MALE, FEMALE, OTHER"],
+  [CREATE, { email, gender: 7 }, "gender must be a string, not a number"],
+  [CREATE, { email, is_suppressed: "no" }, "is_suppressed must be true or false, not a string"],
+  [CREATE, { email, custom_properties: "x" }, "custom_properties must be an object, not a string"],
+  [
+    CREATE,
+    { email, custom_properties: Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`p${at}`, "x"])) },
+    "custom_properties must have at most 30 keys, has 31",
+  ],
+  [CREATE, { first_name: "Ada" }, "email or phone is required"],
+  [CREATE, { email, dob: "1815" }, "dob must be a day of the calendar, YYYY-MM-DD"],
+  [
+    CREATE,
+    { email: "ada", phone: "1" },
+    "email must be an email address; phone must have at least 7 characters, has 1",
+  ],
+  [CREATE, { email, country: "Atlantis" }, "country is not a known country", { unknownCountry: "refused" }],
+  [EVENTS, { eventName: "x", contact: {} }, "contact must have an email or a contactUUID"],
+  [EVENTS, { eventName: "x", contact: { email: "ada" } }, "contact.email must be an email address"],
+  [
+    EVENTS,
+    { eventName: "x", contact: 7 },
+    "contact must be an object, not a number; contact must have an email or a contactUUID",
+  ],
+  [V2, { ...contact, listIds: "news" }, "listIds must be an array, not a string"],
+  [V2, { ...contact, extra: null }, "extra must not be null"],
+  [V2, { ...contact, firstName: undefined }, "firstName is required"],
+  [V2, { ...contact, identifiers: [] }, "identifiers must have at least 1 item"],
+  [V2, { ...contact, birthDate: "1815" }, "birthDate must be a day of the calendar, YYYY-MM-DD"],
+  [V2, { ...contact, countryCode: "ITA" }, "countryCode must be a two-letter country code"],
+  [V2, { ...contact, createdAt: "now" }, "createdAt must be an ISO 8601 day or date-time"],
+  [
+    V2,
+    { ...contact, identifiers: [{ ...identifier, id: "ada" }] },
+    "identifiers.0.id must be an email address",
+  ],
+  [
+    V2,
+    { ...contact, identifiers: [{ ...identifier, id: true }] },
+    "identifiers.0.id must be a string or a number; identifiers.0.id must be an email address",
+  ],
+  [
+    V2,
+    { ...contact, identifiers: [{ ...identifier, channels: {} }] },
+    "identifiers.0.channels.email is required",
+  ],
+  [
+    V2,
+    { ...contact, identifiers: [{ ...identifier, channels: { email: { status: 7 } } }] },
+    "identifiers.0.channels.email.status must be a string, not a number",
+  ],
+  [
+    V2,
+    { ...contact, identifiers: [{ ...identifier, consent: { createdAt: "then", ip: "here", source: "x" } }] },
+    "identifiers.0.consent.createdAt must be an ISO 8601 date-time; identifiers.0.consent.ip must be an IPv4 or IPv6 address",
+  ],
+])("The mock tells all that is wrong: %s %j", async (path, body, message, variants = {}) => {
+  const { call, mock } = await inProcess.open({ variants });
+
+  expect(await call(path, { body })).toMatchObject({ status: 400, body: { message } });
+  expect(mock.organization("mock-organization").contacts).toEqual([]);
+});
+
+it("A consent is renewed by one for the same identifier, and stands beside those for others", async () => {
+  const { call, mock } = await inProcess.open();
+  const phone = {
+    ...identifier,
+    type: "phone",
+    id: "+390111111",
+    channels: { phone: { status: "subscribed" } },
+  };
+  const sourced = (one: object, source: string) => ({ ...one, consent: { ...consent, source } });
+  const send = (...identifiers: object[]) => call(V2, { body: { ...contact, identifiers } });
+
+  await send(sourced(identifier, "first"), sourced(phone, "second"));
+  await send(sourced(identifier, "third"));
+
+  expect(
+    mock
+      .organization("mock-organization")
+      .contacts.map(({ consents }) => consents?.map((one) => [one.type, one.source])),
+  ).toEqual([
+    [
+      ["phone", "second"],
+      ["email", "third"],
+    ],
+  ]);
+});
