@@ -10,6 +10,7 @@ import { wholeNumberFrom1 } from "../../fields/whole-number.ts";
  * ("v1 list (contact group)").
  */
 export type ContactGroup = {
+  /** What `get` and `addContact` take. */
   id: string;
   [field: string]: unknown;
 };
@@ -26,7 +27,9 @@ export type V1ContactGroupListQuery = {
 
 /** The answer to adding a contact to a list: which contact it is, and whether it was `created` or `updated`. */
 export type AddContactResult = {
+  /** The service's own words. */
   message?: string | null | undefined;
+  /** The contact that was added. */
   contact: {
     email?: string | null | undefined;
     /** Id of the contact, the same as the profile's `id`. */

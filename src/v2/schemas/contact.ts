@@ -10,10 +10,13 @@ import { v2Identifier, type V2Identifier } from "./identifier.ts";
 
 /** A v2 contact, as `v2.contacts.upsert` takes it ("v2 contact", "v2 identifier object"). Any other field is passed on. */
 export type V2Contact = {
+  /** First name. */
   firstName: string;
+  /** Last name. */
   lastName?: string | undefined;
   /** Day of birth, `YYYY-MM-DD`. Text only: a `Date` has a time zone. */
   birthDate?: string | undefined;
+  /** Name of the city. */
   city?: string | undefined;
   /** Two letters, in any case. */
   countryCode?: string | undefined;
@@ -23,6 +26,7 @@ export type V2Contact = {
   provinceCode?: string | undefined;
   /** Full name of the state or province. */
   state?: string | undefined;
+  /** Postal code. */
   postalCode?: string | undefined;
   /** Typically a single letter, such as `m` or `f`; the set is open. */
   gender?: string | undefined;
@@ -39,6 +43,7 @@ export type V2Contact = {
 
 /** The answer to a v2 upsert: `status` is `true`, and whatever else the service gives is kept. */
 export type V2UpsertResult = {
+  /** Anything else in its place is an `UnexpectedResponseError`. */
   status: true;
   [field: string]: unknown;
 };

@@ -14,6 +14,7 @@ export type List = {
   name?: string | null | undefined;
   /** Unix timestamp, in seconds. */
   created_at?: number | null | undefined;
+  /** What the list is for, in free text. */
   description?: string | null | undefined;
   [field: string]: unknown;
 };
