@@ -4,8 +4,10 @@ import { bookScript } from "./book-script.ts";
 const graceMs = 250;
 // After this long it has left the line.
 const forgottenAfterMs = 5_000;
-// Nobody waits longer than this beyond the time at which a place comes free: those before it may have left the line.
+// Nobody waits longer than this beyond the time at which a place comes free, and a little for each that stands before:
+// those may have left the line.
 const longestTurnMs = 1_000;
+const turnMs = 100;
 
 /**
  * Grants as many places as are free in every window, in one step.
@@ -57,15 +59,18 @@ for index = 1, granted do
 end
 for index in ipairs(used) do used[index] = used[index] + granted end
 
--- When \`places\` can be free in every window at the soonest; what is in flight may be answered right now.
+-- When \`places\` can be free in every window at the soonest, one window later for each time that they fill it; what is
+-- in flight may be answered right now.
 local function etaMs(places)
   local eta = 0
   for index, window in ipairs(request.windows) do
     local limit = limitOf(window)
-    local mustLeave = used[index] + math.min(places, limit) - limit
+    local rounds = math.floor((places - 1) / limit)
+    local mustLeave = used[index] + places - rounds * limit - limit
+    eta = math.max(eta, rounds * window.countedMs)
     if mustLeave > 0 then
       local leaving = redis.call('ZREVRANGE', placesKey, used[index] - mustLeave, used[index] - mustLeave, 'WITHSCORES')
-      eta = math.max(eta, math.min(leaving[2], now) + window.countedMs - now)
+      eta = math.max(eta, math.min(leaving[2], now) + (rounds + 1) * window.countedMs - now)
     end
   end
   return eta
@@ -76,7 +81,7 @@ if granted < wants then
   if granted > 0 then since, before = now, before + after end
   -- Each of those before is taken to take one place: better to come a little early than to let one lie idle.
   local kept = free - granted
-  local longestMs = kept > 0 and ${graceMs} or etaMs(1) + ${longestTurnMs}
+  local longestMs = kept > 0 and ${graceMs} or etaMs(1) + ${longestTurnMs} + before * ${turnMs}
   waitMs = math.max(closedMs, math.min(etaMs(math.max(kept, before) + 1), longestMs))
   book.line[me] = { since = since, wants = wants - granted, dueAt = now + waitMs }
 end

@@ -26,7 +26,7 @@
  *   does not begin it), and with a report that `isReturning`; it is not prolonged while it lasts.
  * - A place may be forgotten once it has left the longest window of all requests.
  *
- * What the limiter does: it reports at least every `heartbeatMs`, and three times in a lease, while the process lives, never asks twice at a time,
+ * What the limiter does: it reports at least every `heartbeatMs` and a half, and of places in flight three times in a lease, while the process lives, never asks twice at a time,
  * and takes no answer within `answersWithinMs`, or a rejection, as "away". The message of a rejection is shown: it holds no
  * secret. Then `onUnavailable` holds: `"reject"` refuses
  * the calls that wait; `"local"` counts on alone, with `localShare` of what was left of each limit at the last contact.

@@ -273,9 +273,11 @@ export class SharedPlaces implements Places {
     beatWhileAlive(new WeakRef(this), Math.min(heartbeatMs, this.#store.leaseMs / 3));
   }
 
-  /** Tells the store that this process lives, and which places it holds. */
+  /** Tells the store that this process lives, and which places it holds; nothing where it has just heard of it. */
   heartbeat(): void {
-    for (const id of this.#own.held()) this.#reports.note({ id, state: "held", agoMs: 0 });
+    const held = [...this.#own.held()];
+    if (held.length === 0 && this.#clock() - this.#contactAt < heartbeatMs / 2) return;
+    for (const id of held) this.#reports.note({ id, state: "held", agoMs: 0 });
     this.#reports.send();
   }
 }

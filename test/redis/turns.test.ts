@@ -60,7 +60,8 @@ describeWithRedis("processes that wait for the same budget", () => {
     const line = Array.from({ length: 10 }, process);
     const told: TakeAnswer[] = [];
     for (const one of line) told.push(await one.take(5));
-    soonAfter(told);
+    // The last two are told the window after.
+    soonAfter(told.slice(0, 8));
 
     const granted: number[] = [];
     for (const one of line.toReversed()) granted.push((await one.take(5)).granted);
