@@ -48,6 +48,8 @@ export class RowKeys<Row> {
 }
 
 function checkKey(key: unknown): string {
+  // Refused below; what it rejects with later belongs to nobody.
+  if (key instanceof Promise) key.catch(() => undefined);
   if (typeof key === "string" && key !== "") return key;
   const kind = key === "" ? "an empty text" : key === null ? "null" : typeof key;
   throw rowError(`the key function must give a text that is not empty; for this row it gave ${kind}`);

@@ -1,5 +1,5 @@
 import type { Outcome } from "../errors.ts";
-import { readOptions, rules, type OptionRule } from "../option-checks.ts";
+import { readGuarded, readOptions, rules, type OptionRule } from "../option-checks.ts";
 import { readHeaders } from "./request-headers.ts";
 
 /** Options of one call; each stands in the place of the client's. */
@@ -83,7 +83,10 @@ export function readCallOptions(
     headers: o.headers ? { ...defaults.headers, ...readHeaders(o.headers) } : defaults.headers,
     repeatable: o.repeatable,
     // Only a bulk run writes this property.
-    companion: (options as { [companionOption]?: Companion })[companionOption],
+    companion: readGuarded(
+      "The call's options",
+      () => (options as { [companionOption]?: Companion })[companionOption],
+    ),
     given,
   };
 }

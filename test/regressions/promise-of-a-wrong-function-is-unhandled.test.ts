@@ -7,7 +7,7 @@ const rejects = (async () => {
   throw new Error("later");
 }) as unknown;
 
-it("an async clock, and an async check of rows, are refused; what they reject with is heard", async () => {
+it("an async clock, check, key or stopWhen is refused; what they reject with is heard", async () => {
   const unheard: unknown[] = [];
   const hear = (reason: unknown) => void unheard.push(reason);
   process.on("unhandledRejection", hear);
@@ -19,6 +19,12 @@ it("an async clock, and an async check of rows, are refused; what they reject wi
   );
   const checked = audience.bulk.check([1], rejects as () => { success: true });
   expect(await failureOf(checked)).toBeInstanceOf(ConfigurationError);
+
+  const fail = () => Promise.reject(new TypeError("the row fails"));
+  const named = audience.bulk([1], fail, { key: rejects as () => string });
+  expect(await named.summary()).toMatchObject({ invalid: 1 });
+  const stopped = audience.bulk([1], fail, { stopWhen: rejects as () => boolean });
+  expect(await failureOf(stopped.summary())).toBeInstanceOf(ConfigurationError);
 
   await new Promise((resolve) => setImmediate(resolve));
   expect(unheard).toEqual([]);
