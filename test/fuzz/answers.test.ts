@@ -1,0 +1,175 @@
+import { deflateSync, gzipSync } from "node:zlib";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { AudienceClient, isAudienceError } from "audience-sdk";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { rightEvent, rightV1Contact, rightV2Contact } from "./right.ts";
+import { offline } from "./served.ts";
+
+interface Answer {
+  readonly status: number;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly encoding: "gzip" | "deflate" | "none" | "a lie";
+  /** How much of what should be sent is sent, of 1. */
+  readonly sent: number;
+}
+
+const bytes = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(text));
+
+/** What the service would answer, or nearly. */
+const nearlyRight = [
+  '{"data":{"type":"profile","id":"c-1","attributes":{"email":"a@b"}},"links":{"self":"x"}}',
+  '{"data":[{"type":"profile","id":"c-1","attributes":{}}],"meta":{"total":1}}',
+  '{"data":{"lists":[{"uuid":"u","name":"n"}],"current_page":1,"total_pages":9007199254740993},"success":true}',
+  '{"message":"m","contact":{"email":"a@b","contactUUID":"c","action":"created"}}',
+  '{"status":true}',
+  '{"data":[],"links":{"next":"x"}}',
+  '{"__proto__":{"polluted":1},"data":{"id":"c-1","__proto__":{"polluted":1}}}',
+  '{"constructor":{"prototype":{"polluted":1}},"errors":[{"detail":"no"}]}',
+  `{"error":${"[".repeat(5_000)}${"]".repeat(5_000)}}`,
+  `{"data":${'{"data":'.repeat(2_000)}1${"}".repeat(2_000)}}`,
+  `"${'\\"'.repeat(15_000)}`,
+  "null",
+  "1e999",
+  "",
+];
+
+const body = fc.oneof(
+  fc.constantFrom(...nearlyRight).map(bytes),
+  fc.json({ maxDepth: 4 }).map(bytes),
+  fc.uint8Array({ maxLength: 300 }).map((random) => new Uint8Array(random)),
+  // One byte of a right answer is another.
+  fc.tuple(fc.constantFrom(...nearlyRight), fc.nat(), fc.nat({ max: 255 })).map(([text, at, byte]) => {
+    const changed = bytes(text);
+    if (changed.length > 0) changed[at % changed.length] = byte;
+    return changed;
+  }),
+);
+
+const header = fc.oneof(
+  fc.constantFrom(
+    ["Content-Type", "text/html"] as const,
+    ["Content-Type", "application/json; charset=utf-16"] as const,
+    ["Retry-After", "-1"] as const,
+    ["Retry-After", "1e309"] as const,
+    ["Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT"] as const,
+    ["Date", "not a date"] as const,
+    ["Location", "https://evil.example/\\"] as const,
+    ["Location", "//"] as const,
+    ["X-Odd", "\u00ff\u00fe"] as const,
+  ),
+  fc
+    .string({ unit: fc.constantFrom(...'abcXYZ019 ;=,/"\\%') })
+    .map((value) => ["X-Random", value.trim()] as const),
+);
+
+const answer: fc.Arbitrary<Answer> = fc.record({
+  status: fc.oneof(
+    fc.constantFrom(200, 201, 204, 301, 400, 401, 404, 429, 500),
+    fc.integer({ min: 200, max: 599 }),
+  ),
+  headers: fc.array(header, { maxLength: 3 }),
+  body,
+  encoding: fc.constantFrom("gzip", "deflate", "none", "none", "none", "a lie"),
+  sent: fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true })),
+});
+
+function encoded({ body: plain, encoding }: Answer): Uint8Array {
+  if (encoding === "gzip") return gzipSync(plain);
+  return encoding === "deflate" ? deflateSync(plain) : plain;
+}
+
+type Client = AudienceClient;
+const calls: readonly (readonly [string, (client: Client) => PromiseLike<unknown>])[] = [
+  ["v1.customers.upsert", ({ v1 }) => v1.customers.upsert(rightV1Contact as { email: string })],
+  ["v1.customers.get", ({ v1 }) => v1.customers.get("c-1")],
+  ["v1.customers.list", ({ v1 }) => v1.customers.list().toArray({ max: 5 })],
+  ["v1.contactGroups.list", ({ v1 }) => v1.contactGroups.list().toArray({ max: 5 })],
+  ["v1.contactGroups.get", ({ v1 }) => v1.contactGroups.get("g-1")],
+  [
+    "v1.contactGroups.addContact",
+    ({ v1 }) => v1.contactGroups.addContact("g-1", { email: "a@b", email_opt_in: "SUBSCRIBED" }),
+  ],
+  ["v1.events.send", ({ v1 }) => v1.events.send(rightEvent)],
+  ["v2.contacts.upsert", ({ v2 }) => v2.contacts.upsert(rightV2Contact as never)],
+  ["v2.lists.list", ({ v2 }) => v2.lists.list().toArray({ max: 5 })],
+];
+
+/** A value or an error of ours comes, soon, that shows no key and can be logged; nothing is rejected unheard. */
+async function judge(call: () => PromiseLike<unknown>): Promise<void> {
+  const unheard: unknown[] = [];
+  const hear = (reason: unknown) => void unheard.push(reason);
+  process.on("unhandledRejection", hear);
+  try {
+    await call();
+  } catch (error) {
+    if (!isAudienceError(error)) throw error;
+    expect(JSON.stringify(error)).not.toContain("test-key");
+    expect(error.outcome).toBeOneOf(["not-sent", "not-applied", "unknown"]);
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off("unhandledRejection", hear);
+  expect(unheard).toEqual([]);
+  expect(Reflect.get({}, "polluted")).toBeUndefined();
+}
+
+const numRuns = (count: number) => ({ numRuns: Number(process.env["FUZZ_RUNS"] ?? count) });
+
+describe("Whatever the service answers, a call gives a value or an error of ours", () => {
+  it.each(calls)("in memory: %s", async (_, call) => {
+    const property = fc.asyncProperty(answer, async (given) => {
+      const isBodiless = given.status === 204 || given.status === 205 || given.status === 304;
+      const whole = given.body.slice(0, Math.ceil(given.body.length * given.sent));
+      const fetch = async () =>
+        new Response(isBodiless ? null : whole, {
+          status: given.status,
+          headers: given.headers.map(([name, value]): [string, string] => [name, value]),
+        });
+      await judge(() => call(new AudienceClient({ ...offline, fetch })));
+    });
+    await fc.assert(property, numRuns(60));
+  });
+
+  describe("on real sockets", () => {
+    let next: Answer | undefined;
+    const server = createServer((socket) => {
+      socket.on("error", () => undefined);
+      socket.once("data", () => {
+        if (!next) return void socket.destroy();
+        const content = encoded(next);
+        const lines = [
+          `HTTP/1.1 ${next.status} Odd`,
+          ...next.headers.map(([name, value]) => `${name}: ${value}`),
+          ...(next.encoding === "none"
+            ? []
+            : [`Content-Encoding: ${next.encoding === "a lie" ? "gzip" : next.encoding}`]),
+          `Content-Length: ${content.length}`,
+        ];
+        const whole = Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), content]);
+        // Cut anywhere: in the status, the headers, or the body.
+        socket.end(whole.subarray(0, Math.ceil(whole.length * next.sent)));
+      });
+    });
+    let url = "";
+    beforeAll(async () => {
+      server.listen(0, "127.0.0.1");
+      await once(server, "listening");
+      // It listens on a port.
+      url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    });
+    afterAll(() => void server.close());
+
+    it.each(calls)("%s", async (_, call) => {
+      const { fetch: __, ...options } = offline;
+      const property = fc.asyncProperty(answer, async (given) => {
+        next = given;
+        const client = new AudienceClient({ ...options, baseUrl: url, baseUrlV2: url, timeoutMs: 5_000 });
+        await judge(() => call(client));
+      });
+      await fc.assert(property, numRuns(25));
+    });
+  });
+});

@@ -1,0 +1,205 @@
+import type { OddName, Recipe, TrapName } from "./recipe.ts";
+
+/** What was done to the proxies of a value while it was out of our hands. */
+export interface Watch {
+  /** Reads through any of its traps. */
+  reads: number;
+  /** Writes: there must be none. */
+  writes: string[];
+}
+
+/** Makes the value of a recipe; `right` are inputs that would be accepted, for a graft. */
+export function build(recipe: Recipe, watch: Watch, right: readonly unknown[] = []): unknown {
+  const of = (inner: Recipe) => build(inner, watch, right);
+  switch (recipe.make) {
+    case "json":
+      return structuredClone(recipe.of);
+    case "odd":
+      return oddities[recipe.of](watch);
+    case "text":
+      return recipe.of.repeat(recipe.times);
+    case "proxy":
+      return proxyOf(of(recipe.of), recipe.trap, watch);
+    case "getter":
+      return Object.defineProperty({}, recipe.name, { enumerable: true, get: hostile });
+    case "deep":
+      return deep(recipe.levels);
+    case "wide":
+      return wide(recipe.levels);
+    case "holes":
+      return Object.assign([], { length: recipe.length });
+    case "many":
+      return Object.fromEntries(Array.from({ length: recipe.keys }, (_, at) => [`key${at}`, at]));
+    case "list":
+      return recipe.of.map(of);
+    case "record":
+      return withOwn(recipe.of.map(([name, inner]) => [name, of(inner)]));
+    case "graft":
+      return grafted(right, recipe, of(recipe.of));
+  }
+}
+
+/** What every hostile getter, trap and method throws. Its words must show nowhere. */
+export const hostileWords = "thrown by the input";
+
+const hostile = (): never => {
+  throw new Error(hostileWords);
+};
+
+/** Not by assignment, which would take `__proto__` for the prototype. */
+function withOwn(entries: readonly (readonly [string, unknown])[]): object {
+  const object = {};
+  for (const [name, value] of entries) {
+    Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+  }
+  return object;
+}
+
+function deep(levels: number): unknown {
+  let value: unknown = "x";
+  for (let level = 0; level < levels; level++) value = level % 2 === 0 ? { a: value } : [value];
+  return value;
+}
+
+function wide(levels: number): unknown {
+  let value: unknown = "x";
+  for (let level = 0; level < levels; level++) value = [value, value];
+  return value;
+}
+
+const writing = ["set", "defineProperty", "deleteProperty", "setPrototypeOf", "preventExtensions"] as const;
+const reading = [
+  "get",
+  "has",
+  "ownKeys",
+  "getOwnPropertyDescriptor",
+  "getPrototypeOf",
+  "isExtensible",
+] as const;
+
+function proxyOf(target: unknown, trap: TrapName, watch: Watch): unknown {
+  if ((typeof target !== "object" && typeof target !== "function") || target === null) return target;
+  const handler: Record<string, unknown> = {};
+  for (const name of writing) {
+    handler[name] = () => {
+      watch.writes.push(name);
+      return true;
+    };
+  }
+  for (const name of reading) {
+    // Reflect has a function of the same name for each trap.
+    const honest = Reflect[name] as (...all: unknown[]) => unknown;
+    handler[name] = (...all: unknown[]) => {
+      watch.reads++;
+      return trap === name || trap === "all" ? hostile() : honest(...all);
+    };
+  }
+  return new Proxy(target, handler);
+}
+
+/** A copy of one of the right inputs with another value in one place. */
+function grafted(
+  right: readonly unknown[],
+  { onto, at }: { onto: number; at: readonly number[] },
+  value: unknown,
+): unknown {
+  const root = { copy: copyOf(right[onto % Math.max(1, right.length)]) };
+  let place: object = root;
+  let name = "copy";
+  for (const step of at) {
+    const inner: unknown = Reflect.get(place, name);
+    if (typeof inner !== "object" || inner === null) break;
+    const names = Object.keys(inner);
+    if (names.length === 0) break;
+    place = inner;
+    name = names[step % names.length] ?? "";
+  }
+  Reflect.set(place, name, value);
+  return root.copy;
+}
+
+/** Functions, signals and instances stay as they are: only what holds them is copied. */
+function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype)
+    return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, copyOf(inner)]));
+}
+
+class Person {
+  readonly #secret = "hidden";
+  email = "ada@example.com";
+  get secret(): string {
+    return this.#secret;
+  }
+}
+
+const oddities: Record<OddName, (watch: Watch) => unknown> = {
+  undefined: () => undefined,
+  null: () => null,
+  NaN: () => Number.NaN,
+  Infinity: () => Infinity,
+  "-0": () => -0,
+  "2^53": () => 2 ** 53,
+  "a BigInt": () => 5n,
+  "a symbol": () => Symbol("odd"),
+  "a function": () => () => 1,
+  "an async function": () => async () => hostile(),
+  "a class": () => Person,
+  "a Map": () => new Map([["email", "ada@example.com"]]),
+  "a Set": () => new Set(["ada@example.com"]),
+  "a Date": () => new Date(0),
+  "an invalid Date": () => new Date(Number.NaN),
+  "a RegExp": () => /x/g,
+  "an Error": () => new Error("odd", { cause: { code: 5 } }),
+  "a typed array": () => new Uint8Array(4),
+  "a boxed text": () => Object("ada@example.com") as object,
+  "a Headers object": () => new Headers({ "x-odd": "1" }),
+  "a rejected promise": () => {
+    const promise = Promise.reject(new Error(hostileWords));
+    // Its maker hears of it; whoever is handed it must not leave a branch of its own unheard.
+    promise.catch(() => undefined);
+    return promise;
+  },
+  "a revoked proxy": () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    return proxy;
+  },
+  "a cycle": () => {
+    const cycle: Record<string, unknown> = { email: "ada@example.com" };
+    cycle["self"] = cycle;
+    return cycle;
+  },
+  "a cycle of arrays": () => {
+    const cycle: unknown[] = [];
+    cycle.push(cycle, cycle);
+    return cycle;
+  },
+  "an instance": () => new Person(),
+  "a frozen instance": () => Object.freeze(new Person()),
+  "an object without a prototype": () => Object.assign(Object.create(null) as object, { email: "a@b" }),
+  "__proto__ as an own key": () => JSON.parse('{"__proto__":{"polluted":1},"email":"a@b"}') as unknown,
+  "constructor as an own key": () => JSON.parse('{"constructor":{"prototype":{"polluted":1}}}') as unknown,
+  "a symbol as a key": () => ({ [Symbol("key")]: 1 }),
+  "a toJSON that throws": () => ({ toJSON: hostile }),
+  "a toJSON that gives itself": () => {
+    const itself = { toJSON: () => itself };
+    return itself;
+  },
+  "a toJSON without end": () => {
+    const again = () => ({ toJSON: again, next: { toJSON: again } });
+    return again();
+  },
+  "a toString that throws": () => ({ toString: hostile, valueOf: hostile, [Symbol.toPrimitive]: hostile }),
+  "a kind that throws": () => Object.defineProperty({}, Symbol.toStringTag, { get: hostile }),
+  // oxlint-disable-next-line unicorn/no-thenable -- what a caller without types may hand in.
+  "a then that throws": () => ({ then: hostile }),
+  // oxlint-disable-next-line unicorn/no-thenable -- as above.
+  "a then that never calls back": () => ({ then: () => undefined }),
+  "an iterator that throws": () => ({ [Symbol.iterator]: hostile }),
+  "an iterator that gives no object": () => ({ [Symbol.iterator]: () => 5, [Symbol.asyncIterator]: () => 5 }),
+  "a brand of ours": () => ({ [Symbol.for("audience-sdk.error")]: true }),
+  "an aborted signal": () => AbortSignal.abort(hostileWords),
+  "a signal that lies": () => ({ aborted: false, addEventListener: hostile, removeEventListener: 5 }),
+};

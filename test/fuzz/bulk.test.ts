@@ -1,0 +1,87 @@
+import { types } from "node:util";
+import {
+  AudienceClient,
+  type BulkCall,
+  type BulkOptions,
+  type BulkRows,
+  type CheckResult,
+  type V1Contact,
+} from "audience-sdk";
+import { v1ContactSchema } from "audience-sdk/schemas";
+import { expect, it } from "vitest";
+import { hostileWords } from "./build.ts";
+import { rightV1Contact } from "./right.ts";
+import { offline } from "./served.ts";
+import { tryDoor } from "./trial.ts";
+
+const audience = new AudienceClient(offline);
+const open = { id: "id", stateOf: () => undefined, record: () => undefined, close: () => undefined };
+const rightOptions = {
+  concurrency: 2,
+  total: 1,
+  key: () => "row",
+  checkpoint: { open: async () => open },
+  onProgress: () => undefined,
+  stopWhen: () => false,
+};
+// As rows are that no compiler has seen.
+const upsert: BulkCall<unknown, unknown> = (row, request) =>
+  audience.v1.customers.upsert(row as V1Contact, request);
+
+/** Four billion holes are four billion rows: they take their time, and that is no fault. */
+function rowsOf(value: unknown): BulkRows<unknown> {
+  if (types.isProxy(value)) return value as BulkRows<unknown>;
+  const isLong = Array.isArray(value) && value.length > 1_100;
+  return isLong ? [] : (value as BulkRows<unknown>);
+}
+
+/** What an iterable of the caller's throws once it is being read is what its run rejects with. */
+function unlessTheirs(error: unknown): void {
+  if (error instanceof Error && (error.message === hostileWords || error instanceof TypeError)) return;
+  throw error;
+}
+
+it("Whatever the rows are, each has its result, or the run rejects with an error of ours or the iterable's", async () => {
+  const act = async (rows: unknown) => {
+    const run = audience.bulk(rowsOf(rows), upsert);
+    const summary = await run.summary().catch(unlessTheirs);
+    if (summary) {
+      const { total, succeeded, invalid, failed, unknown } = summary;
+      expect(succeeded + invalid + failed + unknown).toBe(total);
+    }
+    await audience.bulk.check(rowsOf(rows), (row) => v1ContactSchema.safeParse(row)).catch(unlessTheirs);
+  };
+  await tryDoor({ act, right: [[[rightV1Contact, rightV1Contact]]] }, 120);
+});
+
+it("Whatever one row among others is, each has its result", async () => {
+  const act = async (row: unknown) => {
+    const rows = [rightV1Contact, row, rightV1Contact];
+    const { total, succeeded } = await audience.bulk(rows, upsert).summary();
+    expect(total).toBe(3);
+    expect(succeeded).toBeGreaterThanOrEqual(2);
+    const checked = await audience.bulk.check(rows, (each) => v1ContactSchema.safeParse(each));
+    expect(checked.total).toBe(3);
+    const recorded = audience.bulk(rows, upsert, { checkpoint: rightOptions.checkpoint });
+    expect(await recorded.summary()).toMatchObject({ total: 3 });
+  };
+  await tryDoor({ act, right: [[rightV1Contact]] }, 120);
+});
+
+it("Whatever the options are, the run ends with a result for each row, or an error of ours", async () => {
+  const act = async (options: unknown) => {
+    const run = audience.bulk([rightV1Contact], upsert, options as BulkOptions<unknown>);
+    expect(await run.summary()).toMatchObject({ total: 1 });
+  };
+  await tryDoor({ act, right: [[rightOptions]] }, 120);
+});
+
+it("Whatever stands for the call or the check of a row, the run ends, or an error of ours is thrown", async () => {
+  const act = async (value: unknown, given: unknown) => {
+    await audience.bulk.check([1], () => value as CheckResult);
+    await audience.bulk([1], async () => value).summary();
+    await audience.bulk.check([1], given as () => CheckResult);
+    await audience.bulk([1], given as () => Promise<void>).summary();
+  };
+  await tryDoor({ act, takes: 2, right: [[{ success: false, error: { issues: [] } }], []] }, 120);
+});

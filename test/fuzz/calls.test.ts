@@ -1,0 +1,84 @@
+import { AudienceClient, isAudienceError, type Paginator } from "audience-sdk";
+import { describe, expect, it } from "vitest";
+import { rightCallOptions, rightEvent, rightQuery, rightV1Contact, rightV2Contact } from "./right.ts";
+import { offline } from "./served.ts";
+import { tryDoor } from "./trial.ts";
+
+const { v1, v2 } = new AudienceClient(offline);
+const ids = [["contact-1"], [rightCallOptions]];
+
+/** A method as JavaScript without types sees it. */
+function untyped<Result>(method: (...values: never[]) => Result, holder: object) {
+  return (...values: unknown[]): Result => Reflect.apply(method, holder, values) as Result;
+}
+
+async function readAll(list: Paginator<unknown>): Promise<void> {
+  await list.toArray();
+  for await (const page of list.pages()) expect(page.items.length).toBeLessThan(2);
+}
+
+const upsertV1 = untyped(v1.customers.upsert, v1.customers);
+const getCustomer = untyped(v1.customers.get, v1.customers);
+const listCustomers = untyped(v1.customers.list, v1.customers);
+const listGroups = untyped(v1.contactGroups.list, v1.contactGroups);
+const getGroup = untyped(v1.contactGroups.get, v1.contactGroups);
+const addContact = untyped(v1.contactGroups.addContact, v1.contactGroups);
+const sendEvent = untyped(v1.events.send, v1.events);
+const upsertV2 = untyped(v2.contacts.upsert, v2.contacts);
+const listLists = untyped(v2.lists.list, v2.lists);
+
+describe("Whatever is given to a call, it gives its value or an error of ours", () => {
+  it.each([
+    ["v1.customers.upsert", upsertV1, [[rightV1Contact], [rightCallOptions]]],
+    ["v1.customers.get", getCustomer, ids],
+    [
+      "v1.customers.list",
+      (...all: unknown[]) => readAll(listCustomers(...all)),
+      [[rightQuery], [rightCallOptions]],
+    ],
+    [
+      "v1.contactGroups.list",
+      (...all: unknown[]) => readAll(listGroups(...all)),
+      [[rightQuery], [rightCallOptions]],
+    ],
+    ["v1.contactGroups.get", getGroup, ids],
+    ["v1.contactGroups.addContact", addContact, [["list-1"], [rightV1Contact], [rightCallOptions]]],
+    ["v1.events.send", sendEvent, [[rightEvent], [rightCallOptions]]],
+    ["v2.contacts.upsert", upsertV2, [[rightV2Contact], [rightCallOptions]]],
+    ["v2.lists.list", (...all: unknown[]) => readAll(listLists(...all)), [[rightQuery], [rightCallOptions]]],
+  ])("%s", async (_, act, right) => {
+    await tryDoor({ act, right, takes: right.length }, 60);
+  });
+
+  it("and with right input, whatever the options", async () => {
+    await tryDoor({ act: (options) => sendEvent(rightEvent, options), right: [[rightCallOptions]] }, 100);
+    await tryDoor(
+      { act: (options) => readAll(listLists(rightQuery, options)), right: [[rightCallOptions]] },
+      250,
+    );
+  });
+});
+
+it("Whatever is given to toArray, it gives items or an error of ours", async () => {
+  const list = v1.customers.list();
+  const act = (options: unknown) => list.toArray(options as { max?: number });
+  await tryDoor({ act, right: [[{ max: 1 }]] }, 60);
+});
+
+it("Whatever is given to withResponse(), then and catch of a call changes nothing", async () => {
+  const act = (first: unknown, second: unknown) => {
+    const call = v1.customers.get("contact-1");
+    return call.then(first as () => void, second as () => void).catch((error: unknown) => {
+      // What a callback of the caller's throws is the caller's.
+      if (isAudienceError(error)) throw error;
+    });
+  };
+  await tryDoor({ act, takes: 2 }, 60);
+});
+
+it("isAudienceError says of anything whether it is one", async () => {
+  const act = (value: unknown) => {
+    expect(isAudienceError(value)).toBeTypeOf("boolean");
+  };
+  await tryDoor({ act }, 200);
+});

@@ -1,0 +1,77 @@
+import {
+  AudienceClient,
+  ConfigurationError,
+  isAudienceError,
+  V1Client,
+  V2Client,
+  type ClientOptions,
+} from "audience-sdk";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { offline, rightFetch } from "./served.ts";
+import { tryDoor } from "./trial.ts";
+
+const silent = () => undefined;
+const rightOptions = {
+  ...offline,
+  apiKeyV2: "other-key-0123456789",
+  timeoutMs: 1_000,
+  deadlineMs: 2_000,
+  maxResponseBytes: 1_000_000,
+  rateLimiter: {
+    windows: [{ limit: 1_000_000, intervalMs: 1_000 }],
+    maxWaitMs: 0,
+    maxQueued: 10,
+  },
+  parsePage: () => ({ items: [] }),
+  headers: { "x-app": "1" },
+  logger: { debug: silent, info: silent, warn: silent, error: silent },
+  logLevel: "debug",
+  hooks: { onRequest: silent, onResponse: silent, onRetry: silent, onThrottle: silent },
+  userAgent: "app/1",
+  allowInsecureHttp: false,
+};
+const right = [[rightOptions, offline]];
+
+// Where an option is spoiled, the global one is asked: it must not be the network's.
+beforeEach(() => void vi.stubGlobal("fetch", rightFetch));
+
+async function use(client: { v1: V1Client; v2: V2Client }): Promise<void> {
+  await client.v1.customers.get("contact-1");
+  await client.v2.lists.list();
+}
+
+describe("Whatever the options are, a client is made that works, or an error of ours is thrown", () => {
+  it.each([
+    ["AudienceClient", (options: unknown) => use(new AudienceClient(options as ClientOptions))],
+    ["V1Client", (options: unknown) => new V1Client(options as ClientOptions).customers.get("contact-1")],
+    ["V2Client", async (options: unknown) => await new V2Client(options as ClientOptions).lists.list()],
+    [
+      "withOptions",
+      (options: unknown) => use(new AudienceClient(offline).withOptions(options as ClientOptions)),
+    ],
+  ])("%s", async (_, act) => {
+    await tryDoor({ act, right }, 120);
+  });
+
+  it("each option alone", async () => {
+    for (const name of Object.keys(rightOptions)) {
+      const act = (value: unknown) => use(new AudienceClient({ ...offline, [name]: value }));
+      await tryDoor({ act, right: [Object.values(rightOptions)] }, 15);
+    }
+  });
+});
+
+it("An option is read once: what was judged is what is used", () => {
+  let reads = 0;
+  const options = {
+    ...offline,
+    get maxRetries() {
+      return reads++ === 0 ? 0 : "many";
+    },
+  };
+  // As a caller without types may.
+  const audience = new AudienceClient(options as ClientOptions);
+  expect(reads).toBe(1);
+  expect(() => audience.withOptions({ timeoutMs: 5 })).not.toThrow();
+  expect(isAudienceError(new ConfigurationError("x"))).toBe(true);
+});

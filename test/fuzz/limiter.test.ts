@@ -1,0 +1,61 @@
+import { RateLimiter, type RateLimiterOptions } from "audience-sdk";
+import { fileCheckpoint } from "audience-sdk/checkpoint";
+import { redisRateLimitStore } from "audience-sdk/redis";
+import { expect, it } from "vitest";
+import { tryDoor } from "./trial.ts";
+
+const snapshot = {
+  version: 1,
+  takenAt: 1_000,
+  answeredAt: [900, 950],
+  ids: ["a", "b"],
+  pausedUntil: 1_100,
+  share: 1,
+};
+const rightOptions = {
+  windows: [
+    { limit: 1_000, intervalMs: 1_000 },
+    { limit: 10_000, intervalMs: 60_000 },
+  ],
+  maxWaitMs: 0,
+  maxQueued: 5,
+  snapshot,
+  clock: () => 5,
+};
+
+it("Whatever the options of a RateLimiter are, it works or an error of ours is thrown", async () => {
+  const act = async (options: unknown, calls: unknown) => {
+    const limiter = new RateLimiter(options as RateLimiterOptions);
+    const { windows, queued } = limiter.usage();
+    for (const { used, freeInMs } of windows) expect(used >= 0 && freeInMs >= 0).toBe(true);
+    expect(queued).toBe(0);
+    expect(new RateLimiter({ snapshot: limiter.snapshot() }).usage().queued).toBe(0);
+    expect(limiter.estimateMs(calls as number)).toBeGreaterThanOrEqual(0);
+  };
+  await tryDoor({ act, takes: 2, right: [[rightOptions, {}], [5]] }, 200);
+});
+
+it("Whatever the snapshot is, it carries a count over or is refused", async () => {
+  const act = (given: unknown) => {
+    const limiter = new RateLimiter({ snapshot: given as NonNullable<RateLimiterOptions["snapshot"]> });
+    for (const { used } of limiter.usage().windows) expect(used).toBeLessThanOrEqual(2);
+    expect(limiter.estimateMs(1)).toBeLessThanOrEqual(2 * 3_600_000 + 10_000);
+  };
+  await tryDoor({ act, right: [[snapshot]] }, 200);
+});
+
+it("Whatever is given to redisRateLimitStore, it makes a store or throws a TypeError", async () => {
+  const redis = { eval: async () => [], evalsha: async () => [] };
+  const options = { key: "k", onUnavailable: "reject", localShare: 0.5, leaseMs: 10_000 };
+  const act = (client: unknown, given: unknown) =>
+    redisRateLimitStore(client as typeof redis, given as { key: string }).leaseMs;
+  await tryDoor({ act, takes: 2, right: [[redis], [options]], promised: "a TypeError" }, 200);
+  await tryDoor({ act: (given) => act(redis, given), right: [[options]], promised: "a TypeError" }, 200);
+});
+
+it("Whatever is given to fileCheckpoint, it makes a checkpoint or throws a TypeError, and touches no file", async () => {
+  await tryDoor(
+    { act: (path) => fileCheckpoint(path as string), right: [["a.ckpt"]], promised: "a TypeError" },
+    500,
+  );
+});

@@ -1,0 +1,191 @@
+import fc from "fast-check";
+
+/**
+ * How a hostile value is made. What is drawn, shrunk and printed is the recipe, because the value itself may throw as
+ * soon as somebody looks at it.
+ */
+export type Recipe =
+  | { make: "json"; of: unknown }
+  | { make: "odd"; of: OddName }
+  | { make: "text"; of: string; times: number }
+  | { make: "proxy"; trap: TrapName; of: Recipe }
+  | { make: "getter"; name: string }
+  | { make: "deep"; levels: number }
+  | { make: "wide"; levels: number }
+  | { make: "holes"; length: number }
+  | { make: "many"; keys: number }
+  | { make: "list"; of: readonly Recipe[] }
+  | { make: "record"; of: readonly (readonly [string, Recipe])[] }
+  | { make: "graft"; onto: number; at: readonly number[]; of: Recipe };
+
+export const oddNames = [
+  "undefined",
+  "null",
+  "NaN",
+  "Infinity",
+  "-0",
+  "2^53",
+  "a BigInt",
+  "a symbol",
+  "a function",
+  "an async function",
+  "a class",
+  "a Map",
+  "a Set",
+  "a Date",
+  "an invalid Date",
+  "a RegExp",
+  "an Error",
+  "a typed array",
+  "a boxed text",
+  "a Headers object",
+  "a rejected promise",
+  "a revoked proxy",
+  "a cycle",
+  "a cycle of arrays",
+  "an instance",
+  "a frozen instance",
+  "an object without a prototype",
+  "__proto__ as an own key",
+  "constructor as an own key",
+  "a symbol as a key",
+  "a toJSON that throws",
+  "a toJSON that gives itself",
+  "a toJSON without end",
+  "a toString that throws",
+  "a kind that throws",
+  "a then that throws",
+  "a then that never calls back",
+  "an iterator that throws",
+  "an iterator that gives no object",
+  "a brand of ours",
+  "an aborted signal",
+  "a signal that lies",
+] as const;
+export type OddName = (typeof oddNames)[number];
+
+export const trapNames = [
+  "get",
+  "has",
+  "ownKeys",
+  "getOwnPropertyDescriptor",
+  "getPrototypeOf",
+  "isExtensible",
+  "all",
+] as const;
+export type TrapName = (typeof trapNames)[number];
+
+const texts = [
+  "",
+  " ",
+  ".",
+  "..",
+  "../..",
+  "%2e%2e",
+  "a\r\nb",
+  "a\0b",
+  "\ud800",
+  "\udfff\ud800",
+  "\u2025",
+  "\u3002",
+  "__proto__",
+  "constructor",
+  "prototype",
+  "toString",
+  "ada@example.com",
+  "2026-01-31",
+  "2026-01-31T09:30:00Z",
+  "2026-02-30",
+  "192.0.2.1",
+  "::1",
+  "SUBSCRIBED",
+  "service-decides",
+  "https://api.example.com",
+  "http://user:pass@127.0.0.1",
+  "1e309",
+  "\u{1f600}",
+];
+
+/** Names that mean something somewhere: a hostile value does more harm under one of these than under any other. */
+const names = (
+  "email phone first_name firstName custom_properties email_opt_in dob identifiers type id " +
+  "channels consent status createdAt ip source listIds eventName uniqueIdentifier contact " +
+  "contactUUID eventData page limit signal timeoutMs headers priority repeatable maxRetries " +
+  "deadlineMs readAhead data links lists __proto__ constructor prototype toJSON then length " +
+  "message error errors"
+).split(" ");
+
+const leaf: fc.Arbitrary<Recipe> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ make: fc.constant("odd" as const), of: fc.constantFrom(...oddNames) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ make: fc.constant("json" as const), of: fc.jsonValue({ maxDepth: 3 }) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      make: fc.constant("text" as const),
+      of: fc.oneof(fc.constantFrom(...texts), fc.string({ unit: "binary" })),
+      times: fc.constantFrom(1, 1, 1, 100, 10_000),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ make: fc.constant("getter" as const), name: fc.constantFrom(...names) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.oneof(
+      fc.record({ make: fc.constant("deep" as const), levels: fc.constantFrom(10, 499, 999, 1_001, 10_000) }),
+      fc.record({ make: fc.constant("wide" as const), levels: fc.constantFrom(5, 40) }),
+      fc.record({ make: fc.constant("holes" as const), length: fc.constantFrom(1, 5, 1_001, 4_000_000_000) }),
+      fc.record({ make: fc.constant("many" as const), keys: fc.constantFrom(31, 1_000) }),
+    ),
+  },
+);
+
+const { value } = fc.letrec<{ value: Recipe }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    { weight: 5, arbitrary: leaf },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        make: fc.constant("proxy" as const),
+        trap: fc.constantFrom(...trapNames),
+        of: tie("value"),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        make: fc.constant("list" as const),
+        of: fc.array(tie("value"), { maxLength: 3 }),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        make: fc.constant("record" as const),
+        of: fc.array(fc.tuple(fc.constantFrom(...names), tie("value")), { maxLength: 4 }),
+      }),
+    },
+  ),
+}));
+
+/** Any hostile value at all. */
+export const anyRecipe: fc.Arbitrary<Recipe> = value;
+
+/** Half of them any value; half of them a value that would be right, were it not for one place in it. */
+export const nearlyRight: fc.Arbitrary<Recipe> = fc.oneof(
+  anyRecipe,
+  fc.record({
+    make: fc.constant("graft" as const),
+    onto: fc.nat({ max: 20 }),
+    at: fc.array(fc.nat({ max: 20 }), { minLength: 1, maxLength: 4 }),
+    of: value,
+  }),
+);

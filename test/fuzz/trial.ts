@@ -1,0 +1,103 @@
+import { inspect } from "node:util";
+import { isAudienceError } from "audience-sdk";
+import fc from "fast-check";
+import { expect } from "vitest";
+import { build, hostileWords, type Watch } from "./build.ts";
+import { nearlyRight, type Recipe } from "./recipe.ts";
+import { shapeOf } from "./shape-of.ts";
+
+/** Something that takes values of anybody: a function, a constructor, an option. */
+export interface Door {
+  readonly act: (...values: unknown[]) => unknown;
+  /** Inputs that would be accepted, one list for each value: a graft spoils one place of one of them. */
+  readonly right?: readonly (readonly unknown[])[];
+  /** How many values it takes; default 1. */
+  readonly takes?: number;
+  /** What it answers with beside a result. An entry that loads nothing of the client throws a TypeError. */
+  readonly promised?: "an error of ours" | "a TypeError";
+}
+
+/** A million values are read before an input is refused for its size: a quarter of a second, on a slow machine more. */
+const longestMs = 1_000;
+const longestWaitMs = 5_000;
+/** Of reads through the traps of a proxy: what walks on and on shows here on any machine. */
+const mostReads = 100_000;
+
+/**
+ * Goes through a door with hostile values, `count` times; as often as `FUZZ_RUNS` says, by hand. A result or a promised
+ * error comes back, in time; nothing is rejected unheard, no prototype is polluted, and the values are as they were.
+ */
+export async function tryDoor(door: Door, count: number): Promise<void> {
+  const values = fc.tuple(...Array.from({ length: door.takes ?? 1 }, () => nearlyRight));
+  const numRuns = Number(process.env["FUZZ_RUNS"] ?? count);
+  await fc.assert(
+    fc.asyncProperty(values, (recipes) => goThrough(door, recipes)),
+    { numRuns },
+  );
+}
+
+async function goThrough(door: Door, recipes: readonly Recipe[]): Promise<void> {
+  // Slow once may be the collector's doing; slow three times running is not.
+  for (let round = 1; ; round++) {
+    const tookMs = await goThroughOnce(door, recipes);
+    if (tookMs <= longestMs) return;
+    if (round === 3) throw new Error(`takes ${Math.round(tookMs)} ms of the processor`);
+  }
+}
+
+async function goThroughOnce(
+  { act, promised, right = [] }: Door,
+  recipes: readonly Recipe[],
+): Promise<number> {
+  const watch: Watch = { reads: 0, writes: [] };
+  const values = recipes.map((recipe, at) => build(recipe, watch, right[at]));
+  const before = values.map(shapeOf);
+  const unheard: unknown[] = [];
+  const hear = (reason: unknown) => void unheard.push(reason);
+  process.on("unhandledRejection", hear);
+  // Of the processor, which others may be using too.
+  const started = process.cpuUsage();
+  let tookMs: number;
+  try {
+    const ending = await inTime(async () => await act(...values));
+    const { user, system } = process.cpuUsage(started);
+    tookMs = (user + system) / 1_000;
+    // What is unheard is known once the turn is over.
+    await new Promise((resolve) => setImmediate(resolve));
+    if (ending) expectPromised(ending.thrown, promised);
+  } finally {
+    process.off("unhandledRejection", hear);
+  }
+  expect(unheard).toEqual([]);
+  expect(Reflect.get({}, "polluted")).toBeUndefined();
+  expect(watch.writes).toEqual([]);
+  expect(watch.reads).toBeLessThan(mostReads);
+  expect(values.map(shapeOf)).toEqual(before);
+  return tookMs;
+}
+
+async function inTime(act: () => Promise<unknown>): Promise<{ thrown: unknown } | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const hang = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("hangs")), longestWaitMs);
+  });
+  try {
+    await Promise.race([act(), hang]);
+    return undefined;
+  } catch (thrown) {
+    return { thrown };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function expectPromised(error: unknown, promised: Door["promised"] = "an error of ours"): void {
+  const isPromised = promised === "a TypeError" ? error instanceof TypeError : isAudienceError(error);
+  if (!isPromised) throw new Error(`not ${promised}: ${inspect(error)}`);
+  // True: a TypeError and an error of ours are both.
+  const { message } = error as Error;
+  expect(typeof message).toBe("string");
+  // Whoever logs it must not meet an error again, nor words that may hold anything.
+  expect(JSON.stringify(error) + message).not.toContain(hostileWords);
+  expect(inspect(error)).not.toBe("");
+}
