@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { endOf, LoggedCheckpoint, row, rows, setting, type Row } from "./setting.ts";
 
 const key = ({ email }: Row) => email;
+const thousand = Array.from({ length: 1_000 }, (_, index) => index);
 const eventOf = ({ email }: Row) => ({ eventName: "imported", contact: { email } });
 
 describe("With a checkpoint", () => {
@@ -355,6 +356,11 @@ describe("A row's key", () => {
 
   it.each([
     ["a BigInt", { n: 1n }, "Do not know how to serialize a BigInt"],
+    [
+      "more values than anybody sends",
+      { lists: Array.from({ length: 1_000 }, () => thousand) },
+      "it holds more than 1000000 values",
+    ],
     [
       "what throws a text",
       {

@@ -244,6 +244,14 @@ describe("an empty page in the middle", () => {
     expect(await readAll(list)).toEqual({ all: items(100, 200), asked: [1, 2] });
   });
 
+  test("counts for nothing where no page size is known", async () => {
+    const list = listThat((page) => ({ items: page === 1 ? [] : items(page, page + 1), totalItems: 2 }), {
+      limit: undefined,
+      countedLimit: undefined,
+    });
+    expect(await readAll(list)).toEqual({ all: items(2, 4), asked: [1, 2, 3] });
+  });
+
   test("ends a loop where the total says so, whatever a link says", async () => {
     expect((await readAll(listThat(() => ({ items: [], totalPages: 0, hasNextPage: true })))).asked).toEqual([
       1,
