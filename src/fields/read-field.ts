@@ -1,4 +1,4 @@
-import type { Field, FoundIssue, Payload, Rule } from "./field.ts";
+import type { Field, FoundIssue, Payload, Rule, Shape } from "./field.ts";
 import { refuseHiddenKeys } from "./hidden-keys.ts";
 import { jsonValue } from "./json-value.ts";
 import { findHoles } from "./list.ts";
@@ -30,13 +30,13 @@ function readType(field: Field, payload: Payload): void {
       }
       return;
     case "array":
-      tryToRead(payload, [], () => {
+      tryToRead(payload, {}, () => {
         if (Array.isArray(input)) readItems(field.item, input, payload);
         else issues.push({ code: "invalid_type", expected: "array", input });
       });
       return;
     case "object":
-      tryToRead(payload, Object.keys(field.shape), () => {
+      tryToRead(payload, field.shape, () => {
         if (typeof input === "object" && input !== null && !Array.isArray(input)) {
           readObject(field, input, payload);
         } else issues.push({ code: "invalid_type", expected: "object", input });
@@ -93,7 +93,9 @@ function readNamed(field: ObjectDefinition, input: object, payload: Payload): vo
   const { issues } = payload;
   const copy: Record<string, unknown> = {};
   payload.value = copy;
-  for (const [name, part] of Object.entries(shape)) {
+  for (const name in shape) {
+    const part = shape[name];
+    if (part === undefined) continue;
     const isGiven = name in input;
     if (!isGiven && part.type === "optional") continue;
     const value = readPart(part, Reflect.get(input, name), name, issues);
@@ -126,6 +128,7 @@ function unknownKey(key: string, input: object, { shape, hint }: ObjectDefinitio
 function readPart(field: Field, value: unknown, key: string | number, issues: FoundIssue[]): unknown {
   const part: Payload = { value, issues: [] };
   readField(field, part);
+  if (part.issues.length === 0) return part.value;
   for (const issue of part.issues) {
     issue.path = [key, ...(issue.path ?? [])];
     issues.push(issue);
@@ -134,12 +137,12 @@ function readPart(field: Field, value: unknown, key: string | number, issues: Fo
 }
 
 /** Whatever the input does while it is read, a getter that throws or a proxy, is an issue at the place. */
-function tryToRead(payload: Payload, names: readonly string[], read: () => void): void {
+function tryToRead(payload: Payload, shape: Shape, read: () => void): void {
   const input = payload.value;
   try {
     read();
   } catch (error) {
-    const issue = findUnreadable(input, names);
+    const issue = findUnreadable(input, Object.keys(shape));
     if (issue === undefined) throw error;
     payload.issues.push(issue);
   }
