@@ -3,6 +3,7 @@ import { readGuarded } from "../option-checks.ts";
 import { readIssues } from "../validate.ts";
 import { wordsOf } from "../words-of.ts";
 import { RowSource } from "./rows.ts";
+import { hearOut } from "../hear-out.ts";
 
 const wanted = "The check of bulk.check must give what a schema's safeParse gives: { success, error }";
 
@@ -51,8 +52,7 @@ function issuesOf<Row>(
   let result: unknown;
   try {
     result = check(row, index);
-    // Refused below; what it rejects with later belongs to nobody.
-    if (result instanceof Promise) result.catch(() => undefined);
+    hearOut(result);
   } catch (error) {
     if (error instanceof ValidationError) return error.issues;
     return [{ path: [], code: "unreadable", message: `the row cannot be checked: ${wordsOf(error)}` }];

@@ -3,6 +3,7 @@ import { sha256 } from "./hash.ts";
 import { KeySet } from "./key-set.ts";
 import { wordsOf } from "../words-of.ts";
 import type { BulkOptions } from "./options.ts";
+import { hearOut } from "../hear-out.ts";
 
 /** A row's name; with the error, where it cannot be had and its index stands in. */
 export interface NamedRow {
@@ -48,8 +49,7 @@ export class RowKeys<Row> {
 }
 
 function checkKey(key: unknown): string {
-  // Refused below; what it rejects with later belongs to nobody.
-  if (key instanceof Promise) key.catch(() => undefined);
+  hearOut(key);
   if (typeof key === "string" && key !== "") return key;
   const kind = key === "" ? "an empty text" : key === null ? "null" : typeof key;
   throw rowError(`the key function must give a text that is not empty; for this row it gave ${kind}`);

@@ -1,11 +1,12 @@
 import { ConfigurationError, isAudienceError } from "../errors.ts";
+import { hearOut } from "../hear-out.ts";
 
 const stopCodes: readonly string[] = ["authentication", "permission", "configuration"];
 
 /** Whether the error ends the run: by the caller's own word, where it was given. */
 export function isStop(error: unknown, stopWhen: (error: unknown) => unknown = stopsByDefault): boolean {
   const stops = stopWhen(error);
-  if (stops instanceof Promise) stops.catch(() => undefined);
+  hearOut(stops);
   // A promise would be taken for a yes.
   if (typeof stops === "object" && stops !== null) {
     throw new ConfigurationError("stopWhen must give true or false, at once.");

@@ -3,6 +3,7 @@ import { DOCUMENTED_WINDOWS } from "../limits.ts";
 import { readGuarded, rules } from "../option-checks.ts";
 import { readSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
 import type { RateLimitStore } from "./store.ts";
+import { hearOut } from "../hear-out.ts";
 
 /** Options of a `RateLimiter`; each may be left out. */
 export interface RateLimiterOptions {
@@ -97,8 +98,7 @@ function readClock(clock: unknown): () => number {
   if (clock === undefined) return () => performance.now();
   if (isFunction(clock)) {
     const read = clock();
-    // A clock that is an async function is refused; what it rejects with later belongs to nobody.
-    if (read instanceof Promise) read.catch(() => undefined);
+    hearOut(read);
     // It has just given a number.
     if (typeof read === "number" && Number.isFinite(read)) return clock as () => number;
   }

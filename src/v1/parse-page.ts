@@ -1,5 +1,6 @@
 import { describeShape, isJsonObject } from "../answer-value.ts";
 import { UnreadableAnswer } from "../unreadable-answer.ts";
+import { hearOut } from "../hear-out.ts";
 
 /** What `parsePage` found in a list answer. Totals and `hasNextPage` may be left out, where the answer has none. */
 export interface ParsedPage {
@@ -28,10 +29,8 @@ export type ParsePage = (body: unknown, context: { operation: string }) => Parse
 /** Calls `parsePage` and checks what it gives: it is written by the user, perhaps without types. */
 export function callParsePage(parsePage: ParsePage, body: unknown, operation: string): ParsedPage {
   const parsed: unknown = call(parsePage, body, operation);
-  if (parsed instanceof Promise) {
-    parsed.catch(() => undefined);
-    throw amiss("gave a Promise: it must give its result at once");
-  }
+  hearOut(parsed);
+  if (parsed instanceof Promise) throw amiss("gave a Promise: it must give its result at once");
   if (!isJsonObject(parsed)) throw amiss(`gave ${describeShape(parsed)}: it must give { items }`);
   const { items, totalPages, totalItems, hasNextPage } = parsed;
   if (!Array.isArray(items)) throw amiss(`gave \`items\` as ${describeShape(items)}: it must be an array`);

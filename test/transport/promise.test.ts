@@ -1,4 +1,4 @@
-import { AudienceClient } from "audience-sdk";
+import { AudienceClient, type V1Contact } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { failureOf } from "./failure.ts";
@@ -30,11 +30,13 @@ const throwing = new Proxy(
   },
 );
 
+const unreadable: V1Contact = throwing;
+
 describe("A call never throws at once: a bad one rejects", () => {
   const { v1, v2 } = new AudienceClient(createMockService().clientOptions);
   const bad: readonly (readonly [string, () => PromiseLike<unknown>])[] = [
     ["an input that is none", () => v1.customers.upsert(undefined as never)],
-    ["an input that cannot be read", () => v1.customers.upsert(throwing as never)],
+    ["an input that cannot be read", () => v1.customers.upsert(unreadable)],
     ["an event that is none", () => v1.events.send(null as never)],
     ["an id that is none", () => v1.customers.get(Symbol("id") as never)],
     ["options that are none", () => v1.customers.upsert(contact, 5 as never)],
