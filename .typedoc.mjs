@@ -12,7 +12,7 @@ const options = {
     "src/redis/index.ts",
     "src/checkpoint/index.ts",
   ],
-  out: "docs",
+  out: ".docs",
   readme: "README.md",
   excludeInternal: true,
   excludePrivate: true,

@@ -2,6 +2,7 @@ import { AbortError, isAudienceError } from "../errors.ts";
 import { onAbort } from "../on-abort.ts";
 import { closedError } from "../transport/session.ts";
 import type { OpenCheckpoint } from "./checkpoint.ts";
+import { openCheckpoint } from "./open-checkpoint.ts";
 import { Intake, type ReadyRow } from "./intake.ts";
 import type { BulkOptions } from "./options.ts";
 import type { BulkResult, BulkSummary } from "./result.ts";
@@ -66,7 +67,7 @@ export class RowPump<Row, Value> {
     let checkpoint: OpenCheckpoint | undefined;
     try {
       this.#tally.begin();
-      checkpoint = this.#stop.signal.aborted ? undefined : await this.#options.checkpoint?.open();
+      checkpoint = this.#stop.signal.aborted ? undefined : await openCheckpoint(this.#options.checkpoint);
       void this.#read(checkpoint);
       for (let next = await this.#next(); next; next = await this.#next()) yield next;
     } catch (error) {

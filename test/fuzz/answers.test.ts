@@ -7,6 +7,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rightEvent, rightV1Contact, rightV2Contact } from "./right.ts";
 import { offline } from "./served.ts";
+import { runs } from "./trial.ts";
 
 interface Answer {
   readonly status: number;
@@ -116,8 +117,6 @@ async function judge(call: () => PromiseLike<unknown>): Promise<void> {
   expect(Reflect.get({}, "polluted")).toBeUndefined();
 }
 
-const numRuns = (count: number) => ({ numRuns: Number(process.env["FUZZ_RUNS"] ?? count) });
-
 describe("Whatever the service answers, a call gives a value or an error of ours", () => {
   it.each(calls)("in memory: %s", async (_, call) => {
     const property = fc.asyncProperty(answer, async (given) => {
@@ -130,7 +129,7 @@ describe("Whatever the service answers, a call gives a value or an error of ours
         });
       await judge(() => call(new AudienceClient({ ...offline, fetch })));
     });
-    await fc.assert(property, numRuns(60));
+    await fc.assert(property, runs(60));
   });
 
   describe("on real sockets", () => {
@@ -169,7 +168,7 @@ describe("Whatever the service answers, a call gives a value or an error of ours
         const client = new AudienceClient({ ...options, baseUrl: url, baseUrlV2: url, timeoutMs: 5_000 });
         await judge(() => call(client));
       });
-      await fc.assert(property, numRuns(25));
+      await fc.assert(property, runs(25));
     });
   });
 });

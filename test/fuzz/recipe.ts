@@ -177,7 +177,7 @@ const { value } = fc.letrec<{ value: Recipe }>((tie) => ({
 }));
 
 /** Any hostile value at all. */
-export const anyRecipe: fc.Arbitrary<Recipe> = value;
+const anyRecipe: fc.Arbitrary<Recipe> = value;
 
 /** Half of them any value; half of them a value that would be right, were it not for one place in it. */
 export const nearlyRight: fc.Arbitrary<Recipe> = fc.oneof(
