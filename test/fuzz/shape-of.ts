@@ -20,6 +20,8 @@ export function shapeOf(root: unknown): string {
     const known = numbers.get(value);
     shape.push(known === undefined ? "new" : `seen ${known}`);
     if (known !== undefined || types.isProxy(value) || ArrayBuffer.isView(value)) continue;
+    // Whoever listens changes what the runtime keeps in it.
+    if (Object.getPrototypeOf(value) === AbortSignal.prototype) continue;
     numbers.set(value, at);
     shape.push(Object.isFrozen(value) ? "frozen" : Object.isExtensible(value) ? "open" : "closed");
     for (const name of Reflect.ownKeys(value).slice(0, 1_100)) {
