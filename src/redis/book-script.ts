@@ -1,4 +1,4 @@
-import { settleInMs } from "../shared-places/place-store.ts";
+import { settleInMs } from "../store-places/place-store.ts";
 
 // No shorter than any silence of a live process, so that a short window's count does not expire between two reports.
 const leastKeptMs = 60_000;

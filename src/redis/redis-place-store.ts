@@ -4,7 +4,7 @@ import type {
   StoreState,
   TakeAnswer,
   TakeRequest,
-} from "../shared-places/place-store.ts";
+} from "../store-places/place-store.ts";
 import { readOptions, type RedisRateLimitStoreOptions } from "./options.ts";
 import { isRedisLike, scriptRunner, type RedisLike, type ScriptRunner } from "./redis-like.ts";
 import { refusalOf } from "./refusal.ts";

@@ -1,5 +1,5 @@
 import type { RateLimitStore } from "../rate-limiter/store.ts";
-import { sharePlaces } from "../shared-places/share-places.ts";
+import { sharePlaces } from "../store-places/share-places.ts";
 import type { RedisRateLimitStoreOptions } from "./options.ts";
 import type { RedisLike } from "./redis-like.ts";
 import { RedisPlaceStore } from "./redis-place-store.ts";

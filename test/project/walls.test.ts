@@ -84,12 +84,12 @@ describe("A broken wall is reported", () => {
     [
       "shared places in the rate limiter",
       "src/rate-limiter/rate-limiter.ts",
-      'import type { X } from "../shared-places/shared-places.ts";',
+      'import type { X } from "../store-places/store-places.ts";',
       "only a store brings shared places",
     ],
     [
       "the limiter in the shared places",
-      "src/shared-places/shared-places.ts",
+      "src/store-places/store-places.ts",
       'import { RateLimiter } from "../rate-limiter/rate-limiter.ts";',
       "shared places know the count of the rate limiter",
     ],
@@ -201,7 +201,7 @@ describe("What the plan allows is not reported", () => {
     [
       "the way that the redis store takes its places",
       "src/redis/index.ts",
-      'import { x } from "../shared-places/share-places.ts";',
+      'import { x } from "../store-places/share-places.ts";',
     ],
     ["a circle of types", "src/transport/a.ts", 'import type { A } from "./a.ts";'],
     [

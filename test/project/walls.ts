@@ -19,7 +19,7 @@ const importers: Record<string, RegExp> = {
 };
 
 const mayLoadNode = /^src\/(mock\/listen|mock\/cli|checkpoint\/.+)\.ts$/;
-const mayCount = /^src\/(shared-places\/.+|rate-limiter\/(windows|place|round-trip))\.ts$/;
+const mayCount = /^src\/(store-places\/.+|rate-limiter\/(windows|place|round-trip))\.ts$/;
 const mayAskForNode = /^src\/transport\/request-channels\.ts$/;
 
 const walls: Wall[] = [
@@ -34,7 +34,7 @@ const walls: Wall[] = [
   {
     rule: "transport and rate-limiter know no family, and nothing that is built on them",
     isBrokenBy: ({ from, to }) =>
-      /^src\/(transport|rate-limiter|shared-places)\//.test(from) &&
+      /^src\/(transport|rate-limiter|store-places)\//.test(from) &&
       /^src\/(v1|v2|bulk|mock|redis|checkpoint|index|audience-client)\b/.test(to),
   },
   {
@@ -56,18 +56,18 @@ const walls: Wall[] = [
   {
     rule: "only a store brings shared places: a client without one does not carry them",
     isBrokenBy: ({ from, to }) =>
-      !/^src\/(redis|shared-places)\//.test(from) && to.startsWith("src/shared-places/"),
+      !/^src\/(redis|store-places)\//.test(from) && to.startsWith("src/store-places/"),
   },
   {
     rule: "shared places know the count of the rate limiter, and of the rest only types",
     isBrokenBy: ({ from, to, kind }) =>
-      from.startsWith("src/shared-places/") && isOurs(to) && kind !== "type" && !mayCount.test(to),
+      from.startsWith("src/store-places/") && isOurs(to) && kind !== "type" && !mayCount.test(to),
   },
   {
     rule: "redis and checkpoint take types from the rest, and nothing else; redis the shared places too",
     isBrokenBy: ({ from, to, kind }) => {
       const door = /^src\/(redis|checkpoint)\//.exec(from)?.[0];
-      if (from.startsWith("src/redis/") && to.startsWith("src/shared-places/")) return false;
+      if (from.startsWith("src/redis/") && to.startsWith("src/store-places/")) return false;
       return door !== undefined && isOurs(to) && !to.startsWith(door) && kind !== "type";
     },
   },

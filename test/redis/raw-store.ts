@@ -5,7 +5,7 @@ import type {
   StoreState,
   StoreWindow,
   TakeAnswer,
-} from "../../src/shared-places/place-store.ts";
+} from "../../src/store-places/place-store.ts";
 
 /** A process that speaks to a store as the limiter does, word by word. */
 export class RawProcess {

@@ -2,7 +2,7 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { RedisLike, RedisRateLimitStoreOptions } from "audience-sdk/redis";
 import { RedisPlaceStore } from "../../src/redis/redis-place-store.ts";
-import { settleInMs } from "../../src/shared-places/place-store.ts";
+import { settleInMs } from "../../src/store-places/place-store.ts";
 import { clientKinds, type OpenClient } from "./clients.ts";
 import { RawProcess } from "./raw-store.ts";
 import { RedisServer } from "./redis-server.ts";

@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { RedisPlaceStore } from "../../src/redis/redis-place-store.ts";
-import type { TakeAnswer } from "../../src/shared-places/place-store.ts";
+import type { TakeAnswer } from "../../src/store-places/place-store.ts";
 import { RawProcess } from "./raw-store.ts";
 import { RedisServer } from "./redis-server.ts";
 import { SetClock } from "./set-clock.ts";

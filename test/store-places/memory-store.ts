@@ -6,7 +6,7 @@ import {
   type StoreWindow,
   type TakeAnswer,
   type TakeRequest,
-} from "../../src/shared-places/place-store.ts";
+} from "../../src/store-places/place-store.ts";
 import type { VirtualTime } from "../rate-limiter/virtual-time.ts";
 
 interface MemoryStoreOptions {

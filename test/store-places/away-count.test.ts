@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
-import { AwayCount } from "../../src/shared-places/away-count.ts";
+import { AwayCount } from "../../src/store-places/away-count.ts";
 
 const none = { windows: DOCUMENTED_WINDOWS, share: 1 / 4, now: 0, seenMsAgo: 0, used: [0, 0, 0] };
 

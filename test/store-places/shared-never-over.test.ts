@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { type Place, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
-import { sharePlaces } from "../../src/shared-places/share-places.ts";
+import { sharePlaces } from "../../src/store-places/share-places.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { refusedBySliding } from "../rate-limiter/server-count.ts";
 import { randomFrom } from "../rate-limiter/simulation.ts";
