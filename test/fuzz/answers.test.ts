@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rightEvent, rightV1Contact, rightV2Contact } from "./right.ts";
 import { offline } from "./served.ts";
-import { runs } from "./trial.ts";
+import { runs } from "../properties/runs.ts";
 
 interface Answer {
   readonly status: number;

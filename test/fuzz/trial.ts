@@ -2,6 +2,7 @@ import { inspect } from "node:util";
 import { isAudienceError } from "audience-sdk";
 import fc from "fast-check";
 import { expect } from "vitest";
+import { runs } from "../properties/runs.ts";
 import { build, hostileWords, type Watch } from "./build.ts";
 import { nearlyRight, type Recipe } from "./recipe.ts";
 import { shapeOf } from "./shape-of.ts";
@@ -23,14 +24,8 @@ const longestWaitMs = 5_000;
 /** Of reads through the traps of a proxy: what walks on and on shows here on any machine. */
 const mostReads = 100_000;
 
-/** In the suite the same values each time; by hand, with `FUZZ_RUNS`, others each time. */
-export function runs(count: number): fc.Parameters<unknown> {
-  const byHand = process.env["FUZZ_RUNS"];
-  return byHand === undefined ? { numRuns: count, seed: 1 } : { numRuns: Number(byHand) };
-}
-
 /**
- * Goes through a door with hostile values, `count` times; as often as `FUZZ_RUNS` says, by hand. A result or a promised
+ * Goes through a door with hostile values, `count` times; or as often as `PROPERTY_RUNS` says, by hand. A result or a promised
  * error comes back, in time; nothing is rejected unheard, no prototype is polluted, and the values are as they were.
  */
 export async function tryDoor(door: Door, count: number): Promise<void> {

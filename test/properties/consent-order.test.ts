@@ -2,6 +2,7 @@ import { AudienceClient } from "audience-sdk";
 import { createMockService, type MockFault } from "audience-sdk/mock";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { runs } from "./runs.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -93,6 +94,6 @@ it("Whatever fails on the way, each contact ends with the consent that was calle
         new Map(contacts.map(({ email = "", email_opt_in }) => [email.toLowerCase(), email_opt_in])),
       ).toEqual(wanted);
     }),
-    { numRuns: 150 },
+    runs(150),
   );
 }, 60_000);

@@ -2,6 +2,7 @@ import { AudienceClient, isAudienceError } from "audience-sdk";
 import { createMockService, type MockFault } from "audience-sdk/mock";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { runs } from "./runs.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -113,6 +114,6 @@ it("Each of 1,000 events is recorded exactly once, or reported with its id; sent
         ),
       ).toBe(true);
     }),
-    { numRuns: 15 },
+    runs(15),
   );
 }, 120_000);

@@ -7,6 +7,7 @@ import { readContactGroup } from "../../src/v1/read-contact-group.ts";
 import { readV1Page } from "../../src/v1/read-page.ts";
 import { readProfile } from "../../src/v1/read-profile.ts";
 import { readListPage } from "../../src/v2/read-list-page.ts";
+import { runs } from "./runs.ts";
 
 /** One page of a list, as a server sees it. */
 interface Served {
@@ -206,7 +207,7 @@ describe("every item of a v1 list comes once, in order", () => {
           expect(read.asked).toEqual(upTo(pages, start));
         },
       ),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 });
@@ -259,7 +260,7 @@ describe("every list of v2 comes once, in order", () => {
           expect(asked).toEqual(upTo(asked.length));
         },
       ),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 });
@@ -318,7 +319,7 @@ describe("a list that is not as it says", () => {
           });
         },
       ),
-      { numRuns: 1_000 },
+      runs(1_000),
     );
   });
 
@@ -349,7 +350,7 @@ describe("a list that is not as it says", () => {
           expect(given.filter((id) => id.startsWith("c"))).toEqual(upTo(count - 1, 0).map(idOf));
         },
       ),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 });

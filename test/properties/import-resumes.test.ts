@@ -4,6 +4,7 @@ import type { Checkpoint, RecordedState } from "audience-sdk/checkpoint";
 import { createMockService } from "audience-sdk/mock";
 import { expect, it } from "vitest";
 import { importRow, rowOf, type ImportRow } from "../bulk/killed-import/rows.ts";
+import { runs } from "./runs.ts";
 
 /** What outlives a process: the disk, the service, and what was sent in each life. */
 interface World {
@@ -116,7 +117,7 @@ it("Wherever and however often an import dies, no row is lost, none on record is
         expect(events).toHaveLength(rows.filter(({ kind }) => kind === "event").length);
       },
     ),
-    { numRuns: 150 },
+    runs(150),
   );
   // A property of imports that all live would show nothing.
   expect(deaths).toBeGreaterThan(50);

@@ -7,11 +7,9 @@ import { issuesOf } from "../schemas/judge.ts";
 import { namedExceptions, type Verdict } from "./payloads/exceptions.ts";
 import { anyPayload, notedPayloads, writes, type Payload, type Write } from "./payloads/payload.ts";
 import { knownPhones } from "./payloads/v2-contact.ts";
+import { runs, timesOf } from "./runs.ts";
 
-// `AUDIENCE_PAYLOADS=1000000 npx vitest run --config test/vitest.config.ts test/properties/two-readings-agree.test.ts`,
-// with `AUDIENCE_SEED=…` to see the same ones again.
-const count = Number(process.env["AUDIENCE_PAYLOADS"] ?? 10_000);
-const seed = process.env["AUDIENCE_SEED"];
+const count = timesOf(10_000);
 
 const doors = {
   "v1.customers.upsert": { schema: v1ContactSchema, path: "/api/v1/customer/create" },
@@ -112,7 +110,7 @@ describe("the schemas and the mock read the service document alike", () => {
     `on ${count.toLocaleString("en")} generated bodies of the four writes, but for the named exceptions`,
     async () => {
       const property = fc.asyncProperty(anyPayload, (generated) => check(onTheWire(generated)));
-      await fc.assert(property, { numRuns: count, ...(seed !== undefined && { seed: Number(seed) }) });
+      await fc.assert(property, runs(count));
 
       const share = count / writes.length / 5;
       for (const write of writes) {

@@ -6,12 +6,14 @@ interface Timer {
 
 // Kept before anything is replaced.
 const real = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout };
+const realTimeOfDay = Date.now;
+const begins = Date.UTC(2026, 0);
 
 /**
  * Time that passes only from event to event, some ten times faster than vitest's fake timers.
  *
- * It stands in for the global timers, so that everything under test lives in it, bottleneck too, and like Node's own
- * timers it never waits less than a millisecond. Between two events every promise that can settle has settled.
+ * It stands in for the global timers and the time of day, so that everything under test lives in it, bottleneck too, and
+ * like Node's own timers it never waits less than a millisecond. Between two events every promise that can settle has settled.
  */
 export class VirtualTime {
   #now = 0;
@@ -47,6 +49,7 @@ export class VirtualTime {
     globalThis.setTimeout = ((callback: () => void, delayMs = 0) =>
       this.after(Math.max(1, delayMs), callback)) as unknown as typeof setTimeout;
     globalThis.clearTimeout = ((order: number) => this.cancel(order)) as typeof clearTimeout;
+    Date.now = () => begins + this.#now;
     try {
       program();
       await everyPromise();
@@ -59,6 +62,7 @@ export class VirtualTime {
       }
     } finally {
       Object.assign(globalThis, real);
+      Date.now = realTimeOfDay;
     }
   }
 

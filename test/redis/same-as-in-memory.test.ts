@@ -7,6 +7,7 @@ import { MemoryStore } from "../store-places/memory-store.ts";
 import { RedisServer } from "./redis-server.ts";
 import { SetClock } from "./set-clock.ts";
 import { describeWithRedis } from "./with-redis.ts";
+import { runs } from "../properties/runs.ts";
 
 const windows = [
   { limit: 3, countedMs: 1_000, shrinks: true },
@@ -111,7 +112,7 @@ describeWithRedis("the scripts in Redis", () => {
             }
           }
         }),
-        { numRuns: 400 },
+        runs(400),
       );
     },
   );

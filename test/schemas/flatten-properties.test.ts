@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 
 import { ConfigurationError, ValidationError } from "../../src/errors.ts";
 import { verdict } from "./judge.ts";
+import { runs } from "../properties/runs.ts";
 
 function refusal(value: object, options?: { separator?: string }): string[] {
   try {
@@ -111,7 +112,7 @@ describe("flattenProperties", () => {
         expect(verdict(v1ContactSchema, { email: "a@b", custom_properties: first })).toEqual([]);
         return true;
       }),
-      { numRuns: 500 },
+      runs(500),
     );
     expect(passed).toBeGreaterThan(250);
   });
