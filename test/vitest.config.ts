@@ -24,7 +24,8 @@ export default defineConfig({
     ],
   },
   test: {
-    testTimeout: 10_000,
+    // Nothing here takes that long; a machine that is busy with other things does.
+    testTimeout: 30_000,
     // Many tests wait for sockets and child processes: one worker a core, where Vitest would leave one core idle.
     maxWorkers: "100%",
     restoreMocks: true,
