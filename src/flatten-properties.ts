@@ -65,11 +65,12 @@ function flatten(value: unknown, path: (string | number)[], name: string, flatte
       if (flattening.characters > mostCharacters) return refuseLength(flattening);
       flatten(item, [...path, isList ? Number(key) : key], itemName, flattening);
     }
-  } else if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
+  } else {
     const { flat, issues } = flattening;
     if (name === "__proto__")
       issues.push({ path, code: "custom", message: 'would be named "__proto__": rename it' });
-    else if (!flat.has(name)) flat.set(name, value);
+    // True: it is a copy, in which nothing else is left that is no object.
+    else if (!flat.has(name)) flat.set(name, value as string | number | boolean);
     else {
       const message = `would be named "${name}", as another value is: rename one, or choose another separator`;
       issues.push({ path, code: "custom", message });

@@ -10,6 +10,7 @@ export function readAnswer<F extends Field>(field: F, body: unknown): ValueOf<F>
   try {
     return validate(field, body);
   } catch (error) {
+    /* v8 ignore next -- @preserve a defect of our own */
     if (!(error instanceof ValidationError)) throw error;
     const issues = error.issues.slice(0, shownIssues);
     const problems = issues.map(({ path, message }) => `${path.join(".") || "the body"}: ${message}`);

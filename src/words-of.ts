@@ -3,6 +3,6 @@ export function wordsOf(thrown: unknown): string {
   try {
     return thrown instanceof Error ? thrown.message : String(thrown);
   } catch {
-    return `a ${typeof thrown} that cannot be read`;
+    return "a value that cannot be read";
   }
 }

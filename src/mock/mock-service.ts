@@ -164,17 +164,10 @@ function clientOptionsOf(
 }
 
 /** As `fetch` does: an abort rejects at once with the signal's reason, while the request itself goes on. */
-async function untilAborted(answer: Promise<Response>, signal: AbortSignal): Promise<Response> {
-  const listener = { handleEvent: (): void => undefined };
-  const aborted = new Promise<void>((resolve) => {
-    listener.handleEvent = resolve;
+function untilAborted(answer: Promise<Response>, signal: AbortSignal): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
   });
-  signal.addEventListener("abort", listener);
-  try {
-    await Promise.race([answer, aborted]);
-  } finally {
-    signal.removeEventListener("abort", listener);
-  }
-  signal.throwIfAborted();
-  return answer;
 }

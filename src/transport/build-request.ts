@@ -20,9 +20,7 @@ export function buildRequest<Body>(
   const issues: ValidationIssue[] = [];
   const path = fillPath(endpoint.path, input.params ?? {}, issues);
   const { query: querySchema } = endpoint;
-  const query =
-    querySchema &&
-    collect(issues, () => toQuery(validate(querySchema, input.query === undefined ? {} : input.query)));
+  const query = querySchema && collect(issues, () => toQuery(validate(querySchema, input.query)));
   const schema = typeof endpoint.body === "function" ? endpoint.body(options) : endpoint.body;
   const checked = schema && collect(issues, () => validate(schema, input.body));
   if (issues.length > 0) throw new ValidationError(issues);

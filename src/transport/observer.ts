@@ -69,13 +69,8 @@ export class Observer {
   readonly #channels: RequestChannels | undefined = requestChannels();
   #limitsAlone = false;
 
-  constructor(options: {
-    hooks?: Hooks | undefined;
-    logger?: Logger | undefined;
-    logLevel: LogLevel;
-    now: () => number;
-  }) {
-    this.#hooks = options.hooks ?? {};
+  constructor(options: { hooks: Hooks; logger: Logger | undefined; logLevel: LogLevel; now: () => number }) {
+    this.#hooks = options.hooks;
     this.#now = options.now;
     this.#logger = options.logger;
     this.#lowest = logLevels.indexOf(options.logLevel);

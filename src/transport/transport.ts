@@ -88,6 +88,7 @@ export class Transport {
     } catch (error) {
       call.uniqueIdentifier ??= givenIdentifier(endpoint, input);
       const ended = showCaller(call.end(error));
+      /* v8 ignore next -- @preserve a defect of our own has no outcome */
       companion?.ended(call, isAudienceError(ended) ? ended.outcome : "unknown");
       throw ended;
     } finally {

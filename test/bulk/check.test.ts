@@ -1,6 +1,7 @@
 import { ConfigurationError, RateLimiter, ValidationError } from "audience-sdk";
 import { v1ContactSchema } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
+import * as z from "zod";
 import { row, rows, setting } from "./setting.ts";
 
 const byTheRules = (contact: unknown) => v1ContactSchema.safeParse(contact);
@@ -54,6 +55,11 @@ describe("bulk.check", () => {
     ],
     ["a text", "not today", { code: "unreadable", message: "the row cannot be checked: not today" }],
     [
+      "what cannot be read",
+      Object.create(null),
+      { code: "unreadable", message: "the row cannot be checked: a value that cannot be read" },
+    ],
+    [
       "a ValidationError",
       new ValidationError([{ path: ["email"], code: "banned", message: "not her" }]),
       { path: ["email"], code: "banned", message: "not her" },
@@ -76,6 +82,19 @@ describe("bulk.check", () => {
     const { invalid } = await audience.bulk.check([1], () => ({ success: false, error }));
 
     expect(invalid).toEqual([{ index: 0, issues: error.issues }]);
+  });
+
+  it("a schema of the caller's own may be the check: its issues are told by field", async () => {
+    const { audience } = setting();
+    const part = Symbol("part");
+    const schema = z.object({ size: z.union([z.string(), z.number()]), [part]: z.string() });
+
+    const { invalid } = await audience.bulk.check([{ size: true }], (item) => schema.safeParse(item));
+
+    expect(invalid[0]?.issues).toMatchObject([
+      { path: ["size"], code: "invalid_type" },
+      { path: ["Symbol(part)"], code: "invalid_type" },
+    ]);
   });
 
   const wanted = "The check of bulk.check must give what a schema's safeParse gives: { success, error }";

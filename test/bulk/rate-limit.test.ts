@@ -46,6 +46,18 @@ describe("A row that meets a 429", () => {
     },
   );
 
+  it("waits a second where the service names no wait", async () => {
+    const { audience, mock, upsert } = setting({ faults: [{ kind: "429", times: 1, retryAfter: false }] });
+    const summary = audience.bulk(rows(1), upsert).summary();
+
+    await vi.advanceTimersByTimeAsync(999);
+    expect(mock.requests).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(100);
+
+    expect(await summary).toMatchObject({ succeeded: 1 });
+    expect(mock.requests).toHaveLength(2);
+  });
+
   it("does not make the row's earlier calls again", async () => {
     const { audience, mock } = setting({ faults: [{ kind: "429", operation: "v1.events.send", times: 9 }] });
     const call = async (item: Row, request: BulkRequest) => {

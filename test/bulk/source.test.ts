@@ -178,6 +178,24 @@ describe("A source that fails", () => {
     expect(isClosed).toBe(true);
   });
 
+  it("that hangs, and cannot clean up, fails nobody who has left it", async () => {
+    const { audience, upsert } = setting();
+    const source = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => new Promise<never>(() => {}),
+        return: () => Promise.reject(new Error("the file cannot be closed")),
+      }),
+    };
+    const stop = new AbortController();
+    const end = endOf(audience.bulk(source, upsert, { signal: stop.signal }));
+    await settled();
+
+    stop.abort();
+
+    expect((await end).error).toBeInstanceOf(AbortError);
+    await settled();
+  });
+
   it("that hangs holds up neither an abort nor a loop that is left", async () => {
     const { audience, upsert, emails } = setting();
     const source = async function* () {

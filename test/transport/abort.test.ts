@@ -184,6 +184,20 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
     );
   });
 
+  it("and stays aborted where the client is closed in the same turn", async () => {
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
+    const { audience } = inProcess({}, { rateLimiter });
+    await audience.v1.customers.list();
+    const stop = new AbortController();
+    const failure = failureOf(audience.v1.customers.get("c", { signal: stop.signal }));
+    await vi.waitFor(() => expect(rateLimiter.usage().queued).toBe(1));
+
+    stop.abort(reason);
+    await audience.close();
+
+    expect(await failure).toMatchObject({ code: "aborted", cause: reason });
+  });
+
   it("with a reason of any kind, and with AbortSignal.timeout", async () => {
     const { audience } = inProcess({ faults: [{ kind: "hang" }] });
 

@@ -93,16 +93,28 @@ describe("timeoutMs", () => {
     );
   });
 
-  it("throws away what such a fetch gives too late", async () => {
+  it.each([
+    ["", () => {}],
+    [
+      ", and does not hear that this cannot be done",
+      () => {
+        throw new Error("it cannot be cancelled");
+      },
+    ],
+  ])("throws away what such a fetch gives too late%s", async (_, end) => {
     const log: string[] = [];
     let answer: (response: Response) => void = () => {};
     const audience = new AudienceClient({
       ...createMockService().clientOptions,
       fetch: () => new Promise<Response>((resolve) => (answer = resolve)),
     });
+    const cancel = () => {
+      log.push("cancelled");
+      end();
+    };
 
     const error = await failureOf(audience.v1.customers.get("some-id", { ...once, timeoutMs: 20 }));
-    answer(new Response(new ReadableStream({ cancel: () => void log.push("cancelled") })));
+    answer(new Response(new ReadableStream({ cancel })));
     await vi.waitFor(() => expect(log).toEqual(["cancelled"]));
 
     expect(error).toBeInstanceOf(TimeoutError);

@@ -448,6 +448,19 @@ describe("withOptions", () => {
     }
   });
 
+  it("waits no longer than its client, where it names no bound", async () => {
+    const audience = new AudienceClient({
+      ...createMockService().clientOptions,
+      rateLimiter: { maxWaitMs: 10, maxQueued: 0 },
+    });
+    const spent = Array.from({ length: 10 }, () => audience.v1.customers.list({ limit: 1 }));
+    await Promise.all(spent);
+
+    const view = audience.withOptions({ timeoutMs: 5_000 });
+
+    expect(await failureOf(view.v1.customers.get("c"))).toBeInstanceOf(RateLimitWaitError);
+  });
+
   it("checks its options as the constructor does, and leaves the client as it was", async () => {
     const mock = createMockService();
     const audience = new AudienceClient(mock.clientOptions);
