@@ -60,25 +60,23 @@ const byMessage: readonly (readonly [RegExp, Omit<ConnectionFailure, "code">])[]
 export function readConnectionFailure(error: unknown): ConnectionFailure {
   const chain = causesOf(error);
   for (const cause of chain) {
-    const code = codeOf(cause);
-    const known = code === undefined ? undefined : readCode(code, cause);
-    if (known) return { ...known, code };
+    const known = readCode(cause);
+    if (known) return { ...known, code: cause.code };
   }
-  for (const cause of chain) {
-    const message = cause instanceof Error ? cause.message : "";
+  for (const { message } of chain) {
     const known = byMessage.find(([words]) => words.test(message));
     if (known) return { ...known[1], code: undefined };
   }
-  return { reason: "other", ...sent, code: chain.map(codeOf).find((code) => code !== undefined) };
+  return { reason: "other", ...sent, code: chain.find(({ code }) => code !== undefined)?.code };
 }
 
-function readCode(code: string, cause: unknown): Omit<ConnectionFailure, "code"> | undefined {
+function readCode({ code, syscall, message }: Cause): Omit<ConnectionFailure, "code"> | undefined {
+  if (code === undefined) return undefined;
   const known = Object.hasOwn(byCode, code) ? byCode[code] : undefined;
-  const { syscall, message } = cause as { syscall?: unknown; message?: unknown };
-  if (typeof syscall === "string" && Object.hasOwn(connecting, syscall)) {
+  if (syscall !== undefined && Object.hasOwn(connecting, syscall)) {
     return { reason: known?.reason ?? connecting[syscall]!, ...notSent };
   }
-  if (known) return typeof message === "string" && beforeTls.test(message) ? { ...known, ...notSent } : known;
+  if (known) return beforeTls.test(message) ? { ...known, ...notSent } : known;
   return tlsCode.test(code) ? { reason: "tls", wasSent: brokenRecordCode.test(code) } : undefined;
 }
 
@@ -87,24 +85,39 @@ const decompressionCode = /^(Z_|ERR__ERROR_|ERR_BROTLI_|ERR_ZSTD_|ZSTD_)/;
 
 /** Whether a body came whole, but cannot be decompressed: to ask for it again would not help. */
 export function isUndecodable(error: unknown): boolean {
-  return causesOf(error).some((cause) => decompressionCode.test(codeOf(cause) ?? ""));
+  return causesOf(error).some(({ code }) => decompressionCode.test(code ?? ""));
 }
 
-/** The error, its causes, and what an AggregateError (several addresses tried) holds; bounded, as a chain may be a ring. */
-function causesOf(error: unknown): unknown[] {
-  const found: unknown[] = [];
+/** What is asked of an error. */
+interface Cause {
+  readonly code: string | undefined;
+  readonly syscall: string | undefined;
+  readonly message: string;
+}
+
+/**
+ * The error, its causes, and what an AggregateError (several addresses tried) holds; bounded, as a chain may be a ring.
+ * What a fetch of the caller's own throws may be anything: where it cannot be read, it says nothing.
+ */
+function causesOf(error: unknown): Cause[] {
+  const found: Cause[] = [];
   const open: unknown[] = [error];
   while (open.length > 0 && found.length < 16) {
     const next = open.shift();
     if (typeof next !== "object" || next === null) continue;
-    found.push(next);
-    if ("cause" in next) open.push(next.cause);
-    if ("errors" in next && Array.isArray(next.errors)) open.push(...(next.errors as unknown[]).slice(0, 8));
+    try {
+      // Of any kind, each of them.
+      const { code, syscall, message, cause, errors } = next as Record<string, unknown>;
+      found.push({ code: textOf(code), syscall: textOf(syscall), message: textOf(message) ?? "" });
+      open.push(cause);
+      if (Array.isArray(errors)) open.push(...(errors as unknown[]).slice(0, 8));
+    } catch {
+      break;
+    }
   }
   return found;
 }
 
-function codeOf(error: unknown): string | undefined {
-  if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
-  return typeof error.code === "string" ? error.code : undefined;
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }

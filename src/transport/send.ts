@@ -1,9 +1,10 @@
 import ky from "ky";
-import { AudienceError, ConnectionError, TimeoutError } from "../errors.ts";
+import { ConnectionError, TimeoutError } from "../errors.ts";
 import type { Place } from "../rate-limiter/rate-limiter.ts";
+import { isOk, readAnswerHead, type AnswerHead } from "./answer-head.ts";
 import { isUndecodable, readConnectionFailure } from "./connection-failure.ts";
 import { Interruption } from "./interruption.ts";
-import { readBody, type BodyText } from "./read-body.ts";
+import { giveUp, readBody, type BodyText } from "./read-body.ts";
 import { sentOnce } from "./sent-once.ts";
 import { startTimer } from "./timer.ts";
 
@@ -45,24 +46,24 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
   const timeout = startTimer(() => cut.abort(timeoutError(timeoutMs)), timeoutMs);
   let isAnswered = false;
   let linger: ReturnType<typeof setTimeout> | undefined;
-  const giveUp = () => {
+  const letGo = () => {
     if (isAnswered) cut.abort(signal.reason);
     else linger = unref(setTimeout(() => cut.abort(signal.reason), lingerMs));
   };
-  signal.addEventListener("abort", giveUp);
+  signal.addEventListener("abort", letGo);
   try {
-    const response = await exchangeHeaders(request, options.fetch, cut);
+    const head = await exchangeHeaders(request, options.fetch, cut);
     isAnswered = true;
     place.answered();
     if (signal.aborted) cut.abort(signal.reason);
-    const body = await readBody(response, options.maxResponseBytes, cut);
+    const body = await readBody(head, options.maxResponseBytes, cut);
     // An error's status is known, whatever became of its body.
     const isCut = body.failure !== undefined && !isUndecodable(body.failure);
-    if (response.ok && isCut) throw connectionError(body.failure, request.url, options);
+    if (isOk(head) && isCut) throw new Error("the body broke off", { cause: body.failure });
     return {
-      status: response.status,
-      headers: response.headers,
-      url: response.url || request.url,
+      status: head.status,
+      headers: head.headers,
+      url: head.url || request.url,
       text: body.text,
       isTooLarge: body.isTooLarge,
       failure: body.failure,
@@ -72,12 +73,11 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
       place.lost();
       throw cut.reason;
     }
-    if (error instanceof AudienceError) throw error;
     throw connectionError(error, request.url, options);
   } finally {
     clearTimeout(timeout);
     clearTimeout(linger);
-    signal.removeEventListener("abort", giveUp);
+    signal.removeEventListener("abort", letGo);
   }
 }
 
@@ -86,7 +86,7 @@ function exchangeHeaders(
   request: OutgoingRequest,
   fetch: Fetch | undefined,
   cut: Interruption,
-): Promise<Response> {
+): Promise<AnswerHead> {
   const controller = new AbortController();
   const { method, headers, body } = request;
   const init: RequestInit = { method, headers, redirect: "manual", signal: controller.signal };
@@ -96,10 +96,13 @@ function exchangeHeaders(
       controller.abort(cut.reason);
       reject(cut.reason);
     });
-    throughKy(request.url, init, fetch ?? globalThis.fetch).then((response) => {
-      if (cut.aborted) response.body?.cancel().catch(() => undefined);
-      resolve(response);
-    }, reject);
+    throughKy(request.url, init, fetch ?? globalThis.fetch)
+      .then((response) => {
+        const head = readAnswerHead(response);
+        if (cut.aborted) giveUp(head.body);
+        resolve(head);
+      })
+      .catch(reject);
   });
 }
 
@@ -111,9 +114,7 @@ function exchangeHeaders(
 function throughKy(url: string, init: RequestInit, fetch: Fetch): Promise<Response> {
   let response: Response;
   const exchange = async () => {
-    const answer: unknown = await fetch(url, init);
-    if (!isResponse(answer)) throw new TypeError("the fetch option did not give a Response");
-    return (response = answer);
+    return (response = await fetch(url, init));
   };
   return ky(url, {
     hooks: { beforeRequest: [exchange] },
@@ -123,10 +124,6 @@ function throughKy(url: string, init: RequestInit, fetch: Fetch): Promise<Respon
     throwHttpErrors: false,
     timeout: false,
   });
-}
-
-function isResponse(value: unknown): value is Response {
-  return typeof value === "object" && value !== null && "status" in value && "headers" in value;
 }
 
 function connectionError(error: unknown, url: string, { place, redact }: SendOptions): ConnectionError {
@@ -149,12 +146,17 @@ function connectionError(error: unknown, url: string, { place, redact }: SendOpt
 
 /** The runtime's error may hold the request, and with it the key: only its words are kept. */
 function safeCause(error: unknown, redact: (text: string) => string): Error | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const inner = error.cause instanceof Error ? `: ${error.cause.message}` : "";
-  const cause = new Error(redact(`${error.message}${inner}`));
-  cause.name = redact(error.name);
-  cause.stack = `${cause.name}: ${cause.message}`;
-  return cause;
+  try {
+    if (!(error instanceof Error)) return undefined;
+    const inner = error.cause instanceof Error ? `: ${error.cause.message}` : "";
+    const cause = new Error(redact(`${error.message}${inner}`));
+    cause.name = redact(error.name);
+    cause.stack = `${cause.name}: ${cause.message}`;
+    return cause;
+  } catch {
+    // A fetch of the caller's own may throw what throws when it is read.
+    return undefined;
+  }
 }
 
 function timeoutError(timeoutMs: number): TimeoutError {

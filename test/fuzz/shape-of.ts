@@ -1,6 +1,11 @@
 import { types } from "node:util";
 
 const mostNodes = 5_000;
+const madeToBeUsed: ReadonlySet<unknown> = new Set([
+  AbortSignal.prototype,
+  ReadableStream.prototype,
+  Response.prototype,
+]);
 
 /**
  * What a value is made of, as a text to compare: names, kinds and plain values of its own properties, all the way
@@ -20,8 +25,8 @@ export function shapeOf(root: unknown): string {
     const known = numbers.get(value);
     shape.push(known === undefined ? "new" : `seen ${known}`);
     if (known !== undefined || types.isProxy(value) || ArrayBuffer.isView(value)) continue;
-    // Whoever listens changes what the runtime keeps in it.
-    if (Object.getPrototypeOf(value) === AbortSignal.prototype) continue;
+    // Whoever listens or reads changes what the runtime keeps in it.
+    if (madeToBeUsed.has(Object.getPrototypeOf(value))) continue;
     numbers.set(value, at);
     shape.push(Object.isFrozen(value) ? "frozen" : Object.isExtensible(value) ? "open" : "closed");
     for (const name of Reflect.ownKeys(value).slice(0, 1_100)) {

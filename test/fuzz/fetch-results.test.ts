@@ -1,0 +1,111 @@
+import { AudienceClient, isAudienceError, type Fetch } from "audience-sdk";
+import { describe, expect, it } from "vitest";
+import { hostileWords } from "./build.ts";
+import { rightEvent } from "./right.ts";
+import { offline } from "./served.ts";
+import { tryDoor } from "./trial.ts";
+
+const text = '{"data":{"type":"profile","id":"contact-1","attributes":{"email":"ada@example.com"}}}';
+
+function hostile(): never {
+  throw new Error(hostileWords);
+}
+
+/** Bodies that no fetch of a runtime gives. */
+const oddBodies: readonly (() => unknown)[] = [
+  () => null,
+  () => undefined,
+  () => text,
+  () => Buffer.from(text),
+  () => ({ getReader: hostile }),
+  () => ({ getReader: () => undefined }),
+  () => ({ getReader: () => ({ read: hostile, cancel: hostile }) }),
+  () => ({ getReader: () => ({ read: async () => undefined, cancel: async () => undefined }) }),
+  () => ({ getReader: () => ({ read: () => ({ done: false, value: "text" }), cancel: () => undefined }) }),
+  () => ({ getReader: () => ({ read: async () => ({ done: false, value: new Uint8Array(0) }) }) }),
+  () => ({ getReader: () => ({ read: () => new Promise(() => undefined), cancel: async () => hostile() }) }),
+  () => {
+    const stream = new Response(text).body;
+    stream?.getReader();
+    return stream;
+  },
+  () =>
+    new ReadableStream({
+      pull(controller) {
+        controller.enqueue("no bytes");
+        controller.close();
+      },
+    }),
+  () => new ReadableStream({ start: (controller) => controller.error(new Error(hostileWords)) }),
+  () => new ReadableStream({ start: (controller) => controller.error(undefined) }),
+  () => new ReadableStream({ cancel: hostile }),
+  () => new ReadableStream({ pull: async (controller) => controller.enqueue(Buffer.alloc(70_000, "x")) }),
+  () => Object.defineProperty({}, "getReader", { get: hostile }),
+];
+
+/** As `foreign` of other implementations: a graft copies it, so each value has a body of its own. */
+const answersOf = (body: () => unknown) => ({
+  status: 200,
+  ok: true,
+  url: "https://api.example.com/",
+  headers: new Headers({ "retry-after": "1", "content-type": "application/json" }),
+  get body() {
+    return body();
+  },
+});
+const answers = [
+  answersOf(() => new Response(text).body),
+  { ...answersOf(() => null), status: 500, ok: false },
+  { ...answersOf(() => null), status: 302, headers: { get: hostile, forEach: hostile } },
+  {
+    ...answersOf(() => null),
+    headers: { get: () => 5, forEach: (each: (value: unknown) => void) => each(5) },
+  },
+];
+
+async function use(fetch: Fetch): Promise<void> {
+  const client = new AudienceClient({ ...offline, fetch, timeoutMs: 40, maxResponseBytes: 100_000 });
+  const asked = client.v1.customers.get("contact-1").withResponse();
+  const calls = [asked, client.v1.events.send(rightEvent), client.v2.lists.list().toArray({ max: 2 })];
+  const endings = await Promise.allSettled(calls);
+  for (const ending of endings) {
+    if (ending.status === "fulfilled") JSON.stringify(ending.value);
+    else if (!isAudienceError(ending.reason)) throw ending.reason;
+    else expect(JSON.stringify(ending.reason)).not.toContain("test-key");
+  }
+  const failed = endings.find((ending) => ending.status === "rejected");
+  if (failed) throw failed.reason;
+}
+
+describe("Whatever a fetch of one's own gives, a call gives a value or an error of ours", () => {
+  it.each([
+    ["as its promise's value", (value: unknown) => async () => value],
+    ["at once", (value: unknown) => () => value],
+    [
+      "as what it throws",
+      (value: unknown) => () => {
+        throw value;
+      },
+    ],
+    [
+      "as what it rejects with",
+      (value: unknown) => async () => {
+        throw value;
+      },
+    ],
+  ])("%s", async (_, fetchOf) => {
+    // As a caller without types may.
+    await tryDoor({ act: (value) => use(fetchOf(value) as Fetch), right: [answers] }, 60);
+  });
+
+  it.each(oddBodies.map((body) => [String(body), body] as const))("with the body %s", async (_, body) => {
+    for (const status of [200, 404, 500]) {
+      const fetch = async () =>
+        ({ ...answersOf(body), body: body(), status, ok: status === 200 }) as Response;
+      await expect(use(fetch).catch((error: unknown) => isAudienceError(error) || error)).resolves.toBeOneOf([
+        undefined,
+        true,
+      ]);
+    }
+  });
+});

@@ -1,0 +1,12 @@
+import { AudienceClient, ConnectionError } from "audience-sdk";
+import { expect, it } from "vitest";
+import { offline } from "../fuzz/served.ts";
+
+it("A Response that stands for a failed connection is one, and does not say that nothing was applied", async () => {
+  const audience = new AudienceClient({ ...offline, fetch: async () => Response.error() });
+
+  const sending = audience.v1.events.send({ eventName: "signed_up", contact: { email: "ada@example.com" } });
+
+  await expect(sending).rejects.toThrow(ConnectionError);
+  await expect(sending).rejects.toMatchObject({ outcome: "unknown" });
+});
