@@ -26,10 +26,11 @@
  *   does not begin it), and with a report that `isReturning`; it is not prolonged while it lasts.
  * - A place may be forgotten once it has left the longest window of all requests.
  *
- * What the limiter does: it reports at least every `heartbeatMs` and a half, and of places in flight three times in a lease, while the process lives, never asks twice at a time,
- * and takes no answer within `answersWithinMs`, or a rejection, as "away". The message of a rejection is shown: it holds no
- * secret. Then `onUnavailable` holds: `"reject"` refuses
- * the calls that wait; `"local"` counts on alone, with `localShare` of what was left of each limit at the last contact.
+ * What the limiter does: it reports at least every `heartbeatMs` and a half, and of places in flight three times in a
+ * lease, while the process lives, never asks twice at a time, and takes no answer within `answersWithinMs`, or a
+ * rejection, as "away". The message of a rejection is shown: it holds no secret. Then `onUnavailable` holds: `"reject"`
+ * refuses the calls that wait; `"local"` counts on alone, with `localShare` of what was left of each limit at the last
+ * contact. It returns once the store has answered a report that says nothing.
  */
 export interface PlaceStore {
   readonly onUnavailable: "local" | "reject";

@@ -28,6 +28,7 @@ export class StoreGrants {
   #isAsking = false;
   #askAt = -Infinity;
   #isOff = false;
+  #notBefore = -Infinity;
 
   constructor(options: StoreGrantsOptions) {
     this.#options = options;
@@ -44,9 +45,9 @@ export class StoreGrants {
     return this.#inHand.shift();
   }
 
-  /** When the store is asked again, as far as it said; at once where that lies behind. */
+  /** When the store is asked again; at once where that lies behind. */
   get askAt(): number {
-    return this.#askAt;
+    return Math.max(this.#askAt, this.#notBefore);
   }
 
   /** There are free places, which was not to be foreseen: they were given back. Turns are a matter of moments. */
@@ -58,16 +59,22 @@ export class StoreGrants {
   want(places: number, now: number): void {
     this.#keep(places);
     this.#wanted = places - this.#inHand.length;
-    if (this.#wanted <= 0 || this.#isAsking || now < this.#askAt) return;
+    if (this.#wanted <= 0 || this.#isAsking || now < this.askAt) return;
     this.#isAsking = true;
     // All that begin to wait in this turn of the event loop are asked for at once.
     void Promise.resolve().then(() => this.#ask(Math.min(Math.max(1, this.#wanted), mostAtOnce)));
   }
 
   /** While the store is away nothing stays in hand. */
-  switch(to: "on" | "off"): void {
-    this.#isOff = to === "off";
-    if (this.#isOff) this.#keep(0);
+  hold(): void {
+    this.#isOff = true;
+    this.#keep(0);
+  }
+
+  /** The store is back; it is asked from `at` on. */
+  comeBack(at: number): void {
+    this.#isOff = false;
+    this.#notBefore = at;
   }
 
   #keep(places: number): void {

@@ -13,6 +13,7 @@ import { StoreGrants } from "./store-grants.ts";
 import { StoreLink } from "./store-link.ts";
 import { StoreReports } from "./store-reports.ts";
 import {
+  answersWithinMs,
   heartbeatMs,
   settleInMs,
   type PlaceStore,
@@ -24,6 +25,8 @@ import { widened } from "../rate-limiter/windows.ts";
 
 // While the store is away it is tried again this often.
 const tryAgainMs = 1_000;
+// This long after the first all others are back too: a try that hangs, the time to the next, and its way (D51).
+const othersComeBackWithinMs = answersWithinMs + tryAgainMs + 500;
 
 /**
  * Places that a store grants, several at once for all that wait here, and what becomes of them.
@@ -46,6 +49,7 @@ export class SharedPlaces implements Places {
   #contactAt = -Infinity;
   #away: AwayCount | undefined;
   #awaySince = 0;
+  #backAt = -Infinity;
   #awayBecause = "";
   /** Until the store has settled in, it counts too little: at least this much is used, or this much on top. */
   #unsettled:
@@ -218,7 +222,7 @@ export class SharedPlaces implements Places {
     this.#awayBecause = reason instanceof Error ? reason.message : "it does not say why";
     if (!this.#away) {
       this.#reports.hold();
-      this.#grants.switch("off");
+      this.#grants.hold();
       this.#awaySince = now;
       this.#away = new AwayCount({
         windows: this.#limits,
@@ -252,16 +256,19 @@ export class SharedPlaces implements Places {
   }
 
   async #comeBack(): Promise<void> {
-    if (!this.#away) return;
-    // A moment's silence in which nothing was sent is no absence: others need not wait for it.
     const away = this.#away;
+    if (!away || !(await this.#reports.areHeard())) return;
+    // A moment's silence in which nothing was sent is no absence: others need not wait for it.
     const isReturning = away.taken > 0 || this.#clock() - this.#awaySince > 2 * heartbeatMs;
+    // Back for a moment, while others may have missed it and have gone on alone since before.
+    const wasBackInVain = this.#awaySince < this.#backAt + settleInMs;
     await this.#reports.comeBack(isReturning, () => {
       const now = this.#clock();
       const atLeast = this.#limits.map(() => 0);
       if (isReturning) this.#unsettled = { until: now + settleInMs, atLeast, onTop: away.leftToOthers(now) };
       this.#away = undefined;
-      this.#grants.switch("on");
+      this.#grants.comeBack(isReturning || wasBackInVain ? now + othersComeBackWithinMs : now);
+      this.#backAt = now;
     });
   }
 

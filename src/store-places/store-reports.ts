@@ -69,6 +69,26 @@ export class StoreReports {
     void Promise.resolve().then(() => this.#tell({ isReturning: false }));
   }
 
+  /**
+   * Whether a store that was away hears this process and is heard: asked in words that change nothing there.
+   *
+   * A returning report that is carried out and whose answer is lost would let the store settle in unheard, and be done
+   * with it before all are back (D51).
+   */
+  async areHeard(): Promise<boolean> {
+    const { link, base, onFailure } = this.#options;
+    this.#isUnderWay = true;
+    try {
+      await link.report({ ...base(), epoch: undefined, places: [], succeeded: 0, isReturning: false });
+      return true;
+    } catch (reason) {
+      onFailure(reason);
+      return false;
+    } finally {
+      this.#isUnderWay = false;
+    }
+  }
+
   /** Tells everything to a store that was away; where it answers, `onBack` is called before anything else. */
   comeBack(isReturning: boolean, onBack: () => void): Promise<void> {
     this.#isUnderWay = true;

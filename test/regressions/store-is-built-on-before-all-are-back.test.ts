@@ -1,0 +1,71 @@
+import { expect, it } from "vitest";
+import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import { sharePlaces } from "../../src/store-places/share-places.ts";
+import { refusedBySliding } from "../rate-limiter/server-count.ts";
+import { VirtualTime } from "../rate-limiter/virtual-time.ts";
+import { MemoryStore } from "../store-places/memory-store.ts";
+import { throughTroubles } from "../store-places/through-troubles.ts";
+
+const windows = [{ limit: 4, intervalMs: 1_000 }];
+
+/** Two processes behind one store; what they send arrives at once, and is answered at once. */
+function twoProcesses() {
+  const time = new VirtualTime();
+  const store = new MemoryStore({ time, localShare: 1 / 2 });
+  const process = () => new RateLimiter({ clock: time.now, store: sharePlaces(store), windows });
+  const arrivals: number[] = [];
+  const callAt = (at: number, calls: number, limiter: RateLimiter): void => {
+    time.at(at, () => {
+      for (let call = 0; call < calls; call += 1) {
+        void Promise.resolve(limiter.take()).then((place) => {
+          arrivals.push(time.now());
+          place.answered();
+        });
+      }
+    });
+  };
+  return { time, store, arrivals, callAt, one: process(), other: process() };
+}
+
+// The store had carried out a returning report, and settled in, while all answers were lost. So it was done with it a
+// moment after it was back, and granted the one a whole window, which the other had begun to fill alone.
+it("A store whose answers are lost does not settle in: nobody would hear of it", async () => {
+  const { time, store, arrivals, callAt, one, other } = twoProcesses();
+  await time.run(() => {
+    callAt(0, 1, one);
+    callAt(1_200, 1, other);
+    time.at(5_000, () => (store.network = "loses answers"));
+    time.at(16_000, () => (store.network = "up"));
+    callAt(16_400, 4, one);
+    callAt(16_400, 2, other);
+  }, 60_000);
+  expect(arrivals).toHaveLength(8);
+  expect(refusedBySliding(arrivals, windows)).toBe(0);
+});
+
+// The store settles in once for all that come back, so that one whose line fails again and again holds nobody up.
+// But whoever came back late in that time did not wait for the rest.
+it("A process that comes back while the store settles in waits for the others all the same", async () => {
+  const { time, store, arrivals, callAt, one, other } = twoProcesses();
+  await time.run(() => {
+    callAt(0, 1, one);
+    callAt(1_200, 1, other);
+    time.at(10_000, () => (store.network = "refuses"));
+    time.at(12_300, () => (store.network = "up"));
+    time.at(13_200, () => (store.network = "refuses"));
+    callAt(14_300, 1, one);
+    callAt(14_500, 1, other);
+    time.at(17_300, () => (store.network = "up"));
+    callAt(17_500, 2, other);
+    callAt(17_550, 4, one);
+  }, 60_000);
+  expect(arrivals).toHaveLength(10);
+  expect(refusedBySliding(arrivals, windows)).toBe(0);
+});
+
+it.each([273, 547, 679, 1_504, 3_247])(
+  "Four processes pass no window while the answers of their store are lost (seed %i)",
+  async (seed) => {
+    expect(await throughTroubles(seed)).toMatchObject({ refused: 0, waiting: 0 });
+  },
+);
