@@ -12,11 +12,16 @@ export function readCount(value: unknown): number | undefined {
   return typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
 }
 
-/** An id as text. A number that JSON has already rounded is none: it would name another contact. */
+/**
+ * An id as text. One that did not come whole is none, as it would name another contact: a number that JSON has already
+ * rounded, half a character, or a character that stands for bytes that are no UTF-8 (D24).
+ */
 export function readId(value: unknown): string | undefined {
   if (typeof value === "number") return Number.isSafeInteger(value) ? String(value) : undefined;
-  return typeof value === "string" && value.trim() !== "" ? value : undefined;
+  return typeof value === "string" && value.trim() !== "" && !notWhole.test(value) ? value : undefined;
 }
+
+const notWhole = /[\ufffd\p{Surrogate}]/u;
 
 /** The keys of an answer's value, for a message: `keys data, total`. */
 export function describeShape(value: unknown): string {
@@ -25,10 +30,15 @@ export function describeShape(value: unknown): string {
   if (!isJsonObject(value)) return typeof value === "undefined" ? "nothing" : `a ${typeof value}`;
   const keys = Object.keys(value);
   if (keys.length === 0) return "an object without keys";
+  return `an object with the keys ${describeKeys(keys)}`;
+}
+
+/** The first of them, as an answer may hold any number, of any length. */
+export function describeKeys(keys: readonly string[]): string {
   const shown = keys
     .slice(0, shownKeys)
     .map((key) => (key.length > shownLength ? `${key.slice(0, shownLength)}…` : key));
-  return `an object with the keys ${shown.join(", ")}${keys.length > shownKeys ? ", …" : ""}`;
+  return `${shown.join(", ")}${keys.length > shownKeys ? ", …" : ""}`;
 }
 
 const shownKeys = 20;

@@ -4,6 +4,8 @@ export interface ConnectionFailure {
   readonly reason: ConnectionFailureReason;
   /** Only `false` where the runtime says so. */
   readonly wasSent: boolean;
+  /** What was wrong with the answer, where the runtime could not read it: the end of a sentence. */
+  readonly wasAnswer?: string;
   /** The runtime's own code, such as `ECONNREFUSED`. */
   readonly code: string | undefined;
 }
@@ -26,6 +28,15 @@ const byCode: Readonly<Record<string, Omit<ConnectionFailure, "code">>> = {
   ConnectionClosed: { reason: "reset", ...sent },
   UND_ERR_SOCKET: { reason: "reset", ...sent },
 };
+
+/** An answer that the runtime's parser refuses. */
+const unreadable: readonly (readonly [RegExp, string])[] = [
+  [
+    /^(UND_ERR_HEADERS_OVERFLOW|HPE_HEADER_OVERFLOW)$/,
+    "has longer headers than the runtime takes (on Node: --max-http-header-size)",
+  ],
+  [/^HPE_/, "is not HTTP/1.1"],
+];
 
 /** What a socket was at: a failure there is one of a connection that never was, whatever its code. */
 const connecting: Readonly<Record<string, ConnectionFailureReason>> = {
@@ -77,6 +88,8 @@ function readCode({ code, syscall, message }: Cause): Omit<ConnectionFailure, "c
     return { reason: known?.reason ?? connecting[syscall]!, ...notSent };
   }
   if (known) return beforeTls.test(message) ? { ...known, ...notSent } : known;
+  const wasAnswer = unreadable.find(([codes]) => codes.test(code))?.[1];
+  if (wasAnswer !== undefined) return { reason: "other", ...sent, wasAnswer };
   return tlsCode.test(code) ? { reason: "tls", wasSent: brokenRecordCode.test(code) } : undefined;
 }
 

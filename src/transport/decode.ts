@@ -12,7 +12,8 @@ import {
   type Outcome,
 } from "../errors.ts";
 import { UnreadableAnswer } from "../unreadable-answer.ts";
-import { jsonDepth } from "./json-depth.ts";
+import { isNestedDeeper } from "./json-depth.ts";
+import { printable } from "./printable.ts";
 import { gramLength, type Redactor } from "./redact.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import type { Exchange } from "./send.ts";
@@ -20,6 +21,8 @@ import type { Exchange } from "./send.ts";
 const shownBodyLength = 64 * 1024;
 const shownMessageLength = 300;
 const shownDepth = 500;
+/** As deep as what is sent may be (D16). */
+const readDepth = 1_000;
 
 /** An answer's value; or a `RedirectError`, an `ApiError`, or an `UnexpectedResponseError`. */
 export function decode<Body, Output>(
@@ -44,15 +47,20 @@ function readValue<Body, Output>(
   const { status, text } = exchange;
   const unexpected = (problem: string) =>
     new UnexpectedResponseError({
-      message: `${status} on ${endpoint.method} ${endpoint.path}, but ${redactor.text(problem)}`,
+      message: `${status} on ${endpoint.method} ${endpoint.path}, but ${printable(redactor.text(problem))}`,
       outcome: "unknown",
       status,
       body: shownBody(exchange, redactor),
     });
-  if (exchange.isTooLarge) throw unexpected("its body is larger than maxResponseBytes allows.");
+  if (exchange.limitPassed !== undefined) {
+    throw unexpected(`its body is larger than maxResponseBytes (${exchange.limitPassed} bytes).`);
+  }
   if (exchange.failure !== undefined) throw unexpected("its body cannot be decompressed.");
-  const body = parseJson(text);
+  // Parsed, each level takes a hundred times its byte, and whoever prints or copies the value overflows the stack.
+  const isTooDeep = isNestedDeeper(text, readDepth);
+  const body = isTooDeep ? undefined : parseJson(text);
   if (body === undefined && !endpoint.takesAnyAnswer) {
+    if (isTooDeep) throw unexpected(`its body is nested deeper than ${readDepth} levels.`);
     throw unexpected(text === "" ? "its body is empty." : "its body is not JSON.");
   }
   try {
@@ -80,7 +88,7 @@ function redirectError<Body>(
 function apiError<Body>(exchange: Exchange, endpoint: Endpoint<Body, unknown>, redactor: Redactor): ApiError {
   const { status } = exchange;
   const body = shownBody(exchange, redactor);
-  const words = messageOf(body);
+  const words = printable(messageOf(body) ?? "");
   const retryAfter = retryAfterMs(exchange.headers);
   const wish = retryAfter ? ` (the service asks to wait ${retryAfter} ms)` : "";
   return new (classOf(status))({
@@ -109,10 +117,10 @@ function classOf(status: number): typeof ApiError {
 }
 
 /** The body as an error shows it: parsed JSON, else the text, at most 64 KiB, without keys. */
-function shownBody({ text, isTooLarge, failure }: Exchange, redactor: Redactor): unknown {
-  const isWhole = !isTooLarge && failure === undefined && text.length <= shownBodyLength;
+function shownBody({ text, limitPassed, failure }: Exchange, redactor: Redactor): unknown {
+  const isWhole = limitPassed === undefined && failure === undefined && text.length <= shownBodyLength;
   // What is nested deeper would overflow the stack of whoever logs the error.
-  const json = isWhole && jsonDepth(text) <= shownDepth ? parseJson(text) : undefined;
+  const json = isWhole && !isNestedDeeper(text, shownDepth) ? parseJson(text) : undefined;
   if (json) return redactor.json(json.value);
   // Of ten megabytes only what is shown is searched; a little more, for a stretch of a key that begins inside it.
   return redactor.text(text.slice(0, shownBodyLength + gramLength)).slice(0, shownBodyLength);

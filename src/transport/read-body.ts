@@ -3,8 +3,8 @@ import type { Interruption } from "./interruption.ts";
 
 export interface BodyText {
   readonly text: string;
-  /** The body went past the limit, and was cut there. */
-  readonly isTooLarge: boolean;
+  /** The limit in bytes that the body went past, and where it was cut; absent where it came whole. */
+  readonly limitPassed?: number | undefined;
   /** Why the body broke off; the text is what came before. */
   readonly failure?: unknown;
 }
@@ -12,9 +12,19 @@ export interface BodyText {
 const errorBodyBytes = 64 * 1024;
 const piecesATurn = 1_000;
 
+/** What has come of an answer so far. */
+export interface Arrival {
+  status?: number;
+  /** Of the body, after decompression. */
+  bytes: number;
+}
+
 /** Reads a body as it is decompressed, and never more of it than the limit; an error's, 64 KiB at most. */
-export async function readBody(head: AnswerHead, maxBytes: number, cut: Interruption): Promise<BodyText> {
-  if (head.body === null) return { text: "", isTooLarge: false };
+export async function readBody(
+  head: AnswerHead,
+  { maxBytes, cut, arrival }: { maxBytes: number; cut: Interruption; arrival: Arrival },
+): Promise<BodyText> {
+  if (head.body === null) return { text: "" };
   const limit = isOk(head) ? maxBytes : Math.min(maxBytes, errorBodyBytes);
   const reader = head.body.getReader();
   let stopReading = (): void => undefined;
@@ -32,25 +42,24 @@ export async function readBody(head: AnswerHead, maxBytes: number, cut: Interrup
   else cut.addEventListener("abort", stop);
   const decoder = new TextDecoder();
   let text = "";
-  let bytes = 0;
   try {
     for (let pieces = 1; ; pieces++) {
       // Pieces that are all there already would let no timer run, not even that of the call's timeout.
       if (pieces % piecesATurn === 0) await new Promise((resolve) => void setTimeout(resolve));
       const next = cut.aborted ? undefined : await read();
-      if (next === undefined || cut.aborted) return { text, isTooLarge: false, failure: cut.reason };
-      if (next.done) return { text: text + decoder.decode(), isTooLarge: false };
-      const rest = limit - bytes;
-      bytes += next.value.byteLength;
+      if (next === undefined || cut.aborted) return { text, failure: cut.reason };
+      if (next.done) return { text: text + decoder.decode() };
+      const rest = limit - arrival.bytes;
+      arrival.bytes += next.value.byteLength;
       text += decoder.decode(next.value.subarray(0, rest), { stream: true });
-      if (bytes > limit) {
+      if (arrival.bytes > limit) {
         giveUp(reader);
-        return { text, isTooLarge: true };
+        return { text, limitPassed: limit };
       }
     }
   } catch (error) {
     // A stream may break without a reason.
-    return { text, isTooLarge: false, failure: error ?? new Error("the body broke off") };
+    return { text, failure: error ?? new Error("the body broke off") };
   } finally {
     cut.removeEventListener("abort", stop);
   }

@@ -17,20 +17,24 @@ const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** Reads the `headers` option: names in lower case, values that cannot break out of their line. Never shows a value. */
 export function readHeaders(headers: unknown): Record<string, string> {
-  const read: Record<string, string> = {};
+  const read = new Map<string, string>();
   for (const [name, value] of entriesOf(headers as object)) {
     if (value === undefined) continue;
-    const problem = problemOf(name, value);
+    const lowerCase = name.toLowerCase();
+    // In another case it is the same header, and one of the two would go unheard.
+    const problem = read.has(lowerCase) ? "is given twice" : problemOf(name, value);
     if (problem) throw new ConfigurationError(`headers: ${JSON.stringify(name)} ${problem}.`);
-    read[name.toLowerCase()] = value as string;
+    read.set(lowerCase, value as string);
   }
-  return read;
+  return Object.fromEntries(read);
 }
 
 function entriesOf(headers: object): [string, unknown][] {
   try {
     // A Headers object gives nothing to Object.entries, and may be of another implementation than the global one.
-    return Symbol.iterator in headers ? [...(headers as Headers)] : Object.entries(headers);
+    const entries = Symbol.iterator in headers ? [...(headers as Headers)] : Object.entries(headers);
+    // Inside the guard: what is iterable may give something else than pairs.
+    return entries.map(([name, value]: readonly unknown[]) => [String(name), value]);
   } catch {
     throw new ConfigurationError("headers cannot be read: a getter or a proxy throws.");
   }
@@ -39,6 +43,7 @@ function entriesOf(headers: object): [string, unknown][] {
 function problemOf(name: string, value: unknown): string | undefined {
   if (!token.test(name)) return "is not a header name";
   if (framing.has(name.toLowerCase())) return "is set by the runtime, and cannot be given";
+  if (name.toLowerCase() === "__proto__") return "is dropped by runtimes, and cannot be given";
   if (typeof value !== "string") return `must be a text, not ${value === null ? "null" : typeof value}`;
   if (/[^\t\u0020-\u007e\u0080-\u00ff]/.test(value))
     return "holds a character that no HTTP header can carry, such as a line break";

@@ -4,7 +4,7 @@ import type { Place } from "../rate-limiter/rate-limiter.ts";
 import { isOk, readAnswerHead, type AnswerHead } from "./answer-head.ts";
 import { isUndecodable, readConnectionFailure } from "./connection-failure.ts";
 import { Interruption } from "./interruption.ts";
-import { giveUp, readBody, type BodyText } from "./read-body.ts";
+import { giveUp, readBody, type Arrival, type BodyText } from "./read-body.ts";
 import { sentOnce } from "./sent-once.ts";
 import { startTimer } from "./timer.ts";
 
@@ -43,7 +43,8 @@ const lingerMs = 5_000;
 export async function send(request: OutgoingRequest, options: SendOptions): Promise<Exchange> {
   const { signal, place, timeoutMs } = options;
   const cut = new Interruption();
-  const timeout = startTimer(() => cut.abort(timeoutError(timeoutMs)), timeoutMs);
+  const arrival: Arrival = { bytes: 0 };
+  const timeout = startTimer(() => cut.abort(timeoutError(timeoutMs, arrival)), timeoutMs);
   let isAnswered = false;
   let linger: ReturnType<typeof setTimeout> | undefined;
   const letGo = () => {
@@ -54,9 +55,10 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
   try {
     const head = await exchangeHeaders(request, options.fetch, cut);
     isAnswered = true;
+    arrival.status = head.status;
     place.answered();
     if (signal.aborted) cut.abort(signal.reason);
-    const body = await readBody(head, options.maxResponseBytes, cut);
+    const body = await readBody(head, { maxBytes: options.maxResponseBytes, cut, arrival });
     // An error's status is known, whatever became of its body.
     const isCut = body.failure !== undefined && !isUndecodable(body.failure);
     if (isOk(head) && isCut) throw new Error("the body broke off", { cause: body.failure });
@@ -65,7 +67,7 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
       headers: head.headers,
       url: head.url || request.url,
       text: body.text,
-      isTooLarge: body.isTooLarge,
+      limitPassed: body.limitPassed,
       failure: body.failure,
     };
   } catch (error) {
@@ -127,17 +129,19 @@ function throughKy(url: string, init: RequestInit, fetch: Fetch): Promise<Respon
 }
 
 function connectionError(error: unknown, url: string, { place, redact }: SendOptions): ConnectionError {
-  const { reason, wasSent, ...failure } = readConnectionFailure(error);
+  const { reason, wasSent, wasAnswer, ...failure } = readConnectionFailure(error);
   // A fetch of the caller's may put anything into its errors.
   const code = failure.code && redact(failure.code);
   // Without the path, in which an id may be an e-mail address.
   const { origin } = new URL(url);
   if (wasSent) place.lost();
   else place.unused();
+  const told = code ? ` (${code})` : "";
+  const failed = wasAnswer
+    ? `What ${origin} answered ${wasAnswer}${told}.`
+    : `The connection to ${origin} failed before the whole answer was here${told}.`;
   return new ConnectionError({
-    message: wasSent
-      ? `The connection to ${origin} failed before the whole answer was here${code ? ` (${code})` : ""}.`
-      : `No connection to ${origin} could be made${code ? ` (${code})` : ""}; nothing was sent.`,
+    message: wasSent ? failed : `No connection to ${origin} could be made${told}; nothing was sent.`,
     outcome: wasSent ? "unknown" : "not-sent",
     reason,
     cause: safeCause(error, redact),
@@ -159,9 +163,10 @@ function safeCause(error: unknown, redact: (text: string) => string): Error | un
   }
 }
 
-function timeoutError(timeoutMs: number): TimeoutError {
+function timeoutError(timeoutMs: number, { status, bytes }: Arrival): TimeoutError {
+  const came = status === undefined ? "no headers" : `${status} and ${bytes} bytes of its body`;
   return new TimeoutError({
-    message: `No full answer within ${timeoutMs} ms.`,
+    message: `No full answer within timeoutMs (${timeoutMs} ms): ${came} came.`,
     outcome: "unknown",
     timeoutMs,
   });

@@ -1,3 +1,4 @@
+import { readId } from "../answer-value.ts";
 import { contactKeys, contactUUIDKey, emailKey, phoneKey } from "../contact-key.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { OptionRule } from "../option-checks.ts";
@@ -111,7 +112,13 @@ export const addContact: Endpoint<V1ListContact, AddContactResult> = {
   isRepeatable: saysAllConsent,
   contactsOf: contactsOfContact,
   mayHaveWrittenOn404: true,
-  read: ({ body }) => readAnswer(v1AddContactResult, body),
+  read: ({ body }) => {
+    const result = readAnswer(v1AddContactResult, body);
+    if (readId(result.contact.contactUUID) === undefined) {
+      throw new UnreadableAnswer("`contact.contactUUID` of its body is no id.");
+    }
+    return result;
+  },
 };
 
 /** `POST /api/v1/events`: safe to send again with the same `uniqueIdentifier`, which every attempt carries. */

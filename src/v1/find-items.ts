@@ -1,4 +1,4 @@
-import { describeShape, isJsonObject, type JsonObject } from "../answer-value.ts";
+import { describeKeys, describeShape, isJsonObject, type JsonObject } from "../answer-value.ts";
 import { UnreadableAnswer } from "../unreadable-answer.ts";
 
 /**
@@ -81,7 +81,7 @@ function arraysOf(place: JsonObject): [string, readonly unknown[]][] {
 }
 
 function ambiguous(found: readonly [string, unknown][]): UnreadableAnswer {
-  const keys = found.map(([key]) => key).join(", ");
+  const keys = describeKeys(found.map(([key]) => key));
   return new UnreadableAnswer(`its body holds several arrays that could be the list: ${keys}. ${wayOut}`);
 }
 

@@ -30,7 +30,7 @@ describe("timeoutMs", () => {
       timeoutMs: 60,
       outcome: "unknown",
       uniqueIdentifier: "order-1",
-      message: "No full answer within 60 ms.",
+      message: "No full answer within timeoutMs (60 ms): no headers came.",
     });
   });
 

@@ -142,7 +142,7 @@ describe("An error status", () => {
       outgoing.writeHead(500, { "content-type": "text/plain" }).write("the beginning");
       if (path.endsWith("broken")) setTimeout(() => outgoing.destroy(), 20);
     });
-    const { v1 } = new AudienceClient({ ...options, maxRetries: 0, timeoutMs: 150 });
+    const { v1 } = new AudienceClient({ ...options, maxRetries: 0, timeoutMs: 1_000 });
 
     const errors = await Promise.all(
       ["broken", "endless", "garbled"].map((id) => failureOf(v1.customers.get(id))),

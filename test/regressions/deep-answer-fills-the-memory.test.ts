@@ -1,0 +1,45 @@
+import { AudienceClient, UnexpectedResponseError } from "audience-sdk";
+import { describe, expect, it } from "vitest";
+import { failureOf } from "../transport/failure.ts";
+
+function answering(text: string): AudienceClient {
+  const fetch = async () => new Response(text);
+  return new AudienceClient({ baseUrl: "https://api.example.com", apiKey: "k", rateLimiter: false, fetch });
+}
+
+const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+const profile = (attribute: string) => `{"data":{"id":"c-1","attributes":{"a":${attribute}}}}`;
+
+// Parsed, ten megabytes of brackets took a gigabyte; and JSON.stringify of the value overflowed the stack.
+describe("An answer that is nested deeper than 1,000 levels", () => {
+  it.each([1_001, 1_500_000])("(%i) is not read", async (levels) => {
+    const error = await failureOf(answering(profile(nested(levels - 3))).v1.customers.get("c-1"));
+
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error.message).toContain("its body is nested deeper than 1000 levels");
+    expect(() => JSON.stringify(error)).not.toThrow();
+  });
+
+  it("is given as text by events.send, which takes any 2xx", async () => {
+    const text = "[".repeat(2_000_000);
+    const event = { eventName: "order placed", contact: { contactUUID: "c-1" } };
+
+    expect((await answering(text).v1.events.send(event)).body).toBe(text);
+  });
+
+  it("is one level past what is read", async () => {
+    const { attributes } = await answering(profile(nested(997))).v1.customers.get("c-1");
+
+    expect(JSON.stringify(attributes)).toBe(`{"a":${nested(997)}}`);
+  });
+
+  it.each([
+    ["brackets in a text", JSON.stringify("[{".repeat(5_000))],
+    ["and behind a quotation mark in it", JSON.stringify(`\\"${"[".repeat(5_000)}`)],
+    ["one beside the other", `[${"[[]],{},".repeat(5_000)}0]`],
+  ])("is not one of many brackets: %s", async (_, value) => {
+    const { attributes } = await answering(profile(value)).v1.customers.get("c-1");
+
+    expect(attributes["a"]).toEqual(JSON.parse(value));
+  });
+});

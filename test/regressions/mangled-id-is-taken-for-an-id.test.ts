@@ -1,0 +1,70 @@
+import { AudienceClient, UnexpectedResponseError } from "audience-sdk";
+import { describe, expect, it } from "vitest";
+import { failureOf } from "../transport/failure.ts";
+
+function answering(body: string | Uint8Array<ArrayBuffer>): AudienceClient {
+  const base = "https://api.example.com";
+  const fetch = async () => new Response(body);
+  return new AudienceClient({
+    baseUrl: base,
+    baseUrlV2: base,
+    apiKey: "k",
+    appId: "a",
+    rateLimiter: false,
+    fetch,
+  });
+}
+
+/** `c-ü` as a service writes it that takes Latin-1 for JSON. */
+const notUtf8 = (text: string) => new Uint8Array(Buffer.from(text.replace("ID", "c-\u00fc"), "latin1"));
+const halfACharacter = (text: string) => text.replace("ID", "c-\\ud800");
+const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
+
+// Sent back, it would name another contact, or could not be sent at all.
+describe.each([
+  ["bytes that are no UTF-8", notUtf8],
+  ["half a character", halfACharacter],
+])("An id with %s is none", (_, mangled) => {
+  it.each([
+    ["a contact", '{"data":{"id":"ID"}}', (audience: AudienceClient) => audience.v1.customers.get("c")],
+    [
+      "a contact that was written",
+      '{"data":{"id":"ID"}}',
+      (audience: AudienceClient) => audience.v1.customers.upsert(contact),
+    ],
+    ["contacts", '[{"id":"ID"}]', (audience: AudienceClient) => audience.v1.customers.list().then(String)],
+    ["a contact group", '{"id":"ID"}', (audience: AudienceClient) => audience.v1.contactGroups.get("g")],
+    [
+      "a contact that was added",
+      '{"contact":{"contactUUID":"ID","action":"created"}}',
+      (audience: AudienceClient) => audience.v1.contactGroups.addContact("g", contact),
+    ],
+    [
+      "lists",
+      '{"data":{"lists":[{"uuid":"ID"}]}}',
+      (audience: AudienceClient) => audience.v2.lists.list().then(String),
+    ],
+  ])("of %s", async (__, text, call) => {
+    const error = await failureOf(call(answering(mangled(text))));
+
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error.outcome).toBe(error.request?.method === "GET" ? "not-applied" : "unknown");
+  });
+
+  it("while any other field comes as well as it can be read", async () => {
+    const text = '{"data":{"id":"c-1","attributes":{"first_name":"ID"}}}';
+
+    const { attributes } = await answering(mangled(text)).v1.customers.get("c-1");
+
+    expect(attributes.first_name).toMatch(/^c-[\ufffd\ud800]$/);
+  });
+});
+
+it("An empty contactUUID is none either", async () => {
+  const text = '{"contact":{"contactUUID":" ","action":"created"}}';
+
+  expect(await failureOf(answering(text).v1.contactGroups.addContact("g", contact))).toMatchObject({
+    code: "unexpected_response",
+    outcome: "unknown",
+  });
+});
