@@ -1,4 +1,5 @@
 import type { Payload, Rule } from "./field.ts";
+import { isArray } from "./is-array.ts";
 
 /** What a rule over several fields found wrong. */
 export interface Breach {
@@ -26,6 +27,6 @@ export function crossFieldRule(findBreaches: (fields: Record<string, unknown>) =
 /** Not where the input itself was refused: then there are no fields. */
 function isObject(payload: Payload): boolean {
   const { value, issues } = payload;
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  if (typeof value !== "object" || value === null || isArray(value)) return false;
   return !issues.some((issue) => (issue.path ?? []).length === 0 && issue.code === "invalid_type");
 }

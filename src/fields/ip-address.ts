@@ -13,21 +13,19 @@ function isIpAddress(address: string): boolean {
 
 /** Eight groups, or fewer around one `::`; the last two may be written as an IPv4 address (RFC 4291, 2.2). */
 function isIpv6(address: string): boolean {
-  const halves = address.split("::");
-  if (halves.length > 2) return false;
-  const isCompressed = halves.length === 2;
-  const head = groupsOf(halves[0] ?? "", !isCompressed);
-  const tail = isCompressed ? groupsOf(halves[1] ?? "", true) : 0;
-  if (head === undefined || tail === undefined) return false;
-  return isCompressed ? head + tail <= 7 : head === 8;
+  const gap = address.indexOf("::");
+  if (gap === -1) return groupsOf(address, true) === 8;
+  const head = groupsOf(address.slice(0, gap), false);
+  // A second `::` is an empty group here.
+  const tail = groupsOf(address.slice(gap + 2), true);
+  return head !== undefined && tail !== undefined && head + tail <= 7;
 }
 
 /** How many groups a part has, an IPv4 address at the end counting as two; nothing where it is malformed. */
 function groupsOf(part: string, mayEndInIpv4: boolean): number | undefined {
   if (part === "") return 0;
   const groups = part.split(":");
-  const last = groups.at(-1) ?? "";
-  const endsInIpv4 = mayEndInIpv4 && ipv4.test(last);
+  const endsInIpv4 = mayEndInIpv4 && ipv4.test(part.slice(part.lastIndexOf(":") + 1));
   const plain = endsInIpv4 ? groups.slice(0, -1) : groups;
   if (!plain.every((group) => ipv6Group.test(group))) return undefined;
   return plain.length + (endsInIpv4 ? 2 : 0);

@@ -1,6 +1,7 @@
 import { wrongType } from "./explain.ts";
 import type { FreeField, Payload } from "./field.ts";
 import { free } from "./free.ts";
+import { isArray } from "./is-array.ts";
 import { readJson } from "./read-json.ts";
 
 /** Any value that JSON can carry, but `null`; `undefined` is a field left out. The value that comes out is a copy. */
@@ -15,7 +16,7 @@ export function jsonObject(): FreeField<Record<string, unknown>> {
   return free(
     (payload) => {
       const { value } = payload;
-      if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      if (typeof value !== "object" || value === null || isArray(value)) {
         const message = wrongType("an object", value);
         payload.issues.push({ code: "invalid_type", expected: "object", input: value, message });
         return;
@@ -24,7 +25,7 @@ export function jsonObject(): FreeField<Record<string, unknown>> {
       const copy = readJson(value, report(payload));
       payload.value = copy;
       if (payload.issues.length > issuesBefore) return;
-      if (typeof copy !== "object" || Array.isArray(copy)) {
+      if (typeof copy !== "object" || isArray(copy)) {
         const message = "must be an object; its toJSON gives something else";
         payload.issues.push({ code: "invalid_type", expected: "object", input: value, message });
       }

@@ -1,5 +1,6 @@
 import { explain } from "./explain.ts";
 import type { Field, FoundIssue, ListField, Rule } from "./field.ts";
+import { isArray } from "./is-array.ts";
 
 /** An array of one kind of item. */
 export function listOf<Item extends Field>(item: Item): ListField<Item> {
@@ -8,7 +9,7 @@ export function listOf<Item extends Field>(item: Item): ListField<Item> {
 
 const filled: Rule = {
   def: { check: "min_length", minimum: 1 },
-  when: ({ value }) => Array.isArray(value),
+  when: ({ value }) => isArray(value),
   judge: ({ value: input, issues }) => {
     // True: `when` has let only arrays through.
     if ((input as unknown[]).length > 0) return;

@@ -8,7 +8,6 @@ export function nameMeant(given: string, names: Iterable<string>): string | unde
   const wanted = bare(given);
   let slip: string | undefined;
   for (const name of names) {
-    if (name === given) continue;
     const plain = bare(name);
     if (plain === wanted) return name;
     if (isOneSlipAway(plain, wanted)) slip ??= name;

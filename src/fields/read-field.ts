@@ -94,8 +94,8 @@ function readNamed(field: ObjectDefinition, input: object, payload: Payload): vo
   const copy: Record<string, unknown> = {};
   payload.value = copy;
   for (const name in shape) {
-    const part = shape[name];
-    if (part === undefined) continue;
+    // True: it is one of its own names.
+    const part = shape[name]!;
     const isGiven = name in input;
     if (!isGiven && part.type === "optional") continue;
     const value = readPart(part, Reflect.get(input, name), name, issues);
@@ -113,7 +113,8 @@ const passedOn = jsonValue();
 
 /** Where a field is missing, names the key that was given in its place: `first_name` for `firstName`. */
 function nameWhatWasGiven(issue: FoundIssue, input: object, shape: object): void {
-  const [name, ...deeper] = issue.path ?? [];
+  // True: an issue of a field leads to it.
+  const [name, ...deeper] = issue.path!;
   if (typeof name !== "string" || deeper.length > 0 || name in input) return;
   const message = describeNameGiven(name, input, Object.keys(shape));
   if (message !== undefined) issue.message = message;

@@ -64,7 +64,8 @@ function review(payload: z.core.ParsePayload, input: object, def: FieldObjectDef
       if (issue.code !== "unrecognized_keys" || issue.path !== undefined)
         return nameGiven(issue, input, names);
       // `__proto__` is reported with the hidden keys; what is undefined is left out, and nothing is sent of it.
-      const unknown = (issue.keys ?? []).filter((key) => key !== "__proto__" && !isLeftOut(input, key));
+      // True: an issue of this kind names the keys.
+      const unknown = issue.keys!.filter((key) => key !== "__proto__" && !isLeftOut(input, key));
       return unknown.map((key) => {
         const message = describeUnknownKey(key, input, names, def.hint);
         return Object.assign({}, issue, { keys: [key], path: [key], message });
@@ -77,7 +78,8 @@ function review(payload: z.core.ParsePayload, input: object, def: FieldObjectDef
 
 /** Where a field is missing, names the key that was given in its place: `first_name` for `firstName`. */
 function nameGiven(issue: FoundIssue, input: object, names: readonly string[]): FoundIssue {
-  const [name, ...deeper] = issue.path ?? [];
+  // True: an issue of a field leads to it.
+  const [name, ...deeper] = issue.path!;
   if (typeof name !== "string" || deeper.length > 0 || name in input) return issue;
   const message = describeNameGiven(name, input, names);
   return message === undefined ? issue : { ...issue, message };

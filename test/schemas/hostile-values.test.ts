@@ -1,3 +1,5 @@
+import { AudienceClient } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
 import {
   v1ContactFieldsSchema,
   v1ContactSchema,
@@ -10,6 +12,8 @@ import {
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 
+import { readIssues } from "../../src/validate.ts";
+import { failureOf } from "../transport/failure.ts";
 import { issuesOf, verdict } from "./judge.ts";
 
 const schemas = { v1ContactSchema, v1ListContactSchema, v1EventSchema, v2ContactSchema, v2IdentifierSchema };
@@ -338,6 +342,60 @@ test("A symbol as a key is refused at every level", () => {
   ]);
 });
 
+test("A symbol that is not enumerable is no key of JSON's", () => {
+  const hidden = Object.defineProperty({ ...ada }, Symbol("s"), { value: 1, enumerable: false });
+  expect(verdict(v1ContactSchema, hidden)).toEqual([]);
+});
+
+/** An object whose field cannot be read the first time. */
+const throwsOnce = (field: string) => {
+  let isFirst = true;
+  return {
+    get [field]() {
+      if (!isFirst) return "x";
+      isFirst = false;
+      return throws();
+    },
+  };
+};
+
+describe("What cannot be read, but for the second time,", () => {
+  test("is not sent", async () => {
+    const mock = createMockService();
+    const { v1 } = new AudienceClient(mock.clientOptions);
+
+    const error = await failureOf(v1.customers.upsert(throwsOnce("email")));
+
+    expect(error).toMatchObject({
+      issues: [{ path: [], message: expect.stringContaining("cannot be read") }],
+    });
+    expect(mock.requests).toEqual([]);
+  });
+
+  test("is no set of properties", () => {
+    const contact = { ...ada, custom_properties: throwsOnce("plan") };
+    expect(readIssues(v1ContactSchema.safeParse(contact).error!)).toMatchObject([
+      { path: ["custom_properties"], message: expect.stringContaining("cannot be read") },
+    ]);
+  });
+});
+
+test("A proxy that is revoked while what is wrong is looked for has an issue too", () => {
+  let reads = 0;
+  const { proxy, revoke } = Proxy.revocable<object>(
+    {},
+    {
+      get: () => {
+        if (++reads > 1) revoke();
+        return throws();
+      },
+      ownKeys: () => ["email"],
+      getOwnPropertyDescriptor: () => ({ value: 1, enumerable: true, configurable: true }),
+    },
+  );
+  expect(readIssues(v1ContactSchema.safeParse(proxy).error!)).toHaveLength(1);
+});
+
 test("The input is never changed", () => {
   const freeze = <Value>(value: Value): Value => {
     if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(freeze);
@@ -354,6 +412,15 @@ test("An error thrown by a check that the user added is theirs, not an issue", (
   expect(() => v1ContactSchema.refine(() => throws()).safeParse(ada)).toThrow("hands off");
   const form = v1ContactFieldsSchema.extend({ source: z.string().refine(() => throws()) });
   expect(() => form.safeParse({ ...ada, source: "form" })).toThrow("hands off");
+});
+
+test("A check of the user's own may take its time", async () => {
+  const form = v1ContactFieldsSchema.extend({ source: z.string().refine(async (text) => text !== "spam") });
+  const { error } = await form.safeParseAsync({ ...ada, source: "spam", plan: "pro" });
+  expect(readIssues(error!).map(({ path, code }) => [path, code])).toEqual([
+    [["plan"], "unrecognized_keys"],
+    [["source"], "custom"],
+  ]);
 });
 
 test("A strict object that the user put in has one issue for each unknown key, too", () => {

@@ -25,6 +25,8 @@ describe.each([
     for (const value of [1.5, NaN, Infinity, "1", null, true, 1n]) {
       expect(verdict(schema, { [field]: value })).toEqual([`${field} invalid_type`]);
     }
+    expect(verdict(schema, { [field]: 2 ** 53 })).toEqual([`${field} too_big`]);
+    expect(verdict(schema, { [field]: -(2 ** 53) })).toContain(`${field} too_small`);
     expect(messageAt(schema, { [field]: 0 }, field)).toBe("must be at least 1");
     expect(messageAt(schema, { [field]: 1.5 }, field)).toContain("whole number");
   });

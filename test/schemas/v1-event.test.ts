@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { v1EventFieldsSchema, v1EventSchema } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
 
@@ -148,6 +149,7 @@ describe("eventData is free JSON", () => {
     ["an instance that shows nothing", new Secretive()],
     ["a value whose toJSON gives null", { toJSON: () => null }],
     ["a value whose toJSON gives undefined", { toJSON: () => undefined }],
+    ["a value whose toJSON gives a Map", { toJSON: () => new Map([["a", 1]]) }],
     [
       "a value whose toJSON throws",
       {
@@ -176,6 +178,26 @@ describe("eventData is free JSON", () => {
       order: { id: 5 },
       own: [1],
     });
+  });
+
+  test.each([
+    ["a text", "x"],
+    ["an array", [1]],
+  ])("an object whose toJSON gives %s is none", (_, rendered) => {
+    const data = { toJSON: () => rendered };
+    expect(verdict(v1EventSchema, withData(data))).toEqual(["eventData invalid_type"]);
+    expect(messageAt(v1EventSchema, withData(data), "eventData")).toContain("toJSON");
+  });
+
+  test("a plain object of another realm is one", () => {
+    const data: unknown = runInNewContext("({ total: 12.5, none: {} })");
+    expect(v1EventSchema.parse(withData(data)).eventData).toEqual({ total: 12.5, none: {} });
+    expect(verdict(v1EventSchema, withData(data))).toEqual([]);
+  });
+
+  test("of all that is wrong, a hundred issues are told", () => {
+    const data = Object.fromEntries(Array.from({ length: 150 }, (_, at) => [Symbol(at), 1]));
+    expect(verdict(v1EventSchema, withData(data))).toHaveLength(100);
   });
 
   test("an invalid Date is called that", () => {

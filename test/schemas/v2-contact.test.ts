@@ -57,6 +57,8 @@ describe("A v2 contact", () => {
   });
 
   test("listIds holds texts, and may be empty", () => {
+    const many = Array.from({ length: 1_001 }, (_, at) => `list-${at}`);
+    expect(verdict(v2ContactSchema, { ...ada, listIds: many })).toEqual([]);
     expect(verdict(v2ContactSchema, { ...ada, listIds: [] })).toEqual([]);
     expect(verdict(v2ContactSchema, { ...ada, listIds: "l1" })).toEqual(["listIds invalid_type"]);
     expect(verdict(v2ContactSchema, { ...ada, listIds: ["a", 5, null, undefined] })).toEqual([
@@ -83,6 +85,10 @@ describe("A v2 contact", () => {
     const identifier = { ...emailIdentifier, label: "work", channels, consent: { ...consent, by: "Bob" } };
     const contact = { ...ada, score: 5, nested: { a: [1, "x", true] }, identifiers: [identifier] };
     expect(v2ContactSchema.parse(contact)).toEqual(contact);
+  });
+
+  test("a field that is not documented, and undefined, is left out", () => {
+    expect(verdict(v2ContactSchema, { ...ada, score: undefined })).toEqual([]);
   });
 
   test("what is passed on is what JSON can carry", () => {

@@ -2,6 +2,7 @@ import { nameOf, wrongType } from "../../fields/explain.ts";
 import type { FreeField, Payload } from "../../fields/field.ts";
 import { free } from "../../fields/free.ts";
 import { refuseHiddenKeys } from "../../fields/hidden-keys.ts";
+import { isArray } from "../../fields/is-array.ts";
 import { lossyKind } from "../../fields/lossy-kind.ts";
 import { findUnreadable, unreadableRule } from "../../fields/unreadable.ts";
 import { LIMITS } from "../../limits.ts";
@@ -19,7 +20,7 @@ export function customProperties(): FreeField<CustomProperties> {
   return free(
     (payload) => {
       const { value } = payload;
-      if (typeof value !== "object" || value === null || Array.isArray(value))
+      if (typeof value !== "object" || value === null || isArray(value))
         refuseType(wrongType(rule, value), payload);
       else payload.value = read(value, payload);
     },

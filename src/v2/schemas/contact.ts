@@ -7,6 +7,7 @@ import { filledListOf, listOf } from "../../fields/list.ts";
 import { answerFields, looseFields, withRule } from "../../fields/objects.ts";
 import { pattern, text, yesOrNo } from "../../fields/text.ts";
 import { v2Identifier, type V2Identifier } from "./identifier.ts";
+import { isArray } from "../../fields/is-array.ts";
 
 /** A v2 contact, as `v2.contacts.upsert` takes it ("v2 contact", "v2 identifier object"). Any other field is passed on. */
 export type V2Contact = {
@@ -72,7 +73,7 @@ export const v2ContactFields = looseFields({
 /** A v2 contact, as `v2.contacts.upsert` sends it ("v2 contact", "v2 identifier object"). */
 export const v2Contact = withRule(
   v2ContactFields,
-  crossFieldRule(({ identifiers }) => (Array.isArray(identifiers) ? missingChannels(identifiers) : [])),
+  crossFieldRule(({ identifiers }) => (isArray(identifiers) ? missingChannels(identifiers) : [])),
 );
 
 /** The answer to `POST /v2/contacts`. */
@@ -94,7 +95,7 @@ function missingChannels(identifiers: readonly unknown[]): Breach[] {
   const missing: Breach[] = [];
   identifiers.forEach((identifier, index) => {
     const channels = read(identifier, "channels");
-    if (typeof channels !== "object" || channels === null || Array.isArray(channels)) return;
+    if (typeof channels !== "object" || channels === null || isArray(channels)) return;
     for (const [channel, other] of channelPairs) {
       if (types.includes(other) || read(channels, channel) !== undefined) continue;
       const message = `required: the contact has no ${other} identifier, so each identifier's channels need ${channel}`;
