@@ -29,7 +29,8 @@ export class Forecast {
   constructor(state: ForecastState) {
     this.#answers = state.history;
     this.#first = state.history.length;
-    this.#windows = state.windows.map(({ countedMs, limit }) => ({ countedMs, limit }));
+    // Where a share of a window is no place: as if one call at a time could leave.
+    this.#windows = state.windows.map(({ countedMs, limit }) => ({ countedMs, limit: Math.max(1, limit) }));
     this.#roundTripMs = state.roundTripMs;
     this.#period = Math.max(...this.#windows.map(({ limit }) => limit));
     this.#last = state.startAt;
@@ -50,7 +51,7 @@ export class Forecast {
     }
     const index = this.#first + place - 1;
     while (this.#answers.length <= index) this.#append();
-    return this.#answers[index] ?? this.#last;
+    return this.#answers[index]!; // there, as the loop has made it
   }
 
   #append(): void {

@@ -72,8 +72,6 @@ export class Turns<T extends Turn> {
   }
 
   #level(number: number): Level<T> {
-    const level = this.#levels[number];
-    if (!level) throw new RangeError(`There is no level ${number}.`);
-    return level;
+    return this.#levels[number]!; // priorities are checked when a call asks for its place
   }
 }

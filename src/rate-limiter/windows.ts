@@ -69,7 +69,7 @@ export class Windows {
     this.#inFlight -= 1;
     const log = this.#log;
     let index = log.length;
-    while (index > this.#start && (log[index - 1] ?? at) > at) index -= 1;
+    while (index > this.#start && log[index - 1]! > at) index -= 1;
     if (index === log.length) log.push(at);
     else log.splice(index, 0, at);
   }
@@ -114,9 +114,9 @@ export class Windows {
     }
   }
 
-  /** Counts these limits instead of the windows' own, in their order. */
+  /** Counts these limits instead of the windows' own: one for each, in their order. */
   setLimits(limits: readonly number[]): void {
-    for (const [index, counted] of this.#windows.entries()) counted.limit = limits[index] ?? counted.limit;
+    for (const [index, counted] of this.#windows.entries()) counted.limit = limits[index]!;
   }
 
   /** The answers that still count in some window, oldest first. */
@@ -141,7 +141,8 @@ export class Windows {
     if (mustLeave <= 0) return 0;
     const last = this.#log[Math.min(counted.head + mustLeave, this.#log.length) - 1];
     const logged = this.#log.length - counted.head;
-    const answeredAt = mustLeave <= logged ? (last ?? now) : Math.max(last ?? now, now);
+    // What is in flight is answered now at the soonest, and not before the last that is logged.
+    const answeredAt = mustLeave <= logged ? last! : Math.max(last ?? now, now);
     return Math.max(0, answeredAt + counted.countedMs - now);
   }
 

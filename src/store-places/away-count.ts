@@ -1,5 +1,6 @@
 import type { RateLimitWindow } from "../errors.ts";
 import type { Forecast } from "../rate-limiter/forecast.ts";
+import type { Outlook } from "./shared-view.ts";
 import { widened, Windows } from "../rate-limiter/windows.ts";
 
 interface AwayState {
@@ -42,7 +43,7 @@ export class AwayCount {
     const sentSince = seenMsAgo === undefined ? 0 : most(seenMsAgo);
     this.#windows = windows.map(({ limit, intervalMs }, index) => ({
       limit,
-      used: Math.min(limit, (used[index] ?? limit) + sentSince),
+      used: Math.min(limit, used[index]! + sentSince),
       usedUntil: now + widened(intervalMs) + arrivesWithinMs,
     }));
   }
@@ -75,7 +76,9 @@ export class AwayCount {
     return Math.max(blockedMs, this.#count.eta(1, now));
   }
 
-  forecast(now: number, roundTripMs: number, startsInMs: number): Forecast {
+  forecast(now: number, { roundTripMs, startsInMs, share }: Outlook): Forecast {
+    // By what is allowed then: for now it may be nothing.
+    this.#setLimits(now + startsInMs, share);
     return this.#count.forecast(now, roundTripMs, startsInMs);
   }
 

@@ -3,9 +3,12 @@ import type { Forecast } from "../rate-limiter/forecast.ts";
 import type { WindowUsage } from "../rate-limiter/places.ts";
 import { Windows } from "../rate-limiter/windows.ts";
 
-interface Outlook {
+/** What a forecast builds on. */
+export interface Outlook {
   readonly roundTripMs: number;
+  /** Before that no call leaves. */
   readonly startsInMs: number;
+  /** The part of the limits in force, after a 429 below 1. */
   readonly share: number;
 }
 
@@ -62,7 +65,7 @@ export class SharedView {
 
   #shortestFirst(): { window: RateLimitWindow; used: number }[] {
     return this.#windows
-      .map((window, index) => ({ window, used: this.#used[index] ?? 0 }))
+      .map((window, index) => ({ window, used: this.#used[index]! }))
       .toSorted((a, b) => a.window.intervalMs - b.window.intervalMs);
   }
 }

@@ -112,7 +112,6 @@ export class SharedPlaces implements Places {
   etaMs(now: number): number | undefined {
     const pausedMs = this.#slowDown.pausedMs(now);
     if (this.#away) return Math.max(pausedMs, this.#away.etaMs(now, this.#slowDown.share));
-    if (this.#grants.count(now) > 0) return pausedMs;
     const askInMs = Math.max(pausedMs, this.#grants.askAt - now);
     return askInMs > 0 ? askInMs : undefined;
   }
@@ -131,9 +130,8 @@ export class SharedPlaces implements Places {
 
   forecast(now: number): Forecast {
     const startsInMs = this.etaMs(now) ?? 0;
-    const { meanMs } = this.#roundTrip;
-    if (this.#away) return this.#away.forecast(now, meanMs, startsInMs);
-    return this.#view.forecast(now, { roundTripMs: meanMs, startsInMs, share: this.#slowDown.share });
+    const outlook = { roundTripMs: this.#roundTrip.meanMs, startsInMs, share: this.#slowDown.share };
+    return (this.#away ?? this.#view).forecast(now, outlook);
   }
 
   heldBackBy(place: number, now: number): RateLimitWindow {

@@ -2,6 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { RateLimitWaitError } from "../../src/errors.ts";
+import { onAbort } from "../../src/on-abort.ts";
 import { type Place, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
@@ -362,4 +363,30 @@ it("a waiting call takes less than 1 KB, and gives it back when it is aborted", 
   await new Promise((resolve) => setTimeout(resolve, 0));
   collect();
   expect((process.memoryUsage().heapUsed - before) / 10_000).toBeLessThan(50);
+});
+
+it("a call that is turned away in the moment in which it is aborted leaves once", async () => {
+  const { time, limiter, log, call } = start(oneASecond);
+  const controller = new AbortController();
+  await time.run(() => {
+    call("sent");
+    // What is told of the abort before the call that waits makes the wait too long for it.
+    onAbort(controller.signal, () => limiter.refused(60_000));
+    call("aborted", { signal: controller.signal, maxWaitMs: 5_000 });
+    call("other");
+    time.at(50, () => controller.abort());
+    time.at(51, () => log.push(`${limiter.usage().queued} waits`));
+  });
+  expect(log).toEqual(["sent", "aborted: RateLimitWaitError", "1 waits", "other"]);
+});
+
+it("places that are given back in one moment let in as many as there are", async () => {
+  const { time, limiter, log, calls } = start({ windows: [{ limit: 2, intervalMs: 1_000 }] });
+  const unsent = [limiter.take(), limiter.take()] as Place[]; // free, so no promises
+  await time.run(() => {
+    calls(3, "call ");
+    for (const place of unsent) place.unused();
+    time.at(1, () => log.push("a moment later"));
+  });
+  expect(log).toEqual(["call 1", "call 2", "a moment later", "call 3"]);
 });

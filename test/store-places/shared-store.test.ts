@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { RateLimitWaitError } from "../../src/errors.ts";
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
@@ -291,4 +293,119 @@ describe("a store that answers nonsense", () => {
     await time.run(() => call(limiter), 5_000);
     expect(ended).toMatchObject([{ status: "failed", error: { code: "rate_limit_wait" } }]);
   });
+});
+
+describe("an answer of the store", () => {
+  it("that comes after the store was given up gives back what it grants", async () => {
+    let delayMs = 1;
+    const { time, store, process } = room({ delayMs: () => delayMs });
+    const limiter = process();
+    const granted: number[] = [];
+    await time.run(() => {
+      delayMs = 700;
+      void Promise.resolve(limiter.take()).then((place) => place.unused());
+      time.at(750, () => granted.push(store.held));
+      time.at(1_100, () => (delayMs = 1));
+    }, 6_000);
+    expect(granted).toEqual([1]);
+    expect(store.held).toBe(0);
+  });
+
+  it("that comes while this process goes on alone gives back what it grants", async () => {
+    const { time, store, process } = room({ delayMs: () => 400, localShare: 1 / 2 });
+    const limiter = process({ windows: [{ limit: 2, intervalMs: 1_000 }] });
+    const held: number[] = [];
+    await time.run(() => {
+      void Promise.resolve(limiter.take()).then((place) => {
+        // The report of this answer is refused at 1,300 ms, and the question of 1,000 ms is answered at 1,800 ms.
+        time.at(900, () => place.answered());
+        time.at(1_000, () => void Promise.resolve(limiter.take()).then((other) => other.unused()));
+      });
+      time.at(1_250, () => (store.network = "refuses"));
+      time.at(1_350, () => (store.network = "up"));
+      time.at(1_700, () => held.push(store.held));
+    }, 9_000);
+    // The first call's, whose end it does not know yet, and the other's.
+    expect(held).toEqual([2]);
+    expect(store.held).toBe(0);
+  });
+});
+
+it("full pace grows back with the successes of all processes", async () => {
+  const { time, process } = room();
+  const [one, other] = [process(), process()];
+  const shares: number[] = [];
+  await time.run(() => {
+    void Promise.resolve(one.take()).then((place) => {
+      place.answered();
+      one.refused(1_000);
+    });
+    const take = () => void Promise.resolve(other.take()).then((place) => place.answered());
+    time.at(1_500, take);
+    time.at(2_000, () => {
+      for (let success = 0; success < 60; success += 1) one.succeeded();
+    });
+    time.at(3_000, () => {
+      for (let success = 0; success < 20; success += 1) other.succeeded();
+      take();
+    });
+    time.at(9_000, () => shares.push(one.snapshot().share, other.snapshot().share));
+  }, 10_000);
+  const after80 = expect.closeTo(0.9, 9) as number; // a matcher, in a number's place
+  expect(shares).toEqual([after80, after80]);
+});
+
+describe("while the store is away", () => {
+  /** How one call ends, and what is told of the store, where it throws this. */
+  async function told(reason: unknown, options: StoreOptions) {
+    const { time, store, ended, process, call } = room(options);
+    const fails = () => Promise.reject(reason);
+    const { onUnavailable, localShare, leaseMs } = store;
+    const failing = { onUnavailable, localShare, leaseMs, take: fails, report: fails };
+    const limiter = process({ store: sharePlaces(failing) });
+    await time.run(() => call(limiter), 5_000);
+    return { error: ended[0]?.error, absence: limiter.absence() };
+  }
+
+  it('says so and why, under "local" without failing a call', async () => {
+    const { error, absence } = await told(new Error("no route"), {});
+    expect(error).toBeUndefined();
+    expect(absence).toBe(
+      "the store of the rate limit is away: no route; this process goes on with its share",
+    );
+  });
+
+  it('says under "reject" in the error that it is away and why, and nothing beside it', async () => {
+    const { error, absence } = await told("no route", { onUnavailable: "reject" });
+    expect(error).toMatchObject({
+      message: "Not sent. The store of the rate limit is away: it does not say why.",
+    });
+    expect(absence).toBeUndefined();
+  });
+
+  it("refuses calls whose share of a limit is no place", async () => {
+    const { error } = await told(new Error("no route"), { localShare: 1 / 20 });
+    expect(error).toMatchObject({
+      message:
+        "Not sent. The store of the rate limit is away: no route. `localShare` of a limit is no place.",
+    });
+  });
+});
+
+it("a limiter that nobody holds any more reports no more", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void; // what the flag puts into a new context
+  const { time, store, process } = room();
+  // Longer than any timer of the call itself, and between two reports.
+  await time.run(() => {
+    void Promise.resolve(process().take()).then((place) => place.answered());
+  }, 71_000);
+  const whileHeld = store.log.length;
+  // What a WeakRef gave is held to the end of the turn.
+  await new Promise(setImmediate);
+  collect();
+  await time.run(() => {}, 140_000);
+  expect(whileHeld).toBeGreaterThan(30);
+  expect(store.log.length - whileHeld).toBe(0);
+  expect(time.pendingTimers).toBe(0);
 });
