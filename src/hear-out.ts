@@ -3,5 +3,9 @@
  * then nobody's, and an unhandled rejection would end the process.
  */
 export function hearOut(value: unknown): void {
-  if (value instanceof Promise) value.catch(() => undefined);
+  try {
+    if (value instanceof Promise) value.catch(() => undefined);
+  } catch {
+    // A proxy that throws is no promise, and its own rule says so.
+  }
 }

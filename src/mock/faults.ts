@@ -84,9 +84,10 @@ export function checkFault(fault: unknown): asserts fault is MockFault {
     times: isCount,
     after: isCount,
     probability: (value) => isCount(value) && value <= 1,
-    retryAfter: (value) => value === false || value instanceof Date || isCount(value),
-    delayMs: isCount,
-    location: (value) => typeof value === "string",
+    retryAfter: (value) => value === false || isCount(value) || isDate(value),
+    delayMs: (value) => isCount(value) && value < 2 ** 31,
+    // What no header can carry would break the answer, and not lead anywhere.
+    location: (value) => typeof value === "string" && !/[^\t\x20-\x7e\x80-\xff]/.test(value),
   };
   for (const [name, value] of Object.entries({ kind: undefined, ...fault })) {
     if (!Object.hasOwn(known, name))
@@ -97,6 +98,10 @@ export function checkFault(fault: unknown): asserts fault is MockFault {
       `fault: ${name} cannot be ${JSON.stringify(value)}${choices ? `; there are: ${choices.join(", ")}` : ""}`,
     );
   }
+}
+
+function isDate(value: unknown): boolean {
+  return value instanceof Date && !Number.isNaN(value.getTime());
 }
 
 function isCount(value: unknown): value is number {

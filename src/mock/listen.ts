@@ -31,8 +31,9 @@ interface ListenContext {
 /** The door of real HTTP: loopback only, so that no other machine can reach it. */
 export async function listen(
   { answer, service, clientOptions }: ListenContext,
-  { port = 0 }: MockListenOptions,
+  options: MockListenOptions,
 ): Promise<MockListener> {
+  const port = portIn(options);
   const { createServer } = await import("node:http");
   const server = createServer((incoming, outgoing) => {
     void serve(
@@ -107,6 +108,12 @@ function drained(outgoing: ServerResponse, gone: AbortSignal): Promise<void> {
     outgoing.once("drain", resolve);
     gone.addEventListener("abort", () => reject(new Error("the caller has gone")), { once: true });
   });
+}
+
+function portIn(options: unknown): number {
+  const { port = 0 } = Object(options) as { port?: unknown };
+  if (typeof port === "number" && Number.isInteger(port) && port >= 0 && port < 65_536) return port;
+  throw new TypeError("port must be a whole number from 0 to 65,535");
 }
 
 function portOf(server: Server): number {

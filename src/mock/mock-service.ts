@@ -7,7 +7,9 @@ import { DOCUMENTED_RATE, type MockRateLimitOptions, type MockRateWindow, RateGa
 import { checkOptions } from "./options.ts";
 import type { MockRequest } from "./request-log.ts";
 import { DEFAULT_ORGANIZATION, type MockOrganizationSeed } from "./seed.ts";
-import { DEFAULT_VARIANTS, type MockVariants } from "./variants.ts";
+import { variantsOf } from "./check-variants.ts";
+import { ownCopy, readable } from "./own-copy.ts";
+import type { MockVariants } from "./variants.ts";
 import { World } from "./world.ts";
 
 /** How the mock behaves; everything is optional. */
@@ -79,9 +81,10 @@ export interface MockService {
  * ```
  */
 export function createMockService(options: MockServiceOptions = {}): MockService {
-  checkOptions(options);
-  const variants = variantsOf(options.variants ?? {});
-  const rateLimits = rateLimitsOf(options.rateLimits ?? false);
+  const own = ownCopy("the options of the mock", options);
+  checkOptions(own);
+  const variants = variantsOf(own.variants ?? {});
+  const rateLimits = rateLimitsOf(own.rateLimits ?? false);
   const requests: MockRequest[] = [];
   let state = begin();
 
@@ -89,20 +92,20 @@ export function createMockService(options: MockServiceOptions = {}): MockService
     // Made when it is needed: at the top of a module, edge runtimes let nobody make one.
     let controller: AbortController | undefined;
     const end = (): AbortController => (controller ??= new AbortController());
-    const seed = options.seed ?? 1;
-    const nowMs = options.clock ?? (() => Date.now());
+    const seed = own.seed ?? 1;
+    const nowMs = own.clock ?? (() => Date.now());
     const random = seededRandom(seed);
     const sources = { variants, nowIso: () => new Date(nowMs()).toISOString(), nextId: seededIds(seed) };
     return {
-      world: new World(options.organizations ?? [DEFAULT_ORGANIZATION], sources),
-      faults: new FaultPlan(options.faults ?? [], random),
+      world: new World(own.organizations ?? [DEFAULT_ORGANIZATION], sources),
+      faults: new FaultPlan(own.faults ?? [], random),
       gate: rateLimits && new RateGate(rateLimits),
       rateLimits,
       variants,
       requests,
       random,
       nowMs,
-      latencyMs: options.latencyMs ?? 0,
+      latencyMs: own.latencyMs ?? 0,
       ended: () => end().signal,
       end: () => end().abort(),
     };
@@ -110,37 +113,27 @@ export function createMockService(options: MockServiceOptions = {}): MockService
 
   const answer = (request: Request, caller: string) => handle(state, request, caller);
   const fetch: MockFetch = async (input, init) => {
-    const request = new Request(input, init);
+    const request = readable("the request", () => new Request(input, init));
     request.signal.throwIfAborted();
     const response = await untilAborted(answer(request, "in-process"), request.signal);
     return Object.defineProperty(response, "url", { value: request.url });
   };
-  const clientOptions = clientOptionsOf(
-    options.organizations?.[0] ?? DEFAULT_ORGANIZATION,
-    variants,
-    rateLimits,
-  );
+  const clientOptions = clientOptionsOf(own.organizations?.[0] ?? DEFAULT_ORGANIZATION, variants, rateLimits);
   const service: MockService = {
     fetch,
     clientOptions: { ...clientOptions, fetch },
     organization: (idOrApiKey) => state.world.organization(idOrApiKey).books(),
     requests,
-    addFault: (fault) => state.faults.add(fault),
+    addFault: (fault) => state.faults.add(ownCopy("the parts of a fault", fault)),
     reset() {
       state.end();
       requests.length = 0;
       state = begin();
     },
-    listen: (listenOptions = {}) => listen({ answer, service, clientOptions }, listenOptions),
+    listen: async (listenOptions = {}) =>
+      listen({ answer, service, clientOptions }, ownCopy("the options of listen", listenOptions)),
   };
   return service;
-}
-
-function variantsOf(chosen: Partial<MockVariants>): MockVariants {
-  const unknown = Object.keys(chosen).find((name) => !Object.hasOwn(DEFAULT_VARIANTS, name));
-  if (unknown !== undefined)
-    throw new TypeError(`variants: "${unknown}" is none of ${Object.keys(DEFAULT_VARIANTS).join(", ")}`);
-  return { ...DEFAULT_VARIANTS, ...chosen };
 }
 
 function rateLimitsOf(

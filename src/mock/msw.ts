@@ -1,5 +1,6 @@
 import { http, type HttpHandler, HttpResponse } from "msw";
 import type { MockService } from "./mock-service.ts";
+import { readable } from "./own-copy.ts";
 import { isConnectionReset } from "./response.ts";
 
 /** Where the code under test sends its requests, if not to the mock's own base URLs. */
@@ -19,10 +20,12 @@ export interface MswHandlersOptions {
  * ```
  */
 export function mswHandlers(mock: MockService, options: MswHandlersOptions = {}): HttpHandler[] {
-  const own = mock.clientOptions;
+  // Read once, by their rules: a test without types may give anything.
+  const own = readable("the mock", () => ({ ...mock.clientOptions }));
+  const chosen = readable("the options of mswHandlers", () => ({ ...options }));
   const bases = new Map([
-    [trimmed(options.baseUrl ?? own.baseUrl), trimmed(own.baseUrl)],
-    [trimmed(options.baseUrlV2 ?? own.baseUrlV2), trimmed(own.baseUrlV2)],
+    [trimmed(chosen.baseUrl ?? own.baseUrl), trimmed(own.baseUrl)],
+    [trimmed(chosen.baseUrlV2 ?? own.baseUrlV2), trimmed(own.baseUrlV2)],
   ]);
   return [...bases].map(([from, to]) =>
     http.all(new RegExp(`^${escaped(from)}/`), async ({ request }) => {
@@ -38,7 +41,8 @@ export function mswHandlers(mock: MockService, options: MswHandlersOptions = {})
   );
 }
 
-function trimmed(baseUrl: string): string {
+function trimmed(baseUrl: unknown): string {
+  if (typeof baseUrl !== "string") throw new TypeError("a base URL must be a text");
   return baseUrl.replace(/\/+$/, "");
 }
 

@@ -1,16 +1,23 @@
 import type { MockServiceOptions } from "./mock-service.ts";
+import { readable } from "./own-copy.ts";
+import type { MockRateLimitOptions } from "./rate-window.ts";
 
 interface Rule {
   readonly holds: (value: unknown) => boolean;
   readonly words: string;
 }
 
+/** What a timer can wait. */
+const longestMs = 2 ** 31 - 1;
+const latestMs = 8.64e15;
+
 const isDuration = (value: unknown): value is number =>
-  typeof value === "number" && Number.isFinite(value) && value >= 0;
+  typeof value === "number" && value >= 0 && value <= longestMs;
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 const array: Rule = { holds: Array.isArray, words: "an array" };
 const algorithms: readonly unknown[] = ["sliding", "fixed", "token-bucket", undefined];
+const waits: readonly unknown[] = ["seconds", "date", false, undefined];
 
 const rules: Record<keyof MockServiceOptions, Rule> = {
   organizations: array,
@@ -24,7 +31,7 @@ const rules: Record<keyof MockServiceOptions, Rule> = {
     holds: (value) => isDuration(value) || isRange(value),
     words: "milliseconds from 0, or [min, max]",
   },
-  clock: { holds: (value) => typeof value === "function", words: "a function" },
+  clock: { holds: isClock, words: "a function that gives milliseconds" },
   seed: { holds: (value) => typeof value === "number" && Number.isFinite(value), words: "a number" },
   variants: { holds: isObject, words: "an object" },
 };
@@ -37,7 +44,8 @@ export function checkOptions(options: MockServiceOptions): void {
     const rule = Object.hasOwn(rules, name) ? rules[name as keyof typeof rules] : undefined;
     if (!rule)
       throw new TypeError(`the mock has no option "${name}"; there are ${Object.keys(rules).join(", ")}`);
-    if (value !== undefined && !rule.holds(value)) throw new TypeError(`${name} must be ${rule.words}`);
+    if (value !== undefined && !readable(name, () => rule.holds(value)))
+      throw new TypeError(`${name} must be ${rule.words}`);
   }
 }
 
@@ -50,5 +58,18 @@ function isRange(value: unknown): boolean {
 
 function isLimitOptions(value: unknown): boolean {
   if (!isObject(value) || !("windows" in value) || !Array.isArray(value.windows)) return false;
-  return algorithms.includes("algorithm" in value ? value.algorithm : undefined);
+  const { algorithm, retryAfter, countRefused, phaseMs } = value as Partial<MockRateLimitOptions>;
+  return (
+    algorithms.includes(algorithm) &&
+    waits.includes(retryAfter) &&
+    ["undefined", "boolean"].includes(typeof countRefused) &&
+    (phaseMs === undefined || Number.isFinite(phaseMs))
+  );
+}
+
+function isClock(value: unknown): boolean {
+  if (typeof value !== "function") return false;
+  // What a function gives is not known.
+  const now: unknown = (value as () => unknown)();
+  return typeof now === "number" && Math.abs(now) <= latestMs;
 }

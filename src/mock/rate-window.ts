@@ -129,8 +129,9 @@ export class RateGate {
 
   constructor(options: MockRateLimitOptions) {
     this.#options = options;
-    for (const { limit, intervalMs } of options.windows) {
-      const isUsable = Number.isInteger(limit) && limit >= 1 && intervalMs > 0;
+    for (const window of options.windows) {
+      const { limit, intervalMs } = Object(window) as Partial<MockRateWindow>;
+      const isUsable = Number.isInteger(limit) && Number(limit) >= 1 && Number(intervalMs) > 0;
       if (!isUsable)
         throw new TypeError("rateLimits: a window needs a limit from 1 and an intervalMs above 0");
     }

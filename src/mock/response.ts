@@ -8,6 +8,9 @@ const PAGE =
 /** More than the 10 MiB that a careful client reads. */
 const HUGE_BYTES = 11 * 1024 * 1024;
 
+/** Statuses whose answers have no body. */
+const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
+
 /** What a client's `fetch` gives where the connection breaks. */
 export function connectionReset(): TypeError {
   return new TypeError("fetch failed", {
@@ -30,8 +33,9 @@ const textOf = ({ body, plainText }: Reply): string | undefined =>
 /** A reply on the wire. */
 export function toResponse(reply: Reply, body: BodyInit | undefined = textOf(reply)): Response {
   const type = reply.plainText === undefined ? JSON_TYPE : "text/plain; charset=utf-8";
-  const headers = { ...(body !== undefined && { "content-type": type }), ...reply.headers };
-  return new Response(body ?? null, { status: reply.status, headers });
+  const content = BODILESS.has(reply.status) ? undefined : body;
+  const headers = { ...(content !== undefined && { "content-type": type }), ...reply.headers };
+  return new Response(content ?? null, { status: reply.status, headers });
 }
 
 /** An answer that a fault gives instead of the service; `undefined` for the kinds that spoil the service's own. */

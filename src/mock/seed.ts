@@ -74,8 +74,38 @@ export function checkSeed(seed: MockOrganizationSeed, index: number): void {
   if (!isTexts(seed.apiKeys)) throw new TypeError(`${where}.apiKeys must be an array with at least one text`);
   if (seed.apiKeysV2 !== undefined && !isTexts(seed.apiKeysV2))
     throw new TypeError(`${where}.apiKeysV2 must be an array with at least one text`);
-  for (const [at, { id, name }] of (seed.lists ?? []).entries()) {
-    if (typeof id !== "string" || typeof name !== "string")
-      throw new TypeError(`${where}.lists[${at}] must have an id and a name`);
+  for (const part of ["lists", "contacts", "automations"] as const) {
+    const isObjects = Array.isArray(seed[part]) && seed[part].every(isObject);
+    if (seed[part] !== undefined && !isObjects)
+      throw new TypeError(`${where}.${part} must be an array of objects`);
   }
+  for (const [at, { id, name, type = "LIST", description = "", created_at = 0 }] of (
+    seed.lists ?? []
+  ).entries()) {
+    if (typeof id !== "string" || typeof name !== "string" || typeof description !== "string")
+      throw new TypeError(`${where}.lists[${at}] must have an id and a name, and texts for these`);
+    if ((type !== "LIST" && type !== "SEGMENT") || !Number.isFinite(created_at))
+      throw new TypeError(`${where}.lists[${at}]: type is LIST or SEGMENT, created_at a number of seconds`);
+  }
+  for (const [at, contact] of (seed.contacts ?? []).entries())
+    checkContact(contact, `${where}.contacts[${at}]`);
+  for (const [at, { name, on }] of (seed.automations ?? []).entries()) {
+    const { event, listId } = Object(on) as { event?: unknown; listId?: unknown };
+    if (typeof name !== "string" || typeof (event ?? listId) !== "string")
+      throw new TypeError(`${where}.automations[${at}] must have a name, and on: { event } or { listId }`);
+  }
+}
+
+/** What the rules of a v1 contact do not know; its other fields they judge. */
+function checkContact(
+  { id = "", created = "", updated = "", lists = [] }: MockContactSeed,
+  where: string,
+): void {
+  if ([id, created, updated].some((text) => typeof text !== "string"))
+    throw new TypeError(`${where}: id, created and updated must be texts`);
+  if (!Array.isArray(lists)) throw new TypeError(`${where}.lists must be an array of list ids`);
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

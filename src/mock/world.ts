@@ -29,6 +29,8 @@ export class World {
 
   /** By its id, or by any of its keys. */
   organization(idOrApiKey: string): Organization {
+    if (typeof idOrApiKey !== "string")
+      throw new TypeError("an organization is found by its id or key, a text");
     const found =
       this.organizations.find((organization) => organization.id === idOrApiKey) ??
       this.byKey("v1", idOrApiKey) ??

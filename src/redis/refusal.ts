@@ -5,12 +5,20 @@ const longest = 200;
  * before its host, the arguments of a command, and whatever comes after AUTH.
  */
 export function refusalOf(error: unknown): string {
-  const [line = ""] = wordsOf(error).split("\n", 1);
+  const [line = ""] = readWords(error).split("\n", 1);
   const shown = line
     .replace(/([a-z][\w+.-]*:\/\/)\S*@/gi, "$1")
     .replace(/,? with args beginning with.*/i, "")
     .replace(/\b(auth)\b.*/i, "$1 …");
   return shown.length > longest ? `${shown.slice(0, longest)}…` : shown;
+}
+
+function readWords(error: unknown): string {
+  try {
+    return wordsOf(error);
+  } catch {
+    return "it does not say why";
+  }
 }
 
 function wordsOf(error: unknown): string {

@@ -60,5 +60,9 @@ function problemOf(value: unknown): string | undefined {
 
 /** Only the kind of the failure: its message could hold the key. */
 function describe(error: unknown): string {
-  return error instanceof Error ? error.name : typeof error;
+  try {
+    return error instanceof Error ? error.name : typeof error;
+  } catch {
+    return "a proxy that throws";
+  }
 }

@@ -30,6 +30,15 @@ export type ParsePage = (body: unknown, context: { operation: string }) => Parse
 export function callParsePage(parsePage: ParsePage, body: unknown, operation: string): ParsedPage {
   const parsed: unknown = call(parsePage, body, operation);
   hearOut(parsed);
+  try {
+    return check(parsed);
+  } catch (error) {
+    if (error instanceof UnreadableAnswer) throw error;
+    throw amiss("gave what throws when it is read");
+  }
+}
+
+function check(parsed: unknown): ParsedPage {
   if (parsed instanceof Promise) throw amiss("gave a Promise: it must give its result at once");
   if (!isJsonObject(parsed)) throw amiss(`gave ${describeShape(parsed)}: it must give { items }`);
   const { items, totalPages, totalItems, hasNextPage } = parsed;
@@ -49,8 +58,15 @@ function call(parsePage: ParsePage, body: unknown, operation: string): unknown {
   try {
     return parsePage(body, { operation });
   } catch (error) {
-    const what = error instanceof Error ? `${error.name}: ${error.message}` : describeShape(error);
-    throw amiss(`threw ${what}; the body is ${describeShape(body)}`, error);
+    throw amiss(`threw ${describeThrown(error)}; the body is ${describeShape(body)}`, error);
+  }
+}
+
+function describeThrown(error: unknown): string {
+  try {
+    return error instanceof Error ? `${error.name}: ${error.message}` : describeShape(error);
+  } catch {
+    return "what throws when it is read";
   }
 }
 

@@ -67,7 +67,13 @@ function saysFailure(body: unknown): boolean {
 }
 
 function readItemAt<T>(item: unknown, at: number, readItem: (value: unknown) => T | undefined): T {
-  const read = readItem(item);
-  if (read !== undefined) return read;
-  throw new UnreadableAnswer(`item ${at} of its list has no id: it is ${describeShape(item)}. ${wayOut}`);
+  try {
+    const read = readItem(item);
+    if (read !== undefined) return read;
+    throw new UnreadableAnswer(`item ${at} of its list has no id: it is ${describeShape(item)}. ${wayOut}`);
+  } catch (error) {
+    if (error instanceof UnreadableAnswer) throw error;
+    // What JSON.parse gave throws nothing; what a parsePage of the caller's made of it may.
+    throw new UnreadableAnswer(`item ${at} of its list throws when it is read.`);
+  }
 }

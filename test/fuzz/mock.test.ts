@@ -1,0 +1,147 @@
+import {
+  createMockService,
+  type MockFault,
+  type MockListenOptions,
+  type MockServiceOptions,
+} from "audience-sdk/mock";
+import { mswHandlers, type MswHandlersOptions } from "audience-sdk/mock/msw";
+import { describe, it } from "vitest";
+import { hostileWords } from "./build.ts";
+import { rightEvent, rightV1Contact, rightV2Contact } from "./right.ts";
+import { tryDoor } from "./trial.ts";
+
+const rightOptions: MockServiceOptions = {
+  organizations: [
+    {
+      id: "organization",
+      apiKeys: ["key"],
+      apiKeysV2: ["key-v2"],
+      appId: "app",
+      lists: [{ id: "list-1", name: "Newsletter", type: "LIST", description: "d", created_at: 5 }],
+      contacts: [{ ...rightSeed(), id: "contact-1", lists: ["list-1"], created: "2026-01-31T09:30:00.000Z" }],
+      automations: [
+        { name: "welcome", on: { event: "signed_up" } },
+        { name: "joined", on: { listId: "list-1" } },
+      ],
+      welcomeFlow: true,
+    },
+  ],
+  rateLimits: {
+    windows: [{ limit: 1_000, intervalMs: 1_000 }],
+    algorithm: "fixed",
+    retryAfter: "date",
+    phaseMs: 3,
+  },
+  faults: [{ kind: "429", operation: "v1.events.send", times: 1, after: 1, probability: 0.5, retryAfter: 1 }],
+  latencyMs: [0, 1],
+  clock: () => 1_000,
+  seed: 7,
+  variants: {
+    v1List: "array",
+    v1Error: "errors",
+    eventStatus: 202,
+    eventBody: { ok: true },
+    permissions: { key: ["v1.events.send"] },
+  },
+};
+
+function rightSeed() {
+  const { email, phone, email_opt_in } = rightV1Contact;
+  return { email, phone, email_opt_in, custom_properties: { plan: "gold", seats: 5 } };
+}
+
+function isReset(error: unknown): boolean {
+  return error instanceof TypeError && error.message === "fetch failed";
+}
+
+/** Each family once, and an answer of each kind: whatever the options were, the mock answers. */
+async function use(options: unknown): Promise<void> {
+  const mock = createMockService(options as MockServiceOptions);
+  const { baseUrl, baseUrlV2, apiKey, apiKeyV2 = apiKey, appId } = mock.clientOptions;
+  const v1 = { "x-api-key": apiKey, "content-type": "application/json" };
+  const v2 = { "service-api-key": apiKeyV2, "service-app-id": appId, "content-type": "application/json" };
+  // What is told to hang, or to take its time, does.
+  const ask = async (url: string, init: RequestInit) => {
+    const signal = AbortSignal.timeout(20);
+    await mock.fetch(url, { ...init, signal }).catch((error: unknown) => {
+      if (!signal.aborted && !isReset(error)) throw error;
+    });
+  };
+  const post = (url: string, headers: Record<string, string>, body: unknown) =>
+    ask(url, { method: "POST", headers, body: JSON.stringify(body) });
+  for (let round = 0; round < 2; round++) {
+    await post(`${baseUrl}/api/v1/customer/create`, v1, rightV1Contact);
+    await post(`${baseUrl}/api/v1/events`, v1, rightEvent);
+    await post(`${baseUrl}/api/v1/contact-groups/list-1/contacts`, v1, { email: "bo@example.com" });
+    await ask(`${baseUrl}/api/v1/customer`, { headers: v1 });
+    await ask(`${baseUrl}/api/v1/contact-groups/list-1`, { headers: v1 });
+    await post(`${baseUrlV2}/v2/contacts`, v2, rightV2Contact);
+    await ask(`${baseUrlV2}/v2/lists`, { headers: v2 });
+    mock.organization(apiKey);
+    mock.reset();
+  }
+}
+
+it("Whatever the options of the mock are, it answers, or a TypeError is thrown", async () => {
+  await tryDoor({ act: use, right: [[rightOptions]], promised: "a TypeError" }, 300);
+});
+
+it("Whatever one option of the mock is, it answers, or a TypeError is thrown", async () => {
+  for (const name of Object.keys(rightOptions)) {
+    const act = (value: unknown) => use({ ...rightOptions, faults: undefined, latencyMs: 0, [name]: value });
+    const right = Reflect.get(rightOptions, name) as unknown;
+    await tryDoor({ act, right: [[right]], promised: "a TypeError" }, 60);
+  }
+});
+
+describe("Whatever is given to a function of the mock, it gives its value or a TypeError", () => {
+  it("addFault", async () => {
+    const mock = createMockService();
+    const act = async (fault: unknown) => {
+      mock.reset();
+      mock.addFault(fault as MockFault);
+    };
+    const right = [{ kind: "slow-body", operation: "v1.events.send", times: 1, delayMs: 5, location: "x" }];
+    await tryDoor({ act, right: [right], promised: "a TypeError" }, 200);
+  });
+
+  it("organization", async () => {
+    const mock = createMockService();
+    const act = (id: unknown) => mock.organization(id as string);
+    await tryDoor({ act, right: [["mock-organization"]], promised: "a TypeError" }, 200);
+  });
+
+  it("fetch", async () => {
+    const mock = createMockService();
+    const right = [
+      ["https://audience-mock.example/api/v1/customer/create", { url: "x", method: "GET" }],
+      [{ method: "POST", headers: { "x-api-key": "mock-api-key-not-a-secret" }, body: "{}" }],
+    ];
+    // What a signal was aborted with is the caller's own.
+    const act = (input: unknown, init: unknown) =>
+      mock.fetch(input as string, init as RequestInit).catch((error: unknown) => {
+        if (error !== hostileWords) throw error;
+      });
+    await tryDoor({ act, takes: 2, right, promised: "a TypeError" }, 200);
+  });
+
+  it("listen", async () => {
+    const act = async (options: unknown) => {
+      const listener = await createMockService().listen(options as MockListenOptions);
+      await listener.close();
+    };
+    await tryDoor({ act, right: [[{ port: 0 }]], promised: "a TypeError" }, 60);
+  });
+
+  it("mswHandlers", async () => {
+    const mock = createMockService();
+    const act = (given: unknown, options: unknown) =>
+      mswHandlers(given as typeof mock, options as MswHandlersOptions).length;
+    const right = [[mock], [{ baseUrl: "https://a.example", baseUrlV2: "https://b.example/" }]];
+    await tryDoor({ act, takes: 2, right, promised: "a TypeError" }, 200);
+    await tryDoor(
+      { act: (options) => act(mock, options), right: [right[1] ?? []], promised: "a TypeError" },
+      200,
+    );
+  });
+});

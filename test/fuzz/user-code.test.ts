@@ -1,0 +1,163 @@
+import {
+  AudienceClient,
+  isAudienceError,
+  RateLimiter,
+  type BulkRows,
+  type Checkpoint,
+  type ClientOptions,
+} from "audience-sdk";
+import { redisRateLimitStore } from "audience-sdk/redis";
+import { describe, expect, it } from "vitest";
+import { hostileWords } from "./build.ts";
+import { rightEvent, rightV1Contact } from "./right.ts";
+import { offline } from "./served.ts";
+import { tryDoor } from "./trial.ts";
+
+/** What a function of the user's own does with a hostile value. */
+const ways: readonly (readonly [string, (value: unknown) => () => unknown])[] = [
+  ["gives it", (value) => () => value],
+  ["gives a promise of it", (value) => async () => value],
+  [
+    "throws it",
+    (value) => () => {
+      throw value;
+    },
+  ],
+];
+
+const silent = () => undefined;
+
+/** What the caller's own checkpoint or iterator throws is what its run rejects with. */
+function unlessTheirs(error: unknown): void {
+  if (error instanceof TypeError || (error instanceof Error && error.message === hostileWords)) return;
+  throw error;
+}
+
+describe.each(ways)("Whatever a function of the user's own gives, where it %s", (_, wayOf) => {
+  it("hooks and the logger change nothing", async () => {
+    const act = async (value: unknown) => {
+      const own = wayOf(value) as () => undefined;
+      const client = new AudienceClient({
+        ...offline,
+        logger: { debug: own, info: own, warn: own, error: own },
+        logLevel: "debug",
+        hooks: { onRequest: own, onResponse: own, onRetry: own, onThrottle: own },
+      });
+      expect((await client.v1.customers.get("contact-1")).id).toBe("contact-1");
+    };
+    await tryDoor({ act }, 60);
+  });
+
+  it("parsePage finds items, or the call fails with an error of ours", async () => {
+    const act = async (value: unknown) => {
+      const parsePage = wayOf(value) as NonNullable<ClientOptions["parsePage"]>;
+      const client = new AudienceClient({ ...offline, parsePage });
+      await client.v1.customers.list().toArray({ max: 3 });
+    };
+    const right = [{ items: [{ id: "contact-1" }], totalPages: 1, totalItems: 1, hasNextPage: false }];
+    await tryDoor({ act, right: [right] }, 80);
+  });
+
+  it("the key is sent, or the call fails with an error of ours", async () => {
+    const act = async (value: unknown) => {
+      const client = new AudienceClient({ ...offline, apiKey: wayOf(value) as () => string, timeoutMs: 50 });
+      await client.v1.events.send(rightEvent);
+    };
+    await tryDoor({ act, right: [["test-key-0123456789"]] }, 60);
+  });
+
+  it("a client of Redis counts, or is away: the call is sent or refused", async () => {
+    const act = async (value: unknown) => {
+      const own = wayOf(value) as () => Promise<unknown>;
+      const store = redisRateLimitStore({ evalsha: own, eval: own }, { onUnavailable: "reject" });
+      const rateLimiter = new RateLimiter({ store, maxWaitMs: 50 });
+      const client = new AudienceClient({ ...offline, rateLimiter });
+      // Why its store is away is told in the store's own words.
+      await client.v1.events.send(rightEvent, { deadlineMs: 100 }).catch((error: unknown) => {
+        if (!isAudienceError(error)) throw error;
+      });
+    };
+    const granted = JSON.stringify({
+      granted: 1,
+      waitMs: 0,
+      ids: ["a"],
+      now: 1,
+      epoch: "e",
+      taken: [0, 0, 0],
+    });
+    await tryDoor({ act, right: [[granted, "null", "[]", "{}"]] }, 60);
+  });
+
+  it("a checkpoint keeps a record, or the run ends with an error of ours or its own", async () => {
+    const right = { id: "id", stateOf: silent, record: silent, close: silent };
+    for (const part of ["open", "stateOf", "record", "close"] as const) {
+      const act = async (value: unknown) => {
+        const own = wayOf(value);
+        const open = part === "open" ? own : async () => ({ ...right, [part]: own });
+        const checkpoint = { open } as Checkpoint;
+        const run = client.bulk([rightV1Contact, rightV1Contact], send, { checkpoint });
+        await run.summary().catch((error: unknown) => {
+          if (error !== value) unlessTheirs(error);
+        });
+      };
+      await tryDoor({ act, right: [[right, "succeeded", "in-doubt"]] }, 30);
+    }
+  });
+});
+
+const client = new AudienceClient(offline);
+const send = (row: unknown, request: object) => client.v1.customers.upsert(row as { email: string }, request);
+
+describe("Whatever an iterator of rows does", () => {
+  const endless = { next: () => ({ done: false, value: rightV1Contact }) };
+  it.each([
+    ["next", (value: unknown) => ({ next: () => value })],
+    ["next, as a promise", (value: unknown) => ({ next: async () => value })],
+    ["return", (value: unknown) => ({ ...endless, return: () => value })],
+    ["return, as a promise", (value: unknown) => ({ ...endless, return: async () => value })],
+    ["itself", (value: unknown) => value],
+  ])("with its %s, the run ends with results, an error of ours, or the iterator's", async (_, iteratorOf) => {
+    const act = async (value: unknown) => {
+      for (const kind of [Symbol.iterator, Symbol.asyncIterator]) {
+        let reads = 0;
+        const iterator = iteratorOf(value);
+        const rows = { [kind]: () => iterator } as unknown as BulkRows<unknown>;
+        const run = client.bulk(rows, send);
+        try {
+          for await (const { index } of run) {
+            expect(index).toBe(reads);
+            // An iterator may go on for ever.
+            if (++reads === 5) break;
+          }
+        } catch (error) {
+          const isTheirs =
+            error instanceof TypeError || (error instanceof Error && error.message === hostileWords);
+          if (!isTheirs && error !== value) throw error;
+        }
+      }
+    };
+    await tryDoor(
+      {
+        act,
+        right: [
+          [
+            { done: true, value: undefined },
+            { done: false, value: rightV1Contact },
+          ],
+        ],
+      },
+      60,
+    );
+  });
+});
+
+it("Whatever is given to a limiter's take, there is a place, or an error of ours", async () => {
+  const act = async (request: unknown) => {
+    const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], maxWaitMs: 0 });
+    const place = await limiter.take();
+    place.answered();
+    await limiter.take(request as Parameters<RateLimiter["take"]>[0]);
+  };
+  const right = { priority: 5, client: {}, maxWaitMs: 0, maxQueued: 5, goesFirst: false, onWait: silent };
+  await tryDoor({ act, right: [[right]] }, 10);
+});
