@@ -1,10 +1,8 @@
-// Reading what the service answered: tolerant, so a value that is not what it could be is simply not there. A leaf.
+// Reading what the service answered: tolerant, so a value that is not what it could be is simply not there.
+import { kindOf } from "./fields/kind-of.ts";
+import { isRecord } from "./is-object.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** A count, from 0; also one that is written as text. */
 export function readCount(value: unknown): number | undefined {
@@ -25,9 +23,8 @@ const notWhole = /[\ufffd\p{Surrogate}]/u;
 
 /** The keys of an answer's value, for a message: `keys data, total`. */
 export function describeShape(value: unknown): string {
-  if (value === null) return "null";
   if (Array.isArray(value)) return `an array of ${value.length}`;
-  if (!isJsonObject(value)) return typeof value === "undefined" ? "nothing" : `a ${typeof value}`;
+  if (!isRecord(value)) return value === undefined ? "nothing" : kindOf(value);
   const keys = Object.keys(value);
   if (keys.length === 0) return "an object without keys";
   return `an object with the keys ${describeKeys(keys)}`;

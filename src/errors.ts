@@ -43,11 +43,17 @@ export interface RateLimitWindow {
 /** Why no answer came: `"other"` where the runtime does not tell. */
 export type ConnectionFailureReason = "refused" | "dns" | "tls" | "reset" | "other";
 
+/** What an error holds beside its message and outcome, by the names of its fields. */
+export interface ErrorFacts {
+  readonly cause?: unknown;
+  readonly [field: string]: unknown;
+}
+
 /** How an error ended its call, filled in by the transport once all attempts are over. */
 export interface ErrorEnding {
   outcome: Outcome;
   request: ErrorRequest;
-  uniqueIdentifier?: string;
+  uniqueIdentifier?: string | undefined;
 }
 
 // Registered, so that an error of the CommonJS build is known in the ESM build, and of one copy in another.
@@ -77,9 +83,11 @@ export abstract class AudienceError extends Error {
   /** Of `events.send` only: the id that every attempt carried. Send again with it, and the event is recorded once. */
   declare readonly uniqueIdentifier?: string;
 
-  constructor(message: string, outcome: Outcome, options?: ErrorOptions) {
-    super(message, options);
+  /** `facts` are what a class declares besides; those that are undefined are not there. */
+  constructor(message: string, outcome: Outcome, { cause, ...facts }: ErrorFacts = {}) {
+    super(message, cause === undefined ? undefined : { cause });
     this.outcome = outcome;
+    note(this, facts);
     Object.defineProperty(this, brand, { value: true });
   }
 
@@ -104,11 +112,10 @@ export class ValidationError extends AudienceError {
   override readonly name = "ValidationError";
   readonly code = "validation";
   /** All problems, of all fields and of the rules between them, in the order of the input. */
-  readonly issues: readonly ValidationIssue[];
+  declare readonly issues: readonly ValidationIssue[];
 
   constructor(issues: readonly ValidationIssue[]) {
-    super(describeIssues(issues), "not-sent");
-    this.issues = issues;
+    super(describeIssues(issues), "not-sent", { issues });
   }
 }
 
@@ -118,7 +125,7 @@ export interface ApiErrorDetails {
   status: number;
   headers: Headers;
   body: unknown;
-  retryAfterMs?: number;
+  retryAfterMs?: number | undefined;
 }
 
 type ApiErrorCode =
@@ -135,20 +142,16 @@ export class ApiError extends AudienceError {
   override readonly name: string = "ApiError";
   readonly code: ApiErrorCode = "api";
   /** The HTTP status of the last answer. */
-  readonly status: number;
+  declare readonly status: number;
   /** The last answer's headers. A key that the service echoes is taken out. */
-  readonly headers: Headers;
+  declare readonly headers: Headers;
   /** The parsed JSON, else the text, at most 64 KiB; undefined where there was none. A key that it echoes is taken out. */
-  readonly body: unknown;
+  declare readonly body: unknown;
   /** How long the service asked to wait (`Retry-After`), in milliseconds. */
   declare readonly retryAfterMs?: number;
 
-  constructor(details: ApiErrorDetails) {
-    super(details.message, details.outcome);
-    this.status = details.status;
-    this.headers = details.headers;
-    this.body = details.body;
-    if (details.retryAfterMs !== undefined) this.retryAfterMs = details.retryAfterMs;
+  constructor({ message, outcome, ...facts }: ApiErrorDetails) {
+    super(message, outcome, facts);
   }
 
   override toJSON(): Record<string, unknown> {
@@ -196,8 +199,8 @@ export class ServerError extends ApiError {
 export interface ConnectionErrorDetails {
   message: string;
   outcome: Outcome;
-  reason: ConnectionFailureReason;
   cause?: unknown;
+  reason: ConnectionFailureReason;
 }
 
 /** No full answer came. `reason` tells how the connection failed, as far as the runtime tells. */
@@ -205,19 +208,18 @@ export class ConnectionError extends AudienceError {
   override readonly name: string = "ConnectionError";
   readonly code: "connection" | "timeout" = "connection";
   /** `"other"` where the runtime does not tell. */
-  readonly reason: ConnectionFailureReason;
+  declare readonly reason: ConnectionFailureReason;
 
-  constructor(details: ConnectionErrorDetails) {
-    super(details.message, details.outcome, "cause" in details ? { cause: details.cause } : undefined);
-    this.reason = details.reason;
+  constructor({ message, outcome, ...facts }: ConnectionErrorDetails) {
+    super(message, outcome, facts);
   }
 }
 
 export interface TimeoutErrorDetails {
   message: string;
   outcome: Outcome;
-  timeoutMs: number;
   cause?: unknown;
+  timeoutMs: number;
 }
 
 /**
@@ -228,12 +230,18 @@ export class TimeoutError extends ConnectionError {
   override readonly name = "TimeoutError";
   override readonly code = "timeout";
   /** The limit that passed, in milliseconds. */
-  readonly timeoutMs: number;
+  declare readonly timeoutMs: number;
 
-  constructor({ timeoutMs, ...details }: TimeoutErrorDetails) {
+  constructor(details: TimeoutErrorDetails) {
     super({ ...details, reason: "other" });
-    this.timeoutMs = timeoutMs;
   }
+}
+
+export interface UnexpectedResponseDetails {
+  message: string;
+  outcome: Outcome;
+  status: number;
+  body: unknown;
 }
 
 /** A 2xx whose body is not what is documented, cannot be read, or is too large. */
@@ -241,14 +249,12 @@ export class UnexpectedResponseError extends AudienceError {
   override readonly name = "UnexpectedResponseError";
   readonly code = "unexpected_response";
   /** The 2xx of the answer. */
-  readonly status: number;
+  declare readonly status: number;
   /** The parsed JSON, else the text, as far as it was read. */
-  readonly body: unknown;
+  declare readonly body: unknown;
 
-  constructor(details: { message: string; outcome: Outcome; status: number; body: unknown }) {
-    super(details.message, details.outcome);
-    this.status = details.status;
-    this.body = details.body;
+  constructor({ message, outcome, ...facts }: UnexpectedResponseDetails) {
+    super(message, outcome, facts);
   }
 }
 
@@ -257,15 +263,20 @@ export class RedirectError extends AudienceError {
   override readonly name = "RedirectError";
   readonly code = "redirect";
   /** The 3xx of the answer. */
-  readonly status: number;
+  declare readonly status: number;
   /** Where it leads, as the answer says. */
   declare readonly location?: string;
 
-  constructor(details: { message: string; status: number; location?: string }) {
-    super(details.message, "not-applied");
-    this.status = details.status;
-    if (details.location !== undefined) this.location = details.location;
+  constructor({ message, ...facts }: { message: string; status: number; location?: string | undefined }) {
+    super(message, "not-applied", facts);
   }
+}
+
+export interface RateLimitWaitDetails {
+  message: string;
+  waitMs: number;
+  retryAt: Date;
+  window?: RateLimitWindow | undefined;
 }
 
 /** The call would have to wait for the rate limit longer than it may, the queue is full, or the client was closed. */
@@ -273,17 +284,14 @@ export class RateLimitWaitError extends AudienceError {
   override readonly name = "RateLimitWaitError";
   readonly code = "rate_limit_wait";
   /** How long the wait would have been, in milliseconds. */
-  readonly waitMs: number;
+  declare readonly waitMs: number;
   /** When to try again. */
-  readonly retryAt: Date;
+  declare readonly retryAt: Date;
   /** The window that is full, where one is. */
   declare readonly window?: RateLimitWindow;
 
-  constructor(details: { message: string; waitMs: number; retryAt: Date; window?: RateLimitWindow }) {
-    super(details.message, "not-sent");
-    this.waitMs = details.waitMs;
-    this.retryAt = details.retryAt;
-    if (details.window !== undefined) this.window = details.window;
+  constructor({ message, ...facts }: RateLimitWaitDetails) {
+    super(message, "not-sent", facts);
   }
 }
 
@@ -333,7 +341,13 @@ export function isAudienceError(value: unknown): value is AnyAudienceError {
 
 /** Writes the end of its call onto an error. For the transport alone. */
 export function endWith<E extends AudienceError>(error: E, ending: ErrorEnding): E {
-  return Object.assign(error, ending);
+  note(error, ending);
+  return error;
+}
+
+/** Each fact under its name; one that is undefined is left out, so that it does not show. */
+function note(error: AudienceError, facts: object): void {
+  for (const [name, fact] of Object.entries(facts)) if (fact !== undefined) Reflect.set(error, name, fact);
 }
 
 /**

@@ -2,6 +2,7 @@ import { ValidationError, type ValidationIssue } from "./errors.ts";
 import { wrongType } from "./fields/explain.ts";
 import { readJson } from "./fields/read-json.ts";
 import { readOptions } from "./option-checks.ts";
+import { isObject } from "./is-object.ts";
 
 /** How the names of flattened properties are made. */
 export interface FlattenOptions {
@@ -31,7 +32,7 @@ export function flattenProperties(
   ) as FlattenOptions;
   const flattening: Flattening = { separator, flat: new Map(), issues: [], characters: 0 };
   const { issues } = flattening;
-  if (typeof value !== "object" || value === null) throw notAnObject(value);
+  if (!isObject(value)) throw notAnObject(value);
   const copy = readJson(value, (path, message) => issues.push({ path, code: "custom", message }));
   if (Array.isArray(copy) || (issues.length === 0 && typeof copy !== "object")) throw notAnObject(copy);
   if (issues.length === 0) flatten(copy, [], "", flattening);
@@ -57,7 +58,7 @@ function notAnObject(value: unknown): ValidationError {
 }
 
 function flatten(value: unknown, path: (string | number)[], name: string, flattening: Flattening): void {
-  if (typeof value === "object" && value !== null) {
+  if (isObject(value)) {
     const isList = Array.isArray(value);
     for (const [key, item] of Object.entries(value)) {
       const itemName = path.length === 0 ? key : `${name}${flattening.separator}${key}`;

@@ -1,6 +1,7 @@
 import { Paginator, type PageReading } from "./pagination.ts";
 import type { ApiPromise } from "./transport/api-promise.ts";
 import type { CallOptions } from "./transport/call-options.ts";
+import { isRecord } from "./is-object.ts";
 
 /** Options of a list call: beside those of any call, how many pages are read while the consumer works. */
 export interface ListOptions extends CallOptions {
@@ -66,8 +67,7 @@ function priorityOf({ priority }: ListOptions, isReadAhead: boolean): number | u
 /** What is given, read once; undefined if it is no object, or one that cannot be read. */
 function copyOf<T extends object>(value: unknown): Partial<T> | undefined {
   try {
-    if (value !== undefined && (typeof value !== "object" || value === null || Array.isArray(value)))
-      return undefined;
+    if (value !== undefined && !isRecord(value)) return undefined;
     return { ...(value as T | undefined) };
   } catch {
     return undefined;

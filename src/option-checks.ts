@@ -1,5 +1,7 @@
 import { ConfigurationError } from "./errors.ts";
+import { kindOf } from "./fields/kind-of.ts";
 import { nameMeant } from "./fields/name-hint.ts";
+import { isObject, isRecord } from "./is-object.ts";
 
 /** What an option must be, as a question and in words. */
 export interface OptionRule {
@@ -21,8 +23,7 @@ export const rules = {
   function: { holds: (value) => typeof value === "function", words: "a function" },
   object: {
     // Bytes are an object with millions of keys.
-    holds: (value) =>
-      typeof value === "object" && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value),
+    holds: (value) => isRecord(value) && !ArrayBuffer.isView(value),
     words: "an object",
   },
   durationMs: {
@@ -36,6 +37,11 @@ export const rules = {
     isNumeric: true,
   },
   count: { holds: (value) => isWhole(value) && value >= 0, words: "a whole number from 0", isNumeric: true },
+  countOrAll: {
+    holds: (value) => value === Infinity || (isWhole(value) && value >= 0),
+    words: "a whole number from 0",
+    isNumeric: true,
+  },
   positiveCount: {
     holds: (value) => isWhole(value) && value > 0,
     words: "a whole number from 1",
@@ -48,7 +54,7 @@ export const rules = {
   },
   signal: {
     holds: isSignal,
-    words: "an AbortSignal",
+    words: "an AbortSignal (of a controller its `signal`)",
   },
 } as const satisfies Record<string, OptionRule>;
 
@@ -56,8 +62,7 @@ export const rules = {
 function isSignal(value: unknown): boolean {
   try {
     return (
-      typeof value === "object" &&
-      value !== null &&
+      isObject(value) &&
       "aborted" in value &&
       "addEventListener" in value &&
       typeof value.addEventListener === "function"
@@ -86,13 +91,17 @@ export function readOptions(
       if (value === undefined) continue;
       const rule = Object.hasOwn(allowed, name) ? allowed[name] : undefined;
       if (!rule) throw new ConfigurationError(unknownOption(name, Object.keys(allowed), place));
-      const holds = readGuarded(name, () => rule.holds(value));
-      if (!holds)
-        throw new ConfigurationError(`${name} must be ${rule.words}, not ${wrongValue(value, rule)}.`);
+      checkOption(name, value, rule);
       given[name] = value;
     }
     return given;
   });
+}
+
+/** Throws a `ConfigurationError` that names the option and what it must be, where it is not. */
+export function checkOption(name: string, value: unknown, rule: OptionRule): void {
+  if (readGuarded(name, () => rule.holds(value))) return;
+  throw new ConfigurationError(`${name} must be ${rule.words}, not ${wrongValue(value, rule)}.`);
 }
 
 /** What `read` gives; where a getter or a proxy throws, an error of ours that does not show what was thrown. */
@@ -113,14 +122,7 @@ function unknownOption(name: string, allowed: readonly string[], place: string):
 }
 
 function wrongValue(value: unknown, { isNumeric }: OptionRule): string {
-  return isNumeric && typeof value === "number" ? String(value) : kindOf(value);
-}
-
-/** A value's kind; never the value, which could be a key in the wrong place. */
-function kindOf(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "an array";
-  if (value === "") return "an empty text";
+  if (isNumeric && typeof value === "number") return String(value);
   if (ArrayBuffer.isView(value)) return "binary data";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+  return value === "" ? "an empty text" : kindOf(value);
 }

@@ -12,6 +12,7 @@ import { readHeaders } from "./transport/request-headers.ts";
 import type { Fetch } from "./transport/send.ts";
 import { packageVersion } from "./version.ts";
 import type { ParsePage } from "./v1/parse-page.ts";
+import { isObject } from "./is-object.ts";
 
 /** Options of a client. Those with an environment variable are read from it where they are not given. */
 export interface ClientOptions {
@@ -223,7 +224,7 @@ function isLimiter(option: RateLimiter | RateLimiterOptions): option is RateLimi
 }
 
 function isLogger(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
+  if (!isObject(value)) return false;
   const logger = value as Record<string, unknown>;
   return ["debug", "info", "warn", "error"].every((level) => typeof logger[level] === "function");
 }

@@ -1,16 +1,11 @@
 import { ValidationError } from "./errors.ts";
-import { readOptions, rules, type OptionRule } from "./option-checks.ts";
+import { readOptions, rules } from "./option-checks.ts";
 import type { PageSource } from "./pagination/page-source.ts";
 import { loadStep, PageStream } from "./pagination/page-stream.ts";
 import { readItems } from "./pagination/read-items.ts";
 import { startOf, type Progress, type Step } from "./pagination/step.ts";
 
 export type { PageReading, PageSource } from "./pagination/page-source.ts";
-
-const countOrAll: OptionRule = {
-  ...rules.count,
-  holds: (value) => value === Infinity || rules.count.holds(value),
-};
 
 /**
  * One page of a list. Iterating it gives its items and all that follow, with pages read ahead.
@@ -75,7 +70,7 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
   /** Every item in one array, or the first `max` (default: all); no page is asked for once there are enough. */
   async toArray(options: { max?: number | undefined } = {}): Promise<T[]> {
     // The rule finds it to be what its type says.
-    const { max = Infinity } = readOptions(options, { max: countOrAll }, "The options of toArray") as {
+    const { max = Infinity } = readOptions(options, { max: rules.countOrAll }, "The options of toArray") as {
       max?: number;
     };
     const items: T[] = [];

@@ -1,4 +1,5 @@
 import { ValidationError, type ValidationIssue } from "./errors.ts";
+import { explain } from "./fields/explain.ts";
 import type { Field, FoundIssue, Payload, ValueOf } from "./fields/field.ts";
 import { readField } from "./fields/read-field.ts";
 import { unreadableRule } from "./fields/unreadable.ts";
@@ -22,7 +23,7 @@ export function validate<F extends Field>(field: F, input: unknown): ValueOf<F> 
 }
 
 function inWords(issue: FoundIssue): ValidationIssue {
-  const message = issue.message ?? issue.explain?.(issue) ?? "is not what it should be";
+  const message = issue.message ?? (issue.explain ?? explain)(issue) ?? "is not what it should be";
   return { path: issue.path ?? [], code: issue.code, message };
 }
 

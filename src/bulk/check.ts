@@ -4,6 +4,7 @@ import { readIssues } from "../validate.ts";
 import { wordsOf } from "../words-of.ts";
 import { RowSource } from "./rows.ts";
 import { hearOut } from "../hear-out.ts";
+import { isObject } from "../is-object.ts";
 
 const wanted = "The check of bulk.check must give what a schema's safeParse gives: { success, error }";
 
@@ -61,7 +62,7 @@ function issuesOf<Row>(
 }
 
 function issuesIn(result: unknown): readonly ValidationIssue[] | undefined {
-  if (typeof result !== "object" || result === null || !("success" in result)) {
+  if (!isObject(result) || !("success" in result)) {
     throw new ConfigurationError(`${wanted}.`);
   }
   if (result.success) return undefined;
@@ -74,5 +75,5 @@ function issuesIn(result: unknown): readonly ValidationIssue[] | undefined {
 }
 
 function isIssue(issue: unknown): boolean {
-  return typeof issue === "object" && issue !== null && "path" in issue && Array.isArray(issue.path);
+  return isObject(issue) && "path" in issue && Array.isArray(issue.path);
 }

@@ -1,6 +1,7 @@
 import { ConfigurationError } from "../errors.ts";
 import { readGuarded } from "../option-checks.ts";
 import type { Checkpoint, OpenCheckpoint } from "./checkpoint.ts";
+import { isObject } from "../is-object.ts";
 
 /**
  * The checkpoint, opened for one run. One that cannot keep a record is refused before a row is sent: without it the
@@ -20,7 +21,7 @@ export async function openCheckpoint(
 }
 
 function isOpen(opened: unknown): boolean {
-  if (typeof opened !== "object" || opened === null) return false;
+  if (!isObject(opened)) return false;
   const isMethod = (name: string) => typeof Reflect.get(opened, name) === "function";
   return typeof Reflect.get(opened, "id") === "string" && ["stateOf", "record", "close"].every(isMethod);
 }

@@ -1,6 +1,7 @@
 import type { Checkpoint } from "./checkpoint.ts";
 import type { BulkProgress } from "./result.ts";
 import { readOptions, rules, type OptionRule } from "../option-checks.ts";
+import { isObject } from "../is-object.ts";
 
 /** Options of `audience.bulk`. */
 export interface BulkOptions<Row> {
@@ -24,8 +25,7 @@ export interface BulkOptions<Row> {
 }
 
 const isCheckpoint: OptionRule = {
-  holds: (value) =>
-    typeof value === "object" && value !== null && "open" in value && typeof value.open === "function",
+  holds: (value) => isObject(value) && "open" in value && typeof value.open === "function",
   words: "a Checkpoint, as fileCheckpoint(path) of audience-sdk/checkpoint gives",
 };
 

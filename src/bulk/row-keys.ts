@@ -1,4 +1,5 @@
 import { ValidationError } from "../errors.ts";
+import { kindOf } from "../fields/kind-of.ts";
 import { sha256 } from "./hash.ts";
 import { KeySet } from "./key-set.ts";
 import { wordsOf } from "../words-of.ts";
@@ -51,7 +52,7 @@ export class RowKeys<Row> {
 function checkKey(key: unknown): string {
   hearOut(key);
   if (typeof key === "string" && key !== "") return key;
-  const kind = key === "" ? "an empty text" : key === null ? "null" : typeof key;
+  const kind = key === "" ? "an empty text" : kindOf(key);
   throw rowError(`the key function must give a text that is not empty; for this row it gave ${kind}`);
 }
 

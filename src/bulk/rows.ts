@@ -1,5 +1,6 @@
 import { ConfigurationError } from "../errors.ts";
 import { readGuarded } from "../option-checks.ts";
+import { isObject } from "../is-object.ts";
 
 /** Rows of any number, in an array or any other iterable. */
 export type BulkRows<Row> = Iterable<Row> | AsyncIterable<Row>;
@@ -58,9 +59,7 @@ export class RowSource<Row> {
 }
 
 function isIterable(rows: unknown): boolean {
-  return (
-    typeof rows === "object" && rows !== null && (Symbol.asyncIterator in rows || Symbol.iterator in rows)
-  );
+  return isObject(rows) && (Symbol.asyncIterator in rows || Symbol.iterator in rows);
 }
 
 function begin<Row>(rows: BulkRows<Row>): Iterator<Row> | AsyncIterator<Row> {

@@ -1,5 +1,6 @@
 import { ConfigurationError, isAudienceError } from "../errors.ts";
 import { hearOut } from "../hear-out.ts";
+import { isObject } from "../is-object.ts";
 
 const stopCodes: readonly string[] = ["authentication", "permission", "configuration"];
 
@@ -8,7 +9,7 @@ export function isStop(error: unknown, stopWhen: (error: unknown) => unknown = s
   const stops = stopWhen(error);
   hearOut(stops);
   // A promise would be taken for a yes.
-  if (typeof stops === "object" && stops !== null) {
+  if (isObject(stops)) {
     throw new ConfigurationError("stopWhen must give true or false, at once.");
   }
   return Boolean(stops);

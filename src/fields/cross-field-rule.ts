@@ -1,5 +1,5 @@
 import type { Payload, Rule } from "./field.ts";
-import { isArray } from "./is-array.ts";
+import { isRecord } from "../is-object.ts";
 
 /** What a rule over several fields found wrong. */
 export interface Breach {
@@ -13,7 +13,6 @@ export interface Breach {
  */
 export function crossFieldRule(findBreaches: (fields: Record<string, unknown>) => Breach[]): Rule {
   return {
-    def: { check: "custom" },
     when: isObject,
     judge: ({ value, issues }) => {
       // True: `when` has let only objects through.
@@ -27,6 +26,6 @@ export function crossFieldRule(findBreaches: (fields: Record<string, unknown>) =
 /** Not where the input itself was refused: then there are no fields. */
 function isObject(payload: Payload): boolean {
   const { value, issues } = payload;
-  if (typeof value !== "object" || value === null || isArray(value)) return false;
+  if (!isRecord(value)) return false;
   return !issues.some((issue) => (issue.path ?? []).length === 0 && issue.code === "invalid_type");
 }

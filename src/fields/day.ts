@@ -27,11 +27,12 @@ function isLeap(year: number): boolean {
 
 /** A day as text (`dob`, `birthDate`). A `Date` is refused: it has a time zone, so it can mean the day before or after. */
 export function day(): TextField {
-  return text([format({ name: "date", pattern: dayPattern, isValid: isDay, message: dayRule })], (issue) =>
+  return text([format({ name: "date", shown, isValid: isDay, message: dayRule })], (issue) =>
     isDate(issue.input) ? dateHasZone : explain(issue),
   );
 }
 
+const shown = { format: "date", pattern: dayPattern.source };
 const dayRule = "must be a day of the calendar, written YYYY-MM-DD";
 const dateHasZone =
   "must be a day as text, YYYY-MM-DD: a Date has a time zone, so it can mean the day before or after";

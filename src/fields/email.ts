@@ -5,8 +5,8 @@ import { text } from "./text.ts";
 /** The message for what is not an e-mail address. */
 export const emailRule = "must be an e-mail address: a text, an @ and a text, without spaces";
 
-// The rule of isEmail as a pattern, for JSON Schema. Not run: on texts of many megabytes its backtracking overflows.
-const emailPattern = /^\S[^\s@]*@\S+$/;
+// The rule of isEmail as a pattern. Not run: on texts of many megabytes its backtracking overflows.
+const shown = { format: "email", pattern: "^\\S[^\\s@]*@\\S+$" };
 
 /** A text, an `@` and a text, without white space. Linear in the length, whatever the text holds. */
 export function isEmail(address: string): boolean {
@@ -15,9 +15,6 @@ export function isEmail(address: string): boolean {
 }
 
 /** An e-mail address; the document asks for no more of it than that it is one ("v1 contact"). */
-export function email(words?: Explain): TextField {
-  return text(
-    [format({ name: "email", pattern: emailPattern, isValid: isEmail, message: emailRule })],
-    words,
-  );
+export function email(explain?: Explain): TextField {
+  return text([format({ name: "email", shown, isValid: isEmail, message: emailRule })], explain);
 }

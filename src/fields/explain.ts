@@ -1,7 +1,7 @@
 import { countCharacters } from "./count-characters.ts";
 import type { FoundIssue } from "./field.ts";
 import { isArray } from "./is-array.ts";
-import { isDate } from "./is-date.ts";
+import { kindNamed, kindOf } from "./kind-of.ts";
 import { nameMeant } from "./name-hint.ts";
 
 /**
@@ -12,8 +12,8 @@ export function explain(issue: FoundIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
       return isInput(issue)
-        ? wrongInput(typeName(issue.expected), issue.input)
-        : wrongType(typeName(issue.expected), issue.input, isItem(issue));
+        ? wrongInput(kindNamed(issue.expected), issue.input)
+        : wrongType(kindNamed(issue.expected), issue.input, isItem(issue));
     case "too_small":
       return outOfBounds(issue.origin, "at least", Number(issue.minimum), issue.input);
     case "too_big":
@@ -31,41 +31,13 @@ export function explain(issue: FoundIssue): string | undefined {
 export function wrongType(expected: string, input: unknown, isListItem = false): string {
   if (input === undefined && !isListItem) return `required: ${expected}`;
   if (input === null) return `must be ${expected}, not null: leave the field out to send nothing`;
-  return `must be ${expected}, not ${nameOf(input)}`;
-}
-
-/** What kind of value this is, for a message. Never the value: it may be personal, or ten megabytes. */
-export function nameOf(input: unknown): string {
-  if (input === null) return "null";
-  if (typeof input === "number") return Number.isFinite(input) ? "a number" : String(input);
-  if (typeof input === "object") {
-    if (isArray(input)) return "an array";
-    return isDate(input) ? "a Date" : "an object";
-  }
-  return typeNames[typeof input] ?? `a ${typeof input}`;
-}
-
-const typeNames: Record<string, string> = {
-  string: "a text",
-  number: "a number",
-  int: "a whole number",
-  boolean: "true or false",
-  object: "an object",
-  array: "an array",
-  date: "a Date",
-  undefined: "undefined",
-  bigint: "a BigInt",
-};
-
-function typeName(expected = ""): string {
-  /* v8 ignore next -- @preserve zod may come to know further types */
-  return typeNames[expected] ?? expected;
+  return `must be ${expected}, not ${kindOf(input)}`;
 }
 
 function wrongInput(expected: string, input: unknown): string {
   if (input === undefined) return `required: ${expected}`;
   const way = isArray(input) ? ": each is sent alone; for many, see audience.bulk" : "";
-  return `must be ${expected}, not ${nameOf(input)}${way}`;
+  return `must be ${expected}, not ${kindOf(input)}${way}`;
 }
 
 /** Whether the issue is about the whole input, not one of its fields. */

@@ -36,10 +36,8 @@ export type Explain = (issue: FoundIssue) => string | undefined;
 
 /** A rule of a field. */
 export interface Rule {
-  /** What the rule is, as zod's JSON schema reads it. */
-  readonly def: { readonly check: string; readonly [detail: string]: unknown };
-  /** The format and pattern that a JSON schema shows, where `def` does not say it. */
-  readonly shown?: { readonly format: string; readonly pattern?: RegExp };
+  /** What a JSON schema shows of it. */
+  readonly shown?: JsonSchema;
   /** When to judge; without it, wherever nothing is wrong yet that stops it. */
   readonly when?: (payload: Payload) => boolean;
   readonly judge: (payload: Payload) => void;
@@ -51,8 +49,9 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 interface FieldOf<Type extends string, Value> {
   readonly type: Type;
   readonly rules?: readonly Rule[];
-  readonly explain?: Explain;
-  /** The JSON schema, where it is not the type's own. */
+  /** Its own words, where they are not everybody's. */
+  readonly explain?: Explain | undefined;
+  /** What its JSON schema shows besides what type and rules do. */
   readonly shown?: JsonSchema;
   /** Never there: it carries the type of the values. */
   readonly value?: Value;
@@ -95,8 +94,6 @@ export interface ObjectField<S extends Shape = Shape, O extends Others = Others>
   readonly shape: S;
   readonly others: O;
   readonly hint?: UnknownKeyHint | undefined;
-  /** What its JSON schema shows besides. */
-  readonly meta?: JsonSchema;
 }
 
 export type Shape = Readonly<Record<string, Field>>;
@@ -113,7 +110,6 @@ export type Field =
       readonly shape: Shape;
       readonly others: Others;
       readonly hint?: UnknownKeyHint | undefined;
-      readonly meta?: JsonSchema;
     });
 
 /** A field that takes these values. */

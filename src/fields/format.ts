@@ -1,17 +1,17 @@
-import type { Rule } from "./field.ts";
+import type { JsonSchema, Rule } from "./field.ts";
 
-/** A rule for a text that code has to judge, with the `format` and `pattern` that a JSON schema shows for it. */
+/** A rule for a text that code has to judge. */
 export interface Format {
   readonly name: string;
-  readonly pattern?: RegExp;
+  /** What a JSON schema shows, where it is more than the format's name. */
+  readonly shown?: JsonSchema;
   readonly isValid: (text: string) => boolean;
   readonly message: string;
 }
 
-export function format({ name, pattern, isValid, message }: Format): Rule {
+export function format({ name, shown, isValid, message }: Format): Rule {
   return {
-    def: { check: "custom" },
-    shown: { format: name, ...(pattern && { pattern }) },
+    shown: shown ?? { format: name },
     judge: ({ value: input, issues }) => {
       // True: a rule of a text is asked for texts alone.
       if (isValid(input as string)) return;

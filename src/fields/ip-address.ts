@@ -31,11 +31,10 @@ function groupsOf(part: string, mayEndInIpv4: boolean): number | undefined {
   return plain.length + (endsInIpv4 ? 2 : 0);
 }
 
+const shown = { anyOf: [{ format: "ipv4" }, { format: "ipv6" }] };
+
 /** The IP address that consent was given from ("v2 identifier object"). */
 export function ipAddress(): TextField {
   const message = "must be an IPv4 or IPv6 address, without zone, port or prefix length";
-  return {
-    ...text([format({ name: "ip", isValid: isIpAddress, message })]),
-    shown: { type: "string", anyOf: [{ format: "ipv4" }, { format: "ipv6" }] },
-  };
+  return text([format({ name: "ip", shown, isValid: isIpAddress, message })]);
 }

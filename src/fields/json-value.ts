@@ -3,6 +3,7 @@ import type { FreeField, Payload } from "./field.ts";
 import { free } from "./free.ts";
 import { isArray } from "./is-array.ts";
 import { readJson } from "./read-json.ts";
+import { isRecord } from "../is-object.ts";
 
 /** Any value that JSON can carry, but `null`; `undefined` is a field left out. The value that comes out is a copy. */
 export function jsonValue(): FreeField {
@@ -16,7 +17,7 @@ export function jsonObject(): FreeField<Record<string, unknown>> {
   return free(
     (payload) => {
       const { value } = payload;
-      if (typeof value !== "object" || value === null || isArray(value)) {
+      if (!isRecord(value)) {
         const message = wrongType("an object", value);
         payload.issues.push({ code: "invalid_type", expected: "object", input: value, message });
         return;

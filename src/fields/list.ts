@@ -1,14 +1,13 @@
-import { explain } from "./explain.ts";
 import type { Field, FoundIssue, ListField, Rule } from "./field.ts";
 import { isArray } from "./is-array.ts";
 
 /** An array of one kind of item. */
 export function listOf<Item extends Field>(item: Item): ListField<Item> {
-  return { type: "array", item, explain };
+  return { type: "array", item };
 }
 
 const filled: Rule = {
-  def: { check: "min_length", minimum: 1 },
+  shown: { minItems: 1 },
   when: ({ value }) => isArray(value),
   judge: ({ value: input, issues }) => {
     // True: `when` has let only arrays through.

@@ -1,19 +1,18 @@
-import { explain } from "./explain.ts";
 import type { Flat, ObjectField, Others, Rule, Shape, UnknownKeyHint } from "./field.ts";
 
 /** An object of the fields in `shape` and no others. Each unknown key is an issue of its own, with that key as its path. */
 export function strictFields<S extends Shape>(shape: S, hint?: UnknownKeyHint): ObjectField<S, "refused"> {
-  return { type: "object", shape, others: "refused", hint, explain };
+  return { type: "object", shape, others: "refused", hint };
 }
 
 /** An object of the fields in `shape`; any other is passed on, as long as JSON can carry it. */
 export function looseFields<S extends Shape>(shape: S): ObjectField<S, "passed-on"> {
-  return { type: "object", shape, others: "passed-on", explain };
+  return { type: "object", shape, others: "passed-on" };
 }
 
 /** An object of an answer: the fields in `shape` are looked at, any other is kept as it is. */
 export function answerFields<S extends Shape>(shape: S): ObjectField<S, "kept"> {
-  return { type: "object", shape, others: "kept", explain };
+  return { type: "object", shape, others: "kept" };
 }
 
 /** The same object, with other or more fields. */

@@ -5,6 +5,7 @@ import { findHoles } from "./list.ts";
 import { lossyKind } from "./lossy-kind.ts";
 import { describeNameGiven, describeUnknownKey, isLeftOut } from "./unknown-key.ts";
 import { findUnreadable } from "./unreadable.ts";
+import { isRecord } from "../is-object.ts";
 
 /**
  * Reads a value by its definition: the client's own reader, as small as what it reads. `audience-sdk/schemas` makes zod
@@ -13,7 +14,7 @@ import { findUnreadable } from "./unreadable.ts";
 export function readField(field: Field, payload: Payload): void {
   readType(field, payload);
   if (field.rules) judge(field.rules, payload);
-  for (const issue of payload.issues) issue.explain ??= field.explain;
+  if (field.explain) for (const issue of payload.issues) issue.explain ??= field.explain;
 }
 
 function readType(field: Field, payload: Payload): void {
@@ -37,7 +38,7 @@ function readType(field: Field, payload: Payload): void {
       return;
     case "object":
       tryToRead(payload, field.shape, () => {
-        if (typeof input === "object" && input !== null && !Array.isArray(input)) {
+        if (isRecord(input)) {
           readObject(field, input, payload);
         } else issues.push({ code: "invalid_type", expected: "object", input });
       });

@@ -1,7 +1,8 @@
-import { nameOf } from "./explain.ts";
+import { kindOf } from "./kind-of.ts";
 import { isDate } from "./is-date.ts";
 import { lossyKind } from "./lossy-kind.ts";
 import { unreadableRule } from "./unreadable.ts";
+import { isObject } from "../is-object.ts";
 
 /** Where a value is, and what is wrong with it there. */
 export type Report = (path: (string | number)[], message: string) => void;
@@ -44,7 +45,7 @@ function readValue(value: unknown, reading: Reading): unknown {
         ? refuse("null is refused: leave the key out to send nothing", reading)
         : tryObject(value, reading);
     default:
-      return refuse(`JSON cannot carry ${nameOf(value)}`, reading);
+      return refuse(`JSON cannot carry ${kindOf(value)}`, reading);
   }
 }
 
@@ -97,7 +98,7 @@ function readRendered(value: object, toJson: Function, reading: Reading): unknow
   const rendered: unknown = Reflect.apply(toJson, value, [String(reading.path.at(-1) ?? "")]);
   if (rendered === null && isDate(value)) return refuse("is an invalid Date", reading);
   if (rendered === undefined) return refuse("its toJSON gives nothing", reading);
-  if (typeof rendered !== "object" || rendered === null) return readValue(rendered, reading);
+  if (!isObject(rendered)) return readValue(rendered, reading);
   // As JSON.stringify does: what toJSON gives is not asked for its own toJSON again.
   if (Array.isArray(rendered)) return readArray(rendered, reading);
   const keys = Object.keys(rendered);

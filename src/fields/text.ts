@@ -1,10 +1,9 @@
 import { countCharacters } from "./count-characters.ts";
-import { explain } from "./explain.ts";
 import type { ChoiceField, Explain, Rule, TextField, YesOrNoField } from "./field.ts";
 
 /** Any text, the empty one too, that keeps the rules. */
-export function text(rules: readonly Rule[] = [], words: Explain = explain): TextField {
-  return { type: "string", rules, explain: words };
+export function text(rules: readonly Rule[] = [], explain?: Explain): TextField {
+  return { type: "string", rules, explain };
 }
 
 /** A text within inclusive bounds, in code points: an emoji is one character. */
@@ -18,7 +17,7 @@ export function boundedText(bounds: { readonly minLength?: number; readonly maxL
 
 function atLeast(minimum: number): Rule {
   return {
-    def: { check: "min_length", minimum },
+    shown: { minLength: minimum },
     judge: ({ value: input, issues }) => {
       // True: a rule of a text is asked for texts alone.
       if (hasAtLeast(input as string, minimum)) return;
@@ -29,7 +28,7 @@ function atLeast(minimum: number): Rule {
 
 function atMost(maximum: number): Rule {
   return {
-    def: { check: "max_length", maximum },
+    shown: { maxLength: maximum },
     judge: ({ value: input, issues }) => {
       // True: a rule of a text is asked for texts alone.
       if (!hasAtLeast(input as string, maximum + 1)) return;
@@ -47,7 +46,7 @@ function hasAtLeast(given: string, characters: number): boolean {
 /** A text that a pattern matches. */
 export function pattern(expression: RegExp, message: string): Rule {
   return {
-    def: { check: "string_format", format: "regex", pattern: expression },
+    shown: { pattern: expression.source },
     judge: ({ value: input, issues }) => {
       // True: a rule of a text is asked for texts alone.
       if (expression.test(input as string)) return;
@@ -65,12 +64,12 @@ export function filledText(): TextField {
 /** One of the documented values; case counts, and the message says so where only the case is wrong. */
 export function oneOf<const Choice extends string>(
   values: readonly Choice[],
-  words: Explain = explain,
+  explain?: Explain,
 ): ChoiceField<Choice> {
-  return { type: "enum", values, explain: words };
+  return { type: "enum", values, explain };
 }
 
 /** `true` or `false`. */
 export function yesOrNo(): YesOrNoField {
-  return { type: "boolean", explain };
+  return { type: "boolean" };
 }

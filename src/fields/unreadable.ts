@@ -1,5 +1,6 @@
 import type { FoundIssue } from "./field.ts";
 import { isArray } from "./is-array.ts";
+import { isObject } from "../is-object.ts";
 
 /** What is said where reading the input threw. Not what was thrown: that is the input's own, and may hold anything. */
 export const unreadableRule = "cannot be read: reading it threw an error";
@@ -10,7 +11,7 @@ export const unreadableRule = "cannot be read: reading it threw an error";
  */
 export function findUnreadable(input: unknown, names: readonly string[] = []): FoundIssue | undefined {
   /* v8 ignore next -- @preserve to read anything else throws nothing */
-  if (typeof input !== "object" || input === null) return undefined;
+  if (!isObject(input)) return undefined;
   let at: string | undefined;
   try {
     Reflect.ownKeys(input);

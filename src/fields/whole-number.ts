@@ -1,10 +1,9 @@
-import { explain } from "./explain.ts";
 import type { NumberField, Rule } from "./field.ts";
 
 const { MAX_SAFE_INTEGER } = Number;
 
 const whole: Rule = {
-  def: { check: "number_format", format: "safeint" },
+  shown: { type: "integer", maximum: MAX_SAFE_INTEGER },
   judge: ({ value: input, issues }) => {
     if (!Number.isInteger(input)) {
       issues.push({ code: "invalid_type", expected: "int", format: "safeint", input, continue: false });
@@ -18,7 +17,7 @@ const whole: Rule = {
 };
 
 const from1: Rule = {
-  def: { check: "greater_than", value: 1, inclusive: true },
+  shown: { minimum: 1 },
   judge: ({ value: input, issues }) => {
     // True: a rule of a number is asked for numbers alone.
     if ((input as number) < 1) issues.push({ ...tooSmall, minimum: 1, origin: "number", input });
@@ -30,5 +29,5 @@ const tooSmall = { code: "too_small", inclusive: true, continue: true };
 
 /** A whole number from 1 (`page`, `limit`). No upper bound: the service counts a `limit` over 100 as 100 ("Limits"). */
 export function wholeNumberFrom1(): NumberField {
-  return { type: "number", rules: [whole, from1], explain };
+  return { type: "number", rules: [whole, from1] };
 }

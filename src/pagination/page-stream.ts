@@ -1,6 +1,6 @@
-import { AbortError, ConfigurationError, showCaller } from "../errors.ts";
+import { AbortError, showCaller } from "../errors.ts";
 import { onAbort } from "../on-abort.ts";
-import { rules } from "../option-checks.ts";
+import { readOptions, rules } from "../option-checks.ts";
 import type { PageSource } from "./page-source.ts";
 import { takeStep, type Progress, type Step } from "./step.ts";
 
@@ -10,7 +10,8 @@ export async function loadStep<T>(
   progress: Progress,
   options: { signal: AbortSignal | undefined; isReadAhead: boolean },
 ): Promise<Step<T>> {
-  checkOptions(source);
+  const { readAhead, signal } = source;
+  readOptions({ readAhead, signal }, allowed, "The options of a list");
   return takeStep(source, progress, await source.load(progress.page, options));
 }
 
@@ -158,29 +159,13 @@ export function abortedBy(signal: AbortSignal): AbortError {
   return new AbortError({ outcome: "not-applied", cause: signal.reason });
 }
 
-function checkOptions({ readAhead, signal }: PageSource<unknown>): void {
-  if (readAhead !== undefined && !(Number.isInteger(readAhead) && readAhead >= 0)) {
-    throw new ConfigurationError(
-      `readAhead must be a whole number of pages from 0 (default 1), not ${show(readAhead)}.`,
-    );
-  }
-  if (signal !== undefined && !isSignal(signal)) {
-    throw new ConfigurationError(
-      "signal must be an AbortSignal: pass `controller.signal`, not the controller.",
-    );
-  }
-}
+/** Judged here, as they steer the reading before a call has seen them. */
+const allowed = {
+  readAhead: { ...rules.count, words: "a whole number of pages from 0 (default 1)" },
+  signal: rules.signal,
+};
 
 /** By its shape: a polyfilled signal, or one of another realm, is a signal too. */
 function isSignal(value: unknown): value is AbortSignal {
   return rules.signal.holds(value);
-}
-
-function show(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value);
-  return typeof value === "number"
-    ? String(value)
-    : value === null
-      ? "null"
-      : `a value of type ${typeof value}`;
 }

@@ -1,6 +1,6 @@
-import { ConfigurationError, type RateLimitWindow } from "../errors.ts";
+import type { RateLimitWindow } from "../errors.ts";
 import { DOCUMENTED_WINDOWS } from "../limits.ts";
-import { readGuarded, rules } from "../option-checks.ts";
+import { checkOption, readGuarded, readOptions, rules, type OptionRule } from "../option-checks.ts";
 import { readSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
 import type { RateLimitStore } from "./store.ts";
 import { hearOut } from "../hear-out.ts";
@@ -31,86 +31,61 @@ export interface RateLimiterSettings {
   readonly clock: () => number;
 }
 
-const names = ["windows", "maxWaitMs", "maxQueued", "store", "snapshot", "clock"];
+const allowed: Record<keyof RateLimiterOptions, OptionRule> = {
+  windows: { holds: isFilledList, words: "a list of at least one { limit, intervalMs }" },
+  maxWaitMs: rules.waitMs,
+  maxQueued: rules.countOrAll,
+  store: { holds: isStore, words: "a rate limit store, as `redisRateLimitStore(redis)` gives" },
+  // What is wrong in one is said by the field.
+  snapshot: { holds: () => true, words: "" },
+  clock: { holds: isClock, words: "a function that gives milliseconds, as `() => performance.now()`" },
+};
 
 /** Checks the options; a bad one is a `ConfigurationError` that names it. */
-export function readOptions(options: unknown): RateLimiterSettings {
-  return readGuarded("RateLimiter: an option", () => readSettings(options));
-}
-
-function readSettings(options: unknown): RateLimiterSettings {
-  if (!isRecord(options)) throw new ConfigurationError("RateLimiter: the options must be one object.");
-  const unknown = Object.keys(options).filter((name) => !names.includes(name));
-  if (unknown.length > 0) {
-    throw new ConfigurationError(
-      `RateLimiter: there is no option \`${unknown[0]}\`; there are ${names.join(", ")}.`,
-    );
-  }
-  return {
-    windows: readWindows(options["windows"] ?? DOCUMENTED_WINDOWS),
-    maxWaitMs: readBound("maxWaitMs", options["maxWaitMs"]),
-    maxQueued: readBound("maxQueued", options["maxQueued"]),
-    store: readStore(options["store"]),
-    snapshot: options["snapshot"] === undefined ? undefined : readSnapshot(options["snapshot"]),
-    clock: readClock(options["clock"]),
-  };
-}
-
-function readWindows(windows: unknown): RateLimitWindow[] {
-  if (!Array.isArray(windows) || windows.length === 0) {
-    throw new ConfigurationError("`windows` must be a list of at least one { limit, intervalMs }.");
-  }
-  // Not `map`, which would pass over holes, however many.
-  return Array.from(windows, (window: unknown, index) => {
-    const { limit, intervalMs } = isRecord(window) ? window : {};
-    if (typeof limit !== "number" || !Number.isInteger(limit) || limit < 1) {
-      throw new ConfigurationError(`\`windows[${index}].limit\` must be an integer from 1.`);
-    }
-    if (typeof intervalMs !== "number" || !Number.isFinite(intervalMs) || intervalMs <= 0) {
-      throw new ConfigurationError(
-        `\`windows[${index}].intervalMs\` must be a number of milliseconds over 0.`,
-      );
-    }
-    return Object.freeze({ limit, intervalMs });
+export function readLimiterOptions(options: unknown): RateLimiterSettings {
+  return readGuarded("RateLimiter: an option", () => {
+    // The rules have found each value to be what RateLimiterOptions says, but for the two that are read below.
+    const given: RateLimiterOptions = readOptions(options, allowed, "The options of RateLimiter");
+    const { maxWaitMs = Infinity, maxQueued = Infinity, store, snapshot } = given;
+    return {
+      // Not `map`, which would pass over holes, however many.
+      windows: Array.from(given.windows ?? DOCUMENTED_WINDOWS, readWindow),
+      maxWaitMs,
+      maxQueued,
+      store,
+      snapshot: snapshot === undefined ? undefined : readSnapshot(snapshot),
+      clock: given.clock ?? (() => performance.now()),
+    };
   });
 }
 
-/** A number from 0, of calls a whole one; left out, there is no bound. */
-export function readBound(name: "maxWaitMs" | "maxQueued", value: unknown): number {
-  if (value === undefined) return Infinity;
-  const isWhole = name === "maxWaitMs" || value === Infinity || Number.isInteger(value);
-  if (typeof value === "number" && value >= 0 && isWhole) return value;
-  throw new ConfigurationError(`\`${name}\` must be a ${name === "maxQueued" ? "whole " : ""}number from 0.`);
+const finiteMs: OptionRule = {
+  ...rules.durationMs,
+  holds: (value) => value !== Infinity && rules.durationMs.holds(value),
+};
+
+function readWindow(window: unknown, index: number): RateLimitWindow {
+  const place = `windows[${index}]`;
+  checkOption(place, window, rules.object);
+  // True: it has just been found to be an object; each field is checked below.
+  const { limit, intervalMs } = window as RateLimitWindow;
+  checkOption(`${place}.limit`, limit, rules.positiveCount);
+  checkOption(`${place}.intervalMs`, intervalMs, finiteMs);
+  return Object.freeze({ limit, intervalMs });
 }
 
-function readStore(store: unknown): RateLimitStore | undefined {
-  if (store === undefined) return undefined;
-  if (!isRecord(store) || typeof store["open"] !== "function") {
-    throw new ConfigurationError(
-      "`store` must be a rate limit store, as `redisRateLimitStore(redis)` gives.",
-    );
-  }
-  // Only what the package makes has this method.
-  return store as unknown as RateLimitStore;
+function isFilledList(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0;
 }
 
-function readClock(clock: unknown): () => number {
-  if (clock === undefined) return () => performance.now();
-  if (isFunction(clock)) {
-    const read = clock();
-    hearOut(read);
-    // It has just given a number.
-    if (typeof read === "number" && Number.isFinite(read)) return clock as () => number;
-  }
-  throw new ConfigurationError(
-    "`clock` must be a function that gives milliseconds, as `() => performance.now()`.",
-  );
+/** Only what the package makes has the method. */
+function isStore(value: unknown): boolean {
+  return rules.object.holds(value) && rules.function.holds(Reflect.get(value as object, "open"));
 }
 
-function isFunction(value: unknown): value is () => unknown {
-  return typeof value === "function";
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return rules.object.holds(value);
+function isClock(value: unknown): boolean {
+  if (typeof value !== "function") return false;
+  const read: unknown = Reflect.apply(value, undefined, []);
+  hearOut(read);
+  return Number.isFinite(read);
 }

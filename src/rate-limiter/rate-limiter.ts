@@ -1,9 +1,10 @@
-import { ConfigurationError, RateLimitWaitError } from "../errors.ts";
+import { RateLimitWaitError } from "../errors.ts";
 import { onAbort, type Abortable } from "../on-abort.ts";
+import { checkOption, rules } from "../option-checks.ts";
 import { Alarm } from "./alarm.ts";
 import { LocalPlaces } from "./local-places.ts";
 import { monotonic } from "./monotonic.ts";
-import { readBound, readOptions, type RateLimiterOptions, type RateLimiterSettings } from "./options.ts";
+import { readLimiterOptions, type RateLimiterOptions, type RateLimiterSettings } from "./options.ts";
 import type { Place } from "./place.ts";
 import type { Places, WindowUsage } from "./places.ts";
 import { SlowDown } from "./slow-down.ts";
@@ -44,7 +45,6 @@ export interface RateLimiterUsage {
 }
 
 const defaultPriority = 5;
-const lastPriority = 9;
 // Calls of a client that has no name take turns as one.
 const anonymous = {};
 const forgetNothing = (): void => {};
@@ -74,7 +74,7 @@ export class RateLimiter {
   readonly #alarm = new Alarm(() => this.#settle());
 
   constructor(options: RateLimiterOptions = {}) {
-    this.#settings = readOptions(options);
+    this.#settings = readLimiterOptions(options);
     const { windows, snapshot, store } = this.#settings;
     const clock = monotonic(this.#settings.clock);
     const restored = snapshot && restore(snapshot, { now: clock(), timeOfDay: Date.now() });
@@ -97,9 +97,8 @@ export class RateLimiter {
   take(request: PlaceRequest = {}): Place | Promise<Place> {
     if (request.signal?.aborted) return Promise.reject(request.signal.reason);
     const now = this.#clock();
-    const isFree = this.#line.size === 0 && isPriority(request.priority) && this.#places.free(now) > 0;
-    if (isFree) return this.#places.take(now);
-    return this.#wait(request, now);
+    const isFree = this.#line.size === 0 && this.#places.free(now) > 0;
+    return isFree ? this.#places.take(now) : this.#wait(request, now);
   }
 
   /**
@@ -143,9 +142,7 @@ export class RateLimiter {
 
   /** How long `calls` more calls take until the last is answered, after all that wait already, in milliseconds. */
   estimateMs(calls: number): number {
-    if (!Number.isInteger(calls) || calls < 0) {
-      throw new ConfigurationError("`estimateMs` takes a number of calls: an integer from 0.");
-    }
+    checkOption("The number of calls of estimateMs", calls, rules.count);
     const place = this.#line.size + calls;
     if (place === 0) return 0;
     const now = this.#clock();
@@ -171,10 +168,9 @@ export class RateLimiter {
 
   #wait(request: PlaceRequest, now: number): Promise<Place> {
     return new Promise((resolve, reject) => {
-      const { client = anonymous, signal, goesFirst = false } = request;
-      const level = goesFirst ? firstOfAll : 1 + readPriority(request.priority);
-      const maxWaitMs = readBound("maxWaitMs", request.maxWaitMs ?? this.#settings.maxWaitMs);
-      const maxQueued = readBound("maxQueued", request.maxQueued ?? this.#settings.maxQueued);
+      const { client = anonymous, priority = defaultPriority, signal, goesFirst = false } = request;
+      const level = goesFirst ? firstOfAll : 1 + priority;
+      const { maxWaitMs = this.#settings.maxWaitMs, maxQueued = this.#settings.maxQueued } = request;
       const refusal = this.#places.refusal(now);
       if (refusal) throw this.#waitError(refusal, 1, now);
       const { size } = this.#line;
@@ -261,13 +257,4 @@ export class RateLimiter {
     const window = this.#places.heldBackBy(place, now);
     return new RateLimitWaitError({ message: `Not sent. ${message}`, waitMs, retryAt, window });
   }
-}
-
-function isPriority(priority = defaultPriority): boolean {
-  return Number.isInteger(priority) && priority >= 0 && priority <= lastPriority;
-}
-
-function readPriority(priority = defaultPriority): number {
-  if (isPriority(priority)) return priority;
-  throw new ConfigurationError(`\`priority\` must be an integer from 0 (first) to ${lastPriority} (last).`);
 }

@@ -1,4 +1,5 @@
 import { ConfigurationError } from "../errors.ts";
+import { isObject } from "../is-object.ts";
 
 /** The count of a limiter as plain JSON, to give to the next one after a restart. All times are times of day. */
 export interface RateLimiterSnapshot {
@@ -73,7 +74,7 @@ export function restore(snapshot: RateLimiterSnapshot, { now, timeOfDay }: Momen
 
 /** Checks what is given as a snapshot, as it comes from a file: garbage is a `ConfigurationError` that names the field. */
 export function readSnapshot(value: unknown): RateLimiterSnapshot {
-  if (typeof value !== "object" || value === null) refuse("", "what `limiter.snapshot()` gives");
+  if (!isObject(value)) refuse("", "what `limiter.snapshot()` gives");
   const snapshot = value as Partial<Record<keyof RateLimiterSnapshot, unknown>>; // each field is checked below
   const { version, takenAt, answeredAt, ids, pausedUntil, share } = snapshot;
   if (version !== 1) refuse(".version", "1");

@@ -1,5 +1,6 @@
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { ValidationError, type ValidationIssue } from "../errors.ts";
+import { kindOf } from "../fields/kind-of.ts";
 import { validate } from "../validate.ts";
 
 /** A request but for its key, which is asked for anew before each attempt. Every attempt sends these very bytes. */
@@ -65,7 +66,7 @@ function fillPath(
 }
 
 function problemOfId(value: unknown): string | undefined {
-  if (typeof value !== "string") return `must be a text, not ${value === null ? "null" : typeof value}`;
+  if (typeof value !== "string") return `must be a text, not ${kindOf(value)}`;
   if (value.trim() === "") return "is empty";
   // Even percent-encoded, these two change the path ("Endpoints").
   if (value === "." || value === "..") return `${value} is not an id`;

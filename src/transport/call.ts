@@ -81,11 +81,11 @@ export class Call {
     /* v8 ignore next -- @preserve a defect of our own */
     if (!isAudienceError(error)) return error;
     if (error.request) return error;
-    const { requestId, operation, method, path, attempts } = this;
+    const { requestId, operation, method, path, attempts, uniqueIdentifier } = this;
     return endWith(error, {
       outcome: this.#outcome,
       request: { requestId, operation, method, path, attempts },
-      ...(this.uniqueIdentifier === undefined ? {} : { uniqueIdentifier: this.uniqueIdentifier }),
+      uniqueIdentifier,
     });
   }
 }

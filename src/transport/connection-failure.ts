@@ -1,4 +1,5 @@
 import type { ConnectionFailureReason } from "../errors.ts";
+import { isObject } from "../is-object.ts";
 
 export interface ConnectionFailure {
   readonly reason: ConnectionFailureReason;
@@ -117,7 +118,7 @@ function causesOf(error: unknown): Cause[] {
   const open: unknown[] = [error];
   while (open.length > 0 && found.length < 16) {
     const next = open.shift();
-    if (typeof next !== "object" || next === null) continue;
+    if (!isObject(next)) continue;
     try {
       // Of any kind, each of them.
       const { code, syscall, message, cause, errors } = next as Record<string, unknown>;

@@ -17,6 +17,7 @@ import { printable } from "./printable.ts";
 import { gramLength, type Redactor } from "./redact.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import type { Exchange } from "./send.ts";
+import { isObject } from "../is-object.ts";
 
 const shownBodyLength = 64 * 1024;
 const shownMessageLength = 300;
@@ -77,11 +78,11 @@ function redirectError<Body>(
   endpoint: Endpoint<Body, unknown>,
   redactor: Redactor,
 ): RedirectError {
-  const location = exchange.headers.get("location");
+  const location = exchange.headers.get("location") ?? undefined;
   return new RedirectError({
     message: `${exchange.status} on ${endpoint.method} ${endpoint.path}: a redirect is never followed. Is the base URL right?`,
     status: exchange.status,
-    ...(location === null ? {} : { location: redactor.text(location) }),
+    location: location && redactor.text(location),
   });
 }
 
@@ -89,15 +90,15 @@ function apiError<Body>(exchange: Exchange, endpoint: Endpoint<Body, unknown>, r
   const { status } = exchange;
   const body = shownBody(exchange, redactor);
   const words = printable(messageOf(body) ?? "");
-  const retryAfter = retryAfterMs(exchange.headers);
-  const wish = retryAfter ? ` (the service asks to wait ${retryAfter} ms)` : "";
+  const askedMs = retryAfterMs(exchange.headers);
+  const wish = askedMs ? ` (the service asks to wait ${askedMs} ms)` : "";
   return new (classOf(status))({
     message: `${status} on ${endpoint.method} ${endpoint.path}${words ? `: ${words}` : ""}${wish}`,
     outcome: outcomeOf(status, endpoint.mayHaveWrittenOn404 === true),
     status,
     headers: redactor.headers(exchange.headers),
     body,
-    ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }),
+    retryAfterMs: askedMs,
   });
 }
 
@@ -136,13 +137,13 @@ function parseJson(text: string): { value: unknown } | undefined {
 
 /** v2 says `message`; v1's error body is not documented, so the usual places are looked at ("Errors"). */
 function messageOf(body: unknown): string | undefined {
-  if (typeof body !== "object" || body === null) return undefined;
+  if (!isObject(body)) return undefined;
   const { message, error, errors, detail } = body as Record<string, unknown>;
   const candidates = [message, detail, error, errors].map(firstOf);
   for (const candidate of candidates) {
     if (typeof candidate === "string" && candidate !== "") return candidate.slice(0, shownMessageLength);
   }
-  const nested = candidates.find((candidate) => typeof candidate === "object" && candidate !== null);
+  const nested = candidates.find((candidate) => isObject(candidate));
   return nested === undefined ? undefined : firstText(nested as Record<string, unknown>);
 }
 

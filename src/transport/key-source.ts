@@ -1,4 +1,5 @@
 import { ConfigurationError } from "../errors.ts";
+import { kindOf } from "../fields/kind-of.ts";
 import type { Redactor } from "./redact.ts";
 
 /** A key, or a function that gives the current one, asked before every attempt so that keys can be rotated. */
@@ -48,7 +49,7 @@ export function checkSecret(value: unknown, option: string): string {
 }
 
 function problemOf(value: unknown): string | undefined {
-  if (typeof value !== "string") return `must be a text, not ${value === null ? "null" : typeof value}`;
+  if (typeof value !== "string") return `must be a text, not ${kindOf(value)}`;
   if (value.trim() === "") return "is empty";
   // eslint-disable-next-line no-control-regex
   if (/[\u0000-\u001f\u007f]/.test(value))

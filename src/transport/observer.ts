@@ -1,6 +1,7 @@
 import type { AudienceError } from "../errors.ts";
 import type { Operation } from "../endpoint.ts";
 import { requestChannels, type RequestChannels } from "./request-channels.ts";
+import { isObject } from "../is-object.ts";
 
 /**
  * What a hook is told: which call, which attempt, and how it went. No key, e-mail address, phone number or body;
@@ -167,8 +168,7 @@ const unseen: AttemptObserver = { answered() {}, failed() {} };
 
 /** An async hook or logger may reject: unheard, that would end the process. Any thenable, as it may be another realm's. */
 function heedRejection(result: unknown, onRejection: () => void): void {
-  if (typeof result === "object" && result !== null && "then" in result)
-    Promise.resolve(result).catch(onRejection);
+  if (isObject(result) && "then" in result) Promise.resolve(result).catch(onRejection);
 }
 
 function factsOf({ requestId, operation, method, path }: CallFacts): CallFacts {

@@ -1,3 +1,4 @@
+import { isObject } from "../is-object.ts";
 /** The longest stretch of a key that is looked for. */
 export const gramLength = 8;
 const mask = "[redacted]";
@@ -65,7 +66,7 @@ export class Redactor {
         if (name !== key) delete node[key];
         if (name !== key || redacted !== child) define(node, name, redacted);
         // Arrays too: what JSON.parse made of `[…]` is an object whose keys are its indices.
-        if (typeof redacted === "object" && redacted !== null) open.push(redacted as Record<string, unknown>);
+        if (isObject(redacted)) open.push(redacted as Record<string, unknown>);
       }
     }
     return root.value;

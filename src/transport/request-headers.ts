@@ -1,4 +1,5 @@
 import { ConfigurationError } from "../errors.ts";
+import { kindOf } from "../fields/kind-of.ts";
 
 /** Headers that frame the message: set by the runtime alone. */
 const framing = new Set([
@@ -44,7 +45,7 @@ function problemOf(name: string, value: unknown): string | undefined {
   if (!token.test(name)) return "is not a header name";
   if (framing.has(name.toLowerCase())) return "is set by the runtime, and cannot be given";
   if (name.toLowerCase() === "__proto__") return "is dropped by runtimes, and cannot be given";
-  if (typeof value !== "string") return `must be a text, not ${value === null ? "null" : typeof value}`;
+  if (typeof value !== "string") return `must be a text, not ${kindOf(value)}`;
   if (/[^\t\u0020-\u007e\u0080-\u00ff]/.test(value))
     return "holds a character that no HTTP header can carry, such as a line break";
   return undefined;

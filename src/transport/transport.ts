@@ -183,12 +183,7 @@ function deadlineError(deadlineMs: number, failure?: AudienceError): TimeoutErro
   const message = failure
     ? `The next attempt would have begun after the call's deadline of ${deadlineMs} ms.`
     : `The call was not over within its deadline of ${deadlineMs} ms.`;
-  return new TimeoutError({
-    message,
-    outcome: "not-sent",
-    timeoutMs: deadlineMs,
-    ...(failure && { cause: failure }),
-  });
+  return new TimeoutError({ message, outcome: "not-sent", timeoutMs: deadlineMs, cause: failure });
 }
 
 /** A row of a bulk run waits for the rate limit as long as it takes, unless its call says how long it would wait. */

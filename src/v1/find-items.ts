@@ -1,5 +1,6 @@
-import { describeKeys, describeShape, isJsonObject, type JsonObject } from "../answer-value.ts";
+import { describeKeys, describeShape, type JsonObject } from "../answer-value.ts";
 import { UnreadableAnswer } from "../unreadable-answer.ts";
+import { isRecord } from "../is-object.ts";
 
 /**
  * The array that holds a v1 list's items. Where it stands is not documented ("Endpoints": response body shape): it may
@@ -9,10 +10,10 @@ import { UnreadableAnswer } from "../unreadable-answer.ts";
  */
 export function findItems(body: unknown, operation: string): readonly unknown[] {
   if (Array.isArray(body)) return body;
-  if (!isJsonObject(body)) throw unknownShape(body);
+  if (!isRecord(body)) throw unknownShape(body);
   const data = body["data"];
   if (Array.isArray(data)) return data;
-  const places = isJsonObject(data) ? [data, body] : [body];
+  const places = isRecord(data) ? [data, body] : [body];
   const known = findNamed(places, namesOf(operation)) ?? findNamed(places, generalNames);
   const items = known ?? findOnlyArray(places) ?? findNothing(places);
   if (!items) throw unknownShape(body);
@@ -73,7 +74,7 @@ function findNothing(places: readonly JsonObject[]): readonly unknown[] | undefi
 }
 
 function candidatesOf(place: JsonObject): [string, readonly unknown[]][] {
-  return arraysOf(place).filter(([key, array]) => !besideItems.has(plain(key)) && array.every(isJsonObject));
+  return arraysOf(place).filter(([key, array]) => !besideItems.has(plain(key)) && array.every(isRecord));
 }
 
 function arraysOf(place: JsonObject): [string, readonly unknown[]][] {
@@ -86,7 +87,7 @@ function ambiguous(found: readonly [string, unknown][]): UnreadableAnswer {
 }
 
 function unknownShape(body: unknown): UnreadableAnswer {
-  const data = isJsonObject(body) && "data" in body ? `, its \`data\` is ${describeShape(body["data"])}` : "";
+  const data = isRecord(body) && "data" in body ? `, its \`data\` is ${describeShape(body["data"])}` : "";
   return new UnreadableAnswer(
     `its body holds no list that is understood: it is ${describeShape(body)}${data}. ${wayOut}`,
   );

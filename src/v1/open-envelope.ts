@@ -1,4 +1,5 @@
-import { isJsonObject, readId, type JsonObject } from "../answer-value.ts";
+import { readId, type JsonObject } from "../answer-value.ts";
+import { isRecord } from "../is-object.ts";
 
 /** A resource, and what stood around it in its envelope. */
 export interface Opened {
@@ -11,9 +12,9 @@ export interface Opened {
  * resource itself, with nothing beside it. An object with an id of its own is no envelope: its `data` is a field.
  */
 export function openEnvelope(value: unknown): Opened | undefined {
-  if (!isJsonObject(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   const { data, ...beside } = value;
-  if (!isJsonObject(data) || readId(value["id"]) !== undefined) return { resource: value, beside: {} };
+  if (!isRecord(data) || readId(value["id"]) !== undefined) return { resource: value, beside: {} };
   return { resource: data, beside };
 }
 
@@ -24,7 +25,7 @@ export function putOn<Resource extends JsonObject>(
 ): JsonObject & Resource {
   const together = { ...beside, ...resource };
   const [around, own] = [beside["links"], resource["links"]];
-  return isJsonObject(around) && (isJsonObject(own) || own === null)
+  return isRecord(around) && (isRecord(own) || own === null)
     ? { ...together, links: { ...around, ...own } }
     : together;
 }

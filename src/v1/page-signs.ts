@@ -1,4 +1,5 @@
-import { isJsonObject, readCount, type JsonObject } from "../answer-value.ts";
+import { readCount, type JsonObject } from "../answer-value.ts";
+import { isRecord } from "../is-object.ts";
 
 /** What an answer says about the list as a whole, under whichever of the usual names. */
 export interface PageSigns {
@@ -15,7 +16,7 @@ export interface PageSigns {
  */
 export function readSigns(body: unknown, itemsHere: number): PageSigns {
   const holders = holdersOf(body);
-  const links = holders.flatMap((holder) => valuesOf(holder, linkHolders)).filter(isJsonObject);
+  const links = holders.flatMap((holder) => valuesOf(holder, linkHolders)).filter(isRecord);
   const signs: PageSigns = {};
   const limits = counts(holders, limitNames).filter((limit) => limit > 0);
   if (limits.length > 0) signs.limit = limits.reduce(smaller);
@@ -81,10 +82,10 @@ function valuesOf(holder: JsonObject, names: ReadonlySet<string>): unknown[] {
 
 /** The body, its `data`, and what these hold under `meta`, `pagination`, …, one in another too (`meta.pagination`). */
 function holdersOf(body: unknown): JsonObject[] {
-  if (!isJsonObject(body)) return [];
-  const roots = [body, body["data"]].filter(isJsonObject);
-  const first = roots.flatMap((root) => valuesOf(root, wrappers)).filter(isJsonObject);
-  const second = first.flatMap((holder) => valuesOf(holder, wrappers)).filter(isJsonObject);
+  if (!isRecord(body)) return [];
+  const roots = [body, body["data"]].filter(isRecord);
+  const first = roots.flatMap((root) => valuesOf(root, wrappers)).filter(isRecord);
+  const second = first.flatMap((holder) => valuesOf(holder, wrappers)).filter(isRecord);
   return [...roots, ...first, ...second];
 }
 
@@ -111,12 +112,12 @@ function linkedNextsOf(links: JsonObject): boolean[] {
 /** A link, as text or as `{ href }`; a page number; a cursor. Nothing, null, `false` and "" lead nowhere. */
 function readNext(next: unknown): boolean[] {
   if (next === undefined || Array.isArray(next)) return [];
-  if (isJsonObject(next)) return "href" in next ? readNext(next["href"]) : [true];
+  if (isRecord(next)) return "href" in next ? readNext(next["href"]) : [true];
   return [Boolean(next)];
 }
 
 function lastPageOf(links: JsonObject): number[] {
-  const last = isJsonObject(links["last"]) ? links["last"]["href"] : links["last"];
+  const last = isRecord(links["last"]) ? links["last"]["href"] : links["last"];
   const page =
     typeof last === "string" ? /[?&]page(?:\[number\]|%5Bnumber%5D)?=(\d+)/i.exec(last)?.[1] : undefined;
   const count = readCount(page);

@@ -1,6 +1,7 @@
-import { describeShape, isJsonObject } from "../answer-value.ts";
+import { describeShape } from "../answer-value.ts";
 import { UnreadableAnswer } from "../unreadable-answer.ts";
 import { hearOut } from "../hear-out.ts";
+import { isRecord } from "../is-object.ts";
 
 /** What `parsePage` found in a list answer. Totals and `hasNextPage` may be left out, where the answer has none. */
 export interface ParsedPage {
@@ -40,7 +41,7 @@ export function callParsePage(parsePage: ParsePage, body: unknown, operation: st
 
 function check(parsed: unknown): ParsedPage {
   if (parsed instanceof Promise) throw amiss("gave a Promise: it must give its result at once");
-  if (!isJsonObject(parsed)) throw amiss(`gave ${describeShape(parsed)}: it must give { items }`);
+  if (!isRecord(parsed)) throw amiss(`gave ${describeShape(parsed)}: it must give { items }`);
   const { items, totalPages, totalItems, hasNextPage } = parsed;
   if (!Array.isArray(items)) throw amiss(`gave \`items\` as ${describeShape(items)}: it must be an array`);
   if (hasNextPage !== undefined && hasNextPage !== null && typeof hasNextPage !== "boolean") {

@@ -1,9 +1,10 @@
-import { describeShape, isJsonObject } from "../answer-value.ts";
+import { describeShape } from "../answer-value.ts";
 import type { PageReading } from "../pagination.ts";
 import { UnreadableAnswer } from "../unreadable-answer.ts";
 import { findItems, wayOut } from "./find-items.ts";
 import { readSigns, type PageSigns } from "./page-signs.ts";
 import { callParsePage, type ParsePage } from "./parse-page.ts";
+import { isRecord } from "../is-object.ts";
 
 export type { ParsePage } from "./parse-page.ts";
 
@@ -46,9 +47,9 @@ function parse(body: unknown, parsePage: ParsePage, operation: string): FoundPag
 
 /** Some servers write an empty array as null. Taken for one only where a total of 0 says so too. */
 function isEmptyAsNull(body: unknown): boolean {
-  if (!isJsonObject(body)) return false;
+  if (!isRecord(body)) return false;
   const data = body["data"];
-  const place = isJsonObject(data) ? data : body;
+  const place = isRecord(data) ? data : body;
   if (!Object.values(place).includes(null) || Object.values(place).some(Array.isArray)) return false;
   const { totalItems, totalPages } = readSigns(body, 0);
   return totalItems === 0 || (totalItems === undefined && totalPages === 0);
@@ -56,7 +57,7 @@ function isEmptyAsNull(body: unknown): boolean {
 
 /** In a 2xx without items: read as an empty list, this would hide a failure. */
 function saysFailure(body: unknown): boolean {
-  if (!isJsonObject(body)) return false;
+  if (!isRecord(body)) return false;
   const { success, status, errors } = body;
   return (
     success === false ||

@@ -1,6 +1,7 @@
-import { isJsonObject, readId, type JsonObject } from "../answer-value.ts";
+import { readId, type JsonObject } from "../answer-value.ts";
 import { openEnvelope, putOn } from "./open-envelope.ts";
 import type { Profile } from "./schemas/profile.ts";
+import { isRecord } from "../is-object.ts";
 
 /**
  * A contact, whether it comes as a resource, in an envelope, or as a flat object; `undefined` without an id.
@@ -13,7 +14,7 @@ export function readProfile(value: unknown): Profile | undefined {
   const id = opened && readId(opened.resource["id"]);
   if (!opened || id === undefined) return undefined;
   const { resource, beside } = opened;
-  const { type, id: _, ...members } = isJsonObject(resource["attributes"]) ? resource : gather(resource);
+  const { type, id: _, ...members } = isRecord(resource["attributes"]) ? resource : gather(resource);
   // True as far as the document is: only the id is checked, the rest is typed as documented.
   return putOn(beside, { type: readType(type), id, ...members }) as Profile;
 }
@@ -39,7 +40,7 @@ function readType(type: unknown): string {
 }
 
 function isObjectOrNull(value: unknown): boolean {
-  return value === null || isJsonObject(value);
+  return value === null || isRecord(value);
 }
 
 /** Not by assignment, which a field named `__proto__` would turn into something else. */

@@ -1,18 +1,19 @@
-import { describeShape, isJsonObject, readCount, readId, type JsonObject } from "../answer-value.ts";
+import { describeShape, readCount, readId, type JsonObject } from "../answer-value.ts";
 import type { PageReading } from "../pagination.ts";
 import { UnreadableAnswer } from "../unreadable-answer.ts";
 import type { List } from "./schemas/list.ts";
+import { isRecord } from "../is-object.ts";
 
 /**
  * Reads a page of lists (`GET /v2/lists`). Needed is `data.lists`, and the `uuid` of each; totals and page size are
  * taken where they are there.
  */
 export function readListPage(body: unknown): PageReading<List> {
-  const data = isJsonObject(body) ? body["data"] : undefined;
-  if (!isJsonObject(data)) throw new UnreadableAnswer(`${wanted}: it is ${describeShape(body)}.`);
+  const data = isRecord(body) ? body["data"] : undefined;
+  if (!isRecord(data)) throw new UnreadableAnswer(`${wanted}: it is ${describeShape(body)}.`);
   const lists = listsOf(data);
   if (!lists) throw new UnreadableAnswer(`${wanted}: its \`data\` is ${describeShape(data)}.`);
-  if (lists.length === 0 && isJsonObject(body) && body["success"] === false) {
+  if (lists.length === 0 && isRecord(body) && body["success"] === false) {
     throw new UnreadableAnswer("its body holds no lists and says `success: false`.");
   }
   return { items: lists.map(readList), ...readTotals(data), raw: body };
@@ -38,8 +39,8 @@ function readTotals(data: JsonObject): { limit?: number; totalItems?: number; to
 }
 
 function readList(value: unknown, at: number): List {
-  const uuid = isJsonObject(value) ? readId(value["uuid"]) : undefined;
-  if (!isJsonObject(value) || uuid === undefined) {
+  const uuid = isRecord(value) ? readId(value["uuid"]) : undefined;
+  if (!isRecord(value) || uuid === undefined) {
     throw new UnreadableAnswer(
       `\`data.lists[${at}]\` of its body has no \`uuid\`: it is ${describeShape(value)}.`,
     );

@@ -7,8 +7,10 @@ import { refuseHiddenKeys } from "../fields/hidden-keys.ts";
 import { lossyKind } from "../fields/lossy-kind.ts";
 import { describeNameGiven, describeUnknownKey, isLeftOut } from "../fields/unknown-key.ts";
 import { findUnreadable } from "../fields/unreadable.ts";
+import { show, type Shown } from "./field-leaf.ts";
+import { isRecord } from "../is-object.ts";
 
-interface FieldObjectDef extends z.core.$ZodObjectDef {
+interface FieldObjectDef extends Shown<z.core.$ZodObjectDef> {
   readonly hint?: UnknownKeyHint | undefined;
 }
 
@@ -25,10 +27,11 @@ export const FieldObject = core.$constructor<z.ZodObject, FieldObjectDef>(
   "AudienceFieldObject",
   (schema, def) => {
     initZodObject(schema, def);
+    show(schema, def);
     const parse = schema._zod.parse;
     const read: typeof parse = (payload, context) => {
       const input: unknown = payload.value;
-      if (typeof input !== "object" || input === null || Array.isArray(input)) return parse(payload, context);
+      if (!isRecord(input)) return parse(payload, context);
       const kind = lossyKind(input);
       if (kind !== undefined) {
         const message = `must be a plain object, not ${kind}`;

@@ -1,20 +1,20 @@
 import * as z from "zod";
 
+import { explain } from "../fields/explain.ts";
 import type {
   ChoiceField,
   Explain,
   Field,
+  JsonSchema,
   NumberField,
   Rule,
   TextField,
   YesOrNoField,
 } from "../fields/field.ts";
 import { jsonValue } from "../fields/json-value.ts";
+import { FieldFree, FieldNumber, FieldText, type Shown, type ZodCount, type ZodText } from "./field-leaf.ts";
 import { FieldList } from "./field-list.ts";
 import { FieldObject } from "./field-object.ts";
-
-/** A text: zod's own string, without the methods that make formats of it (`.email()`). */
-export interface ZodText extends z._ZodString<z.core.$ZodStringInternals<string>> {}
 
 /** The zod schema of a definition. */
 export type ZodSchema<F> = F extends { type: "optional"; inner: infer Inner }
@@ -28,7 +28,7 @@ export type ZodSchema<F> = F extends { type: "optional"; inner: infer Inner }
         : F extends TextField
           ? ZodText
           : F extends NumberField
-            ? z.ZodNumber
+            ? ZodCount
             : F extends YesOrNoField
               ? z.ZodBoolean
               : F extends { readonly value?: infer Value }
@@ -38,8 +38,8 @@ export type ZodSchema<F> = F extends { type: "optional"; inner: infer Inner }
 type ZodShape<S> = { -readonly [K in keyof S]: ZodSchema<S[K]> };
 
 /**
- * A definition as an ordinary zod schema, without transforms. The classes are named one by one, and the text is zod's
- * smaller one, without the formats that it could be made to have: a bundler keeps no more than these.
+ * A definition as an ordinary zod schema, without transforms. The classes are named one by one: a bundler keeps no more
+ * than these.
  */
 export function zodSchema<F extends Field>(field: F): ZodSchema<F> {
   // True: what is made of each type is what `ZodSchema` says.
@@ -47,20 +47,17 @@ export function zodSchema<F extends Field>(field: F): ZodSchema<F> {
 }
 
 function schemaOf(field: Field): z.ZodType {
-  const schema = bare(field);
-  const { shown } = field;
-  // A fresh copy each time, as zod writes into it.
-  if (shown) schema._zod.processJSONSchema = (_, json) => void Object.assign(json, structuredClone(shown));
-  return schema;
-}
-
-function bare(field: Field): z.ZodType {
-  const def = { ...(field.rules && { checks: field.rules.map(check) }), error: words(field.explain) };
+  const { rules = [] } = field;
+  const def = {
+    checks: rules.map(check),
+    error: words(field.explain),
+    shown: Object.assign({}, field.shown, ...rules.map(({ shown }) => shown)) as JsonSchema,
+  };
   switch (field.type) {
     case "string":
-      return new z._ZodString({ type: "string", ...def });
+      return new FieldText({ type: "string", ...def, shown: { type: "string", ...def.shown } });
     case "number":
-      return new z.ZodNumber({ type: "number", ...def });
+      return new FieldNumber({ type: "number", ...def });
     case "boolean":
       return new z.ZodBoolean({ type: "boolean", ...def });
     case "enum":
@@ -70,7 +67,7 @@ function bare(field: Field): z.ZodType {
         ...def,
       });
     case "unknown":
-      return new z.ZodUnknown({ type: "unknown", ...def });
+      return new FieldFree({ type: "unknown", ...def });
     case "optional":
       return new z.ZodOptional({ type: "optional", innerType: schemaOf(field.inner) });
     case "array":
@@ -82,31 +79,25 @@ function bare(field: Field): z.ZodType {
 
 type ObjectDefinition = Extract<Field, { type: "object" }>;
 
-function object(field: ObjectDefinition, common: { error: z.core.$ZodErrorMap }): z.ZodType {
+function object(field: ObjectDefinition, common: Shown<{ error: z.core.$ZodErrorMap }>): z.ZodType {
   const shape = Object.fromEntries(Object.entries(field.shape).map(([name, part]) => [name, schemaOf(part)]));
   const def = { type: "object", shape, ...common } as const;
   if (field.others === "kept")
     return new z.ZodObject({ ...def, catchall: new z.ZodUnknown({ type: "unknown" }) });
   const catchall = field.others === "refused" ? new z.ZodNever({ type: "never" }) : schemaOf(jsonValue());
-  const schema = new FieldObject({ ...def, catchall, hint: field.hint });
-  if (field.meta) z.globalRegistry.add(schema, field.meta);
-  return schema;
+  return new FieldObject({ ...def, catchall, hint: field.hint });
 }
 
 /** A rule as a zod check. */
-function check({ def, when, shown, judge }: Rule): z.core.$ZodCheck<unknown> {
-  const show = ({ _zod: { bag } }: { _zod: { bag: Record<string, unknown> } }) => {
-    bag["format"] = shown?.format;
-    if (shown?.pattern) bag["patterns"] = new Set([shown.pattern]);
-  };
+function check({ when, judge }: Rule): z.core.$ZodCheck<unknown> {
   // True: a payload of zod's has what ours has, and an issue of ours is one of zod's.
   return {
-    _zod: { def: { ...def, when }, onattach: shown ? [show] : [], check: judge },
+    _zod: { def: { check: "custom", when }, onattach: [], check: judge },
   } as unknown as z.core.$ZodCheck<unknown>;
 }
 
 /** The words of a field as the error map of a zod schema. */
-function words(explain: Explain | undefined): z.core.$ZodErrorMap {
+function words(own: Explain = explain): z.core.$ZodErrorMap {
   // True: an issue of zod's has what ours has.
-  return (issue) => explain?.(issue as Parameters<Explain>[0]);
+  return (issue) => own(issue as Parameters<Explain>[0]);
 }

@@ -307,7 +307,7 @@ describe("A row's key", () => {
   it.each([
     ["", "an empty text"],
     [null, "null"],
-    [7, "number"],
+    [7, "a number"],
     [undefined, "undefined"],
   ])("is a text that is not empty, and not %j", async (given, kind) => {
     const { audience } = setting();

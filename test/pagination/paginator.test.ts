@@ -142,9 +142,9 @@ describe("a paginator", () => {
 
   test.each([
     [-1, "not -1"],
-    ["2", 'not "2"'],
+    ["2", "not a text"],
     [null, "not null"],
-    [{}, "not a value of type object"],
+    [{}, "not an object"],
   ])("says what readAhead %j is instead", async (readAhead, part) => {
     // As from a caller without types.
     expect(String(await errorOf(listOf(threePages, { readAhead: readAhead as number }).paginator))).toContain(

@@ -26,7 +26,7 @@ describe("the options of a limiter", () => {
     ["maxWait", { maxWait: 5 }],
     ["windows", { windows: [] }],
     ["windows", { windows: { limit: 1, intervalMs: 1 } }],
-    ["windows[0].limit", { windows: [null] }],
+    ["windows[0]", { windows: [null] }],
     ["windows[0].limit", { windows: [{ limit: 0, intervalMs: 1_000 }] }],
     ["windows[0].limit", { windows: [{ limit: 1.5, intervalMs: 1_000 }] }],
     [

@@ -142,17 +142,6 @@ describe("who goes next", () => {
     }, 10_000);
     expect(log).toEqual(["0", "a1", "b1", "a2", "b2", "a3"]);
   });
-
-  it.each([10, -1, 2.5, Number.NaN])(
-    "refuses %s as a priority, whether a place is free or not",
-    async (priority) => {
-      const { limiter } = start(oneASecond);
-      await expect(limiter.take({ priority })).rejects.toMatchObject({ code: "configuration" });
-      (limiter.take() as Place).answered(); // free, so no promise
-      await expect(limiter.take({ priority })).rejects.toMatchObject({ code: "configuration" });
-      expect(limiter.usage().queued).toBe(0);
-    },
-  );
 });
 
 describe("a call that gives up", () => {

@@ -67,7 +67,7 @@ describe("An option of a wrong type is a ConfigurationError that names it, and d
   it("not even a text in the place of all options, or a function in the place of a hook", () => {
     expect(thrownBy(() => new AudienceClient("my-secret-key-1234" as never))).toMatchObject({
       code: "configuration",
-      message: "The client's options must be an object, not a string.",
+      message: "The client's options must be an object, not a text.",
     });
     expect(
       String(thrownBy(() => new AudienceClient(untyped({ hooks: { onRequest: "my-secret" } })))),

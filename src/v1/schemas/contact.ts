@@ -121,7 +121,7 @@ export const v1Contact = {
         : [],
     ),
   ),
-  meta: { anyOf: [{ required: ["email"] }, { required: ["phone"] }] },
+  shown: { anyOf: [{ required: ["email"] }, { required: ["phone"] }] },
 };
 
 /**

@@ -1,11 +1,12 @@
-import { nameOf, wrongType } from "../../fields/explain.ts";
+import { wrongType } from "../../fields/explain.ts";
 import type { FreeField, Payload } from "../../fields/field.ts";
 import { free } from "../../fields/free.ts";
 import { refuseHiddenKeys } from "../../fields/hidden-keys.ts";
-import { isArray } from "../../fields/is-array.ts";
+import { kindOf } from "../../fields/kind-of.ts";
 import { lossyKind } from "../../fields/lossy-kind.ts";
 import { findUnreadable, unreadableRule } from "../../fields/unreadable.ts";
 import { LIMITS } from "../../limits.ts";
+import { isObject, isRecord } from "../../is-object.ts";
 
 /** What a custom property can be. The service stores numbers and booleans as text ("Custom property value rules"). */
 export type CustomPropertyValue = string | number | boolean;
@@ -20,8 +21,7 @@ export function customProperties(): FreeField<CustomProperties> {
   return free(
     (payload) => {
       const { value } = payload;
-      if (typeof value !== "object" || value === null || isArray(value))
-        refuseType(wrongType(rule, value), payload);
+      if (!isRecord(value)) refuseType(wrongType(rule, value), payload);
       else payload.value = read(value, payload);
     },
     {
@@ -80,6 +80,6 @@ function read(properties: object, payload: Payload): unknown {
 
 function refuseValue(value: unknown): string | undefined {
   if (typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)) return undefined;
-  if (typeof value !== "object" || value === null) return wrongType("a text, a number or a boolean", value);
-  return `must be flat, not ${nameOf(value)}, which the service would store as unusable text: use flattenProperties`;
+  if (!isObject(value)) return wrongType("a text, a number or a boolean", value);
+  return `must be flat, not ${kindOf(value)}, which the service would store as unusable text: use flattenProperties`;
 }

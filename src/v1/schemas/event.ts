@@ -5,7 +5,7 @@ import { jsonObject } from "../../fields/json-value.ts";
 import { nameMeant } from "../../fields/name-hint.ts";
 import { looseFields, strictFields, withRule } from "../../fields/objects.ts";
 import { boundedText, filledText } from "../../fields/text.ts";
-import { isArray } from "../../fields/is-array.ts";
+import { isRecord } from "../../is-object.ts";
 
 /** A custom event, as `v1.events.send` takes it. It names its contact, by an `email` or a `contactUUID` ("Custom event"). */
 export type V1Event = {
@@ -60,7 +60,7 @@ export const v1Event = withRule(
     if (contactUUID !== undefined) return [];
     if (contact === undefined) return [{ path: ["contact"], message: whoseEvent }];
     // What is no object has been reported already.
-    if (typeof contact !== "object" || contact === null || isArray(contact)) return [];
+    if (!isRecord(contact)) return [];
     if (Reflect.get(contact, "email") !== undefined || Reflect.get(contact, "contactUUID") !== undefined)
       return [];
     const given = Object.keys(contact).find((key) => nameMeant(key, contactNames) !== undefined);

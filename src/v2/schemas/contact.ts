@@ -8,6 +8,7 @@ import { answerFields, looseFields, withRule } from "../../fields/objects.ts";
 import { pattern, text, yesOrNo } from "../../fields/text.ts";
 import { v2Identifier, type V2Identifier } from "./identifier.ts";
 import { isArray } from "../../fields/is-array.ts";
+import { isObject, isRecord } from "../../is-object.ts";
 
 /** A v2 contact, as `v2.contacts.upsert` takes it ("v2 contact", "v2 identifier object"). Any other field is passed on. */
 export type V2Contact = {
@@ -95,7 +96,7 @@ function missingChannels(identifiers: readonly unknown[]): Breach[] {
   const missing: Breach[] = [];
   identifiers.forEach((identifier, index) => {
     const channels = read(identifier, "channels");
-    if (typeof channels !== "object" || channels === null || isArray(channels)) return;
+    if (!isRecord(channels)) return;
     for (const [channel, other] of channelPairs) {
       if (types.includes(other) || read(channels, channel) !== undefined) continue;
       const message = `required: the contact has no ${other} identifier, so each identifier's channels need ${channel}`;
@@ -111,5 +112,5 @@ const channelPairs = [
 ] as const;
 
 function read(value: unknown, key: string): unknown {
-  return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
+  return isObject(value) ? Reflect.get(value, key) : undefined;
 }

@@ -1,0 +1,11 @@
+import { isArray } from "./fields/is-array.ts";
+
+/** Whether a value can have properties: an object of whatever kind, an array too. */
+export function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+/** An object that is no array: what JSON writes in braces. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isObject(value) && !isArray(value);
+}
