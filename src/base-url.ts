@@ -11,16 +11,18 @@ export function readBaseUrl(value: string, option: string, allowInsecureHttp: bo
   if (/[^\u0021-\u007e]/.test(value))
     return refuse("holds a space or a character beyond ASCII; write international names as xn--…");
   if (value.includes("\\")) return refuse("holds a backslash");
-  if (/^\w+:\/\/[^/]*%/.test(value)) return refuse("holds a percent sign in its host");
   const url = parse(value) ?? refuse("is not a URL; it reads like https://example.com/prefix");
   if (url.protocol !== "https:" && url.protocol !== "http:") return refuse("must begin with https://");
-  if (!/^https?:\/\/[^/]/i.test(value)) return refuse("must name a host right after https://");
   if (url.username !== "" || url.password !== "" || value.includes("@"))
     return refuse("must not hold an @ or user info");
   if (value.includes("?") || value.includes("#")) return refuse("must not hold a query or a fragment");
-  if (dotSegment.test(pathOf(value))) return refuse("holds a . or .. in its path, and would lead elsewhere");
-  if (!readsAsItLeads(value, url))
-    return refuse("has a host that would be read as another; write it as a name, or as four plain numbers");
+  const [, host = "", path = ""] = /^\w+:\/\/([^/]*)(.*)/.exec(value) ?? [];
+  if (!readsAsItLeads(host, url.hostname)) {
+    return refuse(
+      "must name its host right after https://, as it will be read: a name, or four plain numbers",
+    );
+  }
+  if (dotSegment.test(path)) return refuse("holds a . or .. in its path, and would lead elsewhere");
   if (/\/(api\/v1|v2)(\/|$)/i.test(url.pathname))
     return refuse("already holds /api/v1 or /v2; leave that away, it is added to each call");
   if (url.protocol === "http:" && !isLoopback(url.hostname) && !allowInsecureHttp) {
@@ -40,16 +42,10 @@ function parse(value: string): URL | undefined {
 const dotSegment = /\/(\.|%2e){1,2}(\/|$)/i;
 const hostName = /^[a-z0-9._-]+$/;
 
-function pathOf(value: string): string {
-  return value.replace(/^\w+:\/\/[^/]*/, "");
-}
-
-/** Numbers are rewritten: 010.0.0.1 leads to 8.0.0.1, and 127.1 to 127.0.0.1. */
-function readsAsItLeads(value: string, { hostname }: URL): boolean {
-  const authority = /^\w+:\/\/([^/]*)/.exec(value)?.[1] ?? "";
-  // An IPv6 address has many forms, and each reads as what it is.
-  if (authority.startsWith("[")) return true;
-  return hostName.test(hostname) && authority.replace(/:\d*$/, "").toLowerCase() === hostname;
+/** Numbers are rewritten: 010.0.0.1 leads to 8.0.0.1, and 127.1 to 127.0.0.1. An IPv6 address reads as what it is. */
+function readsAsItLeads(host: string, hostname: string): boolean {
+  if (host.startsWith("[")) return true;
+  return hostName.test(hostname) && host.replace(/:\d*$/, "").toLowerCase() === hostname;
 }
 
 /** Names below `localhost` are left to the resolver, which may ask the network for them. */

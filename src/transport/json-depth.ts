@@ -3,8 +3,13 @@
  * says nothing, but it says so in one walk: a pattern would begin anew at each quotation mark of a text that never ends.
  */
 export function isNestedDeeper(text: string, levels: number): boolean {
-  // Nearly every answer opens fewer than that, nested or not, which the runtime finds out without a walk.
-  if (!opensMore(text, levels)) return false;
+  // Nearly every answer opens fewer than that, which the runtime finds out a good deal faster.
+  let opened = 0;
+  for (const bracket of "{[") {
+    for (let at = text.indexOf(bracket); at >= 0 && opened <= levels; at = text.indexOf(bracket, at + 1))
+      opened++;
+  }
+  if (opened <= levels) return false;
   let depth = 0;
   // Inside a text a bracket opens nothing.
   let isInText = false;
@@ -25,13 +30,3 @@ const openBracket = 0x5b;
 const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
-
-function opensMore(text: string, times: number): boolean {
-  let found = 0;
-  for (const character of ["{", "["]) {
-    for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) {
-      if (++found > times) return true;
-    }
-  }
-  return false;
-}

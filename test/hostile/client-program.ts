@@ -1,0 +1,36 @@
+// A client in a process of its own: node --import tsx client-program.ts, with a channel to whoever started it.
+import { AudienceClient, isAudienceError } from "audience-sdk";
+import type { CallName, Ending, Question } from "./client-process.ts";
+
+const highestMb = () => process.resourceUsage().maxRSS / 1_000;
+const unheard: string[] = [];
+process.on("unhandledRejection", (reason) => unheard.push(String(reason)));
+
+const calls: Record<CallName, (audience: AudienceClient) => PromiseLike<unknown>> = {
+  read: ({ v1 }) => v1.customers.get("c-1"),
+  // Without its opt-in it is not the same when it is done twice.
+  write: ({ v1 }) => v1.customers.upsert({ email: "ada@example.com" }),
+  event: ({ v1 }) => v1.events.send({ eventName: "order placed", contact: { contactUUID: "c-1" } }),
+  list: ({ v1 }) => v1.customers.list().toArray({ max: 1_000 }),
+};
+
+async function answer({ call, options }: Question): Promise<Ending> {
+  const audience = new AudienceClient(options);
+  const startedAt = performance.now();
+  const ended = await calls[call](audience).then(
+    (value) => ({ value: JSON.stringify(value).slice(0, 1_000) }),
+    (error: unknown) => {
+      if (!isAudienceError(error)) throw error;
+      const { body: _, ...shown } = error.toJSON();
+      return { error: shown };
+    },
+  );
+  const tookMs = performance.now() - startedAt;
+  await new Promise((resolve) => setImmediate(resolve));
+  return { ...ended, tookMs, highestMb: highestMb(), unheard };
+}
+
+process.on("message", (question: Question) => {
+  void answer(question).then((ending) => process.send?.(ending));
+});
+process.send?.(highestMb());

@@ -1,0 +1,168 @@
+import type { Socket } from "node:net";
+import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ClientProcess, type CallName, type Ending } from "./client-process.ts";
+import { flood, serveRaw, type RawAnswer } from "./raw-server.ts";
+
+const ok = "HTTP/1.1 200 OK\r\n";
+const letters = Buffer.alloc(64 * 1024, "a");
+const gigabyte = 1_000_000_000;
+
+/** 200 MB of zeros, in kilobytes. */
+const zeros = Buffer.alloc(200_000_000);
+const bombs = {
+  gzip: gzipSync(zeros),
+  deflate: deflateSync(zeros),
+  br: brotliCompressSync(zeros, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
+};
+
+const head =
+  (lines: string, then: (socket: Socket) => void): RawAnswer =>
+  (socket) => {
+    socket.write(`${lines}\r\n`);
+    then(socket);
+  };
+const endless = (piece: string | Buffer) => (socket: Socket) => flood(socket, piece);
+const whole = (body: string | Buffer) => (socket: Socket) => void socket.end(body);
+
+const tooLarge = {
+  code: "unexpected_response",
+  words: /^200 on .* larger than maxResponseBytes \(10485760 bytes\)/,
+};
+const tooDeep = { code: "unexpected_response", words: /^200 on .* nested deeper than 1000 levels/ };
+const late = { code: "timeout", words: /^No full answer within timeoutMs \(300 ms\): no headers came\./ };
+const lateInBody = {
+  code: "timeout",
+  // On a busy machine not even the headers are here by then.
+  words: /^No full answer within timeoutMs \(300 ms\): (200 and 0 bytes of its body|no headers) came\./,
+};
+const longHeaders = { code: "connection", words: /longer headers than the runtime takes/ };
+const failed = { code: "server", words: /^500 on / };
+
+const floods: readonly (readonly [string, RawAnswer, { code: string; words: RegExp }])[] = [
+  ["a body without end", head(ok, endless(letters)), tooLarge],
+  [
+    "a body without end, in chunks",
+    head(`${ok}Transfer-Encoding: chunked\r\n`, endless(`10000\r\n${"a".repeat(65_536)}\r\n`)),
+    tooLarge,
+  ],
+  [
+    "a chunk whose length has no end",
+    head(`${ok}Transfer-Encoding: chunked\r\n`, endless(Buffer.from("1;" + "a".repeat(65_536)))),
+    lateInBody,
+  ],
+  [
+    "trailers without end",
+    head(`${ok}Transfer-Encoding: chunked\r\n\r\n0`, endless("x-a: b\r\n".repeat(8_000))),
+    longHeaders,
+  ],
+  ["a status line without end", (socket) => flood(socket, `HTTP/1.1 200 ${"a".repeat(65_536)}`), late],
+  ["a header without end", (socket) => flood(socket, `${ok}x-a: ${"a".repeat(65_536)}`), longHeaders],
+  ["headers without end", (socket) => flood(socket, `${ok}${"x-a: b\r\n".repeat(8_000)}`), longHeaders],
+  [
+    "answers of 102 without end",
+    (socket) => flood(socket, "HTTP/1.1 102 Processing\r\n\r\n".repeat(1_000)),
+    late,
+  ],
+  [
+    "answers of 103 without end, each with headers",
+    (socket) => flood(socket, `HTTP/1.1 103 Early Hints\r\nLink: </${"a".repeat(1_000)}>\r\n\r\n`.repeat(50)),
+    late,
+  ],
+  [
+    "1 GB, as its length says",
+    head(`${ok}Content-Length: ${gigabyte}\r\n`, (socket) => flood(socket, letters, gigabyte)),
+    tooLarge,
+  ],
+  [
+    "1 GB of JSON",
+    head(`${ok}Content-Type: application/json\r\n\r\n{"data":[`, (socket) =>
+      flood(socket, '{"id":"c-1"},'.repeat(5_000), gigabyte),
+    ),
+    tooLarge,
+  ],
+  [
+    "1 GB with an error status",
+    head(`HTTP/1.1 500 Error\r\nContent-Length: ${gigabyte}\r\n`, (socket) =>
+      flood(socket, letters, gigabyte),
+    ),
+    failed,
+  ],
+  ["an array nested nine million deep", head(ok, whole("[".repeat(9_000_000))), tooDeep],
+  ["and one that ends", head(ok, whole(`${"[".repeat(4_500_000)}${"]".repeat(4_500_000)}`)), tooDeep],
+  [
+    "a contact nested a million deep",
+    head(ok, whole(`{"data":{"id":"c","attributes":${'{"a":'.repeat(1_000_000)}1${"}".repeat(1_000_002)}`)),
+    tooDeep,
+  ],
+  ["a bomb in gzip", head(`${ok}Content-Encoding: gzip\r\n`, whole(bombs.gzip)), tooLarge],
+  ["a bomb in deflate", head(`${ok}Content-Encoding: deflate\r\n`, whole(bombs.deflate)), tooLarge],
+  ["a bomb in brotli", head(`${ok}Content-Encoding: br\r\n`, whole(bombs.br)), tooLarge],
+  [
+    "a bomb in gzip in gzip in gzip",
+    head(`${ok}Content-Encoding: gzip, gzip, gzip\r\n`, whole(gzipSync(gzipSync(bombs.gzip)))),
+    tooLarge,
+  ],
+  [
+    "a bomb with an error status",
+    head("HTTP/1.1 500 Error\r\nContent-Encoding: gzip\r\n", whole(bombs.gzip)),
+    failed,
+  ],
+  [
+    "gzip without end that holds nothing",
+    head(`${ok}Content-Encoding: gzip\r\n`, endless(Buffer.concat(Array<Buffer>(3_000).fill(gzipSync(""))))),
+    lateInBody,
+  ],
+];
+
+/** The most that a process takes beyond what it began with, in MB: the bodies above are a gigabyte each. */
+const allowedMb = 250;
+
+describe("A flood", () => {
+  let client: ClientProcess;
+
+  const ask = (url: string, call: CallName, timeoutMs: number): Promise<Ending> => {
+    const options = {
+      baseUrl: url,
+      apiKey: "test-key-0123456789",
+      rateLimiter: false,
+      maxRetries: 0,
+    } as const;
+    return client.ask({ call, options: { ...options, timeoutMs } });
+  };
+
+  beforeAll(async () => {
+    client = await ClientProcess.start();
+  }, 60_000);
+  afterAll(() => client.kill());
+
+  it.each(floods)(
+    "of %s ends the call soon, in little memory, with its connection closed",
+    async (_, answer, { code, words }) => {
+      const server = await serveRaw(answer);
+
+      for (const [call, outcome] of [
+        ["read", "not-applied"],
+        ["write", "unknown"],
+      ] as const) {
+        const { error, highestMb, tookMs, unheard } = await ask(
+          server.url,
+          call,
+          code === "timeout" ? 300 : 20_000,
+        );
+
+        expect(error).toMatchObject({ code, outcome, request: { attempts: 1 } });
+        expect(error?.["message"]).toMatch(words);
+        expect(highestMb - client.atFirstMb).toBeLessThan(allowedMb);
+        expect(tookMs).toBeLessThan(5_000);
+        expect(unheard).toEqual([]);
+      }
+      await server.allClosed();
+      expect(server.requests).toHaveLength(2);
+    },
+  );
+
+  it("leaves nothing that keeps the process alive", async () => {
+    expect(await client.end()).toBe(0);
+  });
+});
