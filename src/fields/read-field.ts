@@ -4,7 +4,7 @@ import { jsonValue } from "./json-value.ts";
 import { findHoles } from "./list.ts";
 import { lossyKind } from "./lossy-kind.ts";
 import { describeNameGiven, describeUnknownKey, isLeftOut } from "./unknown-key.ts";
-import { findUnreadable } from "./unreadable.ts";
+import { findUnreadable, unreadableRule } from "./unreadable.ts";
 import { isRecord } from "../is-object.ts";
 
 /**
@@ -143,9 +143,11 @@ function tryToRead(payload: Payload, shape: Shape, read: () => void): void {
   const input = payload.value;
   try {
     read();
-  } catch (error) {
+  } catch {
     const issue = findUnreadable(input, Object.keys(shape));
-    if (issue === undefined) throw error;
-    payload.issues.push(issue);
+    // What throws but once is unreadable all the same.
+    payload.issues.push(
+      issue ?? { code: "custom", input: undefined, message: unreadableRule, continue: false },
+    );
   }
 }

@@ -372,6 +372,20 @@ describe("What cannot be read, but for the second time,", () => {
     expect(mock.requests).toEqual([]);
   });
 
+  test("is no list", () => {
+    let isFirst = true;
+    const list = trap([], {
+      get: (target, key) => {
+        if (!isFirst) return Reflect.get(target, key) as unknown;
+        isFirst = false;
+        return throws();
+      },
+    });
+    expect(readIssues(v2ContactSchema.safeParse({ ...v2Ada, listIds: list }).error!)).toMatchObject([
+      { path: ["listIds"], message: expect.stringContaining("cannot be read") },
+    ]);
+  });
+
   test("is no set of properties", () => {
     const contact = { ...ada, custom_properties: throwsOnce("plan") };
     expect(readIssues(v1ContactSchema.safeParse(contact).error!)).toMatchObject([

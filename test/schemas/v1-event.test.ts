@@ -124,6 +124,12 @@ describe("eventData is free JSON", () => {
       return 1;
     }
   }
+  class Tagged {
+    id = 5;
+    get [Symbol.toStringTag]() {
+      return "Order";
+    }
+  }
   class Secretive {
     #id = 5;
     get id() {
@@ -170,12 +176,14 @@ describe("eventData is free JSON", () => {
       at: new Date(0),
       url: new URL("https://example.com/"),
       order: new Order(),
+      tagged: Object.defineProperty(new Tagged(), Symbol("hidden"), { value: 1, enumerable: false }),
       own: { toJSON: () => [1] },
     };
     expect(v1EventSchema.parse(withData(data)).eventData).toEqual({
       at: "1970-01-01T00:00:00.000Z",
       url: "https://example.com/",
       order: { id: 5 },
+      tagged: { id: 5 },
       own: [1],
     });
   });

@@ -140,6 +140,7 @@ describe("timeoutMs", () => {
     const error = await failureOf(audience.v1.customers.upsert(contact, { ...once, timeoutMs: 40 }));
 
     expect(error).toMatchObject({ code: "timeout", outcome: "not-sent", request: { attempts: 0 } });
+    expect(error.message).toBe("The key function gave no key within 40 ms; nothing was sent.");
     expect(mock.requests).toEqual([]);
   });
 
@@ -194,6 +195,8 @@ describe("deadlineMs", () => {
 
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({ timeoutMs: 2_000, outcome: "unknown", request: { attempts: 1 } });
+    expect(error.message).toBe("The call was not over within its deadline of 2000 ms.");
+    expect(error).not.toHaveProperty("cause");
     expect(mock.requests[0]?.arrivedAtMs).toBe(startedAt);
   });
 

@@ -100,10 +100,36 @@ describe("An error status", () => {
     ["a list of texts", '{"errors":["nope","no"]}', "nope"],
     ["a list of objects", '{"errors":[{"field":"a","message":"nope"}]}', "nope"],
     ["JSON:API errors", '{"errors":[{"title":"Bad","detail":"nope"}]}', "nope"],
+    ["a detail beside an empty message", '{"message":"","detail":"nope"}', "nope"],
+    ["a detail beside an empty one, deeper", '{"error":{"message":"","detail":"nope"}}', "nope"],
+    ["at most 300 characters of them", JSON.stringify({ message: "n".repeat(301) }), "n".repeat(300)],
+    ["and 300 deeper", JSON.stringify({ error: { title: "n".repeat(301) } }), "n".repeat(300)],
   ])("is told with the service's words, wherever they stand: %s", async (_, body, words) => {
     const error = await failureOf(answering(400, body).v1.customers.upsert(contact));
 
     expect(error.message).toBe(`400 on POST /api/v1/customer/create: ${words}`);
+  });
+
+  it.each([
+    ["no text", "5"],
+    ["an object without words", '{"error":{"reason":5}}'],
+    ["null in its place", '{"error":null,"errors":[null]}'],
+    ["a number in its place", '{"message":5}'],
+  ])("has none where there is %s", async (_, body) => {
+    const error = await failureOf(answering(400, body).v1.customers.upsert(contact));
+
+    expect(error.message).toBe("400 on POST /api/v1/customer/create");
+  });
+
+  it.each<[Record<string, string>, string]>([
+    [{ "retry-after": "2" }, " (the service asks to wait 2000 ms)"],
+    [{ "retry-after": "0" }, ""],
+    [{}, ""],
+  ])("with the headers %j says how long the service asks to wait", async (headers, wish) => {
+    const error = await failureOf(answering(503, "", headers).v1.customers.upsert(contact));
+
+    expect(error.message).toBe(`503 on POST /api/v1/customer/create${wish}`);
+    expect("retryAfterMs" in error).toBe("retry-after" in headers);
   });
 
   it.each([
@@ -203,6 +229,24 @@ describe("A redirect", () => {
     });
     expect(received).toHaveLength(1);
     expect(other.received).toEqual([]);
+  });
+
+  it.each([
+    [300, "redirect"],
+    [399, "redirect"],
+    [400, "bad_request"],
+  ])("is any 3xx, first and last: %i is %s", async (status, code) => {
+    const error = await failureOf(answering(status, "").v1.customers.upsert(contact));
+
+    expect(error).toMatchObject({ code, status });
+  });
+
+  it("is told to be one, and the base URL asked for", async () => {
+    const error = await failureOf(answering(302, "").v1.customers.get("c"));
+
+    expect(error.message).toBe(
+      "302 on GET /api/v1/customer/{id}: a redirect is never followed. Is the base URL right?",
+    );
   });
 
   it("to the same origin is not followed either, and one without a location has none", async () => {

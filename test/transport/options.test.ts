@@ -545,7 +545,7 @@ describe("close()", () => {
     await Promise.all([audience.close(), retrying.close()]);
 
     expect(await Promise.all([behindIt, queued, inBackoff])).toMatchObject([
-      { code: "rate_limit_wait", outcome: "not-sent" },
+      { code: "rate_limit_wait", outcome: "not-sent", message: "The client was closed.", waitMs: 0 },
       { code: "rate_limit_wait", outcome: "not-sent" },
       { code: "rate_limit_wait", outcome: "unknown" },
     ]);

@@ -51,6 +51,20 @@ describe("Writes to the same contact leave in call order, each after the one bef
     expect(optIn()).toBe("UNSUBSCRIBED");
   });
 
+  it("and the wait is told as time in the queue, as the one for the rate limit is", async () => {
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 5_000 }] });
+    const { audience } = logged({}, { rateLimiter });
+    const calls = [on, off].map((contact) => audience.v1.customers.upsert(contact).withResponse());
+    await vi.advanceTimersByTimeAsync(20_000);
+
+    const [first, second] = await Promise.all(calls);
+
+    expect(first?.queuedMs).toBe(0);
+    // 100 ms behind the other write, and a window after its answer, widened a little.
+    expect(second?.queuedMs).toBeGreaterThanOrEqual(5_100);
+    expect(second?.queuedMs).toBeLessThan(5_200);
+  });
+
   it("over every write and both families, by e-mail, phone, or contactUUID", async () => {
     const { audience, mock } = logged({ latencyMs: [10, 200] });
     const { v1, v2: family2 } = audience;
