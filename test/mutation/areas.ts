@@ -42,12 +42,17 @@ export const areas: readonly Area[] = [
   {
     name: "redis",
     sources: ["redis"],
-    tests: ["redis/{options,store-rules,turns}"],
+    tests: ["redis/{options,refusal,store-rules,turns}"],
   },
   {
     name: "schemas",
     sources: ["fields", "v1/schemas", "v2/schemas", "flatten-properties.ts"],
     tests: ["schemas/*"],
+  },
+  {
+    name: "store-places",
+    sources: ["store-places"],
+    tests: ["store-places/{away-count,shared-store}", "regressions/store-*"],
   },
   {
     name: "rate-limiter",

@@ -370,12 +370,12 @@ it("a call that is turned away in the moment in which it is aborted leaves once"
 });
 
 it("places that are given back in one moment let in as many as there are", async () => {
-  const { time, limiter, log, calls } = start({ windows: [{ limit: 2, intervalMs: 1_000 }] });
-  const unsent = [limiter.take(), limiter.take()] as Place[]; // free, so no promises
+  const { time, limiter, log, calls } = start({ windows: [{ limit: 3, intervalMs: 1_000 }] });
+  const unsent = [limiter.take(), limiter.take(), limiter.take()] as Place[]; // free, so no promises
   await time.run(() => {
-    calls(3, "call ");
+    calls(4, "call ");
     for (const place of unsent) place.unused();
     time.at(1, () => log.push("a moment later"));
   });
-  expect(log).toEqual(["call 1", "call 2", "a moment later", "call 3"]);
+  expect(log).toEqual(["call 1", "call 2", "call 3", "a moment later", "call 4"]);
 });

@@ -35,6 +35,17 @@ describe("redisRateLimitStore", () => {
     expect(() => redisRateLimitStore(client, options as never)).toThrow(named);
   });
 
+  it("refuses options that throw when they are read", () => {
+    const options = {
+      get key(): string {
+        throw new Error("unreadable");
+      },
+    };
+    expect(() => redisRateLimitStore(client, options)).toThrow(
+      /^redisRateLimitStore: the options must be readable/,
+    );
+  });
+
   it.each([[undefined], [null], ["redis://localhost"], [{}], [{ eval: () => {} }], [{ evalsha: () => {} }]])(
     "refuses %j as a client",
     (value) => {

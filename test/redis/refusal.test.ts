@@ -11,6 +11,11 @@ async function toldOf(reason: unknown): Promise<string> {
 }
 
 const nameless = Object.assign(new Error(""), { name: "ClientClosedError" });
+const unreadable = Object.defineProperty(new Error(""), "name", {
+  get: () => {
+    throw new Error("unreadable");
+  },
+});
 
 it.each([
   [
@@ -27,6 +32,7 @@ it.each([
     "ECONNREFUSED ::1.",
   ],
   ["the name of an empty collection of errors", new AggregateError([]), "AggregateError."],
+  ["nothing where its words cannot be read", unreadable, "it does not say why."],
   ["nothing where nothing was said", undefined, "it does not say why."],
   [
     "an address without what stands before its host",

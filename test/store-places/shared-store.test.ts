@@ -55,6 +55,32 @@ describe("several processes share one store", () => {
     expect(ended.at(-1)!.at).toBeLessThan((180_000 + 5_000 + 610) * 1.05);
   });
 
+  it("estimates by what all of them have taken, as the store told last", async () => {
+    const { time, process, callAt } = room();
+    const windows = [{ limit: 10, intervalMs: 10_000 }];
+    const [one, other] = [process({ windows }), process({ windows })];
+    const estimates: number[] = [];
+    const turnedAway: unknown[] = [];
+    await time.run(() => {
+      callAt(0, 8, one);
+      callAt(1_000, 1, other);
+      time.at(2_000, () => {
+        one.succeeded();
+        estimates.push(other.estimateMs(1), other.estimateMs(2));
+        for (let call = 0; call < 2; call += 1) {
+          void Promise.resolve(other.take({ maxWaitMs: 2_000 })).catch((error: unknown) =>
+            turnedAway.push(error),
+          );
+        }
+      });
+    }, 2_000);
+    const [first, second] = estimates as [number, number]; // pushed above
+    // Nine of ten are taken, each as if in the middle of its window.
+    expect(first).toBeLessThan(1_000);
+    expect(second).toBeGreaterThan(3_000);
+    expect(turnedAway).toMatchObject([{ window: windows[0] }]);
+  });
+
   it("takes several places with one question", async () => {
     const { time, store, process, callAt } = room();
     const limiter = process();
