@@ -7,34 +7,26 @@ import type { JsonSchema } from "../fields/field.ts";
 /** What a schema is made of, with what its JSON schema shows besides what zod would: kept by every copy of the schema. */
 export type Shown<Def> = Def & { readonly shown: JsonSchema };
 
-/**
- * A text and a number: zod's own checks of the type, and what every zod schema can do (`.optional()`, `.refine()`,
- * `.check()`), without the methods of zod's texts and numbers alone (`.email()`, `.min()`): with these, and what they
- * bring along, the entry would be 2 kB more.
- */
-export interface ZodText extends z.ZodType<string, string, core.$ZodStringInternals<string>> {}
-export interface ZodCount extends z.ZodType<number, number, core.$ZodNumberInternals<number>> {}
+/** A text: zod's own string (`.min()`, `.regex()`), without the methods that make formats of it (`.email()`). */
+export interface ZodText extends z._ZodString<core.$ZodStringInternals<string>> {}
 
 // Assertion signatures have to be written down to be called; the assertions themselves are not needed here.
-const initZodType: (schema: z.ZodType, def: core.$ZodTypeDef) => void = z.ZodType.init;
+const initZodString: (schema: ZodText, def: core.$ZodStringDef) => void = z._ZodString.init;
+const initZodNumber: (schema: z.ZodNumber, def: core.$ZodNumberDef) => void = z.ZodNumber.init;
 const initZodUnknown: (schema: z.ZodUnknown, def: core.$ZodUnknownDef) => void = z.ZodUnknown.init;
-const initString: (schema: ZodText, def: core.$ZodStringDef) => void = core.$ZodString.init;
-const initNumber: (schema: ZodCount, def: core.$ZodNumberDef) => void = core.$ZodNumber.init;
 
 export const FieldText = core.$constructor<ZodText, Shown<core.$ZodStringDef>>(
   "AudienceFieldText",
   (schema, def) => {
-    initString(schema, def);
-    initZodType(schema, def);
+    initZodString(schema, def);
     show(schema, def);
   },
 );
 
-export const FieldNumber = core.$constructor<ZodCount, Shown<core.$ZodNumberDef>>(
+export const FieldNumber = core.$constructor<z.ZodNumber, Shown<core.$ZodNumberDef>>(
   "AudienceFieldNumber",
   (schema, def) => {
-    initNumber(schema, def);
-    initZodType(schema, def);
+    initZodNumber(schema, def);
     show(schema, def);
   },
 );

@@ -12,7 +12,7 @@ import type {
   YesOrNoField,
 } from "../fields/field.ts";
 import { jsonValue } from "../fields/json-value.ts";
-import { FieldFree, FieldNumber, FieldText, type Shown, type ZodCount, type ZodText } from "./field-leaf.ts";
+import { FieldFree, FieldNumber, FieldText, type Shown, type ZodText } from "./field-leaf.ts";
 import { FieldList } from "./field-list.ts";
 import { FieldObject } from "./field-object.ts";
 
@@ -28,7 +28,7 @@ export type ZodSchema<F> = F extends { type: "optional"; inner: infer Inner }
         : F extends TextField
           ? ZodText
           : F extends NumberField
-            ? ZodCount
+            ? z.ZodNumber
             : F extends YesOrNoField
               ? z.ZodBoolean
               : F extends { readonly value?: infer Value }
