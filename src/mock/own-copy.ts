@@ -1,6 +1,7 @@
 /** Beyond these, what is given is not meant to be read by anybody. */
 const mostLevels = 100;
 const mostValues = 1_000_000;
+const own = { enumerable: true, configurable: true, writable: true };
 
 /**
  * A copy of what the mock was given: nobody changes the mock by changing it later, and what throws or never ends when
@@ -17,22 +18,20 @@ export function ownCopy<T>(what: string, given: T): T {
     if (value instanceof Date) return new Date(value);
     if (!Array.isArray(value)) return record(value, level);
     if (value.length > mostValues) throw new TypeError(`${what} hold an array of ${value.length}`);
-    return Array.from(value, (item) => copy(item, level + 1));
+    const list: unknown[] = [];
+    for (let at = 0; at < value.length; at++) list.push(copy(value[at], level + 1));
+    return list;
   };
   const record = (value: object, level: number): object => {
-    const result = {};
+    const result: Record<string, unknown> = {};
     for (const [name, inner] of Object.entries(value)) {
       // It would be run with every answer, and may never come to an end.
       if (name === "toJSON" && typeof inner === "function")
         throw new TypeError(`${what} hold a toJSON: give what it gives`);
-      // Not by assignment, which would take `__proto__` for the prototype.
-      const property = {
-        value: copy(inner, level + 1),
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      };
-      Object.defineProperty(result, name, property);
+      const inside = copy(inner, level + 1);
+      // By assignment it would be taken for the prototype.
+      if (name === "__proto__") Object.defineProperty(result, name, { ...own, value: inside });
+      else result[name] = inside;
     }
     return result;
   };

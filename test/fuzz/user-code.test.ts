@@ -150,14 +150,3 @@ describe("Whatever an iterator of rows does", () => {
     );
   });
 });
-
-it("Whatever is given to a limiter's take, there is a place, or an error of ours", async () => {
-  const act = async (request: unknown) => {
-    const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], maxWaitMs: 0 });
-    const place = await limiter.take();
-    place.answered();
-    await limiter.take(request as Parameters<RateLimiter["take"]>[0]);
-  };
-  const right = { priority: 5, client: {}, maxWaitMs: 0, maxQueued: 5, goesFirst: false, onWait: silent };
-  await tryDoor({ act, right: [[right]] }, 10);
-});
