@@ -30,13 +30,16 @@ const byCode: Readonly<Record<string, Omit<ConnectionFailure, "code">>> = {
   UND_ERR_SOCKET: { reason: "reset", ...sent },
 };
 
+const notHttp = "is not HTTP/1.1";
+
 /** An answer that the runtime's parser refuses. */
 const unreadable: readonly (readonly [RegExp, string])[] = [
   [
     /^(UND_ERR_HEADERS_OVERFLOW|HPE_HEADER_OVERFLOW)$/,
     "has longer headers than the runtime takes (on Node: --max-http-header-size)",
   ],
-  [/^HPE_/, "is not HTTP/1.1"],
+  [/^UND_ERR_RES_CONTENT_LENGTH_MISMATCH$/, "is not as long as it says"],
+  [/^HPE_/, notHttp],
 ];
 
 /** What a socket was at: a failure there is one of a connection that never was, whatever its code. */
@@ -55,7 +58,7 @@ const brokenRecordCode = /BAD_RECORD_MAC/;
 /** Node gives this the code of a reset connection. */
 const beforeTls = /before secure TLS connection was established/;
 
-/** By the words of runtimes that give no code (Deno). */
+/** By the words of runtimes that give no code (Deno; Node from 24 on, for what its parser refuses). */
 const byMessage: readonly (readonly [RegExp, Omit<ConnectionFailure, "code">])[] = [
   // A port that fetch keeps for other protocols.
   [/^bad port$/i, { reason: "other", ...notSent }],
@@ -66,6 +69,7 @@ const byMessage: readonly (readonly [RegExp, Omit<ConnectionFailure, "code">])[]
     /connection (was )?reset|connection closed before message completed|broken pipe/i,
     { reason: "reset", ...sent },
   ],
+  [/does not match the HTTP\/1\.1 protocol/, { reason: "other", ...sent, wasAnswer: notHttp }],
 ];
 
 /** Reads a runtime's network error. Whether anything was sent is told by the runtime; where it does not tell, it was. */

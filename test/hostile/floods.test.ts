@@ -23,7 +23,14 @@ const head =
     then(socket);
   };
 const endless = (piece: string | Buffer) => (socket: Socket) => flood(socket, piece);
-const whole = (body: string | Buffer) => (socket: Socket) => void socket.end(body);
+// With its length, on a connection that stays open: where it is closed while the client holds the body back, Node 24
+// itself ends the process (D72).
+const whole =
+  (lines: string, body: string | Buffer): RawAnswer =>
+  (socket) => {
+    socket.write(`${lines}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`);
+    socket.write(body);
+  };
 
 const tooLarge = {
   code: "unexpected_response",
@@ -88,24 +95,24 @@ const floods: readonly (readonly [string, RawAnswer, { code: string; words: RegE
     ),
     failed,
   ],
-  ["an array nested nine million deep", head(ok, whole("[".repeat(9_000_000))), tooDeep],
-  ["and one that ends", head(ok, whole(`${"[".repeat(4_500_000)}${"]".repeat(4_500_000)}`)), tooDeep],
+  ["an array nested nine million deep", whole(ok, "[".repeat(9_000_000)), tooDeep],
+  ["and one that ends", whole(ok, `${"[".repeat(4_500_000)}${"]".repeat(4_500_000)}`), tooDeep],
   [
     "a contact nested a million deep",
-    head(ok, whole(`{"data":{"id":"c","attributes":${'{"a":'.repeat(1_000_000)}1${"}".repeat(1_000_002)}`)),
+    whole(ok, `{"data":{"id":"c","attributes":${'{"a":'.repeat(1_000_000)}1${"}".repeat(1_000_002)}`),
     tooDeep,
   ],
-  ["a bomb in gzip", head(`${ok}Content-Encoding: gzip\r\n`, whole(bombs.gzip)), tooLarge],
-  ["a bomb in deflate", head(`${ok}Content-Encoding: deflate\r\n`, whole(bombs.deflate)), tooLarge],
-  ["a bomb in brotli", head(`${ok}Content-Encoding: br\r\n`, whole(bombs.br)), tooLarge],
+  ["a bomb in gzip", whole(`${ok}Content-Encoding: gzip\r\n`, bombs.gzip), tooLarge],
+  ["a bomb in deflate", whole(`${ok}Content-Encoding: deflate\r\n`, bombs.deflate), tooLarge],
+  ["a bomb in brotli", whole(`${ok}Content-Encoding: br\r\n`, bombs.br), tooLarge],
   [
     "a bomb in gzip in gzip in gzip",
-    head(`${ok}Content-Encoding: gzip, gzip, gzip\r\n`, whole(gzipSync(gzipSync(bombs.gzip)))),
+    whole(`${ok}Content-Encoding: gzip, gzip, gzip\r\n`, gzipSync(gzipSync(bombs.gzip))),
     tooLarge,
   ],
   [
     "a bomb with an error status",
-    head("HTTP/1.1 500 Error\r\nContent-Encoding: gzip\r\n", whole(bombs.gzip)),
+    whole("HTTP/1.1 500 Error\r\nContent-Encoding: gzip\r\n", bombs.gzip),
     failed,
   ],
   [
@@ -115,8 +122,8 @@ const floods: readonly (readonly [string, RawAnswer, { code: string; words: RegE
   ],
 ];
 
-/** The most that a process takes beyond what it began with, in MB: the bodies above are a gigabyte each. */
-const allowedMb = 250;
+/** The most that a process takes beyond what it began with, in MB: of the bodies above many are a gigabyte. */
+const allowedMb = 350;
 
 describe("A flood", () => {
   let client: ClientProcess;
