@@ -40,7 +40,7 @@ export default defineConfig([
     plugins: [{ name: "commonjs", renderChunk: (code) => toCommonJs(code) }],
     entry: doors,
     noExternal: heldByCommonJs.map((name) => new RegExp(`^${name}(/|$)`)),
-    esbuildPlugins: [licenceNote("THIRD-PARTY-LICENSES.txt")],
+    esbuildPlugins: [shortNames(), licenceNote("THIRD-PARTY-LICENSES.txt")],
   },
   {
     ...shared,
@@ -68,7 +68,20 @@ function toCommonJs(code: string) {
   });
 }
 
-/** Writes the licence of every package that the build took in to a file beside the code. */
+/** What a package calls its variables helps nobody to read a stack of ours, and would be a tenth of the code. */
+function shortNames(): NonNullable<Options["esbuildPlugins"]>[number] {
+  return {
+    name: "short-names",
+    setup(build) {
+      build.onLoad({ filter: /node_modules.*\.js$/ }, async ({ path }) => {
+        const { code } = await transform(readFileSync(path, "utf8"), { minifyIdentifiers: true });
+        return { contents: code };
+      });
+    },
+  };
+}
+
+/** Writes the licence of every package that the build took in to a file beside the code, the same text once. */
 function licenceNote(file: string): NonNullable<Options["esbuildPlugins"]>[number] {
   return {
     name: "licence-note",
@@ -78,7 +91,13 @@ function licenceNote(file: string): NonNullable<Options["esbuildPlugins"]>[numbe
         const folders = inputs.flatMap((path) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []);
         const head =
           "The CommonJS files beside this note hold code of the packages below, each under its own licence.";
-        const note = [head, ...[...new Set(folders)].sort().map(licenceOf)].join(`\n\n${"-".repeat(80)}\n\n`);
+        const names = new Map<string, string[]>();
+        for (const one of [...new Set(folders)].sort()) {
+          const { name, text } = licenceOf(one);
+          names.set(text, [...(names.get(text) ?? []), name]);
+        }
+        const licences = [...names].map(([text, of]) => `${of.join("\n")}\n\n${text}`);
+        const note = [head, ...licences].join(`\n\n${"-".repeat(80)}\n\n`);
         const folder = build.initialOptions.outdir ?? shared.outDir;
         // tsup writes the code itself, and perhaps later: then the folder is not there yet.
         await mkdir(folder, { recursive: true });
@@ -88,7 +107,7 @@ function licenceNote(file: string): NonNullable<Options["esbuildPlugins"]>[numbe
   };
 }
 
-function licenceOf(folder: string): string {
+function licenceOf(folder: string): { name: string; text: string } {
   const text = readdirSync(folder).find((name) => /^licen[cs]e/i.test(name));
   if (text === undefined) throw new Error(`${folder} has no licence file: what is bundled must bring one.`);
   // What npm has installed has both.
@@ -96,5 +115,5 @@ function licenceOf(folder: string): string {
     string,
     string
   >;
-  return `${name} ${version}\n\n${readFileSync(join(folder, text), "utf8").trim()}`;
+  return { name: `${name} ${version}`, text: readFileSync(join(folder, text), "utf8").trim() };
 }

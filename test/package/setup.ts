@@ -35,7 +35,7 @@ export async function setup(project: Pick<TestProject, "provide">): Promise<() =
 }
 
 async function pack(to: string): Promise<string> {
-  for (const name of ["package.json", "README.md", "CHANGELOG.md", "LICENSE"]) {
+  for (const name of ["package.json", "README.md", "LICENSE"]) {
     await cp(join(repository, name), join(to, name));
   }
   await run("npx", ["tsup", "--silent", "--out-dir", join(to, "dist")], { cwd: repository });

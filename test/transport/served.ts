@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { connect, createServer as createTcpServer } from "node:net";
 import { onTestFinished } from "vitest";
 
 /** One request as it came in over a socket. */
@@ -50,15 +51,16 @@ export async function serve(answer: Answer): Promise<Served> {
   return { url, received, options };
 }
 
-/** An address where nobody listens: every connection is refused. */
+/**
+ * An address that refuses every connection, for as long as this process runs: its port is the near end of a connection
+ * that stays open, so that no other test can come to listen there.
+ */
 export async function refusedUrl(): Promise<string> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = `http://127.0.0.1:${portOf(server.address())}`;
-  server.close();
-  await once(server, "close");
-  return url;
+  const far = createTcpServer().listen(0, "127.0.0.1").unref();
+  await once(far, "listening");
+  const near = connect(portOf(far.address()), "127.0.0.1").unref();
+  await once(near, "connect");
+  return `http://127.0.0.1:${near.localPort}`;
 }
 
 export function json(
