@@ -51,7 +51,7 @@ export function checkSecret(value: unknown, option: string): string {
 function problemOf(value: unknown): string | undefined {
   if (typeof value !== "string") return `must be a text, not ${kindOf(value)}`;
   if (value.trim() === "") return "is empty";
-  // eslint-disable-next-line no-control-regex
+  // eslint-disable-next-line no-control-regex -- they are what is looked for
   if (/[\u0000-\u001f\u007f]/.test(value))
     return "holds a control character, perhaps a line break that was copied with it";
   if (value !== value.trim()) return "begins or ends with a space";

@@ -8,7 +8,7 @@ import { createMockService, type MockFaultKind } from "audience-sdk/mock";
 import { expect, it, onTestFinished } from "vitest";
 import { heldMb } from "./heap.ts";
 import { booksOf, expectBooksToAgree, type CallRecord } from "./mixed-books.ts";
-import { seededRandom } from "./seeded-random.ts";
+import { randomFrom } from "../rate-limiter/simulation.ts";
 
 const durationMs = Number(process.env["SOAK_MS"] ?? 120_000);
 const seed = Number(process.env["SOAK_SEED"] ?? (process.env["CI"] === undefined ? Date.now() % 2 ** 31 : 1));
@@ -51,7 +51,7 @@ it(
   `mixed calls, faults and aborts at once lose nothing, double nothing and leave nothing behind (seed ${seed})`,
   { timeout: durationMs + 120_000 },
   async () => {
-    const random = seededRandom(seed);
+    const random = randomFrom(seed);
     const folder = await mkdtemp(join(tmpdir(), "soak-mixed-"));
     onTestFinished(() => rm(folder, { recursive: true }));
     const resourcesBefore = process.getActiveResourcesInfo().filter((name) => name !== "Timeout").length;
