@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { bestLastAnswer } from "../rate-limiter/simulation.ts";
 import { MachineRoom } from "./machine-room.ts";
 import { describeWithRedis } from "./with-redis.ts";
 
@@ -18,23 +17,16 @@ describeWithRedis("processes behind one IP", () => {
   });
   afterEach(() => room.close());
 
-  it(
-    "share the budget: none is refused, little time is lost, few commands are sent",
-    { timeout: 30_000 },
-    async () => {
-      const clients = ["ioredis 5", "redis 5", "ioredis 6", "redis 6"] as const;
-      await room.fleet.start(clients.map((client) => room.task(15, { client })));
-      await room.fleet.done();
+  it("share the budget: none is refused, few commands are sent", { timeout: 30_000 }, async () => {
+    const clients = ["ioredis 5", "redis 5", "ioredis 6", "redis 6"] as const;
+    await room.fleet.start(clients.map((client) => room.task(15, { client })));
+    await room.fleet.done();
 
-      expect(room.fleet.answered()).toHaveLength(60);
-      expect(room.refused).toBe(0);
-      const lastMs = Math.max(...room.fleet.endings.map(({ atMs }) => atMs));
-      const idealMs = bestLastAnswer({ seed: 7, askedAt: Array(60).fill(0), delayMs: [2.5, 40], windows });
-      // 1.01 to 1.02 on a machine at rest (see the soak, which asks for 1.05); here others test at the same time.
-      expect(lastMs / idealMs).toBeLessThan(1.2);
-      expect((await room.commandsSent()) / 60).toBeLessThan(6);
-    },
-  );
+    expect(room.fleet.answered()).toHaveLength(60);
+    expect(room.refused).toBe(0);
+    // How little time is lost is shown by `fifty.test.ts` on a clock that is set, and by the soak with real time.
+    expect((await room.commandsSent()) / 60).toBeLessThan(6);
+  });
 
   it(
     "are twelve, started at the same moment by a scheduler: each is served",
