@@ -25,7 +25,8 @@ export default defineConfig({
   },
   test: {
     // Nothing here takes that long; a machine that is busy with other things does.
-    testTimeout: 30_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // Many tests wait for sockets and child processes: one worker a core, where Vitest would leave one core idle.
     maxWorkers: "100%",
     restoreMocks: true,
@@ -62,7 +63,6 @@ export default defineConfig({
           include: ["test/package/**/*.test.ts"],
           exclude: leftOut,
           globalSetup: "test/package/setup.ts",
-          testTimeout: 120_000,
         },
       },
       {

@@ -10,8 +10,6 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { runImporter } from "../../examples/importer/importer.ts";
 import { progressLine } from "../../examples/importer/progress-line.ts";
 
-vi.setConfig({ testTimeout: 30_000 });
-
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 const data = join(repository, "examples/data");
 const list = { id: "readers", name: "Readers", type: "LIST" as const };

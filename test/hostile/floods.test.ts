@@ -140,7 +140,7 @@ describe("A flood", () => {
 
   beforeAll(async () => {
     client = await ClientProcess.start();
-  }, 60_000);
+  });
   afterAll(() => client.kill());
 
   it.each(floods)(
@@ -161,7 +161,7 @@ describe("A flood", () => {
         expect(error).toMatchObject({ code, outcome, request: { attempts: 1 } });
         expect(error?.["message"]).toMatch(words);
         expect(highestMb - client.atFirstMb).toBeLessThan(allowedMb);
-        expect(tookMs).toBeLessThan(5_000);
+        expect(tookMs).toBeLessThan(20_000);
         expect(unheard).toEqual([]);
       }
       await server.allClosed();

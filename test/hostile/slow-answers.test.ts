@@ -40,7 +40,7 @@ describe("A server that always says something, and never all", () => {
     ]);
 
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(199);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
     expect(errors).toMatchObject([
       { code: "timeout", timeoutMs: 200, outcome: "not-applied" },
       { code: "timeout", timeoutMs: 200, outcome: "unknown", request: { attempts: 1 } },

@@ -57,7 +57,7 @@ async function seedFile(content: unknown): Promise<string> {
   return file;
 }
 
-describe("audience-mock", { timeout: 30_000 }, () => {
+describe("audience-mock", () => {
   it("prints its address and keys, answers plain HTTP, and ends with SIGTERM", async () => {
     const { child, output, url } = await serve();
     const headers = { "x-api-key": "mock-api-key-not-a-secret", "content-type": "application/json" };

@@ -1,6 +1,7 @@
 import { createConnection } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { MockFault } from "audience-sdk/mock";
+import { eventually } from "../eventually.ts";
 import { doors, inProcess, nodeHttp, type OpenDoor } from "./doors.ts";
 
 const CREATE = "/api/v1/customer/create";
@@ -139,7 +140,7 @@ describe.each(doors)("a fault, $name", (door) => {
     const abort = new AbortController();
     open.mock.addFault({ kind: "hang" });
     const hanging = open.call(CREATE, { body, signal: abort.signal });
-    await vi.waitFor(() => expect(isWritten()).toBe(true));
+    await eventually(() => expect(isWritten()).toBe(true));
     abort.abort();
 
     await expect(hanging).rejects.toMatchObject({ name: "AbortError" });
@@ -150,7 +151,7 @@ describe.each(doors)("a fault, $name", (door) => {
     open.mock.addFault({ kind: "hang", delayMs: 30 });
     const abort = new AbortController();
     const hanging = open.call(CREATE, { body, signal: abort.signal });
-    await vi.waitFor(() => expect(isWritten()).toBe(true));
+    await eventually(() => expect(isWritten()).toBe(true));
     abort.abort();
 
     await expect(hanging).rejects.toMatchObject({ name: "AbortError" });
@@ -159,7 +160,7 @@ describe.each(doors)("a fault, $name", (door) => {
   it("reset frees what hangs", async () => {
     open.mock.addFault({ kind: "hang" });
     const hanging = open.call(CREATE, { body });
-    await vi.waitFor(() => expect(isWritten()).toBe(true));
+    await eventually(() => expect(isWritten()).toBe(true));
     open.mock.reset();
 
     await expect(hanging).rejects.toThrow(TypeError);
@@ -382,7 +383,7 @@ describe("node:http", () => {
   it("close cuts what hangs, and frees the port", async () => {
     const { mock, options, call, close } = await nodeHttp.open({ faults: [{ kind: "hang" }] });
     const hanging = call("/v2/lists");
-    await vi.waitFor(() => expect(mock.requests).toHaveLength(1));
+    await eventually(() => expect(mock.requests).toHaveLength(1));
     const closing = close();
 
     await expect(hanging).rejects.toThrow(TypeError);

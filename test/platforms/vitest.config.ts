@@ -10,7 +10,6 @@ export default mergeConfig(
     test: {
       include: ["test/platforms/**/*.test.ts"],
       globalSetup: "test/platforms/setup.ts",
-      testTimeout: 120_000,
     },
   },
 );

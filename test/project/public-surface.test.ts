@@ -16,10 +16,10 @@ const changelog = read("CHANGELOG.md");
 const released = readReport(read("test/project/released-surface.md"));
 
 let program: ts.Program;
-beforeAll(() => void (program = readEntries()), 60_000);
+beforeAll(() => void (program = readEntries()));
 
 describe("The public surface", () => {
-  it("is what is written down by hand, no name more and none less", { timeout: 60_000 }, async () => {
+  it("is what is written down by hand, no name more and none less", async () => {
     expect(await exportedNames(program)).toEqual(publicSurface);
   });
 
@@ -32,7 +32,7 @@ describe("The public surface", () => {
     expect(namesTold(changelog)).toEqual(Object.fromEntries(names));
   });
 
-  it("is declared as the report says, each name with its whole type", { timeout: 60_000 }, async () => {
+  it("is declared as the report says, each name with its whole type", async () => {
     const report = writeReport(describeSurface(program));
 
     await expect(report).toMatchFileSnapshot(join(repository, "test/project/public-surface.md"));

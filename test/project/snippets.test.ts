@@ -60,7 +60,7 @@ describe("The snippets of the pages", () => {
     expect(bare.filter((page) => !pagesWithout.includes(page))).toEqual([]);
   });
 
-  it("compile", { timeout: 120_000 }, () => {
+  it("compile", () => {
     const { config } = ts.readConfigFile(join(repository, "tsconfig.json"), ts.sys.readFile);
     const { options } = ts.parseJsonConfigFileContent(config, ts.sys, repository);
     const places = snippets.map(({ path }) => path);

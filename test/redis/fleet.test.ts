@@ -17,7 +17,7 @@ describeWithRedis("processes behind one IP", () => {
   });
   afterEach(() => room.close());
 
-  it("share the budget: none is refused, few commands are sent", { timeout: 30_000 }, async () => {
+  it("share the budget: none is refused, few commands are sent", async () => {
     const clients = ["ioredis 5", "redis 5", "ioredis 6", "redis 6"] as const;
     await room.fleet.start(clients.map((client) => room.task(15, { client })));
     await room.fleet.done();
@@ -28,17 +28,13 @@ describeWithRedis("processes behind one IP", () => {
     expect((await room.commandsSent()) / 60).toBeLessThan(6);
   });
 
-  it(
-    "are twelve, started at the same moment by a scheduler: each is served",
-    { timeout: 30_000 },
-    async () => {
-      const processes = Array.from({ length: 12 }, (_, worker) => worker);
-      await room.fleet.start(processes.map(() => room.task(3)));
-      await room.fleet.done();
+  it("are twelve, started at the same moment by a scheduler: each is served", async () => {
+    const processes = Array.from({ length: 12 }, (_, worker) => worker);
+    await room.fleet.start(processes.map(() => room.task(3)));
+    await room.fleet.done();
 
-      expect(room.refused).toBe(0);
-      // In which order hangs here on how busy the machine is: `fifty.test.ts` shows it on a clock that is set.
-      for (const worker of processes) expect(room.fleet.answered(worker)).toHaveLength(3);
-    },
-  );
+    expect(room.refused).toBe(0);
+    // In which order hangs here on how busy the machine is: `fifty.test.ts` shows it on a clock that is set.
+    for (const worker of processes) expect(room.fleet.answered(worker)).toHaveLength(3);
+  });
 });

@@ -66,56 +66,52 @@ describeWithRedis("the scripts in Redis", () => {
     await server.end();
   });
 
-  it(
-    "answer whatever happens as the rules do, written down a second time in memory",
-    { timeout: 60_000 },
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
-          await redis.flushall();
-          const clock = new SetClock(redis, 1);
-          const inRedis = new RedisPlaceStore(clock.client);
-          const inMemory = new MemoryStore({ time: { now: () => clock.nowMs, after: () => 0 } });
-          const ids: string[] = [];
-          let epochs: { redis: string; memory: string } | undefined;
-          /** Both are asked at one moment, and each is told the epoch that it gave itself. */
-          for (const one of steps) {
-            if (one.kind === "pass") {
-              clock.advance(one.ms);
-              continue;
-            }
-            if (one.kind === "lose memory") {
-              await redis.flushall();
-              inMemory.loseMemory();
-              continue;
-            }
-            const base = { windows, leaseMs };
-            if (one.kind === "take") {
-              const asked = Array.from({ length: one.places }, (_, index) => `place ${ids.length + index}`);
-              const told = await inRedis.take({ ...base, ids: asked, epoch: epochs?.redis });
-              const expected = inMemory.grant({ ...base, ids: asked, epoch: epochs?.memory });
-              expect(unnamed(told)).toEqual(unnamed(expected));
-              ids.push(...asked.slice(0, told.granted));
-              epochs = { redis: told.epoch, memory: expected.epoch };
-            } else {
-              const report = {
-                ...base,
-                succeeded: one.kind === "report" ? one.succeeded : 0,
-                isReturning: one.kind === "report" && one.isReturning,
-                places: one.kind === "report" ? one.places.flatMap((place) => placeOf(place, ids)) : [],
-                ...(one.kind === "refused" ? { refusedForMs: one.forMs } : {}),
-              };
-              const told = await inRedis.report({ ...report, epoch: epochs?.redis });
-              const expected = inMemory.writeDown({ ...report, epoch: epochs?.memory });
-              expect(unnamed(told)).toEqual(unnamed(expected));
-              epochs = { redis: told.epoch, memory: expected.epoch };
-            }
+  it("answer whatever happens as the rules do, written down a second time in memory", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
+        await redis.flushall();
+        const clock = new SetClock(redis, 1);
+        const inRedis = new RedisPlaceStore(clock.client);
+        const inMemory = new MemoryStore({ time: { now: () => clock.nowMs, after: () => 0 } });
+        const ids: string[] = [];
+        let epochs: { redis: string; memory: string } | undefined;
+        /** Both are asked at one moment, and each is told the epoch that it gave itself. */
+        for (const one of steps) {
+          if (one.kind === "pass") {
+            clock.advance(one.ms);
+            continue;
           }
-        }),
-        runs(400),
-      );
-    },
-  );
+          if (one.kind === "lose memory") {
+            await redis.flushall();
+            inMemory.loseMemory();
+            continue;
+          }
+          const base = { windows, leaseMs };
+          if (one.kind === "take") {
+            const asked = Array.from({ length: one.places }, (_, index) => `place ${ids.length + index}`);
+            const told = await inRedis.take({ ...base, ids: asked, epoch: epochs?.redis });
+            const expected = inMemory.grant({ ...base, ids: asked, epoch: epochs?.memory });
+            expect(unnamed(told)).toEqual(unnamed(expected));
+            ids.push(...asked.slice(0, told.granted));
+            epochs = { redis: told.epoch, memory: expected.epoch };
+          } else {
+            const report = {
+              ...base,
+              succeeded: one.kind === "report" ? one.succeeded : 0,
+              isReturning: one.kind === "report" && one.isReturning,
+              places: one.kind === "report" ? one.places.flatMap((place) => placeOf(place, ids)) : [],
+              ...(one.kind === "refused" ? { refusedForMs: one.forMs } : {}),
+            };
+            const told = await inRedis.report({ ...report, epoch: epochs?.redis });
+            const expected = inMemory.writeDown({ ...report, epoch: epochs?.memory });
+            expect(unnamed(told)).toEqual(unnamed(expected));
+            epochs = { redis: told.epoch, memory: expected.epoch };
+          }
+        }
+      }),
+      runs(400),
+    );
+  });
 });
 
 function placeOf(

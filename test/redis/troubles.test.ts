@@ -13,7 +13,6 @@ const windows = [
   { limit: 400, intervalMs: 60_000 },
 ];
 const clients = ["ioredis 5", "redis 5", "ioredis 6", "redis 6"] as const;
-const timeout = 60_000;
 
 async function openRoom(test: TestContext): Promise<MachineRoom> {
   const room = await MachineRoom.open(windows, [5, 80]);
@@ -32,7 +31,7 @@ function four(
 
 describeWithRedis("whatever happens to processes and Redis, no window is passed and every call ends", () => {
   describe.concurrent("on real processes", () => {
-    it("one is killed amid its calls, and started again", { timeout }, async (test) => {
+    it("one is killed amid its calls, and started again", async (test) => {
       const room = await openRoom(test);
       const store = { leaseMs: 2_000 };
       await room.fleet.start(four(room, 12, () => ({ store })));
@@ -46,7 +45,7 @@ describeWithRedis("whatever happens to processes and Redis, no window is passed 
       expect(room.fleet.answered(4)).toHaveLength(10);
     });
 
-    it("the clock of one is an hour ahead, that of another an hour behind", { timeout }, async (test) => {
+    it("the clock of one is an hour ahead, that of another an hour behind", async (test) => {
       const room = await openRoom(test);
       const aheadMs = [3_600_000, -3_600_000, 0, 0];
       await room.fleet.start(four(room, 8, (worker) => ({ clockAheadMs: aheadMs[worker]! })));
@@ -58,7 +57,6 @@ describeWithRedis("whatever happens to processes and Redis, no window is passed 
 
     it.for(["local", "reject"] as const)(
       "Redis is killed for 3 s and comes back empty, with %j",
-      { timeout },
       async (onUnavailable, test) => {
         const room = await openRoom(test);
         await room.fleet.start(four(room, 24, () => ({ everyMs: 450, store: { onUnavailable } })));
@@ -83,7 +81,7 @@ describeWithRedis("whatever happens to processes and Redis, no window is passed 
       },
     );
 
-    it("Redis is flushed", { timeout }, async (test) => {
+    it("Redis is flushed", async (test) => {
       const room = await openRoom(test);
       await room.fleet.start(four(room, 10));
       await sleep(1_500);
@@ -96,7 +94,7 @@ describeWithRedis("whatever happens to processes and Redis, no window is passed 
       expect(room.fleet.answered()).toHaveLength(40);
     });
 
-    it("Redis takes half a second to answer", { timeout }, async (test) => {
+    it("Redis takes half a second to answer", async (test) => {
       const room = await openRoom(test);
       const proxy = await SlowProxy.start(room.redis.port, 250);
       test.onTestFinished(() => proxy.end());
@@ -110,22 +108,18 @@ describeWithRedis("whatever happens to processes and Redis, no window is passed 
     it.for([
       ["local", "answered"],
       ["reject", "rate_limit_wait"],
-    ] as const)(
-      "Redis takes longer than is waited for, with %j",
-      { timeout },
-      async ([onUnavailable, ended], test) => {
-        const room = await openRoom(test);
-        const proxy = await SlowProxy.start(room.redis.port, 700);
-        test.onTestFinished(() => proxy.end());
-        await room.fleet.start(four(room, 8, () => ({ redisUrl: proxy.url, store: { onUnavailable } })));
-        await room.fleet.done();
+    ] as const)("Redis takes longer than is waited for, with %j", async ([onUnavailable, ended], test) => {
+      const room = await openRoom(test);
+      const proxy = await SlowProxy.start(room.redis.port, 700);
+      test.onTestFinished(() => proxy.end());
+      await room.fleet.start(four(room, 8, () => ({ redisUrl: proxy.url, store: { onUnavailable } })));
+      await room.fleet.done();
 
-        expect(room.refused).toBe(0);
-        expect(room.fleet.endings.map((one) => one.ended)).toEqual(Array(32).fill(ended));
-        if (ended === "rate_limit_wait") {
-          expect(Math.max(...room.fleet.endings.map(({ atMs }) => atMs))).toBeLessThan(3_000);
-        }
-      },
-    );
+      expect(room.refused).toBe(0);
+      expect(room.fleet.endings.map((one) => one.ended)).toEqual(Array(32).fill(ended));
+      if (ended === "rate_limit_wait") {
+        expect(Math.max(...room.fleet.endings.map(({ atMs }) => atMs))).toBeLessThan(3_000);
+      }
+    });
   });
 });

@@ -268,7 +268,7 @@ describe("Depth, width and size have an end", () => {
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
-  test("100,000 unknown keys are 100,000 issues", { timeout: 30_000 }, () => {
+  test("100,000 unknown keys are 100,000 issues", () => {
     const keys = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, 1]));
     expect(issuesOf(v1ContactSchema, { ...ada, ...keys })).toHaveLength(100_000);
   });

@@ -39,7 +39,7 @@ describeWithRedis("real processes over a long time", () => {
     expect(ofIdeal).toBeLessThanOrEqual(1.05);
   });
 
-  it("fifty started at the same moment are all served, each in its turn", { timeout: 240_000 }, async () => {
+  it("fifty started at the same moment are all served, each in its turn", async () => {
     const room = await openRoom([5, 120]);
     const processes = Array.from({ length: 50 }, (_, worker) => worker);
     await room.fleet.start(processes.map(() => room.task(4)));
@@ -47,12 +47,13 @@ describeWithRedis("real processes over a long time", () => {
 
     expect(room.refused).toBe(0);
     for (const worker of processes) expect(room.fleet.answered(worker)).toHaveLength(4);
-    const first = processes.map((worker) => room.fleet.answered(worker)[0]!.atMs);
+    const answered = room.fleet.answered();
+    const turns = processes.map((worker) => 1 + answered.findIndex((one) => one.worker === worker));
     const perCall = (await room.commandsSent()) / 200;
     console.log(
-      `the last has its first turn after ${Math.max(...first).toFixed(0)} ms, ${perCall.toFixed(2)} commands a call`,
+      `the last has its first turn as number ${Math.max(...turns)}, ${perCall.toFixed(2)} commands a call`,
     );
-    // Fifty places are there within five seconds' windows; none waits for the next quarter of a minute.
-    expect(Math.max(...first)).toBeLessThan(15_000);
+    // What one window of the quarter of a minute holds: none waits for the next while others have their second turn.
+    expect(Math.max(...turns)).toBeLessThanOrEqual(100);
   });
 });

@@ -1,6 +1,7 @@
 import { AbortError, AudienceClient, RateLimiter, type ClientOptions } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { describe, expect, it, vi } from "vitest";
+import { eventually } from "../eventually.ts";
 import { failureOf } from "./failure.ts";
 import { serve } from "./served.ts";
 
@@ -20,7 +21,7 @@ async function abortedWhen(
 ): Promise<{ error: Awaited<ReturnType<typeof failureOf>>; isAtOnce: boolean }> {
   const stop = new AbortController();
   const failure = failureOf(call(stop.signal));
-  await vi.waitFor(() => expect(isThere()).toBe(true), { interval: 2 });
+  await eventually(() => expect(isThere()).toBe(true));
   stop.abort(reason);
   const aTurn = new Promise<"a turn later">((resolve) => setImmediate(() => resolve("a turn later")));
   const first = await Promise.race([failure, aTurn]);
@@ -77,7 +78,7 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
 
     expectAbort(aborted, "not-sent", 0);
     expect(rateLimiter.usage().queued).toBe(1);
-    await vi.waitFor(() => expect(mock.requests.map(({ body }) => body)).toEqual([undefined, other]));
+    await eventually(() => expect(mock.requests.map(({ body }) => body)).toEqual([undefined, other]));
   });
 
   it("behind an earlier write to the same contact: nothing is sent, and later writes keep their order", async () => {
@@ -111,7 +112,7 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
 
     expectAbort(aborted, "not-sent", 0);
     expect(mock.requests).toEqual([]);
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(rateLimiter.usage()).toMatchObject({
         inFlight: 0,
         windows: [{ used: 0 }, { used: 0 }, { used: 0 }],
@@ -190,7 +191,7 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
     await audience.v1.customers.list();
     const stop = new AbortController();
     const failure = failureOf(audience.v1.customers.get("c", { signal: stop.signal }));
-    await vi.waitFor(() => expect(rateLimiter.usage().queued).toBe(1));
+    await eventually(() => expect(rateLimiter.usage().queued).toBe(1));
 
     stop.abort(reason);
     await audience.close();
@@ -221,7 +222,7 @@ describe("After an abort in flight", () => {
       (signal) => audience.v1.customers.upsert(contact, { signal }),
     );
     const atOnce = rateLimiter.usage();
-    await vi.waitFor(() => expect(rateLimiter.usage().inFlight).toBe(0));
+    await eventually(() => expect(rateLimiter.usage().inFlight).toBe(0));
 
     expect(atOnce.inFlight).toBe(1);
     expect(rateLimiter.usage().windows[0]?.used).toBe(1);
@@ -245,7 +246,7 @@ describe("After an abort in flight", () => {
       (signal) => audience.v1.customers.get("c", { signal }),
     );
 
-    await vi.waitFor(() => expect(log).toEqual(["headers", "cut"]), { timeout: 1_000 });
+    await eventually(() => expect(log).toEqual(["headers", "cut"]));
   });
 
   it("a later write to the contact still waits for what may arrive", async () => {
@@ -270,7 +271,7 @@ describe("After an abort in flight", () => {
       () => mock.requests.length === 1,
       (signal) => audience.v1.customers.upsert(contact, { signal }),
     );
-    await vi.waitFor(() => expect(mock.requests[0]?.status).toBe(500));
+    await eventually(() => expect(mock.requests[0]?.status).toBe(500));
     await new Promise((resolve) => setTimeout(resolve, 700));
 
     expect(mock.requests).toHaveLength(1);

@@ -1,6 +1,7 @@
 import { AudienceClient, RateLimiter, RateLimitWaitError, TimeoutError } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { eventually } from "../eventually.ts";
 import { failureOf } from "./failure.ts";
 import { serve } from "./served.ts";
 
@@ -113,7 +114,7 @@ describe("timeoutMs", () => {
 
     const error = await failureOf(audience.v1.customers.get("some-id", { ...once, timeoutMs: 20 }));
     answer(new Response(new ReadableStream({ cancel })));
-    await vi.waitFor(() => expect(log).toEqual(["cancelled"]));
+    await eventually(() => expect(log).toEqual(["cancelled"]));
 
     expect(error).toBeInstanceOf(TimeoutError);
   });

@@ -9,6 +9,7 @@ import {
 } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { eventually } from "../eventually.ts";
 import { failureOf, thrownBy } from "./failure.ts";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
@@ -540,7 +541,7 @@ describe("close()", () => {
     const behindIt = failureOf(audience.v1.customers.upsert(contact));
     const queued = failureOf(audience.v1.customers.get("c"));
     const inBackoff = failureOf(retrying.v1.customers.upsert(contact));
-    await vi.waitFor(() => expect(failing.requests[0]?.status).toBe(500));
+    await eventually(() => expect(failing.requests[0]?.status).toBe(500));
 
     await Promise.all([audience.close(), retrying.close()]);
 
@@ -585,7 +586,7 @@ describe("close()", () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
     const audience = new AudienceClient({ ...mock.clientOptions, apiKey, rateLimiter });
     const failure = failureOf(audience.v1.customers.upsert(contact));
-    await vi.waitFor(() => expect(asked).toBe(2));
+    await eventually(() => expect(asked).toBe(2));
 
     const closed = audience.close();
     giveKey("mock-api-key-not-a-secret");

@@ -167,7 +167,7 @@ describe("Over real sockets, where one attempt fails and the service then recove
         await close();
       }),
     );
-  }, 20_000);
+  });
 
   it.each(named)(
     "%s × %s: attempts, outcome, and books of one application",
