@@ -347,7 +347,11 @@ export function endWith<E extends AudienceError>(error: E, ending: ErrorEnding):
 
 /** Each fact under its name; one that is undefined is left out, so that it does not show. */
 function note(error: AudienceError, facts: object): void {
-  for (const [name, fact] of Object.entries(facts)) if (fact !== undefined) Reflect.set(error, name, fact);
+  for (const [name, value] of Object.entries(facts)) {
+    if (value === undefined) continue;
+    // Not by assignment, which would take `__proto__` for the prototype.
+    Object.defineProperty(error, name, { value, enumerable: true, configurable: true, writable: true });
+  }
 }
 
 /**

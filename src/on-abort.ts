@@ -1,4 +1,6 @@
-// A leaf. One listener per signal, because 10,000 of them take over a second to run and warn about a leak.
+import { ConfigurationError } from "./errors.ts";
+
+// One listener per signal, because 10,000 of them take over a second to run and warn about a leak.
 const callbacksOf = new WeakMap<Abortable, Set<() => void>>();
 
 /** What is asked of a signal. Every AbortSignal has it, of whichever realm, and so has a call's own interruption. */
@@ -14,6 +16,7 @@ export interface Abortable {
  *
  * However many callbacks wait on a signal, it carries one listener, and none when the last has left.
  * On a signal that is already aborted the callback runs at once. One function registered twice is registered once.
+ * A signal that throws when it is listened to is none: a `ConfigurationError`.
  *
  * ```ts
  * const forget = onAbort(signal, () => reject(signal.reason));
@@ -42,17 +45,37 @@ function listen(signal: Abortable): Set<() => void> {
     callbacks.clear();
     for (const callback of waiting) callSafely(callback);
   };
+  try {
+    signal.addEventListener("abort", listener, { once: true });
+  } catch {
+    throw new ConfigurationError(
+      "signal must be an AbortSignal (of a controller its `signal`); this one throws when it is listened to.",
+    );
+  }
   callbacksOf.set(signal, callbacks);
   listenerOf.set(signal, listener);
-  signal.addEventListener("abort", listener, { once: true });
   return callbacks;
 }
 
 function stopListening(signal: Abortable): void {
   // True: who stops has listened.
-  signal.removeEventListener("abort", listenerOf.get(signal)!);
+  const listener = listenerOf.get(signal)!;
   listenerOf.delete(signal);
   callbacksOf.delete(signal);
+  try {
+    signal.removeEventListener("abort", listener);
+  } catch {
+    // One that does not let go of its listener keeps what has nobody left to call.
+  }
+}
+
+/** What a signal was aborted with; nothing where it does not say. */
+export function reasonOf(signal: Abortable): unknown {
+  try {
+    return signal.reason;
+  } catch {
+    return undefined;
+  }
 }
 
 /** One callback that throws must not leave the others waiting; it surfaces as it would from a listener of its own. */

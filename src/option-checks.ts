@@ -63,9 +63,9 @@ function isSignal(value: unknown): boolean {
   try {
     return (
       isObject(value) &&
-      "aborted" in value &&
-      "addEventListener" in value &&
-      typeof value.addEventListener === "function"
+      typeof Reflect.get(value, "aborted") === "boolean" &&
+      typeof Reflect.get(value, "addEventListener") === "function" &&
+      typeof Reflect.get(value, "removeEventListener") === "function"
     );
   } catch {
     // A proxy that throws is none.

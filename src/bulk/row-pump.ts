@@ -1,5 +1,5 @@
 import { AbortError, isAudienceError } from "../errors.ts";
-import { onAbort } from "../on-abort.ts";
+import { onAbort, reasonOf } from "../on-abort.ts";
 import { closedError } from "../transport/session.ts";
 import type { OpenCheckpoint } from "./checkpoint.ts";
 import { openCheckpoint } from "./open-checkpoint.ts";
@@ -216,5 +216,5 @@ export class RowPump<Row, Value> {
 }
 
 function abortError(signal: AbortSignal): AbortError {
-  return new AbortError({ message: "The run was aborted.", outcome: "unknown", cause: signal.reason });
+  return new AbortError({ message: "The run was aborted.", outcome: "unknown", cause: reasonOf(signal) });
 }

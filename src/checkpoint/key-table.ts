@@ -84,6 +84,7 @@ export class KeyTable {
 export type KeyHash = readonly [a: number, b: number, c: number];
 
 export function hashKey(key: string): KeyHash {
+  if (typeof key !== "string") throw new TypeError("The key of a row on record must be a text.");
   const digest = createHash("sha256").update(key).digest();
   return [digest.readUInt32BE(0), digest.readUInt32BE(4), digest.readUInt32BE(8)];
 }

@@ -14,8 +14,10 @@ export function stateOf(coded: TableState): RecordedState | undefined {
 }
 
 export function codeOf(state: RecordedState | undefined): TableState {
-  // True: `states` holds each RecordedState, and undefined.
-  return states.indexOf(state) as TableState;
+  const coded = states.indexOf(state);
+  if (coded < 0) throw new TypeError('A row is on record as "succeeded", as "in-doubt", or not at all.');
+  // True: that is where each stands.
+  return coded as TableState;
 }
 
 export function writeLine(hash: KeyHash, state: TableState): string {

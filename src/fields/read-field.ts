@@ -4,7 +4,7 @@ import { jsonValue } from "./json-value.ts";
 import { findHoles } from "./list.ts";
 import { lossyKind } from "./lossy-kind.ts";
 import { describeNameGiven, describeUnknownKey, isLeftOut } from "./unknown-key.ts";
-import { findUnreadable, unreadableRule } from "./unreadable.ts";
+import { findUnreadable, unreadable } from "./unreadable.ts";
 import { isRecord } from "../is-object.ts";
 
 /**
@@ -144,10 +144,6 @@ function tryToRead(payload: Payload, shape: Shape, read: () => void): void {
   try {
     read();
   } catch {
-    const issue = findUnreadable(input, Object.keys(shape));
-    // What throws but once is unreadable all the same.
-    payload.issues.push(
-      issue ?? { code: "custom", input: undefined, message: unreadableRule, continue: false },
-    );
+    payload.issues.push(findUnreadable(input, Object.keys(shape)) ?? unreadable());
   }
 }

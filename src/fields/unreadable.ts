@@ -21,10 +21,15 @@ export function findUnreadable(input: unknown, names: readonly string[] = []): F
     for (at of names) readKey(input, at);
     return undefined;
   } catch {
-    const path = at === undefined ? [] : [isArray(input) ? Number(at) : at];
-    // `continue: false` keeps rules over several fields from reading it again.
-    return { code: "custom", input: undefined, path, message: unreadableRule, continue: false };
+    return unreadable(at === undefined ? [] : [isArray(input) ? Number(at) : at]);
   }
+}
+
+/** What throws but once is unreadable all the same. */
+export function unreadable(path?: (string | number)[]): FoundIssue {
+  // `continue: false` keeps rules over several fields from reading it again.
+  const issue = { code: "custom", input: undefined, message: unreadableRule, continue: false };
+  return path === undefined ? issue : { ...issue, path };
 }
 
 function readKey(input: object, key: string): void {

@@ -1,5 +1,5 @@
 import { AbortError, showCaller } from "../errors.ts";
-import { onAbort } from "../on-abort.ts";
+import { onAbort, reasonOf } from "../on-abort.ts";
 import { readOptions, rules } from "../option-checks.ts";
 import type { PageSource } from "./page-source.ts";
 import { takeStep, type Progress, type Step } from "./step.ts";
@@ -98,7 +98,14 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
   #load(): void {
     const controller = new AbortController();
     const { signal } = this.#source;
-    const unlink = isSignal(signal) ? onAbort(signal, () => controller.abort(signal.reason)) : () => {};
+    let unlink = () => {};
+    try {
+      if (isSignal(signal)) unlink = onAbort(signal, () => controller.abort(reasonOf(signal)));
+    } catch (error) {
+      this.#fail(error);
+      this.#handOver();
+      return;
+    }
     const settle = (take: () => void) => {
       unlink();
       // Given up meanwhile: nobody waits for this page, or for how it failed.
@@ -156,7 +163,7 @@ interface Asked<T> {
 
 /** Between two pages: reading changes nothing, so what the service did is nothing. */
 export function abortedBy(signal: AbortSignal): AbortError {
-  return new AbortError({ outcome: "not-applied", cause: signal.reason });
+  return new AbortError({ outcome: "not-applied", cause: reasonOf(signal) });
 }
 
 /** Judged here, as they steer the reading before a call has seen them. */

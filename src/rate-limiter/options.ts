@@ -2,7 +2,8 @@ import type { RateLimitWindow } from "../errors.ts";
 import { DOCUMENTED_WINDOWS } from "../limits.ts";
 import { checkOption, readGuarded, readOptions, rules, type OptionRule } from "../option-checks.ts";
 import { readSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
-import type { RateLimitStore } from "./store.ts";
+import type { Places } from "./places.ts";
+import type { RateLimitStore, StoreUser } from "./store.ts";
 import { hearOut } from "../hear-out.ts";
 
 /** Options of a `RateLimiter`; each may be left out. */
@@ -56,6 +57,16 @@ export function readLimiterOptions(options: unknown): RateLimiterSettings {
       snapshot: snapshot === undefined ? undefined : readSnapshot(snapshot),
       clock: given.clock ?? (() => performance.now()),
     };
+  });
+}
+
+/** The places of a store. What only looks like one gives none, and is refused as any other option is. */
+export function openStore(store: RateLimitStore, user: StoreUser): Places {
+  return readGuarded("store", () => {
+    const places: Places = store.open(user);
+    const isPlaces = rules.object.holds(places) && rules.function.holds(places.take);
+    checkOption("store", isPlaces ? store : undefined, allowed.store);
+    return places;
   });
 }
 

@@ -4,7 +4,12 @@ import { checkOption, rules } from "../option-checks.ts";
 import { Alarm } from "./alarm.ts";
 import { LocalPlaces } from "./local-places.ts";
 import { monotonic } from "./monotonic.ts";
-import { readLimiterOptions, type RateLimiterOptions, type RateLimiterSettings } from "./options.ts";
+import {
+  openStore,
+  readLimiterOptions,
+  type RateLimiterOptions,
+  type RateLimiterSettings,
+} from "./options.ts";
 import type { Place } from "./place.ts";
 import type { Places, WindowUsage } from "./places.ts";
 import { SlowDown } from "./slow-down.ts";
@@ -85,7 +90,7 @@ export class RateLimiter {
     this.#clock = clock;
     this.#slowDown = slowDown;
     this.#places = store
-      ? store.open({ ...shared, windows, restored: entries })
+      ? openStore(store, { ...shared, windows, restored: entries })
       : new LocalPlaces({ ...shared, windows: new Windows(windows, answeredAt) });
   }
 

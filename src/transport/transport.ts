@@ -10,7 +10,7 @@ import {
   showCaller,
   TimeoutError,
 } from "../errors.ts";
-import { onAbort } from "../on-abort.ts";
+import { onAbort, reasonOf } from "../on-abort.ts";
 import { apiPromise, type ApiPromise, type CallResult } from "./api-promise.ts";
 import { attempt } from "./attempt.ts";
 import { buildRequest } from "./build-request.ts";
@@ -176,7 +176,7 @@ function givenIdentifier<Body>({ identifierOf }: Endpoint<Body, unknown>, { body
 }
 
 function abortError(signal: AbortSignal): AbortError {
-  return new AbortError({ outcome: "not-sent", cause: signal.reason });
+  return new AbortError({ outcome: "not-sent", cause: reasonOf(signal) });
 }
 
 function deadlineError(deadlineMs: number, failure?: AudienceError): TimeoutError {

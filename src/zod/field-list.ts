@@ -4,7 +4,7 @@ import * as core from "zod/v4/core";
 
 import type { FoundIssue } from "../fields/field.ts";
 import { findHoles } from "../fields/list.ts";
-import { findUnreadable, unreadableRule } from "../fields/unreadable.ts";
+import { findUnreadable, unreadable } from "../fields/unreadable.ts";
 import { show, type Shown } from "./field-leaf.ts";
 
 // An assertion signature has to be written down to be called; the assertion itself is not needed here.
@@ -28,7 +28,7 @@ export const FieldList = core.$constructor<z.ZodArray, Shown<z.core.$ZodArrayDef
         if (issue === undefined) return parse(payload, context);
       } catch {
         // What throws but once is the input's doing too: nobody can add a check of an item.
-        issue = findUnreadable(input) ?? { code: "custom", input: undefined, message: unreadableRule };
+        issue = findUnreadable(input) ?? unreadable();
       }
       // True: an issue of ours is one of zod's.
       payload.issues.push(issue as z.core.$ZodRawIssue);

@@ -6,12 +6,15 @@ import type { FoundIssue, UnknownKeyHint } from "../fields/field.ts";
 import { refuseHiddenKeys } from "../fields/hidden-keys.ts";
 import { lossyKind } from "../fields/lossy-kind.ts";
 import { describeNameGiven, describeUnknownKey, isLeftOut } from "../fields/unknown-key.ts";
-import { findUnreadable } from "../fields/unreadable.ts";
+import { findUnreadable, unreadable } from "../fields/unreadable.ts";
 import { show, type Shown } from "./field-leaf.ts";
-import { isRecord } from "../is-object.ts";
+import { hearOut } from "../hear-out.ts";
+import { isObject, isRecord } from "../is-object.ts";
 
 interface FieldObjectDef extends Shown<z.core.$ZodObjectDef> {
   readonly hint?: UnknownKeyHint | undefined;
+  /** Of an answer: whatever else it is, or holds, is kept. */
+  readonly isKept?: boolean | undefined;
 }
 
 // An assertion signature has to be written down to be called; the assertion itself is not needed here.
@@ -31,7 +34,7 @@ export const FieldObject = core.$constructor<z.ZodObject, FieldObjectDef>(
     const parse = schema._zod.parse;
     const read: typeof parse = (payload, context) => {
       const input: unknown = payload.value;
-      if (!isRecord(input)) return parse(payload, context);
+      if (def.isKept || !isRecord(input)) return parse(payload, context);
       const kind = lossyKind(input);
       if (kind !== undefined) {
         const message = `must be a plain object, not ${kind}`;
@@ -48,15 +51,35 @@ export const FieldObject = core.$constructor<z.ZodObject, FieldObjectDef>(
       try {
         return read(payload, context);
       } catch (error) {
-        const issue = findUnreadable(input, Object.keys(def.shape));
+        const names = Object.keys(def.shape);
+        const issue = findUnreadable(input, names);
+        const again = (copy: object) => read({ value: copy, issues: [] }, context);
         // Not the input's doing: an error thrown by a check that somebody added.
-        if (issue === undefined) throw error;
-        ours(payload.issues).push(issue);
+        if (issue === undefined && (!isObject(input) || throwsAgain(input, names, again))) throw error;
+        ours(payload.issues).push(issue ?? unreadable());
         return payload;
       }
     };
   },
 );
+
+/** Whether it is a check that throws, and not a getter that did: what is read here is a copy, which has none. */
+function throwsAgain(input: object, names: readonly string[], read: (copy: object) => unknown): boolean {
+  const copy = Object.create(null) as Record<string, unknown>;
+  try {
+    for (const key in input) copy[key] = Reflect.get(input, key);
+    // Of a class its getters, which are not enumerable.
+    for (const name of names) if (name in input) copy[name] = Reflect.get(input, name);
+  } catch {
+    return false;
+  }
+  try {
+    hearOut(read(copy));
+    return false;
+  } catch {
+    return true;
+  }
+}
 
 /** What zod has found, one issue for each unknown key, and what it has passed over. */
 function review(payload: z.core.ParsePayload, input: object, def: FieldObjectDef): z.core.ParsePayload {

@@ -83,7 +83,7 @@ function object(field: ObjectDefinition, common: Shown<{ error: z.core.$ZodError
   const shape = Object.fromEntries(Object.entries(field.shape).map(([name, part]) => [name, schemaOf(part)]));
   const def = { type: "object", shape, ...common } as const;
   if (field.others === "kept")
-    return new z.ZodObject({ ...def, catchall: new z.ZodUnknown({ type: "unknown" }) });
+    return new FieldObject({ ...def, catchall: new z.ZodUnknown({ type: "unknown" }), isKept: true });
   const catchall = field.others === "refused" ? new z.ZodNever({ type: "never" }) : schemaOf(jsonValue());
   return new FieldObject({ ...def, catchall, hint: field.hint });
 }

@@ -21,7 +21,10 @@ export function build(recipe: Recipe, watch: Watch, right: readonly unknown[] = 
     case "proxy":
       return proxyOf(of(recipe.of), recipe.trap, watch);
     case "getter":
-      return Object.defineProperty({}, recipe.name, { enumerable: true, get: hostile });
+      return Object.defineProperty({}, recipe.name, {
+        enumerable: true,
+        get: recipe.throws === "always" ? hostile : throwingOnce(),
+      });
     case "deep":
       return deep(recipe.levels);
     case "wide":
@@ -45,6 +48,15 @@ export const hostileWords = "thrown by the input";
 const hostile = (): never => {
   throw new Error(hostileWords);
 };
+
+function throwingOnce(): () => string {
+  let isFirst = true;
+  return () => {
+    if (!isFirst) return "x";
+    isFirst = false;
+    return hostile();
+  };
+}
 
 /** Not by assignment, which would take `__proto__` for the prototype. */
 function withOwn(entries: readonly (readonly [string, unknown])[]): object {

@@ -65,6 +65,21 @@ it("Whatever is given to toArray, it gives items or an error of ours", async () 
   await tryDoor({ act, right: [[{ max: 1 }]] }, 60);
 });
 
+it("Whatever is given to then, catch and finally of a list changes nothing", async () => {
+  const list = v1.customers.list();
+  const act = async (first: unknown, second: unknown) => {
+    const ends = [
+      list.then(first as () => void, second as () => void),
+      list.catch(first as () => void),
+      list.finally(second as () => void),
+    ];
+    // What a callback of the caller's throws is the caller's.
+    for (const { status } of await Promise.allSettled(ends)) expect(status).toBeTypeOf("string");
+    expect((await list).items).toHaveLength(1);
+  };
+  await tryDoor({ act, takes: 2 }, 60);
+});
+
 it("Whatever is given to withResponse(), then and catch of a call changes nothing", async () => {
   const act = (first: unknown, second: unknown) => {
     const call = v1.customers.get("contact-1");

@@ -9,7 +9,7 @@ export type Recipe =
   | { make: "odd"; of: OddName }
   | { make: "text"; of: string; times: number }
   | { make: "proxy"; trap: TrapName; of: Recipe }
-  | { make: "getter"; name: string }
+  | { make: "getter"; name: string; throws: "always" | "once" }
   | { make: "deep"; levels: number }
   | { make: "wide"; levels: number }
   | { make: "holes"; length: number }
@@ -134,7 +134,11 @@ const leaf: fc.Arbitrary<Recipe> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.record({ make: fc.constant("getter" as const), name: fc.constantFrom(...names) }),
+    arbitrary: fc.record({
+      make: fc.constant("getter" as const),
+      name: fc.constantFrom(...names),
+      throws: fc.constantFrom("always" as const, "once" as const),
+    }),
   },
   {
     weight: 1,

@@ -5,21 +5,30 @@ import { rightEvent, rightIdentifier, rightQuery, rightV1Contact, rightV2Contact
 import { tryDoor } from "./trial.ts";
 
 /** Of each kind of input one that is accepted. */
-const right = [rightV1Contact, rightEvent, rightV2Contact, rightIdentifier, rightQuery];
+const right = [
+  rightV1Contact,
+  rightEvent,
+  rightV2Contact,
+  rightIdentifier,
+  rightQuery,
+  { data: { id: "contact-1", attributes: { email: "ada@example.com" } }, links: { self: "x" } },
+  { message: "m", contact: { email: "ada@example.com", contactUUID: "contact-1", action: "created" } },
+  { success: true, data: { lists: [{ uuid: "list-1", name: "n" }], current_page: 1, total_pages: 1 } },
+];
 
-/** Made for what JSON.parse gives, which has no getters and no traps: what the service answers is tried elsewhere. */
+/** Made for what JSON gives: what they keep unseen need not be JSON. */
 const ofAnswers = ["v1ProfileSchema", "v1AddContactResultSchema", "v2ListPageSchema"];
 
 const schemas = Object.entries<unknown>(entry).flatMap(([name, value]): [string, z.ZodType][] =>
-  value instanceof z.ZodType && !ofAnswers.includes(name) ? [[name, value]] : [],
+  value instanceof z.ZodType ? [[name, value]] : [],
 );
 
 describe("Whatever is given to a schema, its safeParse gives a result", () => {
-  it.each(schemas)("%s", async (_, schema) => {
+  it.each(schemas)("%s", async (name, schema) => {
     const act = (value: unknown) => {
       const { success, data } = schema.safeParse(value);
       // What is judged right can be sent.
-      if (success) JSON.stringify(data);
+      if (success && !ofAnswers.includes(name)) JSON.stringify(data);
     };
     await tryDoor({ act, right: [right] }, 100);
   });

@@ -46,6 +46,18 @@ describe("the options of a limiter", () => {
     ["maxQueued", { maxQueued: 1.5 }],
     ["store", { store: {} }],
     ["store", { store: "redis://" }],
+    ["store", { store: { open: () => undefined } }],
+    ["store", { store: { open: () => ({ free: () => 1 }) } }],
+    [
+      "store",
+      {
+        store: {
+          open: () => {
+            throw new Error("hands off");
+          },
+        },
+      },
+    ],
     ["clock", { clock: 5 }],
     ["clock", { clock: () => new Date() }],
   ])("are refused where wrong, naming `%s` (%j)", (name, options) => {

@@ -111,6 +111,11 @@ const channelPairs = [
   ["phone", "email"],
 ] as const;
 
+/** Of a value as it came, where something else is wrong with it: one that throws when it is read has its issue already. */
 function read(value: unknown, key: string): unknown {
-  return isObject(value) ? Reflect.get(value, key) : undefined;
+  try {
+    return isObject(value) ? Reflect.get(value, key) : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileCheckpoint, type RecordedState } from "audience-sdk/checkpoint";
+import { expect, it, onTestFinished } from "vitest";
+import { tryDoor } from "./trial.ts";
+
+it("Whatever is given to fileCheckpoint, it makes a checkpoint or throws a TypeError, and touches no file", async () => {
+  await tryDoor(
+    { act: (path) => fileCheckpoint(path as string), right: [["a.ckpt"]], promised: "a TypeError" },
+    500,
+  );
+});
+
+it("Whatever is given to an open checkpoint, it is on record or a TypeError is thrown, and the file stays whole", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "audience-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "rows.ckpt");
+  const open = await fileCheckpoint(path).open();
+  const act = async (key: unknown, state: unknown) => {
+    const before = statSync(path).size;
+    try {
+      await open.record(key as string, state as RecordedState);
+      expect(await open.stateOf(key as string)).toBe(state);
+    } catch (error) {
+      expect(statSync(path).size).toBe(before);
+      await open.stateOf(key as string);
+      throw error;
+    }
+  };
+  const right = [["row", "an other row"], ["succeeded"]];
+  await tryDoor({ act, takes: 2, right, promised: "a TypeError" }, 300);
+  await tryDoor({ act: (key) => act(key, "succeeded"), right: [["row"]], promised: "a TypeError" }, 300);
+
+  await open.close();
+  const again = await fileCheckpoint(path).open();
+  expect(await again.stateOf("a row that nobody named")).toBeUndefined();
+  await again.close();
+});

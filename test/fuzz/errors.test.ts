@@ -1,0 +1,68 @@
+import * as entry from "audience-sdk";
+import { describe, expect, it } from "vitest";
+import { hostileWords } from "./build.ts";
+import { tryDoor } from "./trial.ts";
+
+const { AudienceError } = entry;
+const details = {
+  message: "m",
+  outcome: "unknown",
+  status: 404,
+  headers: new Headers({ "x-a": "1" }),
+  body: { error: "no" },
+  retryAfterMs: 5,
+  reason: "reset",
+  timeoutMs: 5,
+  location: "/x",
+  waitMs: 5,
+  retryAt: new Date(0),
+  window: { limit: 1, intervalMs: 1 },
+  cause: new Error("c"),
+};
+const issues = [{ path: ["email", 0], code: "custom", message: "m" }];
+
+const makers = [
+  entry.AbortError,
+  entry.ApiError,
+  entry.AudienceError,
+  entry.AuthenticationError,
+  entry.BadRequestError,
+  entry.ConfigurationError,
+  entry.ConnectionError,
+  entry.NotFoundError,
+  entry.PermissionError,
+  entry.RateLimitError,
+  entry.RateLimitWaitError,
+  entry.RedirectError,
+  entry.ServerError,
+  entry.TimeoutError,
+  entry.UnexpectedResponseError,
+  entry.ValidationError,
+];
+
+/** Who makes an error of ours gives what its types say; what is wrong with anything else is said by the language, or the value. */
+function isTheirs(error: unknown): boolean {
+  return (
+    error instanceof TypeError ||
+    error instanceof RangeError ||
+    (error instanceof Error && error.message === hostileWords)
+  );
+}
+
+describe("Whatever an error is made of, it is one of ours and of its class, or is not made", () => {
+  it.each(makers.map((maker) => [maker.name, maker] as const))("%s", async (_, maker) => {
+    const act = (...given: unknown[]) => {
+      let error: unknown;
+      try {
+        error = Reflect.construct(maker, given);
+      } catch (thrown) {
+        if (!isTheirs(thrown)) throw thrown;
+        return;
+      }
+      expect(entry.isAudienceError(error)).toBe(true);
+      expect(error).toBeInstanceOf(maker);
+      expect(error).toBeInstanceOf(AudienceError);
+    };
+    await tryDoor({ act, takes: 3, right: [[details, issues, "m"], ["unknown"], [details]] }, 60);
+  });
+});

@@ -1,0 +1,42 @@
+import { join } from "node:path";
+import ts from "typescript";
+import { entrySources } from "./entry-sources.ts";
+import { publicDoors } from "./public-doors.ts";
+import { repository, sourceFiles } from "./source-files.ts";
+
+/** The tests that go through doors with hostile values. */
+const fuzzTests = [...sourceFiles("test/fuzz").keys()]
+  .filter((path) => path.endsWith(".test.ts"))
+  .map((path) => join(repository, path));
+
+/** All entries and the tests that try them, as the compiler reads them: so it is known which function a test means. */
+export function readFuzz(): ts.Program {
+  const { config } = ts.readConfigFile(join(repository, "tsconfig.json"), ts.sys.readFile);
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, repository);
+  return ts.createProgram([...Object.values(entrySources), ...fuzzTests], options);
+}
+
+/** The public functions that none of these tests names. */
+export function untriedDoors(program: ts.Program, tests: readonly string[] = fuzzTests): string[] {
+  const named = new Set(tests.flatMap((path) => namedIn(program, path)));
+  return [...publicDoors(program)].flatMap(([name, declaration]) => (named.has(declaration) ? [] : [name]));
+}
+
+/** What a file names where it is run. To import it, or to speak of its type, is not to try it. */
+function namedIn(program: ts.Program, path: string): ts.Declaration[] {
+  const checker = program.getTypeChecker();
+  const file = program.getSourceFile(path);
+  if (file === undefined) throw new Error(`${path} is not read.`);
+  const found: ts.Declaration[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) || ts.isTypeNode(node)) return;
+    if (ts.isIdentifier(node)) {
+      const symbol = checker.getSymbolAtLocation(node);
+      const meant = symbol && symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+      found.push(...(meant?.declarations ?? []));
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}

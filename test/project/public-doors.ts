@@ -1,0 +1,89 @@
+import { join } from "node:path";
+import ts from "typescript";
+import { entrySources, exportsOf } from "./entry-sources.ts";
+import { publicSurface } from "./public-surface.ts";
+import { repository } from "./source-files.ts";
+
+/** Where each function is declared that takes something of a user's, by its name: `V1Customers.upsert`, `new ApiError`. */
+export type Doors = ReadonlyMap<string, ts.Declaration>;
+
+/**
+ * Every function, constructor and method that a user reaches from what the entries export, by way of what these give, and
+ * that takes something. What a user writes (a hook, a checkpoint of one's own) is none: there it is we who call.
+ */
+export function publicDoors(program: ts.Program): Doors {
+  const finder = new DoorFinder(program.getTypeChecker());
+  for (const [entry, source] of Object.entries(entrySources)) {
+    const names = publicSurface[entry]?.values ?? [];
+    for (const [name, symbol] of exportsOf(program, source)) if (names.includes(name)) finder.enter(symbol);
+  }
+  return finder.doors;
+}
+
+class DoorFinder {
+  readonly #checker: ts.TypeChecker;
+  readonly #walked = new Set<ts.Type>();
+  readonly #functions = new Set<ts.Declaration>();
+  readonly doors = new Map<string, ts.Declaration>();
+
+  constructor(checker: ts.TypeChecker) {
+    this.#checker = checker;
+  }
+
+  enter(symbol: ts.Symbol): void {
+    const [declaration] = symbol.declarations ?? [];
+    if (!isOurs(declaration)) return;
+    const type = this.#checker.getTypeOfSymbol(symbol);
+    for (const { declaration: made, parameters } of type.getConstructSignatures()) {
+      if (parameters.length > 0 && isOurs(made)) this.doors.set(`new ${symbol.name}`, declaration);
+    }
+    for (const made of type.getConstructSignatures()) this.#walk(made.getReturnType());
+    this.#call(symbol.name, declaration, type);
+    this.#walk(type);
+  }
+
+  /** The same function under a second name (`mock.clientOptions.fetch`) is no second door. */
+  #call(name: string, declaration: ts.Declaration, type: ts.Type): void {
+    for (const signature of type.getCallSignatures()) {
+      const { declaration: called, parameters } = signature;
+      this.#walk(signature.getReturnType());
+      if (parameters.length === 0 || !isOurs(called) || this.#functions.has(called)) continue;
+      this.#functions.add(called);
+      this.doors.set(name, declaration);
+    }
+  }
+
+  /** What is in the user's hands: its methods, what these give, and what else it holds. */
+  #walk(type: ts.Type): void {
+    if (this.#walked.has(type)) return;
+    this.#walked.add(type);
+    if (type.isUnionOrIntersection()) for (const part of type.types) this.#walk(part);
+    // Of a Promise its value, of an iterable its items.
+    if (isReference(type)) for (const part of this.#checker.getTypeArguments(type)) this.#walk(part);
+    for (const property of this.#checker.getPropertiesOfType(type)) {
+      const [declaration] = property.declarations ?? [];
+      if (!isOurs(declaration)) continue;
+      const held = this.#checker.getNonNullableType(this.#checker.getTypeOfSymbol(property));
+      this.#call(`${type.aliasSymbol?.name ?? type.symbol?.name}.${property.name}`, declaration, held);
+      this.#walk(held);
+    }
+  }
+}
+
+function isReference(type: ts.Type): type is ts.TypeReference {
+  return "target" in type;
+}
+
+const sources = join(repository, "src").replaceAll("\\", "/");
+const hidden = ts.ModifierFlags.Private | ts.ModifierFlags.Protected;
+
+/** Not the language's or a dependency's, and open to users. */
+function isOurs<D extends ts.Declaration>(declaration: D | undefined): declaration is D {
+  if (declaration === undefined || !declaration.getSourceFile().fileName.startsWith(sources)) return false;
+  const name = ts.getNameOfDeclaration(declaration);
+  return (
+    !(name && ts.isPrivateIdentifier(name)) &&
+    (ts.getCombinedModifierFlags(declaration) & hidden) === 0 &&
+    !ts.getJSDocTags(declaration).some(({ tagName }) => tagName.text === "internal")
+  );
+}
