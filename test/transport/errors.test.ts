@@ -433,24 +433,6 @@ describe("An answer's size", () => {
       request: { attempts: 1 },
     });
   });
-
-  it("cannot blow up the process: a compression bomb is read no further than the limit", async () => {
-    // 400 MB of zeros in 400 kB.
-    const bomb = gzipSync(Buffer.alloc(400 * 1024 * 1024), { level: 9 });
-    const { options } = await serve((outgoing) => {
-      outgoing.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" }).end(bomb);
-    });
-    const audience = new AudienceClient(options);
-    const before = process.memoryUsage().rss;
-    let highest = before;
-    const watch = setInterval(() => (highest = Math.max(highest, process.memoryUsage().rss)), 5);
-
-    const error = await failureOf(audience.v1.customers.get("c-1"));
-    clearInterval(watch);
-
-    expect(error).toBeInstanceOf(UnexpectedResponseError);
-    expect(highest - before).toBeLessThan(150 * 1024 * 1024);
-  });
 });
 
 describe("A connection that fails", () => {

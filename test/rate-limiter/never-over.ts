@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
+import { refusedByFixed, refusedBySliding, refusedByTokenBucket } from "./server-count.ts";
+import { bestLastAnswer, idealMs, type Load, meanRoundTripMs, randomFrom, simulate } from "./simulation.ts";
+
+const seeds = Array.from({ length: 20 }, (_, index) => index + 1);
+const delays = [
+  [5, 300],
+  [5, 3_000],
+] as const;
+const spreads = ["short", "even"] as const;
+
+/** What servers of three kinds refuse of what arrived; the fixed windows once at each of five random phases. */
+function refusals(arrivals: number[], seed: number): number {
+  const random = randomFrom(seed + 1_000);
+  let refused =
+    refusedBySliding(arrivals, DOCUMENTED_WINDOWS) + refusedByTokenBucket(arrivals, DOCUMENTED_WINDOWS);
+  for (let round = 0; round < 5; round += 1) {
+    refused += refusedByFixed(arrivals, DOCUMENTED_WINDOWS, [random(), random(), random()]);
+  }
+  return refused;
+}
+
+const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** Loads of so many calls, in networks of several kinds: what arrives, and how soon it is done. */
+export function neverOver(numbers: readonly number[]): void {
+  describe.each(delays)("with delays of %i to %i ms each way", (...delayMs) => {
+    describe.each(spreads)("most of them %s", (spread) => {
+      it.each(numbers)("%i calls at once never pass a window, and waste no time", async (calls) => {
+        const ofIdeal: number[] = [];
+        for (const seed of seeds) {
+          const load: Load = { seed, askedAt: Array<number>(calls).fill(0), delayMs, spread };
+          const { arrivals, lastAnswerAt } = await simulate(load);
+          expect(refusals(arrivals, seed)).toBe(0);
+          expect(lastAnswerAt / bestLastAnswer(load)).toBeLessThan(1.005);
+          ofIdeal.push(lastAnswerAt / (idealMs(calls) + meanRoundTripMs(load)));
+        }
+        // In a network whose delays are mostly short; evenly spread ones leave even the best limiter above this.
+        if (delayMs[1] > 300 || spread !== "short" || calls < 50) return;
+        expect(mean(ofIdeal)).toBeLessThan(calls < 500 ? 1.3 : 1.02);
+      });
+    });
+  });
+}
+
+/** Loads that come where one window ends and the next begins. */
+export function neverOverAtEdges(): void {
+  it.each(delays)("with delays of %i to %i ms each way", async (...delayMs) => {
+    for (const seed of seeds) {
+      const random = randomFrom(seed);
+      const groups: [at: number, calls: number][] = [
+        [950, 10],
+        [1_000, 10],
+        [59_500, 60],
+        [60_010, 100],
+        [3_590_000, 700],
+        [3_600_001, 300],
+      ];
+      const askedAt = groups.flatMap(([at, calls]) =>
+        Array.from({ length: calls }, () => at + 60 * random()),
+      );
+      const load: Load = { seed, askedAt, delayMs };
+      const { arrivals, lastAnswerAt } = await simulate(load);
+      expect(refusals(arrivals, seed)).toBe(0);
+      expect(lastAnswerAt / bestLastAnswer(load)).toBeLessThan(1.005);
+    }
+  });
+}
