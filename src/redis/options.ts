@@ -70,7 +70,7 @@ function entriesOf(options: object): [string, unknown][] {
 }
 
 function isNumber(value: unknown): value is number {
-  return typeof value === "number" && Number.isFinite(value);
+  return Number.isFinite(value);
 }
 
 function refuse(what: string, rule: string): never {

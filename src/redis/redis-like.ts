@@ -39,15 +39,15 @@ export function scriptRunner(client: RedisLike): ScriptRunner {
 
 /** Whether a value has the methods of either package. */
 export function isRedisLike(client: unknown): client is RedisLike {
-  if (typeof client !== "object" || client === null || !hasMethod(client, "eval")) return false;
-  return hasMethod(client, "evalSha") || hasMethod(client, "evalsha");
+  return hasMethod(client, "eval") && (hasMethod(client, "evalSha") || hasMethod(client, "evalsha"));
 }
 
-function hasMethod(client: object, name: string): boolean {
+function hasMethod(client: unknown, name: string): boolean {
   try {
-    return name in client && typeof Reflect.get(client, name) === "function";
+    // Throws where it is no object.
+    return typeof Reflect.get(client as object, name) === "function";
   } catch {
-    // A proxy that throws is no client.
+    // Nor is a proxy that throws a client.
     return false;
   }
 }

@@ -5,9 +5,9 @@ const longest = 200;
  * before its host, the arguments of a command, and whatever comes after AUTH.
  */
 export function refusalOf(error: unknown): string {
-  const [line = ""] = readWords(error).split("\n", 1);
-  const shown = line
-    .replace(/([a-z][\w+.-]*:\/\/)\S*@/gi, "$1")
+  const shown = readWords(error)
+    .replace(/\n.*/s, "")
+    .replace(/:\/\/\S*@/g, "://")
     .replace(/,? with args beginning with.*/i, "")
     .replace(/\b(auth)\b.*/i, "$1 …");
   return shown.length > longest ? `${shown.slice(0, longest)}…` : shown;

@@ -63,7 +63,7 @@ async function attempt<T>(call: () => Promise<T>): Promise<T> {
   return call();
 }
 
-function inTime<T>(answering: Promise<T>, onLate?: (answer: T) => void): Promise<T> {
+function inTime<T>(answering: Promise<T>, onLate: (answer: T) => void = () => {}): Promise<T> {
   return new Promise((resolve, reject) => {
     let isLate = false;
     const callOff = inBackground(answersWithinMs, () => {
@@ -73,7 +73,7 @@ function inTime<T>(answering: Promise<T>, onLate?: (answer: T) => void): Promise
     answering.then(
       (answer) => {
         callOff();
-        if (isLate) onLate?.(answer);
+        if (isLate) onLate(answer);
         else resolve(answer);
       },
       (error: unknown) => {
@@ -85,5 +85,5 @@ function inTime<T>(answering: Promise<T>, onLate?: (answer: T) => void): Promise
 }
 
 function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0;
+  return Number.isFinite(value) && Number(value) >= 0;
 }

@@ -105,7 +105,7 @@ export class SharedPlaces implements Places {
     this.#beat();
     if (this.#away) return;
     const isPaused = this.#slowDown.pausedMs(now) > 0;
-    if (this.#reports.isBehind && calls > 0) this.#reports.send();
+    if (this.#reports.isBehind) this.#reports.send();
     else this.#grants.want(isPaused ? 0 : calls, now);
   }
 
@@ -211,7 +211,7 @@ export class SharedPlaces implements Places {
       const inForce = shrinks ? Math.max(1, Math.floor(limit * state.share)) : limit;
       return state.used[index]! < inForce;
     });
-    if (isFree && state.pausedMs === 0) this.#grants.askSooner(this.#clock());
+    if (isFree) this.#grants.askSooner(this.#clock());
     this.#hear(state);
   }
 

@@ -99,15 +99,14 @@ export class StoreReports {
   async #tell({ isReturning, onBack }: { isReturning: boolean; onBack?: () => void }): Promise<void> {
     const { link, own, clock, base, onAnswer, onFailure } = this.#options;
     const now = clock();
-    const tellsAll = this.#mustTellAll;
     const notes = [...this.#notes.values()];
     const succeeded = this.#succeeded;
     const refusedUntil = this.#refusedUntil;
+    const places = new Map(this.#mustTellAll ? own.stand(now).map((place) => [place.id, place]) : []);
     this.#mustTellAll = false;
     this.#refusedUntil = -Infinity;
-    const places = new Map(tellsAll ? own.stand(now).map((place) => [place.id, place]) : []);
     for (const { notedAt, ...place } of notes) {
-      if (!places.has(place.id)) places.set(place.id, { ...place, agoMs: place.agoMs + now - notedAt });
+      places.set(place.id, { ...place, agoMs: place.agoMs + now - notedAt });
     }
     const refusal = refusedUntil > now ? { refusedForMs: refusedUntil - now } : {};
     let state: StoreState;
@@ -115,9 +114,8 @@ export class StoreReports {
       const report = { ...base(), places: [...places.values()], succeeded, ...refusal, isReturning };
       state = await link.report(report);
     } catch (reason) {
-      // The policy of the store holds from here on; what could not be told is told when it is back.
+      // The policy of the store holds from here on; when it is back it is told everything.
       this.#isUnderWay = false;
-      this.#mustTellAll ||= tellsAll;
       this.noteRefusal(refusedUntil);
       onFailure(reason);
       return;

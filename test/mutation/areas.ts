@@ -42,7 +42,7 @@ export const areas: readonly Area[] = [
   {
     name: "redis",
     sources: ["redis"],
-    tests: ["redis/{options,refusal,store-rules,turns}"],
+    tests: ["redis/{options,refusal,script,store-rules,turns}"],
   },
   {
     name: "schemas",
@@ -52,7 +52,7 @@ export const areas: readonly Area[] = [
   {
     name: "store-places",
     sources: ["store-places"],
-    tests: ["store-places/{away-count,shared-store}", "regressions/store-*"],
+    tests: ["store-places/!(shared-never-over)", "regressions/store-*"],
   },
   {
     name: "rate-limiter",

@@ -18,21 +18,31 @@ describe("redisRateLimitStore", () => {
     expect(store).toMatchObject({ localShare: 1 / 4, leaseMs: 500 });
   });
 
+  it("takes the ends of what is allowed", () => {
+    const store = redisRateLimitStore(client, { localShare: 1, leaseMs: 1 });
+
+    expect(store).toMatchObject({ localShare: 1, leaseMs: 1 });
+  });
+
   it.each([
-    [{ key: "" }, "`key`"],
-    [{ key: "}x" }, "`key`"],
-    [{ key: 1 }, "`key`"],
-    [{ onUnavailable: "wait" }, "`onUnavailable`"],
-    [{ localShare: 0 }, "`localShare`"],
-    [{ localShare: 1.1 }, "`localShare`"],
-    [{ localShare: Number.NaN }, "`localShare`"],
-    [{ leaseMs: 0 }, "`leaseMs`"],
-    [{ leaseMs: Infinity }, "`leaseMs`"],
-    [{ leaseMS: 5 }, "`leaseMS`"],
-    [null, "the options"],
-  ])("refuses %j, naming what is wrong", (options, named) => {
+    [{ key: "" }, "`key` must be a text that is not empty and does not begin with a brace."],
+    [{ key: "}x" }, "`key` must be a text that is not empty and does not begin with a brace."],
+    [{ key: 1 }, "`key` must be a text that is not empty and does not begin with a brace."],
+    [{ onUnavailable: "wait" }, '`onUnavailable` must be "local" or "reject".'],
+    [{ localShare: 0 }, "`localShare` must be a number over 0, up to 1."],
+    [{ localShare: 1.1 }, "`localShare` must be a number over 0, up to 1."],
+    [{ localShare: Number.NaN }, "`localShare` must be a number over 0, up to 1."],
+    [{ localShare: "1" }, "`localShare` must be a number over 0, up to 1."],
+    [{ leaseMs: 0 }, "`leaseMs` must be a number of milliseconds from 1."],
+    [{ leaseMs: Infinity }, "`leaseMs` must be a number of milliseconds from 1."],
+    [{ leaseMS: 5 }, "`leaseMS` must be left out: there are key, onUnavailable, localShare, leaseMs."],
+    [null, "the options must be one object."],
+    ["key", "the options must be one object."],
+  ])("refuses %j, saying what it must be", (options, words) => {
     // On purpose what the types forbid.
-    expect(() => redisRateLimitStore(client, options as never)).toThrow(named);
+    expect(() => redisRateLimitStore(client, options as never)).toThrow(
+      new TypeError(`redisRateLimitStore: ${words}`),
+    );
   });
 
   it("refuses options that throw when they are read", () => {
@@ -46,10 +56,23 @@ describe("redisRateLimitStore", () => {
     );
   });
 
-  it.each([[undefined], [null], ["redis://localhost"], [{}], [{ eval: () => {} }], [{ evalsha: () => {} }]])(
-    "refuses %j as a client",
-    (value) => {
-      expect(() => redisRateLimitStore(value as never)).toThrow("a client of `ioredis` or of `redis`");
-    },
-  );
+  it.each([
+    [undefined],
+    [null],
+    ["redis://localhost"],
+    [{}],
+    [{ eval: () => {} }],
+    [{ evalsha: () => {} }],
+    [{ eval: () => {}, evalsha: "evalsha" }],
+  ])("refuses %j as a client", (value) => {
+    expect(() => redisRateLimitStore(value as never)).toThrow("a client of `ioredis` or of `redis`");
+  });
+
+  it("refuses a client that throws when it is read", () => {
+    const revoked = Proxy.revocable({}, {});
+    revoked.revoke();
+
+    // On purpose what the types forbid.
+    expect(() => redisRateLimitStore(revoked.proxy as never)).toThrow("a client of `ioredis` or of `redis`");
+  });
 });

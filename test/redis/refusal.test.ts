@@ -40,6 +40,16 @@ it.each([
     "at rediss://host:1/0.",
   ],
   [
+    "an address that the words begin with in the same way",
+    new Error("redis://:pass@host is no address; nor is https://user@host"),
+    "redis://host is no address; nor is https://host.",
+  ],
+  [
+    "a command without its arguments, also where no comma comes before",
+    new Error("ERR unknown command 'x' with args beginning with: 'pass'"),
+    "ERR unknown command 'x'.",
+  ],
+  [
     "a command without its arguments",
     new Error("ERR unknown command, with args beginning with: 'pass'"),
     "ERR unknown command.",

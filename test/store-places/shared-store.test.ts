@@ -304,20 +304,56 @@ describe.each(["refuses", "hangs", "loses answers"] as const)("a store that %s",
   });
 });
 
-describe("a store that answers nonsense", () => {
-  it("counts as away", async () => {
+describe("a store that answers", () => {
+  const sense = { granted: 1, waitMs: 0, epoch: "1", pausedMs: 0, share: 1, used: [1, 1, 1] };
+
+  /** How a call ends whose store answers this. */
+  async function ends(answer: object) {
     const { time, process, ended, call } = room();
-    const nonsense = async () => ({ granted: 99, waitMs: 0 }) as never; // on purpose not what a store answers
+    const answering = async () => answer as never; // on purpose not what a store answers
     const store = {
       onUnavailable: "reject",
       localShare: 1,
-      leaseMs: 1,
-      take: nonsense,
-      report: nonsense,
+      leaseMs: 10_000,
+      take: answering,
+      report: answering,
     } as const;
     const limiter = process({ store: sharePlaces(store) });
-    await time.run(() => call(limiter), 5_000);
-    expect(ended).toMatchObject([{ status: "failed", error: { code: "rate_limit_wait" } }]);
+    await time.run(() => call(limiter), 1_500);
+    return ended;
+  }
+
+  it("what makes sense is built on", async () => {
+    expect(await ends(sense)).toMatchObject([{ status: "answered" }]);
+    expect(await ends({ ...sense, share: 1 / 64 })).toMatchObject([{ status: "answered" }]);
+  });
+
+  it.each([
+    { granted: 2 },
+    { granted: -1 },
+    { granted: NaN },
+    { granted: "1" },
+    { granted: undefined },
+    { waitMs: -1 },
+    { waitMs: Infinity },
+    { waitMs: undefined },
+    { epoch: 1 },
+    { epoch: undefined },
+    { pausedMs: -1 },
+    { pausedMs: NaN },
+    { share: 0 },
+    { share: -1 },
+    { share: 1.5 },
+    { share: NaN },
+    { used: [1, 1] },
+    { used: [1, 1, 1, 1] },
+    { used: [1, 1, -1] },
+    { used: [1, 1, NaN] },
+    { used: "111" },
+    { used: undefined },
+  ])("what makes no sense counts as away (%o)", async (wrong) => {
+    const message = "Not sent. The store of the rate limit is away: an answer that makes no sense.";
+    expect(await ends({ ...sense, ...wrong })).toMatchObject([{ status: "failed", error: { message } }]);
   });
 });
 
@@ -334,6 +370,22 @@ describe("an answer of the store", () => {
       time.at(1_100, () => (delayMs = 1));
     }, 6_000);
     expect(granted).toEqual([1]);
+    expect(store.held).toBe(0);
+  });
+
+  it("that comes after the store was back, to a question of before, gives back what it grants", async () => {
+    let delayMs = 3_000;
+    const { time, store, process, call } = room({ delayMs: () => delayMs, onUnavailable: "reject" });
+    const limiter = process();
+    const held: number[] = [];
+    await time.run(() => {
+      // Turned away after a second: what the store grants two seconds later is nobody's.
+      call(limiter);
+      time.at(10, () => (delayMs = 1));
+      time.at(2_999, () => held.push(store.held));
+      time.at(3_001, () => held.push(store.held));
+    }, 3_500);
+    expect(held).toEqual([0, 1]);
     expect(store.held).toBe(0);
   });
 
