@@ -1,4 +1,5 @@
 import { ConfigurationError } from "../errors.ts";
+import { Breath } from "./breath.ts";
 import { readGuarded } from "../option-checks.ts";
 import { isObject } from "../is-object.ts";
 
@@ -13,6 +14,7 @@ export class RowSource<Row> {
   #iterator: Iterator<Row> | AsyncIterator<Row> | undefined;
   #isOver = false;
   #isReading = false;
+  readonly #breath = new Breath();
 
   constructor(rows: unknown) {
     const counts = readGuarded("The rows of bulk", () => {
@@ -34,6 +36,8 @@ export class RowSource<Row> {
   async next(): Promise<IteratorResult<Row, unknown>> {
     this.#isReading = true;
     try {
+      const breath = this.#breath.taken();
+      if (breath) await breath;
       this.#iterator ??= begin(this.#rows);
       const next = await this.#iterator.next();
       this.#isOver = next.done === true;

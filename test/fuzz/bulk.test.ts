@@ -1,4 +1,3 @@
-import { types } from "node:util";
 import {
   AudienceClient,
   type BulkCall,
@@ -30,9 +29,16 @@ const upsert: BulkCall<unknown, unknown> = (row, request) =>
 
 /** Four billion holes are four billion rows: they take their time, and that is no fault. */
 function rowsOf(value: unknown): BulkRows<unknown> {
-  if (types.isProxy(value)) return value as BulkRows<unknown>;
-  const isLong = Array.isArray(value) && value.length > 1_100;
-  return isLong ? [] : (value as BulkRows<unknown>);
+  return isLong(value) ? [] : (value as BulkRows<unknown>);
+}
+
+function isLong(value: unknown): boolean {
+  try {
+    return Array.isArray(value) && value.length > 1_100;
+  } catch {
+    // A proxy that does not tell.
+    return false;
+  }
 }
 
 /** What an iterable of the caller's throws once it is being read is what its run rejects with. */
@@ -71,7 +77,9 @@ it("Whatever one row among others is, each has its result", async () => {
 it("Whatever the options are, the run ends with a result for each row, or an error of ours", async () => {
   const act = async (options: unknown) => {
     const run = audience.bulk([rightV1Contact], upsert, options as BulkOptions<unknown>);
-    expect(await run.summary()).toMatchObject({ total: 1 });
+    // What a checkpoint of the caller's throws is what its run rejects with.
+    const summary = await run.summary().catch(unlessTheirs);
+    if (summary) expect(summary).toMatchObject({ total: 1 });
   };
   await tryDoor({ act, right: [[rightOptions]] }, 120);
 });
