@@ -58,6 +58,9 @@ export const projects: Project[] = Object.entries(resolvers).flatMap(([resolver,
   })),
 );
 
+/** The version that the repository is written in. */
+export const ownCompiler = [process.execPath, tool("typescript/bin/tsc")];
+
 /** Has a compiler read a program that uses the installed package. `folder` is made below the consumer's. */
 export async function compile(
   tsc: readonly string[],

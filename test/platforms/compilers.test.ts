@@ -1,18 +1,20 @@
 import { describe, expect, inject, it } from "vitest";
-import { compile, projects } from "../package/compile.ts";
+import { compile, ownCompiler, projects } from "../package/compile.ts";
 
 const consumer = inject("consumer");
 const platforms = inject("platforms");
 
-// The suite has the version that the repository is written in.
-const compilers = (["typescript@6", "typescript@7"] as const).flatMap((name) => {
+const others = (["typescript@6", "typescript@7"] as const).flatMap((name) => {
   const tsc = platforms[name];
-  return tsc === undefined ? [] : projects.map((project) => ({ name, tsc, ...project }));
+  return tsc === undefined ? [] : [{ name, tsc: [tsc] }];
 });
+const compilers = [{ name: "the suite's own", tsc: ownCompiler }, ...others].flatMap((compiler) =>
+  projects.map((project) => ({ ...compiler, ...project })),
+);
 
 describe("The declarations compile with all library checks", () => {
   it.each(compilers)("in $name, under $resolver, with $runtime", async ({ tsc, ...project }) => {
-    const { exitCode, stdout } = await compile([tsc], project, consumer);
+    const { exitCode, stdout } = await compile(tsc, project, consumer);
 
     expect(exitCode, stdout).toBe(0);
   });
