@@ -57,11 +57,15 @@ export const areas: readonly Area[] = [
   {
     name: "rate-limiter",
     sources: ["rate-limiter"],
-    tests: ["rate-limiter/!(keeps-alive|never-over-an-hour)"],
+    tests: ["rate-limiter/!(estimates-of-hours|keeps-alive|lost-timers|never-over*)"],
   },
   {
     name: "transport",
     sources: ["transport"],
-    tests: ["transport/!(compression-bomb|many-contacts)"],
+    tests: [
+      "transport/!(compression-bomb|many-contacts)",
+      "bulk/{rate-limit,stop}",
+      "regressions/!(a-hundred*|checkpoint*|getter*|key-function*|mangled*|mock*|names-of*|store-*|unknown-state*)",
+    ],
   },
 ];

@@ -307,18 +307,6 @@ describe("time", () => {
     expect(left).toHaveLength(25);
   });
 
-  it("goes on after fake timers took those of a waiting call with them", async () => {
-    vi.useFakeTimers();
-    const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 50 }] });
-    (limiter.take() as Place).answered(); // free, so no promise
-    const waits = limiter.take();
-    await vi.advanceTimersByTimeAsync(54);
-    vi.useRealTimers();
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
-    const place = await Promise.race([limiter.take(), waits]);
-    expect(place).toHaveProperty("answered");
-  });
-
   it("that is set back is no time passed", async () => {
     let now = 1_000;
     const limiter = new RateLimiter({ ...oneASecond, clock: () => now });

@@ -1,0 +1,32 @@
+import { type Place, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import { VirtualTime } from "./virtual-time.ts";
+
+/** Warms a limiter up with 80 calls, then sends `calls` more a little later: told beforehand, and what came. */
+export async function estimated(
+  calls: number,
+  roundTripMs: () => number,
+): Promise<{ told: number; came: number }> {
+  const time = new VirtualTime();
+  const limiter = new RateLimiter({ clock: time.now });
+  const begin = 70_000;
+  let [told, came] = [0, 0];
+  const send = (place: Place): void => {
+    time.after(roundTripMs(), () => {
+      place.answered();
+      came = time.now() - begin;
+    });
+  };
+  const call = (): void => {
+    const place = limiter.take();
+    if ("then" in place) void place.then(send);
+    else send(place);
+  };
+  await time.run(() => {
+    for (let index = 0; index < 80; index += 1) call();
+    time.at(begin, () => {
+      told = limiter.estimateMs(calls);
+      for (let index = 0; index < calls; index += 1) call();
+    });
+  });
+  return { told, came };
+}
