@@ -1,7 +1,7 @@
 import { AudienceClient, RateLimiter, type BulkRequest } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { row, rows, setting, until, type Row } from "./setting.ts";
+import { endOf, row, rows, setting, until, type Row } from "./setting.ts";
 
 describe("A row that meets a 429", () => {
   beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date", "performance"] }));
@@ -112,6 +112,43 @@ it("A row waits where the queue is full, and is sent when there is room", async 
   );
 
   expect(await audience.bulk(rows(4), upsert, { concurrency: 4 }).summary()).toMatchObject({ succeeded: 4 });
+});
+
+describe("A row that finds the queue full", () => {
+  beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date", "performance"] }));
+  afterEach(() => vi.useRealTimers());
+
+  it.each([
+    ["a second, where it is told of less", 50, 1_000],
+    ["as long as it is told to", 10_000, 10_010],
+    ["half a minute, where it is told of more: there may be room before", 100_000, 30_000],
+  ])("comes back after %s", async (_, intervalMs, waitMs) => {
+    const waits: (number | undefined)[] = [];
+    const { audience, upsert } = setting(
+      {},
+      {
+        rateLimiter: { windows: [{ limit: 1, intervalMs }], maxQueued: 0 },
+        hooks: { onRetry: (event) => waits.push(event.waitMs) },
+      },
+    );
+    const summary = audience.bulk(rows(2), upsert).summary();
+    for (let second = 0; second < 150; second++) await vi.advanceTimersByTimeAsync(1_000);
+
+    expect(await summary).toMatchObject({ succeeded: 2 });
+    expect(waits[0]).toBe(waitMs);
+  });
+
+  it("fails where its call says how long it would wait", async () => {
+    const { audience } = setting({}, { rateLimiter: { windows: [{ limit: 1, intervalMs: 60_000 }] } });
+    const call = (item: Row, request: BulkRequest) =>
+      audience.v1.customers.upsert(item, { ...request, maxWaitMs: 100 });
+    const { results } = await endOf(audience.bulk(rows(2), call, { concurrency: 1 }));
+
+    expect(results).toMatchObject([
+      { status: "succeeded" },
+      { status: "failed", error: { code: "rate_limit_wait" } },
+    ]);
+  });
 });
 
 it("A call that somebody waits for leaves with the next free place, while a run goes on", async () => {

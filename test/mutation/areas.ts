@@ -59,13 +59,80 @@ export const areas: readonly Area[] = [
     sources: ["rate-limiter"],
     tests: ["rate-limiter/!(estimates-of-hours|keeps-alive|lost-timers|never-over*)"],
   },
+  // One area would be too slow: every call runs through nearly all of it.
   {
-    name: "transport",
-    sources: ["transport"],
+    name: "transport-answers",
+    sources: [
+      "transport/answer-head.ts",
+      "transport/decode.ts",
+      "transport/json-depth.ts",
+      "transport/printable.ts",
+      "transport/read-body.ts",
+      "transport/retry-after.ts",
+    ],
     tests: [
-      "transport/!(compression-bomb|many-contacts)",
+      "transport/{errors,foreign-fetch,retry-after}",
+      "regressions/{arrays,body,deep,error-as,failed,headers-of,hostile,retry-after,words}-*",
+    ],
+  },
+  {
+    name: "transport-retries",
+    sources: ["transport/retry.ts", "transport/retry-policy.ts"],
+    tests: ["transport/{retries,retry-after}", "bulk/rate-limit", "regressions/{backoff,refusals}-*"],
+  },
+  {
+    name: "transport-calls",
+    sources: [
+      "transport/api-promise.ts",
+      "transport/attempt.ts",
+      "transport/call.ts",
+      "transport/contact-order.ts",
+      "transport/session.ts",
+      "transport/transport.ts",
+    ],
+    tests: [
+      "transport/{abort,deadlines,errors,order,outcomes,promise}",
       "bulk/{rate-limit,stop}",
-      "regressions/!(a-hundred*|checkpoint*|getter*|key-function*|mangled*|mock*|names-of*|store-*|unknown-state*)",
+      "regressions/{aborted,backoff,close,error-of,mangled-id,passed,signal,what-user}-*",
+    ],
+  },
+  {
+    name: "transport-exchange",
+    sources: [
+      "transport/connection-failure.ts",
+      "transport/interruption.ts",
+      "transport/send.ts",
+      "transport/sent-once.ts",
+      "transport/timer.ts",
+      "transport/wait.ts",
+    ],
+    tests: [
+      "transport/{abort,deadlines,errors,foreign-fetch}",
+      "regressions/{body,deno,failed,reader,undecodable,unreachable,wait,what-a-fetch}-*",
+    ],
+  },
+  {
+    name: "transport-keys",
+    sources: [
+      "transport/call-key.ts",
+      "transport/key-source.ts",
+      "transport/redact.ts",
+      "transport/request-headers.ts",
+    ],
+    tests: ["transport/{api-key,options,secrets}", "regressions/{header,key,numeric-key}-*"],
+  },
+  {
+    name: "transport-requests",
+    sources: [
+      "transport/build-request.ts",
+      "transport/call-options.ts",
+      "transport/observer.ts",
+      "transport/request-channels.ts",
+    ],
+    tests: [
+      "transport/{observe,options}",
+      "document/conventions",
+      "regressions/{logger,mangled-id,null-query,options-of}-*",
     ],
   },
 ];

@@ -65,6 +65,26 @@ describe("the options of a limiter", () => {
     expect(build).toThrow(ConfigurationError);
     expect(build).toThrow(name);
   });
+
+  it.each([
+    [{ windows: [] }, "windows must be a list of at least one { limit, intervalMs }, not an array."],
+    [
+      { windows: [{ limit: 1, intervalMs: Infinity }] },
+      "windows[0].intervalMs must be a number of milliseconds above 0, not Infinity.",
+    ],
+    [
+      { store: {} },
+      "store must be a rate limit store, as `redisRateLimitStore(redis)` gives, not an object.",
+    ],
+    [
+      { clock: 5 },
+      "clock must be a function that gives milliseconds, as `() => performance.now()`, not a number.",
+    ],
+    [5, "The options of RateLimiter must be an object, not a number."],
+  ])("are refused in words that say what they must be (%j)", (options, message) => {
+    const build = () => new RateLimiter(options as never); // on purpose of a wrong type
+    expect(build).toThrow(new ConfigurationError(message));
+  });
 });
 
 describe("the limiter of the process", () => {

@@ -213,6 +213,39 @@ describe("a bound on waiting", () => {
     expect(limiter.usage().queued).toBe(1);
   });
 
+  it("says in the error what was passed: the call's patience, or the room in the queue", async () => {
+    const { time, limiter } = start({ ...oneASecond, maxQueued: 1 });
+    const messages: string[] = [];
+    const take = (request: Parameters<RateLimiter["take"]>[0] = {}) =>
+      void Promise.resolve(limiter.take(request)).catch((error: unknown) =>
+        messages.push((error as Error).message),
+      );
+    await time.run(() => {
+      take();
+      take({ maxWaitMs: 100.4 });
+      take({ maxWaitMs: 1_100 });
+      take();
+      time.at(50, () => limiter.refused(5_000));
+    }, 200);
+    const patience = (much: string) =>
+      `Not sent. The wait for a place passes the call's patience${much}, by \`maxWaitMs\` or \`deadlineMs\`.`;
+    expect(messages).toEqual([
+      patience(" of 100 ms"),
+      "Not sent. 1 calls wait already, and `maxQueued` is 1.",
+      patience(""),
+    ]);
+  });
+
+  it("is kept up to its end: a wait of just `maxWaitMs` is waited", async () => {
+    const { time, limiter, log, call } = start(oneASecond);
+    await time.run(() => {
+      (limiter.take() as Place).answered(); // free, so no promise
+      call("patient", { maxWaitMs: 1_005.5 });
+      call("impatient", { maxWaitMs: 1_005.4 });
+    }, 2_000);
+    expect(log).toEqual(["impatient: RateLimitWaitError", "patient"]);
+  });
+
   it("turns a call away as soon as others before it make its wait too long", async () => {
     const { time, log, call } = start({ windows: [{ limit: 1, intervalMs: 1_000 }] });
     const at: number[] = [];

@@ -66,3 +66,18 @@ it("the log holds no more than the longest window, over any number of calls", ()
   expect(count.answeredAt(now)).toHaveLength(1_006);
   expect(count.entriesKept).toBeLessThan(4_000);
 });
+
+it("of windows that are full equally long, the first is the fullest", () => {
+  const count = new Windows(windows);
+  expect(count.fullest(1, 0)).toEqual(windows[0]);
+});
+
+it("a slower pace is a share of each limit but the longest window's, and at least one place", () => {
+  const count = new Windows(windows);
+  count.shrink(1 / 2);
+  expect(count.free(0)).toBe(1);
+  count.shrink(1 / 64);
+  expect(count.free(0)).toBe(1);
+  count.shrink(1);
+  expect(count.free(0)).toBe(3);
+});

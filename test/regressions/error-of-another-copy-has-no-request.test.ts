@@ -1,4 +1,4 @@
-import { AudienceClient, isAudienceError } from "audience-sdk";
+import { AudienceClient, RateLimitWaitError } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { expect, it, vi } from "vitest";
 
@@ -14,9 +14,11 @@ it("A limiter of another copy of the package ends a call with outcome and reques
     .send({ eventName: "second", uniqueIdentifier: "u-2", contact: { email: "ada@example.com" } })
     .catch((reason: unknown) => reason);
 
-  expect(isAudienceError(error)).toBe(true);
+  expect(error).toBeInstanceOf(RateLimitWaitError);
   expect(error).toMatchObject({
     name: "RateLimitWaitError",
+    waitMs: expect.closeTo(60_035, -3) as number, // a matcher, in a number's place
+    window: { limit: 1, intervalMs: 60_000 },
     outcome: "not-sent",
     uniqueIdentifier: "u-2",
     request: { operation: "v1.events.send", attempts: 0 },

@@ -197,6 +197,19 @@ describe("An error status", () => {
     expect(sent).toBeLessThan(200 * 1024);
   });
 
+  it.each([500, 200])("shows JSON of 64 KiB as such, and of a longer one its text (%i)", async (status) => {
+    const ofLength = (length: number) => JSON.stringify({ filler: "a".repeat(length - 13) });
+    const bodies = [64 * 1024, 64 * 1024 + 1].map(async (length) => {
+      const error = await failureOf(answering(status, ofLength(length)).v1.customers.upsert(contact));
+      return (error as ServerError | UnexpectedResponseError).body;
+    });
+
+    expect(await Promise.all(bodies)).toEqual([
+      { filler: "a".repeat(64 * 1024 - 13) },
+      ofLength(64 * 1024 + 1).slice(0, 64 * 1024),
+    ]);
+  });
+
   it("of addContact's 404 leaves open whether the contact was created", async () => {
     const mock = createMockService();
 
