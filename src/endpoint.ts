@@ -40,8 +40,11 @@ export interface Endpoint<Body, Output> {
   readonly complete?: (body: Body, newId: () => string) => Body;
   /** The id that makes repeating the call safe, for its errors ("Custom event": `uniqueIdentifier`). */
   readonly identifierOf?: (body: Body) => string | undefined;
-  /** Whether the service ends in the same state when the call is carried out twice. Decided by the input, not the verb. */
-  readonly isRepeatable: (body: Body) => boolean;
+  /**
+   * Whether the service ends in the same state when the call is carried out twice. Decided by the input, not the verb;
+   * where there is nothing to decide, it does.
+   */
+  readonly isRepeatable?: (body: Body) => boolean;
   /** The contacts that the call writes to, each named once: writes to one contact leave in call order. */
   readonly contactsOf?: (body: Body) => readonly string[];
   /** The documented 404 that may have written all the same ("Endpoints", add-to-list, 6). */

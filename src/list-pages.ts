@@ -1,6 +1,7 @@
+import type { Endpoint } from "./endpoint.ts";
 import { Paginator, type PageReading } from "./pagination.ts";
-import type { ApiPromise } from "./transport/api-promise.ts";
 import type { CallOptions } from "./transport/call-options.ts";
+import type { Caller } from "./transport/transport.ts";
 import { isRecord } from "./is-object.ts";
 
 /** Options of a list call: beside those of any call, how many pages are read while the consumer works. */
@@ -10,13 +11,14 @@ export interface ListOptions extends CallOptions {
 }
 
 export interface ListCall<T> {
+  readonly call: Caller;
+  readonly endpoint: Endpoint<undefined, PageReading<T>>;
   /** As the user gave them: checked with each page, so that a bad one rejects and never throws. */
   readonly query: unknown;
   readonly options: unknown;
-  readonly defaultLimit: number | undefined;
-  readonly longestPage: number | undefined;
-  readonly identify: (item: T) => string | undefined;
-  readonly call: (query: unknown, options: unknown) => ApiPromise<PageReading<T>>;
+  /** The most items that a page can hold, where there is such a bound: asked for, unless the user asks for fewer. */
+  readonly longestPage?: number;
+  readonly identify: (item: T) => string;
 }
 
 const defaultPriority = 5;
@@ -24,17 +26,17 @@ const lastPriority = 9;
 
 /** A list of one family, page by page. */
 export function listPages<T>({
+  call,
+  endpoint,
   query,
   options,
-  defaultLimit,
   longestPage,
   identify,
-  call,
 }: ListCall<T>): Paginator<T> {
   const asked = copyOf<{ page?: number; limit?: number }>(query);
   const given = copyOf<ListOptions>(options);
   // Not `??`: a null is refused with the page, not taken for one that was left out.
-  const limit = asked?.limit === undefined ? defaultLimit : asked.limit;
+  const limit = asked?.limit === undefined ? longestPage : asked.limit;
   return new Paginator<T>({
     page: asked?.page,
     limit,
@@ -48,7 +50,7 @@ export function listPages<T>({
       const pageOptions = given
         ? { ...given, signal, readAhead: undefined, priority: priorityOf(given, isReadAhead) }
         : options;
-      const { data, response } = await call(pageQuery, pageOptions).withResponse();
+      const { data, response } = await call(endpoint, { query: pageQuery }, pageOptions).withResponse();
       return { ...data, status: response.status };
     },
   });

@@ -1,7 +1,7 @@
 import { ConfigurationError } from "./errors.ts";
 import { kindOf } from "./fields/kind-of.ts";
 import { nameMeant } from "./fields/name-hint.ts";
-import { isObject, isRecord } from "./is-object.ts";
+import { isRecord } from "./is-object.ts";
 
 /** What an option must be, as a question and in words. */
 export interface OptionRule {
@@ -9,68 +9,6 @@ export interface OptionRule {
   readonly words: string;
   /** A wrong number may be shown. Elsewhere it could be a key. */
   readonly isNumeric?: true;
-}
-
-const isNumber = (value: unknown): value is number => typeof value === "number" && !Number.isNaN(value);
-const isWhole = (value: unknown): value is number => Number.isSafeInteger(value);
-
-export const rules = {
-  boolean: { holds: (value) => typeof value === "boolean", words: "true or false" },
-  text: {
-    holds: (value) => typeof value === "string" && value.trim() !== "",
-    words: "a text that is not empty",
-  },
-  function: { holds: (value) => typeof value === "function", words: "a function" },
-  object: {
-    // Bytes are an object with millions of keys.
-    holds: (value) => isRecord(value) && !ArrayBuffer.isView(value),
-    words: "an object",
-  },
-  durationMs: {
-    holds: (value) => isNumber(value) && value > 0,
-    words: "a number of milliseconds above 0",
-    isNumeric: true,
-  },
-  waitMs: {
-    holds: (value) => isNumber(value) && value >= 0,
-    words: "a number of milliseconds from 0",
-    isNumeric: true,
-  },
-  count: { holds: (value) => isWhole(value) && value >= 0, words: "a whole number from 0", isNumeric: true },
-  countOrAll: {
-    holds: (value) => value === Infinity || (isWhole(value) && value >= 0),
-    words: "a whole number from 0",
-    isNumeric: true,
-  },
-  positiveCount: {
-    holds: (value) => isWhole(value) && value > 0,
-    words: "a whole number from 1",
-    isNumeric: true,
-  },
-  priority: {
-    holds: (value) => isWhole(value) && value >= 0 && value <= 9,
-    words: "a whole number from 0 (first) to 9 (last)",
-    isNumeric: true,
-  },
-  signal: {
-    holds: isSignal,
-    words: "an AbortSignal (of a controller its `signal`)",
-  },
-} as const satisfies Record<string, OptionRule>;
-
-/** By its shape: a polyfilled signal, or one of another realm, is a signal too. */
-function isSignal(value: unknown): boolean {
-  try {
-    return (
-      isObject(value) &&
-      typeof Reflect.get(value, "aborted") === "boolean" &&
-      typeof Reflect.get(value, "addEventListener") === "function" &&
-      typeof Reflect.get(value, "removeEventListener") === "function"
-    );
-  } catch {
-    // A proxy that throws is none.
-    return false;
-  }
 }
 
 /**
@@ -83,11 +21,10 @@ export function readOptions(
   place: string,
 ): Readonly<Record<string, unknown>> {
   return readGuarded(place, () => {
-    if (!rules.object.holds(options))
+    if (!isOptions(options))
       throw new ConfigurationError(`${place} must be an object, not ${kindOf(options)}.`);
     const given: Record<string, unknown> = {};
-    // True: the rule has just found an object.
-    for (const [name, value] of Object.entries(options as object)) {
+    for (const [name, value] of Object.entries(options)) {
       if (value === undefined) continue;
       const rule = Object.hasOwn(allowed, name) ? allowed[name] : undefined;
       if (!rule) throw new ConfigurationError(unknownOption(name, Object.keys(allowed), place));
@@ -96,6 +33,11 @@ export function readOptions(
     }
     return given;
   });
+}
+
+/** Bytes are an object too, with millions of keys. */
+export function isOptions(value: unknown): value is object {
+  return isRecord(value) && !ArrayBuffer.isView(value);
 }
 
 /** Throws a `ConfigurationError` that names the option and what it must be, where it is not. */

@@ -1,6 +1,7 @@
 import { readBaseUrl } from "./base-url.ts";
 import { ConfigurationError } from "./errors.ts";
-import { readGuarded, readOptions, rules, type OptionRule } from "./option-checks.ts";
+import { readGuarded, readOptions, type OptionRule } from "./option-checks.ts";
+import { rules } from "./option-rules.ts";
 import type { RateLimiterOptions } from "./rate-limiter/options.ts";
 import { processLimiter } from "./rate-limiter/process-limiter.ts";
 import { RateLimiter } from "./rate-limiter/rate-limiter.ts";
@@ -148,7 +149,6 @@ export function readClientOptions(options: unknown, redactor: Redactor): ClientS
     limiter,
     transport: {
       call: {
-        signal: undefined,
         timeoutMs: o.timeoutMs ?? 30_000,
         deadlineMs: o.deadlineMs ?? Infinity,
         maxRetries: o.maxRetries ?? 4,
@@ -159,8 +159,6 @@ export function readClientOptions(options: unknown, redactor: Redactor): ClientS
           "user-agent": userAgent(o.userAgent),
           ...readHeaders(o.headers ?? {}),
         },
-        repeatable: undefined,
-        companion: undefined,
         given: {},
       },
       maxResponseBytes: o.maxResponseBytes ?? 10 * 1024 * 1024,
@@ -177,20 +175,19 @@ export function readClientOptions(options: unknown, redactor: Redactor): ClientS
 
 /** The one limiter of this process, unless something is asked for that only another can keep. */
 function readLimiter(option: ClientOptions["rateLimiter"]): {
-  limiter: RateLimiter | undefined;
-  maxWaitMs: number | undefined;
-  maxQueued: number | undefined;
+  limiter?: RateLimiter;
+  maxWaitMs?: number | undefined;
+  maxQueued?: number | undefined;
 } {
-  const own = { maxWaitMs: undefined, maxQueued: undefined };
-  if (option === false) return { limiter: undefined, ...own };
-  if (option && isLimiter(option)) return { limiter: option, ...own };
-  if (!keepsTheLimiter(option)) return { limiter: new RateLimiter(option), ...own };
-  const { maxWaitMs, maxQueued } = readOptions(
+  if (option === false) return {};
+  if (option && isLimiter(option)) return { limiter: option };
+  if (!keepsTheLimiter(option)) return { limiter: new RateLimiter(option) };
+  const bounds: Pick<RateLimiterOptions, keyof typeof boundsAllowed> = readOptions(
     option ?? {},
     boundsAllowed,
     "rateLimiter",
-  ) as RateLimiterOptions;
-  return { limiter: processLimiter(), maxWaitMs, maxQueued };
+  );
+  return { limiter: processLimiter(), ...bounds };
 }
 
 /** Whether an option says at most how long to wait, and so leaves the limiter as it is. */
@@ -242,11 +239,13 @@ function fromEnvironment(): ClientOptions {
 
 /** Names what a family misses, with the environment variable that would give it. */
 export function missingOptions(
-  names: readonly (keyof typeof environmentVariables)[],
   family: string,
+  needed: Partial<Record<keyof typeof environmentVariables, unknown>>,
 ): ConfigurationError {
-  const list = names.map((name) => `${name} (or ${environmentVariables[name]})`).join(", ");
-  return new ConfigurationError(`The ${family} family needs ${list}.`);
+  const list = Object.entries(environmentVariables)
+    .filter(([name]) => name in needed && needed[name as keyof typeof needed] === undefined)
+    .map(([name, variable]) => `${name} (or ${variable})`);
+  return new ConfigurationError(`The ${family} family needs ${list.join(", ")}.`);
 }
 
 function refuseBrowser({ dangerouslyAllowBrowser }: ClientOptions): void {

@@ -1,5 +1,6 @@
 import { ValidationError } from "./errors.ts";
-import { readOptions, rules } from "./option-checks.ts";
+import { readOptions } from "./option-checks.ts";
+import { rules } from "./option-rules.ts";
 import type { PageSource } from "./pagination/page-source.ts";
 import { loadStep, PageStream } from "./pagination/page-stream.ts";
 import { readItems } from "./pagination/read-items.ts";

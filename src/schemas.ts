@@ -5,7 +5,8 @@ import { v1Event, v1EventFields } from "./v1/schemas/event.ts";
 import { v1Profile } from "./v1/schemas/profile.ts";
 import { v2Contact, v2ContactFields } from "./v2/schemas/contact.ts";
 import { v2Identifier } from "./v2/schemas/identifier.ts";
-import { v2ListPage, v2ListQuery } from "./v2/schemas/list.ts";
+import { v2ListPage } from "./v2/schemas/list-page.ts";
+import { v2ListQuery } from "./v2/schemas/list.ts";
 import { zodSchema } from "./zod/zod-schema.ts";
 
 export { LIMITS } from "./limits.ts";

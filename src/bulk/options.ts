@@ -1,6 +1,7 @@
 import type { Checkpoint } from "./checkpoint.ts";
 import type { BulkProgress } from "./result.ts";
-import { readOptions, rules, type OptionRule } from "../option-checks.ts";
+import { readOptions, type OptionRule } from "../option-checks.ts";
+import { rules } from "../option-rules.ts";
 import { isObject } from "../is-object.ts";
 
 /** Options of `audience.bulk`. */

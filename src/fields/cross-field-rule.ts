@@ -17,7 +17,7 @@ export function crossFieldRule(findBreaches: (fields: Record<string, unknown>) =
     judge: ({ value, issues }) => {
       // True: `when` has let only objects through.
       for (const breach of findBreaches(value as Record<string, unknown>)) {
-        issues.push({ code: "custom", input: undefined, continue: true, ...breach });
+        issues.push({ code: "custom", continue: true, ...breach });
       }
     },
   };

@@ -9,20 +9,9 @@ const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
 /** A day that the calendar has, as `YYYY-MM-DD`. */
 export function isDay(given: string): boolean {
   if (given.length !== 10 || !dayPattern.test(given)) return false;
-  const year = Number(given.slice(0, 4));
-  const month = Number(given.slice(5, 7));
-  const dayOfMonth = Number(given.slice(8));
-  return dayOfMonth >= 1 && dayOfMonth <= daysIn(month, year);
-}
-
-function daysIn(month: number, year: number): number {
-  if (month === 2) return isLeap(year) ? 29 : 28;
-  if (month < 1 || month > 12) return 0;
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
-}
-
-function isLeap(year: number): boolean {
-  return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  const date = new Date(`${given}T00:00Z`);
+  // Some runtimes take the 30th of February for the 2nd of March.
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(given);
 }
 
 /** A day as text (`dob`, `birthDate`). A `Date` is refused: it has a time zone, so it can mean the day before or after. */

@@ -4,7 +4,7 @@
 /** A problem as it is found, in zod's words (`code` and what belongs to it), so that both readers speak alike. */
 export interface FoundIssue {
   readonly code: string;
-  readonly input: unknown;
+  readonly input?: unknown;
   /** From the value that was judged. Grows at its front on the way out. */
   path?: (string | number)[];
   /** Where it is not given, the `explain` of the field says it. */

@@ -1,3 +1,4 @@
+import { requirement } from "./requirement.ts";
 import type { JsonSchema, Rule } from "./field.ts";
 
 /** A rule for a text that code has to judge. */
@@ -10,12 +11,5 @@ export interface Format {
 }
 
 export function format({ name, shown, isValid, message }: Format): Rule {
-  return {
-    shown: shown ?? { format: name },
-    judge: ({ value: input, issues }) => {
-      // True: a rule of a text is asked for texts alone.
-      if (isValid(input as string)) return;
-      issues.push({ code: "invalid_format", format: name, input, message, continue: true });
-    },
-  };
+  return requirement(shown ?? { format: name }, isValid, { code: "invalid_format", format: name, message });
 }

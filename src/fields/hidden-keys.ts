@@ -16,6 +16,7 @@ export function refuseHiddenKeys(object: object, payload: Payload): void {
   }
 }
 
-function unknownKey(key: string, message: string): FoundIssue {
-  return { code: "unrecognized_keys", keys: [key], input: undefined, path: [key], message, continue: true };
+/** A key that is not accepted, at its own path. */
+export function unknownKey(key: string, message: string): FoundIssue {
+  return { code: "unrecognized_keys", keys: [key], path: [key], message, continue: true };
 }

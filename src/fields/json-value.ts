@@ -37,6 +37,6 @@ export function jsonObject(): FreeField<Record<string, unknown>> {
 
 function report(payload: Payload) {
   return (path: (string | number)[], message: string) => {
-    payload.issues.push({ code: "custom", input: undefined, path, message, continue: true });
+    payload.issues.push({ code: "custom", path, message, continue: true });
   };
 }

@@ -1,5 +1,6 @@
 import type { Field, FoundIssue, ListField, Rule } from "./field.ts";
 import { isArray } from "./is-array.ts";
+import { requirement } from "./requirement.ts";
 
 /** An array of one kind of item. */
 export function listOf<Item extends Field>(item: Item): ListField<Item> {
@@ -7,13 +8,13 @@ export function listOf<Item extends Field>(item: Item): ListField<Item> {
 }
 
 const filled: Rule = {
-  shown: { minItems: 1 },
+  ...requirement({ minItems: 1 }, (items: unknown[]) => items.length > 0, {
+    code: "too_small",
+    origin: "array",
+    minimum: 1,
+    inclusive: true,
+  }),
   when: ({ value }) => isArray(value),
-  judge: ({ value: input, issues }) => {
-    // True: `when` has let only arrays through.
-    if ((input as unknown[]).length > 0) return;
-    issues.push({ code: "too_small", origin: "array", minimum: 1, inclusive: true, input, continue: true });
-  },
 };
 
 /** An array with at least one item. */
@@ -30,7 +31,7 @@ export function findHoles(input: readonly unknown[]): FoundIssue | undefined {
   const count = Object.keys(input).length;
   if (count >= input.length) return undefined;
   const message = `has holes: ${count} of its ${input.length} items are there`;
-  return { code: "custom", input: undefined, message, continue: false };
+  return { code: "custom", message, continue: false };
 }
 
 const shortLength = 1_000;

@@ -1,5 +1,5 @@
 import type { Field, FoundIssue, Payload, Rule, Shape } from "./field.ts";
-import { refuseHiddenKeys } from "./hidden-keys.ts";
+import { refuseHiddenKeys, unknownKey } from "./hidden-keys.ts";
 import { jsonValue } from "./json-value.ts";
 import { findHoles } from "./list.ts";
 import { lossyKind } from "./lossy-kind.ts";
@@ -106,7 +106,9 @@ function readNamed(field: ObjectDefinition, input: object, payload: Payload): vo
     if (Object.hasOwn(shape, key) || key === "__proto__") continue;
     if (others === "kept") copy[key] = Reflect.get(input, key);
     else if (others === "passed-on") copy[key] = readPart(passedOn, Reflect.get(input, key), key, issues);
-    else if (!isLeftOut(input, key)) issues.push(unknownKey(key, input, field));
+    else if (!isLeftOut(input, key)) {
+      issues.push(unknownKey(key, describeUnknownKey(key, input, Object.keys(shape), field.hint)));
+    }
   }
 }
 
@@ -119,11 +121,6 @@ function nameWhatWasGiven(issue: FoundIssue, input: object, shape: object): void
   if (typeof name !== "string" || deeper.length > 0 || name in input) return;
   const message = describeNameGiven(name, input, Object.keys(shape));
   if (message !== undefined) issue.message = message;
-}
-
-function unknownKey(key: string, input: object, { shape, hint }: ObjectDefinition): FoundIssue {
-  const message = describeUnknownKey(key, input, Object.keys(shape), hint);
-  return { code: "unrecognized_keys", keys: [key], input, path: [key], message, continue: true };
 }
 
 /** The value of a field or item, whose problems are put among those of what holds it. */

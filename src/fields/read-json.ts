@@ -86,25 +86,20 @@ function refuseAtStart(message: string, reading: Reading): undefined {
 
 function readObject(value: object, reading: Reading): unknown {
   const toJson: unknown = Reflect.get(value, "toJSON");
-  if (typeof toJson === "function") return readRendered(value, toJson, reading);
-  if (Array.isArray(value)) return readArray(value, reading);
-  const keys = Object.keys(value);
-  const loss = contentLost(value, keys);
-  if (loss !== undefined) return refuse(`JSON cannot carry ${loss}`, reading);
-  return readProperties(value, keys, reading);
-}
-
-function readRendered(value: object, toJson: Function, reading: Reading): unknown {
+  if (typeof toJson !== "function") return readContent(value, reading);
   const rendered: unknown = Reflect.apply(toJson, value, [String(reading.path.at(-1) ?? "")]);
   if (rendered === null && isDate(value)) return refuse("is an invalid Date", reading);
   if (rendered === undefined) return refuse("its toJSON gives nothing", reading);
-  if (!isObject(rendered)) return readValue(rendered, reading);
   // As JSON.stringify does: what toJSON gives is not asked for its own toJSON again.
-  if (Array.isArray(rendered)) return readArray(rendered, reading);
-  const keys = Object.keys(rendered);
-  const loss = contentLost(rendered, keys);
+  return isObject(rendered) ? readContent(rendered, reading) : readValue(rendered, reading);
+}
+
+function readContent(value: object, reading: Reading): unknown {
+  if (Array.isArray(value)) return readArray(value, reading);
+  const keys = Object.keys(value);
+  const loss = contentLost(value, keys);
   return loss === undefined
-    ? readProperties(rendered, keys, reading)
+    ? readProperties(value, keys, reading)
     : refuse(`JSON cannot carry ${loss}`, reading);
 }
 

@@ -1,5 +1,6 @@
 import { countCharacters } from "./count-characters.ts";
 import type { ChoiceField, Explain, Rule, TextField, YesOrNoField } from "./field.ts";
+import { requirement } from "./requirement.ts";
 
 /** Any text, the empty one too, that keeps the rules. */
 export function text(rules: readonly Rule[] = [], explain?: Explain): TextField {
@@ -16,25 +17,13 @@ export function boundedText(bounds: { readonly minLength?: number; readonly maxL
 }
 
 function atLeast(minimum: number): Rule {
-  return {
-    shown: { minLength: minimum },
-    judge: ({ value: input, issues }) => {
-      // True: a rule of a text is asked for texts alone.
-      if (hasAtLeast(input as string, minimum)) return;
-      issues.push({ code: "too_small", origin: "string", minimum, inclusive: true, input, continue: true });
-    },
-  };
+  const issue = { code: "too_small", origin: "string", minimum, inclusive: true };
+  return requirement({ minLength: minimum }, (given: string) => hasAtLeast(given, minimum), issue);
 }
 
 function atMost(maximum: number): Rule {
-  return {
-    shown: { maxLength: maximum },
-    judge: ({ value: input, issues }) => {
-      // True: a rule of a text is asked for texts alone.
-      if (!hasAtLeast(input as string, maximum + 1)) return;
-      issues.push({ code: "too_big", origin: "string", maximum, inclusive: true, input, continue: true });
-    },
-  };
+  const issue = { code: "too_big", origin: "string", maximum, inclusive: true };
+  return requirement({ maxLength: maximum }, (given: string) => !hasAtLeast(given, maximum + 1), issue);
 }
 
 /** A code point is one or two units: only between the count and its double they have to be counted. */
@@ -45,15 +34,13 @@ function hasAtLeast(given: string, characters: number): boolean {
 
 /** A text that a pattern matches. */
 export function pattern(expression: RegExp, message: string): Rule {
-  return {
-    shown: { pattern: expression.source },
-    judge: ({ value: input, issues }) => {
-      // True: a rule of a text is asked for texts alone.
-      if (expression.test(input as string)) return;
-      const found = { code: "invalid_format", format: "regex", pattern: String(expression) };
-      issues.push({ ...found, origin: "string", input, message, continue: true });
-    },
-  };
+  return requirement({ pattern: expression.source }, (given: string) => expression.test(given), {
+    code: "invalid_format",
+    format: "regex",
+    pattern: String(expression),
+    origin: "string",
+    message,
+  });
 }
 
 /** A text that holds more than white space. */

@@ -28,7 +28,7 @@ export function findUnreadable(input: unknown, names: readonly string[] = []): F
 /** What throws but once is unreadable all the same. */
 export function unreadable(path?: (string | number)[]): FoundIssue {
   // `continue: false` keeps rules over several fields from reading it again.
-  const issue = { code: "custom", input: undefined, message: unreadableRule, continue: false };
+  const issue = { code: "custom", message: unreadableRule, continue: false };
   return path === undefined ? issue : { ...issue, path };
 }
 

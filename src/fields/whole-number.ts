@@ -1,3 +1,4 @@
+import { requirement } from "./requirement.ts";
 import type { NumberField, Rule } from "./field.ts";
 
 const { MAX_SAFE_INTEGER } = Number;
@@ -10,22 +11,21 @@ const whole: Rule = {
     } else if (!Number.isSafeInteger(input)) {
       const origin = "int";
       // True: it is an integer.
-      if ((input as number) > 0) issues.push({ ...tooBig, maximum: MAX_SAFE_INTEGER, origin, input });
-      else issues.push({ ...tooSmall, minimum: -MAX_SAFE_INTEGER, origin, input });
+      if ((input as number) > 0) {
+        issues.push({ ...inclusive, code: "too_big", maximum: MAX_SAFE_INTEGER, origin, input });
+      } else issues.push({ ...inclusive, code: "too_small", minimum: -MAX_SAFE_INTEGER, origin, input });
     }
   },
 };
 
-const from1: Rule = {
-  shown: { minimum: 1 },
-  judge: ({ value: input, issues }) => {
-    // True: a rule of a number is asked for numbers alone.
-    if ((input as number) < 1) issues.push({ ...tooSmall, minimum: 1, origin: "number", input });
-  },
-};
+const inclusive = { inclusive: true, continue: true };
 
-const tooBig = { code: "too_big", inclusive: true, continue: true };
-const tooSmall = { code: "too_small", inclusive: true, continue: true };
+const from1 = requirement({ minimum: 1 }, (given: number) => given >= 1, {
+  code: "too_small",
+  minimum: 1,
+  origin: "number",
+  inclusive: true,
+});
 
 /** A whole number from 1 (`page`, `limit`). No upper bound: the service counts a `limit` over 100 as 100 ("Limits"). */
 export function wholeNumberFrom1(): NumberField {

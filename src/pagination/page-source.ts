@@ -4,10 +4,10 @@ import type { ErrorRequest } from "../errors.ts";
 export interface PageReading<T> {
   readonly items: readonly T[];
   /** The server's own page size. */
-  readonly limit?: number;
-  readonly totalItems?: number;
-  readonly totalPages?: number;
-  readonly hasNextPage?: boolean;
+  readonly limit?: number | undefined;
+  readonly totalItems?: number | undefined;
+  readonly totalPages?: number | undefined;
+  readonly hasNextPage?: boolean | undefined;
   /** The answer's body. */
   readonly raw: unknown;
   /** The exchange that the answer came in, for an error about it. */

@@ -1,6 +1,7 @@
 import { AbortError, showCaller } from "../errors.ts";
 import { onAbort, reasonOf } from "../on-abort.ts";
-import { readOptions, rules } from "../option-checks.ts";
+import { readOptions } from "../option-checks.ts";
+import { rules } from "../option-rules.ts";
 import type { PageSource } from "./page-source.ts";
 import { takeStep, type Progress, type Step } from "./step.ts";
 

@@ -1,6 +1,7 @@
 import type { RateLimitWindow } from "../errors.ts";
 import { DOCUMENTED_WINDOWS } from "../limits.ts";
-import { checkOption, readGuarded, readOptions, rules, type OptionRule } from "../option-checks.ts";
+import { checkOption, readGuarded, readOptions, type OptionRule } from "../option-checks.ts";
+import { rules } from "../option-rules.ts";
 import { readSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
 import type { Places } from "./places.ts";
 import type { RateLimitStore, StoreUser } from "./store.ts";

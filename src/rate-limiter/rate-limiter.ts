@@ -1,6 +1,7 @@
 import { RateLimitWaitError } from "../errors.ts";
 import { onAbort, type Abortable } from "../on-abort.ts";
-import { checkOption, rules } from "../option-checks.ts";
+import { checkOption } from "../option-checks.ts";
+import { rules } from "../option-rules.ts";
 import { Alarm } from "./alarm.ts";
 import { LocalPlaces } from "./local-places.ts";
 import { monotonic } from "./monotonic.ts";

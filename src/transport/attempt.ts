@@ -26,7 +26,7 @@ export async function attempt<Body, Output>(
   }
   call.attempts++;
   call.isInFlight = true;
-  const seen = settings.observer.attempt(call, call.attempts);
+  const seen = settings.observer.attempt(call.facts, call.attempts);
   let exchange: Exchange | undefined;
   try {
     exchange = await send(address(job, key), {
@@ -73,7 +73,7 @@ function takePlace<Body>(
     client: session,
     signal: call.signal,
     goesFirst: call.wasRefused,
-    onWait: (waitMs) => settings.observer.waits(call, call.attempts + 1, waitMs),
+    onWait: (waitMs) => settings.observer.waits(call.facts, call.attempts + 1, waitMs),
     // Where the call says nothing, the limiter's own bound holds.
     maxWaitMs: maxWaitMs === Infinity && job.settings.maxWaitMs === undefined ? undefined : maxWaitMs,
     maxQueued: settings.maxQueued,

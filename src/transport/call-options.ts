@@ -1,5 +1,6 @@
 import type { Outcome } from "../errors.ts";
-import { readGuarded, readOptions, rules, type OptionRule } from "../option-checks.ts";
+import { readGuarded, readOptions, type OptionRule } from "../option-checks.ts";
+import { rules } from "../option-rules.ts";
 import { readHeaders } from "./request-headers.ts";
 
 /** Options of one call; each stands in the place of the client's. */
@@ -39,15 +40,15 @@ export const companionOption = Symbol.for("audience-sdk.companion");
 
 /** A call's options, checked, over the client's. */
 export interface CallSettings {
-  readonly signal: AbortSignal | undefined;
+  readonly signal?: AbortSignal | undefined;
   readonly timeoutMs: number;
   readonly deadlineMs: number;
   readonly maxRetries: number;
   readonly maxWaitMs: number | undefined;
   readonly priority: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly repeatable: boolean | undefined;
-  readonly companion: Companion | undefined;
+  readonly repeatable?: boolean | undefined;
+  readonly companion?: Companion | undefined;
   /** All that were given, for an endpoint that has options of its own. */
   readonly given: Readonly<Record<string, unknown>>;
 }
@@ -63,6 +64,8 @@ const allowed = {
   repeatable: rules.boolean,
 };
 
+type Given<Options> = { readonly [Name in keyof Options]?: Exclude<Options[Name], undefined> };
+
 /** Throws a `ConfigurationError` that names the option. */
 export function readCallOptions(
   options: unknown,
@@ -71,17 +74,12 @@ export function readCallOptions(
 ): CallSettings {
   if (options === undefined) return defaults;
   const given = readOptions(options, { ...allowed, ...own }, "The call's options");
-  // The rules have found each value to be what CallOptions says.
-  const o = given as CallOptions;
+  // The rules have found each value to be what CallOptions says, and none of them is undefined.
+  const o = given as Given<CallOptions>;
   return {
-    signal: o.signal,
-    timeoutMs: o.timeoutMs ?? defaults.timeoutMs,
-    deadlineMs: o.deadlineMs ?? defaults.deadlineMs,
-    maxRetries: o.maxRetries ?? defaults.maxRetries,
-    maxWaitMs: o.maxWaitMs ?? defaults.maxWaitMs,
-    priority: o.priority ?? defaults.priority,
+    ...defaults,
+    ...o,
     headers: o.headers ? { ...defaults.headers, ...readHeaders(o.headers) } : defaults.headers,
-    repeatable: o.repeatable,
     // Only a bulk run writes this property.
     companion: readGuarded(
       "The call's options",

@@ -4,12 +4,17 @@ import { Interruption } from "./interruption.ts";
 
 const severity: readonly Outcome[] = ["not-sent", "not-applied", "unknown", "applied"];
 
-/** One call: who it is, what its attempts have done so far, and the one place where it can be interrupted. */
-export class Call {
+/** Which call it is. */
+export interface CallFacts {
   readonly requestId: string;
   readonly operation: Operation;
   readonly method: "GET" | "POST";
   readonly path: string;
+}
+
+/** One call: who it is, what its attempts have done so far, and the one place where it can be interrupted. */
+export class Call {
+  readonly facts: CallFacts;
   attempts = 0;
   queuedMs = 0;
   /** Sent, and not answered to the last byte yet. */
@@ -29,16 +34,13 @@ export class Call {
   /** What the caller was given. */
   result: Promise<unknown> | undefined;
 
-  constructor(facts: { requestId: string; operation: Operation; method: "GET" | "POST"; path: string }) {
-    this.requestId = facts.requestId;
-    this.operation = facts.operation;
-    this.method = facts.method;
-    this.path = facts.path;
+  constructor(facts: CallFacts) {
+    this.facts = facts;
   }
 
   /** What one attempt did. A read changes nothing, so it is never worse than not applied. */
   record(outcome: Outcome): void {
-    const seen = this.method === "GET" && outcome === "unknown" ? "not-applied" : outcome;
+    const seen = this.facts.method === "GET" && outcome === "unknown" ? "not-applied" : outcome;
     if (severity.indexOf(seen) > severity.indexOf(this.#outcome)) this.#outcome = seen;
   }
 
@@ -81,11 +83,7 @@ export class Call {
     /* v8 ignore next -- @preserve a defect of our own */
     if (!isAudienceError(error)) return error;
     if (error.request) return error;
-    const { requestId, operation, method, path, attempts, uniqueIdentifier } = this;
-    return endWith(error, {
-      outcome: this.#outcome,
-      request: { requestId, operation, method, path, attempts },
-      uniqueIdentifier,
-    });
+    const { facts, attempts, uniqueIdentifier } = this;
+    return endWith(error, { outcome: this.#outcome, request: { ...facts, attempts }, uniqueIdentifier });
   }
 }

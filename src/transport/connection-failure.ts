@@ -11,35 +11,35 @@ export interface ConnectionFailure {
   readonly code: string | undefined;
 }
 
-const notSent = { wasSent: false } as const;
+type Known = Omit<ConnectionFailure, "code">;
+type Signs = readonly (readonly [RegExp, Known])[];
+
 const sent = { wasSent: true } as const;
+const notSent = { wasSent: false } as const;
+const notHttp = { reason: "other", ...sent, wasAnswer: "is not HTTP/1.1" } as const;
 
-/** By the codes of Node (its sockets, its resolver, undici) and Bun. */
-const byCode: Readonly<Record<string, Omit<ConnectionFailure, "code">>> = {
-  ECONNREFUSED: { reason: "refused", ...notSent },
-  ConnectionRefused: { reason: "refused", ...notSent },
-  UND_ERR_CONNECT_TIMEOUT: { reason: "other", ...notSent },
-  ENOTFOUND: { reason: "dns", ...notSent },
-  EAI_AGAIN: { reason: "dns", ...notSent },
-  EAI_FAIL: { reason: "dns", ...notSent },
-  FailedToOpenSocket: { reason: "dns", ...notSent },
-  ECONNRESET: { reason: "reset", ...sent },
-  EPIPE: { reason: "reset", ...sent },
-  ECONNABORTED: { reason: "reset", ...sent },
-  ConnectionClosed: { reason: "reset", ...sent },
-  UND_ERR_SOCKET: { reason: "reset", ...sent },
-};
-
-const notHttp = "is not HTTP/1.1";
-
-/** An answer that the runtime's parser refuses. */
-const unreadable: readonly (readonly [RegExp, string])[] = [
+/** By the codes of Node (its sockets, its resolver, undici, its parser, OpenSSL) and Bun; the first that fits. */
+const byCode: Signs = [
+  [/^(ECONNREFUSED|ConnectionRefused)$/, { reason: "refused", ...notSent }],
+  [/^(ENOTFOUND|EAI_AGAIN|EAI_FAIL|FailedToOpenSocket)$/, { reason: "dns", ...notSent }],
+  [/^(ECONNRESET|EPIPE|ECONNABORTED|ConnectionClosed|UND_ERR_SOCKET)$/, { reason: "reset", ...sent }],
+  [/^UND_ERR_CONNECT_TIMEOUT$/, { reason: "other", ...notSent }],
   [
     /^(UND_ERR_HEADERS_OVERFLOW|HPE_HEADER_OVERFLOW)$/,
-    "has longer headers than the runtime takes (on Node: --max-http-header-size)",
+    {
+      ...notHttp,
+      wasAnswer: "has longer headers than the runtime takes (on Node: --max-http-header-size)",
+    },
   ],
-  [/^UND_ERR_RES_CONTENT_LENGTH_MISMATCH$/, "is not as long as it says"],
+  [/^UND_ERR_RES_CONTENT_LENGTH_MISMATCH$/, { ...notHttp, wasAnswer: "is not as long as it says" }],
   [/^HPE_/, notHttp],
+  // A record that cannot be read comes in the middle of a connection.
+  [/^ERR_SSL_.*BAD_RECORD_MAC/, { reason: "tls", ...sent }],
+  // Certificates are refused before a request is written.
+  [
+    /^(ERR_TLS_|ERR_SSL_|CERT_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_|UNKNOWN_CERTIFICATE|HOSTNAME_MISMATCH|INVALID_CA|EPROTO$)/,
+    { reason: "tls", ...notSent },
+  ],
 ];
 
 /** What a socket was at: a failure there is one of a connection that never was, whatever its code. */
@@ -48,18 +48,11 @@ const connecting: Readonly<Record<string, ConnectionFailureReason>> = {
   getaddrinfo: "dns",
 };
 
-/** Certificates are refused before a request is written. */
-const tlsCode =
-  /^(ERR_TLS_|ERR_SSL_|CERT_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_|UNKNOWN_CERTIFICATE|HOSTNAME_MISMATCH|INVALID_CA|EPROTO$)/;
-
-/** A record that cannot be read comes in the middle of a connection. */
-const brokenRecordCode = /BAD_RECORD_MAC/;
-
 /** Node gives this the code of a reset connection. */
 const beforeTls = /before secure TLS connection was established/;
 
 /** By the words of runtimes that give no code (Deno; Node from 24 on, for what its parser refuses). */
-const byMessage: readonly (readonly [RegExp, Omit<ConnectionFailure, "code">])[] = [
+const byMessage: Signs = [
   // A port that fetch keeps for other protocols.
   [/^bad port$/i, { reason: "other", ...notSent }],
   [/connection refused/i, { reason: "refused", ...notSent }],
@@ -69,7 +62,7 @@ const byMessage: readonly (readonly [RegExp, Omit<ConnectionFailure, "code">])[]
     /connection (was )?reset|connection closed before message completed|broken pipe/i,
     { reason: "reset", ...sent },
   ],
-  [/does not match the HTTP\/1\.1 protocol/, { reason: "other", ...sent, wasAnswer: notHttp }],
+  [/does not match the HTTP\/1\.1 protocol/, notHttp],
 ];
 
 /** Reads a runtime's network error. Whether anything was sent is told by the runtime; where it does not tell, it was. */
@@ -80,22 +73,23 @@ export function readConnectionFailure(error: unknown): ConnectionFailure {
     if (known) return { ...known, code: cause.code };
   }
   for (const { message } of chain) {
-    const known = byMessage.find(([words]) => words.test(message));
-    if (known) return { ...known[1], code: undefined };
+    const known = find(byMessage, message);
+    if (known) return { ...known, code: undefined };
   }
   return { reason: "other", ...sent, code: chain.find(({ code }) => code !== undefined)?.code };
 }
 
-function readCode({ code, syscall, message }: Cause): Omit<ConnectionFailure, "code"> | undefined {
+function readCode({ code, syscall, message }: Cause): Known | undefined {
   if (code === undefined) return undefined;
-  const known = Object.hasOwn(byCode, code) ? byCode[code] : undefined;
+  const known = find(byCode, code);
   if (syscall !== undefined && Object.hasOwn(connecting, syscall)) {
     return { reason: known?.reason ?? connecting[syscall]!, ...notSent };
   }
-  if (known) return beforeTls.test(message) ? { ...known, ...notSent } : known;
-  const wasAnswer = unreadable.find(([codes]) => codes.test(code))?.[1];
-  if (wasAnswer !== undefined) return { reason: "other", ...sent, wasAnswer };
-  return tlsCode.test(code) ? { reason: "tls", wasSent: brokenRecordCode.test(code) } : undefined;
+  return known && beforeTls.test(message) ? { ...known, ...notSent } : known;
+}
+
+function find(signs: Signs, text: string): Known | undefined {
+  return signs.find(([sign]) => sign.test(text))?.[1];
 }
 
 /** What a runtime's decompression says of a body that is not what its `Content-Encoding` names. */

@@ -109,13 +109,16 @@ function outcomeOf(status: number, mayHaveWrittenOn404: boolean): Outcome {
 }
 
 function classOf(status: number): typeof ApiError {
-  if (status === 400) return BadRequestError;
-  if (status === 401) return AuthenticationError;
-  if (status === 403) return PermissionError;
-  if (status === 404) return NotFoundError;
-  if (status === 429) return RateLimitError;
-  return status >= 500 ? ServerError : ApiError;
+  return classes[status] ?? (status >= 500 ? ServerError : ApiError);
 }
+
+const classes: Readonly<Record<number, typeof ApiError>> = {
+  400: BadRequestError,
+  401: AuthenticationError,
+  403: PermissionError,
+  404: NotFoundError,
+  429: RateLimitError,
+};
 
 /** The body as an error shows it: parsed JSON, else the text, at most 64 KiB, without keys. */
 function shownBody({ text, limitPassed, failure }: Exchange, redactor: Redactor): unknown {
@@ -140,18 +143,18 @@ function messageOf(body: unknown): string | undefined {
   if (!isObject(body)) return undefined;
   const { message, error, errors, detail } = body as Record<string, unknown>;
   const candidates = [message, detail, error, errors].map(firstOf);
-  for (const candidate of candidates) {
-    if (typeof candidate === "string" && candidate !== "") return candidate.slice(0, shownMessageLength);
-  }
-  const nested = candidates.find((candidate) => isObject(candidate));
-  return nested === undefined ? undefined : firstText(nested as Record<string, unknown>);
+  // Of any kind, as it is the service's.
+  const nested = candidates.find(isObject) as Record<string, unknown> | undefined;
+  return (
+    firstText(candidates) ?? (nested && firstText([nested["message"], nested["detail"], nested["title"]]))
+  );
 }
 
 function firstOf(value: unknown): unknown {
   return Array.isArray(value) ? value[0] : value;
 }
 
-function firstText({ message, detail, title }: Record<string, unknown>): string | undefined {
-  const found = [message, detail, title].find((text) => typeof text === "string" && text !== "");
+function firstText(candidates: readonly unknown[]): string | undefined {
+  const found = candidates.find((text) => typeof text === "string" && text !== "");
   return (found as string | undefined)?.slice(0, shownMessageLength);
 }

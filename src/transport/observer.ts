@@ -1,5 +1,6 @@
 import type { AudienceError } from "../errors.ts";
 import type { Operation } from "../endpoint.ts";
+import type { CallFacts } from "./call.ts";
 import { requestChannels, type RequestChannels } from "./request-channels.ts";
 import { isObject } from "../is-object.ts";
 
@@ -59,8 +60,6 @@ export const logLevels: readonly LogLevel[] = ["debug", "info", "warn", "error",
 
 const longWaitMs = 10_000;
 
-type CallFacts = Pick<RequestEvent, "requestId" | "operation" | "method" | "path">;
-
 /** Tells hooks, logger and the diagnostics channel what happens. Costs next to nothing where nobody listens. */
 export class Observer {
   readonly #hooks: Hooks;
@@ -78,13 +77,13 @@ export class Observer {
   }
 
   /** One attempt, from here to `answered` or `failed`. */
-  attempt(call: CallFacts, attempt: number): AttemptObserver {
+  attempt(facts: CallFacts, attempt: number): AttemptObserver {
     const channels = this.#channels?.hasSubscribers ? this.#channels : undefined;
     const { onRequest, onResponse } = this.#hooks;
     if (!channels && !onRequest && !onResponse && !this.#logs("debug")) return unseen;
-    const event: RequestEvent = { ...factsOf(call), attempt };
+    const event: RequestEvent = { ...facts, attempt };
     this.#call("onRequest", event);
-    if (this.#logs("debug")) this.#log("debug", `${label(event)} is sent`);
+    this.#tell("debug", event, () => "is sent");
     channels?.start(event);
     const sentAt = this.#now();
     return {
@@ -92,34 +91,29 @@ export class Observer {
         const durationMs = this.#now() - sentAt;
         Object.assign(event, { status, durationMs }, error && { error: summary(error) });
         this.#call("onResponse", event);
-        if (this.#logs("debug"))
-          this.#log("debug", `${label(event)} was answered with ${status} in ${Math.round(durationMs)} ms`);
+        this.#tell("debug", event, () => `was answered with ${status} in ${Math.round(durationMs)} ms`);
         channels?.end(event);
       },
       failed: (error) => {
         const durationMs = this.#now() - sentAt;
         Object.assign(event, { durationMs, error: summary(error) });
-        if (this.#logs("debug"))
-          this.#log("debug", `${label(event)} failed: ${error.name} in ${Math.round(durationMs)} ms`);
+        this.#tell("debug", event, () => `failed: ${error.name} in ${Math.round(durationMs)} ms`);
         channels?.end(event);
       },
     };
   }
 
-  retries(call: CallFacts, attempt: number, waitMs: number, error: AudienceError): void {
-    const event: RequestEvent = { ...factsOf(call), attempt, waitMs, error: summary(error) };
+  retries(facts: CallFacts, attempt: number, waitMs: number, error: AudienceError): void {
+    const event: RequestEvent = { ...facts, attempt, waitMs, error: summary(error) };
     this.#call("onRetry", event);
-    if (this.#logs("debug"))
-      this.#log("debug", `${label(event)} is tried again in ${Math.round(waitMs)} ms, after ${error.name}`);
+    this.#tell("debug", event, () => `is tried again in ${Math.round(waitMs)} ms, after ${error.name}`);
   }
 
-  waits(call: CallFacts, attempt: number, waitMs: number): void {
-    const event: RequestEvent = { ...factsOf(call), attempt, waitMs };
+  waits(facts: CallFacts, attempt: number, waitMs: number): void {
+    const event: RequestEvent = { ...facts, attempt, waitMs };
     const isLong = waitMs > longWaitMs;
     if (isLong) this.#call("onThrottle", event);
-    const level = isLong ? "warn" : "debug";
-    if (this.#logs(level))
-      this.#log(level, `${label(event)} waits ${Math.round(waitMs)} ms for the rate limit`);
+    this.#tell(isLong ? "warn" : "debug", event, () => `waits ${Math.round(waitMs)} ms for the rate limit`);
   }
 
   /** The shared store of the rate limit is away, or here (undefined): a line each time it goes. */
@@ -148,6 +142,12 @@ export class Observer {
     return this.#logger !== undefined && logLevels.indexOf(level) >= this.#lowest;
   }
 
+  /** A line about an attempt, put into words only where it is wanted. */
+  #tell(level: "debug" | "warn", { operation, attempt, requestId }: RequestEvent, what: () => string): void {
+    if (this.#logs(level))
+      this.#log(level, `${operation}, attempt ${attempt} (request ${requestId}) ${what()}`);
+  }
+
   #log(level: Exclude<LogLevel, "silent">, message: string): void {
     try {
       const result: unknown = this.#logger?.[level](`audience-sdk: ${message}`);
@@ -169,14 +169,6 @@ const unseen: AttemptObserver = { answered() {}, failed() {} };
 /** An async hook or logger may reject: unheard, that would end the process. Any thenable, as it may be another realm's. */
 function heedRejection(result: unknown, onRejection: () => void): void {
   if (isObject(result) && "then" in result) Promise.resolve(result).catch(onRejection);
-}
-
-function factsOf({ requestId, operation, method, path }: CallFacts): CallFacts {
-  return { requestId, operation, method, path };
-}
-
-function label({ operation, attempt, requestId }: RequestEvent): string {
-  return `${operation}, attempt ${attempt} (request ${requestId})`;
 }
 
 function summary(error: AudienceError): NonNullable<RequestEvent["error"]> {

@@ -1,4 +1,5 @@
 import { isObject } from "../is-object.ts";
+import { setOwn } from "../set-own.ts";
 /** The longest stretch of a key that is looked for. */
 export const gramLength = 8;
 const mask = "[redacted]";
@@ -64,7 +65,7 @@ export class Redactor {
         const name = this.text(key);
         const redacted = typeof child === "string" || typeof child === "number" ? this.#scalar(child) : child;
         if (name !== key) delete node[key];
-        if (name !== key || redacted !== child) define(node, name, redacted);
+        if (name !== key || redacted !== child) setOwn(node, name, redacted);
         // Arrays too: what JSON.parse made of `[…]` is an object whose keys are its indices.
         if (isObject(redacted)) open.push(redacted as Record<string, unknown>);
       }
@@ -85,11 +86,6 @@ export class Redactor {
     const text = this.text(String(value));
     return text === String(value) ? value : text;
   }
-}
-
-/** A plain assignment to `__proto__` would set the prototype. */
-function define(target: object, key: string, value: unknown): void {
-  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
 /** Every stretch of the key, as it is and as it looks inside a URL or a JSON text. */

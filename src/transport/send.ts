@@ -62,14 +62,7 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
     // An error's status is known, whatever became of its body.
     const isCut = body.failure !== undefined && !isUndecodable(body.failure);
     if (isOk(head) && isCut) throw new Error("the body broke off", { cause: body.failure });
-    return {
-      status: head.status,
-      headers: head.headers,
-      url: head.url || request.url,
-      text: body.text,
-      limitPassed: body.limitPassed,
-      failure: body.failure,
-    };
+    return { ...body, status: head.status, headers: head.headers, url: head.url || request.url };
   } catch (error) {
     if (cut.aborted) {
       place.lost();

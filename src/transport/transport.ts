@@ -80,7 +80,7 @@ export class Transport {
       call.uniqueIdentifier = endpoint.identifierOf?.(request.sent);
       const key = new CallKey(access.key, { timeoutMs: settings.timeoutMs, signal: call.signal });
       const deadlineAt = this.#settings.now() + settings.deadlineMs;
-      const isRepeatable = settings.repeatable ?? endpoint.isRepeatable(request.sent);
+      const isRepeatable = settings.repeatable ?? endpoint.isRepeatable?.(request.sent) ?? true;
       const job = { call, access, endpoint, request, settings, key, isRepeatable, deadlineAt };
       const result = await this.#untilInterrupted(call, settings, () => this.#inOrder(job));
       companion?.ended(call, "applied");
@@ -138,7 +138,7 @@ export class Transport {
     const isOver = call.signal.aborted || settings.companion?.stop.aborted || this.session.isClosed;
     if (!(failure instanceof AudienceError) || isOver) throw failure;
     if (failure instanceof AuthenticationError && (await job.key.hasChanged())) {
-      observer.retries(call, call.attempts, 0, failure);
+      observer.retries(call.facts, call.attempts, 0, failure);
       return;
     }
     // By attempts made, not by requests sent: a key that was not given is an attempt too.
@@ -151,7 +151,7 @@ export class Transport {
     if (delayMs === undefined || (retries >= settings.maxRetries && !isTurnedAway)) throw failure;
     if (now() + delayMs > job.deadlineAt)
       throw namesItsWait(failure) ? failure : deadlineError(settings.deadlineMs, failure);
-    observer.retries(call, Math.max(1, call.attempts), delayMs, failure);
+    observer.retries(call.facts, Math.max(1, call.attempts), delayMs, failure);
     // A refusal pauses the limiter for everybody, and lets the refused call go first when the pause ends.
     // A row goes back to its own place, the last: it holds nobody up.
     call.wasRefused = failure instanceof RateLimitError && !isTurnedAway;

@@ -38,13 +38,12 @@ export class V1ContactGroups {
    */
   list(query?: V1ContactGroupListQuery, options?: ListOptions): Paginator<ContactGroup> {
     return listPages({
+      call: this.#call,
+      endpoint: listContactGroups(this.#parsePage),
       query,
       options,
-      defaultLimit: LIMITS.limit.max,
       longestPage: LIMITS.limit.max,
       identify: ({ id }) => id,
-      call: (pageQuery, pageOptions) =>
-        this.#call(listContactGroups(this.#parsePage), { query: pageQuery }, pageOptions),
     });
   }
 

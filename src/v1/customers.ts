@@ -58,13 +58,12 @@ export class V1Customers {
    */
   list(query?: V1CustomerListQuery, options?: ListOptions): Paginator<Profile> {
     return listPages({
+      call: this.#call,
+      endpoint: listCustomers(this.#parsePage),
       query,
       options,
-      defaultLimit: LIMITS.limit.max,
       longestPage: LIMITS.limit.max,
       identify: ({ id }) => id,
-      call: (pageQuery, pageOptions) =>
-        this.#call(listCustomers(this.#parsePage), { query: pageQuery }, pageOptions),
     });
   }
 }

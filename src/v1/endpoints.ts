@@ -7,7 +7,7 @@ import { readAnswer } from "../read-answer.ts";
 import { UnreadableAnswer } from "../unreadable-answer.ts";
 import type { ParsePage } from "./parse-page.ts";
 import { readContactGroup } from "./read-contact-group.ts";
-import { readV1Page } from "./read-page.ts";
+import { readV1Page, type PageReader } from "./read-page.ts";
 import { readProfile } from "./read-profile.ts";
 import {
   v1AddContactResult,
@@ -52,41 +52,36 @@ export const getCustomer: Endpoint<undefined, Profile> = {
   operation: "v1.customers.get",
   method: "GET",
   path: "/api/v1/customer/{id}",
-  isRepeatable: () => true,
   read: ({ body }) => readCustomer(body),
 };
 
 /** `GET /api/v1/customer` */
-export const listCustomers = (
-  parsePage: ParsePage | undefined,
-): Endpoint<undefined, PageReading<Profile>> => ({
-  operation: "v1.customers.list",
-  method: "GET",
-  path: "/api/v1/customer",
-  query: v1CustomerListQuery,
-  isRepeatable: () => true,
-  read: ({ body }) => readV1Page(body, { operation: "v1.customers.list", readItem: readProfile, parsePage }),
-});
+export const listCustomers = (parsePage: ParsePage | undefined) =>
+  list(
+    { operation: "v1.customers.list", path: "/api/v1/customer", query: v1CustomerListQuery },
+    { readItem: readProfile, parsePage },
+  );
 
 /** `GET /api/v1/contact-groups` */
-export const listContactGroups = (
-  parsePage: ParsePage | undefined,
-): Endpoint<undefined, PageReading<ContactGroup>> => ({
-  operation: "v1.contactGroups.list",
-  method: "GET",
-  path: "/api/v1/contact-groups",
-  query: v1ContactGroupListQuery,
-  isRepeatable: () => true,
-  read: ({ body }) =>
-    readV1Page(body, { operation: "v1.contactGroups.list", readItem: readContactGroup, parsePage }),
-});
+export const listContactGroups = (parsePage: ParsePage | undefined) =>
+  list(
+    { operation: "v1.contactGroups.list", path: "/api/v1/contact-groups", query: v1ContactGroupListQuery },
+    { readItem: readContactGroup, parsePage },
+  );
+
+function list<T>(
+  endpoint: Pick<Endpoint<undefined, T>, "operation" | "path" | "query">,
+  reader: Omit<PageReader<T>, "operation">,
+): Endpoint<undefined, PageReading<T>> {
+  const { operation } = endpoint;
+  return { method: "GET", ...endpoint, read: ({ body }) => readV1Page(body, { operation, ...reader }) };
+}
 
 /** `GET /api/v1/contact-groups/{id}`; how its answer looks is not documented. */
 export const getContactGroup: Endpoint<undefined, ContactGroup> = {
   operation: "v1.contactGroups.get",
   method: "GET",
   path: "/api/v1/contact-groups/{id}",
-  isRepeatable: () => true,
   read: ({ body }) => {
     const group = readContactGroup(body);
     if (!group) throw new UnreadableAnswer("its body holds no contact group with an id.");
@@ -129,7 +124,6 @@ export const sendEvent: Endpoint<V1Event, EventResult> = {
   body: v1Event,
   complete: (event, newId) => ({ ...event, uniqueIdentifier: identifierOf(event) ?? newId() }),
   identifierOf,
-  isRepeatable: () => true,
   contactsOf: ({ contact, contactUUID }) =>
     contactKeys([
       contact?.email === undefined ? undefined : emailKey(contact.email),

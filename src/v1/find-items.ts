@@ -1,5 +1,6 @@
 import { describeKeys, describeShape, type JsonObject } from "../answer-value.ts";
 import { UnreadableAnswer } from "../unreadable-answer.ts";
+import { nameSet, plainName } from "./plain-name.ts";
 import { isRecord } from "../is-object.ts";
 
 /**
@@ -14,58 +15,42 @@ export function findItems(body: unknown, operation: string): readonly unknown[] 
   const data = body["data"];
   if (Array.isArray(data)) return data;
   const places = isRecord(data) ? [data, body] : [body];
-  const known = findNamed(places, namesOf(operation)) ?? findNamed(places, generalNames);
-  const items = known ?? findOnlyArray(places) ?? findNothing(places);
+  const items =
+    findOne(places, named(namesOf(operation))) ??
+    findOne(places, named(generalNames)) ??
+    findOne(places, (place) => candidatesOf(place).filter(([, array]) => array.length > 0)) ??
+    findNothing(places);
   if (!items) throw unknownShape(body);
   return items;
 }
 
-const customerNames = new Set(["customers", "contacts", "profiles"]);
-const contactGroupNames = new Set(["contactgroups", "groups", "lists", "segments"]);
-const generalNames = new Set([
-  "data",
-  "items",
-  "results",
-  "records",
-  "content",
-  "rows",
-  "entries",
-  "elements",
-  "nodes",
-  "list",
-  "values",
-]);
+const customerNames = nameSet("customers contacts profiles");
+const contactGroupNames = nameSet("contactgroups groups lists segments");
+const generalNames = nameSet("data items results records content rows entries elements nodes list values");
 /** Arrays of objects that accompany a list and are not it. */
-const besideItems = new Set(["errors", "warnings", "links", "included", "facets", "filters", "sort"]);
+const besideItems = nameSet("errors warnings links included facets filters sort");
 
 function namesOf(operation: string): ReadonlySet<string> {
   return operation.includes("contactGroups") ? contactGroupNames : customerNames;
 }
 
-/** `contact_groups`, `contact-groups` and `contactGroups` are one name. */
-function plain(key: string): string {
-  return key.replace(/[_-]/g, "").toLowerCase();
-}
+type NamedArray = [name: string, array: readonly unknown[]];
 
-function findNamed(
+/** The first place that has such an array; it must have but one. */
+function findOne(
   places: readonly JsonObject[],
-  names: ReadonlySet<string>,
+  arrays: (place: JsonObject) => NamedArray[],
 ): readonly unknown[] | undefined {
   for (const place of places) {
-    const found = arraysOf(place).filter(([key]) => names.has(plain(key)));
+    const found = arrays(place);
     if (found.length > 1) throw ambiguous(found);
     if (found[0]) return found[0][1];
   }
   return undefined;
 }
 
-function findOnlyArray(places: readonly JsonObject[]): readonly unknown[] | undefined {
-  for (const place of places) {
-    const found = candidatesOf(place).filter(([, array]) => array.length > 0);
-    if (found.length > 1) throw ambiguous(found);
-    if (found[0]) return found[0][1];
-  }
-  return undefined;
+function named(wanted: ReadonlySet<string>): (place: JsonObject) => NamedArray[] {
+  return (place) => arraysOf(place).filter(([name]) => wanted.has(plainName(name)));
 }
 
 /** Whichever array held the items of other pages: all of them are empty here. */
@@ -73,16 +58,18 @@ function findNothing(places: readonly JsonObject[]): readonly unknown[] | undefi
   return places.flatMap(candidatesOf)[0]?.[1];
 }
 
-function candidatesOf(place: JsonObject): [string, readonly unknown[]][] {
-  return arraysOf(place).filter(([key, array]) => !besideItems.has(plain(key)) && array.every(isRecord));
+function candidatesOf(place: JsonObject): NamedArray[] {
+  return arraysOf(place).filter(
+    ([name, array]) => !besideItems.has(plainName(name)) && array.every(isRecord),
+  );
 }
 
-function arraysOf(place: JsonObject): [string, readonly unknown[]][] {
+function arraysOf(place: JsonObject): NamedArray[] {
   return Object.entries(place).flatMap(([key, value]) => (Array.isArray(value) ? [[key, value]] : []));
 }
 
-function ambiguous(found: readonly [string, unknown][]): UnreadableAnswer {
-  const keys = describeKeys(found.map(([key]) => key));
+function ambiguous(found: readonly NamedArray[]): UnreadableAnswer {
+  const keys = describeKeys(found.map(([name]) => name));
   return new UnreadableAnswer(`its body holds several arrays that could be the list: ${keys}. ${wayOut}`);
 }
 

@@ -1,12 +1,18 @@
 import { readCount, type JsonObject } from "../answer-value.ts";
+import { nameSet, plainName } from "./plain-name.ts";
 import { isRecord } from "../is-object.ts";
 
 /** What an answer says about the list as a whole, under whichever of the usual names. */
 export interface PageSigns {
-  limit?: number;
-  totalItems?: number;
-  totalPages?: number;
-  hasNextPage?: boolean;
+  readonly limit?: number | undefined;
+  readonly totalItems?: number | undefined;
+  readonly totalPages?: number | undefined;
+  readonly hasNextPage?: boolean | undefined;
+}
+
+/** The items of an answer, as they came, and its signs. */
+export interface FoundPage extends PageSigns {
+  readonly items: readonly unknown[];
 }
 
 /**
@@ -17,67 +23,46 @@ export interface PageSigns {
 export function readSigns(body: unknown, itemsHere: number): PageSigns {
   const holders = holdersOf(body);
   const links = holders.flatMap((holder) => valuesOf(holder, linkHolders)).filter(isRecord);
-  const signs: PageSigns = {};
   const limits = counts(holders, limitNames).filter((limit) => limit > 0);
-  if (limits.length > 0) signs.limit = limits.reduce(smaller);
   // `count` may be of this page or of the list: only where it is more than came here, it is the list's.
   const totals = [
     ...counts(holders, totalNames),
     ...counts(holders, countNames).filter((count) => count > itemsHere),
   ];
-  if (totals.length > 0) signs.totalItems = totals.reduce(greater);
-  const totalPages = [...counts(holders, pagesNames), ...links.flatMap(lastPageOf)];
-  if (totalPages.length > 0) signs.totalPages = totalPages.reduce(greater);
+  const pages = [...counts(holders, pagesNames), ...links.flatMap(lastPageOf)];
   const nexts = [...holders.flatMap(nextsOf), ...links.flatMap(linkedNextsOf)];
-  if (nexts.length > 0) signs.hasNextPage = nexts.includes(true);
-  return signs;
+  return {
+    limit: reduced(limits, smaller),
+    totalItems: reduced(totals, greater),
+    totalPages: reduced(pages, greater),
+    hasNextPage: reduced(nexts, either),
+  };
+}
+
+function reduced<T>(found: readonly T[], better: (one: T, other: T) => T): T | undefined {
+  return found.length > 0 ? found.reduce(better) : undefined;
 }
 
 // Not `Math.max(...counts)`: an answer may hold so many that they overflow the stack as arguments.
 const greater = (one: number, other: number): number => Math.max(one, other);
 const smaller = (one: number, other: number): number => Math.min(one, other);
+const either = (one: boolean, other: boolean): boolean => one || other;
 
-const wrappers = new Set(["meta", "pagination", "paging", "page", "pageinfo", "paginator", "pager"]);
-const linkHolders = new Set(["links"]);
-const limitNames = new Set(["limit", "perpage", "pagesize", "itemsperpage", "size"]);
-const totalNames = new Set(
-  [
-    "",
-    "items",
-    "count",
-    "results",
-    "records",
-    "elements",
-    "rows",
-    "entries",
-    "customers",
-    "contacts",
-    "profiles",
-  ]
-    .concat("contactgroups", "groups", "lists", "segments")
-    .map((what) => `total${what}`),
+const wrappers = nameSet("meta pagination paging page pageinfo paginator pager");
+const linkHolders = nameSet("links");
+const limitNames = nameSet("limit perpage pagesize itemsperpage size");
+const totalNames = nameSet(
+  "total totalitems totalcount totalresults totalrecords totalelements totalrows totalentries " +
+    "totalcustomers totalcontacts totalprofiles totalcontactgroups totalgroups totallists totalsegments",
 );
-const countNames = new Set(["count", "itemcount", "itemscount", "recordcount"]);
-const pagesNames = new Set(["totalpages", "pagecount", "pagescount", "pages", "lastpage", "numpages"]);
-const goesOnNames = new Set(["hasmore", "hasnext", "hasnextpage", "more"]);
-const isLastNames = new Set(["last", "islast", "islastpage"]);
-const nextNames = new Set([
-  "next",
-  "nextpage",
-  "nextpageurl",
-  "nexturl",
-  "nextlink",
-  "nextcursor",
-  "nextpagetoken",
-]);
-
-/** `total_pages`, `totalPages` and `total-pages` are one name; so are `_links` and `links`. */
-function plain(key: string): string {
-  return key.replace(/[_-]/g, "").toLowerCase();
-}
+const countNames = nameSet("count itemcount itemscount recordcount");
+const pagesNames = nameSet("totalpages pagecount pagescount pages lastpage numpages");
+const goesOnNames = nameSet("hasmore hasnext hasnextpage more");
+const isLastNames = nameSet("last islast islastpage");
+const nextNames = nameSet("next nextpage nextpageurl nexturl nextlink nextcursor nextpagetoken");
 
 function valuesOf(holder: JsonObject, names: ReadonlySet<string>): unknown[] {
-  return Object.keys(holder).flatMap((key) => (names.has(plain(key)) ? [holder[key]] : []));
+  return Object.keys(holder).flatMap((key) => (names.has(plainName(key)) ? [holder[key]] : []));
 }
 
 /** The body, its `data`, and what these hold under `meta`, `pagination`, …, one in another too (`meta.pagination`). */

@@ -2,6 +2,7 @@ import { describeShape } from "../answer-value.ts";
 import { UnreadableAnswer } from "../unreadable-answer.ts";
 import { hearOut } from "../hear-out.ts";
 import { isRecord } from "../is-object.ts";
+import type { FoundPage } from "./page-signs.ts";
 
 /** What `parsePage` found in a list answer. Totals and `hasNextPage` may be left out, where the answer has none. */
 export interface ParsedPage {
@@ -28,7 +29,7 @@ export interface ParsedPage {
 export type ParsePage = (body: unknown, context: { operation: string }) => ParsedPage;
 
 /** Calls `parsePage` and checks what it gives: it is written by the user, perhaps without types. */
-export function callParsePage(parsePage: ParsePage, body: unknown, operation: string): ParsedPage {
+export function callParsePage(parsePage: ParsePage, body: unknown, operation: string): FoundPage {
   const parsed: unknown = call(parsePage, body, operation);
   hearOut(parsed);
   try {
@@ -39,19 +40,20 @@ export function callParsePage(parsePage: ParsePage, body: unknown, operation: st
   }
 }
 
-function check(parsed: unknown): ParsedPage {
+function check(parsed: unknown): FoundPage {
   if (parsed instanceof Promise) throw amiss("gave a Promise: it must give its result at once");
   if (!isRecord(parsed)) throw amiss(`gave ${describeShape(parsed)}: it must give { items }`);
   const { items, totalPages, totalItems, hasNextPage } = parsed;
   if (!Array.isArray(items)) throw amiss(`gave \`items\` as ${describeShape(items)}: it must be an array`);
-  if (hasNextPage !== undefined && hasNextPage !== null && typeof hasNextPage !== "boolean") {
+  if (typeof (hasNextPage ?? false) !== "boolean") {
     throw amiss(`gave \`hasNextPage\` as ${describeShape(hasNextPage)}: it must be a boolean`);
   }
   return {
     items,
     totalPages: checkCount("totalPages", totalPages),
     totalItems: checkCount("totalItems", totalItems),
-    hasNextPage,
+    // True: nothing else is left.
+    hasNextPage: (hasNextPage ?? undefined) as boolean | undefined,
   };
 }
 

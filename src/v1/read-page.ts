@@ -2,7 +2,7 @@ import { describeShape } from "../answer-value.ts";
 import type { PageReading } from "../pagination.ts";
 import { UnreadableAnswer } from "../unreadable-answer.ts";
 import { findItems, wayOut } from "./find-items.ts";
-import { readSigns, type PageSigns } from "./page-signs.ts";
+import { readSigns, type FoundPage } from "./page-signs.ts";
 import { callParsePage, type ParsePage } from "./parse-page.ts";
 import { isRecord } from "../is-object.ts";
 
@@ -18,13 +18,9 @@ export interface PageReader<T> {
 /** Reads a v1 list answer of any usual shape. Throws `UnreadableAnswer` where the items, or the id of one, are not found. */
 export function readV1Page<T>(body: unknown, reader: PageReader<T>): PageReading<T> {
   const { items, ...signs } = reader.parsePage
-    ? parse(body, reader.parsePage, reader.operation)
+    ? callParsePage(reader.parsePage, body, reader.operation)
     : understand(body, reader.operation);
   return { items: items.map((item, at) => readItemAt(item, at, reader.readItem)), ...signs, raw: body };
-}
-
-interface FoundPage extends PageSigns {
-  items: readonly unknown[];
 }
 
 function understand(body: unknown, operation: string): FoundPage {
@@ -34,15 +30,6 @@ function understand(body: unknown, operation: string): FoundPage {
     throw new UnreadableAnswer("its body holds no items and says that the call failed.");
   }
   return { items, ...readSigns(body, items.length) };
-}
-
-function parse(body: unknown, parsePage: ParsePage, operation: string): FoundPage {
-  const { items, totalPages, totalItems, hasNextPage } = callParsePage(parsePage, body, operation);
-  const found: FoundPage = { items };
-  if (typeof totalPages === "number") found.totalPages = totalPages;
-  if (typeof totalItems === "number") found.totalItems = totalItems;
-  if (typeof hasNextPage === "boolean") found.hasNextPage = hasNextPage;
-  return found;
 }
 
 /** Some servers write an empty array as null. Taken for one only where a total of 0 says so too. */

@@ -2,6 +2,7 @@ import { readId, type JsonObject } from "../answer-value.ts";
 import { openEnvelope, putOn } from "./open-envelope.ts";
 import type { Profile } from "./schemas/profile.ts";
 import { isRecord } from "../is-object.ts";
+import { setOwn } from "../set-own.ts";
 
 /**
  * A contact, whether it comes as a resource, in an envelope, or as a flat object; `undefined` without an id.
@@ -27,7 +28,7 @@ function gather(flat: JsonObject): JsonObject {
     if (key === "id" || (key === "attributes" && value === null)) continue;
     const isMember =
       key === "type" ? value === resourceType : besideAttributes.has(key) && isObjectOrNull(value);
-    define(isMember ? members : attributes, key, value);
+    setOwn(isMember ? members : attributes, key, value);
   }
   return { ...members, attributes };
 }
@@ -41,9 +42,4 @@ function readType(type: unknown): string {
 
 function isObjectOrNull(value: unknown): boolean {
   return value === null || isRecord(value);
-}
-
-/** Not by assignment, which a field named `__proto__` would turn into something else. */
-function define(target: object, key: string, value: unknown): void {
-  Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
 }

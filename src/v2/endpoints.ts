@@ -24,7 +24,6 @@ export const listLists: Endpoint<undefined, PageReading<List>> = {
   method: "GET",
   path: "/v2/lists",
   query: v2ListQuery,
-  isRepeatable: () => true,
   read: ({ body }) => readListPage(body),
 };
 

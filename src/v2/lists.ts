@@ -23,12 +23,11 @@ export class V2Lists {
    */
   list(query?: V2ListQuery, options?: ListOptions): Paginator<List> {
     return listPages({
+      call: this.#call,
+      endpoint: listLists,
       query,
       options,
-      defaultLimit: undefined,
-      longestPage: undefined,
       identify: ({ uuid }) => uuid,
-      call: (pageQuery, pageOptions) => this.#call(listLists, { query: pageQuery }, pageOptions),
     });
   }
 }

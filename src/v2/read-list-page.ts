@@ -16,7 +16,13 @@ export function readListPage(body: unknown): PageReading<List> {
   if (lists.length === 0 && isRecord(body) && body["success"] === false) {
     throw new UnreadableAnswer("its body holds no lists and says `success: false`.");
   }
-  return { items: lists.map(readList), ...readTotals(data), raw: body };
+  return {
+    items: lists.map(readList),
+    limit: readCount(data["items_per_page"]),
+    totalItems: readCount(data["total_items"]),
+    totalPages: readCount(data["total_pages"]),
+    raw: body,
+  };
 }
 
 const wanted = "its body lacks the array `data.lists`";
@@ -25,17 +31,6 @@ const wanted = "its body lacks the array `data.lists`";
 function listsOf({ lists, total_items }: JsonObject): readonly unknown[] | undefined {
   if (lists === null && readCount(total_items) === 0) return [];
   return Array.isArray(lists) ? lists : undefined;
-}
-
-function readTotals(data: JsonObject): { limit?: number; totalItems?: number; totalPages?: number } {
-  const limit = readCount(data["items_per_page"]);
-  const totalItems = readCount(data["total_items"]);
-  const totalPages = readCount(data["total_pages"]);
-  return {
-    ...(limit === undefined ? {} : { limit }),
-    ...(totalItems === undefined ? {} : { totalItems }),
-    ...(totalPages === undefined ? {} : { totalPages }),
-  };
 }
 
 function readList(value: unknown, at: number): List {

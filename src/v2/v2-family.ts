@@ -4,11 +4,7 @@ import type { FamilyAccess } from "../transport/job.ts";
 /** How the v2 family is reached ("Authentication"). Throws a `ConfigurationError` that names all that is missing. */
 export function v2Access({ baseUrlV2, apiKeyV2, appId }: ClientSettings): FamilyAccess {
   if (baseUrlV2 === undefined || apiKeyV2 === undefined || appId === undefined) {
-    const missing = { baseUrlV2, apiKeyV2, appId };
-    throw missingOptions(
-      (["baseUrlV2", "apiKeyV2", "appId"] as const).filter((name) => missing[name] === undefined),
-      "v2",
-    );
+    throw missingOptions("v2", { baseUrlV2, apiKeyV2, appId });
   }
   return {
     baseUrl: baseUrlV2,

@@ -17,7 +17,8 @@ import { v1Event, v1EventFields } from "../../src/v1/schemas/event.ts";
 import { v1Profile } from "../../src/v1/schemas/profile.ts";
 import { v2Contact, v2ContactFields, v2UpsertResult } from "../../src/v2/schemas/contact.ts";
 import { v2Identifier } from "../../src/v2/schemas/identifier.ts";
-import { v2ListPage, v2ListQuery } from "../../src/v2/schemas/list.ts";
+import { v2ListPage } from "../../src/v2/schemas/list-page.ts";
+import { v2ListQuery } from "../../src/v2/schemas/list.ts";
 import { readIssues, validate } from "../../src/validate.ts";
 import { zodSchema } from "../../src/zod/zod-schema.ts";
 

@@ -55,13 +55,13 @@ function read(properties: object, payload: Payload): unknown {
         payload.issues.push({
           code: "invalid_type",
           expected: "string",
-          input: undefined,
+
           path: [key],
           message,
         });
     }
   } catch {
-    const issue = findUnreadable(properties) ?? { code: "custom", input: undefined, message: unreadableRule };
+    const issue = findUnreadable(properties) ?? { code: "custom", message: unreadableRule };
     payload.issues.push(issue);
   }
   if (count > maxKeys) {
@@ -71,7 +71,7 @@ function read(properties: object, payload: Payload): unknown {
       origin: "object",
       maximum: maxKeys,
       inclusive: true,
-      input: undefined,
+
       message,
     });
   }

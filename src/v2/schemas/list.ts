@@ -1,9 +1,6 @@
-import { documented, documentedNumber, documentedText } from "../../fields/documented.ts";
 import { optional } from "../../fields/field.ts";
-import { listOf } from "../../fields/list.ts";
-import { answerFields, strictFields } from "../../fields/objects.ts";
+import { strictFields } from "../../fields/objects.ts";
 import { optionOfTheCall } from "../../fields/query-hint.ts";
-import { text } from "../../fields/text.ts";
 import { wholeNumberFrom1 } from "../../fields/whole-number.ts";
 
 /** A list ("v2 list"). Only `uuid` is sure to be there; the rest is typed as documented, not checked. */
@@ -26,27 +23,6 @@ export type V2ListQuery = {
   /** Lists per page, from 1; the service's default is not documented. */
   limit?: number | undefined;
 };
-
-/** One page of lists, the answer to `GET /v2/lists`. Needed: `data.lists` and each one's `uuid`. */
-export const v2ListPage = answerFields({
-  success: documented<boolean>({ type: "boolean" }),
-  data: answerFields({
-    lists: listOf(
-      answerFields({
-        uuid: text(),
-        name: documentedText(),
-        created_at: documentedNumber(),
-        description: documentedText(),
-      }),
-    ),
-    current_page: documentedNumber(),
-    /** Pages available at the current `limit`. */
-    total_pages: documentedNumber(),
-    /** Lists in all. */
-    total_items: documentedNumber(),
-    items_per_page: documentedNumber(),
-  }),
-});
 
 /** Which page of the lists (`GET /v2/lists`). */
 export const v2ListQuery = strictFields(
