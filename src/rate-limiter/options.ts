@@ -92,7 +92,7 @@ function isFilledList(value: unknown): boolean {
 
 /** Only what the package makes has the method. */
 function isStore(value: unknown): boolean {
-  return rules.object.holds(value) && rules.function.holds(Reflect.get(value as object, "open"));
+  return rules.object.holds(value) && rules.function.holds(Reflect.get(value, "open"));
 }
 
 function isClock(value: unknown): boolean {
