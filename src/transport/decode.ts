@@ -34,8 +34,8 @@ export function decode<Body, Output>(
 ): Output {
   const { status } = exchange;
   if (status >= 200 && status <= 299) return readValue(exchange, endpoint, sent, redactor);
-  // 0 is what a browser makes of a redirect that it was told not to follow.
-  if (status === 0 || (status >= 300 && status <= 399)) throw redirectError(exchange, endpoint, redactor);
+  // 0 is what a browser makes of a redirect that it was told not to follow; others below 200 are no answers.
+  if (status <= 399) throw redirectError(exchange, endpoint, redactor);
   throw apiError(exchange, endpoint, redactor);
 }
 

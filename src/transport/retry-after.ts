@@ -9,8 +9,7 @@ const hasZone = /(GMT|UTC?|Z|[+-]\d\d:?\d\d)$/i;
  * A date is measured against the answer's own `Date`, where there is one: this machine's clock may be off.
  */
 export function retryAfterMs(headers: Headers): number | undefined {
-  const value = headers.get("retry-after")?.trim();
-  if (!value) return undefined;
+  const value = headers.get("retry-after") ?? "";
   if (/^\d+(\.\d+)?(e\d+)?$/i.test(value)) return Math.min(Math.ceil(Number(value) * 1_000), longestMs);
   const until = readDate(value);
   if (until === undefined) return undefined;

@@ -71,14 +71,14 @@ export const areas: readonly Area[] = [
       "transport/retry-after.ts",
     ],
     tests: [
-      "transport/{errors,foreign-fetch,retry-after}",
-      "regressions/{arrays,body,deep,error-as,failed,headers-of,hostile,retry-after,words}-*",
+      "transport/{errors,foreign-fetch,promise,retry-after}",
+      "regressions/{arrays,body,deep,error-as,failed,headers-of,hostile,reader,retry-after,undecodable,what-a-fetch,words}-*",
     ],
   },
   {
     name: "transport-retries",
     sources: ["transport/retry.ts", "transport/retry-policy.ts"],
-    tests: ["transport/{retries,retry-after}", "bulk/rate-limit", "regressions/{backoff,refusals}-*"],
+    tests: ["transport/{errors,retries,retry-after}", "bulk/rate-limit", "regressions/{backoff,refusals}-*"],
   },
   {
     name: "transport-calls",

@@ -33,6 +33,12 @@ describe("An answer that is nested deeper than 1,000 levels", () => {
     expect(JSON.stringify(attributes)).toBe(`{"a":${nested(997)}}`);
   });
 
+  it("is one level past what is read, also where there are more brackets beside", async () => {
+    const { attributes } = await answering(profile(`[${nested(996)},{}]`)).v1.customers.get("c-1");
+
+    expect(JSON.stringify(attributes["a"])).toBe(`[${nested(996)},{}]`);
+  });
+
   it.each([
     ["brackets in a text", JSON.stringify("[{".repeat(5_000))],
     ["and behind a quotation mark in it", JSON.stringify(`\\"${"[".repeat(5_000)}`)],

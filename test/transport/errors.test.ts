@@ -53,6 +53,19 @@ function answering(
   });
 }
 
+/** A body that comes in these pieces, and then ends or breaks off. */
+function inPieces(pieces: readonly (string | Uint8Array)[], then: "ends" | "breaks off" = "ends") {
+  const left = pieces.map((piece) => Buffer.from(piece)).values();
+  return new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const { value } = left.next();
+      if (value) controller.enqueue(value);
+      else if (then === "ends") controller.close();
+      else controller.error(new Error("cut"));
+    },
+  });
+}
+
 describe("An error status", () => {
   it.each([
     [400, BadRequestError, "BadRequestError", "bad_request", "not-applied"],
@@ -184,17 +197,20 @@ describe("An error status", () => {
 
   it("shows at most 64 KiB of its body, and reads no more of it", async () => {
     let sent = 0;
+    let isGivenUp = false;
     const endless = new ReadableStream<Uint8Array>({
       pull(controller) {
         sent += 16 * 1024;
         controller.enqueue(new Uint8Array(16 * 1024).fill(97));
       },
+      cancel: () => void (isGivenUp = true),
     });
 
     const error = await failureOf(answering(500, endless).v1.customers.upsert(contact));
 
     expect((error as ServerError).body).toBe("a".repeat(64 * 1024));
     expect(sent).toBeLessThan(200 * 1024);
+    expect(isGivenUp).toBe(true);
   });
 
   it.each([500, 200])("shows JSON of 64 KiB as such, and of a longer one its text (%i)", async (status) => {
@@ -209,6 +225,27 @@ describe("An error status", () => {
       ofLength(64 * 1024 + 1).slice(0, 64 * 1024),
     ]);
   });
+
+  it("shows what came of a body that was cut as text, as it may say something else than the whole", async () => {
+    const breaksOff = inPieces(["12"], "breaks off");
+    const cut = [answering(500, breaksOff), answering(500, "1234", {}, { maxResponseBytes: 2 })].map(
+      async ({ v1 }) => ((await failureOf(v1.customers.upsert(contact))) as ServerError).body,
+    );
+
+    expect(await Promise.all(cut)).toEqual(["12", "12"]);
+  });
+
+  it.each([400, 401, 403, 409, 422, 429])(
+    "of addContact but 404 says that nothing was applied (%i)",
+    async (status) => {
+      const { v1 } = answering(status, "{}");
+
+      expect(await failureOf(v1.contactGroups.addContact("list", contact))).toMatchObject({
+        status,
+        outcome: "not-applied",
+      });
+    },
+  );
 
   it("of addContact's 404 leaves open whether the contact was created", async () => {
     const mock = createMockService();
@@ -252,6 +289,16 @@ describe("A redirect", () => {
     const error = await failureOf(answering(status, "").v1.customers.upsert(contact));
 
     expect(error).toMatchObject({ code, status });
+  });
+
+  it("is what a browser gives that was told not to follow one: the status 0", async () => {
+    const opaque = { status: 0, type: "opaqueredirect", headers: new Headers(), url: "", body: null };
+    const fetch = async () => opaque as Response; // as far as it is asked for
+
+    const error = await failureOf(answering(0, null, {}, { fetch }).v1.customers.upsert(contact));
+
+    expect(error).toBeInstanceOf(RedirectError);
+    expect(error).toMatchObject({ status: 0, outcome: "not-applied" });
   });
 
   it("is told to be one, and the base URL asked for", async () => {
@@ -414,6 +461,23 @@ describe("An answer's size", () => {
     expect(fits.id).toBe("c-1");
     expect(error).toBeInstanceOf(UnexpectedResponseError);
     expect(error.message).toContain("larger than maxResponseBytes");
+  });
+
+  it.each([200, 299])("is that of a success up to maxResponseBytes, over 64 KiB too (%i)", async (status) => {
+    expect((await answering(status, padded(100_000)).v1.customers.get("c-1")).id).toBe("c-1");
+  });
+
+  it("is what is shown of it at most, whatever pieces it comes in", async () => {
+    const { v1 } = answering(200, inPieces(["[1", ",2,3"]), {}, { maxResponseBytes: 4 });
+
+    expect(await failureOf(v1.customers.get("c-1"))).toMatchObject({ body: "[1,2" });
+  });
+
+  it("does not depend on where its pieces end: a character may lie in two", async () => {
+    const bytes = Buffer.from(JSON.stringify({ data: { id: "ä" } }));
+    const body = inPieces(Array.from(bytes, (byte) => Uint8Array.of(byte)));
+
+    expect((await answering(200, body).v1.customers.get("c-1")).id).toBe("ä");
   });
 
   it("is counted in bytes, after decompression", async () => {

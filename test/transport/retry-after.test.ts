@@ -25,6 +25,7 @@ describe.each([429, 503, 408, 500])("Retry-After on a %i", (status) => {
   it.each([
     ["7", 7_000],
     ["0.5", 500],
+    ["1.25", 1_250],
     ["3600", 3_600_000],
     [httpDate(9_000), 9_000],
     ["Sat Nov 21 12:00:09 2026", 9_000],
@@ -128,6 +129,23 @@ describe("With a limiter", () => {
 
     expect(atHalfPace).toBeGreaterThan(atFullPace * 1.8);
     expect(rateLimiter.estimateMs(100)).toBeLessThan(atFullPace * 1.1);
+  });
+
+  it.each([
+    [{ "retry-after": "0.2" }, 200],
+    [{}, 1_000],
+  ])("a 429's wait is told as it was named, without backoff or jitter (%j)", async (headers, waitMs) => {
+    const waits: (number | undefined)[] = [];
+    const { audience } = recovering(429, headers, {
+      rateLimiter: new RateLimiter(),
+      hooks: { onRetry: (event) => waits.push(event.waitMs) },
+    });
+
+    const items = audience.v1.customers.list().then((page) => page.items);
+    await vi.advanceTimersByTimeAsync(5_000);
+    await items;
+
+    expect(waits).toEqual([waitMs]);
   });
 
   it("a 429 whose wait passes maxWaitMs is a RateLimitWaitError that did not apply", async () => {
