@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { tracingChannel } from "node:diagnostics_channel";
 import { inspect } from "node:util";
 import {
@@ -5,6 +6,7 @@ import {
   RateLimiter,
   V1Client,
   V2Client,
+  type ApiError,
   type ClientOptions,
   type RequestEvent,
 } from "audience-sdk";
@@ -171,6 +173,35 @@ describe("No error shows a key, whatever the service echoes", () => {
   });
 });
 
+describe("Where a key was there is [redacted]", () => {
+  const echoed = async (text: string, apiKey: string) => {
+    const audience = client(async () => new Response(text, { status: 400 }), { apiKey });
+    return ((await failureOf(audience.v1.customers.upsert(contact))) as ApiError).body;
+  };
+
+  it.each([
+    ["alone", keyV2, "[redacted]"],
+    ["between other text", `a${keyV2}b${keyV2}c`, "a[redacted]b[redacted]c"],
+    ["twice in a row, as one", `${keyV2}${keyV2}.`, "[redacted]."],
+    ["eight of its characters", `a ${keyV2.slice(3, 11)} b`, "a [redacted] b"],
+    ["but seven", keyV2.slice(3, 10), keyV2.slice(3, 10)],
+  ])("%s", async (_, text, shown) => {
+    expect(await echoed(text, keyV2)).toBe(shown);
+  });
+
+  it("of a key that is shorter than that, the whole of it", async () => {
+    expect(await echoed("abc-ab-abcabc", "abc")).toBe("[redacted]-ab-[redacted]");
+  });
+
+  it("in JSON, what is no key keeps its place and its kind", async () => {
+    const text = `{"__proto__":["${keyV2}",1,true,null,{"n":2}],"${keyV2}":{"__proto__":"${keyV2}"}}`;
+
+    expect(JSON.stringify(await echoed(text, keyV2))).toBe(
+      '{"__proto__":["[redacted]",1,true,null,{"n":2}],"[redacted]":{"__proto__":"[redacted]"}}',
+    );
+  });
+});
+
 describe("No error shows a key, whatever a runtime's own error holds", () => {
   const request = { headers: { "x-api-key": key, "service-api-key": keyV2 }, body: JSON.stringify(contact) };
   const nasty = Object.assign(new TypeError(`fetch failed for ${key}`), {
@@ -309,6 +340,22 @@ describe("No object of the client shows a key", () => {
 });
 
 describe("Keys from a function", () => {
+  it("are remembered by the hundred: of an older one, what newer ones have in common with it is taken out", async () => {
+    const own = Array.from({ length: 101 }, (_, at) => createHash("md5").update(`${at}`).digest("hex"));
+    let asked = 0;
+    const echo = `${own[0]} ${own[1]} ${own[100]} shared-part`;
+    const audience = client(
+      async () =>
+        asked < 101 ? Response.json({ data: { id: "c-1" } }) : new Response(echo, { status: 400 }),
+      { apiKey: () => `shared-part:${own[asked++]}` },
+    );
+    for (let call = 0; call < 100; call++) await audience.v1.customers.get("c-1");
+
+    const error = await failureOf(audience.v1.customers.get("c-1"));
+
+    expect(error).toMatchObject({ body: `${own[0]} [redacted] [redacted] [redacted]` });
+  });
+
   it("are taken out too, the current one and one that was rotated away", async () => {
     const keys = ["rotated-key-number-one-11", "rotated-key-number-two-22"];
     let asked = 0;
