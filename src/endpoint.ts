@@ -40,10 +40,7 @@ export interface Endpoint<Body, Output> {
   readonly complete?: (body: Body, newId: () => string) => Body;
   /** The id that makes repeating the call safe, for its errors ("Custom event": `uniqueIdentifier`). */
   readonly identifierOf?: (body: Body) => string | undefined;
-  /**
-   * Whether the service ends in the same state when the call is carried out twice. Decided by the input, not the verb;
-   * where there is nothing to decide, it does.
-   */
+  /** Whether the service ends in the same state when a write is carried out twice. Unless it says so, it does not. */
   readonly isRepeatable?: (body: Body) => boolean;
   /** The contacts that the call writes to, each named once: writes to one contact leave in call order. */
   readonly contactsOf?: (body: Body) => readonly string[];

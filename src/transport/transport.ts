@@ -80,7 +80,8 @@ export class Transport {
       call.uniqueIdentifier = endpoint.identifierOf?.(request.sent);
       const key = new CallKey(access.key, { timeoutMs: settings.timeoutMs, signal: call.signal });
       const deadlineAt = this.#settings.now() + settings.deadlineMs;
-      const isRepeatable = settings.repeatable ?? endpoint.isRepeatable?.(request.sent) ?? true;
+      const isRepeatable =
+        settings.repeatable ?? endpoint.isRepeatable?.(request.sent) ?? endpoint.method === "GET";
       const job = { call, access, endpoint, request, settings, key, isRepeatable, deadlineAt };
       const result = await this.#untilInterrupted(call, settings, () => this.#inOrder(job));
       companion?.ended(call, "applied");

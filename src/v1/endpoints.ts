@@ -130,6 +130,7 @@ export const sendEvent: Endpoint<V1Event, EventResult> = {
       contact?.contactUUID === undefined ? undefined : contactUUIDKey(contact.contactUUID),
       contactUUID === undefined ? undefined : contactUUIDKey(contactUUID),
     ]),
+  isRepeatable: () => true,
   takesAnyAnswer: true,
   // True: `complete` has given it one.
   read: ({ status, body }, sent) => ({ uniqueIdentifier: identifierOf(sent)!, status, body }),
