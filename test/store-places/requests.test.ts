@@ -376,6 +376,72 @@ describe("A store that was away", () => {
   });
 });
 
+describe("A store that goes away again before all have told it of their places", () => {
+  const half = { localShare: 1 / 2 };
+  const minute = [
+    { limit: 4, intervalMs: 1_000 },
+    { limit: 40, intervalMs: 60_000 },
+  ];
+
+  /** A process that has met its store with so many calls, and what it sends in all until a minute is over. */
+  function met(calls: number) {
+    const { time, store, process, take } = overheard(half);
+    const limiter = process({ windows: minute });
+    const sent: number[] = [];
+    const call = (times: number) => {
+      for (let index = 0; index < times; index += 1) {
+        take(limiter, (place) => {
+          sent.push(time.now());
+          place.answered();
+        });
+      }
+    };
+    return { time, store, sent, call, begin: () => call(calls) };
+  }
+
+  it("is taken to hold what it held before it lost its memory", async () => {
+    const { time, store, sent, call, begin } = met(10);
+    await time.run(() => {
+      begin();
+      time.at(5_000, () => store.loseMemory());
+      // Between the beat that shows the loss, and the report of all places.
+      time.at(6_002.5, () => (store.network = "refuses"));
+      time.at(7_000, () => call(30));
+    }, 60_000);
+    // 10 of 40, and 4 that may have been sent since: half of 26.
+    expect(sent.filter((at) => at > 5_000)).toHaveLength(13);
+  });
+
+  it("is taken to hold what the others may have sent alone meanwhile", async () => {
+    const { time, store, sent, call, begin } = met(1);
+    await time.run(() => {
+      begin();
+      time.at(1_500, () => (store.network = "refuses"));
+      time.at(2_500, () => call(5));
+      time.at(12_000, () => (store.network = "up"));
+      time.at(13_500, () => (store.network = "refuses"));
+      time.at(15_000, () => call(30));
+    }, 60_000);
+    const alone = sent.filter((at) => at > 13_500);
+    expect(sent.length - alone.length).toBe(6);
+    // 6 of 40, 16 as half of the 31 that were left in the first absence, and 8 since: half of 10.
+    expect(alone).toHaveLength(5);
+  });
+
+  it("is taken to hold what it says where the first time was a moment in which nothing was sent", async () => {
+    const { time, store, sent, call, begin } = met(1);
+    await time.run(() => {
+      begin();
+      time.at(1_500, () => (store.network = "refuses"));
+      time.at(2_500, () => (store.network = "up"));
+      time.at(3_500, () => (store.network = "refuses"));
+      time.at(5_000, () => call(30));
+    }, 60_000);
+    // 1 of 40, and 8 since: half of 31.
+    expect(sent.filter((at) => at > 3_500)).toHaveLength(15);
+  });
+});
+
 describe("A limiter with a store", () => {
   it("serves a call at once where nobody may wait, as long as the store has places", async () => {
     const { time, process, take } = overheard();

@@ -453,6 +453,16 @@ describe("while the store is away", () => {
     );
   });
 
+  it("says so where it gives no answer", async () => {
+    const { time, store, process, call } = room();
+    const limiter = process();
+    await time.run(() => {
+      store.network = "hangs";
+      call(limiter);
+    }, 5_000);
+    expect(limiter.absence()).toContain("is away: no answer within 1000 ms;");
+  });
+
   it('says under "reject" in the error that it is away and why, and nothing beside it', async () => {
     const { error, absence } = await told("no route", { onUnavailable: "reject" });
     expect(error).toMatchObject({
