@@ -5,7 +5,14 @@ import { rules } from "./option-rules.ts";
 import type { RateLimiterOptions } from "./rate-limiter/options.ts";
 import { processLimiter } from "./rate-limiter/process-limiter.ts";
 import { RateLimiter } from "./rate-limiter/rate-limiter.ts";
-import { Observer, logLevels, type Hooks, type Logger, type LogLevel } from "./transport/observer.ts";
+import {
+  Observer,
+  logLevels,
+  type Hooks,
+  type Logger,
+  type LogLevel,
+  type RequestEvent,
+} from "./transport/observer.ts";
 import type { TransportSettings } from "./transport/job.ts";
 import { KeySource, checkSecret, type ApiKey } from "./transport/key-source.ts";
 import type { Redactor } from "./transport/redact.ts";
@@ -131,7 +138,7 @@ export function readClientOptions(options: unknown, redactor: Redactor): ClientS
   const given: ClientOptions = readOptions(options, allowed, "The client's options");
   const o: ClientOptions = { ...fromEnvironment(), ...given };
   refuseBrowser(o);
-  const hooks: Hooks = readOptions(o.hooks ?? {}, hooksAllowed, "hooks");
+  const hooks = readHooks(o.hooks ?? {});
   const url = (value: string | undefined, name: string) =>
     value === undefined ? undefined : readBaseUrl(value, name, o.allowInsecureHttp ?? false);
   const key = (value: ApiKey | undefined, name: string) =>
@@ -218,6 +225,27 @@ export function viewOptions(own: ClientOptions, options: ClientOptions): ClientO
 /** By its methods: the limiter of the CommonJS build is no instance of the ESM build's class. */
 function isLimiter(option: RateLimiter | RateLimiterOptions): option is RateLimiter {
   return readGuarded("rateLimiter", () => "take" in option && typeof option.take === "function");
+}
+
+/** The hooks that are given. Of a class's instance they are its methods; what else it holds is its own affair. */
+function readHooks(given: Hooks): Hooks {
+  if (isPlain(given)) return readOptions(given, hooksAllowed, "hooks");
+  const names = Object.keys(hooksAllowed);
+  const methods = readGuarded("hooks", () => names.map((name) => [name, Reflect.get(given, name)] as const));
+  const found = Object.entries(readOptions(Object.fromEntries(methods), hooksAllowed, "hooks"));
+  if (found.length === 0) throw new ConfigurationError(`hooks must have one of ${names.join(", ")}.`);
+  return Object.fromEntries(
+    // True: the rule has found functions.
+    found.map(([name, hook]) => [
+      name,
+      (event: RequestEvent) => Reflect.apply(hook as Function, given, [event]),
+    ]),
+  );
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = readGuarded("hooks", () => Object.getPrototypeOf(value));
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function isLogger(value: unknown): boolean {

@@ -1,5 +1,7 @@
 import { ValidationError } from "../errors.ts";
+import { contentLost } from "../fields/content-lost.ts";
 import { kindOf } from "../fields/kind-of.ts";
+import { isRecord } from "../is-object.ts";
 import { sha256 } from "./hash.ts";
 import { KeySet } from "./key-set.ts";
 import { wordsOf } from "../words-of.ts";
@@ -51,10 +53,13 @@ export class RowKeys<Row> {
 
 function checkKey(key: unknown): string {
   hearOut(key);
-  if (typeof key === "string" && key !== "") return key;
-  const kind = key === "" ? "an empty text" : kindOf(key);
+  if (typeof key === "string" && key !== "" && !brokenCharacter.test(key)) return key;
+  const kind = key === "" ? "an empty text" : typeof key === "string" ? "half a character" : kindOf(key);
   throw rowError(`the key function must give a text that is not empty; for this row it gave ${kind}`);
 }
+
+/** Half of a surrogate pair: a hash takes all of them for one. */
+const brokenCharacter = /\p{Surrogate}/u;
 
 const mostValues = 1_000_000;
 
@@ -64,6 +69,9 @@ function textOf(row: unknown): string {
     // One object that stands in a row a billion times would be written for ever.
     const counted = (_: string, value: unknown) => {
       if (++values > mostValues) throw new RangeError(`it holds more than ${mostValues} values`);
+      const lost = isRecord(value) ? contentLost(value) : undefined;
+      // All that show nothing would have one name.
+      if (lost !== undefined) throw new TypeError(`it holds ${lost}`);
       return value;
     };
     return JSON.stringify(row, counted) ?? typeof row;

@@ -1,6 +1,6 @@
+import { contentLost } from "./content-lost.ts";
 import { kindOf } from "./kind-of.ts";
 import { isDate } from "./is-date.ts";
-import { lossyKind } from "./lossy-kind.ts";
 import { unreadableRule } from "./unreadable.ts";
 import { isObject } from "../is-object.ts";
 
@@ -97,7 +97,7 @@ function readObject(value: object, reading: Reading): unknown {
 function readContent(value: object, reading: Reading): unknown {
   if (Array.isArray(value)) return readArray(value, reading);
   const keys = Object.keys(value);
-  const loss = contentLost(value, keys);
+  const loss = contentLost(value);
   return loss === undefined
     ? readProperties(value, keys, reading)
     : refuse(`JSON cannot carry ${loss}`, reading);
@@ -150,16 +150,4 @@ function readProperty(value: object, key: string | number, reading: Reading): un
     refuse(unreadableRule, reading);
     return unreadable;
   }
-}
-
-/** What kind of object this is, where `JSON.stringify` would lose what it holds without a word. */
-function contentLost(value: object, keys: readonly string[]): string | undefined {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  // A plain object, of this realm or another.
-  if (prototype === null || prototype === Object.prototype) return undefined;
-  if (typeof prototype === "object" && Object.getPrototypeOf(prototype) === null) return undefined;
-  const kind = lossyKind(value);
-  if (kind !== undefined) return kind;
-  // An instance of a class that shows nothing keeps what it holds to itself.
-  return keys.length === 0 ? "an instance of a class that shows no properties" : undefined;
 }

@@ -68,17 +68,19 @@ function takePlace<Body>(
   const askedAt = settings.now();
   // A deadline that has passed, and whose timer is only late, leaves no time to wait.
   const maxWaitMs = Math.max(0, Math.min(job.settings.maxWaitMs ?? Infinity, deadlineAt - askedAt));
+  let endWait: (() => void) | undefined;
   const place = session.limiter.take({
     priority: job.settings.priority,
     client: session,
     signal: call.signal,
     goesFirst: call.wasRefused,
-    onWait: (waitMs) => settings.observer.waits(call.facts, call.attempts + 1, waitMs),
+    onWait: (waitMs) => void (endWait = settings.observer.waits(call.facts, call.attempts + 1, waitMs)),
     // Where the call says nothing, the limiter's own bound holds.
     maxWaitMs: maxWaitMs === Infinity && job.settings.maxWaitMs === undefined ? undefined : maxWaitMs,
     maxQueued: settings.maxQueued,
   });
-  return place instanceof Promise ? waitForPlace(place, askedAt, call, settings) : place;
+  if (!(place instanceof Promise)) return place;
+  return waitForPlace(place, askedAt, call, settings).finally(endWait);
 }
 
 async function waitForPlace(

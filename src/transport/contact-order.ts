@@ -6,9 +6,11 @@ export class ContactOrder {
   /** For each contact with a call: the end of the last one. */
   readonly #ends = new Map<string, Promise<void>>();
 
-  run<T>(contacts: readonly string[], write: () => Promise<T>): Promise<T> {
+  /** `onWait` is told where there is something to wait for. */
+  run<T>(contacts: readonly string[], write: () => Promise<T>, onWait: () => void): Promise<T> {
     if (contacts.length === 0) return write();
     const before = contacts.map((contact) => this.#ends.get(contact)).filter((end) => end !== undefined);
+    if (before.length > 0) onWait();
     const result = before.length === 0 ? write() : Promise.all(before).then(write);
     const end: Promise<void> = result.then(
       () => this.#leave(contacts, end),

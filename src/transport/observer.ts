@@ -109,11 +109,19 @@ export class Observer {
     this.#tell("debug", event, () => `is tried again in ${Math.round(waitMs)} ms, after ${error.name}`);
   }
 
-  waits(facts: CallFacts, attempt: number, waitMs: number): void {
+  /** A wait for the rate limit, as it is expected; one that grows long is told of then. Gives back what ends it. */
+  waits(facts: CallFacts, attempt: number, waitMs: number): () => void {
     const event: RequestEvent = { ...facts, attempt, waitMs };
     const isLong = waitMs > longWaitMs;
     if (isLong) this.#call("onThrottle", event);
     this.#tell(isLong ? "warn" : "debug", event, () => `waits ${Math.round(waitMs)} ms for the rate limit`);
+    if (isLong || !(this.#hooks.onThrottle || this.#logs("warn"))) return nothing;
+    const timer = setTimeout(() => this.waits(facts, attempt, longWaitMs + 1), longWaitMs + 1);
+    return () => clearTimeout(timer);
+  }
+
+  waitsForContact(facts: CallFacts, attempt: number): void {
+    this.#tell("debug", { ...facts, attempt }, () => "waits for an earlier write to the same contact");
   }
 
   /** The shared store of the rate limit is away, or here (undefined): a line each time it goes. */
@@ -162,6 +170,8 @@ export interface AttemptObserver {
   answered(status: number, error?: AudienceError): void;
   failed(error: AudienceError): void;
 }
+
+const nothing = (): void => {};
 
 /** Where nobody listens, an attempt costs nothing to tell of. */
 const unseen: AttemptObserver = { answered() {}, failed() {} };

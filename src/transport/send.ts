@@ -37,7 +37,7 @@ export interface SendOptions {
 }
 
 /** How long an exchange that nobody waits for may go on, so that its place in the rate limit is known. */
-const lingerMs = 5_000;
+const lingerMs = 2_000;
 
 /** Sends one request and reads its answer. Rejects with a `ConnectionError` or `TimeoutError`, or the signal's reason. */
 export async function send(request: OutgoingRequest, options: SendOptions): Promise<Exchange> {

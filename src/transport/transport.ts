@@ -120,8 +120,7 @@ export class Transport {
   #inOrder<Body, Output>(job: Job<Body, Output>): Promise<CallResult<Output>> {
     const { call, endpoint, request, settings } = job;
     const askedAt = this.#settings.now();
-    call.waits();
-    return this.session.order.run(endpoint.contactsOf?.(request.sent) ?? [], () => {
+    const inTurn = () => {
       call.goesOn();
       call.queuedMs += this.#settings.now() - askedAt;
       return retry(() => attempt(job, this.#settings, this.session), {
@@ -129,7 +128,12 @@ export class Transport {
         maxAttempts: settings.companion ? Infinity : settings.maxRetries + 2,
         beforeNext: (failure, made) => this.#beforeNext(job, failure, made),
       });
-    });
+    };
+    call.waits();
+    const contacts = endpoint.contactsOf?.(request.sent) ?? [];
+    return this.session.order.run(contacts, inTurn, () =>
+      this.#settings.observer.waitsForContact(call.facts, 1),
+    );
   }
 
   /** Resolves when the next attempt may be made; rejects with the failure where there is to be none. */

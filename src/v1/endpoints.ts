@@ -127,6 +127,7 @@ export const sendEvent: Endpoint<V1Event, EventResult> = {
   contactsOf: ({ contact, contactUUID }) =>
     contactKeys([
       contact?.email === undefined ? undefined : emailKey(contact.email),
+      phoneOf(contact?.["phone"]),
       contact?.contactUUID === undefined ? undefined : contactUUIDKey(contact.contactUUID),
       contactUUID === undefined ? undefined : contactUUIDKey(contactUUID),
     ]),
@@ -138,6 +139,11 @@ export const sendEvent: Endpoint<V1Event, EventResult> = {
 
 function identifierOf({ uniqueIdentifier }: V1Event): string | undefined {
   return uniqueIdentifier;
+}
+
+/** An event's contact may hold further keys, of any kind. */
+function phoneOf(phone: unknown): string | undefined {
+  return typeof phone === "string" || typeof phone === "number" ? phoneKey(phone) : undefined;
 }
 
 /**
@@ -152,10 +158,7 @@ function saysAllConsent({ email, email_opt_in, phone, phone_opt_in, double_opt_i
 }
 
 function contactsOfContact({ email, phone }: V1Contact): readonly string[] {
-  return contactKeys([
-    email === undefined ? undefined : emailKey(email),
-    phone === undefined ? undefined : phoneKey(phone),
-  ]);
+  return contactKeys([email === undefined ? undefined : emailKey(email), phoneOf(phone)]);
 }
 
 function readCustomer(body: unknown): Profile {

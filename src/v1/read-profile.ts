@@ -27,7 +27,9 @@ function gather(flat: JsonObject): JsonObject {
   for (const [key, value] of Object.entries(flat)) {
     if (key === "id" || (key === "attributes" && value === null)) continue;
     const isMember =
-      key === "type" ? value === resourceType : besideAttributes.has(key) && isObjectOrNull(value);
+      key === "type"
+        ? value === resourceType || value === null
+        : besideAttributes.has(key) && isObjectOrNull(value);
     setOwn(isMember ? members : attributes, key, value);
   }
   return { ...members, attributes };

@@ -309,6 +309,9 @@ describe("A row's key", () => {
     [null, "null"],
     [7, "a number"],
     [undefined, "undefined"],
+    // A text cut in the middle of a character: of two such keys one would be taken for the other.
+    ["\ud800", "half a character"],
+    ["ada \udc00", "half a character"],
   ])("is a text that is not empty, and not %j", async (given, kind) => {
     const { audience } = setting();
 
@@ -370,6 +373,13 @@ describe("A row's key", () => {
         },
       },
       "not today",
+    ],
+    ["a Map", new Map([["email", "ada@example.com"]]), "it holds a Map"],
+    ["a Set within", { emails: new Set(["ada@example.com"]) }, "it holds a Set"],
+    [
+      "a class that shows nothing",
+      new (class Hidden {})(),
+      "it holds an instance of a class that shows no properties",
     ],
   ])("of a row that JSON cannot carry must be given, with a checkpoint: %s", async (_, item, reason) => {
     const { audience } = setting();

@@ -61,6 +61,11 @@ describe("a contact becomes a profile", () => {
       { type: "profile", id: "7", attributes: null },
       { type: "profile", id: "7", attributes: {} },
     ],
+    [
+      "neither type nor attributes but null",
+      { type: null, id: "7", attributes: null },
+      { type: "profile", id: "7", attributes: {} },
+    ],
     ["no type, or null", { type: null, id: "7", attributes }, { type: "profile", id: "7", attributes }],
     ["a type of its own", { type: "contact", id: "7", attributes }, { type: "contact", id: "7", attributes }],
     [

@@ -196,6 +196,24 @@ describe("Hooks", () => {
     ).toBe(true);
   });
 
+  it("may be methods of a class, which keep their `this`, and which the class may have inherited", async () => {
+    class Counted {
+      readonly operations: string[] = [];
+      onResponse({ operation }: RequestEvent): void {
+        this.operations.push(operation);
+      }
+    }
+    class Metrics extends Counted {
+      readonly region = "eu";
+    }
+    const hooks = new Metrics();
+    const { audience } = hooked({}, { hooks });
+
+    await settle(audience.v1.customers.upsert(contact));
+
+    expect(hooks.operations).toEqual(["v1.customers.upsert"]);
+  });
+
   it("can be some of the four", async () => {
     const onResponse = vi.fn();
     const { audience } = hooked({}, { hooks: { onResponse } });
@@ -241,6 +259,25 @@ describe("A wait for the rate limit", () => {
     }
   });
 
+  it("that grows longer than ten seconds while it lasts is told of then, once", async () => {
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 3_000 }] });
+    const { told, audience } = hooked({}, { rateLimiter });
+    await audience.v1.customers.get("c").catch(() => {});
+    told.length = 0;
+
+    const overtaken = audience.v1.customers.upsert(contact, { priority: 9 });
+    const others = Promise.all(
+      Array.from({ length: 5 }, () => audience.v1.customers.list({}, { priority: 0 })),
+    );
+    await vi.advanceTimersByTimeAsync(9_000);
+    const early = told.filter(([name]) => name === "throttle");
+    await settle(Promise.all([overtaken, others]));
+
+    expect(early.map(([, { operation }]) => operation)).not.toContain("v1.customers.upsert");
+    const late = told.filter(([name, { operation }]) => name === "throttle" && operation === facts.operation);
+    expect(late.map(([, event]) => event)).toEqual([{ ...facts, attempt: 1, waitMs: 10_001 }]);
+  });
+
   it("that a 429 makes is one too", async () => {
     const { told, audience } = hooked(
       { faults: [{ kind: "429", retryAfter: 15, times: 1 }] },
@@ -277,6 +314,15 @@ describe("The logger", () => {
     const options = { faults: [{ kind: "500-before", times: 1 } as const] };
     return { lines, ...hooked(options, { logger: logger as never, logLevel, rateLimiter, hooks }) };
   }
+
+  it("at debug is told of a wait for an earlier write to the same contact", async () => {
+    const { lines, audience } = logged("debug");
+
+    await settle(Promise.all([audience.v1.customers.upsert(contact), audience.v1.customers.upsert(contact)]));
+
+    const told = lines.filter((line) => line.endsWith(" waits for an earlier write to the same contact"));
+    expect(told).toEqual([expect.stringMatching(/^debug audience-sdk: v1\.customers\.upsert, attempt 1 /)]);
+  });
 
   it("at debug is told of each attempt, wait and retry", async () => {
     const { lines, audience } = logged("debug");

@@ -133,6 +133,20 @@ describe("An unknown option is a ConfigurationError", () => {
     expect(String(error)).toContain(`no option "${given}"; did you mean ${meant}?`);
   });
 
+  it("of hooks that are an instance of a class, where it has none of them", () => {
+    for (const hooks of [new Map(), new (class Metrics {})(), new Date()]) {
+      expect(String(thrownBy(() => new AudienceClient(untyped({ hooks }))))).toContain(
+        "hooks must have one of onRequest, onResponse, onRetry, onThrottle.",
+      );
+    }
+    class Broken {
+      onRequest = "my-secret";
+    }
+    expect(String(thrownBy(() => new AudienceClient(untyped({ hooks: new Broken() }))))).toContain(
+      "onRequest must be a function, not a text.",
+    );
+  });
+
   it("or lists what there is, also for hooks, the limiter and a call", async () => {
     const mock = createMockService();
     const { v1 } = new AudienceClient(mock.clientOptions);
