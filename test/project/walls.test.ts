@@ -15,7 +15,7 @@ describe("The sources keep the plan of the house", () => {
 describe("A broken wall is reported", () => {
   it.each([
     [
-      "a leaf that imports ours",
+      "an error that knows the client",
       "src/errors.ts",
       'import { x } from "./limits.ts";',
       "src/errors.ts imports src/limits.ts",

@@ -25,7 +25,12 @@ const mayAskForNode = /^src\/transport\/request-channels\.ts$/;
 const walls: Wall[] = [
   {
     rule: "a leaf imports nothing of ours",
-    isBrokenBy: ({ from, to }) => /^src\/(limits|errors|fields\/field)\.ts$/.test(from) && isOurs(to),
+    isBrokenBy: ({ from, to }) => /^src\/(limits|set-own|fields\/field)\.ts$/.test(from) && isOurs(to),
+  },
+  {
+    rule: "errors know each other, and of the rest how a property is set",
+    isBrokenBy: ({ from, to }) =>
+      /^src\/errors(\.ts|\/)/.test(from) && isOurs(to) && !/^src\/(errors\/|set-own\.ts$)/.test(to),
   },
   {
     rule: "an endpoint knows what a field is, and nothing else of ours",
