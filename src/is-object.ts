@@ -9,3 +9,9 @@ export function isObject(value: unknown): value is object {
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return isObject(value) && !isArray(value);
 }
+
+/** Of no class, in this realm or another. */
+export function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || (typeof prototype === "object" && Object.getPrototypeOf(prototype) === null);
+}

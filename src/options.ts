@@ -20,7 +20,7 @@ import { readHeaders } from "./transport/request-headers.ts";
 import type { Fetch } from "./transport/send.ts";
 import { packageVersion } from "./version.ts";
 import type { ParsePage } from "./v1/parse-page.ts";
-import { isObject } from "./is-object.ts";
+import { isObject, isPlain } from "./is-object.ts";
 
 /** Options of a client. Those with an environment variable are read from it where they are not given. */
 export interface ClientOptions {
@@ -229,23 +229,15 @@ function isLimiter(option: RateLimiter | RateLimiterOptions): option is RateLimi
 
 /** The hooks that are given. Of a class's instance they are its methods; what else it holds is its own affair. */
 function readHooks(given: Hooks): Hooks {
-  if (isPlain(given)) return readOptions(given, hooksAllowed, "hooks");
+  if (readGuarded("hooks", () => isPlain(given))) return readOptions(given, hooksAllowed, "hooks");
   const names = Object.keys(hooksAllowed);
   const methods = readGuarded("hooks", () => names.map((name) => [name, Reflect.get(given, name)] as const));
   const found = Object.entries(readOptions(Object.fromEntries(methods), hooksAllowed, "hooks"));
   if (found.length === 0) throw new ConfigurationError(`hooks must have one of ${names.join(", ")}.`);
-  return Object.fromEntries(
+  const bound = ([name, hook]: [string, unknown]) =>
     // True: the rule has found functions.
-    found.map(([name, hook]) => [
-      name,
-      (event: RequestEvent) => Reflect.apply(hook as Function, given, [event]),
-    ]),
-  );
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = readGuarded("hooks", () => Object.getPrototypeOf(value));
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
+    [name, (event: RequestEvent): unknown => Reflect.apply(hook as Function, given, [event])] as const;
+  return Object.fromEntries(found.map(bound));
 }
 
 function isLogger(value: unknown): boolean {

@@ -378,7 +378,7 @@ describe("A row's key", () => {
     ["a Set within", { emails: new Set(["ada@example.com"]) }, "it holds a Set"],
     [
       "a class that shows nothing",
-      new (class Hidden {})(),
+      new URLSearchParams("email=ada@example.com"),
       "it holds an instance of a class that shows no properties",
     ],
   ])("of a row that JSON cannot carry must be given, with a checkpoint: %s", async (_, item, reason) => {
