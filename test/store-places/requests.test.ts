@@ -92,7 +92,12 @@ describe("The store is asked", () => {
   it("sooner where a report shows a place that was given back, if it said to wait for long", async () => {
     const { time, takes, process, take } = overheard({ delayMs: () => 0 });
     const places: Place[] = [];
-    const few = { windows: [{ limit: 3, intervalMs: 60_000 }] };
+    const few = {
+      windows: [
+        { limit: 3, intervalMs: 50_000 },
+        { limit: 100, intervalMs: 60_000 },
+      ],
+    };
     const limiter = process(few);
     await time.run(() => {
       for (let call = 0; call < 4; call += 1) take(limiter, (place) => places.push(place));
@@ -257,6 +262,12 @@ describe("The store is told", () => {
     expect(reports.flatMap(({ places }) => places.map((place) => place.id))).toEqual([id, id, id]);
   });
 
+  it("nothing where it has just heard of a process that has nothing in flight", async () => {
+    const { time, reports, process, take } = overheard();
+    await time.run(() => take(process(), (place) => time.at(1_500, () => place.answered())), 5_000);
+    expect(reports.map(({ at }) => at)).toEqual([1_500, 4_000]);
+  });
+
   it("three times in a lease that is shorter than three beats", async () => {
     const { time, reports, process, take } = overheard({ leaseMs: 900 });
     const limiter = process();
@@ -412,6 +423,18 @@ describe("A store that goes away again before all have told it of their places",
     expect(sent.filter((at) => at > 5_000)).toHaveLength(13);
   });
 
+  it("is taken to hold what it said last, and not what it said before", async () => {
+    const { time, store, sent, call, begin } = met(20);
+    await time.run(() => {
+      begin();
+      // Between the beat at which all have left the window, and the next.
+      time.at(66_500, () => (store.network = "refuses"));
+      time.at(69_000, () => call(40));
+    }, 125_000);
+    // 8 that may have been sent since the last beat: half of 32.
+    expect(sent.filter((at) => at > 66_500)).toHaveLength(16);
+  });
+
   it("is taken to hold what the others may have sent alone meanwhile", async () => {
     const { time, store, sent, call, begin } = met(1);
     await time.run(() => {
@@ -426,6 +449,20 @@ describe("A store that goes away again before all have told it of their places",
     expect(sent.length - alone.length).toBe(6);
     // 6 of 40, 16 as half of the 31 that were left in the first absence, and 8 since: half of 10.
     expect(alone).toHaveLength(5);
+  });
+
+  it("is taken to hold what it says once it has settled in", async () => {
+    const { time, store, sent, call, begin } = met(1);
+    await time.run(() => {
+      begin();
+      time.at(1_500, () => (store.network = "refuses"));
+      time.at(2_500, () => call(5));
+      time.at(12_000, () => (store.network = "up"));
+      time.at(20_000, () => (store.network = "refuses"));
+      time.at(21_000, () => call(30));
+    }, 60_000);
+    // 6 of 40, and 8 that may have been sent since: half of 26.
+    expect(sent.filter((at) => at > 20_000)).toHaveLength(13);
   });
 
   it("is taken to hold what it says where the first time was a moment in which nothing was sent", async () => {
