@@ -16,7 +16,11 @@ describe("A 2xx whose body cannot be decompressed", () => {
       const error = await failureOf(audience.v1.customers.get("c-1"));
 
       expect(error).toBeInstanceOf(UnexpectedResponseError);
-      expect(error).toMatchObject({ status: 200, outcome: "not-applied" });
+      expect(error).toMatchObject({
+        message: "200 on GET /api/v1/customer/{id}, but its body cannot be decompressed.",
+        status: 200,
+        outcome: "not-applied",
+      });
       expect(received).toHaveLength(1);
     },
   );

@@ -13,6 +13,10 @@ it.each([
     "gives a status that is none",
     async () => ({ status: "200", headers: new Headers() }) as unknown as Response,
   ],
+  [
+    "gives a status that is none of an answer",
+    async () => ({ status: 199, headers: new Headers() }) as unknown as Response,
+  ],
   ["gives headers that throw", async () => ({ status: 404, headers: oddHeaders }) as unknown as Response],
 ])("A fetch that %s is a failed connection, after which all may have been sent", async (_, fetch) => {
   const audience = new AudienceClient({ ...offline, fetch });

@@ -228,6 +228,22 @@ describe("After an abort in flight", () => {
     expect(rateLimiter.usage().windows[0]?.used).toBe(1);
   });
 
+  it("what comes behind these headers is given up unread", async () => {
+    const waiting: ((response: Response) => void)[] = [];
+    let isGivenUp = false;
+    const fetch = () => new Promise<Response>((resolve) => waiting.push(resolve));
+    const { audience } = inProcess({}, { fetch });
+    const stop = new AbortController();
+    const failure = failureOf(audience.v1.customers.upsert(contact, { signal: stop.signal }));
+    await new Promise(setImmediate);
+    stop.abort();
+    await failure;
+
+    const body = new ReadableStream({ cancel: () => void (isGivenUp = true) });
+    for (const answer of waiting) answer(new Response(body));
+    await eventually(() => expect(isGivenUp).toBe(true));
+  });
+
   it("in its body, the connection is cut at once: the headers have told all that counts", async () => {
     const log: string[] = [];
     const { options } = await serve((outgoing) => {

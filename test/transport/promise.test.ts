@@ -130,6 +130,36 @@ describe("A call", () => {
     expect(list.items).toHaveLength(1);
   });
 
+  it.each([
+    ["the one that answered", "https://api.example.com/moved", "https://api.example.com/moved"],
+    [
+      "the one that was asked, where its fetch says nothing",
+      "",
+      "https://api.example.com/api/v1/customer/c-1",
+    ],
+    [
+      "the one that was asked, where its fetch says no text",
+      7,
+      "https://api.example.com/api/v1/customer/c-1",
+    ],
+  ])("tells of an address: %s", async (_, url, told) => {
+    const answer = {
+      status: 200,
+      headers: new Headers(),
+      url,
+      body: new Response('{"data":{"id":"c-1"}}').body,
+    };
+    const fetch = async () => answer as Response; // as far as it is asked for
+    const { v1 } = new AudienceClient({
+      baseUrl: "https://api.example.com",
+      apiKey: "k",
+      rateLimiter: false,
+      fetch,
+    });
+
+    expect((await v1.customers.get("c-1").withResponse()).response.url).toBe(told);
+  });
+
   it("can ask for its response after it has ended", async () => {
     const { v1 } = new AudienceClient(createMockService().clientOptions);
     const call = v1.customers.upsert(contact);
