@@ -77,7 +77,7 @@ export interface ReportRequest {
   readonly leaseMs: number;
   /** Answers that were no 429, since the last report. */
   readonly succeeded: number;
-  /** A 429 came: pause everybody for this long. */
+  /** A 429 came: pause everybody for this long; for 0, where its pause is over or it asked for none. */
   readonly refusedForMs?: number;
   /** This process has been without the store, and so, most likely, were others. */
   readonly isReturning: boolean;

@@ -200,7 +200,9 @@ export class SharedPlaces implements Places {
     this.#epoch = state.epoch;
     this.#contactAt = now;
     this.#view.see(state.used, now);
-    this.#slowDown.follow(state.share, now + state.pausedMs);
+    // What the store says before it has heard of a 429 is no judgement of it.
+    const share = this.#reports.hasRefusal ? Math.min(state.share, this.#slowDown.share) : state.share;
+    this.#slowDown.follow(share, now + state.pausedMs);
     if (hasForgotten) this.#reports.tellAll();
     this.#onChange();
   }

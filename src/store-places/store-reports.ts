@@ -24,7 +24,8 @@ export class StoreReports {
   #isUnderWay = false;
   #isHeld = false;
   #succeeded = 0;
-  #refusedUntil = -Infinity;
+  /** Until when a 429 pauses everybody; undefined where the store has been told of all. */
+  #refusedUntil: number | undefined;
 
   constructor(options: StoreReportsOptions) {
     this.#options = options;
@@ -49,7 +50,12 @@ export class StoreReports {
   }
 
   noteRefusal(pausedUntil: number): void {
-    this.#refusedUntil = Math.max(this.#refusedUntil, pausedUntil);
+    this.#refusedUntil = Math.max(this.#refusedUntil ?? -Infinity, pausedUntil);
+  }
+
+  /** Whether the store has yet to hear of a 429. */
+  get hasRefusal(): boolean {
+    return this.#refusedUntil !== undefined;
   }
 
   tellAll(): void {
@@ -104,11 +110,11 @@ export class StoreReports {
     const refusedUntil = this.#refusedUntil;
     const places = new Map(this.#mustTellAll ? own.stand(now).map((place) => [place.id, place]) : []);
     this.#mustTellAll = false;
-    this.#refusedUntil = -Infinity;
     for (const { notedAt, ...place } of notes) {
       places.set(place.id, { ...place, agoMs: place.agoMs + now - notedAt });
     }
-    const refusal = refusedUntil > now ? { refusedForMs: refusedUntil - now } : {};
+    // Where its pause is over, a 429 still takes its part of the pace.
+    const refusal = refusedUntil === undefined ? {} : { refusedForMs: Math.max(0, refusedUntil - now) };
     let state: StoreState;
     try {
       const report = { ...base(), places: [...places.values()], succeeded, ...refusal, isReturning };
@@ -116,18 +122,18 @@ export class StoreReports {
     } catch (reason) {
       // The policy of the store holds from here on; when it is back it is told everything.
       this.#isUnderWay = false;
-      this.noteRefusal(refusedUntil);
       onFailure(reason);
       return;
     }
     this.#isUnderWay = false;
     for (const note of notes) if (this.#notes.get(note.id) === note) this.#notes.delete(note.id);
     this.#succeeded -= succeeded;
+    if (this.#refusedUntil === refusedUntil) this.#refusedUntil = undefined;
     if (onBack) {
       this.#isHeld = false;
       onBack();
     }
     onAnswer(state);
-    if (this.#notes.size > 0 || this.#mustTellAll) this.send();
+    if (this.#notes.size > 0 || this.#mustTellAll || this.hasRefusal) this.send();
   }
 }

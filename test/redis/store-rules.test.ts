@@ -208,6 +208,14 @@ describeWithRedis("the store in Redis", () => {
     expect(grown).toMatchObject({ granted: 10, share: 1 });
   });
 
+  it("halves the pace too where the pause of a 429 is over", async () => {
+    const one = process({}, [{ ...second, limit: 10 }, minute]);
+    await one.report([], { refusedForMs: 0 });
+    passes(1);
+
+    await expect(one.take(10)).resolves.toMatchObject({ granted: 5, share: 0.5, pausedMs: 0 });
+  });
+
   it("never halves below 1/64, nor a limit below 1", async () => {
     const one = process();
     for (let refusal = 0; refusal < 8; refusal += 1) {
