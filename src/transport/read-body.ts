@@ -59,7 +59,7 @@ export async function readBody(
     }
   } catch (error) {
     // A stream may break without a reason.
-    return { text, failure: error ?? new Error("the body broke off") };
+    return { text, failure: error ?? new Error("no reason was given") };
   } finally {
     cut.removeEventListener("abort", stop);
   }

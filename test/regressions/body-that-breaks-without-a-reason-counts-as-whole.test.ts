@@ -10,5 +10,8 @@ it("A body that breaks off without a reason is no whole answer", async () => {
   const sending = audience.v1.events.send({ eventName: "signed_up", contact: { email: "ada@example.com" } });
 
   await expect(sending).rejects.toThrow(ConnectionError);
-  await expect(sending).rejects.toMatchObject({ outcome: "unknown" });
+  await expect(sending).rejects.toMatchObject({
+    outcome: "unknown",
+    cause: { message: "the body broke off: no reason was given" },
+  });
 });

@@ -27,6 +27,15 @@ it.each([
   await expect(sending).rejects.toMatchObject({ reason: "other", outcome: "unknown" });
 });
 
+it("A fetch that gives no Response is told so", async () => {
+  const fetch = async () => ({ status: 200 }) as Response; // on purpose none
+  const failure: unknown = await new AudienceClient({ ...offline, fetch }).v1.customers
+    .get("contact-1")
+    .catch((error: unknown) => error);
+
+  expect(failure).toMatchObject({ cause: { message: "the fetch option did not give a Response" } });
+});
+
 it("A fetch that throws an error of this package, as one over another client may, gives its place back", async () => {
   const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 20 }] });
   const inner = new AudienceClient({ ...offline, fetch: async () => new Response("", { status: 500 }) });
