@@ -26,7 +26,7 @@ export class ApiError extends AudienceError {
   declare readonly status: number;
   /** The last answer's headers. A key that the service echoes is taken out. */
   declare readonly headers: Headers;
-  /** The parsed JSON, else the text, at most 64 KiB; undefined where there was none. A key that it echoes is taken out. */
+  /** The parsed JSON, else the text, at most 64 KiB; empty where there was none. A key that it echoes is taken out. */
   declare readonly body: unknown;
   /** How long the service asked to wait (`Retry-After`), in milliseconds. */
   declare readonly retryAfterMs?: number;
