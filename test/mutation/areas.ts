@@ -91,7 +91,7 @@ export const areas: readonly Area[] = [
       "transport/transport.ts",
     ],
     tests: [
-      "transport/{abort,api-key,deadlines,errors,observe,options,order,outcomes,promise}",
+      "transport/{abort,api-key,deadlines,errors,observe,options,order,outcomes,promise,retry-after}",
       "bulk/{rate-limit,stop}",
       "regressions/{aborted,backoff,close,error-of,mangled-id,passed,signal,what-user}-*",
     ],
