@@ -8,6 +8,8 @@ export function readBaseUrl(value: string, option: string, allowInsecureHttp: bo
   const refuse = (problem: string): never => {
     throw new ConfigurationError(`${option} ${problem}.`);
   };
+  // No browser or server takes one much longer, and what is looked for in it below would take its time.
+  if (value.length > 2_048) return refuse("is longer than 2,048 characters");
   if (/[^\u0021-\u007e]/.test(value))
     return refuse("holds a space or a character beyond ASCII; write international names as xn--…");
   if (value.includes("\\")) return refuse("holds a backslash");

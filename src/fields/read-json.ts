@@ -10,7 +10,7 @@ export type Report = (path: (string | number)[], message: string) => void;
 // Bounds of our own: without them a value that refers to itself in new objects, or to one object a billion
 // times, would hang the process. JSON readers give up at far less depth.
 const maxDepth = 1_000;
-const maxValues = 1_000_000;
+const maxValues = 200_000;
 const maxReports = 100;
 
 /**

@@ -1,3 +1,4 @@
+import { withoutFinalSlashes } from "./final-slashes.ts";
 import { v1ErrorReply } from "./answers-v1.ts";
 import type { MockEndpoint, Reply } from "./endpoint.ts";
 import { type FaultPlan, keepsFromApplying, type MockFault } from "./faults.ts";
@@ -171,7 +172,7 @@ function targetOf(request: Request, variants: MockVariants): Target {
     ["v1", variants.baseUrl, V1_ENDPOINTS],
     ["v2", variants.baseUrlV2, V2_ENDPOINTS],
   ] as const) {
-    const prefix = new URL(base).pathname.replace(/\/+$/, "");
+    const prefix = withoutFinalSlashes(new URL(base).pathname);
     const path = url.pathname.slice(prefix.length);
     const isOfFamily =
       url.pathname.startsWith(prefix) && path.startsWith(family === "v1" ? "/api/v1/" : "/v2/");

@@ -1,3 +1,4 @@
+import { withoutFinalSlashes } from "./final-slashes.ts";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { controlResponse } from "./control.ts";
@@ -130,5 +131,5 @@ function closeServer(server: Server): Promise<void> {
 }
 
 function prefixOf(baseUrl: string): string {
-  return new URL(baseUrl).pathname.replace(/\/+$/, "");
+  return withoutFinalSlashes(new URL(baseUrl).pathname);
 }

@@ -1,4 +1,5 @@
 import { http, type HttpHandler, HttpResponse } from "msw";
+import { withoutFinalSlashes } from "./final-slashes.ts";
 import type { MockService } from "./mock-service.ts";
 import { readable } from "./own-copy.ts";
 import { isConnectionReset } from "./response.ts";
@@ -21,8 +22,8 @@ export interface MswHandlersOptions {
  */
 export function mswHandlers(mock: MockService, options: MswHandlersOptions = {}): HttpHandler[] {
   // Read once, by their rules: a test without types may give anything.
-  const own = readable("the mock", () => ({ ...mock.clientOptions }));
-  const chosen = readable("the options of mswHandlers", () => ({ ...options }));
+  const own = readable("the mock", () => basesOf(mock.clientOptions));
+  const chosen = readable("the options of mswHandlers", () => basesOf(options));
   const bases = new Map([
     [trimmed(chosen.baseUrl ?? own.baseUrl), trimmed(own.baseUrl)],
     [trimmed(chosen.baseUrlV2 ?? own.baseUrlV2), trimmed(own.baseUrlV2)],
@@ -41,9 +42,16 @@ export function mswHandlers(mock: MockService, options: MswHandlersOptions = {})
   );
 }
 
+/** These two and no more: whatever else is given may be of any size. */
+function basesOf(options: MswHandlersOptions): MswHandlersOptions {
+  if (typeof options !== "object" || options === null) throw new TypeError("the options must be an object");
+  const { baseUrl, baseUrlV2 } = options;
+  return { ...(baseUrl === undefined ? {} : { baseUrl }), ...(baseUrlV2 === undefined ? {} : { baseUrlV2 }) };
+}
+
 function trimmed(baseUrl: unknown): string {
   if (typeof baseUrl !== "string") throw new TypeError("a base URL must be a text");
-  return baseUrl.replace(/\/+$/, "");
+  return withoutFinalSlashes(baseUrl);
 }
 
 function escaped(text: string): string {

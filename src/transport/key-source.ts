@@ -51,6 +51,8 @@ export function checkSecret(value: unknown, option: string): string {
 function problemOf(value: unknown): string | undefined {
   if (typeof value !== "string") return `must be a text, not ${kindOf(value)}`;
   if (value.trim() === "") return "is empty";
+  // Node takes 16 KiB for all headers of a request together.
+  if (value.length > 16_384) return "is longer than 16,384 characters, which is more than a header can carry";
   // eslint-disable-next-line no-control-regex -- they are what is looked for
   if (/[\u0000-\u001f\u007f]/.test(value))
     return "holds a control character, perhaps a line break that was copied with it";

@@ -147,6 +147,11 @@ const leaf: fc.Arbitrary<Recipe> = fc.oneof(
       fc.record({ make: fc.constant("wide" as const), levels: fc.constantFrom(5, 40) }),
       fc.record({ make: fc.constant("holes" as const), length: fc.constantFrom(1, 5, 1_001, 4_000_000_000) }),
       fc.record({ make: fc.constant("many" as const), keys: fc.constantFrom(31, 1_000) }),
+      fc.record({
+        make: fc.constant("text" as const),
+        of: fc.constantFrom(..."x0/@ "),
+        times: fc.constantFrom(1_000_000, 10_000_000),
+      }),
     ),
   },
 );
