@@ -13,7 +13,10 @@ export interface RateLimiterOptions {
   readonly windows?: readonly RateLimitWindow[] | undefined;
   /** A call that would wait longer for its place is refused, with a `RateLimitWaitError`. Default: none. */
   readonly maxWaitMs?: number | undefined;
-  /** A call that finds this many waiting is refused. Default: none. */
+  /**
+   * A call that finds this many waiting is refused; with a `store` once it has said that there is no place for them, the
+   * latest first. Default: none.
+   */
   readonly maxQueued?: number | undefined;
   /** Counts for several processes behind one IP, as `redisRateLimitStore` of `audience-sdk/redis`. */
   readonly store?: RateLimitStore | undefined;

@@ -179,15 +179,11 @@ export class RateLimiter {
       const { maxWaitMs = this.#settings.maxWaitMs, maxQueued = this.#settings.maxQueued } = request;
       const refusal = this.#places.refusal(now);
       if (refusal) throw this.#waitError(refusal, 1, now);
-      const { size } = this.#line;
-      const mustWait = size > 0 || this.#places.etaMs(now) !== undefined;
       // What was refused with 429 had its place in the queue before.
-      if (size >= maxQueued && mustWait && !goesFirst) {
-        throw this.#waitError(
-          `${size} calls wait already, and \`maxQueued\` is ${maxQueued}.`,
-          size + 1,
-          now,
-        );
+      const mostBefore = goesFirst ? Infinity : maxQueued;
+      // While a store is being asked, nobody knows yet who must wait.
+      if (this.#line.size >= mostBefore && this.#places.etaMs(now) !== undefined) {
+        throw this.#queueFull(mostBefore, now);
       }
       if (request.onWait || maxWaitMs < Infinity) {
         const place = this.#line.ahead(level, client) + 1;
@@ -196,7 +192,19 @@ export class RateLimiter {
         request.onWait?.(waitMs);
       }
       const deadlineAt = now + maxWaitMs;
-      this.#join({ level, client, deadlineAt, slot: -1, forget: forgetNothing, resolve, reject }, signal);
+      this.#join(
+        {
+          level,
+          client,
+          deadlineAt,
+          maxQueued: mostBefore,
+          slot: -1,
+          forget: forgetNothing,
+          resolve,
+          reject,
+        },
+        signal,
+      );
     });
   }
 
@@ -229,7 +237,10 @@ export class RateLimiter {
   }
 
   #sleep(etaMs: number | undefined, now: number): void {
-    if (etaMs !== undefined) this.#turnAwayLate(etaMs, now);
+    if (etaMs !== undefined) {
+      this.#turnAwayLate(etaMs, now);
+      for (const { reject, maxQueued } of this.#line.leaveBeyond()) reject(this.#queueFull(maxQueued, now));
+    }
     const untilDeadlineMs = this.#line.nextDeadlineAt - now;
     this.#alarm.set(Math.min(longestSleepMs, etaMs ?? longestSleepMs, untilDeadlineMs), now);
   }
@@ -249,6 +260,12 @@ export class RateLimiter {
 
   #waitMs(place: number, now: number): number {
     return Math.max(0, this.#places.forecast(now).leavesAt(place) - now);
+  }
+
+  #queueFull(maxQueued: number, now: number): RateLimitWaitError {
+    const { size } = this.#line;
+    const message = `${size} calls wait already, and \`maxQueued\` is ${maxQueued}.`;
+    return this.#waitError(message, size + 1, now);
   }
 
   #tooLong(maxWaitMs: number | undefined, place: number, now: number): RateLimitWaitError {

@@ -8,6 +8,8 @@ export interface Waiter {
   readonly level: number;
   readonly client: object;
   readonly deadlineAt: number;
+  /** How many others may wait with it; it is refused where more do. */
+  readonly maxQueued: number;
   /** Where it stands among the deadlines. */
   slot: number;
   /** Stops listening to the call's signal. */
@@ -29,6 +31,8 @@ const levels = 11;
 export class WaitingLine {
   readonly #turns = new Turns<Waiter>(levels);
   readonly #deadlines = new Deadlines<Waiter>();
+  /** Those that came beyond their `maxQueued`, as it was not known whether there is a place for them. */
+  readonly #beyond = new Set<Waiter>();
   readonly #letIn: () => void;
   readonly #door = new Sync("door", Promise);
   #isOpening = false;
@@ -43,6 +47,7 @@ export class WaitingLine {
   }
 
   join(waiter: Waiter): void {
+    if (this.size >= waiter.maxQueued) this.#beyond.add(waiter);
     this.#turns.add(waiter);
     if (waiter.deadlineAt < Infinity) this.#deadlines.add(waiter);
   }
@@ -73,6 +78,17 @@ export class WaitingLine {
     }
   }
 
+  /** There is no place for those that wait: takes out everybody beyond their `maxQueued`, who came last first. */
+  *leaveBeyond(): Generator<Waiter> {
+    for (const waiter of [...this.#beyond].toReversed()) {
+      if (this.size <= waiter.maxQueued) continue;
+      this.leave(waiter);
+      yield waiter;
+    }
+    // Whoever stays has a place in the queue.
+    this.#beyond.clear();
+  }
+
   /** Takes out everybody. */
   *leaveAll(): Generator<Waiter> {
     for (let waiter = this.next(); waiter; waiter = this.next()) yield waiter;
@@ -100,6 +116,7 @@ export class WaitingLine {
 
   #cleanUp(waiter: Waiter): void {
     this.#deadlines.remove(waiter);
+    this.#beyond.delete(waiter);
     waiter.forget();
   }
 }

@@ -7,7 +7,7 @@ export interface RedisRateLimitStoreOptions {
   readonly key?: string | undefined;
   /**
    * What happens while Redis is away. `"local"` (default): each process goes on with `localShare` of the budget.
-   * `"reject"`: calls are refused with a `RateLimitWaitError`, so that nothing can pass the limit.
+   * `"reject"`: calls are refused with a `RateLimitWaitError`, so that nothing is sent uncounted.
    */
   readonly onUnavailable?: "local" | "reject" | undefined;
   /** The part of each limit that one process uses alone, over 0 to 1; default 1/4, which is safe for 4 processes. */

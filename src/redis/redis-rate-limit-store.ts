@@ -8,9 +8,11 @@ import { RedisPlaceStore } from "./redis-place-store.ts";
  * Shares one rate limit between all processes and machines behind one IP, as the service counts per IP ("Limits").
  *
  * The count lives in Redis and follows the clock of Redis alone. It outlasts `kill -9`, restarts, and a Redis that comes
- * back empty: then nobody is granted a place for five seconds, while each process writes its own places back. While Redis
- * is away, or takes longer than a second to answer, `onUnavailable` holds. The client stays yours: give it an `error`
- * listener, and close it after the `AudienceClient`.
+ * back empty: as soon as a process that knew it speaks, nobody is granted a place for five seconds, while each process
+ * writes its own places back. A process that starts before that takes the empty Redis for a new one, and one that starts
+ * while Redis is away knows of no other's calls: these can pass a limit. While Redis is away, or takes longer than a second
+ * to answer, `onUnavailable` holds. The client stays yours: give it an `error` listener, and close it after the
+ * `AudienceClient`.
  *
  * ```ts
  * const store = redisRateLimitStore(new Redis(process.env.REDIS_URL));

@@ -1,0 +1,104 @@
+import { expect, it } from "vitest";
+import { RateLimitWaitError } from "../../src/errors.ts";
+import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import { sharePlaces } from "../../src/store-places/share-places.ts";
+import { VirtualTime } from "../rate-limiter/virtual-time.ts";
+import { MemoryStore } from "../store-places/memory-store.ts";
+
+/** A limiter on a store, and a log of what became of each call, and when. */
+function start(maxQueued: number, limit = 10) {
+  const time = new VirtualTime();
+  const store = new MemoryStore({ time, delayMs: () => 5 });
+  const windows = [{ limit, intervalMs: 60_000 }];
+  const limiter = new RateLimiter({ clock: time.now, store: sharePlaces(store), windows, maxQueued });
+  const log: string[] = [];
+  const call = (name: string, request: object = {}): void => {
+    void Promise.resolve(limiter.take(request)).then(
+      (place) => {
+        log.push(`${time.now()}: ${name}`);
+        place.answered();
+      },
+      (error: unknown) => {
+        expect(error).toBeInstanceOf(RateLimitWaitError);
+        log.push(`${time.now()}: ${name} refused: ${(error as Error).message}`); // just judged
+      },
+    );
+  };
+  const names = () => log.map((line) => line.replace(/ refused: .*/, " refused"));
+  return { time, store, limiter, log, call, names };
+}
+
+const many = (count: number) => Array.from({ length: count }, (_, index) => `call ${index + 1}`);
+
+// All ten wait for the store's word, though there is a place for each.
+it.each([0, 3])("With `maxQueued: %i` an idle limiter lets ten calls go at once", async (maxQueued) => {
+  const { time, call, names } = start(maxQueued);
+  await time.run(() => many(10).forEach((name) => call(name)), 1_000);
+  expect(names()).toEqual(many(10).map((name) => `10: ${name}`));
+});
+
+it("Calls beyond `maxQueued` are refused as soon as the store has no place for them, the latest first", async () => {
+  const { time, limiter, call, names, log } = start(1, 3);
+  await time.run(() => many(6).forEach((name) => call(name)), 1_000);
+  expect(names()).toEqual([
+    "10: call 1",
+    "10: call 2",
+    "10: call 3",
+    "10: call 6 refused",
+    "10: call 5 refused",
+  ]);
+  expect(log.at(-1)).toBe("10: call 5 refused: Not sent. 1 calls wait already, and `maxQueued` is 1.");
+  expect(limiter.usage().queued).toBe(1);
+});
+
+it("Once the store has said so, a call beyond `maxQueued` is refused without asking it again", async () => {
+  const { time, store, call, names } = start(1, 1);
+  await time.run(() => {
+    many(2).forEach((name) => call(name));
+    time.at(100, () => {
+      call("late");
+      call("late, in a longer queue", { maxQueued: 2 });
+    });
+  }, 1_000);
+  expect(names()).toEqual(["10: call 1", "100: late refused"]);
+  expect(store.log.filter((name) => name === "take")).toHaveLength(1);
+});
+
+it("Each call is judged by its own `maxQueued`", async () => {
+  const { time, limiter, call, names } = start(0, 1);
+  await time.run(() => {
+    call("first");
+    call("in a long queue", { maxQueued: 9 });
+    call("in none");
+    call("refused with 429 before", { goesFirst: true });
+  }, 1_000);
+  expect(names()).toEqual(["10: refused with 429 before", "10: in none refused", "10: first refused"]);
+  expect(limiter.usage().queued).toBe(1);
+});
+
+it("A call that is let go or called off is not refused later", async () => {
+  const { time, limiter, call, names } = start(0, 2);
+  const controller = new AbortController();
+  const reasons: unknown[] = [];
+  await time.run(() => {
+    call("first");
+    const place = limiter.take({ signal: controller.signal });
+    void Promise.resolve(place).catch((reason: unknown) => reasons.push(reason));
+    call("third");
+    controller.abort("called off");
+    time.at(100, () => call("late"));
+  }, 1_000);
+  expect(reasons).toEqual(["called off"]);
+  expect(names()).toEqual(["10: first", "10: third", "100: late refused"]);
+});
+
+it("While the store is away, calls beyond `maxQueued` are refused where this process has no place left", async () => {
+  const { time, store, limiter, call, names } = start(1, 8);
+  await time.run(() => {
+    store.network = "refuses";
+    many(5).forEach((name) => call(name));
+  }, 500);
+  // A quarter of 8.
+  expect(names()).toEqual(["5: call 1", "5: call 2", "5: call 5 refused", "5: call 4 refused"]);
+  expect(limiter.usage().queued).toBe(1);
+});
