@@ -4,12 +4,12 @@ import type { JsonSchema, Rule } from "./field.ts";
 /** A rule for a text that code has to judge. */
 export interface Format {
   readonly name: string;
-  /** What a JSON schema shows, where it is more than the format's name. */
-  readonly shown?: JsonSchema;
+  /** What a JSON schema shows. */
+  readonly shown: JsonSchema;
   readonly isValid: (text: string) => boolean;
   readonly message: string;
 }
 
 export function format({ name, shown, isValid, message }: Format): Rule {
-  return requirement(shown ?? { format: name }, isValid, { code: "invalid_format", format: name, message });
+  return requirement(shown, isValid, { code: "invalid_format", format: name, message });
 }

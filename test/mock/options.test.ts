@@ -38,3 +38,40 @@ it.each([
 ])("options are taken with %s", (_title, options) => {
   expect(untyped(options)).not.toThrow();
 });
+
+const organization = { id: "o", apiKeys: ["mock-key"], appId: "app" };
+
+it.each([
+  ["that is no object", null, "organizations[0] must be an object"],
+  ["without an id", { ...organization, id: "" }, "organizations[0].id must be a text"],
+  ["without an app id", { ...organization, appId: 7 }, "organizations[0].appId must be a text"],
+  ["without a key", { ...organization, apiKeys: [] }, "apiKeys must be an array with at least one text"],
+  [
+    "whose v2 keys are none",
+    { ...organization, apiKeysV2: [""] },
+    "apiKeysV2 must be an array with at least",
+  ],
+  ["whose lists are none", { ...organization, lists: ["l"] }, "lists must be an array of objects"],
+  [
+    "with a list that has no name",
+    { ...organization, lists: [{ id: "l" }] },
+    "lists[0] must have an id and a name, and texts for these",
+  ],
+  [
+    "with a list of a third type",
+    { ...organization, lists: [{ id: "l", name: "L", type: "ALL" }] },
+    "lists[0]: type is LIST or SEGMENT, created_at a number of seconds",
+  ],
+  [
+    "with a list of no time",
+    { ...organization, lists: [{ id: "l", name: "L", created_at: NaN }] },
+    "lists[0]: type is LIST or SEGMENT, created_at a number of seconds",
+  ],
+  [
+    "with an automation of nothing",
+    { ...organization, automations: [{ name: "a", on: {} }] },
+    "automations[0] must have a name, and on: { event } or { listId }",
+  ],
+])("an organization is refused %s", (_title, seed, message) => {
+  expect(untyped({ organizations: [seed] })).toThrow(message);
+});

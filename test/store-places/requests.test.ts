@@ -316,6 +316,22 @@ describe("A store that was away", () => {
     ]);
   });
 
+  it("for a report that it answered too late, is heard again by the next", async () => {
+    let delayMs = 1;
+    const { time, process, take } = overheard({ delayMs: () => delayMs });
+    const limiter = process();
+    const absences: (string | undefined)[] = [];
+    await time.run(() => {
+      take(limiter, (place) => {
+        delayMs = 700;
+        place.answered();
+      });
+      for (const at of [1_300, 6_000]) time.at(at, () => absences.push(limiter.absence()));
+      time.at(1_300, () => (delayMs = 1));
+    }, 6_500);
+    expect(absences).toEqual([expect.stringContaining("no answer within 1000 ms"), undefined]);
+  });
+
   it("is tried each second, and not more often", async () => {
     const { time, store, reports, process, take } = overheard();
     const limiter = process();
