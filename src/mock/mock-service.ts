@@ -9,6 +9,7 @@ import type { MockRequest } from "./request-log.ts";
 import { DEFAULT_ORGANIZATION, type MockOrganizationSeed } from "./seed.ts";
 import { variantsOf } from "./check-variants.ts";
 import { ownCopy, readable } from "./own-copy.ts";
+import { plainRequest } from "./plain-request.ts";
 import type { MockVariants } from "./variants.ts";
 import { World } from "./world.ts";
 
@@ -113,7 +114,7 @@ export function createMockService(options: MockServiceOptions = {}): MockService
 
   const answer = (request: Request, caller: string) => handle(state, request, caller);
   const fetch: MockFetch = async (input, init) => {
-    const request = readable("the request", () => new Request(input, init));
+    const request = readable("the request", () => plainRequest(input, init));
     request.signal.throwIfAborted();
     const response = await untilAborted(answer(request, "in-process"), request.signal);
     return Object.defineProperty(response, "url", { value: request.url });
