@@ -23,8 +23,8 @@ export interface Door {
 /** Of the processor, whatever the value: no call, check or option keeps everybody else from it for longer. */
 const longestMs = 100;
 /** How much slower than the machine of these figures another may be, or be made by what else it does. */
-const slowest = 3;
-const longestWaitMs = 5_000;
+const slowest = 10;
+const longestWaitMs = 20_000;
 /** Of reads through the traps of a proxy: what walks on and on shows here on any machine. */
 const mostReads = 100_000;
 
