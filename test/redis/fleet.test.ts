@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { expect, it, type TestContext } from "vitest";
 import { MachineRoom } from "./machine-room.ts";
 import { describeWithRedis } from "./with-redis.ts";
 
@@ -8,16 +8,16 @@ const windows = [
   { limit: 40, intervalMs: 4_000 },
   { limit: 400, intervalMs: 60_000 },
 ];
-const latencyMs: [number, number] = [5, 80];
+
+async function openRoom(test: TestContext): Promise<MachineRoom> {
+  const room = await MachineRoom.open(windows, [5, 80]);
+  test.onTestFinished(() => room.close());
+  return room;
+}
 
 describeWithRedis("processes behind one IP", () => {
-  let room: MachineRoom;
-  beforeEach(async () => {
-    room = await MachineRoom.open(windows, latencyMs);
-  });
-  afterEach(() => room.close());
-
-  it("share the budget: none is refused, few commands are sent", async () => {
+  it.concurrent("share the budget: none is refused, few commands are sent", async (test) => {
+    const room = await openRoom(test);
     const clients = ["ioredis 5", "redis 5", "ioredis 6", "redis 6"] as const;
     await room.fleet.start(clients.map((client) => room.task(15, { client })));
     await room.fleet.done();
@@ -28,7 +28,8 @@ describeWithRedis("processes behind one IP", () => {
     expect((await room.commandsSent()) / 60).toBeLessThan(6);
   });
 
-  it("are twelve, started at the same moment by a scheduler: each is served", async () => {
+  it.concurrent("are twelve, started at the same moment by a scheduler: each is served", async (test) => {
+    const room = await openRoom(test);
     const processes = Array.from({ length: 12 }, (_, worker) => worker);
     await room.fleet.start(processes.map(() => room.task(3)));
     await room.fleet.done();
