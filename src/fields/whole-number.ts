@@ -7,7 +7,15 @@ const whole: Rule = {
   shown: { type: "integer", maximum: MAX_SAFE_INTEGER },
   judge: ({ value: input, issues }) => {
     if (!Number.isInteger(input)) {
-      issues.push({ code: "invalid_type", expected: "int", format: "safeint", input, continue: false });
+      const message = `must be a whole number, not ${String(input)}`;
+      issues.push({
+        code: "invalid_type",
+        expected: "int",
+        format: "safeint",
+        input,
+        message,
+        continue: false,
+      });
     } else if (!Number.isSafeInteger(input)) {
       const origin = "int";
       // True: it is an integer.

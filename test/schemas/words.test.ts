@@ -1,0 +1,322 @@
+import {
+  v1ContactGroupListQuerySchema,
+  v1ContactSchema,
+  v1EventSchema,
+  v1ListContactSchema,
+  v2ContactSchema,
+  v2ListQuerySchema,
+} from "audience-sdk/schemas";
+import { describe, expect, test } from "vitest";
+import type * as z from "zod";
+import { issuesOf } from "./judge.ts";
+
+const email = "ada@example.com";
+const contact = (fields: object) => ({ email, ...fields });
+const event = (fields: object) => ({ eventName: "order placed", contact: { email }, ...fields });
+const identifier = {
+  type: "email",
+  id: email,
+  channels: { email: { status: "subscribed" } },
+  consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
+};
+const v2Contact = (fields: object) => ({
+  firstName: "Ada",
+  listIds: [],
+  identifiers: [identifier],
+  ...fields,
+});
+const identified = (fields: object) => v2Contact({ identifiers: [{ ...identifier, ...fields }] });
+const own =
+  "unknown field: the service refuses a contact that holds it; fields of your own go under custom_properties";
+const named =
+  "required: the contact's email or contactUUID (as contact.email, contact.contactUUID, or contactUUID)";
+
+type Case = readonly [what: string, schema: z.ZodType, input: unknown, ...words: string[]];
+
+/** Each issue is "path: message", the path in dots. */
+const kinds: readonly Case[] = [
+  [
+    "null",
+    v1ContactSchema,
+    { email: null },
+    "email: must be a text, not null: leave the field out to send nothing",
+  ],
+  ["a number", v1ContactSchema, { email: 5 }, "email: must be a text, not a number"],
+  ["an array", v1ContactSchema, { email: [email] }, "email: must be a text, not an array"],
+  ["a Date", v1ContactSchema, { email: new Date(0) }, "email: must be a text, not a Date"],
+  ["a function", v1ContactSchema, { email: () => email }, "email: must be a text, not a function"],
+  ["NaN", v1ContactSchema, { email: NaN }, "email: must be a text, not NaN"],
+  ["a BigInt", v1ContactSchema, { email: 10n }, "email: must be a text, not a BigInt"],
+  ["a symbol", v1ContactSchema, { email: Symbol("e") }, "email: must be a text, not a symbol"],
+  ["an object", v1ContactSchema, { email: {} }, "email: must be a text, not an object"],
+  [
+    "a boolean",
+    v2ContactSchema,
+    identified({ id: true }),
+    "identifiers.0.id: must be a text or a number, not true or false",
+  ],
+  [
+    "a text",
+    v1ContactSchema,
+    contact({ is_suppressed: "no" }),
+    "is_suppressed: must be true or false, not a text",
+  ],
+  ["nothing", v2ContactSchema, v2Contact({ firstName: undefined }), "firstName: required: a text"],
+  [
+    "a text for a list",
+    v2ContactSchema,
+    v2Contact({ listIds: "a" }),
+    "listIds: must be an array, not a text",
+  ],
+  [
+    "items of other kinds",
+    v2ContactSchema,
+    v2Contact({ listIds: [1, undefined] }),
+    "listIds.0: must be a text, not a number",
+    "listIds.1: must be a text, not undefined",
+  ],
+  [
+    "a number for a date-time",
+    v2ContactSchema,
+    v2Contact({ createdAt: 5 }),
+    "createdAt: must be a date-time, not a number",
+  ],
+  ["a text for a page", v2ListQuerySchema, { page: "1" }, "page: must be a number, not a text"],
+  ["half a page", v2ListQuerySchema, { page: 1.5 }, "page: must be a whole number, not 1.5"],
+  [
+    "a list of properties",
+    v1ContactSchema,
+    contact({ custom_properties: [] }),
+    "custom_properties: must be an object of texts, numbers and booleans, not an array",
+  ],
+  [
+    "a Map of properties",
+    v1ContactSchema,
+    contact({ custom_properties: new Map() }),
+    "custom_properties: must be an object of texts, numbers and booleans, not a Map",
+  ],
+  ["a list of data", v1EventSchema, event({ eventData: [1] }), "eventData: must be an object, not an array"],
+];
+
+const inputs: readonly Case[] = [
+  ["null", v1ContactSchema, null, ": must be an object, not null"],
+  ["nothing", v1ContactSchema, undefined, ": required: an object"],
+  ["a text", v1ContactSchema, email, ": must be an object, not a text"],
+  [
+    "an array",
+    v1ContactSchema,
+    [{ email }],
+    ": must be an object, not an array: each is sent alone; for many, see audience.bulk",
+  ],
+  ["a Set", v1ContactSchema, new Set(), ": must be a plain object, not a Set"],
+  ["bytes", v1ContactSchema, new Int8Array(1), ": must be a plain object, not an Int8Array"],
+  [
+    "nothing of what is needed",
+    v2ContactSchema,
+    {},
+    "firstName: required: a text",
+    "listIds: required: an array",
+    "identifiers: required: an array",
+  ],
+];
+
+const bounds: readonly Case[] = [
+  ["too short", v1ContactSchema, contact({ phone: "123" }), "phone: must have at least 7 characters, has 3"],
+  ["empty", v1EventSchema, event({ eventName: "" }), "eventName: must not be empty"],
+  [
+    "an empty list",
+    v2ContactSchema,
+    v2Contact({ identifiers: [] }),
+    "identifiers: must hold at least one item, holds 0",
+  ],
+  ["a page before the first", v2ListQuerySchema, { page: 0 }, "page: must be at least 1"],
+  ["a page beyond all", v2ListQuerySchema, { page: 1e300 }, "page: must be at most 9007199254740991"],
+  [
+    "31 properties",
+    v1ContactSchema,
+    contact({ custom_properties: Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`k${at}`, 1])) }),
+    "custom_properties: must have at most 30 keys in one request, has 31",
+  ],
+];
+
+const choices: readonly Case[] = [
+  [
+    "none of them",
+    v1ContactSchema,
+    contact({ email_opt_in: "yes" }),
+    "email_opt_in: must be one of SUBSCRIBED, NON_SUBSCRIBED, UNSUBSCRIBED",
+  ],
+  [
+    "another case",
+    v1ContactSchema,
+    contact({ email_opt_in: "subscribed" }),
+    "email_opt_in: must be one of SUBSCRIBED, NON_SUBSCRIBED, UNSUBSCRIBED; case counts, write SUBSCRIBED",
+  ],
+  [
+    "another kind",
+    v1ContactSchema,
+    contact({ gender: 5 }),
+    "gender: must be one of MALE, FEMALE, OTHER, not a number",
+  ],
+  [
+    "a list's type",
+    v1ContactGroupListQuerySchema,
+    { type: "list" },
+    "type: must be one of LIST, SEGMENT, ALL; case counts, write LIST",
+  ],
+  [
+    "an identifier's type",
+    v2ContactSchema,
+    identified({ type: "fax" }),
+    "identifiers.0.type: must be one of email, phone",
+  ],
+];
+
+const formats: readonly Case[] = [
+  [
+    "an e-mail address",
+    v1ContactSchema,
+    { email: "" },
+    "email: must be an e-mail address: a text, an @ and a text, without spaces",
+  ],
+  [
+    "a day",
+    v1ContactSchema,
+    contact({ dob: "2026-02-30" }),
+    "dob: must be a day of the calendar, written YYYY-MM-DD",
+  ],
+  [
+    "a country code",
+    v2ContactSchema,
+    v2Contact({ countryCode: "DEU" }),
+    "countryCode: must be a country code of two letters",
+  ],
+  [
+    "a day or date-time",
+    v2ContactSchema,
+    v2Contact({ createdAt: "yesterday" }),
+    "createdAt: must be an ISO 8601 day or date-time, such as 2026-01-31 or 2026-01-31T09:30:00Z, or a valid Date",
+  ],
+  [
+    "an invalid Date",
+    v2ContactSchema,
+    v2Contact({ createdAt: new Date(NaN) }),
+    "createdAt: must be an ISO 8601 day or date-time, such as 2026-01-31 or 2026-01-31T09:30:00Z, or a valid Date; this one is invalid",
+  ],
+  [
+    "consent",
+    v2ContactSchema,
+    identified({ consent: { createdAt: "x", ip: "1.2.3", source: "form" } }),
+    "identifiers.0.consent.createdAt: must be an ISO 8601 date-time, such as 2026-01-31T09:30:00Z, or a valid Date",
+    "identifiers.0.consent.ip: must be an IPv4 or IPv6 address, without zone, port or prefix length",
+  ],
+];
+
+const unknown: readonly Case[] = [
+  [
+    "in another case",
+    v1ContactSchema,
+    contact({ firstName: "A" }),
+    'firstName: unknown field: write "first_name"',
+  ],
+  [
+    "with a letter less",
+    v1ContactSchema,
+    contact({ first_nam: "A" }),
+    'first_nam: unknown field: write "first_name"',
+  ],
+  [
+    "with a letter more",
+    v1ContactSchema,
+    contact({ sourcee: "A" }),
+    'sourcee: unknown field: write "source"',
+  ],
+  ["with another letter", v1ContactSchema, contact({ soorce: "A" }), 'soorce: unknown field: write "source"'],
+  [
+    "with two letters exchanged",
+    v1ContactSchema,
+    contact({ frist_name: "A" }),
+    'frist_name: unknown field: write "first_name"',
+  ],
+  ["too far from any", v1ContactSchema, contact({ fxxst_name: "A" }), `fxxst_name: ${own}`],
+  ["too short to tell", v1ContactSchema, contact({ cty: "A" }), `cty: ${own}`],
+  [
+    "of a query",
+    v2ListQuerySchema,
+    { offset: 1 },
+    "offset: unknown field: the service refuses a request that holds it",
+  ],
+];
+
+const free: readonly Case[] = [
+  [
+    "in custom properties",
+    v1ContactSchema,
+    contact({ custom_properties: { a: { b: 1 }, c: null, d: [1], e: NaN } }),
+    "custom_properties.a: must be flat, not an object, which the service would store as unusable text: use flattenProperties",
+    "custom_properties.c: must be a text, a number or a boolean, not null: leave the field out to send nothing",
+    "custom_properties.d: must be flat, not an array, which the service would store as unusable text: use flattenProperties",
+    "custom_properties.e: must be a text, a number or a boolean, not NaN",
+  ],
+  [
+    "in an event's data",
+    v1EventSchema,
+    event({ eventData: { a: [1, undefined], b: () => 1, c: new Map(), d: null, e: 10n, f: Infinity } }),
+    "eventData.a.1: undefined in an array would become null: leave the item out",
+    "eventData.b: JSON cannot carry a function",
+    "eventData.c: JSON cannot carry a Map",
+    "eventData.d: null is refused: leave the key out to send nothing",
+    "eventData.e: JSON cannot carry a BigInt",
+    "eventData.f: Infinity is not a number that JSON can carry",
+  ],
+  [
+    "of a class that shows nothing",
+    v1EventSchema,
+    event({ eventData: new URLSearchParams("a=1") }),
+    "eventData: JSON cannot carry an instance of a class that shows no properties",
+  ],
+];
+
+const across: readonly Case[] = [
+  [
+    "neither email nor phone",
+    v1ContactSchema,
+    {},
+    "email: required: an email or a phone; the contact has neither",
+  ],
+  [
+    "a phone alone",
+    v1ListContactSchema,
+    { phone: "12345678" },
+    "email: required: an e-mail address; a phone alone is not enough to add a contact to a list",
+  ],
+  ["an event of nobody", v1EventSchema, event({ contact: {} }), `contact: ${named}`],
+  [
+    "an identifier without its channel",
+    v2ContactSchema,
+    identified({ channels: { phone: { status: "subscribed" } } }),
+    "identifiers.0.channels.email: required: the contact has no phone identifier, so each identifier's channels need email",
+  ],
+];
+
+describe("An issue says the rule, what came instead, and the way out", () => {
+  describe.each([
+    ["a value of another kind", kinds],
+    ["an input that is none", inputs],
+    ["a value out of bounds", bounds],
+    ["a value that is none of a choice", choices],
+    ["a text that is not written as it must be", formats],
+    ["a field that is not known", unknown],
+    ["free data that JSON cannot carry", free],
+    ["rules over several fields", across],
+  ])("%s", (_, cases) => {
+    test.each(cases.map(([what, schema, input, ...words]) => ({ what, schema, input, words })))(
+      "$what",
+      ({ schema, input, words }) => {
+        const issues = issuesOf(schema, input);
+
+        expect(issues.map(({ path, message }) => `${path.join(".")}: ${message}`)).toEqual(words);
+      },
+    );
+  });
+});
