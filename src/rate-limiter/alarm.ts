@@ -1,7 +1,5 @@
 // The longest delay that timers take; a longer one would fire at once.
 const longestMs = 2 ** 31 - 1;
-// An alarm that is this late was lost, as when a test puts the real timers back: it is set again.
-const lostAfterMs = 1_000;
 
 /** One timer, set only while somebody waits: it keeps the process alive then, and never otherwise. */
 export class Alarm {
@@ -16,7 +14,7 @@ export class Alarm {
   /** Rings `delayMs` after `now`, and not at the time it was set to before. */
   set(delayMs: number, now: number): void {
     const dueAt = now + delayMs;
-    if (this.#timer !== undefined && dueAt === this.#dueAt && now < dueAt + lostAfterMs) return;
+    if (this.#timer !== undefined && dueAt === this.#dueAt) return;
     this.clear();
     this.#dueAt = dueAt;
     this.#timer = setTimeout(
@@ -29,7 +27,6 @@ export class Alarm {
   }
 
   clear(): void {
-    if (this.#timer === undefined) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }

@@ -69,7 +69,7 @@ export function openStore(store: RateLimitStore, user: StoreUser): Places {
   return readGuarded("store", () => {
     const places: Places = store.open(user);
     const isPlaces = rules.object.holds(places) && rules.function.holds(places.take);
-    checkOption("store", isPlaces ? store : undefined, allowed.store);
+    checkOption("store", isPlaces ? store : {}, allowed.store);
     return places;
   });
 }

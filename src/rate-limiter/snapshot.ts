@@ -112,7 +112,7 @@ function isText(value: unknown): value is string {
 }
 
 function isTime(value: unknown): value is number {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0;
+  return typeof value === "number" && value >= 0 && value < Infinity;
 }
 
 function refuse(field: string, rule: string): never {

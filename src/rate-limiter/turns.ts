@@ -49,9 +49,10 @@ export class Turns<T extends Turn> {
   /** Takes out who goes next. */
   shift(): T | undefined {
     const rotation = this.#levels.find(({ size }) => size > 0)?.rotation;
-    const [client, queue] = rotation?.entries().next().value ?? [];
-    const turn = queue?.values().next().value;
-    if (!rotation || !client || !queue || !turn) return undefined;
+    if (!rotation) return undefined;
+    // True: somebody waits there, so a client has a queue, and the queue a turn.
+    const [client, queue] = rotation.entries().next().value!;
+    const turn = queue.values().next().value!;
     this.remove(turn);
     if (queue.size > 0) {
       rotation.delete(client);
@@ -66,7 +67,6 @@ export class Turns<T extends Turn> {
     for (const { size } of this.#levels.slice(0, turn.level)) ahead += size;
     const { rotation } = this.#level(turn.level);
     const own = rotation.get(turn.client)?.size ?? 0;
-    if (own === 0) return ahead + rotation.size;
     for (const queue of rotation.values()) ahead += Math.min(queue.size, own + 1);
     return ahead;
   }

@@ -57,7 +57,11 @@ export const areas: readonly Area[] = [
   {
     name: "rate-limiter",
     sources: ["rate-limiter"],
-    tests: ["rate-limiter/!(estimates-of-hours|keeps-alive|lost-timers|never-over*)"],
+    tests: [
+      "rate-limiter/!(estimates-of-hours|keeps-alive|lost-timers|never-over*)",
+      "regressions/{aborted,store-that,wait}-*",
+      "store-places/shared-store",
+    ],
   },
   // One area would be too slow: every call runs through nearly all of it.
   {

@@ -80,6 +80,10 @@ describe("the options of a limiter", () => {
       { clock: 5 },
       "clock must be a function that gives milliseconds, as `() => performance.now()`, not a number.",
     ],
+    [
+      { store: { open: () => undefined } },
+      "store must be a rate limit store, as `redisRateLimitStore(redis)` gives, not an object.",
+    ],
     [5, "The options of RateLimiter must be an object, not a number."],
   ])("are refused in words that say what they must be (%j)", (options, message) => {
     const build = () => new RateLimiter(options as never); // on purpose of a wrong type
@@ -90,6 +94,7 @@ describe("the options of a limiter", () => {
 describe("the limiter of the process", () => {
   it("is one, known to every copy of the package", () => {
     const shared = processLimiter();
+    expect(shared).toBeInstanceOf(RateLimiter);
     expect(processLimiter()).toBe(shared);
     expect(Reflect.get(globalThis, Symbol.for("audience-sdk.rate-limiter"))).toBe(shared);
   });

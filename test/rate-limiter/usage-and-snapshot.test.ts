@@ -53,6 +53,47 @@ describe("estimateMs", () => {
     for (const wrong of [-1, 1.5, Number.NaN, Infinity]) {
       expect(() => limiter.estimateMs(wrong)).toThrow(expect.objectContaining({ code: "configuration" }));
     }
+    expect(() => limiter.estimateMs(-1)).toThrow("The number of calls of estimateMs must be");
+  });
+
+  it("goes by the mean time from a place to its answer, of calls that were answered alone", () => {
+    let now = 0;
+    const limiter = new RateLimiter({ clock: () => now });
+    const call = (durationMs: number, end: "answered" | "unused" | "lost"): void => {
+      const place = limiter.take() as Place; // free, so no promise
+      now += durationMs;
+      place[end]();
+    };
+    call(100, "answered");
+    call(200, "answered");
+    call(600, "answered");
+    expect(limiter.estimateMs(1)).toBe(300);
+    call(9_000, "unused");
+    call(9_000, "lost");
+    expect(limiter.estimateMs(1)).toBe(300);
+  });
+
+  it("is of now: a while later it is not sooner over", () => {
+    let now = 0;
+    const limiter = new RateLimiter({ clock: () => now });
+    const place = limiter.take() as Place; // free, so no promise
+    now = 200;
+    place.answered();
+    expect(limiter.estimateMs(3)).toBe(200);
+    now = 60_000;
+    expect(limiter.estimateMs(3)).toBe(200);
+  });
+
+  it("expects what is in flight to be answered half a round trip on", () => {
+    let now = 0;
+    const limiter = new RateLimiter({ clock: () => now, windows: [{ limit: 1, intervalMs: 1_000 }] });
+    const place = limiter.take() as Place; // free, so no promise
+    now = 200;
+    place.answered();
+    now = 5_000;
+    void limiter.take();
+    // Half a round trip, the window as it is counted here, and the round trip of the next call.
+    expect(limiter.estimateMs(1)).toBe(Math.round(100 + 1_005.5 + 200));
   });
 
   it("answers at once, however far it looks", () => {
@@ -147,6 +188,7 @@ describe("snapshot", () => {
     ["snapshot.takenAt", aTime, { ...good, takenAt: "today" }],
     ["snapshot.takenAt", aTime, { ...good, takenAt: Number.NaN }],
     ["snapshot.takenAt", aTime, { ...good, takenAt: -1 }],
+    ["snapshot.takenAt", aTime, { ...good, takenAt: Infinity }],
     ["snapshot.answeredAt", times, { ...good, answeredAt: 3 }],
     ["snapshot.answeredAt", times, { ...good, answeredAt: [day, null] }],
     ["snapshot.answeredAt", times, { ...good, answeredAt: [day, -1] }],

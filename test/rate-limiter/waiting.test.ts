@@ -84,6 +84,29 @@ describe("a free place", () => {
     expect(leftAt.get("next")).toBeLessThan(6_080);
   });
 
+  it("is had at once by nobody while others wait for it", async () => {
+    const { time, limiter, log, call } = start(oneASecond);
+    await time.run(() => {
+      const place = limiter.take() as Place; // free, so no promise
+      call("first");
+      place.unused();
+      call("second");
+      time.at(1, () => log.push("a moment later"));
+    }, 10_000);
+    expect(log).toEqual(["first", "a moment later", "second"]);
+  });
+
+  it("is had as soon as it is back, though it was expected later", async () => {
+    const { time, limiter, leftAt, call } = start({ windows: [{ limit: 2, intervalMs: 1_000 }] });
+    await time.run(() => {
+      const [lost, slow] = [limiter.take() as Place, limiter.take() as Place]; // free, so no promises
+      lost.lost();
+      call("next");
+      time.at(100, () => slow.answered());
+    }, 10_000);
+    expect(leftAt.get("next")).toBeCloseTo(1_106, -1);
+  });
+
   it("is not kept from others by calls that were aborted in flight and are answered unseen", async () => {
     const { time, limiter, leftAt, calls, call } = start();
     await time.run(() => {
@@ -192,6 +215,18 @@ describe("a call that gives up", () => {
   });
 });
 
+it("a call that waited and has its place leaves no listener behind", async () => {
+  const { time, log, call } = start(oneASecond);
+  const { signal } = new AbortController();
+  const remove = vi.spyOn(signal, "removeEventListener");
+  await time.run(() => {
+    call("first");
+    call("second", { signal });
+  });
+  expect(log).toEqual(["first", "second"]);
+  expect(remove).toHaveBeenCalledOnce();
+});
+
 describe("a bound on waiting", () => {
   it("turns a call away at once that would wait longer than `maxWaitMs`, and says when it may come again", async () => {
     const { time, limiter, call } = start({ maxWaitMs: 800 });
@@ -207,6 +242,8 @@ describe("a bound on waiting", () => {
     expect(error).toMatchObject({
       waitMs: 506,
       window: { limit: 10, intervalMs: 1_000 },
+      // The time of day in which virtual time begins, and what has passed of it.
+      retryAt: new Date(Date.UTC(2026, 0) + 600 + 506),
       outcome: "not-sent",
     });
     expect(limiter.usage().queued).toBe(1);
@@ -280,6 +317,15 @@ describe("a bound on waiting", () => {
     expect(log).toEqual(["first", "third: RateLimitWaitError", "refused", "second", "fourth"]);
   });
 
+  it("says of a full queue when the call would have had its place, and tells nobody of a wait", async () => {
+    const { limiter } = start({ ...oneASecond, maxQueued: 1 });
+    (limiter.take() as Place).answered(); // free, so no promise
+    void limiter.take();
+    const onWait = vi.fn();
+    await expect(limiter.take({ onWait })).rejects.toMatchObject({ waitMs: Math.ceil(2 * 1_005.5) });
+    expect(onWait).not.toHaveBeenCalled();
+  });
+
   it("tells a call once how long it has to wait", async () => {
     const { time, calls, call } = start();
     const waits: number[] = [];
@@ -343,10 +389,46 @@ describe("time", () => {
     let now = 1_000;
     const limiter = new RateLimiter({ ...oneASecond, clock: () => now });
     (limiter.take() as Place).answered(); // free, so no promise
-    now = 0;
+    now = 400;
     expect(limiter.usage().windows[0]).toMatchObject({ used: 1, freeInMs: 1_006 });
-    now = 1_006;
+    now = 1_405;
+    expect(limiter.usage().windows[0]).toMatchObject({ used: 1, freeInMs: 1 });
+    now = 1_406;
     expect(limiter.usage().windows[0]).toMatchObject({ used: 0, freeInMs: 0 });
+  });
+});
+
+describe("the timer", () => {
+  it("is one for all that wait for the same place, whenever they came", async () => {
+    const { time, limiter, call } = start(oneASecond);
+    let set = 0;
+    await time.run(() => {
+      (limiter.take() as Place).answered(); // free, so no promise
+      const { setTimeout } = globalThis;
+      Object.assign(globalThis, {
+        setTimeout: (...args: Parameters<typeof setTimeout>) => {
+          set += 1;
+          return setTimeout(...args);
+        },
+      });
+      for (let at = 0; at < 100; at += 1) time.at(at, () => call(`call ${at}`));
+    }, 500);
+    expect(limiter.usage().queued).toBe(100);
+    expect(set).toBe(1);
+  });
+
+  it("is set again where it rings before its time, as timers may", async () => {
+    const time = new VirtualTime();
+    // Half as fast as the timers.
+    const limiter = new RateLimiter({ ...oneASecond, clock: () => Math.floor(time.now() / 2) });
+    const leftAt: number[] = [];
+    await time.run(() => {
+      (limiter.take() as Place).answered(); // free, so no promise
+      void Promise.resolve(limiter.take()).then(() => leftAt.push(time.now()));
+    }, 10_000);
+    expect(leftAt).toHaveLength(1);
+    expect(leftAt[0]).toBeGreaterThanOrEqual(2_011);
+    expect(leftAt[0]).toBeLessThan(2_020);
   });
 });
 
@@ -390,6 +472,19 @@ it("a call that is turned away in the moment in which it is aborted leaves once"
     time.at(51, () => log.push(`${limiter.usage().queued} waits`));
   });
   expect(log).toEqual(["sent", "aborted: RateLimitWaitError", "1 waits", "other"]);
+});
+
+it("so does one that is the only one of its client that waits", async () => {
+  const { time, limiter, log, call } = start(oneASecond);
+  const controller = new AbortController();
+  await time.run(() => {
+    call("sent");
+    onAbort(controller.signal, () => limiter.refused(60_000));
+    call("aborted", { signal: controller.signal, maxWaitMs: 5_000, client: {} });
+    time.at(50, () => controller.abort());
+    time.at(51, () => log.push(`${limiter.usage().queued} waits`));
+  });
+  expect(log).toEqual(["sent", "aborted: RateLimitWaitError", "0 waits"]);
 });
 
 it("places that are given back in one moment let in as many as there are", async () => {
