@@ -28,7 +28,7 @@ export class CallKey {
 
   /** After a 401. Only a different key is worth another attempt; a function that fails leaves the 401 as it is. */
   async hasChanged(): Promise<boolean> {
-    if (!this.#source.isFunction || this.#hasAskedAgain) return false;
+    if (this.#hasAskedAgain) return false;
     this.#hasAskedAgain = true;
     const key = await this.#ask().catch(() => this.#last);
     if (key === this.#last) return false;

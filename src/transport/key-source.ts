@@ -18,10 +18,6 @@ export class KeySource {
     if (typeof key === "string") redactor.learn(key);
   }
 
-  get isFunction(): boolean {
-    return typeof this.#key === "function";
-  }
-
   /** The key for the attempt at hand. Rejects with a `ConfigurationError` if the function fails or gives no key. */
   current(): string | Promise<string> {
     return typeof this.#key === "string" ? this.#key : this.#ask(this.#key);

@@ -40,7 +40,7 @@ export class Redactor {
         copied = Math.max(copied, at + length);
       }
     }
-    return copied === 0 ? text : result + text.slice(copied);
+    return result + text.slice(copied);
   }
 
   #forgetOldest(): void {

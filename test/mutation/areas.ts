@@ -123,7 +123,7 @@ export const areas: readonly Area[] = [
       "transport/redact.ts",
       "transport/request-headers.ts",
     ],
-    tests: ["transport/{api-key,options,secrets}", "regressions/{header,key,numeric-key}-*"],
+    tests: ["transport/{abort,api-key,deadlines,options,secrets}", "regressions/{header,key,numeric-key}-*"],
   },
   {
     name: "transport-requests",

@@ -146,24 +146,41 @@ describe("A key that is a function", () => {
       () => {
         throw new Error("secret-of-the-vault");
       },
+      "Error",
     ],
-    ["rejects", () => Promise.reject(new RangeError("secret-of-the-vault"))],
-    ["rejects with a text", () => Promise.reject("secret-of-the-vault")],
+    ["rejects", () => Promise.reject(new RangeError("secret-of-the-vault")), "RangeError"],
+    ["rejects with a text", () => Promise.reject("secret-of-the-vault"), "string"],
+    [
+      "rejects with what cannot be looked at",
+      () => Promise.reject(new Proxy({}, { getPrototypeOf: () => expect.fail("secret-of-the-vault") })),
+      "a proxy that throws",
+    ],
   ])(
-    "that %s rejects the call with a ConfigurationError that does not repeat its words",
-    async (_, apiKey) => {
+    "that %s rejects the call with a ConfigurationError that tells its kind, and does not repeat its words",
+    async (_, apiKey, kind) => {
       const mock = createMockService();
       const audience = new AudienceClient({ ...mock.clientOptions, apiKey: apiKey as () => Promise<string> });
 
       const error = await failureOf(audience.v1.customers.upsert(contact));
 
       expect(error).toBeInstanceOf(ConfigurationError);
-      expect(error.message).toContain("The apiKey function failed");
+      expect(error.message).toBe(`The apiKey function failed: ${kind}`);
       expect(JSON.stringify(error) + String(error.stack) + String(error.cause)).not.toContain(
         "secret-of-the-vault",
       );
     },
   );
+
+  it("that has answered leaves no timer behind", async () => {
+    vi.useFakeTimers();
+    const { audience } = rotating(["k-1"], ["k-1"]);
+    const later = { ...createMockService().clientOptions, apiKey: async () => "mock-api-key-not-a-secret" };
+
+    await audience.v1.customers.upsert(contact);
+    await new AudienceClient(later).v1.customers.upsert(contact);
+
+    expect(vi.getTimerCount()).toBe(0);
+  });
 
   it("costs no place in the rate limit where it fails", async () => {
     const mock = createMockService({ rateLimits: [{ limit: 1, intervalMs: 60_000 }] });
@@ -179,21 +196,42 @@ describe("A key that is a function", () => {
 });
 
 describe("A key that is a text", () => {
-  it.each(["", "   ", "abc\r\n", "a\0b", "a\tb", " a", "a ", "\u007f", "schl\u00fcssel", "\u200b"])(
-    "cannot be %j: the constructor throws",
-    (key) => {
-      const { clientOptions } = createMockService();
+  const controls = "holds a control character, perhaps a line break that was copied with it";
+  const beyond = "holds a character that no HTTP header can carry";
+  it.each([
+    ["", "is empty"],
+    ["   ", "is empty"],
+    ["abc\r\n", controls],
+    ["a\0b", controls],
+    ["a\tb", controls],
+    ["\u007f", controls],
+    [" a", "begins or ends with a space"],
+    ["a ", "begins or ends with a space"],
+    ["schl\u00fcssel", beyond],
+    ["\u200b", beyond],
+  ])("cannot be %j: the constructor throws, and says that it %s", (key, problem) => {
+    const { clientOptions } = createMockService();
 
-      for (const name of ["apiKey", "apiKeyV2"] as const) {
-        const error = thrownBy(() => new AudienceClient({ ...clientOptions, [name]: key }));
-        expect(error).toBeInstanceOf(ConfigurationError);
-        expect((error as Error).message).toMatch(new RegExp(`^${name} `));
-      }
-      expect(thrownBy(() => new AudienceClient({ ...clientOptions, appId: key }))).toBeInstanceOf(
-        ConfigurationError,
-      );
-    },
-  );
+    for (const name of ["apiKey", "apiKeyV2"] as const) {
+      const error = thrownBy(() => new AudienceClient({ ...clientOptions, [name]: key }));
+      expect(error).toBeInstanceOf(ConfigurationError);
+      expect((error as Error).message).toBe(`${name} ${problem}.`);
+    }
+    expect(thrownBy(() => new AudienceClient({ ...clientOptions, appId: key }))).toBeInstanceOf(
+      ConfigurationError,
+    );
+  });
+
+  it("may be as long as a header can be, and no longer", () => {
+    const { clientOptions } = createMockService();
+    const ofLength = (length: number) => () =>
+      new AudienceClient({ ...clientOptions, apiKey: "k".repeat(length) });
+
+    expect(ofLength(16_384)).not.toThrow();
+    expect((thrownBy(ofLength(16_385)) as Error).message).toBe(
+      "apiKey is longer than 16,384 characters, which is more than a header can carry.",
+    );
+  });
 
   it("is sent as it is, whatever ASCII it holds", async () => {
     const key = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~ aZ09";

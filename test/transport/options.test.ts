@@ -25,7 +25,10 @@ const identifier = {
 } as const;
 const v2Contact = { firstName: "Ada", listIds: [], identifiers: [identifier] };
 
-afterEach(() => void vi.unstubAllGlobals());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
 
 describe("An option of a wrong type is a ConfigurationError that names it, and does not show it", () => {
   const wrong: Record<string, readonly unknown[]> = {
@@ -299,20 +302,22 @@ describe("The option headers", () => {
     });
   });
 
-  const injections = [
-    { "x-a": "b\r\nX-API-Key: other" },
-    { "x-a": "b\nc" },
-    { "x-a": "b\0c" },
-    { "x-a\r\nx-b": "c" },
-    { "x a": "c" },
-    { "": "c" },
-    { "x-a": "\u2028" },
-    { "x-a": 5 },
-    { "x-a": null },
-    { host: "elsewhere.example" },
-    { "Content-Length": "0" },
-    { "transfer-encoding": "chunked" },
-    { Connection: "close" },
+  const beyond = "holds a character that no HTTP header can carry, such as a line break";
+  const framing = "is set by the runtime, and cannot be given";
+  const injections: [headers: Record<string, unknown>, problem: string][] = [
+    [{ "x-a": "b\r\nX-API-Key: other" }, `"x-a" ${beyond}`],
+    [{ "x-a": "b\nc" }, `"x-a" ${beyond}`],
+    [{ "x-a": "b\0c" }, `"x-a" ${beyond}`],
+    [{ "x-a": "\u2028" }, `"x-a" ${beyond}`],
+    [{ "x-a\r\nx-b": "c" }, '"x-a\\r\\nx-b" is not a header name'],
+    [{ "x a": "c" }, '"x a" is not a header name'],
+    [{ "": "c" }, '"" is not a header name'],
+    [{ "x-a": 5 }, '"x-a" must be a text, not a number'],
+    [{ "x-a": null }, '"x-a" must be a text, not null'],
+    [{ host: "elsewhere.example" }, `"host" ${framing}`],
+    [{ "Content-Length": "0" }, `"Content-Length" ${framing}`],
+    [{ "transfer-encoding": "chunked" }, `"transfer-encoding" ${framing}`],
+    [{ Connection: "close" }, `"Connection" ${framing}`],
   ];
 
   it("leaves out a header that is undefined", async () => {
@@ -342,15 +347,17 @@ describe("The option headers", () => {
     expect(String(error)).toContain("headers cannot be read: a getter or a proxy throws.");
   });
 
-  it.each(injections)("cannot break out of its line or frame the message: %j", async (headers) => {
+  it.each(injections)("cannot break out of its line or frame the message: %j", async (headers, problem) => {
     const mock = createMockService();
     const audience = new AudienceClient(mock.clientOptions);
 
     const atConstruction = thrownBy(() => new AudienceClient(untyped({ ...mock.clientOptions, headers })));
     const inACall = await failureOf(audience.v1.customers.upsert(contact, { headers } as never));
 
-    expect(atConstruction).toBeInstanceOf(ConfigurationError);
-    expect(inACall).toBeInstanceOf(ConfigurationError);
+    for (const error of [atConstruction, inACall]) {
+      expect(error).toBeInstanceOf(ConfigurationError);
+      expect((error as Error).message).toBe(`headers: ${problem}.`);
+    }
     expect(mock.requests).toEqual([]);
   });
 });
@@ -524,6 +531,20 @@ describe("Which limiter keeps a client", () => {
       new AudienceClient({ rateLimiter: { windows: [{ limit: 1, intervalMs: 1_000 }] } }).rateLimiter,
     ).not.toBe(shared);
     expect(new AudienceClient({ rateLimiter: false }).rateLimiter).toBeUndefined();
+  });
+
+  it("has a bound of its own for the wait, unless the call names another, be it none", async () => {
+    vi.useFakeTimers();
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], maxWaitMs: 10 });
+    const audience = new AudienceClient({ ...createMockService().clientOptions, rateLimiter });
+    await audience.v1.customers.list();
+
+    const bounded = failureOf(audience.v1.customers.upsert(contact));
+    const patient = audience.v1.customers.upsert(contact, { maxWaitMs: Infinity });
+    await vi.advanceTimersByTimeAsync(70_000);
+
+    expect(await bounded).toMatchObject({ code: "rate_limit_wait", outcome: "not-sent" });
+    expect((await patient).id).toBeDefined();
   });
 
   it("refuses a call beyond maxQueued at once, for one client alone", async () => {

@@ -185,6 +185,7 @@ describe("Where a key was there is [redacted]", () => {
     ["twice in a row, as one", `${keyV2}${keyV2}.`, "[redacted]."],
     ["eight of its characters", `a ${keyV2.slice(3, 11)} b`, "a [redacted] b"],
     ["but seven", keyV2.slice(3, 10), keyV2.slice(3, 10)],
+    ["but seven, in quotes too", `a "${keyV2.slice(0, 7)}"`, `a "${keyV2.slice(0, 7)}"`],
   ])("%s", async (_, text, shown) => {
     expect(await echoed(text, keyV2)).toBe(shown);
   });
@@ -341,20 +342,24 @@ describe("No object of the client shows a key", () => {
 });
 
 describe("Keys from a function", () => {
-  it("are remembered by the hundred: of an older one, what newer ones have in common with it is taken out", async () => {
-    const own = Array.from({ length: 101 }, (_, at) => createHash("md5").update(`${at}`).digest("hex"));
+  it("are remembered by the hundred: of older ones, what newer ones have in common with them is taken out", async () => {
+    const own = Array.from({ length: 102 }, (_, at) => createHash("md5").update(`${at}`).digest("hex"));
+    // The two that are forgotten have a part of their own in common, and the first of them is given twice.
+    const keys = own.map((each, at) => `${at < 2 ? "old-secret" : "young-word"}:of-them-all:${each}`);
+    const given = [keys[0], ...keys];
     let asked = 0;
-    const echo = `${own[0]} ${own[1]} ${own[100]} shared-part`;
+    const echo = `${own[0]} ${own[1]} old-secret ${own[2]} ${own[101]} of-them-all`;
     const audience = client(
       async () =>
-        asked < 101 ? Response.json({ data: { id: "c-1" } }) : new Response(echo, { status: 400 }),
-      { apiKey: () => `shared-part:${own[asked++]}` },
+        asked < given.length ? Response.json({ data: { id: "c-1" } }) : new Response(echo, { status: 400 }),
+      { apiKey: () => given[asked++] ?? "" },
     );
-    for (let call = 0; call < 100; call++) await audience.v1.customers.get("c-1");
+    for (let call = 1; call < given.length; call++) await audience.v1.customers.get("c-1");
 
     const error = await failureOf(audience.v1.customers.get("c-1"));
 
-    expect(error).toMatchObject({ body: `${own[0]} [redacted] [redacted] [redacted]` });
+    const shown = `${own[0]} ${own[1]} old-secret`;
+    expect(error).toMatchObject({ body: `${shown} [redacted] [redacted] [redacted]` });
   });
 
   it("are taken out too, the current one and one that was rotated away", async () => {
