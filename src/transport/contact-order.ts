@@ -8,7 +8,6 @@ export class ContactOrder {
 
   /** `onWait` is told where there is something to wait for. */
   run<T>(contacts: readonly string[], write: () => Promise<T>, onWait: () => void): Promise<T> {
-    if (contacts.length === 0) return write();
     const before = contacts.map((contact) => this.#ends.get(contact)).filter((end) => end !== undefined);
     if (before.length > 0) onWait();
     const result = before.length === 0 ? write() : Promise.all(before).then(write);

@@ -51,6 +51,21 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
     expect(mock.requests).toEqual([]);
   });
 
+  it("before it begins, behind an earlier write to the same contact", async () => {
+    const { mock, audience } = inProcess({ latencyMs: 60 });
+    const log: string[] = [];
+    const first = audience.v1.customers.upsert(contact).then(() => log.push("written"));
+
+    const signal = AbortSignal.abort(reason);
+    const error = await failureOf(audience.v1.customers.upsert(contact, { signal }));
+    log.push("aborted");
+    await first;
+
+    expectAbort({ error, isAtOnce: true }, "not-sent", 0);
+    expect(log).toEqual(["aborted", "written"]);
+    expect(mock.requests).toHaveLength(1);
+  });
+
   it("in the turn in which it begins: nothing is sent", async () => {
     const { mock, audience } = inProcess();
     const stop = new AbortController();

@@ -324,6 +324,25 @@ describe("The logger", () => {
     expect(told).toEqual([expect.stringMatching(/^debug audience-sdk: v1\.customers\.upsert, attempt 1 /)]);
   });
 
+  it.each([
+    ["succeeded", contact],
+    ["failed", { ...contact, email: "refused@example.com" }],
+  ])("is told of no such wait where that write has %s already", async (_, written) => {
+    const lines: string[] = [];
+    const debug = (line: string) => void lines.push(line);
+    const { audience } = hooked(
+      { faults: [{ kind: "500-before", after: 1, times: 1 }] },
+      { maxRetries: 0, logLevel: "debug", logger: { debug, info() {}, warn() {}, error() {} } },
+    );
+    await settle(audience.v1.customers.upsert(contact));
+    await settle(audience.v1.customers.upsert({ ...contact, email: "refused@example.com" }));
+
+    await settle(audience.v1.customers.upsert(written));
+
+    expect(lines.filter((line) => line.includes("waits"))).toEqual([]);
+    expect(lines).toHaveLength(6);
+  });
+
   it("at debug is told of each attempt, wait and retry", async () => {
     const { lines, audience } = logged("debug");
 

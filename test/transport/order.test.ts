@@ -180,6 +180,19 @@ describe("Writes to the same contact leave in call order, each after the one bef
     expect(optIn()).toBe("UNSUBSCRIBED");
   });
 
+  it("also one that is called when the first of them is over, and not the last", async () => {
+    const { audience, log, optIn } = logged();
+
+    const early = [audience.v1.customers.upsert(off), audience.v1.customers.upsert(on)];
+    await vi.advanceTimersByTimeAsync(150);
+    const calls = Promise.all([...early, audience.v1.customers.upsert(off)]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await calls;
+
+    expect(log).toEqual(["> 1", "< 1", "> 2", "< 2", "> 3", "< 3"]);
+    expect(optIn()).toBe("UNSUBSCRIBED");
+  });
+
   it("in the rate limit's queue too, whatever their priorities", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
     const { audience, optIn } = logged({}, { rateLimiter });

@@ -2,6 +2,7 @@ import { AudienceClient, type V1Contact } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { failureOf } from "./failure.ts";
+import { garbageCollector } from "./garbage-collector.ts";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 const event = { eventName: "order placed", contact: { email: "ada@example.com" } };
@@ -158,6 +159,21 @@ describe("A call", () => {
     });
 
     expect((await v1.customers.get("c-1").withResponse()).response.url).toBe(told);
+  });
+
+  it("that has ended leaves nothing of what it gave behind", async () => {
+    const collect = garbageCollector();
+    const { v1 } = new AudienceClient(createMockService().clientOptions);
+    // In a function of its own, whose frame holds nothing once it is left.
+    const given = await (async () => new WeakRef(await v1.customers.upsert(contact)))();
+    // A WeakRef lets go with the turn that made it.
+    await aTurn();
+
+    collect();
+
+    expect(given.deref()).toBeUndefined();
+    // It is the client that has let go of it, being still there.
+    expect((await v1.customers.list()).items).toHaveLength(1);
   });
 
   it("can ask for its response after it has ended", async () => {

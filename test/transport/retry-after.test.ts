@@ -131,6 +131,32 @@ describe("With a limiter", () => {
     expect(rateLimiter.estimateMs(100)).toBeLessThan(atFullPace * 1.1);
   });
 
+  it("a 429 is no success itself: the second halves what the first has left", async () => {
+    const rateLimiter = new RateLimiter();
+    const mock = createMockService({ faults: [{ kind: "429", retryAfter: 1, times: 2 }] });
+    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter, maxRetries: 1 });
+
+    const failure = failureOf(audience.v1.customers.get("c-1"));
+    await vi.advanceTimersByTimeAsync(10_000);
+
+    expect(await failure).toMatchObject({ status: 429, request: { attempts: 2 } });
+    expect(rateLimiter.snapshot().share).toBe(1 / 4);
+  });
+
+  it.each(["500-before", "503-retry-after", "reset-before", "truncated-json"] as const)(
+    "no other failure holds anybody else up (%s)",
+    async (kind) => {
+      const rateLimiter = new RateLimiter();
+      const mock = createMockService({ faults: [{ kind, retryAfter: 4, times: 1 }] });
+      const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter, maxRetries: 0 });
+
+      await failureOf(audience.v1.customers.list().then(({ items }) => items));
+
+      expect(rateLimiter.usage().pausedMs).toBe(0);
+      expect(rateLimiter.snapshot().share).toBe(1);
+    },
+  );
+
   it.each([
     [{ "retry-after": "0.2" }, 200],
     [{}, 1_000],
