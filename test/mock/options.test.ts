@@ -68,6 +68,16 @@ it.each([
     "lists[0]: type is LIST or SEGMENT, created_at a number of seconds",
   ],
   [
+    "with a contact whose id is a number",
+    { ...organization, contacts: [{ id: 5 }] },
+    "contacts[0]: id, created and updated must be texts",
+  ],
+  [
+    "with a contact whose lists are one text",
+    { ...organization, contacts: [{ email: "ada@example.com", lists: "l" }] },
+    "contacts[0].lists must be an array of list ids",
+  ],
+  [
     "with an automation of nothing",
     { ...organization, automations: [{ name: "a", on: {} }] },
     "automations[0] must have a name, and on: { event } or { listId }",

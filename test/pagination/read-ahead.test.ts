@@ -1,10 +1,9 @@
 import { getEventListeners } from "node:events";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import { AbortError, ConnectionError } from "../../src/errors.ts";
 import { Paginator, type Page, type PageReading } from "../../src/pagination.ts";
+import { garbageCollector } from "../garbage-collector.ts";
 import { collect, errorOf, heldList, items, listThat, settled, type Item } from "./fake-list.ts";
 
 const failure = () => new ConnectionError({ message: "reset", outcome: "not-applied", reason: "reset" });
@@ -338,9 +337,7 @@ describe("nothing stays behind", () => {
 });
 
 describe("memory", () => {
-  setFlagsFromString("--expose-gc");
-  // True: the flag puts the function `gc` into every context made after it.
-  const collectGarbage = runInNewContext("gc") as () => void;
+  const collectGarbage = garbageCollector();
 
   test.each([0, 1, 3])(
     "with readAhead %i only the page at hand and those read ahead are held",

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { RateLimitWaitError } from "../../src/errors.ts";
 import { onAbort } from "../../src/on-abort.ts";
 import { type Place, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
-import { garbageCollector } from "../transport/garbage-collector.ts";
+import { garbageCollector } from "../garbage-collector.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
 /** A limiter in virtual time, whose calls are answered after 100 ms, and a log of what happens to them. */

@@ -1,15 +1,12 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
+import { garbageCollector } from "../garbage-collector.ts";
 
-setFlagsFromString("--expose-gc");
-// True: the flag has just put it there.
-const gc = runInNewContext("gc") as () => void;
+const collect = garbageCollector();
 
 /** What is still held after a full collection, in MB: on the heap and beside it. */
 export async function heldMb(): Promise<number> {
   // What a collection frees may hold more behind finalizers and timers.
   for (let round = 0; round < 3; round++) {
-    gc();
+    collect();
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   const { heapUsed, external } = process.memoryUsage();

@@ -5,7 +5,7 @@ import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../eventually.ts";
 import { failureOf } from "../transport/failure.ts";
-import { garbageCollector } from "../transport/garbage-collector.ts";
+import { garbageCollector } from "../garbage-collector.ts";
 import { json, profileAnswer, serve } from "../transport/served.ts";
 
 const { clientOptions } = createMockService();

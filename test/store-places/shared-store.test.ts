@@ -1,11 +1,10 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { RateLimitWaitError } from "../../src/errors.ts";
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
 import { RateLimiter, type Place } from "../../src/rate-limiter/rate-limiter.ts";
 import { heartbeatMs } from "../../src/store-places/place-store.ts";
 import { sharePlaces } from "../../src/store-places/share-places.ts";
+import { garbageCollector } from "../garbage-collector.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { refusedBySliding } from "../rate-limiter/server-count.ts";
 import { randomFrom } from "../rate-limiter/simulation.ts";
@@ -481,8 +480,7 @@ describe("while the store is away", () => {
 });
 
 it("a limiter that nobody holds any more reports no more", async () => {
-  setFlagsFromString("--expose-gc");
-  const collect = runInNewContext("gc") as () => void; // what the flag puts into a new context
+  const collect = garbageCollector();
   const { time, store, process } = room();
   // Longer than any timer of the call itself, and between two reports.
   await time.run(() => {

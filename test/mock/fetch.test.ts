@@ -1,0 +1,45 @@
+import { createMockService } from "audience-sdk/mock";
+import { describe, expect, it } from "vitest";
+
+/** What JavaScript may hand to a `fetch`, whatever its types say. */
+function fetched(input: unknown, init?: unknown) {
+  const mock = createMockService();
+  return { mock, answer: mock.fetch(input as string, init as RequestInit) };
+}
+
+const { apiKey, baseUrl } = createMockService().clientOptions;
+const url = `${baseUrl}/api/v1/customer/nobody`;
+
+describe("the mock's fetch", () => {
+  it.each([
+    ["the URL", [url], undefined, "what is fetched must not be a list"],
+    ["the method", url, { method: ["GET"] }, "method must not be a list"],
+    ["the body", url, { method: "POST", body: ["{}"] }, "body must not be a list"],
+    ["a header", url, { headers: { "x-api-key": [apiKey] } }, "a header must not be a list"],
+    ["a header's name", url, { headers: [[["x-api-key"], apiKey]] }, "a header must not be a list"],
+  ])("refuses a list where %s must be a text, and nothing arrives", async (_title, input, init, message) => {
+    const { mock, answer } = fetched(input, init);
+    await expect(answer).rejects.toThrow(new TypeError(message));
+    expect(mock.requests).toEqual([]);
+  });
+
+  it.each([
+    ["null", null],
+    ["a pair of one", [["x-api-key"]]],
+    ["a text", "x-api-key: mock-key"],
+  ])("refuses headers that are %s, as every fetch does", async (_title, headers) => {
+    const { mock, answer } = fetched(url, { headers });
+    await expect(answer).rejects.toThrow(TypeError);
+    expect(mock.requests).toEqual([]);
+  });
+
+  it.each([
+    ["an object", { "x-api-key": apiKey }],
+    ["pairs", [["x-api-key", apiKey]]],
+    ["a Map", new Map([["x-api-key", apiKey]])],
+    ["Headers", new Headers({ "x-api-key": apiKey })],
+  ])("takes headers that are %s", async (_title, headers) => {
+    const { answer } = fetched(url, { headers });
+    expect((await answer).status).toBe(404);
+  });
+});
