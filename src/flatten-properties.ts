@@ -35,7 +35,7 @@ export function flattenProperties(
   if (!isObject(value)) throw notAnObject(value);
   const copy = readJson(value, (path, message) => issues.push({ path, code: "custom", message }));
   if (Array.isArray(copy) || (issues.length === 0 && typeof copy !== "object")) throw notAnObject(copy);
-  if (issues.length === 0) flatten(copy, [], "", flattening);
+  flatten(copy, [], "", flattening);
   if (issues.length > 0) throw new ValidationError(issues);
   return Object.fromEntries(flattening.flat);
 }

@@ -8,7 +8,7 @@ const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
 
 /** A day that the calendar has, as `YYYY-MM-DD`. */
 export function isDay(given: string): boolean {
-  if (given.length !== 10 || !dayPattern.test(given)) return false;
+  if (!dayPattern.test(given)) return false;
   // Some runtimes take the 30th of February for the 2nd of March; of no date at all the day is no number.
   return new Date(`${given}T00:00Z`).getUTCDate() === Number(given.slice(8));
 }

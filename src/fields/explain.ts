@@ -15,9 +15,9 @@ export function explain(issue: FoundIssue): string | undefined {
         ? wrongInput(kindNamed(issue.expected), issue.input)
         : wrongType(kindNamed(issue.expected), issue.input, isItem(issue));
     case "too_small":
-      return outOfBounds(issue.origin, "at least", Number(issue.minimum), issue.input);
+      return outOfBounds("at least", Number(issue.minimum), issue.input);
     case "too_big":
-      return outOfBounds(issue.origin, "at most", Number(issue.maximum), issue.input);
+      return outOfBounds("at most", Number(issue.maximum), issue.input);
     case "invalid_value":
       // True: an issue of this kind names them.
       return notAmong(issue.values!, issue.input, isItem(issue));
@@ -49,21 +49,17 @@ function isItem(issue: FoundIssue): boolean {
   return typeof issue.path?.at(-1) === "number";
 }
 
-function outOfBounds(
-  origin: string | undefined,
-  bound: "at least" | "at most",
-  limit: number,
-  input: unknown,
-): string {
-  if (origin === "string" && typeof input === "string") {
-    if (limit === 1) return "must not be empty";
-    return `must have ${bound} ${limit} characters, has ${countCharacters(input)}`;
+function outOfBounds(bound: "at least" | "at most", limit: number, input: unknown): string {
+  if (typeof input === "string") {
+    if (input === "" && limit === 1) return "must not be empty";
+    return `must have ${bound} ${count(limit, "character")}, has ${countCharacters(input)}`;
   }
-  if (origin === "array" && isArray(input)) {
-    // The one bound that a list has.
-    return `must hold ${bound} one item, holds ${input.length}`;
-  }
+  if (isArray(input)) return `must hold ${bound} ${count(limit, "item")}, holds ${input.length}`;
   return `must be ${bound} ${limit}`;
+}
+
+function count(many: number, thing: string): string {
+  return many === 1 ? `one ${thing}` : `${many} ${thing}s`;
 }
 
 function notAmong(values: readonly unknown[], input: unknown, isListItem: boolean): string {

@@ -15,19 +15,17 @@ function isIpAddress(address: string): boolean {
 function isIpv6(address: string): boolean {
   const gap = address.indexOf("::");
   if (gap === -1) return groupsOf(address, true) === 8;
-  const head = groupsOf(address.slice(0, gap), false);
-  // A second `::` is an empty group here.
-  const tail = groupsOf(address.slice(gap + 2), true);
-  return head !== undefined && tail !== undefined && head + tail <= 7;
+  // A second `::` is an empty group in the tail.
+  return groupsOf(address.slice(0, gap), false) + groupsOf(address.slice(gap + 2), true) <= 7;
 }
 
-/** How many groups a part has, an IPv4 address at the end counting as two; nothing where it is malformed. */
-function groupsOf(part: string, mayEndInIpv4: boolean): number | undefined {
+/** How many groups a part has, an IPv4 address at the end counting as two; no number where it is malformed. */
+function groupsOf(part: string, mayEndInIpv4: boolean): number {
   if (part === "") return 0;
   const groups = part.split(":");
   const endsInIpv4 = mayEndInIpv4 && ipv4.test(part.slice(part.lastIndexOf(":") + 1));
   const plain = endsInIpv4 ? groups.slice(0, -1) : groups;
-  if (!plain.every((group) => ipv6Group.test(group))) return undefined;
+  if (!plain.every((group) => ipv6Group.test(group))) return Number.NaN;
   return plain.length + (endsInIpv4 ? 2 : 0);
 }
 

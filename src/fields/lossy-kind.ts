@@ -8,7 +8,6 @@ const lossyKinds = new Set(
 /** The kind of an object that looks like one but holds its content elsewhere, so that JSON would lose it: `a Map`. */
 export function lossyKind(value: object): string | undefined {
   const kind = Object.prototype.toString.call(value).slice(8, -1);
-  if (kind === "Object") return undefined;
   if (ArrayBuffer.isView(value) || lossyKinds.has(kind))
     return /^[AEIO]/.test(kind) ? `an ${kind}` : `a ${kind}`;
   return undefined;

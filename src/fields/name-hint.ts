@@ -27,7 +27,8 @@ function bare(name: string): string {
 function isOneSlipAway(a: string, b: string): boolean {
   if (Math.min(a.length, b.length) < shortestSlip || Math.abs(a.length - b.length) > 1) return false;
   let start = 0;
-  while (start < a.length && a[start] === b[start]) start++;
+  // Ends, as they differ.
+  while (a[start] === b[start]) start++;
   const [restOfA, restOfB] = [a.slice(start), b.slice(start)];
   if (restOfA.slice(1) === restOfB || restOfA === restOfB.slice(1)) return true;
   if (restOfA.slice(1) === restOfB.slice(1)) return true;

@@ -14,7 +14,7 @@ import { isRecord } from "../is-object.ts";
 export function readField(field: Field, payload: Payload): void {
   readType(field, payload);
   if (field.rules) judge(field.rules, payload);
-  if (field.explain) for (const issue of payload.issues) issue.explain ??= field.explain;
+  for (const issue of payload.issues) issue.explain ??= field.explain;
 }
 
 function readType(field: Field, payload: Payload): void {
@@ -97,10 +97,8 @@ function readNamed(field: ObjectDefinition, input: object, payload: Payload): vo
   for (const name in shape) {
     // True: it is one of its own names.
     const part = shape[name]!;
-    const isGiven = name in input;
-    if (!isGiven && part.type === "optional") continue;
-    const value = readPart(part, Reflect.get(input, name), name, issues);
-    if (isGiven) copy[name] = value;
+    if (part.type === "optional" && !(name in input)) continue;
+    copy[name] = readPart(part, Reflect.get(input, name), name, issues);
   }
   for (const key in input) {
     if (Object.hasOwn(shape, key) || key === "__proto__") continue;
@@ -127,7 +125,6 @@ function nameWhatWasGiven(issue: FoundIssue, input: object, shape: object): void
 function readPart(field: Field, value: unknown, key: string | number, issues: FoundIssue[]): unknown {
   const part: Payload = { value, issues: [] };
   readField(field, part);
-  if (part.issues.length === 0) return part.value;
   for (const issue of part.issues) {
     issue.path = [key, ...(issue.path ?? [])];
     issues.push(issue);

@@ -56,7 +56,7 @@ function refuse(message: string, reading: Reading): undefined {
 }
 
 function isOver(reading: Reading): boolean {
-  return reading.reports >= maxReports || reading.values > maxValues;
+  return reading.reports >= maxReports;
 }
 
 function tryObject(value: object, reading: Reading): unknown {
@@ -76,7 +76,7 @@ function tryObject(value: object, reading: Reading): unknown {
   }
 }
 
-/** Of the whole value: a path of a thousand keys helps nobody. */
+/** Of the whole value, and the last that is said: a path of a thousand keys helps nobody. */
 function refuseAtStart(message: string, reading: Reading): undefined {
   reading.path.length = 0;
   refuse(message, reading);

@@ -26,10 +26,9 @@ export function findUnreadable(input: unknown, names: readonly string[] = []): F
 }
 
 /** What throws but once is unreadable all the same. */
-export function unreadable(path?: (string | number)[]): FoundIssue {
+export function unreadable(path: (string | number)[] = []): FoundIssue {
   // `continue: false` keeps rules over several fields from reading it again.
-  const issue = { code: "custom", message: unreadableRule, continue: false };
-  return path === undefined ? issue : { ...issue, path };
+  return { code: "custom", message: unreadableRule, path, continue: false };
 }
 
 function readKey(input: object, key: string): void {

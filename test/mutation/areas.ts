@@ -47,7 +47,7 @@ export const areas: readonly Area[] = [
   {
     name: "schemas",
     sources: ["fields", "v1/schemas", "v2/schemas", "flatten-properties.ts"],
-    tests: ["schemas/*"],
+    tests: ["schemas/*", "regressions/{copy-of,getter,identifier,names,proxy,revoked,undefined-unknown}-*"],
   },
   {
     name: "store-places",

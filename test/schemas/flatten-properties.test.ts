@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { ConfigurationError, ValidationError } from "../../src/errors.ts";
 import { verdict } from "./judge.ts";
 import { runs } from "../properties/runs.ts";
+import { thrownBy } from "../transport/failure.ts";
 
 function refusal(value: object, options?: { separator?: string }): string[] {
   try {
@@ -79,6 +80,29 @@ describe("flattenProperties", () => {
   test.each([null, "x", 5, [1], undefined])("refuses %j in place of an object", (value) => {
     // @ts-expect-error: JavaScript callers are not held by the type.
     expect(() => flattenProperties(value)).toThrow(ValidationError);
+  });
+
+  test.each([
+    [null, ": must be an object, not null: leave the field out to send nothing"],
+    [undefined, ": required: an object"],
+    ["x", ": must be an object, not a text"],
+    [[1], ": must be an object, not an array"],
+    [{ toJSON: () => "x" }, ": must be an object, not a text"],
+    [new Map(), ": JSON cannot carry a Map"],
+    [{ "": { "": { proto: { "": { "": 1 } } } } }, '..proto..: would be named "__proto__": rename it'],
+    [
+      { a_b: 1, a: { b: 2 } },
+      'a.b: would be named "a_b", as another value is: rename one, or choose another separator',
+    ],
+  ])("says what is wrong with %j, and where", (value, words) => {
+    // @ts-expect-error: JavaScript callers are not held by the type.
+    const error = thrownBy(() => flattenProperties(value)) as ValidationError;
+    expect(error).toBeInstanceOf(ValidationError);
+    expect(error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`)).toEqual([words]);
+  });
+
+  test("reports all problems at once: what JSON cannot carry, and names that are one", () => {
+    expect(refusal({ a: null, b_c: 1, b: { c: 2 } })).toEqual(["a", "b.c"]);
   });
 
   test("never pollutes: neither by a key __proto__ nor by one that the separator makes", () => {

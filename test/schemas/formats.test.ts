@@ -176,6 +176,7 @@ describe("consent.ip is an IPv4 or IPv6 address", () => {
     "64:ff9b::192.0.2.33",
     "1:2:3:4:5:6:1.2.3.4",
     "fe80::1",
+    "0000:0000:0000:0000:0000:ffff:255.255.255.255",
   ])("%s is one", (ip) => {
     expect(verdict(v2IdentifierSchema, consent({ ip }))).toEqual([]);
   });
@@ -194,6 +195,7 @@ describe("consent.ip is an IPv4 or IPv6 address", () => {
     "1::2::3",
     "1:2:3:4:5:6:7",
     "1:2:3:4:5:6:7:8:9",
+    "1:2:3:4:5::1:2:3:4",
     "1:2:3:4:5:6:7:8::",
     "12345::",
     "g::",

@@ -188,8 +188,27 @@ describe("A getter that throws is an issue at its key", () => {
       },
       "listIds.0 custom",
     ],
+    [
+      "an item of event data",
+      "v1EventSchema",
+      {
+        ...order,
+        eventData: {
+          a: trap([1, 2], {
+            get: (target, key): unknown => (key === "0" ? throws() : Reflect.get(target, key)),
+          }),
+        },
+      },
+      "eventData.a.0 custom",
+    ],
   ])("in %s", (_, name, input, expected) => {
     expect(verdict(schemas[name], input)).toEqual([expected]);
+  });
+
+  test("where not even the keys can be read, is one at the value itself", () => {
+    const contact = trap({ ...ada }, { ownKeys: throws });
+    expect(verdict(v1ContactSchema, contact)).toEqual(["custom"]);
+    expect(verdict(v1EventSchema, { eventName: "x", contact })).toEqual(["contact custom"]);
   });
 
   test("of an unknown v1 field is not run", () => {
@@ -224,9 +243,17 @@ describe("Depth, width and size have an end", () => {
     ]);
   });
 
-  test("900 levels pass, and can be written as JSON", () => {
-    const event = v1EventSchema.parse({ ...order, eventData: { a: deep(900) } });
-    expect(JSON.stringify(event).length).toBeGreaterThan(900);
+  test("1,000 levels pass, and can be written as JSON; one more is refused", () => {
+    const event = v1EventSchema.parse({ ...order, eventData: { a: deep(999) } });
+    expect(JSON.stringify(event).length).toBeGreaterThan(1_000);
+    expect(verdict(v1EventSchema, { ...order, eventData: { a: deep(1_000) } })).toEqual(["eventData custom"]);
+  });
+
+  test("200,000 values pass, one more is refused", () => {
+    const items = Array.from({ length: 199_999 }, () => 1);
+    expect(verdict(v1EventSchema, { ...order, eventData: { items } })).toEqual([]);
+    items.push(1);
+    expect(verdict(v1EventSchema, { ...order, eventData: { items } })).toEqual(["eventData custom"]);
   });
 
   test("one object a billion times is refused, in bounded time", () => {

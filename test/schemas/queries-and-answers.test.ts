@@ -76,9 +76,12 @@ describe.each(answers)("The answer of %s", (_, schema, least, needed) => {
     Reflect.set(holder as object, last, null);
     expect(verdict(schema, answer)).toEqual([expect.stringMatching(new RegExp(`^${path} invalid_`))]);
   });
-  test("keeps what is not documented", () => {
+  test("keeps what is not documented, whatever it is called", () => {
     const answer = { ...least, extra: { a: [null, 1] } };
     expect(schema.parse(answer)).toEqual(answer);
+    expect(verdict(schema, answer)).toEqual([]);
+    const odd = JSON.parse(`{"__proto__":1,${JSON.stringify(least).slice(1)}`) as object;
+    expect(verdict(schema, odd)).toEqual([]);
   });
   test.each([null, "OK", 5, [], undefined])("%j is none", (answer) => {
     expect(verdict(schema, answer)).toEqual(["invalid_type"]);

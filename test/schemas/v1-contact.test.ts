@@ -45,6 +45,11 @@ describe("A v1 contact", () => {
       ["one more is too big", "x".repeat(max + 1), [`${field} too_big`]],
       ["characters are code points: emojis up to the bound pass", "🚀".repeat(max), []],
       ["one emoji more is too big", "🚀".repeat(max + 1), [`${field} too_big`]],
+      [
+        "one more of the last character of one unit is too big",
+        "\uffff".repeat(max + 1),
+        [`${field} too_big`],
+      ],
     ])("%s", (_, value, expected) => {
       expect(verdict(v1ContactSchema, withField(field, value))).toEqual(expected);
     });

@@ -188,6 +188,14 @@ describe("eventData is free JSON", () => {
     });
   });
 
+  test("toJSON is told its key, as JSON.stringify does", () => {
+    const own = { toJSON: (key: string) => key };
+    expect(v1EventSchema.parse(withData({ at: own, list: ["x", own] })).eventData).toEqual({
+      at: "at",
+      list: ["x", "1"],
+    });
+  });
+
   test.each([
     ["a text", "x"],
     ["an array", [1]],

@@ -1,8 +1,11 @@
 import {
+  v1ContactFieldsSchema,
   v1ContactGroupListQuerySchema,
   v1ContactSchema,
+  v1CustomerListQuerySchema,
   v1EventSchema,
   v1ListContactSchema,
+  v2ContactFieldsSchema,
   v2ContactSchema,
   v2ListQuerySchema,
 } from "audience-sdk/schemas";
@@ -28,6 +31,8 @@ const v2Contact = (fields: object) => ({
 const identified = (fields: object) => v2Contact({ identifiers: [{ ...identifier, ...fields }] });
 const own =
   "unknown field: the service refuses a contact that holds it; fields of your own go under custom_properties";
+const ownOfEvent =
+  "unknown field: the service refuses an event that holds it; data of your own goes under eventData";
 const named =
   "required: the contact's email or contactUUID (as contact.email, contact.contactUUID, or contactUUID)";
 
@@ -82,7 +87,20 @@ const kinds: readonly Case[] = [
     "createdAt: must be a date-time, not a number",
   ],
   ["a text for a page", v2ListQuerySchema, { page: "1" }, "page: must be a number, not a text"],
-  ["half a page", v2ListQuerySchema, { page: 1.5 }, "page: must be a whole number, not 1.5"],
+  ["half a page", v2ListQuerySchema, { page: 0.5 }, "page: must be a whole number, not 0.5"],
+  [
+    "a hole in a list",
+    v2ContactSchema,
+    // oxlint-disable-next-line no-sparse-arrays -- on purpose
+    v2Contact({ listIds: ["a", , "b"] }),
+    "listIds.1: must be a text, not undefined",
+  ],
+  [
+    "a text for channels",
+    v2ContactSchema,
+    identified({ channels: "email" }),
+    "identifiers.0.channels: must be an object, not a text",
+  ],
   [
     "a list of properties",
     v1ContactSchema,
@@ -111,6 +129,12 @@ const inputs: readonly Case[] = [
   ["a Set", v1ContactSchema, new Set(), ": must be a plain object, not a Set"],
   ["bytes", v1ContactSchema, new Int8Array(1), ": must be a plain object, not an Int8Array"],
   [
+    "shared bytes",
+    v1ContactSchema,
+    new SharedArrayBuffer(1),
+    ": must be a plain object, not a SharedArrayBuffer",
+  ],
+  [
     "nothing of what is needed",
     v2ContactSchema,
     {},
@@ -124,6 +148,12 @@ const bounds: readonly Case[] = [
   ["too short", v1ContactSchema, contact({ phone: "123" }), "phone: must have at least 7 characters, has 3"],
   ["empty", v1EventSchema, event({ eventName: "" }), "eventName: must not be empty"],
   [
+    "empty, for some",
+    v1ContactSchema,
+    contact({ phone: "" }),
+    "phone: must have at least 7 characters, has 0",
+  ],
+  [
     "an empty list",
     v2ContactSchema,
     v2Contact({ identifiers: [] }),
@@ -131,6 +161,29 @@ const bounds: readonly Case[] = [
   ],
   ["a page before the first", v2ListQuerySchema, { page: 0 }, "page: must be at least 1"],
   ["a page beyond all", v2ListQuerySchema, { page: 1e300 }, "page: must be at most 9007199254740991"],
+  [
+    "a page before all",
+    v2ListQuerySchema,
+    { page: -1e300 },
+    "page: must be at least -9007199254740991",
+    "page: must be at least 1",
+  ],
+  [
+    "by a bound of one's own",
+    v1ContactFieldsSchema.extend({
+      source: v1ContactFieldsSchema.shape.source.unwrap().max(1),
+      city: v1ContactFieldsSchema.shape.city.unwrap().min(2),
+    }),
+    { source: "api", city: "" },
+    "source: must have at most one character, has 3",
+    "city: must have at least 2 characters, has 0",
+  ],
+  [
+    "a list, by a bound of one's own",
+    v2ContactFieldsSchema.extend({ listIds: v2ContactFieldsSchema.shape.listIds.min(2) }),
+    v2Contact({ listIds: ["a"] }),
+    "listIds: must hold at least 2 items, holds 1",
+  ],
   [
     "31 properties",
     v1ContactSchema,
@@ -241,6 +294,70 @@ const unknown: readonly Case[] = [
   ["too far from any", v1ContactSchema, contact({ fxxst_name: "A" }), `fxxst_name: ${own}`],
   ["too short to tell", v1ContactSchema, contact({ cty: "A" }), `cty: ${own}`],
   [
+    "too long to tell",
+    v1ContactSchema,
+    contact({ source__: "A" }),
+    'source__: unknown field: write "source"',
+  ],
+  ["with two letters more", v1ContactSchema, contact({ sourcees: "A" }), `sourcees: ${own}`],
+  ["with letters exchanged and another", v1ContactSchema, contact({ soucrx: "A" }), `soucrx: ${own}`],
+  [
+    "that was given for one that is needed",
+    v2ContactSchema,
+    { first_name: "Ada", listIds: [], identifiers: [identifier] },
+    'firstName: required; "first_name" was given: write "firstName"',
+  ],
+  [
+    "beside the one that is meant",
+    v2ContactSchema,
+    v2Contact({ firstName: 5, first_name: "Ada" }),
+    "firstName: must be a text, not a number",
+  ],
+  [
+    "that is inherited",
+    v1ContactSchema,
+    Object.assign(Object.create({ plan: "pro" }) as object, { email }),
+    `plan: ${own}`,
+  ],
+  [
+    "that wraps the contact",
+    v1ContactSchema,
+    contact({ customer: { email } }),
+    "customer: unknown field: a contact is sent alone and flat, its fields at the top and not wrapped in an object",
+  ],
+  ["of a wrapper's name, but no wrapper", v1ContactSchema, contact({ customer: "yes" }), `customer: ${own}`],
+  [
+    "that wraps the event",
+    v1EventSchema,
+    event({ data: {} }),
+    "data: unknown field: an event is sent alone, its fields at the top and not wrapped in an object",
+  ],
+  [
+    "of an event",
+    v1EventSchema,
+    event({ data: 5, total: {} }),
+    `data: ${ownOfEvent}`,
+    `total: ${ownOfEvent}`,
+  ],
+  [
+    "that is of an event's contact",
+    v1EventSchema,
+    event({ phone: "1" }),
+    "phone: unknown field: write contact: { phone }",
+  ],
+  [
+    "that is an option of the call",
+    v1CustomerListQuerySchema,
+    { readAhead: 2 },
+    "readAhead: an option of the call, and no field of the query: give it as the second argument",
+  ],
+  [
+    "where any were passed on, had one not made it strict",
+    v2ContactFieldsSchema.strict(),
+    v2Contact({ extra: 1 }),
+    "extra: unknown field: the service refuses a request that holds it",
+  ],
+  [
     "of a query",
     v2ListQuerySchema,
     { offset: 1 },
@@ -270,6 +387,13 @@ const free: readonly Case[] = [
     "eventData.f: Infinity is not a number that JSON can carry",
   ],
   [
+    "by what its toJSON gives",
+    v1EventSchema,
+    event({ eventData: { a: { toJSON: () => undefined }, b: { toJSON: () => null } } }),
+    "eventData.a: its toJSON gives nothing",
+    "eventData.b: null is refused: leave the key out to send nothing",
+  ],
+  [
     "of a class that shows nothing",
     v1EventSchema,
     event({ eventData: new URLSearchParams("a=1") }),
@@ -290,7 +414,20 @@ const across: readonly Case[] = [
     { phone: "12345678" },
     "email: required: an e-mail address; a phone alone is not enough to add a contact to a list",
   ],
-  ["an event of nobody", v1EventSchema, event({ contact: {} }), `contact: ${named}`],
+  [
+    "an e-mail of another kind",
+    v1ListContactSchema,
+    { email: 5, phone: "12345678" },
+    "email: must be a text, not a number",
+  ],
+  ["an event of nobody", v1EventSchema, event({ contact: { plan: "pro" } }), `contact: ${named}`],
+  ["an event without a contact", v1EventSchema, event({ contact: undefined }), `contact: ${named}`],
+  [
+    "an event whose contact is named in another case",
+    v1EventSchema,
+    event({ contact: { plan: "pro", Email: email } }),
+    `contact: ${named}; "Email" was given: write "email"`,
+  ],
   [
     "an identifier without its channel",
     v2ContactSchema,
