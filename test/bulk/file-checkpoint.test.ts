@@ -89,7 +89,8 @@ describe("A file checkpoint", () => {
     await using((open) => void open.record("ada@example.com", "succeeded"));
 
     expect(statSync(path).size - before).toBe(18);
-    expect(readFileSync(path, "utf8")).not.toContain("ada");
+    const rows = readFileSync(path, "latin1").slice(before);
+    expect(rows).toMatch(/^[\w-]{16}s\n$/); // so no address, of which each has an @
     expect(statSync(path).mode & 0o077).toBe(0);
   });
 
