@@ -6,6 +6,8 @@ const source = (path: string) => fileURLToPath(new URL(`../src/${path}`, import.
 // Where `.ci/run` wants the figures of a run.
 const report = process.env["TEST_REPORT"];
 
+const isCovered = process.env["TEST_COVERAGE"] !== undefined;
+
 // What reads the sources, and does not run them, comes out the same on every version of Node.
 const alike = ["test/project/!(snippets).test.ts", "test/package/declarations.test.ts"];
 const leftOut = process.env["TEST_ONLY_WHAT_RUNS"] === undefined ? [] : alike;
@@ -30,12 +32,13 @@ export default defineConfig({
     // Many tests wait for sockets and child processes: one worker a core, where Vitest would leave one core idle.
     maxWorkers: "100%",
     restoreMocks: true,
-    // `npm run coverage`, over the tests that run the sources themselves.
+    // `npm run coverage`, and in `.ci/run`: it takes hardly longer.
     coverage: {
+      enabled: isCovered,
       include: ["src/**/*.ts"],
       // Run as a program of its own: test/mock/cli.test.ts starts it, and nothing in that process is counted here.
       exclude: ["src/mock/cli.ts", "src/mock/cli-texts.ts"],
-      reporter: ["text-summary", ["text", { skipFull: true }], "html"],
+      reporter: ["text-summary", ["text", { skipFull: true }], ...(isCovered ? [] : ["html"])],
       // A line that no test runs is a line too many; an exception stands in its place, with its reason.
       thresholds: { lines: 100, branches: 100 },
     },
