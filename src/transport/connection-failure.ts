@@ -7,8 +7,8 @@ export interface ConnectionFailure {
   readonly wasSent: boolean;
   /** What was wrong with the answer, where the runtime could not read it: the end of a sentence. */
   readonly wasAnswer?: string;
-  /** The runtime's own code, such as `ECONNREFUSED`. */
-  readonly code: string | undefined;
+  /** The runtime's own code, such as `ECONNREFUSED`; empty where it gives none. */
+  readonly code: string;
 }
 
 type Known = Omit<ConnectionFailure, "code">;
@@ -43,10 +43,10 @@ const byCode: Signs = [
 ];
 
 /** What a socket was at: a failure there is one of a connection that never was, whatever its code. */
-const connecting: Readonly<Record<string, ConnectionFailureReason>> = {
-  connect: "other",
-  getaddrinfo: "dns",
-};
+const connecting: ReadonlyMap<string, ConnectionFailureReason> = new Map([
+  ["connect", "other"],
+  ["getaddrinfo", "dns"],
+]);
 
 /** Node gives this the code of a reset connection. */
 const beforeTls = /before secure TLS connection was established/;
@@ -74,17 +74,15 @@ export function readConnectionFailure(error: unknown): ConnectionFailure {
   }
   for (const { message } of chain) {
     const known = find(byMessage, message);
-    if (known) return { ...known, code: undefined };
+    if (known) return { ...known, code: "" };
   }
-  return { reason: "other", ...sent, code: chain.find(({ code }) => code !== undefined)?.code };
+  return { reason: "other", ...sent, code: chain.find(({ code }) => code !== "")?.code ?? "" };
 }
 
 function readCode({ code, syscall, message }: Cause): Known | undefined {
-  if (code === undefined) return undefined;
   const known = find(byCode, code);
-  if (syscall !== undefined && Object.hasOwn(connecting, syscall)) {
-    return { reason: known?.reason ?? connecting[syscall]!, ...notSent };
-  }
+  const early = connecting.get(syscall);
+  if (early) return { reason: known?.reason ?? early, ...notSent };
   return known && beforeTls.test(message) ? { ...known, ...notSent } : known;
 }
 
@@ -97,19 +95,19 @@ const decompressionCode = /^(Z_|ERR__ERROR_|ERR_BROTLI_|ERR_ZSTD_|ZSTD_)/;
 
 /** Whether a body came whole, but cannot be decompressed: to ask for it again would not help. */
 export function isUndecodable(error: unknown): boolean {
-  return causesOf(error).some(({ code }) => decompressionCode.test(code ?? ""));
+  return causesOf(error).some(({ code }) => decompressionCode.test(code));
 }
 
-/** What is asked of an error. */
+/** What is asked of an error: texts, empty where it has none. */
 interface Cause {
-  readonly code: string | undefined;
-  readonly syscall: string | undefined;
+  readonly code: string;
+  readonly syscall: string;
   readonly message: string;
 }
 
 /**
  * The error, its causes, and what an AggregateError (several addresses tried) holds; bounded, as a chain may be a ring.
- * What a fetch of the caller's own throws may be anything: where it cannot be read, it says nothing.
+ * What a fetch of the caller's own throws may be anything, and need not let itself be read.
  */
 function causesOf(error: unknown): Cause[] {
   const found: Cause[] = [];
@@ -120,16 +118,16 @@ function causesOf(error: unknown): Cause[] {
     try {
       // Of any kind, each of them.
       const { code, syscall, message, cause, errors } = next as Record<string, unknown>;
-      found.push({ code: textOf(code), syscall: textOf(syscall), message: textOf(message) ?? "" });
+      found.push({ code: textOf(code), syscall: textOf(syscall), message: textOf(message) });
       open.push(cause);
       if (Array.isArray(errors)) open.push(...(errors as unknown[]).slice(0, 8));
     } catch {
-      break;
+      // It says nothing.
     }
   }
   return found;
 }
 
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }

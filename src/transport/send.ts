@@ -49,7 +49,7 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
   let linger: ReturnType<typeof setTimeout> | undefined;
   const letGo = () => {
     if (isAnswered) cut.abort(signal.reason);
-    else linger = unref(setTimeout(() => cut.abort(signal.reason), lingerMs));
+    else linger = setTimeout(() => cut.abort(signal.reason), lingerMs);
   };
   signal.addEventListener("abort", letGo);
   try {
@@ -124,7 +124,7 @@ function throughKy(url: string, init: RequestInit, fetch: Fetch): Promise<Respon
 function connectionError(error: unknown, url: string, { place, redact }: SendOptions): ConnectionError {
   const { reason, wasSent, wasAnswer, ...failure } = readConnectionFailure(error);
   // A fetch of the caller's may put anything into its errors.
-  const code = failure.code && redact(failure.code);
+  const code = redact(failure.code);
   // Without the path, in which an id may be an e-mail address.
   const { origin } = new URL(url);
   if (wasSent) place.lost();
@@ -163,11 +163,4 @@ function timeoutError(timeoutMs: number, { status, bytes }: Arrival): TimeoutErr
     outcome: "unknown",
     timeoutMs,
   });
-}
-
-function unref(timer: ReturnType<typeof setTimeout>): ReturnType<typeof setTimeout> {
-  // A number in browsers and on edge runtimes.
-  /* v8 ignore else -- @preserve no such runtime runs the tests */
-  if (typeof timer === "object") timer.unref();
-  return timer;
 }

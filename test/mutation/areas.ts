@@ -111,7 +111,7 @@ export const areas: readonly Area[] = [
       "transport/wait.ts",
     ],
     tests: [
-      "transport/{abort,deadlines,errors,foreign-fetch}",
+      "transport/{abort,connection-failures,deadlines,errors,foreign-fetch,promise,retry-after}",
       "regressions/{body,deno,failed,reader,undecodable,unreachable,wait,what-a-fetch}-*",
     ],
   },

@@ -10,14 +10,13 @@ it("On Deno, whose fetch sends a text again unseen, a body goes out as a stream,
   await audience.v1.customers.upsert(contact);
   vi.stubGlobal("Deno", {});
   await audience.v1.customers.upsert(contact);
+  await audience.v1.customers.get("c-1");
   vi.unstubAllGlobals();
 
-  const sent = received.map(({ headers, body }) => [
-    headers["transfer-encoding"],
-    JSON.parse(body) as unknown,
-  ]);
+  const sent = received.map(({ headers, body }) => [headers["transfer-encoding"], body]);
   expect(sent).toEqual([
-    [undefined, contact],
-    ["chunked", contact],
+    [undefined, JSON.stringify(contact)],
+    ["chunked", JSON.stringify(contact)],
+    [undefined, ""],
   ]);
 });

@@ -96,8 +96,9 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
     await eventually(() => expect(mock.requests.map(({ body }) => body)).toEqual([undefined, other]));
   });
 
-  it("behind an earlier write to the same contact: nothing is sent, and later writes keep their order", async () => {
-    const { mock, audience } = inProcess({ latencyMs: 60 });
+  it("behind an earlier write to the same contact: nothing is sent, no key is asked for, and later writes keep their order", async () => {
+    const apiKey = vi.fn(() => "mock-api-key-not-a-secret");
+    const { mock, audience } = inProcess({ latencyMs: 60 }, { apiKey });
     const first = audience.v1.customers.upsert({ ...contact, first_name: "1" });
     let third: Promise<unknown> = Promise.resolve();
 
@@ -113,6 +114,7 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
     expectAbort(aborted, "not-sent", 0);
     await Promise.all([first, third]);
     expect(mock.requests.map(({ body }) => (body as { first_name: string }).first_name)).toEqual(["1", "3"]);
+    expect(apiKey).toHaveBeenCalledTimes(2);
   });
 
   it("in the key function: nothing is sent, and the place goes back", async () => {
@@ -186,6 +188,25 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
     expect(mock.requests).toHaveLength(1);
   });
 
+  it("in the backoff: no timer is left behind, and nobody is held up", async () => {
+    vi.useFakeTimers();
+    try {
+      const { mock, audience } = inProcess({ faults: [{ kind: "reset-before", times: 1 }] });
+      const stop = new AbortController();
+      const failure = failureOf(audience.v1.customers.upsert(contact, { signal: stop.signal }));
+      await vi.advanceTimersByTimeAsync(0);
+
+      stop.abort(reason);
+
+      expectAbort({ error: await failure, isAtOnce: true }, "unknown", 1);
+      expect(vi.getTimerCount()).toBe(0);
+      await audience.v1.customers.upsert(contact);
+      expect(mock.requests).toHaveLength(2);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("with a fetch that never heeds its signal", async () => {
     const fetch = vi.fn(() => new Promise<Response>(() => {}));
     const { audience } = inProcess({}, { fetch });
@@ -256,7 +277,22 @@ describe("After an abort in flight", () => {
 
     const body = new ReadableStream({ cancel: () => void (isGivenUp = true) });
     for (const answer of waiting) answer(new Response(body));
-    await eventually(() => expect(isGivenUp).toBe(true));
+    await new Promise(setImmediate);
+    expect(isGivenUp).toBe(true);
+  });
+
+  it("in its body, what is left of that is given up in the same turn", async () => {
+    const log: string[] = [];
+    const source = { pull: () => void log.push("read"), cancel: () => void log.push("given up") };
+    const body = new ReadableStream(source, { highWaterMark: 0 });
+    const { audience } = inProcess({}, { fetch: async () => new Response(body) });
+
+    await abortedWhen(
+      () => log.includes("read"),
+      (signal) => audience.v1.customers.get("c", { signal }),
+    );
+
+    expect(log).toEqual(["read", "given up"]);
   });
 
   it("in its body, the connection is cut at once: the headers have told all that counts", async () => {

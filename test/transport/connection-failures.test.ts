@@ -1,0 +1,93 @@
+import { AudienceClient, RateLimiter, type ClientOptions } from "audience-sdk";
+import { describe, expect, it } from "vitest";
+import { failureOf } from "./failure.ts";
+
+const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
+
+/** What becomes of a write whose fetch rejects with this. */
+function failing(thrown: unknown, options: ClientOptions = {}) {
+  const audience = new AudienceClient({
+    baseUrl: "https://api.example.com/tenant",
+    apiKey: "k",
+    rateLimiter: false,
+    maxRetries: 0,
+    fetch: async () => Promise.reject(thrown),
+    ...options,
+  });
+  return failureOf(audience.v1.customers.upsert(contact));
+}
+
+/** As undici wraps it. */
+const wrapped = (facts: object, message = "connect failed") =>
+  new TypeError("fetch failed", { cause: Object.assign(new Error(message), facts) });
+
+describe("A failed connection says to which origin, what is known, and whether anything was sent", () => {
+  const none = (told: string) =>
+    `No connection to https://api.example.com could be made${told}; nothing was sent.`;
+  const broken = (told: string) =>
+    `The connection to https://api.example.com failed before the whole answer was here${told}.`;
+  const answered = (told: string) => `What https://api.example.com answered ${told}.`;
+
+  it.each([
+    ["a code that is known", wrapped({ code: "ECONNREFUSED" }), none(" (ECONNREFUSED)")],
+    ["one that is not", wrapped({ code: "EWHATEVER" }), broken(" (EWHATEVER)")],
+    ["one that is no text", wrapped({ code: 7 }), broken("")],
+    ["no code", new TypeError("fetch failed"), broken("")],
+    ["no code, but what was being done", wrapped({ syscall: "connect" }), none("")],
+    ["only words", new TypeError("tcp connect error: Connection refused"), none("")],
+    ["no error", "a text", broken("")],
+    ["what cannot be read", Object.defineProperty({}, "code", { get: () => expect.fail() }), broken("")],
+    [
+      "no HTTP",
+      wrapped({ code: "HPE_INVALID_CONSTANT" }),
+      answered("is not HTTP/1.1 (HPE_INVALID_CONSTANT)"),
+    ],
+    [
+      "no HTTP, in words",
+      wrapped({}, "Response does not match the HTTP/1.1 protocol (Expected HTTP/)"),
+      answered("is not HTTP/1.1"),
+    ],
+    [
+      "long headers",
+      wrapped({ code: "UND_ERR_HEADERS_OVERFLOW" }),
+      answered(
+        "has longer headers than the runtime takes (on Node: --max-http-header-size) (UND_ERR_HEADERS_OVERFLOW)",
+      ),
+    ],
+    [
+      "another length",
+      wrapped({ code: "UND_ERR_RES_CONTENT_LENGTH_MISMATCH" }),
+      answered("is not as long as it says (UND_ERR_RES_CONTENT_LENGTH_MISMATCH)"),
+    ],
+  ])("%s", async (_, thrown, message) => {
+    const error = await failing(thrown);
+
+    expect(error.message).toBe(message);
+    expect(error.outcome).toBe(message.endsWith("nothing was sent.") ? "not-sent" : "unknown");
+  });
+});
+
+describe("Its cause", () => {
+  it("is the runtime's error in words alone, with those of what that was caused by", async () => {
+    const { cause } = await failing(wrapped({ request: { body: contact } }, "other side closed"));
+
+    const words = "fetch failed: other side closed";
+    expect(cause).toMatchObject({ name: "TypeError", message: words, stack: `TypeError: ${words}` });
+    expect(cause).not.toHaveProperty("cause");
+  });
+
+  it("is nothing, where no error was thrown", async () => {
+    expect(await failing({ message: "no error" })).not.toHaveProperty("cause");
+  });
+});
+
+it.each([
+  ["gives its place in the rate limit back, where nothing was sent", "ECONNREFUSED", 0],
+  ["has spent its place in the rate limit, where something may have been sent", "ECONNRESET", 1],
+])("A connection that fails %s", async (_, code, used) => {
+  const rateLimiter = new RateLimiter({ windows: [{ limit: 10, intervalMs: 60_000 }] });
+
+  await failing(wrapped({ code }), { rateLimiter });
+
+  expect(rateLimiter.usage()).toMatchObject({ inFlight: 0, windows: [{ used }] });
+});
