@@ -26,8 +26,9 @@ function atMost(maximum: number): Rule {
   return requirement({ maxLength: maximum }, (given: string) => !hasAtLeast(given, maximum + 1), issue);
 }
 
-/** A code point is one or two units: from the double of the count on they need not be counted. */
+/** A code point is one or two units: only between the count and its double they have to be counted. */
 function hasAtLeast(given: string, characters: number): boolean {
+  if (given.length < characters) return false;
   return given.length >= 2 * characters || countCharacters(given) >= characters;
 }
 
