@@ -73,7 +73,7 @@ export class Observer {
     this.#hooks = options.hooks;
     this.#now = options.now;
     this.#logger = options.logger;
-    this.#lowest = logLevels.indexOf(options.logLevel);
+    this.#lowest = options.logger ? logLevels.indexOf(options.logLevel) : Infinity;
   }
 
   /** One attempt, from here to `answered` or `failed`. */
@@ -147,7 +147,7 @@ export class Observer {
   }
 
   #logs(level: LogLevel): boolean {
-    return this.#logger !== undefined && logLevels.indexOf(level) >= this.#lowest;
+    return logLevels.indexOf(level) >= this.#lowest;
   }
 
   /** A line about an attempt, put into words only where it is wanted. */

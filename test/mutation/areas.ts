@@ -135,7 +135,7 @@ export const areas: readonly Area[] = [
     ],
     tests: [
       "transport/{observe,options}",
-      "document/conventions",
+      "document/{conventions,endpoint-contact-groups,endpoint-customer-list,endpoint-v2-lists}",
       "regressions/{logger,mangled-id,null-query,options-of}-*",
     ],
   },

@@ -13,6 +13,6 @@ it("options of a call whose every read throws reject with a ConfigurationError t
   const error = await failureOf(v1.customers.get("c-1", new Proxy<CallOptions>({}, { get: hostile })));
 
   expect(error).toBeInstanceOf(ConfigurationError);
-  expect(error.message).not.toContain("thrown by the input");
+  expect(error.message).toBe("The call's options cannot be read: a getter or a proxy throws.");
   expect(mock.requests).toEqual([]);
 });

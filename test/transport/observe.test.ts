@@ -9,6 +9,8 @@ import {
 } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { sharePlaces } from "../../src/store-places/share-places.ts";
+import { MemoryStore } from "../store-places/memory-store.ts";
 import { failureOf } from "./failure.ts";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
@@ -66,7 +68,7 @@ describe("Hooks", () => {
     const refusal = { name: "RateLimitError", code: "rate_limit", status: 429 };
     const durationMs = expect.any(Number);
     const waitMs = expect.any(Number);
-    expect(told).toEqual([
+    expect(told).toStrictEqual([
       ["request", { ...facts, attempt: 1 }],
       ["response", { ...facts, attempt: 1, status: 500, durationMs, error: server }],
       ["retry", { ...facts, attempt: 1, waitMs, error: server }],
@@ -80,6 +82,15 @@ describe("Hooks", () => {
     ]);
     expect(new Set(told.map(([, { requestId }]) => requestId)).size).toBe(1);
     for (const [, event] of told) expect(Object.getPrototypeOf(event)).toBe(Object.prototype);
+  });
+
+  it("are told how long an attempt took, from sending to its end", async () => {
+    const { told, audience } = hooked({ latencyMs: 40, faults: [{ kind: "500-before", times: 1 }] });
+
+    await settle(audience.v1.customers.upsert(contact));
+
+    const durations = told.flatMap(([, { durationMs }]) => (durationMs === undefined ? [] : [durationMs]));
+    expect(durations).toEqual([40, 40]);
   });
 
   it("are told the template of a path, never an id", async () => {
@@ -161,16 +172,19 @@ describe("Hooks", () => {
       () => {
         throw new Error("broken hook");
       },
+      "threw",
     ],
-    ["rejects", async () => Promise.reject(new Error("broken hook"))],
+    ["rejects", async () => Promise.reject(new Error("broken hook")), "rejected"],
     [
       "writes on what it is given",
       (event: RequestEvent) => {
-        for (const key of Object.keys(event)) Reflect.deleteProperty(event, key);
+        for (const each of [event.error ?? {}, event])
+          for (const key of Object.keys(each)) Reflect.deleteProperty(each, key);
       },
+      undefined,
     ],
-    ["never ends", () => new Promise<void>(() => {})],
-  ])("that %s changes nothing for the call, the other hooks, or the channel", async (_, broken) => {
+    ["never ends", () => new Promise<void>(() => {}), undefined],
+  ])("that %s changes nothing for the call, the other hooks, or the channel", async (_, broken, heard) => {
     const seen: RequestEvent[] = [];
     listen({ asyncEnd: (event) => seen.push({ ...event }) });
     const warnings: string[] = [];
@@ -189,11 +203,10 @@ describe("Hooks", () => {
       { ...facts, error: { name: "ServerError", code: "server", status: 500 } },
       { ...facts, status: 201 },
     ]);
-    expect(
-      warnings.every((line) =>
-        /^audience-sdk: the hook on\w+ (threw|rejected); this changes nothing$/.test(line),
-      ),
-    ).toBe(true);
+    const names = ["onRequest", "onResponse", "onRetry"];
+    expect([...new Set(warnings)].toSorted()).toEqual(
+      heard ? names.map((name) => `audience-sdk: the hook ${name} ${heard}; this changes nothing`) : [],
+    );
   });
 
   it("may be methods of a class, which keep their `this`, and which the class may have inherited", async () => {
@@ -214,14 +227,20 @@ describe("Hooks", () => {
     expect(hooks.operations).toEqual(["v1.customers.upsert"]);
   });
 
-  it("can be some of the four", async () => {
-    const onResponse = vi.fn();
-    const { audience } = hooked({}, { hooks: { onResponse } });
+  it.each(["onRequest", "onResponse", "onRetry", "onThrottle"] as const)(
+    "can be some of the four: %s alone",
+    async (name) => {
+      const hook = vi.fn();
+      const { audience } = hooked(
+        { faults: [{ kind: "429", retryAfter: 15, times: 1 }] },
+        { hooks: { [name]: hook }, rateLimiter: new RateLimiter() },
+      );
 
-    await settle(audience.v1.customers.upsert(contact));
+      await settle(audience.v1.customers.upsert(contact));
 
-    expect(onResponse).toHaveBeenCalledOnce();
-  });
+      expect(hook).toHaveBeenCalledTimes(name === "onRequest" || name === "onResponse" ? 2 : 1);
+    },
+  );
 });
 
 describe("A wait for the rate limit", () => {
@@ -269,13 +288,28 @@ describe("A wait for the rate limit", () => {
     const others = Promise.all(
       Array.from({ length: 5 }, () => audience.v1.customers.list({}, { priority: 0 })),
     );
-    await vi.advanceTimersByTimeAsync(9_000);
+    await vi.advanceTimersByTimeAsync(10_000);
     const early = told.filter(([name]) => name === "throttle");
     await settle(Promise.all([overtaken, others]));
 
     expect(early.map(([, { operation }]) => operation)).not.toContain("v1.customers.upsert");
     const late = told.filter(([name, { operation }]) => name === "throttle" && operation === facts.operation);
     expect(late.map(([, event]) => event)).toEqual([{ ...facts, attempt: 1, waitMs: 10_001 }]);
+  });
+
+  it("that grows so long is a line where there is no hook", async () => {
+    const lines: string[] = [];
+    const logger = { debug() {}, info() {}, error() {}, warn: (line: string) => void lines.push(line) };
+    const { audience } = waiting(3_000, { logger, hooks: {} });
+    await audience.v1.customers.list();
+
+    const overtaken = audience.v1.customers.upsert(contact, { priority: 9 });
+    const others = Array.from({ length: 5 }, () => audience.v1.customers.list({}, { priority: 0 }));
+    await settle(Promise.all([overtaken, ...others]));
+
+    expect(lines.filter((line) => line.includes("v1.customers.upsert"))).toEqual([
+      expect.stringMatching(/ waits 10001 ms for the rate limit$/),
+    ]);
   });
 
   it("that a 429 makes is one too", async () => {
@@ -364,6 +398,56 @@ describe("The logger", () => {
       "debug v1.customers.upsert, attempt 2 is sent",
       "debug v1.customers.upsert, attempt 2 was answered with 201 in N ms",
     ]);
+  });
+
+  it("at debug is told of short waits and of failures too, without a hook", async () => {
+    const lines: string[] = [];
+    const debug = (line: string) => void lines.push(line.replace(/ \(request [0-9a-f-]{36}\)/, ""));
+    const { audience } = hooked(
+      { latencyMs: 40, faults: [{ kind: "reset-before", after: 1, times: 1 }] },
+      {
+        rateLimiter: new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] }),
+        logger: { debug, info() {}, warn() {}, error() {} },
+        logLevel: "debug",
+        hooks: {},
+        maxRetries: 0,
+      },
+    );
+
+    await settle(Promise.allSettled([audience.v1.customers.get("c-1"), audience.v1.customers.get("c-2")]));
+
+    expect(lines.map((line) => line.replace("audience-sdk: v1.customers.get, attempt 1 ", ""))).toEqual([
+      expect.stringMatching(/^waits 10\d\d ms for the rate limit$/),
+      "is sent",
+      "was answered with 404 in 40 ms",
+      "is sent",
+      "failed: ConnectionError in 40 ms",
+    ]);
+  });
+
+  it("is told of a shared store that is away, once each time it goes", async () => {
+    const time = {
+      now: () => performance.now(),
+      after: (delayMs: number, act: () => void) => Number(setTimeout(act, delayMs)),
+    };
+    const store = new MemoryStore({ time });
+    const lines: string[] = [];
+    const { audience } = hooked(
+      {},
+      {
+        rateLimiter: new RateLimiter({ store: sharePlaces(store) }),
+        logger: { debug() {}, info() {}, error() {}, warn: (line) => void lines.push(line) },
+      },
+    );
+    const log: (string | number)[] = [];
+    for (const network of ["up", "refuses", "refuses", "up", "refuses"] as const) {
+      store.network = network;
+      for (let call = 0; call < 2; call += 1)
+        await settle(audience.v1.customers.list().then(({ items }) => items));
+      log.push(network, lines.splice(0).length);
+    }
+
+    expect(log).toEqual(["up", 0, "refuses", 1, "refuses", 0, "up", 0, "refuses", 1]);
   });
 
   it.each([
@@ -517,17 +601,45 @@ describe("The tracing channel audience-sdk:request", () => {
     });
   });
 
-  it("may be subscribed to on one of its channels alone, and at any time", async () => {
-    const { audience } = hooked();
-    await settle(audience.v1.customers.upsert(contact));
-    const heard: unknown[] = [];
-    const hear = (event: unknown) => void heard.push(event);
-    subscribe("tracing:audience-sdk:request:asyncEnd", hear);
-    stops.push(() => void unsubscribe("tracing:audience-sdk:request:asyncEnd", hear));
+  it.each(["start", "end", "asyncStart", "asyncEnd", "error"])(
+    "may be subscribed to on one of its channels alone, and at any time: %s",
+    async (name) => {
+      const { audience } = hooked(
+        { faults: [{ kind: "500-before", after: 1 }] },
+        { hooks: {}, maxRetries: 0 },
+      );
+      await settle(audience.v1.customers.upsert(contact));
+      const heard: unknown[] = [];
+      const hear = (event: unknown) => void heard.push(event);
+      const channel = `tracing:audience-sdk:request:${name}`;
+      subscribe(channel, hear);
+      stops.push(() => void unsubscribe(channel, hear));
+
+      await settle(audience.v1.customers.upsert(contact));
+
+      expect(heard).toMatchObject([{ ...facts, status: 500 }]);
+    },
+  );
+
+  const builtin = (modules: unknown) => ({ env: {}, getBuiltinModule: () => modules });
+  it.each([
+    ["no process", undefined],
+    ["a process without modules", { env: {} }],
+    ["no such module", builtin(undefined)],
+    ["one that cannot trace", builtin({})],
+  ])("is not missed where the runtime has none: %s", async (_, process) => {
+    vi.stubGlobal("process", process);
+    const { audience, told } = (() => {
+      try {
+        return hooked();
+      } finally {
+        vi.unstubAllGlobals();
+      }
+    })();
 
     await settle(audience.v1.customers.upsert(contact));
 
-    expect(heard).toMatchObject([{ ...facts, status: 201 }]);
+    expect(told.map(([name]) => name)).toEqual(["request", "response"]);
   });
 
   it("never carries what a call resolves to", async () => {

@@ -117,6 +117,7 @@ describe("An option of a wrong type is a ConfigurationError that names it, and d
     expect(errors.map(({ code }) => code)).toEqual(bad.map(() => "configuration"));
     expect(errors.map(({ outcome }) => outcome)).toEqual(bad.map(() => "not-sent"));
     expect(errors[2]?.message).toBe("timeoutMs must be a number of milliseconds above 0, not 0.");
+    expect(errors[11]?.message).toBe("The call's options must be an object, not a text.");
     expect(mock.requests).toEqual([]);
   });
 });
@@ -403,24 +404,34 @@ describe("An id in a path", () => {
     ]);
   });
 
-  it.each(["", " ", "\t\n", ".", "..", "\ud800", undefined, null, 5, {}, ["a"]])(
-    "%j is refused, and nothing is sent",
-    async (id) => {
-      const mock = createMockService();
-      const { v1 } = new AudienceClient(mock.clientOptions);
-      const asId = id as string;
+  it.each([
+    ["", "is empty"],
+    [" ", "is empty"],
+    ["\t\n", "is empty"],
+    [".", ". is not an id"],
+    ["..", ".. is not an id"],
+    ["\ud800", "holds half a character (a lone surrogate)"],
+    [undefined, "must be a text, not undefined"],
+    [null, "must be a text, not null"],
+    [5, "must be a text, not a number"],
+    [{}, "must be a text, not an object"],
+    [["a"], "must be a text, not an array"],
+  ])("%j is refused, and nothing is sent", async (id, problem) => {
+    const mock = createMockService();
+    const { v1 } = new AudienceClient(mock.clientOptions);
+    const asId = id as string;
 
-      const errors = await Promise.all([
-        failureOf(v1.customers.get(asId)),
-        failureOf(v1.contactGroups.get(asId)),
-        failureOf(v1.contactGroups.addContact(asId, contact)),
-      ]);
+    const errors = await Promise.all([
+      failureOf(v1.customers.get(asId)),
+      failureOf(v1.contactGroups.get(asId)),
+      failureOf(v1.contactGroups.addContact(asId, contact)),
+    ]);
 
-      expect(errors.map(({ code }) => code)).toEqual(["validation", "validation", "validation"]);
-      expect(errors[2]).toMatchObject({ issues: [{ path: ["listId"], code: "invalid_id" }] });
-      expect(mock.requests).toEqual([]);
-    },
-  );
+    expect(errors.map(({ code }) => code)).toEqual(["validation", "validation", "validation"]);
+    const message = `${problem}; give the id as the service gave it`;
+    expect(errors[2]).toMatchObject({ issues: [{ path: ["listId"], code: "invalid_id", message }] });
+    expect(mock.requests).toEqual([]);
+  });
 
   it("is reported together with everything else that is wrong", async () => {
     const { v1 } = new AudienceClient(createMockService().clientOptions);
