@@ -1,5 +1,4 @@
 import type { Payload, Rule } from "./field.ts";
-import { isRecord } from "../is-object.ts";
 
 /** What a rule over several fields found wrong. */
 export interface Breach {
@@ -13,9 +12,9 @@ export interface Breach {
  */
 export function crossFieldRule(findBreaches: (fields: Record<string, unknown>) => Breach[]): Rule {
   return {
-    when: isObject,
+    when: hasFields,
     judge: ({ value, issues }) => {
-      // True: `when` has let only objects through.
+      // True: what is no object was refused.
       for (const breach of findBreaches(value as Record<string, unknown>)) {
         issues.push({ code: "custom", continue: true, ...breach });
       }
@@ -23,9 +22,7 @@ export function crossFieldRule(findBreaches: (fields: Record<string, unknown>) =
   };
 }
 
-/** Not where the input itself was refused: then there are no fields. */
-function isObject(payload: Payload): boolean {
-  const { value, issues } = payload;
-  if (!isRecord(value)) return false;
-  return !issues.some((issue) => (issue.path ?? []).length === 0 && issue.code === "invalid_type");
+/** Where the input itself was refused, there are no fields. */
+function hasFields({ issues }: Payload): boolean {
+  return !issues.some(({ path = [] }) => path.length === 0);
 }

@@ -416,7 +416,7 @@ describe("What cannot be read, but for the second time,", () => {
   test("is no set of properties", () => {
     const contact = { ...ada, custom_properties: throwsOnce("plan") };
     expect(readIssues(v1ContactSchema.safeParse(contact).error!)).toMatchObject([
-      { path: ["custom_properties"], message: expect.stringContaining("cannot be read") },
+      { path: ["custom_properties"], code: "custom", message: expect.stringContaining("cannot be read") },
     ]);
   });
 });

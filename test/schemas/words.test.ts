@@ -284,6 +284,13 @@ const unknown: readonly Case[] = [
     contact({ sourcee: "A" }),
     'sourcee: unknown field: write "source"',
   ],
+  [
+    "with a letter less or more in the middle",
+    v1ContactSchema,
+    contact({ frst_name: "A", souurce: "B" }),
+    'frst_name: unknown field: write "first_name"',
+    'souurce: unknown field: write "source"',
+  ],
   ["with another letter", v1ContactSchema, contact({ soorce: "A" }), 'soorce: unknown field: write "source"'],
   [
     "with two letters exchanged",
@@ -300,7 +307,14 @@ const unknown: readonly Case[] = [
     'source__: unknown field: write "source"',
   ],
   ["with two letters more", v1ContactSchema, contact({ sourcees: "A" }), `sourcees: ${own}`],
-  ["with letters exchanged and another", v1ContactSchema, contact({ soucrx: "A" }), `soucrx: ${own}`],
+  [
+    "with two slips",
+    v1ContactSchema,
+    contact({ soucrx: "A", soxuce: "B", sorxce: "C" }),
+    `soucrx: ${own}`,
+    `soxuce: ${own}`,
+    `sorxce: ${own}`,
+  ],
   [
     "that was given for one that is needed",
     v2ContactSchema,
