@@ -9,7 +9,7 @@ export class World {
   readonly #byKey = { v1: new Map<string, Organization>(), v2: new Map<string, Organization>() };
 
   constructor(seeds: readonly MockOrganizationSeed[], sources: Sources) {
-    if (!isFilledArray(seeds)) throw new TypeError("organizations must be an array with at least one");
+    if (seeds.length === 0) throw new TypeError("organizations must be an array with at least one");
     for (const [index, seed] of seeds.entries()) checkSeed(seed, index);
     this.organizations = seeds.map((seed) => {
       const organization = new Organization(seed, sources);
@@ -48,10 +48,6 @@ export class World {
       this.#byKey[family].set(key, organization);
     }
   }
-}
-
-function isFilledArray(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0;
 }
 
 /** A seed's contact goes through the same rules as a request, so that a typing error in it shows at once. */

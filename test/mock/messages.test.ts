@@ -35,6 +35,9 @@ it.each<[string, unknown, string, Partial<MockVariants>?]>([
     { email: "ada", phone: "1" },
     "email must be an email address; phone must have at least 7 characters, has 1",
   ],
+  [CREATE, { email, custom_properties: { plan: null } }, "custom_properties.plan must not be null"],
+  [CREATE, { email, plan: "gold" }, "plan is not a recognized field"],
+  ["/api/v1/contact-groups/mock-list/contacts", { phone: "1234567" }, "email is required"],
   [CREATE, { email, country: "Atlantis" }, "country is not a known country", { unknownCountry: "refused" }],
   [EVENTS, { eventName: "x", contact: {} }, "contact must have an email or a contactUUID"],
   [EVENTS, { eventName: "x", contact: { email: "ada" } }, "contact.email must be an email address"],
@@ -43,7 +46,71 @@ it.each<[string, unknown, string, Partial<MockVariants>?]>([
     { eventName: "x", contact: 7 },
     "contact must be an object, not a number; contact must have an email or a contactUUID",
   ],
+  [EVENTS, {}, "eventName is required; contact must have an email or a contactUUID"],
+  [
+    EVENTS,
+    { eventName: "", contactUUID: "" },
+    "eventName must have at least 1 characters, has 0; contactUUID must have at least 1 characters, has 0",
+  ],
+  [
+    EVENTS,
+    { eventName: "x", contact: { contactUUID: "" } },
+    "contact.contactUUID must have at least 1 characters, has 0",
+  ],
+  [
+    EVENTS,
+    { eventName: "x", contactUUID: "a" },
+    "uniqueIdentifier is required",
+    { isUniqueIdentifierRequired: true },
+  ],
+  [
+    EVENTS,
+    { eventName: "x", contactUUID: "a", eventData: { items: [1, { sku: null }] } },
+    "eventData.items.1.sku must not be null",
+  ],
+  [
+    EVENTS,
+    { eventName: "x", contactUUID: "a" },
+    "contactUUID is not a recognized field; contact must have an email or a contactUUID",
+    { contactUuidPlace: "contact" },
+  ],
+  [
+    EVENTS,
+    { eventName: "x", contact: { contactUUID: "a" } },
+    "contact must have an email or a contactUUID",
+    { contactUuidPlace: "root" },
+  ],
   [V2, { ...contact, listIds: "news" }, "listIds must be an array, not a string"],
+  [V2, { ...contact, listIds: ["a", 7] }, "listIds.1 must be a string, not a number"],
+  [V2, {}, "firstName is required; listIds is required; identifiers is required"],
+  [V2, { ...contact, identifiers: "ada" }, "identifiers must be an array, not a string"],
+  [V2, { ...contact, identifiers: [7, identifier] }, "identifiers.0 must be an object, not a number"],
+  [
+    V2,
+    { ...contact, identifiers: [{}] },
+    "identifiers.0.type is required; identifiers.0.id is required; identifiers.0.channels is required; identifiers.0.consent is required",
+  ],
+  [V2, { ...contact, identifiers: [{ ...identifier, id: undefined }] }, "identifiers.0.id is required"],
+  [
+    V2,
+    { ...contact, identifiers: [{ ...identifier, type: "fax" }] },
+    "identifiers.0.type must be one of email, phone; identifiers.0.channels.phone is required",
+  ],
+  [
+    V2,
+    { ...contact, identifiers: [{ ...identifier, channels: 7 }] },
+    "identifiers.0.channels must be an object, not a number",
+  ],
+  [
+    V2,
+    { ...contact, identifiers: [{ ...identifier, channels: { email: {} } }] },
+    "identifiers.0.channels.email.status is required",
+  ],
+  [
+    V2,
+    { ...contact, identifiers: [{ ...identifier, consent: {} }] },
+    "identifiers.0.consent.createdAt is required; identifiers.0.consent.ip is required; identifiers.0.consent.source is required",
+  ],
   [V2, { ...contact, extra: null }, "extra must not be null"],
   [V2, { ...contact, firstName: undefined }, "firstName is required"],
   [V2, { ...contact, identifiers: [] }, "identifiers must have at least 1 item"],
@@ -80,6 +147,31 @@ it.each<[string, unknown, string, Partial<MockVariants>?]>([
 
   expect(await call(path, { body })).toMatchObject({ status: 400, body: { message } });
   expect(mock.organization("mock-organization").contacts).toEqual([]);
+});
+
+it.each<[string, unknown, object[], Partial<MockVariants>?]>([
+  [CREATE, { first_name: "Ada" }, [{ field: "email", message: "email or phone is required" }]],
+  [
+    CREATE,
+    { email, country: "Atlantis" },
+    [{ field: "country", message: "country is not a known country" }],
+    { unknownCountry: "refused" },
+  ],
+  [
+    EVENTS,
+    { eventName: "x" },
+    [{ field: "contact", message: "contact must have an email or a contactUUID" }],
+  ],
+  [
+    CREATE,
+    { email, custom_properties: { plan: null } },
+    [{ field: "custom_properties.plan", message: "custom_properties.plan must not be null" }],
+  ],
+  [CREATE, 7, [{ field: "", message: "the body must be an object, not a number" }]],
+])("and at which field: %s %j", async (path, body, errors, variants = {}) => {
+  const { call } = await inProcess.open({ variants: { ...variants, v1Error: "errors" } });
+
+  expect(await call(path, { body })).toMatchObject({ status: 400, body: { errors } });
 });
 
 it("A consent is renewed by one for the same identifier, and stands beside those for others", async () => {

@@ -102,8 +102,10 @@ describe("a seed", () => {
   });
 
   // A seed may come from JSON, where no compiler has seen it.
-  it.each<[string, object[], RegExp]>([
-    ["no organization", [], /at least one/],
+  it.each<[string, unknown, RegExp]>([
+    ["no organization", [], /^organizations must be an array with at least one$/],
+    ["an organization that is not in an array", acme, /^organizations must be an array$/],
+    ["a text for organizations", "acme", /^organizations must be an array$/],
     ["null for an organization", [null as never], /organizations\[0\] must be an object/],
     ["an organization without id", [{ ...acme, id: undefined }], /organizations\[0\]\.id/],
     ["an organization without app id", [{ ...acme, appId: 7 }], /organizations\[0\]\.appId/],
@@ -116,7 +118,25 @@ describe("a seed", () => {
       [acme, { ...acme, id: "globex" }],
       /"acme" and "globex" have the same key/,
     ],
-    ["an id twice", [acme, { ...acme, apiKeys: ["other"] }], /same id/],
+    ["an id twice", [acme, { ...acme, apiKeys: ["other"] }], /^organizations: two have the same id$/],
+    [
+      "a key for v2 in two organizations",
+      [
+        { ...acme, apiKeysV2: ["both"] },
+        { ...acme, id: "globex", apiKeys: ["other"], apiKeysV2: ["both"] },
+      ],
+      /"acme" and "globex" have the same key/,
+    ],
+    [
+      "a wrong contact that has only a phone",
+      [{ ...acme, contacts: [{ phone: "1234567", plan: "gold" }] }],
+      /^organization "acme", contact 1234567: plan is not a recognized field$/,
+    ],
+    [
+      "a wrong contact that has only an id",
+      [{ ...acme, contacts: [{ id: "ada" }] }],
+      /^organization "acme", contact ada: email or phone is required$/,
+    ],
     [
       "a contact with an unknown field",
       [{ ...acme, contacts: [{ email: "a@b.c", firstName: "A" }] }],
@@ -125,7 +145,7 @@ describe("a seed", () => {
     [
       "a contact without email and phone",
       [{ ...acme, contacts: [{ first_name: "A" }] }],
-      /email or phone is required/,
+      /^organization "acme", contact without email and phone: email or phone is required$/,
     ],
     [
       "a contact in an unknown list",
@@ -145,8 +165,19 @@ describe("a seed", () => {
 
 describe("organization", () => {
   it("names those that are there, if it is asked for another", () => {
-    const mock = createMockService({ organizations: [acme] });
+    const mock = createMockService({
+      organizations: [acme, { ...acme, id: "hooli", apiKeys: ["hooli-key"] }],
+    });
 
-    expect(() => mock.organization("globex")).toThrow(/"globex"; there are: acme/);
+    expect(() => mock.organization("globex")).toThrow(
+      new TypeError('no organization has the id or key "globex"; there are: acme, hooli'),
+    );
+  });
+
+  it("is asked for by a text", () => {
+    const mock = createMockService();
+
+    // @ts-expect-error -- a caller from JavaScript has no compiler.
+    expect(() => mock.organization(7)).toThrow("an organization is found by its id or key, a text");
   });
 });

@@ -1,0 +1,161 @@
+import type { MockOrganizationSeed, MockVariants } from "audience-sdk/mock";
+import { expect, it } from "vitest";
+import { inProcess } from "./doors.ts";
+
+const CREATE = "/api/v1/customer/create";
+const EVENTS = "/api/v1/events";
+const V2 = "/v2/contacts";
+
+const acme: MockOrganizationSeed = {
+  id: "acme",
+  apiKeys: ["acme-key"],
+  apiKeysV2: ["acme-v2"],
+  appId: "acme-app",
+  lists: [{ id: "news", name: "News" }],
+  automations: [
+    { name: "Thanks", on: { event: "news" } },
+    { name: "Hello", on: { listId: "news" } },
+  ],
+  welcomeFlow: true,
+};
+const seconds = (count: number) => new Date(count * 1_000).toISOString();
+const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
+const identifier = (type: "email" | "phone", id: string) => ({
+  type,
+  id,
+  channels: { [type]: { status: "subscribed" } },
+  consent,
+});
+
+/** A mock whose clock gains a second with each call. */
+async function open(variants: Partial<MockVariants> = {}, contacts: MockOrganizationSeed["contacts"] = []) {
+  let now = 100_000;
+  const organizations = [{ ...acme, contacts }];
+  const { call, mock } = await inProcess.open({ organizations, variants, clock: () => now });
+  const post = async (path: string, body: unknown): Promise<number> => {
+    now += 1_000;
+    return (await call(path, { body })).status;
+  };
+  return { post, mock, books: () => mock.organization("acme") };
+}
+
+it("A list that tells no creation time came to be with the mock, in whole seconds", async () => {
+  const { books } = await open();
+
+  expect(books().groups).toStrictEqual([{ id: "news", name: "News", type: "LIST", created_at: 100 }]);
+});
+
+it("An organization is found by a key of either family, too", async () => {
+  const { mock, books } = await open();
+
+  expect(mock.organization("acme-key")).toEqual(books());
+  expect(mock.organization("acme-v2")).toEqual(books());
+});
+
+it("A contact that is written again keeps the time of its creation", async () => {
+  const { post, books } = await open();
+  await post(CREATE, { email: "ada@example.com" });
+  await post(CREATE, { email: "ada@example.com", city: "London" });
+
+  expect(books().contacts).toMatchObject([{ created: seconds(101), updated: seconds(102), city: "London" }]);
+});
+
+it("A contact of the seed was last written when it came to be, where the seed says no more", async () => {
+  const { books } = await open({}, [
+    { email: "ada@example.com", created: seconds(1) },
+    { email: "bob@example.com" },
+  ]);
+
+  expect(books().contacts).toMatchObject([
+    { created: seconds(1), updated: seconds(1) },
+    { created: seconds(100), updated: seconds(100) },
+  ]);
+});
+
+it("What joining a list sets off has the time at which it was", async () => {
+  const { post, books } = await open();
+  await post("/api/v1/contact-groups/news/contacts", { email: "ada@example.com" });
+  const { contacts, memberships, triggers, automationRuns } = books();
+  const contactId = contacts[0]?.id;
+
+  expect(memberships).toStrictEqual([{ listId: "news", contactId, joinedAt: seconds(101) }]);
+  expect(triggers).toStrictEqual([
+    { name: "subscribed to list", contactId, listId: "news", firedAt: seconds(101) },
+  ]);
+  expect(automationRuns).toStrictEqual([
+    { automation: "Hello", contactId, on: { listId: "news" }, startedAt: seconds(101) },
+  ]);
+});
+
+it("An event holds what was sent, and no more; without a uniqueIdentifier each is recorded", async () => {
+  const { post, books } = await open();
+  await post(EVENTS, { eventName: "news", contact: { email: "ada@example.com" } });
+  const [contact] = books().contacts;
+  await post(EVENTS, { eventName: "seen", contactUUID: contact?.id, uniqueIdentifier: "1", eventData: {} });
+  await post(EVENTS, { eventName: "seen", contactUUID: contact?.id });
+  const { events, automationRuns } = books();
+  const of = { id: expect.any(String) as unknown, contactId: contact?.id };
+
+  expect(events).toStrictEqual([
+    { ...of, eventName: "news", contact: { email: "ada@example.com" }, recordedAt: seconds(101) },
+    { ...of, eventName: "seen", uniqueIdentifier: "1", eventData: {}, recordedAt: seconds(102) },
+    { ...of, eventName: "seen", recordedAt: seconds(103) },
+  ]);
+  expect(new Set(events.map(({ id }) => id)).size).toBe(3);
+  expect(automationRuns.map(({ automation }) => automation)).toEqual(["Thanks"]);
+});
+
+it("v2 fields that v1 does not know are kept where a later write does not name them", async () => {
+  const { post, books } = await open();
+  const contact = { firstName: "Ada", listIds: [], identifiers: [identifier("email", "ada@example.com")] };
+  await post(V2, { ...contact, plan: "gold", seats: 1 });
+  await post(V2, { ...contact, seats: 2 });
+
+  expect(books().contacts[0]?.other_fields).toEqual({ plan: "gold", seats: 2 });
+});
+
+it("A contact without an e-mail address gets no welcome e-mail", async () => {
+  const { post, books } = await open({}, [{ id: "ada", phone: "1234567" }]);
+  const contact = { firstName: "Ada", listIds: [], triggerWelcomeEmail: true };
+  const status = await post(V2, { ...contact, identifiers: [identifier("phone", "1234567")] });
+
+  expect(status).toBe(200);
+  expect(books().contacts[0]?.first_name).toBe("Ada");
+  expect(books().welcomeEmails).toEqual([]);
+});
+
+it("With welcomeEmail once, each contact gets one", async () => {
+  const { post, books } = await open({ welcomeEmail: "once" });
+  for (const email of ["ada@example.com", "bob@example.com", "ada@example.com"]) {
+    const identifiers = [identifier("email", email)];
+    await post(V2, { firstName: "A", listIds: [], triggerWelcomeEmail: true, identifiers });
+  }
+  const [ada, bob] = books().contacts;
+
+  expect(books().welcomeEmails).toStrictEqual([
+    { contactId: ada?.id, email: "ada@example.com", sentAt: seconds(101) },
+    { contactId: bob?.id, email: "bob@example.com", sentAt: seconds(102) },
+  ]);
+});
+
+it.each([
+  [{ email_opt_in: "SUBSCRIBED", double_opt_in: false }, "SUBSCRIBED"],
+  [{ email_opt_in: "SUBSCRIBED" }, "SUBSCRIBED"],
+  [{ email_opt_in: "UNSUBSCRIBED", double_opt_in: true }, "UNSUBSCRIBED"],
+])(
+  "With doubleOptIn pending, only a subscription that is to be confirmed waits: %j",
+  async (fields, state) => {
+    const { post, books } = await open({ doubleOptIn: "pending" });
+    await post(CREATE, { email: "ada@example.com", ...fields });
+
+    expect(books().contacts[0]?.email_opt_in).toBe(state);
+  },
+);
+
+it("A seed's contact is as the seed says, whatever a write would wait for", async () => {
+  const { books } = await open({ doubleOptIn: "pending" }, [
+    { email: "ada@example.com", email_opt_in: "SUBSCRIBED", double_opt_in: true },
+  ]);
+
+  expect(books().contacts[0]?.email_opt_in).toBe("SUBSCRIBED");
+});
