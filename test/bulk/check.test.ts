@@ -4,6 +4,10 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { row, rows, setting } from "./setting.ts";
 
+const failure = (issues: unknown) => ({ success: false, error: { issues } });
+const unreadable = () => {
+  throw new Error("hands off");
+};
 const byTheRules = (contact: unknown) => v1ContactSchema.safeParse(contact);
 
 describe("bulk.check", () => {
@@ -51,7 +55,7 @@ describe("bulk.check", () => {
     [
       "an Error",
       new Error("not today"),
-      { code: "unreadable", message: "the row cannot be checked: not today" },
+      { path: [], code: "unreadable", message: "the row cannot be checked: not today" },
     ],
     ["a text", "not today", { code: "unreadable", message: "the row cannot be checked: not today" }],
     [
@@ -104,6 +108,31 @@ describe("bulk.check", () => {
     ["true", () => true, `${wanted}.`],
     ["a promise", async () => ({ success: true }), `${wanted}.`],
     ["a failure without issues", () => ({ success: false }), `${wanted}, where \`error\` holds \`issues\`.`],
+    [
+      "a failure whose issues are a text",
+      () => failure("none"),
+      `${wanted}, where \`error\` holds \`issues\`.`,
+    ],
+    [
+      "a failure whose issues are numbers",
+      () => failure([5]),
+      `${wanted}, where \`error\` holds \`issues\`.`,
+    ],
+    [
+      "a failure whose issues have no path",
+      () => failure([{}]),
+      `${wanted}, where \`error\` holds \`issues\`.`,
+    ],
+    [
+      "a failure of whose issues one has no list for a path",
+      () => failure([{ path: [] }, { path: "email" }]),
+      `${wanted}, where \`error\` holds \`issues\`.`,
+    ],
+    [
+      "what cannot be read",
+      () => new Proxy({ success: true }, { get: unreadable }),
+      "What the check of bulk.check gives cannot be read: a getter or a proxy throws.",
+    ],
   ])("a check that gives %s is a ConfigurationError, and the source is closed", async (_, check, message) => {
     const { audience } = setting();
     let isClosed = false;

@@ -177,7 +177,9 @@ describe("A run", () => {
     const run = audience.bulk(rows(2), upsert);
     await run.summary();
 
-    expect((await endOf(run)).error).toBeInstanceOf(ConfigurationError);
+    expect((await endOf(run)).error).toEqual(
+      new ConfigurationError("A bulk run is iterated once, and not after summary() has begun to."),
+    );
     expect(mock.requests).toHaveLength(2);
   });
 
@@ -198,9 +200,18 @@ describe("A run", () => {
   it("refuses rows that cannot be iterated, and a call that is no function", () => {
     const { audience, upsert } = setting();
 
-    expect(() => audience.bulk({ length: 3 } as never, upsert)).toThrow(/iterable/);
-    expect(() => audience.bulk("abc" as never, upsert as never)).toThrow(ConfigurationError);
-    expect(() => audience.bulk(rows(1), undefined as never)).toThrow(/call/);
+    const iterable = "The rows of bulk must be an array, or any other iterable or async iterable.";
+    expect(() => audience.bulk({ length: 3 } as never, upsert)).toThrow(new ConfigurationError(iterable));
+    expect(() => audience.bulk("abc" as never, upsert as never)).toThrow(new ConfigurationError(iterable));
+    const unreadable = new Proxy([], {
+      get: () => {
+        throw new Error("hands off");
+      },
+    });
+    expect(() => audience.bulk(unreadable, upsert as never)).toThrow("The rows of bulk cannot be read");
+    expect(() => audience.bulk(rows(1), undefined as never)).toThrow(
+      new ConfigurationError("The call of bulk must be a function of row and request."),
+    );
   });
 });
 

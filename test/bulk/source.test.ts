@@ -22,6 +22,22 @@ describe("Rows may come from any iterable", () => {
     expect(emails()).toEqual(rows(3).map(({ email }) => email));
   });
 
+  it("what is iterable in both ways is taken as it comes in time", async () => {
+    const { audience, upsert, emails } = setting();
+    const source = {
+      *[Symbol.iterator]() {
+        yield row(0);
+      },
+      async *[Symbol.asyncIterator]() {
+        yield row(1);
+      },
+    };
+
+    await audience.bulk(source, upsert).summary();
+
+    expect(emails()).toEqual([row(1).email]);
+  });
+
   it("an iterator that has no return(), left early", async () => {
     const { audience, upsert } = setting();
     let next = 0;
@@ -176,6 +192,27 @@ describe("A source that fails", () => {
     for await (const _ of audience.bulk(source(), upsert)) break;
 
     expect(isClosed).toBe(true);
+  });
+
+  it.each([
+    ["has ended", () => ({ done: true, value: undefined }), undefined],
+    [
+      "has failed",
+      () => {
+        throw new Error("the file broke off");
+      },
+      "the file broke off",
+    ],
+  ])("of its own accord is not told to end: it %s", async (_, next, message) => {
+    const { audience, upsert } = setting();
+    let told = 0;
+    const iterator = { next, return: () => ({ done: true, value: (told += 1) }) };
+    const source = { [Symbol.iterator]: () => iterator } as unknown as Iterable<Row>;
+
+    const { error } = await endOf(audience.bulk(source, upsert));
+
+    expect((error as Error | undefined)?.message).toBe(message);
+    expect(told).toBe(0);
   });
 
   it("that hangs, and cannot clean up, fails nobody who has left it", async () => {

@@ -3,6 +3,7 @@ import {
   AuthenticationError,
   ConfigurationError,
   NotFoundError,
+  PermissionError,
   RateLimiter,
   RateLimitWaitError,
   ServerError,
@@ -35,6 +36,18 @@ describe("A run ends with what every other row would meet too", () => {
     await expect(run.summary()).rejects.toBe(error);
     expect(mock.requests.length).toBeLessThanOrEqual(4);
     expect(results).toHaveLength(mock.requests.length);
+  });
+
+  it("a key that may not do it", async () => {
+    const { audience, mock, upsert } = setting({
+      organizations: [{ id: "acme", apiKeys: ["key-of-acme"], appId: "app" }],
+      variants: { permissions: { "key-of-acme": [] } },
+    });
+
+    const { error } = await endOf(audience.bulk(rows(100), upsert, { concurrency: 2 }));
+
+    expect(error).toBeInstanceOf(PermissionError);
+    expect(mock.requests.length).toBeLessThanOrEqual(2);
   });
 
   it("a list that is not there, where each row would create a contact all the same", async () => {

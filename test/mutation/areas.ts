@@ -26,7 +26,10 @@ export const areas: readonly Area[] = [
   {
     name: "bulk",
     sources: ["bulk"],
-    tests: ["bulk/{check,key-set,progress,recorded,results,source,stop}"],
+    tests: [
+      "bulk/{check,key-set,progress,recorded,results,source,stop}",
+      "regressions/{checkpoint,promise,unknown-state}-*",
+    ],
   },
   {
     name: "mock",
