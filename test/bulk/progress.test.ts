@@ -100,6 +100,39 @@ describe("onProgress", () => {
   });
 
   it.each([
+    ["at the pace so far", [10_000, 10_000, 40_000], [6, 6, 3]],
+    ["without what ended more than a minute ago", [10_000, 10_000, 50_000, 10_000], [6, 6, 2, 2]],
+    ["also where for minutes none has ended", [10_000, 200_000, 1_000], [6, 1, 2]],
+    ["even in the first moment", [0, 500], [60_000, 240]],
+  ])("tells the rows of a minute %s", async (_, durationsMs, ratesPerMinute) => {
+    const { audience } = setting();
+    const seen: number[] = [];
+    const run = audience.bulk(durationsMs, (durationMs) => void vi.advanceTimersByTime(durationMs), {
+      concurrency: 1,
+      onProgress: ({ ratePerMinute }) => seen.push(ratePerMinute),
+    });
+
+    const { durationMs } = await run.summary();
+
+    expect(seen).toEqual(ratesPerMinute);
+    expect(durationMs).toBe(durationsMs.reduce((sum, each) => sum + each));
+  });
+
+  it("tells no time that is left where more rows came than were told of", async () => {
+    const { audience, upsert } = setting({}, { rateLimiter: new RateLimiter() });
+    const seen: unknown[] = [];
+    const onProgress = ({ done, total, etaMs }: BulkProgress) => seen.push([done, total, etaMs]);
+
+    await audience.bulk(rows(3).values(), upsert, { concurrency: 1, total: 1, onProgress }).summary();
+
+    expect(seen).toEqual([
+      [1, 1, 0],
+      [2, 1, 0],
+      [3, 1, 0],
+    ]);
+  });
+
+  it.each([
     [
       "throws",
       () => {

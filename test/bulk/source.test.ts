@@ -92,7 +92,10 @@ describe("Rows are read only as fast as they are sent", () => {
     expect({ read, most }).toEqual({ read: 60, most: 5 });
   });
 
-  it("at most `concurrency` calls are under way", async () => {
+  it.each([
+    [4, { concurrency: 4 }],
+    [10, {}],
+  ])("at most `concurrency` calls are under way, ten where it is not given: %i", async (limit, options) => {
     const { audience } = setting();
     let [underWay, most] = [0, 0];
     const call = async () => {
@@ -101,9 +104,9 @@ describe("Rows are read only as fast as they are sent", () => {
       underWay--;
     };
 
-    await audience.bulk(rows(20), call, { concurrency: 4 }).summary();
+    await audience.bulk(rows(30), call, options).summary();
 
-    expect(most).toBe(4);
+    expect(most).toBe(limit);
   });
 
   it("the calls begin in the order of the rows, with a checkpoint too", async () => {
