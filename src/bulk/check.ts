@@ -67,8 +67,7 @@ function issuesIn(result: unknown): readonly ValidationIssue[] | undefined {
   }
   if (result.success) return undefined;
   // What stands in `error` is looked at before it is taken for what a schema gives.
-  const { error } = result as { error?: Parameters<typeof readIssues>[0] | ValidationError };
-  if (error instanceof ValidationError) return error.issues;
+  const { error } = result as { error?: Parameters<typeof readIssues>[0] };
   if (!Array.isArray(error?.issues) || !error.issues.every(isIssue))
     throw new ConfigurationError(`${wanted}, where \`error\` holds \`issues\`.`);
   return readIssues(error);

@@ -54,7 +54,6 @@ export class RowSource<Row> {
   async close(): Promise<void> {
     const iterator = this.#iterator;
     if (this.#isOver || iterator === undefined) return;
-    this.#isOver = true;
     const cleaning = (async () => await iterator.return?.())();
     if (!this.#isReading) await cleaning;
     // The row that it hangs on belongs to nobody any more, and so does an error in cleaning up behind it.

@@ -237,8 +237,9 @@ export class RateLimiter {
   }
 
   #sleep(etaMs: number | undefined, now: number): void {
+    // Where a store is being asked, a place may be there with its answer.
+    this.#turnAwayLate(etaMs ?? 0, now);
     if (etaMs !== undefined) {
-      this.#turnAwayLate(etaMs, now);
       for (const { reject, maxQueued } of this.#line.leaveBeyond()) reject(this.#queueFull(maxQueued, now));
     }
     const untilDeadlineMs = this.#line.nextDeadlineAt - now;

@@ -392,6 +392,18 @@ describe("A row's key", () => {
     expect(results).toMatchObject([{ status: "invalid", error: { issues: [{ message }] } }]);
   });
 
+  it("is made of as many values as can be sent, and of no more", async () => {
+    const { audience } = setting();
+    const items = [199_999, 200_000].map((values) => Array.from({ length: values }, () => 1));
+
+    const { results } = await endOf(
+      audience.bulk(items, () => null, { checkpoint: new LoggedCheckpoint(), concurrency: 1 }),
+    );
+
+    // The list itself is one.
+    expect(results.map(({ status }) => status)).toEqual(["succeeded", "invalid"]);
+  });
+
   it("of a row that JSON makes nothing of is made of its kind", async () => {
     const { audience } = setting();
     const options = { checkpoint: new LoggedCheckpoint() };

@@ -189,6 +189,10 @@ describe("A run", () => {
     [{ total: -1 }, /total/],
     [{ key: "email" }, /key/],
     [{ signal: {} }, /signal/],
+    [{ checkpoint: {} }, /checkpoint must be a Checkpoint, as fileCheckpoint/],
+    [{ checkpoint: { open: "import.ckpt" } }, /checkpoint must be a Checkpoint, as fileCheckpoint/],
+    [{ checkpoint: "import.ckpt" }, /checkpoint must be a Checkpoint, as fileCheckpoint/],
+    [{ checkpoint: null }, /checkpoint must be a Checkpoint, as fileCheckpoint/],
     [null, /options of bulk/],
   ])("refuses options that are wrong, and names them: %j", (options, message) => {
     const { audience, upsert } = setting();

@@ -77,8 +77,17 @@ describe("A run ends with what every other row would meet too", () => {
       { faults: [{ kind: "500-before", operation: "v1.customers.upsert", times: 1 }] },
       { maxRetries: 0 },
     );
+    // Of the caller's own making, it tells of no call.
+    const ownNotFound = new NotFoundError({
+      message: "gone",
+      outcome: "not-applied",
+      status: 404,
+      headers: new Headers(),
+      body: undefined,
+    });
     const calls = [
       (request: BulkRequest) => audience.v1.customers.get("gone", request),
+      () => Promise.reject(ownNotFound),
       (request: BulkRequest) => audience.v1.customers.upsert({ email: "nobody" }, request),
       (request: BulkRequest) => audience.v1.customers.upsert(row(1), request),
     ];
@@ -90,6 +99,7 @@ describe("A run ends with what every other row would meet too", () => {
     expect(error).toBeUndefined();
     expect(results.map((result) => result.error)).toEqual([
       expect.any(NotFoundError),
+      ownNotFound,
       expect.any(ValidationError),
       expect.any(ServerError),
     ]);

@@ -28,7 +28,7 @@ export const areas: readonly Area[] = [
     sources: ["bulk"],
     tests: [
       "bulk/{check,key-set,progress,recorded,results,source,stop}",
-      "regressions/{checkpoint,promise,unknown-state}-*",
+      "regressions/{checkpoint,promise,rows,unknown-state}-*",
     ],
   },
   {

@@ -91,6 +91,18 @@ describe("the options of a limiter", () => {
   });
 });
 
+it("options that throw when they are read are refused as any other, without what they threw", () => {
+  const window = {
+    intervalMs: 1_000,
+    get limit(): number {
+      throw new Error("hands off");
+    },
+  };
+  expect(() => new RateLimiter({ windows: [window] })).toThrow(
+    new ConfigurationError("RateLimiter: an option cannot be read: a getter or a proxy throws."),
+  );
+});
+
 describe("the limiter of the process", () => {
   it("is one, known to every copy of the package", () => {
     const shared = processLimiter();

@@ -85,15 +85,16 @@ describe("a free place", () => {
   });
 
   it("is had at once by nobody while others wait for it", async () => {
-    const { time, limiter, log, call } = start(oneASecond);
+    const { time, limiter, log, call } = start({ windows: [{ limit: 2, intervalMs: 1_000 }] });
     await time.run(() => {
-      const place = limiter.take() as Place; // free, so no promise
+      const places = [limiter.take(), limiter.take()] as Place[]; // free, so no promises
       call("first");
-      place.unused();
       call("second");
+      for (const place of places) place.unused();
+      call("third");
       time.at(1, () => log.push("a moment later"));
     }, 10_000);
-    expect(log).toEqual(["first", "a moment later", "second"]);
+    expect(log).toEqual(["first", "second", "a moment later", "third"]);
   });
 
   it("is had as soon as it is back, though it was expected later", async () => {

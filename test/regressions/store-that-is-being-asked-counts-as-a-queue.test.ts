@@ -76,6 +76,18 @@ it("Each call is judged by its own `maxQueued`", async () => {
   expect(limiter.usage().queued).toBe(1);
 });
 
+it("A call that has its place in the queue keeps it, though calls with a longer one come after it", async () => {
+  const { time, limiter, call, names } = start(9, 1);
+  await time.run(() => {
+    call("first");
+    call("second", { maxQueued: 2 });
+    call("third");
+    call("fourth");
+  }, 1_000);
+  expect(names()).toEqual(["10: first"]);
+  expect(limiter.usage().queued).toBe(3);
+});
+
 it("A call that is let go or called off is not refused later", async () => {
   const { time, limiter, call, names } = start(0, 2);
   const controller = new AbortController();

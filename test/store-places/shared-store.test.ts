@@ -239,6 +239,20 @@ describe("a snapshot", () => {
     expect(restarted?.usage().windows.map(({ used }) => used)).toEqual([0, 6, 6]);
   });
 
+  it("of a limiter that had no store brings each of its calls, too", async () => {
+    const { time, process, callAt } = room();
+    const limiter = new RateLimiter({ clock: time.now });
+    let restarted: RateLimiter | undefined;
+    await time.run(() => {
+      callAt(0, 5, limiter);
+      time.at(2_000, () => {
+        restarted = process({ snapshot: limiter.snapshot() });
+        callAt(2_100, 1, restarted);
+      });
+    }, 10_000);
+    expect(restarted?.usage().windows.map(({ used }) => used)).toEqual([0, 6, 6]);
+  });
+
   it("counts even where the store is away from the start", async () => {
     const windows = [{ limit: 8, intervalMs: 20_000 }];
     const { time, store, arrivals, process, callAt } = room({ localShare: 1 });
@@ -468,6 +482,25 @@ describe("while the store is away", () => {
       message: "Not sent. The store of the rate limit is away: it does not say why.",
     });
     expect(absence).toBeUndefined();
+  });
+
+  it('tells a call that is refused under "reject" of no wait', async () => {
+    const { time, store, process } = room({ onUnavailable: "reject" });
+    const limiter = process();
+    const waits: number[] = [];
+    const errors: unknown[] = [];
+    await time.run(() => {
+      store.network = "refuses";
+      for (const at of [0, 500]) {
+        time.at(at, () => {
+          const onWait = (waitMs: number) => waits.push(waitMs);
+          void Promise.resolve(limiter.take({ onWait })).catch((error: unknown) => errors.push(error));
+        });
+      }
+    }, 2_000);
+    // The first, as it was not known yet.
+    expect(waits).toHaveLength(1);
+    expect(errors).toHaveLength(2);
   });
 
   it("refuses calls whose share of a limit is no place", async () => {

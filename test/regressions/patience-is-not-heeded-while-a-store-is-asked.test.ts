@@ -1,0 +1,41 @@
+import { expect, it } from "vitest";
+import { RateLimitWaitError } from "../../src/errors.ts";
+import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import { sharePlaces } from "../../src/store-places/share-places.ts";
+import { VirtualTime } from "../rate-limiter/virtual-time.ts";
+import { MemoryStore } from "../store-places/memory-store.ts";
+
+// The timer rang at the end of the call's patience, nobody looked at who must leave, and it was set again for now.
+it("A call leaves when its patience ends, though the store has not answered yet, and no timer spins until it does", async () => {
+  const time = new VirtualTime();
+  const store = new MemoryStore({ time, delayMs: () => 300 });
+  const limiter = new RateLimiter({ clock: time.now, store: sharePlaces(store) });
+  const log: unknown[] = [];
+  const call = (maxWaitMs: number): void => {
+    void Promise.resolve(limiter.take({ maxWaitMs })).then(
+      (place) => {
+        log.push([time.now(), "sent"]);
+        place.answered();
+      },
+      (error: unknown) => log.push([Math.round(time.now() / 10) * 10, error]),
+    );
+  };
+  let timers = 0;
+  await time.run(() => {
+    const { setTimeout } = globalThis;
+    const counted = (...args: Parameters<typeof setTimeout>) => {
+      timers += 1;
+      return setTimeout(...args);
+    };
+    Object.assign(globalThis, { setTimeout: counted });
+    call(100);
+    call(1_000);
+  }, 1_000);
+
+  // To the store and back it is 600 ms.
+  expect(log).toEqual([
+    [100, expect.any(RateLimitWaitError)],
+    [600, "sent"],
+  ]);
+  expect(timers).toBeLessThan(20);
+});
