@@ -77,7 +77,7 @@ describe("Its cause", () => {
   });
 
   it("is nothing, where no error was thrown", async () => {
-    expect(await failing({ message: "no error" })).not.toHaveProperty("cause");
+    expect(await failing({ name: "TypeError", message: "no error" })).not.toHaveProperty("cause");
   });
 });
 
