@@ -125,19 +125,19 @@ export class Organization {
       created: created ?? now,
       updated: now,
     };
-    const before = existing === undefined ? undefined : { ...existing };
+    const before: Partial<MockContact> = { ...existing };
     this.#unindex(contact);
     Object.assign(contact, fields, {
       updated: now,
-      email_opt_in: nextOptIn(before?.email_opt_in, fields.email_opt_in, omitted.emailOptInOmitted),
-      phone_opt_in: nextOptIn(before?.phone_opt_in, fields.phone_opt_in, omitted.phoneOptInOmitted),
+      email_opt_in: nextOptIn(before.email_opt_in, fields.email_opt_in, omitted.emailOptInOmitted),
+      phone_opt_in: nextOptIn(before.phone_opt_in, fields.phone_opt_in, omitted.phoneOptInOmitted),
     });
     if (fields.custom_properties !== undefined && this.#sources.variants.customProperties === "merged") {
-      contact.custom_properties = { ...before?.custom_properties, ...fields.custom_properties };
+      contact.custom_properties = { ...before.custom_properties, ...fields.custom_properties };
     }
     if (fields.other_fields !== undefined)
-      contact.other_fields = { ...before?.other_fields, ...fields.other_fields };
-    if (fields.consents !== undefined) contact.consents = mergeConsents(before?.consents, fields.consents);
+      contact.other_fields = { ...before.other_fields, ...fields.other_fields };
+    if (fields.consents !== undefined) contact.consents = mergeConsents(before.consents, fields.consents);
     this.#index(contact);
     if (existing === undefined) this.#contacts.push(contact);
     return { contact, action: existing === undefined ? "created" : "updated" };

@@ -119,6 +119,11 @@ describe("bulk.check", () => {
       `${wanted}, where \`error\` holds \`issues\`.`,
     ],
     [
+      "a failure of whose issues one is null",
+      () => failure([{ path: [] }, null]),
+      `${wanted}, where \`error\` holds \`issues\`.`,
+    ],
+    [
       "a failure whose issues have no path",
       () => failure([{}]),
       `${wanted}, where \`error\` holds \`issues\`.`,

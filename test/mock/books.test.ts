@@ -45,6 +45,52 @@ it("A list that tells no creation time came to be with the mock, in whole second
   expect(books().groups).toStrictEqual([{ id: "news", name: "News", type: "LIST", created_at: 100 }]);
 });
 
+it("An organization without lists has none", async () => {
+  const { mock } = await inProcess.open({ organizations: [{ id: "globex", apiKeys: ["k"], appId: "a" }] });
+
+  expect(mock.organization("globex").groups).toEqual([]);
+});
+
+it("A contact holds what was written, the defaults, and no more", async () => {
+  const { post, books } = await open();
+  await post(CREATE, { email: "ada@example.com" });
+
+  expect(books().contacts).toStrictEqual([
+    {
+      id: expect.any(String) as unknown,
+      email: "ada@example.com",
+      email_opt_in: "NON_SUBSCRIBED",
+      phone_opt_in: "NON_SUBSCRIBED",
+      is_suppressed: false,
+      double_opt_in: false,
+      source: "api",
+      created: seconds(101),
+      updated: seconds(101),
+    },
+  ]);
+});
+
+it("A phone that a contact has given up is free again", async () => {
+  const { post, books } = await open();
+  await post(CREATE, { email: "ada@example.com", phone: "1111111" });
+  await post(CREATE, { email: "ada@example.com", phone: "2222222" });
+  await post(CREATE, { phone: "1111111", first_name: "Bea" });
+
+  expect(books().contacts).toMatchObject([
+    { email: "ada@example.com", phone: "2222222" },
+    { phone: "1111111", first_name: "Bea" },
+  ]);
+});
+
+it("With v2ListIds replaced, who stays in a list stays as it is", async () => {
+  const { post, books } = await open({ v2ListIds: "replaced" });
+  const contact = { firstName: "Ada", identifiers: [identifier("email", "ada@example.com")] };
+  await post(V2, { ...contact, listIds: ["news"] });
+  await post(V2, { ...contact, listIds: ["news"] });
+
+  expect(books().memberships).toMatchObject([{ listId: "news", joinedAt: seconds(101) }]);
+});
+
 it("An organization is found by a key of either family, too", async () => {
   const { mock, books } = await open();
 
@@ -151,6 +197,12 @@ it.each([
     expect(books().contacts[0]?.email_opt_in).toBe(state);
   },
 );
+
+it("A country of the seed that nobody knows is kept, as one of a write is", async () => {
+  const { books } = await open({}, [{ email: "ada@example.com", country: "Atlantis" }]);
+
+  expect(books().contacts[0]?.country).toBe("Atlantis");
+});
 
 it("A seed's contact is as the seed says, whatever a write would wait for", async () => {
   const { books } = await open({ doubleOptIn: "pending" }, [

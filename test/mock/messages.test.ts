@@ -185,17 +185,28 @@ it("A consent is renewed by one for the same identifier, and stands beside those
   const sourced = (one: object, source: string) => ({ ...one, consent: { ...consent, source } });
   const send = (...identifiers: object[]) => call(V2, { body: { ...contact, identifiers } });
 
-  await send(sourced(identifier, "first"), sourced(phone, "second"));
-  await send(sourced(identifier, "third"));
-
-  expect(
+  const consents = () =>
     mock
       .organization("mock-organization")
-      .contacts.map(({ consents }) => consents?.map((one) => [one.type, one.source])),
-  ).toEqual([
+      .contacts.map((one) => one.consents?.map(({ id, source }) => [id, source]));
+  const other = { ...identifier, id: "countess@example.com" };
+
+  await send(sourced(identifier, "first"), sourced(phone, "second"), sourced(other, "third"));
+  await send(sourced(identifier, "fourth"));
+  expect(consents()).toEqual([
     [
-      ["phone", "second"],
-      ["email", "third"],
+      [phone.id, "second"],
+      [other.id, "third"],
+      [email, "fourth"],
+    ],
+  ]);
+
+  await send(sourced(identifier, "fifth"), sourced(phone, "sixth"));
+  expect(consents()).toEqual([
+    [
+      [other.id, "third"],
+      [email, "fifth"],
+      [phone.id, "sixth"],
     ],
   ]);
 });

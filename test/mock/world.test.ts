@@ -163,6 +163,14 @@ describe("a seed", () => {
   });
 });
 
+it("The error of a wrong seed has the refusal of its contact as its cause", () => {
+  const contacts = [{ first_name: "Ada" }];
+
+  expect(() => createMockService({ organizations: [{ ...acme, contacts }] })).toThrow(
+    expect.objectContaining({ cause: expect.objectContaining({ status: 400 }) as unknown }),
+  );
+});
+
 describe("organization", () => {
   it("names those that are there, if it is asked for another", () => {
     const mock = createMockService({
