@@ -1,5 +1,6 @@
 import { ValidationError, type ValidationIssue } from "./errors.ts";
 import { wrongType } from "./fields/explain.ts";
+import { isDate } from "./fields/is-date.ts";
 import { readJson } from "./fields/read-json.ts";
 import { readOptions } from "./option-checks.ts";
 import { isObject } from "./is-object.ts";
@@ -32,7 +33,7 @@ export function flattenProperties(
   ) as FlattenOptions;
   const flattening: Flattening = { separator, flat: new Map(), issues: [], characters: 0 };
   const { issues } = flattening;
-  if (!isObject(value)) throw notAnObject(value);
+  if (!isObject(value) || isDate(value)) throw notAnObject(value);
   const copy = readJson(value, (path, message) => issues.push({ path, code: "custom", message }));
   if (Array.isArray(copy) || (issues.length === 0 && typeof copy !== "object")) throw notAnObject(copy);
   flatten(copy, [], "", flattening);

@@ -2,7 +2,9 @@ import type { Endpoint } from "./endpoint.ts";
 import { Paginator, type PageReading } from "./pagination.ts";
 import type { CallOptions } from "./transport/call-options.ts";
 import type { Caller } from "./transport/transport.ts";
+import { contentLost } from "./fields/content-lost.ts";
 import { isRecord } from "./is-object.ts";
+import { rules } from "./option-rules.ts";
 
 /** Options of a list call: beside those of any call, how many pages are read while the consumer works. */
 export interface ListOptions extends CallOptions {
@@ -20,6 +22,9 @@ export interface ListCall<T> {
   readonly longestPage?: number;
   readonly identify: (item: T) => string;
 }
+
+/** Beside the options of any call: known by its name where they are read. */
+const ownOptions = { readAhead: rules.count };
 
 const defaultPriority = 5;
 const lastPriority = 9;
@@ -47,10 +52,9 @@ export function listPages<T>({
     async load(page, { signal, isReadAhead }) {
       // What is no object goes on as it is, to be refused where all calls are.
       const pageQuery = asked ? { ...asked, limit, page } : query;
-      const pageOptions = given
-        ? { ...given, signal, readAhead: undefined, priority: priorityOf(given, isReadAhead) }
-        : options;
-      const { data, response } = await call(endpoint, { query: pageQuery }, pageOptions).withResponse();
+      const pageOptions = given ? { ...given, signal, priority: priorityOf(given, isReadAhead) } : options;
+      const list = { ...endpoint, options: ownOptions };
+      const { data, response } = await call(list, { query: pageQuery }, pageOptions).withResponse();
       return { ...data, status: response.status };
     },
   });
@@ -66,10 +70,10 @@ function priorityOf({ priority }: ListOptions, isReadAhead: boolean): number | u
   return isReadAhead ? Math.min((priority ?? defaultPriority) + 1, lastPriority) : priority;
 }
 
-/** What is given, read once; undefined if it is no object, or one that cannot be read. */
+/** What is given, read once; undefined if it is no plain object, or one that cannot be read. */
 function copyOf<T extends object>(value: unknown): Partial<T> | undefined {
   try {
-    if (value !== undefined && !isRecord(value)) return undefined;
+    if (value !== undefined && !(isRecord(value) && contentLost(value) === undefined)) return undefined;
     return { ...(value as T | undefined) };
   } catch {
     return undefined;

@@ -1,4 +1,5 @@
 import { ConfigurationError } from "./errors.ts";
+import { contentLost } from "./fields/content-lost.ts";
 import { kindOf } from "./fields/kind-of.ts";
 import { nameMeant } from "./fields/name-hint.ts";
 import { isRecord } from "./is-object.ts";
@@ -21,10 +22,14 @@ export function readOptions(
   place: string,
 ): Readonly<Record<string, unknown>> {
   return readGuarded(place, () => {
-    if (!isOptions(options))
-      throw new ConfigurationError(`${place} must be an object, not ${kindOf(options)}.`);
+    const kind = isRecord(options) ? contentLost(options) : kindOf(options);
+    if (kind !== undefined)
+      throw new ConfigurationError(
+        `${place} must be a plain object, not ${kind}${commonMistakes[kind] ?? ""}.`,
+      );
     const given: Record<string, unknown> = {};
-    for (const [name, value] of Object.entries(options)) {
+    // True: it is an object, or it would have been refused.
+    for (const [name, value] of Object.entries(options as object)) {
       if (value === undefined) continue;
       const rule = Object.hasOwn(allowed, name) ? allowed[name] : undefined;
       if (!rule) throw new ConfigurationError(unknownOption(name, Object.keys(allowed), place));
@@ -35,10 +40,11 @@ export function readOptions(
   });
 }
 
-/** Bytes are an object too, with millions of keys. */
-export function isOptions(value: unknown): value is object {
-  return isRecord(value) && !ArrayBuffer.isView(value);
-}
+/** What was meant, where the mistake is a common one. */
+const commonMistakes: Readonly<Record<string, string>> = {
+  "a Promise": ": await it",
+  "an AbortSignal": ": write { signal }",
+};
 
 /** Throws a `ConfigurationError` that names the option and what it must be, where it is not. */
 export function checkOption(name: string, value: unknown, rule: OptionRule): void {

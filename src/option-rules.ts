@@ -1,5 +1,5 @@
-import { isObject } from "./is-object.ts";
-import { isOptions, type OptionRule } from "./option-checks.ts";
+import { isObject, isRecord } from "./is-object.ts";
+import type { OptionRule } from "./option-checks.ts";
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 
@@ -14,7 +14,7 @@ export const rules = {
     words: "a text that is not empty",
   },
   function: { holds: (value) => typeof value === "function", words: "a function" },
-  object: { holds: isOptions, words: "an object" },
+  object: { holds: isNoBytes, words: "an object" },
   durationMs: numeric("a number of milliseconds above 0", (value) => value > 0),
   waitMs: numeric("a number of milliseconds from 0", (value) => value >= 0),
   count: numeric("a whole number from 0", isCount),
@@ -26,6 +26,11 @@ export const rules = {
     words: "an AbortSignal (of a controller its `signal`)",
   },
 } as const satisfies Record<string, OptionRule>;
+
+/** Bytes are an object too, with millions of keys. */
+function isNoBytes(value: unknown): value is object {
+  return isRecord(value) && !ArrayBuffer.isView(value);
+}
 
 /** By its shape: a polyfilled signal, or one of another realm, is a signal too. */
 function isSignal(value: unknown): boolean {

@@ -29,6 +29,10 @@ export async function checkRows<Row>(
   check: (row: Row, index: number) => CheckResult,
   estimateMs: (calls: number) => number | undefined,
 ): Promise<BulkCheck> {
+  if (typeof check !== "function")
+    throw new ConfigurationError(
+      "The check of bulk.check must be a function, as (row) => schema.safeParse(row).",
+    );
   const source = new RowSource<Row>(rows);
   const invalid: BulkCheck["invalid"] = [];
   let total = 0;

@@ -14,7 +14,10 @@ export interface ValidationIssue {
 export class ValidationError extends AudienceError {
   override readonly name = "ValidationError";
   readonly code = "validation";
-  /** All problems, of all fields and of the rules between them, in the order of the input. */
+  /**
+   * All problems: of each field in the order of the documented fields, then of the rules between them, and of keys that
+   * are no field.
+   */
   declare readonly issues: readonly ValidationIssue[];
 
   constructor(issues: readonly ValidationIssue[]) {

@@ -30,8 +30,8 @@ export function explain(issue: FoundIssue): string | undefined {
 /** "required: a text", "must be a text, not a number", or why `null` is not sent. */
 export function wrongType(expected: string, input: unknown, isListItem = false): string {
   if (input === undefined && !isListItem) return `required: ${expected}`;
-  if (input === null) return `must be ${expected}, not null: leave the field out to send nothing`;
-  return `must be ${expected}, not ${kindOf(input)}`;
+  const way = input === null && !isListItem ? ": leave the field out to send nothing, if it is optional" : "";
+  return `must be ${expected}, not ${kindOf(input)}${way}`;
 }
 
 function wrongInput(expected: string, input: unknown): string {

@@ -42,7 +42,7 @@ function readValue(value: unknown, reading: Reading): unknown {
       return Number.isFinite(value) ? value : refuse(`${value} is not a number that JSON can carry`, reading);
     case "object":
       return value === null
-        ? refuse("null is refused: leave the key out to send nothing", reading)
+        ? refuse("null is refused: leave it out to send nothing", reading)
         : tryObject(value, reading);
     default:
       return refuse(`JSON cannot carry ${kindOf(value)}`, reading);

@@ -10,7 +10,7 @@ export function describeUnknownKey(
 ): string {
   const meant = nameMeant(key, names);
   if (meant !== undefined) return `unknown field: write "${meant}"`;
-  return hint?.(key, valueOf(input, key)) ?? "unknown field: the service refuses a request that holds it";
+  return hint?.(key, valueOf(input, key)) ?? `unknown field: there are ${names.join(", ")}`;
 }
 
 /** Where the field `name` is missing, and another key was given in its place: `first_name` for `firstName`. */

@@ -1,5 +1,7 @@
 import { ConfigurationError } from "../errors.ts";
+import { contentLost } from "../fields/content-lost.ts";
 import { kindOf } from "../fields/kind-of.ts";
+import { readGuarded } from "../option-checks.ts";
 
 /** Headers that frame the message: set by the runtime alone. */
 const framing = new Set([
@@ -31,14 +33,16 @@ export function readHeaders(headers: unknown): Record<string, string> {
 }
 
 function entriesOf(headers: object): [string, unknown][] {
-  try {
+  return readGuarded("headers", () => {
     // A Headers object gives nothing to Object.entries, and may be of another implementation than the global one.
-    const entries = Symbol.iterator in headers ? [...(headers as Headers)] : Object.entries(headers);
+    const isIterable = Symbol.iterator in headers;
+    const kind = isIterable ? undefined : contentLost(headers);
+    if (kind !== undefined)
+      throw new ConfigurationError(`headers must be a plain object or Headers, not ${kind}.`);
+    const entries = isIterable ? [...(headers as Headers)] : Object.entries(headers);
     // Inside the guard: what is iterable may give something else than pairs.
     return entries.map(([name, value]: readonly unknown[]) => [String(name), value]);
-  } catch {
-    throw new ConfigurationError("headers cannot be read: a getter or a proxy throws.");
-  }
+  });
 }
 
 function problemOf(name: string, value: unknown): string | undefined {

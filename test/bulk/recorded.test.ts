@@ -394,9 +394,15 @@ describe("A row's key", () => {
     ],
     ["a Map", new Map([["email", "ada@example.com"]]), "it holds a Map"],
     ["a Set within", { emails: new Set(["ada@example.com"]) }, "it holds a Set"],
+    ["a URLSearchParams", new URLSearchParams("email=ada@example.com"), "it holds a URLSearchParams"],
     [
       "a class that shows nothing",
-      new URLSearchParams("email=ada@example.com"),
+      new (class Row {
+        readonly #email = "ada@example.com";
+        get email() {
+          return this.#email;
+        }
+      })(),
       "it holds an instance of a class that shows no properties",
     ],
   ])("of a row that JSON cannot carry must be given, with a checkpoint: %s", async (_, item, reason) => {

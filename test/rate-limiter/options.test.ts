@@ -84,7 +84,7 @@ describe("the options of a limiter", () => {
       { store: { open: () => undefined } },
       "store must be a rate limit store, as `redisRateLimitStore(redis)` gives, not an object.",
     ],
-    [5, "The options of RateLimiter must be an object, not a number."],
+    [5, "The options of RateLimiter must be a plain object, not a number."],
   ])("are refused in words that say what they must be (%j)", (options, message) => {
     const build = () => new RateLimiter(options as never); // on purpose of a wrong type
     expect(build).toThrow(new ConfigurationError(message));

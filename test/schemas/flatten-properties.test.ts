@@ -83,9 +83,10 @@ describe("flattenProperties", () => {
   });
 
   test.each([
-    [null, ": must be an object, not null: leave the field out to send nothing"],
+    [null, ": must be an object, not null: leave the field out to send nothing, if it is optional"],
     [undefined, ": required: an object"],
     ["x", ": must be an object, not a text"],
+    [new Date(0), ": must be an object, not a Date"],
     [[1], ": must be an object, not an array"],
     [{ toJSON: () => "x" }, ": must be an object, not a text"],
     [new Map(), ": JSON cannot carry a Map"],

@@ -71,7 +71,7 @@ describe("An option of a wrong type is a ConfigurationError that names it, and d
   it("not even a text in the place of all options, or a function in the place of a hook", () => {
     expect(thrownBy(() => new AudienceClient("my-secret-key-1234" as never))).toMatchObject({
       code: "configuration",
-      message: "The client's options must be an object, not a text.",
+      message: "The client's options must be a plain object, not a text.",
     });
     expect(
       String(thrownBy(() => new AudienceClient(untyped({ hooks: { onRequest: "my-secret" } })))),
@@ -117,7 +117,7 @@ describe("An option of a wrong type is a ConfigurationError that names it, and d
     expect(errors.map(({ code }) => code)).toEqual(bad.map(() => "configuration"));
     expect(errors.map(({ outcome }) => outcome)).toEqual(bad.map(() => "not-sent"));
     expect(errors[2]?.message).toBe("timeoutMs must be a number of milliseconds above 0, not 0.");
-    expect(errors[11]?.message).toBe("The call's options must be an object, not a text.");
+    expect(errors[11]?.message).toBe("The call's options must be a plain object, not a text.");
     expect(mock.requests).toEqual([]);
   });
 });
