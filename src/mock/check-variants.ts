@@ -1,3 +1,6 @@
+import { isAddress } from "./address.ts";
+import { checkNames } from "./check-names.ts";
+import type { MockOrganizationSeed } from "./seed.ts";
 import { DEFAULT_VARIANTS, type MockVariants, OPERATIONS } from "./variants.ts";
 
 interface Rule {
@@ -28,10 +31,7 @@ const length: Rule = {
   holds: (value) => typeof value === "number" && value >= 0,
   words: "a number from 0",
 };
-const address: Rule = {
-  holds: (value) => typeof value === "string" && /^https?:/i.test(value) && URL.canParse(value),
-  words: "the address of a server",
-};
+const address: Rule = { holds: isAddress, words: "the address of a server" };
 const operationsByKey: Rule = {
   holds: (value) =>
     typeof value === "object" &&
@@ -87,14 +87,25 @@ const rules: Record<keyof MockVariants, Rule> = {
 
 /** The variants chosen, over the defaults. A typing error in one would be taken for a default unheard. */
 export function variantsOf(chosen: Partial<MockVariants>): MockVariants {
+  checkNames("variants", chosen, Object.keys(rules));
   // An `eventBody` that is undefined means none; of any other variant it means the default.
   const given = Object.entries(chosen).filter(([name, value]) => value !== undefined || name === "eventBody");
   for (const [name, value] of given) {
-    if (!Object.hasOwn(rules, name))
-      throw new TypeError(`variants: "${name}" is none of ${Object.keys(rules).join(", ")}`);
     // True: it is one of their names.
     const { holds, words } = rules[name as keyof MockVariants];
     if (!holds(value)) throw new TypeError(`variants: ${name} must be ${words}`);
   }
   return { ...DEFAULT_VARIANTS, ...Object.fromEntries(given) };
+}
+
+/** A key that nobody has would limit nobody. */
+export function checkPermissions(
+  permissions: MockVariants["permissions"],
+  seeds: readonly MockOrganizationSeed[],
+): void {
+  const keys = new Set(seeds.flatMap(({ apiKeys, apiKeysV2 = [] }) => [...apiKeys, ...apiKeysV2]));
+  const unknown = Object.keys(permissions).find((key) => !keys.has(key));
+  if (unknown === undefined) return;
+  const there = [...keys].join(", ");
+  throw new TypeError(`variants: permissions: no organization has the key "${unknown}"; there are: ${there}`);
 }

@@ -1,5 +1,6 @@
 import type { MockClientOptions } from "./mock-service.ts";
 import type { MockOrganizationSeed } from "./seed.ts";
+import { shellWord } from "./shell-word.ts";
 
 export const HELP = `audience-mock: the audience service, in memory, as an HTTP server on loopback
 
@@ -83,14 +84,15 @@ export function startMessage(
       ...lists.map(({ id: listId, name, type = "LIST" }) => `  ${type.padEnd(20)}  ${listId} (${name})`),
     ].join("\n"),
   );
-  const environment = [
-    `export AUDIENCE_BASE_URL=${client.baseUrl}`,
-    `export AUDIENCE_BASE_URL_V2=${client.baseUrlV2}`,
-    `export AUDIENCE_API_KEY=${client.apiKey}`,
-    ...(client.apiKeyV2 === undefined ? [] : [`export AUDIENCE_API_KEY_V2=${client.apiKeyV2}`]),
-    `export AUDIENCE_APP_ID=${client.appId}`,
-  ];
-  const call = `curl -H 'X-API-Key: ${client.apiKey}' ${client.baseUrl}/api/v1/contact-groups`;
+  const environment = Object.entries({
+    AUDIENCE_BASE_URL: client.baseUrl,
+    AUDIENCE_BASE_URL_V2: client.baseUrlV2,
+    AUDIENCE_API_KEY: client.apiKey,
+    ...(client.apiKeyV2 !== undefined && { AUDIENCE_API_KEY_V2: client.apiKeyV2 }),
+    AUDIENCE_APP_ID: client.appId,
+  }).map(([name, value]) => `export ${name}=${shellWord(value)}`);
+  const [header, address] = [`X-API-Key: ${client.apiKey}`, `${client.baseUrl}/api/v1/contact-groups`];
+  const call = `curl -H ${shellWord(header)} ${shellWord(address)}`;
   return [
     `audience-mock listens on ${new URL(client.baseUrl).origin}`,
     ...described,

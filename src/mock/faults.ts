@@ -1,3 +1,4 @@
+import { checkNames } from "./check-names.ts";
 import type { Random } from "./random.ts";
 import { type MockOperation, OPERATIONS } from "./variants.ts";
 
@@ -89,9 +90,8 @@ export function checkFault(fault: unknown): asserts fault is MockFault {
     // What no header can carry would break the answer, and not lead anywhere.
     location: (value) => typeof value === "string" && !/[^\t\x20-\x7e\x80-\xff]/.test(value),
   };
+  checkNames("fault", fault, Object.keys(known));
   for (const [name, value] of Object.entries({ kind: undefined, ...fault })) {
-    if (!Object.hasOwn(known, name))
-      throw new TypeError(`fault: "${name}" is none of ${Object.keys(known).join(", ")}`);
     if (known[name]?.(value) === true || (value === undefined && name !== "kind")) continue;
     const choices = name === "kind" ? KINDS : name === "operation" ? OPERATIONS : undefined;
     throw new TypeError(

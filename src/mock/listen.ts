@@ -1,9 +1,11 @@
 import { withoutFinalSlashes } from "./final-slashes.ts";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { checkNames } from "./check-names.ts";
 import { controlResponse } from "./control.ts";
 import { isConnectionReset } from "./response.ts";
 import type { MockClientOptions, MockService } from "./mock-service.ts";
+import { isObject } from "./rules.ts";
 
 /** Where the mock listens; always on loopback. */
 export interface MockListenOptions {
@@ -112,7 +114,9 @@ function drained(outgoing: ServerResponse, gone: AbortSignal): Promise<void> {
 }
 
 function portIn(options: unknown): number {
-  const { port = 0 } = Object(options) as { port?: unknown };
+  if (!isObject(options)) throw new TypeError("the options of listen must be an object");
+  checkNames("the options of listen", options, ["port"]);
+  const { port = 0 } = options;
   if (typeof port === "number" && Number.isInteger(port) && port >= 0 && port < 65_536) return port;
   throw new TypeError("port must be a whole number from 0 to 65,535");
 }

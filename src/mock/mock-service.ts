@@ -1,4 +1,6 @@
 import type { MockBooks } from "./books.ts";
+import { checkSeeds } from "./check-seeds.ts";
+import { checkPermissions, variantsOf } from "./check-variants.ts";
 import { FaultPlan, type MockFault } from "./faults.ts";
 import { handle, type MockState } from "./handle.ts";
 import { listen, type MockListener, type MockListenOptions } from "./listen.ts";
@@ -7,7 +9,6 @@ import { DOCUMENTED_RATE, type MockRateLimitOptions, type MockRateWindow, RateGa
 import { checkOptions } from "./options.ts";
 import type { MockRequest } from "./request-log.ts";
 import { DEFAULT_ORGANIZATION, type MockOrganizationSeed } from "./seed.ts";
-import { variantsOf } from "./check-variants.ts";
 import { ownCopy, readable } from "./own-copy.ts";
 import { plainRequest } from "./plain-request.ts";
 import type { MockVariants } from "./variants.ts";
@@ -84,7 +85,10 @@ export interface MockService {
 export function createMockService(options: MockServiceOptions = {}): MockService {
   const own = ownCopy("the options of the mock", options);
   checkOptions(own);
+  const organizations = own.organizations ?? [DEFAULT_ORGANIZATION];
+  checkSeeds(organizations);
   const variants = variantsOf(own.variants ?? {});
+  checkPermissions(variants.permissions, organizations);
   const rateLimits = rateLimitsOf(own.rateLimits ?? false);
   const requests: MockRequest[] = [];
   let state = begin();
@@ -98,7 +102,7 @@ export function createMockService(options: MockServiceOptions = {}): MockService
     const random = seededRandom(seed);
     const sources = { variants, nowIso: () => new Date(nowMs()).toISOString(), nextId: seededIds(seed) };
     return {
-      world: new World(own.organizations ?? [DEFAULT_ORGANIZATION], sources),
+      world: new World(organizations, sources),
       faults: new FaultPlan(own.faults ?? [], random),
       gate: rateLimits && new RateGate(rateLimits),
       rateLimits,
@@ -119,7 +123,7 @@ export function createMockService(options: MockServiceOptions = {}): MockService
     const response = await untilAborted(answer(request, "in-process"), request.signal);
     return Object.defineProperty(response, "url", { value: request.url });
   };
-  const clientOptions = clientOptionsOf(own.organizations?.[0] ?? DEFAULT_ORGANIZATION, variants, rateLimits);
+  const clientOptions = clientOptionsOf(organizations[0]!, variants, rateLimits);
   const service: MockService = {
     fetch,
     clientOptions: { ...clientOptions, fetch },

@@ -1,8 +1,11 @@
 import { http, type HttpHandler, HttpResponse } from "msw";
+import { isAddress } from "./address.ts";
+import { checkNames } from "./check-names.ts";
 import { withoutFinalSlashes } from "./final-slashes.ts";
 import type { MockService } from "./mock-service.ts";
 import { readable } from "./own-copy.ts";
 import { isConnectionReset } from "./response.ts";
+import { isObject } from "./rules.ts";
 
 /** Where the code under test sends its requests, if not to the mock's own base URLs. */
 export interface MswHandlersOptions {
@@ -22,11 +25,11 @@ export interface MswHandlersOptions {
  */
 export function mswHandlers(mock: MockService, options: MswHandlersOptions = {}): HttpHandler[] {
   // Read once, by their rules: a test without types may give anything.
-  const own = readable("the mock", () => basesOf(mock.clientOptions));
-  const chosen = readable("the options of mswHandlers", () => basesOf(options));
+  const own = readable("the mock", () => basesOf(clientOptionsOf(mock)));
+  const chosen = readable("the options of mswHandlers", () => basesOf(checkedOptions(options)));
   const bases = new Map([
-    [trimmed(chosen.baseUrl ?? own.baseUrl), trimmed(own.baseUrl)],
-    [trimmed(chosen.baseUrlV2 ?? own.baseUrlV2), trimmed(own.baseUrlV2)],
+    [asRequested("baseUrl", chosen.baseUrl ?? own.baseUrl), asRequested("baseUrl", own.baseUrl)],
+    [asRequested("baseUrlV2", chosen.baseUrlV2 ?? own.baseUrlV2), asRequested("baseUrlV2", own.baseUrlV2)],
   ]);
   return [...bases].map(([from, to]) =>
     http.all(new RegExp(`^${escaped(from)}/`), async ({ request }) => {
@@ -42,16 +45,30 @@ export function mswHandlers(mock: MockService, options: MswHandlersOptions = {})
   );
 }
 
-/** These two and no more: whatever else is given may be of any size. */
-function basesOf(options: MswHandlersOptions): MswHandlersOptions {
-  if (typeof options !== "object" || options === null) throw new TypeError("the options must be an object");
-  const { baseUrl, baseUrlV2 } = options;
+function clientOptionsOf(mock: unknown): object {
+  const { fetch, clientOptions } = Object(mock) as Partial<Record<keyof MockService, unknown>>;
+  if (typeof fetch !== "function" || typeof clientOptions !== "object" || clientOptions === null)
+    throw new TypeError("mswHandlers wants a mock service first, as createMockService() gives one");
+  return clientOptions;
+}
+
+function checkedOptions(options: unknown): MswHandlersOptions {
+  if (!isObject(options) || ArrayBuffer.isView(options))
+    throw new TypeError("the options of mswHandlers must be an object");
+  checkNames("the options of mswHandlers", options, ["baseUrl", "baseUrlV2"]);
+  return options;
+}
+
+/** These two and no more, each read once. */
+function basesOf({ baseUrl, baseUrlV2 }: MswHandlersOptions): MswHandlersOptions {
   return { ...(baseUrl === undefined ? {} : { baseUrl }), ...(baseUrlV2 === undefined ? {} : { baseUrlV2 }) };
 }
 
-function trimmed(baseUrl: unknown): string {
-  if (typeof baseUrl !== "string") throw new TypeError("a base URL must be a text");
-  return withoutFinalSlashes(baseUrl);
+/** As the addresses of requests begin, however the base URL is written. */
+function asRequested(name: keyof MswHandlersOptions, baseUrl: unknown): string {
+  if (!isAddress(baseUrl))
+    throw new TypeError(`${name} must be the address of a server, for example https://api.example.com`);
+  return withoutFinalSlashes(new URL(baseUrl).href);
 }
 
 function escaped(text: string): string {

@@ -1,6 +1,6 @@
+import { checkRateLimits } from "./check-rate-limits.ts";
 import type { MockServiceOptions } from "./mock-service.ts";
 import { readable } from "./own-copy.ts";
-import type { MockRateLimitOptions } from "./rate-window.ts";
 
 interface Rule {
   readonly holds: (value: unknown) => boolean;
@@ -16,14 +16,11 @@ const isDuration = (value: unknown): value is number =>
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 const array: Rule = { holds: Array.isArray, words: "an array" };
-const algorithms: readonly unknown[] = ["sliding", "fixed", "token-bucket", undefined];
-const waits: readonly unknown[] = ["seconds", "date", false, undefined];
 
 const rules: Record<keyof MockServiceOptions, Rule> = {
   organizations: array,
   rateLimits: {
-    holds: (value) =>
-      value === false || value === "documented" || Array.isArray(value) || isLimitOptions(value),
+    holds: (value) => value === false || value === "documented" || Array.isArray(value) || hasWindows(value),
     words: 'false, "documented", an array of windows, or { windows, algorithm, retryAfter, countRefused }',
   },
   faults: array,
@@ -47,6 +44,7 @@ export function checkOptions(options: MockServiceOptions): void {
     if (value !== undefined && !readable(name, () => rule.holds(value)))
       throw new TypeError(`${name} must be ${rule.words}`);
   }
+  checkRateLimits(options.rateLimits);
 }
 
 function isRange(value: unknown): boolean {
@@ -56,15 +54,8 @@ function isRange(value: unknown): boolean {
   return isDuration(min) && isDuration(max) && min <= max;
 }
 
-function isLimitOptions(value: unknown): boolean {
-  if (!isObject(value) || !("windows" in value) || !Array.isArray(value.windows)) return false;
-  const { algorithm, retryAfter, countRefused, phaseMs } = value as Partial<MockRateLimitOptions>;
-  return (
-    algorithms.includes(algorithm) &&
-    waits.includes(retryAfter) &&
-    ["undefined", "boolean"].includes(typeof countRefused) &&
-    (phaseMs === undefined || Number.isFinite(phaseMs))
-  );
+function hasWindows(value: unknown): boolean {
+  return isObject(value) && "windows" in value && Array.isArray(value.windows);
 }
 
 function isClock(value: unknown): boolean {

@@ -129,12 +129,6 @@ export class RateGate {
 
   constructor(options: MockRateLimitOptions) {
     this.#options = options;
-    for (const window of options.windows) {
-      const { limit, intervalMs } = Object(window) as Partial<MockRateWindow>;
-      const isUsable = Number.isInteger(limit) && Number(limit) >= 1 && Number(intervalMs) > 0;
-      if (!isUsable)
-        throw new TypeError("rateLimits: a window needs a limit from 1 and an intervalMs above 0");
-    }
   }
 
   /** Takes a place for a request: 0 where it may pass, else the milliseconds until one would. */

@@ -1,7 +1,7 @@
 import { Organization, type Sources } from "./organization.ts";
 import { Refusal } from "./refusal.ts";
 import { contactFieldsOf, checkV1Contact } from "./rules-v1.ts";
-import { checkSeed, type MockContactSeed, type MockOrganizationSeed } from "./seed.ts";
+import type { MockContactSeed, MockOrganizationSeed } from "./seed.ts";
 
 /** All organizations, and whose key is whose. */
 export class World {
@@ -9,8 +9,6 @@ export class World {
   readonly #byKey = { v1: new Map<string, Organization>(), v2: new Map<string, Organization>() };
 
   constructor(seeds: readonly MockOrganizationSeed[], sources: Sources) {
-    if (seeds.length === 0) throw new TypeError("organizations must be an array with at least one");
-    for (const [index, seed] of seeds.entries()) checkSeed(seed, index);
     this.organizations = seeds.map((seed) => {
       const organization = new Organization(seed, sources);
       this.#register("v1", organization.apiKeys, organization);
@@ -18,8 +16,7 @@ export class World {
       for (const contact of seed.contacts ?? []) plant(organization, contact, sources);
       return organization;
     });
-    if (new Set(seeds.map((seed) => seed.id)).size < seeds.length)
-      throw new TypeError("organizations: two have the same id");
+    for (const organization of this.organizations) this.#checkId(organization);
   }
 
   /** The organization of a key ("A key belongs to exactly one organization"). */
@@ -43,10 +40,17 @@ export class World {
   #register(family: "v1" | "v2", keys: readonly string[], organization: Organization): void {
     for (const key of keys) {
       const owner = this.#byKey[family].get(key);
+      if (owner === organization) throw new TypeError(`organization "${owner.id}" has the same key twice`);
       if (owner)
         throw new TypeError(`organizations "${owner.id}" and "${organization.id}" have the same key`);
       this.#byKey[family].set(key, organization);
     }
+  }
+
+  /** `organization` finds by id or key: one text must not mean two organizations. */
+  #checkId({ id }: Organization): void {
+    const owner = [this.byKey("v1", id), this.byKey("v2", id)].find((found) => found && found.id !== id);
+    if (owner) throw new TypeError(`organizations: "${id}" is an id, and a key of "${owner.id}"`);
   }
 }
 

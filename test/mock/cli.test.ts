@@ -162,6 +162,12 @@ describe("audience-mock", () => {
     ["a text", '"acme"', "must hold an object"],
     ["an unknown field", { organisations: [] }, '"organisations" is none of organizations'],
     ["an organization without keys", [{ id: "acme", appId: "a" }], "organizations[0].apiKeys"],
+    [
+      "a misspelt field of an organization",
+      [{ id: "acme", apiKeys: ["k"], appId: "a", welcomeflow: true }],
+      'organizations[0]: "welcomeflow" is none of id, apiKeys',
+    ],
+    ["no window", { rateLimits: [] }, "rateLimits must hold at least one window"],
     ["an unknown variant", { variants: { v9: 1 } }, '"v9" is none of'],
   ])("a seed file with %s is an error that says so", async (_, content, message) => {
     const { code, errors } = await run("--port", "0", "--seed", await seedFile(content));

@@ -46,3 +46,47 @@ it("handlers leave other hosts alone", async () => {
   expect(await (await fetch("https://other.test/api/v1/customer")).text()).toBe("other");
   expect(mock.requests).toEqual([]);
 });
+
+it.each([
+  ["a host in upper case", "HTTPS://API.test", "https://api.test"],
+  ["the port that is meant anyway", "https://api.test:443/audience", "https://api.test/audience"],
+])("handlers answer where requests go, however the base URL is written: %s", async (_, baseUrl, asked) => {
+  start(...mswHandlers(mock, { baseUrl }));
+
+  expect((await fetch(`${asked}/api/v1/contact-groups`, { headers })).status).toBe(200);
+});
+
+const wanted = "mswHandlers wants a mock service first, as createMockService() gives one";
+
+it.each<[string, unknown[], string]>([
+  ["no mock", [], wanted],
+  ["null for a mock", [null], wanted],
+  ["options alone", [{ baseUrl: "https://api.test" }], wanted],
+  ["a mock without fetch", [{ ...mock, fetch: undefined }], wanted],
+  ["a mock without client options", [{ ...mock, clientOptions: undefined }], wanted],
+  ["options that are a text", [mock, "https://api.test"], "the options of mswHandlers must be an object"],
+  ["options that are null", [mock, null], "the options of mswHandlers must be an object"],
+  [
+    "a misspelt option",
+    [mock, { baseURL: "https://api.test" }],
+    'the options of mswHandlers: "baseURL" is none of baseUrl, baseUrlV2',
+  ],
+  ["a base URL that is none", [mock, { baseUrl: "nope" }], "baseUrl must be the address of a server"],
+  ["a base URL that is a number", [mock, { baseUrl: 5 }], "baseUrl must be the address of a server"],
+  [
+    "a v2 base URL of another protocol",
+    [mock, { baseUrlV2: "ftp://api.test" }],
+    "baseUrlV2 must be the address of a server",
+  ],
+  [
+    "a base URL that ends in a query",
+    [mock, { baseUrl: "https://api.test/?key=1" }],
+    "baseUrl must be the address of a server",
+  ],
+])("handlers are refused with %s", (_, given, message) => {
+  // True of none of them: a test without types may give anything.
+  const handlers = () => mswHandlers(...(given as Parameters<typeof mswHandlers>));
+
+  expect(handlers).toThrow(TypeError);
+  expect(handlers).toThrow(message);
+});

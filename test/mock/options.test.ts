@@ -1,4 +1,4 @@
-import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
+import { createMockService, type MockListenOptions, type MockServiceOptions } from "audience-sdk/mock";
 import { expect, it } from "vitest";
 
 const untyped = (options: unknown) => () => createMockService(options as MockServiceOptions);
@@ -21,7 +21,7 @@ it.each([
   [
     "an algorithm of another name",
     { rateLimits: { windows: [], algorithm: "leaky" } },
-    "rateLimits must be false",
+    "rateLimits: algorithm must be one of sliding, fixed, token-bucket",
   ],
   ["a clock that is no function", { clock: 5 }, "clock must be a function"],
   ["null", null, "the options of the mock must be an object"],
@@ -84,4 +84,16 @@ it.each([
   ],
 ])("an organization is refused %s", (_title, seed, message) => {
   expect(untyped({ organizations: [seed] })).toThrow(message);
+});
+
+it.each<[string, unknown, string]>([
+  ["a misspelt name", { prot: 4010 }, 'the options of listen: "prot" is none of port'],
+  ["a host, as it is loopback always", { host: "0.0.0.0" }, 'the options of listen: "host" is none of port'],
+  ["null", null, "the options of listen must be an object"],
+  ["a port that stands alone", 4010, "the options of listen must be an object"],
+  ["a port in words", { port: "4010" }, "port must be a whole number from 0 to 65,535"],
+])("listen refuses %s", async (_title, options, message) => {
+  const listening = createMockService().listen(options as MockListenOptions);
+
+  await expect(listening).rejects.toThrow(new TypeError(message));
 });

@@ -1,0 +1,87 @@
+import { AudienceClient } from "audience-sdk";
+import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
+import { expect, it } from "vitest";
+
+const limited = (rateLimits: unknown) => () =>
+  createMockService({ rateLimits: rateLimits as NonNullable<MockServiceOptions["rateLimits"]> });
+const window = { limit: 1, intervalMs: 1_000 };
+const needs = "a window needs a limit from 1 and an intervalMs above 0";
+
+it.each<[string, unknown, string]>([
+  ["no window", [], "rateLimits must hold at least one window; false is for no limit"],
+  ["no window, in full", { windows: [] }, "rateLimits must hold at least one window; false is for no limit"],
+  [
+    "a misspelt name",
+    { windows: [window], algoritm: "fixed" },
+    'rateLimits: "algoritm" is none of windows, algorithm, retryAfter, countRefused, phaseMs',
+  ],
+  [
+    "a misspelt name in a window",
+    [window, { ...window, intervalMS: 5 }],
+    'rateLimits[1]: "intervalMS" is none of limit, intervalMs',
+  ],
+  [
+    "a misspelt name in a window, in full",
+    { windows: [{ ...window, x: 1 }] },
+    'rateLimits.windows[0]: "x" is none of limit, intervalMs',
+  ],
+  ["a window that is none", [5], `rateLimits[0]: ${needs}`],
+  ["a limit of none", [{ ...window, limit: 0 }], `rateLimits[0]: ${needs}`],
+  ["a limit of a half", [{ ...window, limit: 0.5 }], `rateLimits[0]: ${needs}`],
+  ["a window of no time", [{ ...window, intervalMs: 0 }], `rateLimits[0]: ${needs}`],
+  ["a window in words", [{ ...window, intervalMs: "1000" }], `rateLimits[0]: ${needs}`],
+  [
+    "a window without end",
+    { windows: [{ ...window, intervalMs: Infinity }] },
+    `rateLimits.windows[0]: ${needs}`,
+  ],
+  [
+    "an algorithm of another name",
+    { windows: [window], algorithm: "leaky" },
+    "rateLimits: algorithm must be one of sliding, fixed, token-bucket",
+  ],
+  [
+    "a wait of another form",
+    { windows: [window], retryAfter: true },
+    'rateLimits: retryAfter must be "seconds", "date" or false',
+  ],
+  [
+    "a count in words",
+    { windows: [window], countRefused: "yes" },
+    "rateLimits: countRefused must be true or false",
+  ],
+  [
+    "a phase in words",
+    { windows: [window], phaseMs: "5" },
+    "rateLimits: phaseMs must be a number of milliseconds",
+  ],
+])("Rate limits are refused with %s", (_, rateLimits, message) => {
+  expect(limited(rateLimits)).toThrow(new TypeError(message));
+});
+
+it.each<[string, unknown]>([
+  ["none", false],
+  ["the documented ones", "documented"],
+  ["one window", [window]],
+  ["a window of less than a millisecond", [{ limit: 1, intervalMs: 0.5 }]],
+  [
+    "all that there is to say",
+    { windows: [window], algorithm: "fixed", retryAfter: false, countRefused: true, phaseMs: -5 },
+  ],
+  [
+    "what is undefined",
+    {
+      windows: [{ ...window, x: undefined }],
+      algorithm: undefined,
+      retryAfter: undefined,
+      countRefused: undefined,
+      phaseMs: undefined,
+    },
+  ],
+])("Rate limits that are taken make a client too: %s", async (_, rateLimits) => {
+  const mock = limited(rateLimits)();
+  const audience = new AudienceClient(mock.clientOptions);
+
+  expect((await audience.v2.lists.list()).items).toHaveLength(1);
+  expect(mock.requests).toMatchObject([{ status: 200 }]);
+});

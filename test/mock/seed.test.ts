@@ -1,0 +1,190 @@
+import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
+import { expect, it } from "vitest";
+
+const organization = { id: "o", apiKeys: ["key"], appId: "app" };
+const list = { id: "news", name: "News" };
+const segment = { id: "engaged", name: "Engaged", type: "SEGMENT" };
+
+/** From JSON or JavaScript: no compiler has seen it. */
+const untyped = (options: unknown) => () => createMockService(options as MockServiceOptions);
+const seeded = (more: object) => untyped({ organizations: [{ ...organization, ...more }] });
+
+it.each<[string, object, string]>([
+  [
+    "an organization",
+    { welcomeflow: true },
+    'organizations[0]: "welcomeflow" is none of id, apiKeys, apiKeysV2, appId, lists, contacts, automations, welcomeFlow',
+  ],
+  ["an organization, one letter short", { apiKeyV2: ["z"] }, 'organizations[0]: "apiKeyV2" is none of'],
+  ["an organization, in the singular", { automation: [] }, 'organizations[0]: "automation" is none of'],
+  [
+    "an organization, in place of one that is required",
+    { appId: undefined, appID: "app" },
+    'organizations[0]: "appID" is none of',
+  ],
+  [
+    "a list",
+    { lists: [list, { ...segment, kind: "SEGMENT" }] },
+    'organizations[0].lists[1]: "kind" is none of id, name, type, description, created_at',
+  ],
+  [
+    "a list, in the other case",
+    { lists: [{ ...list, createdAt: 5 }] },
+    'organizations[0].lists[0]: "createdAt" is none of',
+  ],
+  [
+    "a contact",
+    { contacts: [{ email: "ada@example.com", list: ["news"] }] },
+    'organization "o", contact ada@example.com: list is not a recognized field',
+  ],
+  [
+    "an automation",
+    { automations: [{ name: "a", on: { event: "e" }, enabled: false }] },
+    'organizations[0].automations[0]: "enabled" is none of name, on',
+  ],
+  [
+    "what sets an automation off",
+    { automations: [{ name: "a", on: { event: "e", list: "news" } }] },
+    'organizations[0].automations[0].on: "list" is none of event, listId',
+  ],
+])("A name that is not there is refused in %s, with the names that are", (_, more, message) => {
+  expect(seeded(more)).toThrow(TypeError);
+  expect(seeded(more)).toThrow(message);
+});
+
+it("A name that stands for nothing is left out", () => {
+  const lists = [{ ...list, kind: undefined, description: undefined }];
+
+  expect(seeded({ welcomeflow: undefined, lists })().organization("o").groups).toMatchObject([list]);
+});
+
+it.each<[string, object, string]>([
+  ["a welcome flow in words", { welcomeFlow: "yes" }, "organizations[0].welcomeFlow must be true or false"],
+  [
+    "a welcome flow that is null",
+    { welcomeFlow: null },
+    "organizations[0].welcomeFlow must be true or false",
+  ],
+  [
+    "two lists with one id",
+    { lists: [list, { ...segment, id: "news" }] },
+    'organizations[0].lists: two have the id "news"',
+  ],
+  ["a list whose id is empty", { lists: [{ ...list, id: "" }] }, "lists[0] must have an id and a name"],
+  [
+    "two contacts with one id",
+    {
+      contacts: [
+        { id: "1", email: "ada@example.com" },
+        { id: "1", email: "bo@example.com" },
+      ],
+    },
+    'organizations[0].contacts: two have the id "1"',
+  ],
+  [
+    "a contact whose id is empty",
+    { contacts: [{ id: "", email: "ada@example.com" }] },
+    "organizations[0].contacts[0].id must not be empty: leave it out for one of the mock's own",
+  ],
+  [
+    "a contact created at no time",
+    { contacts: [{ email: "ada@example.com", created: "yesterday" }] },
+    "organizations[0].contacts[0]: created and updated must be an ISO 8601 day or date-time",
+  ],
+  [
+    "a contact updated at no time",
+    { contacts: [{ email: "ada@example.com", updated: "" }] },
+    "organizations[0].contacts[0]: created and updated must be an ISO 8601 day or date-time",
+  ],
+  [
+    "an automation on a list that is not there",
+    { lists: [list], automations: [{ name: "a", on: { listId: "nows" } }] },
+    'organizations[0].automations[0].on: there is no list "nows" in organizations[0].lists',
+  ],
+  [
+    "an automation on a list, where there is none",
+    { automations: [{ name: "a", on: { listId: "news" } }] },
+    'organizations[0].automations[0].on: there is no list "news" in organizations[0].lists',
+  ],
+  [
+    "an automation on an event and a list",
+    { lists: [list], automations: [{ name: "a", on: { event: "e", listId: "news" } }] },
+    "organizations[0].automations[0].on must be { event } or { listId }, not both: write two automations",
+  ],
+  [
+    "an automation on an event without a name",
+    { automations: [{ name: "a", on: { event: "" } }] },
+    "organizations[0].automations[0] must have a name, and on: { event } or { listId }",
+  ],
+  [
+    "a key that no header carries as it is",
+    { apiKeys: ["key", "other\n"] },
+    "organizations[0].apiKeys[1] must be printable ASCII without spaces around it, as a header carries it",
+  ],
+  [
+    "a v2 key with a space before it",
+    { apiKeysV2: [" key"] },
+    "organizations[0].apiKeysV2[0] must be printable ASCII without spaces around it, as a header carries it",
+  ],
+  [
+    "an app id in letters that no header carries",
+    { appId: "приложение" },
+    "organizations[0].appId must be printable ASCII without spaces around it, as a header carries it",
+  ],
+  ["a key given twice", { apiKeys: ["key", "key"] }, 'organization "o" has the same key twice'],
+])("A seed is refused with %s", (_, more, message) => {
+  expect(seeded(more)).toThrow(TypeError);
+  expect(seeded(more)).toThrow(message);
+});
+
+it("A key that is another organization's id is refused, as it would not be told whose books are meant", () => {
+  const organizations = [
+    { ...organization, apiKeysV2: ["p"] },
+    { ...organization, id: "p", apiKeys: ["key-of-p"] },
+  ];
+
+  expect(untyped({ organizations })).toThrow('organizations: "p" is an id, and a key of "o"');
+});
+
+it.each<[string, object]>([
+  [
+    "one id for a list, a contact and an organization",
+    { id: "x", lists: [{ ...list, id: "x" }], contacts: [{ id: "x", email: "ada@example.com" }] },
+  ],
+  ["its id as its key", { apiKeys: ["o"] }],
+  ["a key of any characters that a header carries as they are", { apiKeys: ["k $HOME 'x'"] }],
+  [
+    "a contact in a segment",
+    { lists: [segment], contacts: [{ email: "ada@example.com", lists: ["engaged"] }] },
+  ],
+  [
+    "an automation on a segment",
+    { lists: [segment], automations: [{ name: "a", on: { listId: "engaged" } }] },
+  ],
+  [
+    "two automations of one name",
+    {
+      automations: [
+        { name: "a", on: { event: "e" } },
+        { name: "a", on: { event: "f" } },
+      ],
+    },
+  ],
+  ["a day for a time", { contacts: [{ email: "ada@example.com", created: "2026-01-31" }] }],
+  ["no welcome flow", { welcomeFlow: false }],
+])("A seed is taken with %s", (_, more) => {
+  expect(seeded(more)).not.toThrow();
+});
+
+it("Permissions of a key that nobody has are refused, with the keys that there are", () => {
+  const organizations = [{ ...organization, apiKeysV2: ["key-v2"] }];
+  const permitting = (key: string) =>
+    untyped({ organizations, variants: { permissions: { [key]: ["v1.events.send"] } } });
+
+  expect(permitting("kye")).toThrow(
+    new TypeError('variants: permissions: no organization has the key "kye"; there are: key, key-v2'),
+  );
+  expect(permitting("key")).not.toThrow();
+  expect(permitting("key-v2")).not.toThrow();
+  expect(untyped({ variants: { permissions: { "mock-api-key-not-a-secret": [] } } })).not.toThrow();
+});
