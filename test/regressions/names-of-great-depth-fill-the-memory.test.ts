@@ -7,8 +7,15 @@ it("ninety thousand values 900 levels down, whose names would take 160 MB, are r
   let value: object = Array.from({ length: 90_000 }, () => 1);
   for (let level = 0; level < 900; level++) value = { a: value };
 
-  const error = thrownBy(() => flattenProperties({ deep: value, beside: [value] }));
+  const error = thrownBy(() => flattenProperties({ none: null, deep: value, beside: [value] }));
 
   expect(error).toBeInstanceOf(ValidationError);
-  expect((error as ValidationError).issues).toMatchObject([{ path: [], code: "too_big" }]);
+  expect((error as ValidationError).issues).toMatchObject([
+    { path: ["none"], code: "custom" },
+    {
+      path: [],
+      code: "too_big",
+      message: "is nested so deep that its names would have more than 10000000 characters",
+    },
+  ]);
 });

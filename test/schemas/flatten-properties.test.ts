@@ -83,23 +83,34 @@ describe("flattenProperties", () => {
   });
 
   test.each([
-    [null, ": must be an object, not null: leave the field out to send nothing, if it is optional"],
-    [undefined, ": required: an object"],
-    ["x", ": must be an object, not a text"],
-    [new Date(0), ": must be an object, not a Date"],
-    [[1], ": must be an object, not an array"],
-    [{ toJSON: () => "x" }, ": must be an object, not a text"],
-    [new Map(), ": JSON cannot carry a Map"],
-    [{ "": { "": { proto: { "": { "": 1 } } } } }, '..proto..: would be named "__proto__": rename it'],
+    [
+      null,
+      "invalid_type",
+      ": must be an object, not null: leave the field out to send nothing, if it is optional",
+    ],
+    [undefined, "invalid_type", ": required: an object"],
+    ["x", "invalid_type", ": must be an object, not a text"],
+    [new Date(0), "invalid_type", ": must be an object, not a Date"],
+    [[1], "invalid_type", ": must be an object, not an array"],
+    [{ toJSON: () => "x" }, "invalid_type", ": must be an object, not a text"],
+    [new Map(), "custom", ": JSON cannot carry a Map"],
+    [
+      { "": { "": { proto: { "": { "": 1 } } } } },
+      "custom",
+      '..proto..: would be named "__proto__": rename it',
+    ],
     [
       { a_b: 1, a: { b: 2 } },
+      "custom",
       'a.b: would be named "a_b", as another value is: rename one, or choose another separator',
     ],
-  ])("says what is wrong with %j, and where", (value, words) => {
+  ])("says what is wrong with %j, and where", (value, code, words) => {
     // @ts-expect-error: JavaScript callers are not held by the type.
     const error = thrownBy(() => flattenProperties(value)) as ValidationError;
     expect(error).toBeInstanceOf(ValidationError);
-    expect(error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`)).toEqual([words]);
+    expect(error.issues.map((issue) => [issue.code, `${issue.path.join(".")}: ${issue.message}`])).toEqual([
+      [code, words],
+    ]);
   });
 
   test("reports all problems at once: what JSON cannot carry, and names that are one", () => {

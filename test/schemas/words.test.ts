@@ -230,6 +230,17 @@ const choices: readonly Case[] = [
     identified({ type: "fax" }),
     "identifiers.0.type: must be one of email, phone",
   ],
+  [
+    "the type of one identifier, of which it hangs what the channels of the other need",
+    v2ContactSchema,
+    v2Contact({
+      identifiers: [
+        { ...identifier, channels: {} },
+        { ...identifier, type: "fax" },
+      ],
+    }),
+    "identifiers.1.type: must be one of email, phone",
+  ],
 ];
 
 const formats: readonly Case[] = [
@@ -327,6 +338,12 @@ const unknown: readonly Case[] = [
     v2ContactSchema,
     { first_name: "Ada", listIds: [], identifiers: [identifier] },
     'firstName: required; "first_name" was given: write "firstName"',
+  ],
+  [
+    "that is a field, and not given for another like it",
+    v1ContactFieldsSchema.extend({ address3: v1ContactFieldsSchema.shape.address1.unwrap() }),
+    { address1: "Via Po 1" },
+    "address3: required: a text",
   ],
   [
     "beside the one that is meant",
