@@ -46,6 +46,7 @@ it.each<[string, unknown, string, Partial<MockVariants>?]>([
     { eventName: "x", contact: 7 },
     "contact must be an object, not a number; contact must have an email or a contactUUID",
   ],
+  [EVENTS, 7, "the body must be an object, not a number"],
   [EVENTS, {}, "eventName is required; contact must have an email or a contactUUID"],
   [
     EVENTS,
