@@ -2,7 +2,12 @@ import type { RateLimitWindow } from "../errors.ts";
 import type { Forecast } from "./forecast.ts";
 import type { Place } from "./place.ts";
 
-/** One window as it stands: how much of it is taken, and when a place in it comes free. */
+/**
+ * One window as it stands: how much of it is taken, and when a place in it comes free.
+ *
+ * With a `store` it is what this process knows: its own calls, and of the others what the store said last, counted until
+ * it must have left the window. While the store is away, what this process leaves to the others counts as taken.
+ */
 export interface WindowUsage {
   /** How many calls the service allows in it. */
   readonly limit: number;
@@ -12,6 +17,12 @@ export interface WindowUsage {
   readonly used: number;
   /** Milliseconds until a place comes free; 0 where one is; what is in flight counts as answered now. */
   readonly freeInMs: number;
+}
+
+/** Who is told that a shared store is away, and that this process goes on without it. */
+export interface AbsenceObserver {
+  /** In words, and why; undefined where the store is there, or calls are refused without it. */
+  limitsAlone(absence: string | undefined): void;
 }
 
 /** Where places come from: this process alone (`LocalPlaces`), or a store that several processes share. */
@@ -26,8 +37,8 @@ export interface Places {
   etaMs(now: number): number | undefined;
   /** Why nobody gets a place for now, where that is so; all that wait are turned away then. */
   refusal(now: number): string | undefined;
-  /** While a shared store is away and this process goes on without it: that, and why. */
-  absence?(): string | undefined;
+  /** Tells of a shared store that is away or back: now, and as long as the place is waited for whenever that changes. */
+  tellOfAbsence?(observer: AbsenceObserver, place: Place | Promise<Place>): void;
   forecast(now: number): Forecast;
   /** The window that holds back the call number `place`. */
   heldBackBy(place: number, now: number): RateLimitWindow;

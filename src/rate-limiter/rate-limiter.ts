@@ -12,7 +12,7 @@ import {
   type RateLimiterSettings,
 } from "./options.ts";
 import type { Place } from "./place.ts";
-import type { Places, WindowUsage } from "./places.ts";
+import type { AbsenceObserver, Places, WindowUsage } from "./places.ts";
 import { SlowDown } from "./slow-down.ts";
 import { restore, takeSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
 import { firstOfAll, WaitingLine, type Waiter } from "./waiting-line.ts";
@@ -34,6 +34,8 @@ export interface PlaceRequest {
   readonly maxQueued?: number | undefined;
   /** A call that was refused with 429: first of all when the pause ends. */
   readonly goesFirst?: boolean | undefined;
+  /** Told where a shared store is away. */
+  readonly observer?: AbsenceObserver | undefined;
   /** Called once, with the expected wait, when the call must wait. */
   readonly onWait?: ((waitMs: number) => void) | undefined;
 }
@@ -104,7 +106,9 @@ export class RateLimiter {
     if (request.signal?.aborted) return Promise.reject(request.signal.reason);
     const now = this.#clock();
     const isFree = this.#line.size === 0 && this.#places.free(now) > 0;
-    return isFree ? this.#places.take(now) : this.#wait(request, now);
+    const place = isFree ? this.#places.take(now) : this.#wait(request, now);
+    if (request.observer) this.#places.tellOfAbsence?.(request.observer, place);
+    return place;
   }
 
   /**
@@ -127,15 +131,11 @@ export class RateLimiter {
   }
 
   /**
-   * What there is to tell of a shared store that is away, while this process goes on without it.
+   * How many places are taken, who waits, and for how long the limiter is paused.
    *
-   * @internal
+   * With a `store`, what this process knows of it: other processes may have taken a place or given one back since the
+   * store last answered.
    */
-  absence(): string | undefined {
-    return this.#places.absence?.();
-  }
-
-  /** How many places are taken, who waits, and for how long the limiter is paused. */
   usage(): RateLimiterUsage {
     const now = this.#clock();
     return {

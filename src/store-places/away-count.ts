@@ -1,5 +1,6 @@
 import type { RateLimitWindow } from "../errors.ts";
 import type { Forecast } from "../rate-limiter/forecast.ts";
+import type { WindowUsage } from "../rate-limiter/places.ts";
 import type { Outlook } from "./shared-view.ts";
 import { widened, Windows } from "../rate-limiter/windows.ts";
 
@@ -72,7 +73,8 @@ export class AwayCount {
   }
 
   etaMs(now: number, slowDownShare: number): number {
-    const blockedMs = this.#setLimits(now, slowDownShare);
+    // What a window that allows nothing holds is waited for by nobody.
+    const blockedMs = this.#setLimits(now, slowDownShare, Infinity);
     return Math.max(blockedMs, this.#count.eta(1, now));
   }
 
@@ -80,6 +82,17 @@ export class AwayCount {
     // By what is allowed then: for now it may be nothing.
     this.#setLimits(now + startsInMs, share);
     return this.#count.forecast(now, roundTripMs, startsInMs);
+  }
+
+  /** What is left to the other processes counts as taken. */
+  usage(now: number, slowDownShare: number): WindowUsage[] {
+    const allowed = this.#allowed(now);
+    this.#setLimits(now, slowDownShare);
+    return this.#count.usage(now).map((window, index) => {
+      const { limit, usedUntil } = this.#windows[index]!;
+      const freeInMs = allowed[index]! > 0 ? window.freeInMs : Math.ceil(usedUntil - now);
+      return { ...window, used: limit - allowed[index]! + window.used, freeInMs };
+    });
   }
 
   take(): void {
@@ -95,17 +108,23 @@ export class AwayCount {
     this.#count.giveBack();
   }
 
-  /** Sets what each window allows now; gives how long one of them allows nothing. */
-  #setLimits(now: number, slowDownShare: number): number {
+  /** Sets what each window allows now, `whereNone` where that is nothing; gives for how long yet one of them does so. */
+  #setLimits(now: number, slowDownShare: number, whereNone = 0): number {
     let blockedMs = 0;
-    const limits = this.#windows.map(({ limit, used, usedUntil }) => {
-      const left = usedUntil > now ? limit - used : limit;
-      const allowed = Math.floor(left * this.#share);
+    const limits = this.#allowed(now).map((allowed, index) => {
       if (allowed > 0) return Math.max(1, Math.floor(allowed * slowDownShare));
-      blockedMs = Math.max(blockedMs, usedUntil - now);
-      return 0;
+      blockedMs = Math.max(blockedMs, this.#windows[index]!.usedUntil - now);
+      return whereNone;
     });
     this.#count.setLimits(limits);
     return blockedMs;
+  }
+
+  /** This process's share of what is left in each window. */
+  #allowed(now: number): number[] {
+    return this.#windows.map(({ limit, used, usedUntil }) => {
+      const left = usedUntil > now ? limit - used : limit;
+      return Math.floor(left * this.#share);
+    });
   }
 }

@@ -1,6 +1,6 @@
 import type { RateLimitWindow } from "../errors.ts";
 import type { StorePlace } from "./place-store.ts";
-import { widened } from "../rate-limiter/windows.ts";
+import { Windows } from "../rate-limiter/windows.ts";
 
 /** The places of this process, by id, as long as they count: what a store that lost its memory is told again. */
 export class OwnPlaces {
@@ -58,10 +58,15 @@ export class OwnPlaces {
     for (const [id, answeredAt] of this.#answeredAt) if (answeredAt === undefined) yield id;
   }
 
-  /** How many of them count in each window. */
-  usedIn(windows: readonly RateLimitWindow[], now: number): number[] {
-    const answers = Array.from(this.entries(now), ([, answeredAt = Infinity]) => answeredAt);
-    return windows.map(({ intervalMs }) => answers.filter((at) => at > now - widened(intervalMs)).length);
+  /** Their count in each window, as if there were no others. */
+  counted(windows: readonly RateLimitWindow[], now: number): Windows {
+    const answers = Array.from(this.entries(now), ([, answeredAt]) => answeredAt);
+    const count = new Windows(
+      windows,
+      answers.filter((at) => at !== undefined),
+    );
+    for (let call = 0; call < this.#inFlight; call += 1) count.take();
+    return count;
   }
 
   /** The same as a store is told it. */

@@ -53,6 +53,11 @@ export interface StoreWindow {
   readonly shrinks: boolean;
 }
 
+/** What a window allows, of whose limits `share` is in force. */
+export function limitInForce({ limit, shrinks }: StoreWindow, share: number): number {
+  return shrinks ? Math.max(1, Math.floor(limit * share)) : limit;
+}
+
 export interface TakeRequest {
   readonly windows: readonly StoreWindow[];
   /** One id for each place that is asked for; unique over all processes. */

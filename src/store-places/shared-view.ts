@@ -1,7 +1,7 @@
 import type { RateLimitWindow } from "../errors.ts";
 import type { Forecast } from "../rate-limiter/forecast.ts";
-import type { WindowUsage } from "../rate-limiter/places.ts";
-import { Windows } from "../rate-limiter/windows.ts";
+import { widened, Windows } from "../rate-limiter/windows.ts";
+import { settleInMs } from "./place-store.ts";
 
 /** What a forecast builds on. */
 export interface Outlook {
@@ -12,24 +12,30 @@ export interface Outlook {
   readonly share: number;
 }
 
+interface Unsettled {
+  readonly until: number;
+  readonly atLeast: readonly number[];
+  readonly onTop: readonly number[];
+}
+
 /**
  * What one process knows of the shared count: how many places were taken in each window when the store last answered.
  *
- * When exactly they come back only the store knows, so each is taken to lie in the middle of what is left: good enough
- * to say how long something takes, and never used to decide whether a call may leave.
+ * When exactly they come back only the store knows. A forecast takes each to lie in the middle of what is left: good
+ * enough to say how long something takes, and never used to decide whether a call may leave.
  */
 export class SharedView {
   readonly #windows: readonly RateLimitWindow[];
+  readonly #none: readonly number[];
   #used: readonly number[];
   #seenAt = -Infinity;
+  /** Until the store has settled in, it counts too little: at least this much is used, or this much on top. */
+  #unsettled: Unsettled | undefined;
 
   constructor(windows: readonly RateLimitWindow[]) {
     this.#windows = windows;
-    this.#used = windows.map(() => 0);
-  }
-
-  get lastSeen(): readonly number[] {
-    return this.#used;
+    this.#none = windows.map(() => 0);
+    this.#used = this.#none;
   }
 
   see(used: readonly number[], now: number): void {
@@ -37,14 +43,35 @@ export class SharedView {
     this.#seenAt = now;
   }
 
+  /** The store has forgotten what was seen, and hears of it again while it settles in. */
+  outlastsMemory(now: number): void {
+    const onTop = this.#unsettled?.onTop ?? this.#none;
+    this.#unsettled = { until: now + settleInMs, atLeast: this.usedByAll(now), onTop };
+  }
+
+  /** The store was away, and hears while it settles in of what others took meanwhile: at most this. */
+  leavesToOthers(onTop: readonly number[], now: number): void {
+    this.#unsettled = { until: now + settleInMs, atLeast: this.#none, onTop };
+  }
+
+  /** How many places are taken in each window, as was seen last. */
+  usedByAll(now: number): readonly number[] {
+    const unsettled = this.#unsettled;
+    if (!unsettled || now >= unsettled.until) return this.#used;
+    return this.#used.map((places, index) =>
+      Math.max(places + unsettled.onTop[index]!, unsettled.atLeast[index]!),
+    );
+  }
+
+  /** For how long yet each window can hold what was seen in it, if all of it had just been answered. */
+  heldMs(now: number): number[] {
+    return this.#windows.map(({ intervalMs }) => Math.max(0, this.#seenAt + widened(intervalMs) - now));
+  }
+
   forecast(now: number, { roundTripMs, startsInMs, share }: Outlook): Forecast {
     const windows = this.#rebuilt();
     windows.shrink(share);
     return windows.forecast(now, roundTripMs, startsInMs);
-  }
-
-  usage(now: number): WindowUsage[] {
-    return this.#rebuilt().usage(now);
   }
 
   fullest(place: number, now: number): RateLimitWindow {

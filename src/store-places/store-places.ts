@@ -4,29 +4,25 @@ import { inBackground } from "./background-timer.ts";
 import type { Forecast } from "../rate-limiter/forecast.ts";
 import { OwnPlaces } from "./own-places.ts";
 import { createPlace, type Place, type PlaceEnd } from "../rate-limiter/place.ts";
-import type { Places, WindowUsage } from "../rate-limiter/places.ts";
+import type { AbsenceObserver, Places, WindowUsage } from "../rate-limiter/places.ts";
 import { RoundTrip } from "../rate-limiter/round-trip.ts";
 import type { SlowDown } from "../rate-limiter/slow-down.ts";
 import type { StoreUser } from "../rate-limiter/store.ts";
+import { sharedUsage } from "./shared-usage.ts";
 import { SharedView } from "./shared-view.ts";
+import { StoreAbsence } from "./store-absence.ts";
 import { StoreGrants } from "./store-grants.ts";
 import { StoreLink } from "./store-link.ts";
 import { StoreReports } from "./store-reports.ts";
 import {
-  answersWithinMs,
   heartbeatMs,
-  settleInMs,
+  limitInForce,
   type PlaceStore,
   type StoreState,
   type StoreWindow,
   type TakeRequest,
 } from "./place-store.ts";
 import { widened } from "../rate-limiter/windows.ts";
-
-// While the store is away it is tried again this often.
-const tryAgainMs = 1_000;
-// This long after the first all others are back too: a try that hangs, the time to the next, and its way (D51).
-const othersComeBackWithinMs = answersWithinMs + tryAgainMs + 500;
 
 /**
  * Places that a store grants, several at once for all that wait here, and what becomes of them.
@@ -45,17 +41,9 @@ export class SharedPlaces implements Places {
   readonly #view: SharedView;
   readonly #grants: StoreGrants;
   readonly #reports: StoreReports;
+  readonly #absence: StoreAbsence;
   #epoch: string | undefined;
   #contactAt = -Infinity;
-  #away: AwayCount | undefined;
-  #awaySince = 0;
-  #backAt = -Infinity;
-  #awayBecause = "";
-  /** Until the store has settled in, it counts too little: at least this much is used, or this much on top. */
-  #unsettled:
-    | { readonly until: number; readonly atLeast: readonly number[]; readonly onTop: readonly number[] }
-    | undefined;
-  #willTryAgain = false;
   #isBeating = false;
 
   constructor(store: PlaceStore, { windows, restored, slowDown, clock, onChange }: StoreUser) {
@@ -85,6 +73,14 @@ export class SharedPlaces implements Places {
     this.#view = new SharedView(windows);
     this.#grants = new StoreGrants({ ...shared, giveBack, onAnswer: (state) => this.#hear(state) });
     this.#reports = new StoreReports({ ...shared, onAnswer: (state) => this.#hearOfPlaces(state) });
+    const onReturn = (onTop: readonly number[]): void => this.#view.leavesToOthers(onTop, clock());
+    this.#absence = new StoreAbsence({
+      store,
+      clock,
+      onReturn,
+      grants: this.#grants,
+      reports: this.#reports,
+    });
   }
 
   free(now: number): number {
@@ -117,15 +113,11 @@ export class SharedPlaces implements Places {
   }
 
   refusal(): string | undefined {
-    if (!this.#away) return undefined;
-    const isAway = `The store of the rate limit is away: ${this.#awayBecause}.`;
-    if (this.#store.onUnavailable === "reject") return isAway;
-    return this.#away.isTooSmall ? `${isAway} \`localShare\` of a limit is no place.` : undefined;
+    return this.#absence.refusal();
   }
 
-  absence(): string | undefined {
-    if (!this.#away || this.#store.onUnavailable === "reject") return undefined;
-    return `the store of the rate limit is away: ${this.#awayBecause}; this process goes on with its share`;
+  tellOfAbsence(observer: AbsenceObserver, place: Place | Promise<Place>): void {
+    this.#absence.tell(observer, place);
   }
 
   forecast(now: number): Forecast {
@@ -139,7 +131,18 @@ export class SharedPlaces implements Places {
   }
 
   windows(now: number): WindowUsage[] {
-    return this.#view.usage(now);
+    const { share } = this.#slowDown;
+    const alone = this.#away;
+    if (alone && !this.refusal()) return alone.usage(now, share);
+    return sharedUsage({
+      windows: this.#limits,
+      counted: this.#counted,
+      own: this.#own,
+      view: this.#view,
+      share,
+      waitMs: Math.max(0, this.#grants.askAt - now),
+      now,
+    });
   }
 
   get inFlight(): number {
@@ -193,10 +196,7 @@ export class SharedPlaces implements Places {
     const now = this.#clock();
     // Another memory: the store has forgotten our places, or never knew them.
     const hasForgotten = this.#epoch !== undefined && state.epoch !== this.#epoch;
-    if (hasForgotten) {
-      const onTop = this.#unsettled?.onTop ?? this.#limits.map(() => 0);
-      this.#unsettled = { until: now + settleInMs, atLeast: this.#usedByAll(now), onTop };
-    }
+    if (hasForgotten) this.#view.outlastsMemory(now);
     this.#epoch = state.epoch;
     this.#contactAt = now;
     this.#view.see(state.used, now);
@@ -209,67 +209,33 @@ export class SharedPlaces implements Places {
 
   /** The answer to a report: it may show what nobody could foresee when this process was told how long to wait. */
   #hearOfPlaces(state: StoreState): void {
-    const isFree = this.#counted.every(({ limit, shrinks }, index) => {
-      const inForce = shrinks ? Math.max(1, Math.floor(limit * state.share)) : limit;
-      return state.used[index]! < inForce;
-    });
+    const isFree = this.#counted.every(
+      (window, index) => state.used[index]! < limitInForce(window, state.share),
+    );
     if (isFree) this.#grants.askSooner(this.#clock());
     this.#hear(state);
   }
 
   #goAway(reason: unknown): void {
-    const now = this.#clock();
-    this.#awayBecause = reason instanceof Error ? reason.message : "it does not say why";
-    if (!this.#away) {
-      this.#reports.hold();
-      this.#grants.hold();
-      this.#awaySince = now;
-      this.#away = new AwayCount({
-        windows: this.#limits,
-        used: this.#usedByAll(now),
-        seenMsAgo: this.#epoch === undefined ? undefined : now - this.#contactAt,
-        share: this.#store.localShare,
-        now,
-      });
-    }
-    this.#tryAgain();
+    this.#absence.begin(reason, () => this.#countAlone(this.#clock()));
     this.#onChange();
   }
 
-  /** How many places are taken in each window, as far as this process knows. */
-  #usedByAll(now: number): readonly number[] {
-    if (this.#epoch === undefined) return this.#own.usedIn(this.#limits, now);
-    const used = this.#view.lastSeen;
-    const unsettled = this.#unsettled;
-    if (!unsettled || now >= unsettled.until) return used;
-    return used.map((places, index) => Math.max(places + unsettled.onTop[index]!, unsettled.atLeast[index]!));
-  }
-
-  #tryAgain(): void {
-    if (this.#willTryAgain) return;
-    this.#willTryAgain = true;
-    inBackground(tryAgainMs, () => {
-      this.#willTryAgain = false;
-      if (this.#reports.isUnderWay) this.#tryAgain();
-      else void this.#comeBack();
+  /** Begins with what is taken in each window, as far as this process knows. */
+  #countAlone(now: number): AwayCount {
+    const hadContact = this.#epoch !== undefined;
+    const own = this.#own.counted(this.#limits, now).usage(now);
+    return new AwayCount({
+      windows: this.#limits,
+      used: hadContact ? this.#view.usedByAll(now) : own.map(({ used }) => used),
+      seenMsAgo: hadContact ? now - this.#contactAt : undefined,
+      share: this.#store.localShare,
+      now,
     });
   }
 
-  async #comeBack(): Promise<void> {
-    const away = this.#away;
-    if (!away || !(await this.#reports.areHeard())) return;
-    // A moment's silence in which nothing was sent is no absence: others need not wait for it.
-    const isReturning = away.taken > 0 || this.#clock() - this.#awaySince > 2 * heartbeatMs;
-    // Back for a moment, while others may have missed it and have gone on alone since before.
-    const wasBackInVain = this.#awaySince < this.#backAt + settleInMs;
-    await this.#reports.comeBack(isReturning, () => {
-      const now = this.#clock();
-      const atLeast = this.#limits.map(() => 0);
-      if (isReturning) this.#unsettled = { until: now + settleInMs, atLeast, onTop: away.leftToOthers(now) };
-      this.#away = undefined;
-      this.#grants.comeBack(isReturning || wasBackInVain ? now + othersComeBackWithinMs : now);
-      this.#backAt = now;
-    });
+  get #away(): AwayCount | undefined {
+    return this.#absence.count;
   }
 
   /** Reports as long as the limiter lives, so that a store that lost its memory hears of our places in time. */

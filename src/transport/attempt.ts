@@ -17,7 +17,6 @@ export async function attempt<Body, Output>(
   call.signal.throwIfAborted();
   const taken = takePlace(job, settings, session);
   const place = taken instanceof Promise ? await taken : taken;
-  settings.observer.limitsAlone(session.limiter?.absence());
   const key = await askForKey(job, place);
   // Nothing may wait between this look and the request: an aborted call that says "not sent" must not be sent.
   if (call.signal.aborted) {
@@ -74,6 +73,7 @@ function takePlace<Body>(
     client: session,
     signal: call.signal,
     goesFirst: call.wasRefused,
+    observer: settings.observer,
     onWait: (waitMs) => void (endWait = settings.observer.waits(call.facts, call.attempts + 1, waitMs)),
     // Where the call says nothing, the limiter's own bound holds.
     maxWaitMs: maxWaitMs === Infinity && job.settings.maxWaitMs === undefined ? undefined : maxWaitMs,

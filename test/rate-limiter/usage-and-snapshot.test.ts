@@ -31,10 +31,6 @@ describe("usage", () => {
   });
 });
 
-it("without a store, none is away", () => {
-  expect(new RateLimiter().absence()).toBeUndefined();
-});
-
 describe("estimateMs", () => {
   it.each([1, 10, 50, 100, 500])("is within 2 %% of what %i calls take", async (calls) => {
     const { told, came } = await estimated(calls, () => 200);

@@ -20,6 +20,14 @@ it("a process that goes on alone uses its share of what was left, one window lat
   expect(count.free(66_000, 1)).toBe(2);
 });
 
+it("a window that allows nothing yet is waited for no longer than until it does", () => {
+  const count = new AwayCount({ ...none, used: [0, 100, 100] });
+  const minuteIsOver = widened(60_000) + 5_000;
+  expect(count.etaMs(minuteIsOver - 300, 1)).toBeCloseTo(300);
+  expect(count.free(minuteIsOver - 1, 1)).toBe(0);
+  expect(count.free(minuteIsOver, 1)).toBe(2);
+});
+
 it("what others may have sent since the last contact counts as sent", () => {
   const count = new AwayCount({ ...none, seenMsAgo: 2_500 });
   // 2.5 s: at most 30 calls, so of 70 a quarter are left in the first minute.

@@ -326,10 +326,12 @@ describe("A store that was away", () => {
         delayMs = 700;
         place.answered();
       });
-      for (const at of [1_300, 6_000]) time.at(at, () => absences.push(limiter.absence()));
+      const observer = { limitsAlone: (absence: string | undefined) => void absences.push(absence) };
+      for (const at of [1_300, 6_000]) time.at(at, () => void limiter.take({ observer }));
       time.at(1_300, () => (delayMs = 1));
     }, 6_500);
-    expect(absences).toEqual([expect.stringContaining("no answer within 1000 ms"), undefined]);
+    // The first call waits, and is told of the return, too.
+    expect(absences).toEqual([expect.stringContaining("no answer within 1000 ms"), undefined, undefined]);
   });
 
   it("is tried each second, and not more often", async () => {

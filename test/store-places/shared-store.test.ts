@@ -454,8 +454,10 @@ describe("while the store is away", () => {
     const { onUnavailable, localShare, leaseMs } = store;
     const failing = { onUnavailable, localShare, leaseMs, take: fails, report: fails };
     const limiter = process({ store: sharePlaces(failing) });
-    await time.run(() => call(limiter), 5_000);
-    return { error: ended[0]?.error, absence: limiter.absence() };
+    const absences: unknown[] = [];
+    const observer = { limitsAlone: (absence: unknown) => void absences.push(absence) };
+    await time.run(() => call(limiter, { observer }), 5_000);
+    return { error: ended[0]?.error, absence: absences.at(-1) };
   }
 
   it('says so and why, under "local" without failing a call', async () => {
@@ -468,12 +470,13 @@ describe("while the store is away", () => {
 
   it("says so where it gives no answer", async () => {
     const { time, store, process, call } = room();
-    const limiter = process();
+    const absences: unknown[] = [];
+    const observer = { limitsAlone: (absence: unknown) => void absences.push(absence) };
     await time.run(() => {
       store.network = "hangs";
-      call(limiter);
+      call(process(), { observer });
     }, 5_000);
-    expect(limiter.absence()).toContain("is away: no answer within 1000 ms;");
+    expect(absences).toEqual([undefined, expect.stringContaining("is away: no answer within 1000 ms;")]);
   });
 
   it('says under "reject" in the error that it is away and why, and nothing beside it', async () => {

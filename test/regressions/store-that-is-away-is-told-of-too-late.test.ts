@@ -1,0 +1,125 @@
+import { AudienceClient, RateLimiter, type Logger } from "audience-sdk";
+import { expect, it } from "vitest";
+import { heartbeatMs } from "../../src/store-places/place-store.ts";
+import { sharePlaces } from "../../src/store-places/share-places.ts";
+import { VirtualTime } from "../rate-limiter/virtual-time.ts";
+import { MemoryStore } from "../store-places/memory-store.ts";
+
+/** Clients on one limiter, 8 calls in 15 seconds, and a log of what is sent and what they are warned of. */
+function start(options: { onUnavailable?: "local" | "reject"; localShare?: number } = {}) {
+  const time = new VirtualTime();
+  const store = new MemoryStore({ time, ...options });
+  const windows = [{ limit: 8, intervalMs: 15_000 }];
+  const rateLimiter = new RateLimiter({ clock: time.now, store: sharePlaces(store), windows });
+  const log: { at: number; what: string }[] = [];
+  const ended: Promise<unknown>[] = [];
+  const client = (name: string, isHeard = true) => {
+    const silent = { debug() {}, info() {}, error() {} };
+    const warn = (line: string): void => {
+      if (!line.includes(" waits ")) log.push({ at: time.now(), what: `${name} is warned: ${line}` });
+    };
+    const logger: Logger | undefined = isHeard ? { ...silent, warn } : undefined;
+    const fetch = async () => {
+      log.push({ at: time.now(), what: `${name} sends` });
+      return Response.json({ data: { id: "1" } });
+    };
+    const opened = new AudienceClient({
+      baseUrl: "https://api.example.com",
+      apiKey: "abcdefgh",
+      rateLimiter,
+      fetch,
+      ...(logger && { logger }),
+    });
+    return (calls: number, signal?: AbortSignal): void => {
+      for (let call = 0; call < calls; call += 1) {
+        ended.push(opened.v1.customers.get("1", { signal }).catch((error: unknown) => error));
+      }
+    };
+  };
+  const warnings = () => log.filter(({ what }) => what.includes("warned"));
+  return { time, store, rateLimiter, client, log, warnings, ended };
+}
+
+const words =
+  "audience-sdk: the store of the rate limit is away: ECONNREFUSED; this process goes on with its share";
+
+it("each client whose calls wait is told once, as soon as the store is found away, though nothing can be sent", async () => {
+  const { time, store, client, log, warnings } = start();
+  const [one, two, idle] = [client("one"), client("two"), client("idle")];
+  await time.run(() => {
+    one(10);
+    two(5);
+    time.at(400, () => log.push({ at: 400, what: "the store goes" }));
+    time.at(400, () => (store.network = "refuses"));
+    // Later calls and later failures say nothing new.
+    time.at(6_000, () => one(3));
+    time.at(6_000, () => void idle);
+  }, 14_000);
+  expect(log.slice(0, 9).map(({ what }) => what.replace(/^\w+ sends/, "sent"))).toEqual([
+    ...Array<string>(8).fill("sent"),
+    "the store goes",
+  ]);
+  expect(log.slice(9).map(({ what }) => what)).toEqual([
+    `one is warned: ${words}`,
+    `two is warned: ${words}`,
+  ]);
+  expect(warnings()[0]!.at).toBeLessThan(400 + heartbeatMs + 10);
+  expect(warnings()[1]!.at).toBe(warnings()[0]!.at);
+});
+
+it("a client whose first call comes later is told with that call, and one that waits no more is not", async () => {
+  const { time, store, client, warnings } = start();
+  const [one, gone, late] = [client("one"), client("gone"), client("late")];
+  const controller = new AbortController();
+  await time.run(() => {
+    one(9);
+    gone(1, controller.signal);
+    time.at(300, () => controller.abort());
+    time.at(400, () => (store.network = "refuses"));
+    time.at(5_000, () => late(2));
+  }, 14_000);
+  expect(warnings().map(({ what }) => what)).toEqual([`one is warned: ${words}`, `late is warned: ${words}`]);
+  expect(warnings()[1]!.at).toBe(5_000);
+});
+
+it("one that goes away again is told of again", async () => {
+  const { time, store, client, warnings } = start();
+  const one = client("one");
+  await time.run(() => {
+    one(30);
+    for (const [at, network] of [
+      [400, "refuses"],
+      [4_000, "up"],
+      [9_000, "refuses"],
+    ] as const)
+      time.at(at, () => (store.network = network));
+  }, 14_000);
+  expect(warnings().map(({ what }) => what)).toEqual(Array(2).fill(`one is warned: ${words}`));
+  expect(warnings()[1]!.at).toBeGreaterThan(9_000);
+});
+
+it("where calls are refused meanwhile, their errors say so, and nothing beside them", async () => {
+  for (const options of [{ onUnavailable: "reject" }, { localShare: 1 / 20 }] as const) {
+    const { time, store, client, warnings, ended } = start(options);
+    const one = client("one");
+    await time.run(() => {
+      one(9);
+      time.at(400, () => (store.network = "refuses"));
+    }, 14_000);
+    expect(warnings()).toEqual([]);
+    expect((await Promise.all(ended)).at(-1)).toMatchObject({
+      code: "rate_limit_wait",
+      message: expect.stringContaining("The store of the rate limit is away: ECONNREFUSED.") as string,
+    });
+  }
+});
+
+it("without a logger nothing is said, and calls go on", async () => {
+  const { time, store, rateLimiter, client, log } = start();
+  await time.run(() => {
+    client("one", false)(12);
+    time.at(400, () => (store.network = "refuses"));
+  }, 60_000);
+  expect(log.map(({ what }) => what)).toEqual(Array(12).fill("one sends"));
+  expect(rateLimiter.usage().queued).toBe(0);
+});
