@@ -12,7 +12,7 @@ export const areas: readonly Area[] = [
   {
     name: "checkpoint",
     sources: ["checkpoint"],
-    tests: ["bulk/{file-checkpoint,file-checkpoint-system,key-table}"],
+    tests: ["bulk/{file-checkpoint,file-checkpoint-system,key-table}", "regressions/checkpoint-by-*"],
   },
   {
     name: "pagination",
@@ -55,7 +55,7 @@ export const areas: readonly Area[] = [
   {
     name: "store-places",
     sources: ["store-places"],
-    tests: ["store-places/!(shared-never-over)", "regressions/store-*"],
+    tests: ["store-places/!(shared-never-over)", "regressions/{store,usage}-*"],
   },
   {
     name: "rate-limiter",

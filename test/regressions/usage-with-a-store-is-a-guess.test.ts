@@ -99,6 +99,22 @@ describe("usage with a store", () => {
     ]);
   });
 
+  it("says of a window that others have filled, and nobody asks for, when the last of them must have left", async () => {
+    const { time, process, call, look, shorter } = start();
+    const [one, other] = [process(), process()];
+    await time.run(() => {
+      call(one, 7);
+      // Longer on its way than the others' stay; seen at 102.
+      time.at(100, () => call(other, 1, 1_500));
+      look(other, 150, 600, 700);
+    }, 800);
+    expect(shorter()).toEqual([
+      [150, 8, Math.ceil(102 + widened(500) - 150)],
+      [600, 8, Math.ceil(102 + widened(500) - 600)],
+      [700, 1, 0],
+    ]);
+  });
+
   it("is of the part of the limits that is in force after a 429", async () => {
     const { time, process, call, look, shorter } = start();
     const limiter = process();
