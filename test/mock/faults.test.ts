@@ -270,6 +270,16 @@ it.each([
   expect(() => mock.addFault(fault)).toThrow(message);
 });
 
+it("a field of a fault that is undefined is left out, whatever its name", async () => {
+  const { mock, call } = await inProcess.open();
+  // @ts-expect-error -- a caller from JavaScript or JSON has no compiler.
+  mock.addFault({ kind: "500-before", times: 1, delayMs: undefined, delay: undefined });
+  await call("/v2/lists");
+  await call("/v2/lists");
+
+  expect(mock.requests.map(({ status }) => status)).toEqual([500, 200]);
+});
+
 describe("in process", () => {
   afterEach(() => void vi.useRealTimers());
 
