@@ -1,7 +1,7 @@
 import { checkNames } from "./check-names.ts";
+import { isObject } from "./is-object.ts";
 import type { MockServiceOptions } from "./mock-service.ts";
 import type { MockRateLimitOptions, MockRateWindow } from "./rate-window.ts";
-import { isObject } from "./rules.ts";
 
 const names = ["windows", "algorithm", "retryAfter", "countRefused", "phaseMs"];
 const algorithms: readonly unknown[] = ["sliding", "fixed", "token-bucket", undefined];

@@ -1,6 +1,6 @@
 import { checkNames } from "./check-names.ts";
 import { isDateTime, isDay } from "./formats.ts";
-import { isObject } from "./rules.ts";
+import { isObject } from "./is-object.ts";
 import type { MockAutomation, MockContactSeed, MockGroupSeed, MockOrganizationSeed } from "./seed.ts";
 
 const organizationNames = namesOf<MockOrganizationSeed>({

@@ -2,10 +2,10 @@ import { http, type HttpHandler, HttpResponse } from "msw";
 import { isAddress } from "./address.ts";
 import { checkNames } from "./check-names.ts";
 import { withoutFinalSlashes } from "./final-slashes.ts";
+import { isObject } from "./is-object.ts";
 import type { MockService } from "./mock-service.ts";
 import { readable } from "./own-copy.ts";
 import { isConnectionReset } from "./response.ts";
-import { isObject } from "./rules.ts";
 
 /** Where the code under test sends its requests, if not to the mock's own base URLs. */
 export interface MswHandlersOptions {

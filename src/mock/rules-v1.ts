@@ -1,12 +1,12 @@
 import { countryCodeOf } from "./country.ts";
 import { isDay, isEmail } from "./formats.ts";
+import { isObject } from "./is-object.ts";
 import type { ContactFields } from "./organization.ts";
 import { Refusal } from "./refusal.ts";
 import {
   anythingButNull,
   boolean,
   DOCUMENTED_LIMITS,
-  isObject,
   mapOf,
   object,
   oneOf,

@@ -1,10 +1,10 @@
 import { isCountryCode, isDateTime, isDay, isEmail, isIpAddress } from "./formats.ts";
+import { isObject } from "./is-object.ts";
 import type { Problem } from "./refusal.ts";
 import {
   anythingButNull,
   arrayOf,
   boolean,
-  isObject,
   object,
   oneOf,
   require,

@@ -1,3 +1,4 @@
+import { isObject } from "./is-object.ts";
 import { type Problem, Refusal } from "./refusal.ts";
 
 /** Looks at one JSON value and notes what is wrong with it. */
@@ -26,10 +27,6 @@ const at = (path: string, key: string | number): string => (path === "" ? String
 
 function note(problems: Problem[], path: string, message: string): void {
   problems.push({ path, message: path === "" ? `the body ${message}` : `${path} ${message}` });
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The number of characters of a text, where a character outside the basic plane counts once. */
