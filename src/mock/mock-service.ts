@@ -129,7 +129,8 @@ export function createMockService(options: MockServiceOptions = {}): MockService
     clientOptions: { ...clientOptions, fetch },
     organization: (idOrApiKey) => state.world.organization(idOrApiKey).books(),
     requests,
-    addFault: (fault) => state.faults.add(ownCopy("the parts of a fault", fault)),
+    addFault: (fault) =>
+      readable("the fault", () => state.faults.add(ownCopy("the parts of a fault", fault))),
     reset() {
       state.end();
       requests.length = 0;

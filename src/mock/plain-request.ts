@@ -1,11 +1,24 @@
+/** Of what a `fetch` takes, what is a text, or is written out as one. */
+const texts = [
+  "body",
+  "cache",
+  "credentials",
+  "integrity",
+  "method",
+  "mode",
+  "redirect",
+  "referrer",
+  "referrerPolicy",
+] as const;
+
 /**
  * What `fetch` would make a Request of. Lists where a text must be are refused: the language writes out what stands in
  * one a billion times, and nobody means that.
  */
 export function plainRequest(input: string | URL | Request, init: RequestInit | undefined): Request {
   refuseList("what is fetched", input);
-  const { headers, ...rest } = init ?? {};
-  for (const [name, value] of Object.entries(rest)) refuseList(name, value);
+  const { headers } = init ?? {};
+  for (const name of texts) refuseList(name, init?.[name]);
   if (headers === undefined || headers === null) return new Request(input, init);
   for (const pair of headers instanceof Headers ? [] : pairsOf(headers)) {
     for (const part of pair) refuseList("a header", part);

@@ -1,0 +1,47 @@
+import { createMockService, type MockFault, type MockServiceOptions } from "audience-sdk/mock";
+import { expect, it, onTestFinished } from "vitest";
+
+it("a clock that is asynchronous and rejects is refused, and its rejection is heard", async () => {
+  const unhandled: unknown[] = [];
+  const hear = (reason: unknown) => void unhandled.push(reason);
+  process.on("unhandledRejection", hear);
+  onTestFinished(() => void process.off("unhandledRejection", hear));
+  const clock = async () => {
+    throw new Error("no time");
+  };
+
+  expect(() => createMockService({ clock } as unknown as MockServiceOptions)).toThrow(
+    new TypeError("clock must be a function that gives milliseconds"),
+  );
+  await new Promise(setImmediate);
+  expect(unhandled).toEqual([]);
+});
+
+it("a part of a fault that throws when it is read is refused in words of the mock's own", () => {
+  const kind = new Proxy(() => {}, {
+    get() {
+      throw new Error("thrown by the input");
+    },
+  });
+  expect(() => createMockService().addFault({ kind } as unknown as MockFault)).toThrow(TypeError);
+});
+
+it("of what a fetch is given besides a request's own fields, nothing is read", async () => {
+  const { fetch, clientOptions, requests } = createMockService();
+  const read: unknown[] = [];
+  const init = new Proxy(
+    { method: "GET" },
+    {
+      get: (target, name): unknown => {
+        read.push(name);
+        return Reflect.get(target, name);
+      },
+      ownKeys: () => {
+        throw new Error("counts its ten million keys");
+      },
+    },
+  );
+  await fetch(`${clientOptions.baseUrl}/api/v1/customer/nobody`, init);
+  expect(read).toContain("method");
+  expect(requests).toMatchObject([{ method: "GET", status: 401 }]);
+});
