@@ -40,7 +40,7 @@ export const areas: readonly Area[] = [
       "mock/rules-v1.ts",
       "mock/rules-v2.ts",
     ],
-    tests: ["mock/{books,formats,messages,service,variants,world}"],
+    tests: ["mock/{books,formats,messages,seed,service,variants,world}"],
   },
   {
     name: "redis",
