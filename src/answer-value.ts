@@ -1,6 +1,6 @@
 // Reading what the service answered: tolerant, so a value that is not what it could be is simply not there.
-import { kindOf } from "./fields/kind-of.ts";
 import { isRecord } from "./is-object.ts";
+import { kindOf } from "./fields/kind-of.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -30,13 +30,10 @@ export function describeShape(value: unknown): string {
   return `an object with the keys ${describeKeys(keys)}`;
 }
 
-/** The first of them, as an answer may hold any number, of any length. */
+/** Cut short, as an answer may hold any number of them, of any length. */
 export function describeKeys(keys: readonly string[]): string {
-  const shown = keys
-    .slice(0, shownKeys)
-    .map((key) => (key.length > shownLength ? `${key.slice(0, shownLength)}…` : key));
-  return `${shown.join(", ")}${keys.length > shownKeys ? ", …" : ""}`;
+  const shown = keys.join(", ");
+  return shown.length > shownLength ? `${shown.slice(0, shownLength)}…` : shown;
 }
 
-const shownKeys = 20;
-const shownLength = 40;
+const shownLength = 200;

@@ -10,38 +10,28 @@ export function readBaseUrl(value: string, option: string, allowInsecureHttp: bo
   };
   // No browser or server takes one much longer, and what is looked for in it below would take its time.
   if (value.length > 2_048) return refuse("is longer than 2,048 characters");
-  if (/[^\u0021-\u007e]/.test(value))
-    return refuse("holds a space or a character beyond ASCII; write international names as xn--…");
-  if (value.includes("\\")) return refuse("holds a backslash");
-  const url = parse(value) ?? refuse("is not a URL; it reads like https://example.com/prefix");
-  if (url.protocol !== "https:" && url.protocol !== "http:") return refuse("must begin with https://");
-  if (url.username !== "" || url.password !== "" || value.includes("@"))
-    return refuse("must not hold an @ or user info");
-  if (value.includes("?") || value.includes("#")) return refuse("must not hold a query or a fragment");
-  const [, host = "", path = ""] = /^\w+:\/\/([^/]*)(.*)/.exec(value) ?? [];
-  if (!readsAsItLeads(host, url.hostname)) {
-    return refuse(
-      "must name its host right after https://, as it will be read: a name, or four plain numbers",
-    );
+  for (const [sign, problem] of misleading) if (sign.test(value)) return refuse(problem);
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) return refuse("must be a URL like https://example.com/prefix");
+  if (!readsAsItLeads(/^\w+:\/\/([^/]*)/.exec(value)?.[1] ?? "", url.hostname)) {
+    return refuse("must name its host right after https://: a name, or four plain numbers");
   }
-  if (dotSegment.test(path)) return refuse("holds a . or .. in its path, and would lead elsewhere");
   if (/\/(api\/v1|v2)(\/|$)/i.test(url.pathname))
-    return refuse("already holds /api/v1 or /v2; leave that away, it is added to each call");
+    return refuse("already holds /api/v1 or /v2, which each call adds");
   if (url.protocol === "http:" && !isLoopback(url.hostname) && !allowInsecureHttp) {
     return refuse("is http:, which would send the key in the clear; use https:, or set allowInsecureHttp");
   }
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
 
-function parse(value: string): URL | undefined {
-  try {
-    return new URL(value);
-  } catch {
-    return undefined;
-  }
-}
-
-const dotSegment = /\/(\.|%2e){1,2}(\/|$)/i;
+/** What a URL would take away or read as something else. */
+const misleading = [
+  [/[^!-~]/, "holds a space or a character beyond ASCII; write international names as xn--…"],
+  [
+    /[\\@?#]|\/(\.|%2e){1,2}(\/|$)/i,
+    "must not hold a backslash, an @, a query or a fragment, nor a . or .. in its path",
+  ],
+] as const;
 const hostName = /^[a-z0-9._-]+$/;
 
 /** Numbers are rewritten: 010.0.0.1 leads to 8.0.0.1, and 127.1 to 127.0.0.1. An IPv6 address reads as what it is. */
@@ -52,5 +42,5 @@ function readsAsItLeads(host: string, hostname: string): boolean {
 
 /** Names below `localhost` are left to the resolver, which may ask the network for them. */
 function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
+  return /^(localhost|\[::1\]|127(\.\d+){3})$/.test(hostname);
 }

@@ -15,3 +15,7 @@ export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || (typeof prototype === "object" && Object.getPrototypeOf(prototype) === null);
 }
+
+export function hasMethods(value: unknown, ...names: readonly string[]): value is object {
+  return isObject(value) && names.every((name) => typeof Reflect.get(value, name) === "function");
+}

@@ -1,10 +1,10 @@
 import type { Endpoint } from "./endpoint.ts";
-import { Paginator, type PageReading } from "./pagination.ts";
+import { rules } from "./option-rules.ts";
 import type { CallOptions } from "./transport/call-options.ts";
 import type { Caller } from "./transport/transport.ts";
-import { contentLost } from "./fields/content-lost.ts";
 import { isRecord } from "./is-object.ts";
-import { rules } from "./option-rules.ts";
+import { contentLost } from "./fields/content-lost.ts";
+import { Paginator, type PageReading } from "./pagination.ts";
 
 /** Options of a list call: beside those of any call, how many pages are read while the consumer works. */
 export interface ListOptions extends CallOptions {

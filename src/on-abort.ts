@@ -49,7 +49,7 @@ function listen(signal: Abortable): Set<() => void> {
     signal.addEventListener("abort", listener, { once: true });
   } catch {
     throw new ConfigurationError(
-      "signal must be an AbortSignal (of a controller its `signal`); this one throws when it is listened to.",
+      "signal must be an AbortSignal (of a controller its `signal`); this one throws.",
     );
   }
   callbacksOf.set(signal, callbacks);

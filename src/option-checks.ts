@@ -1,8 +1,9 @@
+import { unreadableRule } from "./fields/unreadable.ts";
+import { isRecord } from "./is-object.ts";
 import { ConfigurationError } from "./errors.ts";
-import { contentLost } from "./fields/content-lost.ts";
 import { kindOf } from "./fields/kind-of.ts";
 import { nameMeant } from "./fields/name-hint.ts";
-import { isRecord } from "./is-object.ts";
+import { contentLost } from "./fields/content-lost.ts";
 
 /** What an option must be, as a question and in words. */
 export interface OptionRule {
@@ -58,7 +59,7 @@ export function readGuarded<T>(place: string, read: () => T): T {
     return read();
   } catch (error) {
     if (error instanceof ConfigurationError) throw error;
-    throw new ConfigurationError(`${place} cannot be read: a getter or a proxy throws.`);
+    throw new ConfigurationError(`${place} ${unreadableRule}.`);
   }
 }
 

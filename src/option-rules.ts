@@ -1,4 +1,4 @@
-import { isObject, isRecord } from "./is-object.ts";
+import { hasMethods, isRecord } from "./is-object.ts";
 import type { OptionRule } from "./option-checks.ts";
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
@@ -36,10 +36,8 @@ function isNoBytes(value: unknown): value is object {
 function isSignal(value: unknown): boolean {
   try {
     return (
-      isObject(value) &&
-      typeof Reflect.get(value, "aborted") === "boolean" &&
-      typeof Reflect.get(value, "addEventListener") === "function" &&
-      typeof Reflect.get(value, "removeEventListener") === "function"
+      hasMethods(value, "addEventListener", "removeEventListener") &&
+      typeof Reflect.get(value, "aborted") === "boolean"
     );
   } catch {
     // A proxy that throws is none.

@@ -1,10 +1,6 @@
-import { readBaseUrl } from "./base-url.ts";
-import { ConfigurationError } from "./errors.ts";
-import { readGuarded, readOptions, type OptionRule } from "./option-checks.ts";
 import { rules } from "./option-rules.ts";
-import type { RateLimiterOptions } from "./rate-limiter/options.ts";
+import { readBaseUrl } from "./base-url.ts";
 import { processLimiter } from "./rate-limiter/process-limiter.ts";
-import { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 import {
   Observer,
   logLevels,
@@ -13,14 +9,18 @@ import {
   type LogLevel,
   type RequestEvent,
 } from "./transport/observer.ts";
-import type { TransportSettings } from "./transport/job.ts";
-import { KeySource, checkSecret, type ApiKey } from "./transport/key-source.ts";
-import type { Redactor } from "./transport/redact.ts";
+import type { RateLimiterOptions } from "./rate-limiter/options.ts";
+import { RateLimiter } from "./rate-limiter/rate-limiter.ts";
+import { hasMethods, isPlain } from "./is-object.ts";
 import { readHeaders } from "./transport/request-headers.ts";
-import type { Fetch } from "./transport/send.ts";
+import type { TransportSettings } from "./transport/job.ts";
+import { ConfigurationError } from "./errors.ts";
+import type { Redactor } from "./transport/redact.ts";
 import { packageVersion } from "./version.ts";
+import type { Fetch } from "./transport/send.ts";
+import { readGuarded, readOptions, type OptionRule } from "./option-checks.ts";
 import type { ParsePage } from "./v1/parse-page.ts";
-import { isObject, isPlain } from "./is-object.ts";
+import { KeySource, checkSecret, type ApiKey } from "./transport/key-source.ts";
 
 /** Options of a client. Those with an environment variable are read from it where they are not given. */
 export interface ClientOptions {
@@ -111,7 +111,10 @@ const allowed: Record<keyof ClientOptions, OptionRule> = {
   parsePage: rules.function,
   fetch: rules.function,
   headers: rules.object,
-  logger: { holds: isLogger, words: "an object with the methods debug, info, warn and error" },
+  logger: {
+    holds: (value) => hasMethods(value, "debug", "info", "warn", "error"),
+    words: "an object with the methods debug, info, warn and error",
+  },
   logLevel: {
     holds: (value) => logLevels.some((level) => level === value),
     words: `one of ${logLevels.join(", ")}`,
@@ -205,7 +208,7 @@ function keepsTheLimiter(
   if (option === false || isLimiter(option)) return false;
   return readGuarded("rateLimiter", () =>
     Object.entries(option).every(
-      ([name, value]) => value === undefined || name === "maxWaitMs" || name === "maxQueued",
+      ([name, value]) => value === undefined || Object.hasOwn(boundsAllowed, name),
     ),
   );
 }
@@ -215,7 +218,7 @@ export function viewOptions(own: ClientOptions, options: ClientOptions): ClientO
   const given = readOptions(options, allowed, "The options of withOptions") as ClientOptions;
   if (!keepsTheLimiter(given.rateLimiter)) {
     throw new ConfigurationError(
-      "withOptions keeps the client's rateLimiter: of it, only maxWaitMs and maxQueued can be given.",
+      "withOptions keeps the client's rateLimiter: only its maxWaitMs and maxQueued can be given.",
     );
   }
   const rateLimiter = given.rateLimiter ?? (keepsTheLimiter(own.rateLimiter) ? own.rateLimiter : undefined);
@@ -224,7 +227,7 @@ export function viewOptions(own: ClientOptions, options: ClientOptions): ClientO
 
 /** By its methods: the limiter of the CommonJS build is no instance of the ESM build's class. */
 function isLimiter(option: RateLimiter | RateLimiterOptions): option is RateLimiter {
-  return readGuarded("rateLimiter", () => "take" in option && typeof option.take === "function");
+  return readGuarded("rateLimiter", () => hasMethods(option, "take"));
 }
 
 /** The hooks that are given. Of a class's instance they are its methods; what else it holds is its own affair. */
@@ -238,12 +241,6 @@ function readHooks(given: Hooks): Hooks {
     // True: the rule has found functions.
     [name, (event: RequestEvent): unknown => Reflect.apply(hook as Function, given, [event])] as const;
   return Object.fromEntries(found.map(bound));
-}
-
-function isLogger(value: unknown): boolean {
-  if (!isObject(value)) return false;
-  const logger = value as Record<string, unknown>;
-  return ["debug", "info", "warn", "error"].every((level) => typeof logger[level] === "function");
 }
 
 /** An empty variable is one that is not set. */
@@ -272,8 +269,7 @@ function refuseBrowser({ dangerouslyAllowBrowser }: ClientOptions): void {
   const { window } = globalThis as { window?: { document?: unknown } };
   if (dangerouslyAllowBrowser || window?.document === undefined) return;
   throw new ConfigurationError(
-    'This is a browser, where every visitor could read the key ("Authentication", 4). Call the service from a backend; ' +
-      "or set dangerouslyAllowBrowser, if the key is one that anybody may have.",
+    "This is a browser, where every visitor could read the key: call from a backend, or set dangerouslyAllowBrowser.",
   );
 }
 

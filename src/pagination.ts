@@ -1,10 +1,10 @@
-import { ValidationError } from "./errors.ts";
 import { readOptions } from "./option-checks.ts";
-import { rules } from "./option-rules.ts";
-import type { PageSource } from "./pagination/page-source.ts";
-import { loadStep, PageStream } from "./pagination/page-stream.ts";
 import { readItems } from "./pagination/read-items.ts";
+import { loadStep, PageStream } from "./pagination/page-stream.ts";
+import type { PageSource } from "./pagination/page-source.ts";
+import { rules } from "./option-rules.ts";
 import { startOf, type Progress, type Step } from "./pagination/step.ts";
+import { ValidationError } from "./errors.ts";
 
 export type { PageReading, PageSource } from "./pagination/page-source.ts";
 
@@ -59,13 +59,13 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
 
   /** Every item of the list, page after page. */
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
-    return readItems(this.#source, { stream: new PageStream(this.#source, startOf(this.#source)) });
+    return readItems(this.#source, { stream: new PageStream(this.#source) });
   }
 
   /** The pages instead of their items, read ahead in the same way. */
   pages(): AsyncIterable<Page<T>> {
     const source = this.#source;
-    return { [Symbol.asyncIterator]: () => readPages(source, new PageStream(source, startOf(source))) };
+    return { [Symbol.asyncIterator]: () => readPages(source, new PageStream(source)) };
   }
 
   /** Every item in one array, or the first `max` (default: all); no page is asked for once there are enough. */
@@ -76,7 +76,7 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     };
     const items: T[] = [];
     if (max === 0) return items;
-    for await (const step of new PageStream(this.#source, startOf(this.#source), { maxItems: max })) {
+    for await (const step of new PageStream(this.#source, undefined, max)) {
       for (const item of step.items.slice(0, max - items.length)) items.push(item);
     }
     return items;
@@ -103,31 +103,30 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
   }
 
   #readFirstPage(): Promise<Page<T>> {
-    this.#firstPage ??= readPage(this.#source, startOf(this.#source));
+    this.#firstPage ??= readPage(this.#source);
     return this.#firstPage;
   }
 }
 
 class ListPage<T> implements Page<T> {
-  readonly items: readonly T[];
-  readonly page: number;
-  readonly limit: number;
+  declare readonly items: readonly T[];
+  declare readonly page: number;
+  declare readonly limit: number;
   declare readonly totalItems?: number;
   declare readonly totalPages?: number;
-  readonly hasNextPage: boolean;
-  readonly raw: unknown;
+  declare readonly hasNextPage: boolean;
+  declare readonly raw: unknown;
   readonly #source: PageSource<T>;
   readonly #step: Step<T>;
 
   constructor(source: PageSource<T>, step: Step<T>) {
+    const { items, page, limit, hasNextPage } = step;
     const { totalItems, totalPages, raw } = step.reading;
-    this.items = step.items;
-    this.page = step.page;
-    this.limit = step.limit;
-    if (totalItems !== undefined) this.totalItems = totalItems;
-    if (totalPages !== undefined) this.totalPages = totalPages;
-    this.hasNextPage = step.hasNextPage;
-    this.raw = raw;
+    const totals = {
+      ...(totalItems !== undefined && { totalItems }),
+      ...(totalPages !== undefined && { totalPages }),
+    };
+    Object.assign(this, { items, page, limit, ...totals, hasNextPage, raw });
     this.#source = source;
     this.#step = step;
   }
@@ -144,7 +143,7 @@ class ListPage<T> implements Page<T> {
 }
 
 /** One page that somebody waits for. */
-async function readPage<T>(source: PageSource<T>, progress: Progress): Promise<Page<T>> {
+async function readPage<T>(source: PageSource<T>, progress: Progress = startOf(source)): Promise<Page<T>> {
   return new ListPage(
     source,
     await loadStep(source, progress, { signal: source.signal, isReadAhead: false }),
@@ -152,7 +151,7 @@ async function readPage<T>(source: PageSource<T>, progress: Progress): Promise<P
 }
 
 function noNextPage(page: number): ValidationError {
-  const message = `page ${page} is the last one; ask for the next only while \`hasNextPage\` is true`;
+  const message = `page ${page} is the last one: \`hasNextPage\` is false`;
   return new ValidationError([{ path: ["page"], code: "no_next_page", message }]);
 }
 
@@ -160,14 +159,9 @@ function readPages<T>(source: PageSource<T>, stream: PageStream<T>): AsyncIterab
   return {
     next: async () => {
       const result = await stream.next();
-      return result.done
-        ? { done: true, value: undefined }
-        : { done: false, value: new ListPage(source, result.value) };
+      return result.done ? result : { done: false, value: new ListPage(source, result.value) };
     },
-    return: async () => {
-      await stream.return();
-      return { done: true, value: undefined };
-    },
+    return: () => stream.return(),
     [Symbol.asyncIterator]() {
       return this;
     },

@@ -1,7 +1,7 @@
-import { ValidationError } from "./errors.ts";
-import type { Field, ValueOf } from "./fields/field.ts";
-import { UnreadableAnswer } from "./unreadable-answer.ts";
 import { validate } from "./validate.ts";
+import type { Field, ValueOf } from "./fields/field.ts";
+import { ValidationError } from "./errors.ts";
+import { UnreadableAnswer } from "./unreadable-answer.ts";
 
 const shownIssues = 3;
 

@@ -1,8 +1,8 @@
-import { ValidationError, type ValidationIssue } from "./errors.ts";
-import { explain } from "./fields/explain.ts";
-import type { Field, FoundIssue, Payload, ValueOf } from "./fields/field.ts";
 import { readField } from "./fields/read-field.ts";
+import { ValidationError, type ValidationIssue } from "./errors.ts";
+import type { Field, FoundIssue, Payload, ValueOf } from "./fields/field.ts";
 import { unreadableRule } from "./fields/unreadable.ts";
+import { explain } from "./fields/explain.ts";
 
 /**
  * The input as its definition reads it, or a `ValidationError` that holds every problem at once. Whatever the input
@@ -24,8 +24,8 @@ export function validate<F extends Field>(field: F, input: unknown): ValueOf<F> 
 }
 
 function inWords(issue: FoundIssue): ValidationIssue {
-  /* v8 ignore next -- @preserve each issue has one of the two */
-  const message = issue.message ?? (issue.explain ?? explain)(issue) ?? "is not what it should be";
+  // True: what brings no message along is of a kind that is explained.
+  const message = issue.message ?? (issue.explain ?? explain)(issue)!;
   return { path: issue.path ?? [], code: issue.code, message };
 }
 

@@ -1,10 +1,11 @@
-import { ConfigurationError } from "../errors.ts";
-import { checkRows, type BulkCheck, type CheckResult } from "./check.ts";
+import { checkOption } from "../option-checks.ts";
 import { readBulkOptions, type BulkOptions } from "./options.ts";
-import type { BulkCall } from "./row-call.ts";
-import { RowPump, type BulkClient } from "./row-pump.ts";
-import { RowSource, type BulkRows } from "./rows.ts";
+import { rules } from "../option-rules.ts";
 import { BulkRun } from "./run.ts";
+import type { BulkCall } from "./row-call.ts";
+import { RowSource, type BulkRows } from "./rows.ts";
+import { RowPump, type BulkClient } from "./row-pump.ts";
+import { checkRows, type BulkCheck, type CheckResult } from "./check.ts";
 
 export type { BulkRows } from "./rows.ts";
 
@@ -40,8 +41,7 @@ export interface Bulk {
 
 export function createBulk(client: BulkClient): Bulk {
   const bulk = <Row, Value>(rows: BulkRows<Row>, call: BulkCall<Row, Value>, options?: BulkOptions<Row>) => {
-    if (typeof call !== "function")
-      throw new ConfigurationError("The call of bulk must be a function of row and request.");
+    checkOption("The call of bulk", call, rules.function);
     return new BulkRun(new RowPump(new RowSource<Row>(rows), call, readBulkOptions<Row>(options), client));
   };
   return Object.assign(bulk, {

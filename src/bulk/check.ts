@@ -1,12 +1,13 @@
-import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
-import { readGuarded } from "../option-checks.ts";
-import { readIssues } from "../validate.ts";
-import { wordsOf } from "../words-of.ts";
-import { RowSource } from "./rows.ts";
 import { hearOut } from "../hear-out.ts";
+import { RowSource } from "./rows.ts";
+import { readGuarded } from "../option-checks.ts";
+import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
 import { isObject } from "../is-object.ts";
+import { wordsOf } from "../words-of.ts";
+import { readIssues } from "../validate.ts";
 
-const wanted = "The check of bulk.check must give what a schema's safeParse gives: { success, error }";
+const wanted =
+  "The check of bulk.check must give { success, error: { issues } }, as a schema's safeParse does.";
 
 /** What checking many rows found. */
 export interface BulkCheck {
@@ -62,18 +63,15 @@ function issuesOf<Row>(
     if (error instanceof ValidationError) return error.issues;
     return [{ path: [], code: "unreadable", message: `the row cannot be checked: ${wordsOf(error)}` }];
   }
-  return readGuarded("What the check of bulk.check gives", () => issuesIn(result));
+  return readGuarded("The check of bulk.check", () => issuesIn(result));
 }
 
 function issuesIn(result: unknown): readonly ValidationIssue[] | undefined {
-  if (!isObject(result) || !("success" in result)) {
-    throw new ConfigurationError(`${wanted}.`);
-  }
+  if (!isObject(result) || !("success" in result)) throw new ConfigurationError(wanted);
   if (result.success) return undefined;
   // What stands in `error` is looked at before it is taken for what a schema gives.
   const { error } = result as { error?: Parameters<typeof readIssues>[0] };
-  if (!Array.isArray(error?.issues) || !error.issues.every(isIssue))
-    throw new ConfigurationError(`${wanted}, where \`error\` holds \`issues\`.`);
+  if (!Array.isArray(error?.issues) || !error.issues.every(isIssue)) throw new ConfigurationError(wanted);
   return readIssues(error);
 }
 

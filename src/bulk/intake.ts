@@ -3,9 +3,9 @@ import type { OpenCheckpoint } from "./checkpoint.ts";
 import { sha256 } from "./hash.ts";
 import type { BulkOptions } from "./options.ts";
 import type { RowEnd } from "./row-call.ts";
+import { RowRecord } from "./row-record.ts";
 import { RowCompanion } from "./row-companion.ts";
 import { RowKeys } from "./row-keys.ts";
-import { RowRecord } from "./row-record.ts";
 
 /** A row that was read: named, looked up, and ready for its call; or at its end already. */
 export type ReadyRow = { readonly key: string } & (
@@ -59,6 +59,6 @@ function isInvalid(error: unknown): boolean {
 
 function inDoubt(): ConnectionError {
   const message =
-    "Not sent again: an earlier run sent this row and does not know what became of it. It may have been carried out, and doing it twice is not safe.";
+    "Not sent again: an earlier run may have carried this row out, and doing it twice is not safe.";
   return new ConnectionError({ message, outcome: "unknown", reason: "other" });
 }

@@ -1,7 +1,7 @@
+import { hasMethods } from "../is-object.ts";
 import { ConfigurationError } from "../errors.ts";
-import { readGuarded } from "../option-checks.ts";
 import type { Checkpoint, OpenCheckpoint } from "./checkpoint.ts";
-import { isObject } from "../is-object.ts";
+import { readGuarded } from "../option-checks.ts";
 
 /**
  * The checkpoint, opened for one run. One that cannot keep a record is refused before a row is sent: without it the
@@ -15,13 +15,9 @@ export async function openCheckpoint(
   const isWhole = readGuarded("The opened checkpoint", () => isOpen(opened));
   // True: it has just been found to be one.
   if (isWhole) return opened as OpenCheckpoint;
-  throw new ConfigurationError(
-    "`open` of the checkpoint must give { id, stateOf, record, close }: see Checkpoint.",
-  );
+  throw new ConfigurationError("`open` of the checkpoint must give { id, stateOf, record, close }.");
 }
 
 function isOpen(opened: unknown): boolean {
-  if (!isObject(opened)) return false;
-  const isMethod = (name: string) => typeof Reflect.get(opened, name) === "function";
-  return typeof Reflect.get(opened, "id") === "string" && ["stateOf", "record", "close"].every(isMethod);
+  return hasMethods(opened, "stateOf", "record", "close") && typeof Reflect.get(opened, "id") === "string";
 }

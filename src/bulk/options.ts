@@ -1,8 +1,8 @@
 import type { Checkpoint } from "./checkpoint.ts";
 import type { BulkProgress } from "./result.ts";
-import { readOptions, type OptionRule } from "../option-checks.ts";
 import { rules } from "../option-rules.ts";
-import { isObject } from "../is-object.ts";
+import { readOptions, type OptionRule } from "../option-checks.ts";
+import { hasMethods } from "../is-object.ts";
 
 /** Options of `audience.bulk`. */
 export interface BulkOptions<Row> {
@@ -26,7 +26,7 @@ export interface BulkOptions<Row> {
 }
 
 const isCheckpoint: OptionRule = {
-  holds: (value) => isObject(value) && "open" in value && typeof value.open === "function",
+  holds: (value) => hasMethods(value, "open"),
   words: "a Checkpoint, as fileCheckpoint(path) of audience-sdk/checkpoint gives",
 };
 

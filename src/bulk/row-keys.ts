@@ -1,12 +1,12 @@
-import { ValidationError } from "../errors.ts";
-import { contentLost } from "../fields/content-lost.ts";
-import { kindOf } from "../fields/kind-of.ts";
 import { isRecord } from "../is-object.ts";
-import { sha256 } from "./hash.ts";
-import { KeySet } from "./key-set.ts";
-import { wordsOf } from "../words-of.ts";
-import type { BulkOptions } from "./options.ts";
 import { hearOut } from "../hear-out.ts";
+import { wordsOf } from "../words-of.ts";
+import { ValidationError } from "../errors.ts";
+import { sha256 } from "./hash.ts";
+import { kindOf } from "../fields/kind-of.ts";
+import { hashOf } from "./key-hash.ts";
+import type { BulkOptions } from "./options.ts";
+import { contentLost } from "../fields/content-lost.ts";
 
 /** A row's name; with the error, where it cannot be had and its index stands in. */
 export interface NamedRow {
@@ -17,13 +17,13 @@ export interface NamedRow {
 /** Names the rows of a run, one after the other. */
 export class RowKeys<Row> {
   readonly #keyOf: ((row: Row, index: number) => string) | undefined;
-  /** With a checkpoint: which keys have come, and how often those that came again. Without one, nothing is kept. */
-  readonly #seen: KeySet | undefined;
+  /** With a checkpoint: the hashes of the keys that have come, and how often those that came again. Else nothing. */
+  readonly #seen: Set<number> | undefined;
   readonly #repeats = new Map<string, number>();
 
   constructor({ key }: BulkOptions<Row>, isRecorded: boolean) {
     this.#keyOf = key;
-    this.#seen = isRecorded ? new KeySet() : undefined;
+    this.#seen = isRecorded ? new Set() : undefined;
   }
 
   async next(row: Row, index: number): Promise<NamedRow> {
@@ -41,13 +41,19 @@ export class RowKeys<Row> {
 
   /** The second row with a key gets `#2` behind it; or the next number that no other row has as its key. */
   #numbered(key: string): string {
-    if (!this.#seen || this.#seen.add(key)) return key;
+    if (this.#isNew(key)) return key;
     for (let count = (this.#repeats.get(key) ?? 1) + 1; ; count++) {
       const numbered = `${key}#${count}`;
-      if (!this.#seen.add(numbered)) continue;
+      if (!this.#isNew(numbered)) continue;
       this.#repeats.set(key, count);
       return numbered;
     }
+  }
+
+  #isNew(key: string): boolean {
+    if (!this.#seen) return true;
+    const { size } = this.#seen;
+    return this.#seen.add(hashOf(key)).size > size;
   }
 }
 
@@ -55,7 +61,7 @@ function checkKey(key: unknown): string {
   hearOut(key);
   if (typeof key === "string" && key !== "" && !brokenCharacter.test(key)) return key;
   const kind = key === "" ? "an empty text" : typeof key === "string" ? "half a character" : kindOf(key);
-  throw rowError(`the key function must give a text that is not empty; for this row it gave ${kind}`);
+  throw rowError(`the key function must give a text that is not empty, not ${kind}`);
 }
 
 /** Half of a surrogate pair: a hash takes all of them for one. */
@@ -77,9 +83,7 @@ function textOf(row: unknown): string {
     };
     return JSON.stringify(row, counted) ?? typeof row;
   } catch (error) {
-    throw rowError(
-      `the row cannot be written as JSON (${wordsOf(error)}), so it needs a name from the option \`key\``,
-    );
+    throw rowError(`the row cannot be written as JSON (${wordsOf(error)}): name it by the option \`key\``);
   }
 }
 

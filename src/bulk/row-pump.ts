@@ -1,17 +1,17 @@
-import { AbortError, isAudienceError } from "../errors.ts";
-import { onAbort, reasonOf } from "../on-abort.ts";
 import { closedError } from "../transport/session.ts";
+import { AbortError, isAudienceError } from "../errors.ts";
+import { Tally } from "./tally.ts";
 import type { OpenCheckpoint } from "./checkpoint.ts";
-import { openCheckpoint } from "./open-checkpoint.ts";
+import { tell } from "./tell.ts";
 import { Intake, type ReadyRow } from "./intake.ts";
 import type { BulkOptions } from "./options.ts";
 import type { BulkResult, BulkSummary } from "./result.ts";
 import { callRow, type BulkCall, type RowEnd } from "./row-call.ts";
 import type { RowCompanion } from "./row-companion.ts";
 import type { RowSource } from "./rows.ts";
+import { openCheckpoint } from "./open-checkpoint.ts";
 import { isStop } from "./stop-when.ts";
-import { Tally } from "./tally.ts";
-import { tell } from "./tell.ts";
+import { onAbort, reasonOf } from "../on-abort.ts";
 
 /** What a run needs of its client. */
 export interface BulkClient {

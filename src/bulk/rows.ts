@@ -1,6 +1,6 @@
 import { ConfigurationError } from "../errors.ts";
-import { Breath } from "./breath.ts";
 import { readGuarded } from "../option-checks.ts";
+import { Breath } from "./breath.ts";
 import { isObject } from "../is-object.ts";
 
 /** Rows of any number, in an array or any other iterable. */
@@ -19,9 +19,7 @@ export class RowSource<Row> {
   constructor(rows: unknown) {
     const counts = readGuarded("The rows of bulk", () => {
       if (!isIterable(rows)) {
-        throw new ConfigurationError(
-          "The rows of bulk must be an array, or any other iterable or async iterable.",
-        );
+        throw new ConfigurationError("The rows of bulk must be iterable or async iterable, as an array is.");
       }
       const { length, size } = rows as { length?: unknown; size?: unknown };
       return [length, size];

@@ -75,7 +75,8 @@ export abstract class AudienceError extends Error {
 
   /** All public fields and the message, for structured logs. */
   toJSON(): Record<string, unknown> {
-    return Object.fromEntries([["message", this.message], ...Object.entries(this)]);
+    const shown: Record<string, unknown> = { message: this.message };
+    return Object.assign(shown, this);
   }
 }
 

@@ -1,11 +1,10 @@
-import { isDay } from "./day.ts";
+import { isDate } from "./is-date.ts";
 import { wrongType } from "./explain.ts";
 import type { FreeField, JsonSchema } from "./field.ts";
 import { free } from "./free.ts";
-import { isDate } from "./is-date.ts";
+import { isDay } from "./day.ts";
 
-const timePattern =
-  /^T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d+)?)?(?:Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?$/;
+const timePattern = /^T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d([.,]\d+)?)?(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)?$/;
 // A date-time with twenty digits of a second's fraction is shorter: no need to match a text of megabytes.
 const longestDateTime = 64;
 

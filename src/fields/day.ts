@@ -1,8 +1,8 @@
 import { explain } from "./explain.ts";
 import type { TextField } from "./field.ts";
-import { format } from "./format.ts";
-import { isDate } from "./is-date.ts";
 import { text } from "./text.ts";
+import { isDate } from "./is-date.ts";
+import { format } from "./format.ts";
 
 const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
 
@@ -22,5 +22,4 @@ export function day(): TextField {
 
 const shown = { format: "date", pattern: dayPattern.source };
 const dayRule = "must be a day of the calendar, written YYYY-MM-DD";
-const dateHasZone =
-  "must be a day as text, YYYY-MM-DD: a Date has a time zone, so it can mean the day before or after";
+const dateHasZone = "must be a day as text, YYYY-MM-DD: a Date has a time zone, and can mean another day";

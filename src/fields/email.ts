@@ -1,6 +1,6 @@
 import type { Explain, TextField } from "./field.ts";
-import { format } from "./format.ts";
 import { text } from "./text.ts";
+import { format } from "./format.ts";
 
 /** The message for what is not an e-mail address. */
 export const emailRule = "must be an e-mail address: a text, an @ and a text, without spaces";

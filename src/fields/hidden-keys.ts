@@ -3,17 +3,19 @@ import type { FoundIssue, Payload } from "./field.ts";
 const isEnumerable = Object.prototype.propertyIsEnumerable;
 
 /**
- * Reports what would be dropped without a word, by zod or by `JSON.stringify`: an own key `__proto__`, and symbols as
- * keys.
+ * Keys that would be dropped without a word, by zod or by `JSON.stringify`, and why they are refused: an own key
+ * `__proto__`, and symbols.
  */
+export function hiddenKeys(object: object): (readonly [key: string, problem: string])[] {
+  const symbols = Object.getOwnPropertySymbols(object).filter((symbol) => isEnumerable.call(object, symbol));
+  const found = symbols.map((symbol) => [String(symbol), "JSON cannot carry a symbol as a key"] as const);
+  return Object.hasOwn(object, "__proto__")
+    ? [["__proto__", "not accepted as a name: use another"], ...found]
+    : found;
+}
+
 export function refuseHiddenKeys(object: object, payload: Payload): void {
-  if (Object.hasOwn(object, "__proto__")) {
-    payload.issues.push(unknownKey("__proto__", "not accepted as a name: use another"));
-  }
-  for (const symbol of Object.getOwnPropertySymbols(object)) {
-    if (!isEnumerable.call(object, symbol)) continue;
-    payload.issues.push(unknownKey(String(symbol), "JSON cannot carry a symbol as a key"));
-  }
+  for (const [key, problem] of hiddenKeys(object)) payload.issues.push(unknownKey(key, problem));
 }
 
 /** A key that is not accepted, at its own path. */

@@ -1,8 +1,7 @@
-import { wrongType } from "./explain.ts";
 import type { FreeField, Payload } from "./field.ts";
 import { free } from "./free.ts";
-import { isArray } from "./is-array.ts";
 import { readJson } from "./read-json.ts";
+import { isArray } from "./is-array.ts";
 import { isRecord } from "../is-object.ts";
 
 /** Any value that JSON can carry, but `null`; `undefined` is a field left out. The value that comes out is a copy. */
@@ -18,8 +17,7 @@ export function jsonObject(): FreeField<Record<string, unknown>> {
     (payload) => {
       const { value } = payload;
       if (!isRecord(value)) {
-        const message = wrongType("an object", value);
-        payload.issues.push({ code: "invalid_type", expected: "object", input: value, message });
+        payload.issues.push({ code: "invalid_type", expected: "object", input: value });
         return;
       }
       const issuesBefore = payload.issues.length;

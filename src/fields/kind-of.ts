@@ -3,11 +3,8 @@ import { isDate } from "./is-date.ts";
 
 const kinds: Readonly<Record<string, string>> = {
   string: "a text",
-  number: "a number",
   int: "a whole number",
   boolean: "true or false",
-  object: "an object",
-  array: "an array",
   date: "a Date",
   undefined: "undefined",
   bigint: "a BigInt",
@@ -15,7 +12,12 @@ const kinds: Readonly<Record<string, string>> = {
 
 /** A kind in words, by what JavaScript or zod calls it. */
 export function kindNamed(name = ""): string {
-  return kinds[name] ?? `a ${name}`;
+  return kinds[name] ?? withArticle(name);
+}
+
+/** `an object`, `a Map`. */
+export function withArticle(name: string): string {
+  return /^[aeio]/i.test(name) ? `an ${name}` : `a ${name}`;
 }
 
 /** What kind of value this is, for a message. Never the value: it may be a key, personal, or ten megabytes. */

@@ -1,3 +1,5 @@
+import { plainName } from "../plain-name.ts";
+
 /**
  * The name that was meant, where one of `names` differs from `given` in case and separators only (`firstName` →
  * `first_name`), or by one slip of the hand (`frist_name` → `first_name`).
@@ -5,10 +7,10 @@
 export function nameMeant(given: string, names: Iterable<string>): string | undefined {
   // Longer than any field's name: not worth normalizing a text of megabytes.
   if (given.length > longestName) return undefined;
-  const wanted = bare(given);
+  const wanted = plainName(given);
   let slip: string | undefined;
   for (const name of names) {
-    const plain = bare(name);
+    const plain = plainName(name);
     if (plain === wanted) return name;
     if (isOneSlipAway(plain, wanted)) slip ??= name;
   }
@@ -18,10 +20,6 @@ export function nameMeant(given: string, names: Iterable<string>): string | unde
 const longestName = 64;
 // In a shorter name, one letter makes another name.
 const shortestSlip = 5;
-
-function bare(name: string): string {
-  return name.replace(/[\s_-]/g, "").toLowerCase();
-}
 
 /** One letter too many, too few or wrong, or two that changed places. */
 function isOneSlipAway(a: string, b: string): boolean {

@@ -1,11 +1,11 @@
 import type { Field, FoundIssue, Payload, Rule, Shape } from "./field.ts";
-import { refuseHiddenKeys, unknownKey } from "./hidden-keys.ts";
 import { jsonValue } from "./json-value.ts";
-import { findHoles } from "./list.ts";
-import { lossyKind } from "./lossy-kind.ts";
 import { describeNameGiven, describeUnknownKey, isLeftOut } from "./unknown-key.ts";
+import { findHoles } from "./list.ts";
+import { refuseHiddenKeys, unknownKey } from "./hidden-keys.ts";
 import { findUnreadable, unreadable } from "./unreadable.ts";
 import { isRecord } from "../is-object.ts";
+import { lossyKind } from "./lossy-kind.ts";
 
 /**
  * Reads a value by its definition: the client's own reader, as small as what it reads. `audience-sdk/schemas` makes zod

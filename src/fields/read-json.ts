@@ -1,8 +1,9 @@
-import { contentLost } from "./content-lost.ts";
 import { kindOf } from "./kind-of.ts";
+import { isObject } from "../is-object.ts";
 import { isDate } from "./is-date.ts";
 import { unreadableRule } from "./unreadable.ts";
-import { isObject } from "../is-object.ts";
+import { contentLost } from "./content-lost.ts";
+import { hiddenKeys } from "./hidden-keys.ts";
 
 /** Where a value is, and what is wrong with it there. */
 export type Report = (path: (string | number)[], message: string) => void;
@@ -38,13 +39,12 @@ function readValue(value: unknown, reading: Reading): unknown {
     case "string":
     case "boolean":
       return value;
-    case "number":
-      return Number.isFinite(value) ? value : refuse(`${value} is not a number that JSON can carry`, reading);
     case "object":
       return value === null
         ? refuse("null is refused: leave it out to send nothing", reading)
         : tryObject(value, reading);
     default:
+      if (Number.isFinite(value)) return value;
       return refuse(`JSON cannot carry ${kindOf(value)}`, reading);
   }
 }
@@ -60,8 +60,7 @@ function isOver(reading: Reading): boolean {
 }
 
 function tryObject(value: object, reading: Reading): unknown {
-  if (reading.ancestors.has(value))
-    return refuse("refers back to an object that holds it, which JSON cannot carry", reading);
+  if (reading.ancestors.has(value)) return refuse("refers to itself, which JSON cannot carry", reading);
   if (reading.ancestors.size >= maxDepth)
     return refuseAtStart(`is nested deeper than ${maxDepth} levels`, reading);
   const depth = reading.path.length;
@@ -109,7 +108,7 @@ function readArray(items: readonly unknown[], reading: Reading): unknown[] {
     reading.path.push(index);
     const item = readProperty(items, index, reading);
     if (item === undefined) refuse("undefined in an array would become null: leave the item out", reading);
-    else if (item !== unreadable) copy.push(readValue(item, reading));
+    else copy.push(readValue(item, reading));
     reading.path.pop();
   }
   return copy;
@@ -117,37 +116,35 @@ function readArray(items: readonly unknown[], reading: Reading): unknown[] {
 
 function readProperties(value: object, keys: readonly string[], reading: Reading): Record<string, unknown> {
   const copy: Record<string, unknown> = {};
-  for (const symbol of Object.getOwnPropertySymbols(value)) {
-    if (!Object.prototype.propertyIsEnumerable.call(value, symbol)) continue;
-    reading.path.push(String(symbol));
-    refuse("JSON cannot carry a symbol as a key", reading);
+  for (const [key, problem] of hiddenKeys(value)) {
+    reading.path.push(key);
+    refuse(problem, reading);
     reading.path.pop();
   }
   for (const key of keys) {
     if (isOver(reading)) break;
+    if (key === "__proto__") continue;
     reading.path.push(key);
-    if (key === "__proto__") refuse("not accepted as a name: use another", reading);
-    else {
-      const property = readProperty(value, key, reading);
-      if (property !== undefined && property !== unreadable) copy[key] = readValue(property, reading);
-    }
+    const property = readProperty(value, key, reading);
+    if (property !== undefined) copy[key] = readValue(property, reading);
     reading.path.pop();
   }
   return copy;
 }
 
-const unreadable = Symbol("unreadable");
+// What stands for a property that is refused; the copy that holds it is not used.
+const refused = "";
 
 function readProperty(value: object, key: string | number, reading: Reading): unknown {
   reading.values += 1;
   if (reading.values > maxValues) {
     refuseAtStart(`holds more than ${maxValues} values`, reading);
-    return unreadable;
+    return refused;
   }
   try {
     return Reflect.get(value, key);
   } catch {
     refuse(unreadableRule, reading);
-    return unreadable;
+    return refused;
   }
 }

@@ -1,6 +1,6 @@
-import { countCharacters } from "./count-characters.ts";
-import type { ChoiceField, Explain, Rule, TextField, YesOrNoField } from "./field.ts";
 import { requirement } from "./requirement.ts";
+import type { ChoiceField, Explain, Rule, TextField, YesOrNoField } from "./field.ts";
+import { countCharacters } from "./count-characters.ts";
 
 /** Any text, the empty one too, that keeps the rules. */
 export function text(rules: readonly Rule[] = [], explain?: Explain): TextField {

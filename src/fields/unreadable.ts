@@ -3,7 +3,7 @@ import { isArray } from "./is-array.ts";
 import { isObject } from "../is-object.ts";
 
 /** What is said where reading the input threw. Not what was thrown: that is the input's own, and may hold anything. */
-export const unreadableRule = "cannot be read: reading it threw an error";
+export const unreadableRule = "cannot be read: a getter or a proxy throws";
 
 /**
  * An issue at the first key of `input` whose reading throws, or at `input` itself where not even its keys can be read;

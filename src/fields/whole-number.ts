@@ -6,27 +6,27 @@ const { MAX_SAFE_INTEGER } = Number;
 const whole: Rule = {
   shown: { type: "integer", maximum: MAX_SAFE_INTEGER },
   judge: ({ value: input, issues }) => {
-    if (!Number.isInteger(input)) {
-      const message = `must be a whole number, not ${String(input)}`;
-      issues.push({
-        code: "invalid_type",
-        expected: "int",
-        format: "safeint",
-        input,
-        message,
-        continue: false,
-      });
-    } else if (!Number.isSafeInteger(input)) {
-      const origin = "int";
+    if (Number.isSafeInteger(input)) return;
+    if (Number.isInteger(input)) {
       // True: it is an integer.
-      if ((input as number) > 0) {
-        issues.push({ ...inclusive, code: "too_big", maximum: MAX_SAFE_INTEGER, origin, input });
-      } else issues.push({ ...inclusive, code: "too_small", minimum: -MAX_SAFE_INTEGER, origin, input });
+      const bound =
+        (input as number) > 0
+          ? { code: "too_big", maximum: MAX_SAFE_INTEGER }
+          : { code: "too_small", minimum: -MAX_SAFE_INTEGER };
+      issues.push({ ...bound, origin: "int", inclusive: true, input, continue: true });
+      return;
     }
+    const message = `must be a whole number, not ${String(input)}`;
+    issues.push({
+      code: "invalid_type",
+      expected: "int",
+      format: "safeint",
+      input,
+      message,
+      continue: false,
+    });
   },
 };
-
-const inclusive = { inclusive: true, continue: true };
 
 const from1 = requirement({ minimum: 1 }, (given: number) => given >= 1, {
   code: "too_small",

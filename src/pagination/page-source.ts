@@ -1,5 +1,3 @@
-import type { ErrorRequest } from "../errors.ts";
-
 /** What one answer of a list says. Everything but `items` may be missing, and may contradict itself. */
 export interface PageReading<T> {
   readonly items: readonly T[];
@@ -10,9 +8,8 @@ export interface PageReading<T> {
   readonly hasNextPage?: boolean | undefined;
   /** The answer's body. */
   readonly raw: unknown;
-  /** The exchange that the answer came in, for an error about it. */
+  /** The answer's, for an error about it. */
   readonly status?: number;
-  readonly request?: ErrorRequest;
 }
 
 /** A list that can be read page by page. What a page costs, and how it is asked for, is behind `load`. */

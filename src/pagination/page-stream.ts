@@ -1,9 +1,9 @@
-import { AbortError, showCaller } from "../errors.ts";
-import { onAbort, reasonOf } from "../on-abort.ts";
-import { readOptions } from "../option-checks.ts";
+import { startOf, takeStep, type Progress, type Step } from "./step.ts";
 import { rules } from "../option-rules.ts";
+import { readOptions } from "../option-checks.ts";
+import { AbortError, showCaller } from "../errors.ts";
 import type { PageSource } from "./page-source.ts";
-import { takeStep, type Progress, type Step } from "./step.ts";
+import { onAbort, reasonOf } from "../on-abort.ts";
 
 /** Asks for one page and takes it in. */
 export async function loadStep<T>(
@@ -36,7 +36,7 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
   /** Nothing more will be asked of the source. */
   #isComplete = false;
 
-  constructor(source: PageSource<T>, progress: Progress, { maxItems = Infinity } = {}) {
+  constructor(source: PageSource<T>, progress: Progress = startOf(source), maxItems = Infinity) {
     this.#source = source;
     this.#progress = progress;
     this.#maxItems = maxItems;
@@ -64,7 +64,7 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
   }
 
   /** Gives up at once: what is on its way is aborted, what was read ahead is dropped. */
-  return(): Promise<IteratorResult<Step<T>>> {
+  return(): Promise<IteratorReturnResult<undefined>> {
     this.#drop();
     this.#failure = undefined;
     this.#handOver();
@@ -169,7 +169,7 @@ export function abortedBy(signal: AbortSignal): AbortError {
 
 /** Judged here, as they steer the reading before a call has seen them. */
 const allowed = {
-  readAhead: { ...rules.count, words: "a whole number of pages from 0 (default 1)" },
+  readAhead: rules.count,
   signal: rules.signal,
 };
 

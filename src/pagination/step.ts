@@ -1,8 +1,8 @@
-import { endWith, UnexpectedResponseError } from "../errors.ts";
-import { goesOn } from "./next-page.ts";
-import type { PageReading, PageSource } from "./page-source.ts";
 import { moveOn, type Position } from "./position.ts";
 import { compareWithBefore, isGoingRound, nothingSeen, type Repeats } from "./repeats.ts";
+import type { PageReading, PageSource } from "./page-source.ts";
+import { goesOn } from "./next-page.ts";
+import { UnexpectedResponseError } from "../errors.ts";
 
 /** All that is kept of the pages read so far. A value: each page goes on from its own. */
 export interface Progress {
@@ -35,8 +35,8 @@ export function takeStep<T>(source: PageSource<T>, before: Progress, reading: Pa
   const facts = { page, reading, limit, isSamePage };
   const position = moveOn(before.position, facts);
   const hasNextPage = goesOn(facts, position);
-  if (hasNextPage && repeats.pagesWithoutNewItem >= 2) throw repeating(reading, withoutNewItem(page));
-  if (isGoingRound(repeats)) throw repeating(reading, goingRound(page));
+  const hasNothingNew = hasNextPage && repeats.pagesWithoutNewItem >= 2;
+  if (hasNothingNew || isGoingRound(repeats)) throw repeating(reading, page);
   return {
     page,
     limit: limit ?? reading.items.length,
@@ -53,20 +53,11 @@ function smaller(one: number | undefined, other: number | undefined): number | u
   return Math.min(one, other);
 }
 
-function withoutNewItem(page: number): string {
-  return `Pages ${page - 1} and ${page} hold no item that the page before them did not hold, yet the list is not said to end`;
-}
-
-function goingRound(page: number): string {
-  return `Page ${page} has come three times under different page numbers`;
-}
-
-function repeating(reading: PageReading<unknown>, what: string): UnexpectedResponseError {
-  const error = new UnexpectedResponseError({
-    message: `${what}: the service seems to repeat pages. Reading stops here, as it would never end.`,
+function repeating(reading: PageReading<unknown>, page: number): UnexpectedResponseError {
+  return new UnexpectedResponseError({
+    message: `What page ${page} holds has come before: the service seems to repeat pages.`,
     outcome: "not-applied",
     status: reading.status ?? 200,
     body: reading.raw,
   });
-  return reading.request ? endWith(error, { outcome: "not-applied", request: reading.request }) : error;
 }

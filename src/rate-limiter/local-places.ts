@@ -94,11 +94,11 @@ export class LocalPlaces implements Places {
     return [...this.#windows.answeredAt(now), ...inFlight].map((answeredAt) => [undefined, answeredAt]);
   }
 
-  #end(end: PlaceEnd, takenAt: number): void {
+  #end(arrivesWithinMs: PlaceEnd, takenAt: number): void {
     const now = this.#clock();
-    if (end.state === "unused") this.#windows.giveBack();
-    else this.#windows.answer(end.state === "lost" ? now + end.arrivesWithinMs : now);
-    if (end.state === "answered") this.#roundTrip.add(now - takenAt);
+    if (arrivesWithinMs === undefined) this.#windows.giveBack();
+    else this.#windows.answer(now + arrivesWithinMs);
+    if (arrivesWithinMs === 0) this.#roundTrip.add(now - takenAt);
     this.#changed();
   }
 

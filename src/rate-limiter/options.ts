@@ -1,11 +1,12 @@
 import type { RateLimitWindow } from "../errors.ts";
+import { hearOut } from "../hear-out.ts";
 import { DOCUMENTED_WINDOWS } from "../limits.ts";
-import { checkOption, readGuarded, readOptions, type OptionRule } from "../option-checks.ts";
-import { rules } from "../option-rules.ts";
 import { readSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
+import { hasMethods } from "../is-object.ts";
 import type { Places } from "./places.ts";
 import type { RateLimitStore, StoreUser } from "./store.ts";
-import { hearOut } from "../hear-out.ts";
+import { rules } from "../option-rules.ts";
+import { checkOption, readGuarded, readOptions, type OptionRule } from "../option-checks.ts";
 
 /** Options of a `RateLimiter`; each may be left out. */
 export interface RateLimiterOptions {
@@ -40,7 +41,11 @@ const allowed: Record<keyof RateLimiterOptions, OptionRule> = {
   windows: { holds: isFilledList, words: "a list of at least one { limit, intervalMs }" },
   maxWaitMs: rules.waitMs,
   maxQueued: rules.countOrAll,
-  store: { holds: isStore, words: "a rate limit store, as `redisRateLimitStore(redis)` gives" },
+  // Only what the package makes has the method.
+  store: {
+    holds: (value) => hasMethods(value, "open"),
+    words: "a rate limit store, as `redisRateLimitStore(redis)` gives",
+  },
   // What is wrong in one is said by the field.
   snapshot: { holds: () => true, words: "" },
   clock: { holds: isClock, words: "a function that gives milliseconds, as `() => performance.now()`" },
@@ -68,8 +73,7 @@ export function readLimiterOptions(options: unknown): RateLimiterSettings {
 export function openStore(store: RateLimitStore, user: StoreUser): Places {
   return readGuarded("store", () => {
     const places: Places = store.open(user);
-    const isPlaces = rules.object.holds(places) && rules.function.holds(places.take);
-    checkOption("store", isPlaces ? store : {}, allowed.store);
+    checkOption("store", hasMethods(places, "take") ? store : {}, allowed.store);
     return places;
   });
 }
@@ -91,11 +95,6 @@ function readWindow(window: unknown, index: number): RateLimitWindow {
 
 function isFilledList(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0;
-}
-
-/** Only what the package makes has the method. */
-function isStore(value: unknown): boolean {
-  return rules.object.holds(value) && rules.function.holds(Reflect.get(value, "open"));
 }
 
 function isClock(value: unknown): boolean {

@@ -1,22 +1,22 @@
+import { Alarm } from "./alarm.ts";
+import { rules } from "../option-rules.ts";
+import { restore, takeSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
 import { RateLimitWaitError } from "../errors.ts";
 import { onAbort, type Abortable } from "../on-abort.ts";
-import { checkOption } from "../option-checks.ts";
-import { rules } from "../option-rules.ts";
-import { Alarm } from "./alarm.ts";
-import { LocalPlaces } from "./local-places.ts";
-import { monotonic } from "./monotonic.ts";
+import { firstOfAll, WaitingLine, type Waiter } from "./waiting-line.ts";
+import { SlowDown } from "./slow-down.ts";
+import { Windows } from "./windows.ts";
+import type { Place } from "./place.ts";
+import type { AbsenceObserver, Places, WindowUsage } from "./places.ts";
 import {
   openStore,
   readLimiterOptions,
   type RateLimiterOptions,
   type RateLimiterSettings,
 } from "./options.ts";
-import type { Place } from "./place.ts";
-import type { AbsenceObserver, Places, WindowUsage } from "./places.ts";
-import { SlowDown } from "./slow-down.ts";
-import { restore, takeSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
-import { firstOfAll, WaitingLine, type Waiter } from "./waiting-line.ts";
-import { Windows } from "./windows.ts";
+import { monotonic } from "./monotonic.ts";
+import { checkOption } from "../option-checks.ts";
+import { LocalPlaces } from "./local-places.ts";
 
 export type { Place } from "./place.ts";
 
@@ -188,7 +188,7 @@ export class RateLimiter {
       if (request.onWait || maxWaitMs < Infinity) {
         const place = this.#line.ahead(level, client) + 1;
         const waitMs = this.#waitMs(place, now);
-        if (waitMs > maxWaitMs) throw this.#tooLong(maxWaitMs, place, now);
+        if (waitMs > maxWaitMs) throw this.#tooLong(place, now);
         request.onWait?.(waitMs);
       }
       const deadlineAt = now + maxWaitMs;
@@ -198,7 +198,6 @@ export class RateLimiter {
           client,
           deadlineAt,
           maxQueued: mostBefore,
-          slot: -1,
           forget: forgetNothing,
           resolve,
           reject,
@@ -238,16 +237,12 @@ export class RateLimiter {
 
   #sleep(etaMs: number | undefined, now: number): void {
     // Where a store is being asked, a place may be there with its answer.
-    this.#turnAwayLate(etaMs ?? 0, now);
+    for (const { reject } of this.#line.leaveBefore(now + (etaMs ?? 0))) reject(this.#tooLong(1, now));
     if (etaMs !== undefined) {
       for (const { reject, maxQueued } of this.#line.leaveBeyond()) reject(this.#queueFull(maxQueued, now));
     }
     const untilDeadlineMs = this.#line.nextDeadlineAt - now;
     this.#alarm.set(Math.min(longestSleepMs, etaMs ?? longestSleepMs, untilDeadlineMs), now);
-  }
-
-  #turnAwayLate(etaMs: number, now: number): void {
-    for (const { reject } of this.#line.leaveBefore(now + etaMs)) reject(this.#tooLong(undefined, 1, now));
   }
 
   /** The door is open: in goes who is next, while there are places. */
@@ -269,10 +264,8 @@ export class RateLimiter {
     return this.#waitError(message, size + 1, now);
   }
 
-  #tooLong(maxWaitMs: number | undefined, place: number, now: number): RateLimitWaitError {
-    const patience = maxWaitMs === undefined ? "" : ` of ${Math.round(maxWaitMs)} ms`;
-    const message = `The wait for a place passes the call's patience${patience}, by \`maxWaitMs\` or \`deadlineMs\`.`;
-    return this.#waitError(message, place, now);
+  #tooLong(place: number, now: number): RateLimitWaitError {
+    return this.#waitError("The wait for a place passes the call's `maxWaitMs` or `deadlineMs`.", place, now);
   }
 
   #waitError(message: string, place: number, now: number): RateLimitWaitError {

@@ -74,49 +74,40 @@ export function restore(snapshot: RateLimiterSnapshot, { now, timeOfDay }: Momen
 
 /** Checks what is given as a snapshot, as it comes from a file: garbage is a `ConfigurationError` that names the field. */
 export function readSnapshot(value: unknown): RateLimiterSnapshot {
-  if (!isObject(value)) refuse("", "what `limiter.snapshot()` gives");
-  const snapshot = value as Partial<Record<keyof RateLimiterSnapshot, unknown>>; // each field is checked below
-  const { version, takenAt, answeredAt, ids, pausedUntil, share } = snapshot;
-  if (version !== 1) refuse(".version", "1");
-  if (!isTime(takenAt)) refuse(".takenAt", "a time of day in milliseconds");
-  const isInReach = (time: unknown): time is number => isTime(time) && time <= takenAt + furthestAheadMs;
-  if (!isListOf(answeredAt, isInReach)) {
-    refuse(".answeredAt", "a list of times of day in milliseconds, none of them far after `takenAt`");
-  }
-  if (ids !== undefined && !(isListOf(ids, isText) && ids.length === answeredAt.length)) {
-    refuse(".ids", "a list of texts, one for each of `answeredAt`");
-  }
-  if (pausedUntil !== undefined && !isInReach(pausedUntil)) {
-    refuse(".pausedUntil", "a time of day in milliseconds, not far after `takenAt`");
-  }
-  if (typeof share !== "number" || !(share > 0 && share <= 1)) refuse(".share", "a number over 0, up to 1");
-  return {
-    version,
-    takenAt,
-    answeredAt,
-    share,
-    ...(ids === undefined ? {} : { ids }),
-    ...(pausedUntil === undefined ? {} : { pausedUntil }),
+  const given: Partial<Record<keyof RateLimiterSnapshot, unknown>> = isObject(value) ? value : {};
+  const { version, takenAt, answeredAt, ids, pausedUntil, share } = given;
+  // Of a list that is none, or a time that is none, the field itself is named first.
+  const isInReach = (time: unknown): boolean => isTime(time) && time <= (takenAt as number) + furthestAheadMs;
+  const holds = {
+    "": isObject(value),
+    ".version": version === 1,
+    ".takenAt": isTime(takenAt),
+    ".answeredAt": isListOf(answeredAt, isInReach),
+    ".ids": ids === undefined || (isListOf(ids, isText) && ids.length === (answeredAt as unknown[])?.length),
+    ".pausedUntil": pausedUntil === undefined || isInReach(pausedUntil),
+    ".share": isTime(share) && share > 0 && share <= 1,
   };
+  for (const [field, isRight] of Object.entries(holds)) {
+    if (isRight) continue;
+    throw new ConfigurationError(
+      `\`snapshot${field}\` must be what \`limiter.snapshot()\` gives. Leave \`snapshot\` out to start with an empty count.`,
+    );
+  }
+  // True: each field has been checked.
+  return { version, takenAt, answeredAt, ids, pausedUntil, share } as RateLimiterSnapshot;
 }
 
 /** Not by `every`, which would pass over holes, however many. */
-function isListOf<Item>(value: unknown, holds: (item: unknown) => item is Item): value is Item[] {
+function isListOf(value: unknown, holds: (item: unknown) => boolean): value is unknown[] {
   if (!Array.isArray(value)) return false;
   for (const item of value) if (!holds(item)) return false;
   return true;
 }
 
-function isText(value: unknown): value is string {
+function isText(value: unknown): boolean {
   return typeof value === "string";
 }
 
 function isTime(value: unknown): value is number {
   return typeof value === "number" && value >= 0 && value < Infinity;
-}
-
-function refuse(field: string, rule: string): never {
-  throw new ConfigurationError(
-    `\`snapshot${field}\` must be ${rule}. Leave \`snapshot\` out to start with an empty count.`,
-  );
 }

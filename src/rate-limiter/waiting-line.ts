@@ -1,7 +1,7 @@
-import Sync from "bottleneck/lib/Sync.js";
-import { Deadlines } from "./deadlines.ts";
-import type { Place } from "./place.ts";
 import { Turns } from "./turns.ts";
+import Sync from "bottleneck/lib/Sync.js";
+import type { Place } from "./place.ts";
+import { Deadlines } from "./deadlines.ts";
 
 /** A call that waits for a place. */
 export interface Waiter {
@@ -10,8 +10,6 @@ export interface Waiter {
   readonly deadlineAt: number;
   /** How many others may wait with it; it is refused where more do. */
   readonly maxQueued: number;
-  /** Where it stands among the deadlines. */
-  slot: number;
   /** Stops listening to the call's signal. */
   forget: () => void;
   readonly resolve: (place: Place) => void;
@@ -68,11 +66,7 @@ export class WaitingLine {
 
   /** Takes out everybody who must not wait until `time`. */
   *leaveBefore(time: number): Generator<Waiter> {
-    for (
-      let waiter = this.#deadlines.first();
-      waiter && waiter.deadlineAt < time;
-      waiter = this.#deadlines.first()
-    ) {
+    for (const waiter of this.#deadlines.before(time)) {
       this.leave(waiter);
       yield waiter;
     }
@@ -96,7 +90,7 @@ export class WaitingLine {
 
   /** The soonest time at which somebody must leave. */
   get nextDeadlineAt(): number {
-    return this.#deadlines.first()?.deadlineAt ?? Infinity;
+    return this.#deadlines.soonestAt;
   }
 
   /** How many would go before one that came now. */

@@ -155,14 +155,11 @@ export class Windows {
       oldest = Math.min(oldest, counted.head);
     }
     this.#start = oldest;
-    if (oldest > 1_024 && oldest * 2 > log.length) this.#compact();
-  }
-
-  /** Forgets what has left every window; by halves, so that it costs each entry one move. */
-  #compact(): void {
-    const gone = this.#start;
-    this.#log = this.#log.slice(gone);
-    this.#start = 0;
-    for (const counted of this.#windows) counted.head -= gone;
+    // By halves, so that to be forgotten costs each entry one move.
+    if (oldest > 1_024 && oldest * 2 > log.length) {
+      log.splice(0, oldest);
+      this.#start = 0;
+      for (const counted of this.#windows) counted.head -= oldest;
+    }
   }
 }

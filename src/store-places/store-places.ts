@@ -170,18 +170,21 @@ export class SharedPlaces implements Places {
     return [...this.#own.entries(now)];
   }
 
-  #end(id: string, end: PlaceEnd, { takenAt, away }: { takenAt: number; away: AwayCount | undefined }): void {
+  #end(
+    id: string,
+    arrivesWithinMs: PlaceEnd,
+    { takenAt, away }: { takenAt: number; away: AwayCount | undefined },
+  ): void {
     const now = this.#clock();
-    if (end.state === "unused") {
+    if (arrivesWithinMs === undefined) {
       away?.giveBack();
       this.#own.forget(id);
       this.#giveBack([id]);
     } else {
-      const aheadMs = end.state === "lost" ? end.arrivesWithinMs : 0;
-      if (end.state === "answered") this.#roundTrip.add(now - takenAt);
-      away?.answer(now + aheadMs);
-      this.#own.answer(id, now + aheadMs);
-      this.#reports.note({ id, state: "answered", agoMs: -aheadMs });
+      if (arrivesWithinMs === 0) this.#roundTrip.add(now - takenAt);
+      away?.answer(now + arrivesWithinMs);
+      this.#own.answer(id, now + arrivesWithinMs);
+      this.#reports.note({ id, state: "answered", agoMs: -arrivesWithinMs });
       this.#reports.send();
     }
     this.#onChange();

@@ -1,10 +1,10 @@
-import { AudienceError, RateLimitError, RateLimitWaitError, isAudienceError } from "../errors.ts";
+import { send, type Exchange, type OutgoingRequest } from "./send.ts";
 import type { Place } from "../rate-limiter/rate-limiter.ts";
 import type { CallResult } from "./api-promise.ts";
 import type { Call } from "./call.ts";
-import { decode } from "./decode.ts";
+import { AudienceError, RateLimitError, RateLimitWaitError, isAudienceError } from "../errors.ts";
 import type { Job, TransportSettings } from "./job.ts";
-import { send, type Exchange, type OutgoingRequest } from "./send.ts";
+import { decode } from "./decode.ts";
 import type { Session } from "./session.ts";
 
 /** One attempt of a call: takes a place, asks for the key, sends, and decodes the answer. */
@@ -25,7 +25,7 @@ export async function attempt<Body, Output>(
   }
   call.attempts++;
   call.isInFlight = true;
-  const seen = settings.observer.attempt(call.facts, call.attempts);
+  const tell = settings.observer.attempt(call.facts, call.attempts);
   let exchange: Exchange | undefined;
   try {
     exchange = await send(address(job, key), {
@@ -39,15 +39,14 @@ export async function attempt<Body, Output>(
     if (exchange.status !== 429) session.limiter?.succeeded();
     const data = decode(exchange, endpoint, request.sent, settings.redactor);
     call.hasSucceeded = true;
-    seen.answered(exchange.status);
+    tell(exchange.status);
     return { data, exchange, attempts: call.attempts, queuedMs: call.queuedMs };
   } catch (error) {
     /* v8 ignore next -- @preserve a defect of our own */
     if (!(error instanceof AudienceError)) throw error;
     if (error instanceof RateLimitError) session.limiter?.refused(error.retryAfterMs);
     call.record(error.outcome);
-    if (exchange) seen.answered(exchange.status, error);
-    else seen.failed(error);
+    tell(exchange?.status, error);
     throw error;
   } finally {
     call.isInFlight = false;

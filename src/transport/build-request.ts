@@ -1,7 +1,7 @@
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
-import { ValidationError, type ValidationIssue } from "../errors.ts";
 import { kindOf } from "../fields/kind-of.ts";
 import { validate } from "../validate.ts";
+import { ValidationError, type ValidationIssue } from "../errors.ts";
 
 /** A request but for its key, which is asked for anew before each attempt. Every attempt sends these very bytes. */
 export interface PreparedRequest<Body> {
@@ -70,7 +70,7 @@ function problemOfId(value: unknown): string | undefined {
   if (value.trim() === "") return "is empty";
   // Even percent-encoded, these two change the path ("Endpoints").
   if (value === "." || value === "..") return `${value} is not an id`;
-  if (/\p{Surrogate}/u.test(value)) return "holds half a character (a lone surrogate)";
+  if (/\p{Surrogate}/u.test(value)) return "holds half a character";
   return undefined;
 }
 

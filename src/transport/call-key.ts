@@ -1,7 +1,7 @@
-import { TimeoutError } from "../errors.ts";
-import { onAbort, type Abortable } from "../on-abort.ts";
-import type { KeySource } from "./key-source.ts";
 import { startTimer } from "./timer.ts";
+import { TimeoutError } from "../errors.ts";
+import type { KeySource } from "./key-source.ts";
+import { onAbort, type Abortable } from "../on-abort.ts";
 
 /** The key over one call's attempts: asked for before each, and once more after a 401. */
 export class CallKey {

@@ -1,7 +1,7 @@
 import type { Outcome } from "../errors.ts";
 import { readGuarded, readOptions, type OptionRule } from "../option-checks.ts";
-import { rules } from "../option-rules.ts";
 import { readHeaders } from "./request-headers.ts";
+import { rules } from "../option-rules.ts";
 
 /** Options of one call; each stands in the place of the client's. */
 export interface CallOptions {

@@ -1,6 +1,6 @@
-import { endWith, isAudienceError, type AudienceError, type Outcome } from "../errors.ts";
-import type { Operation } from "../endpoint.ts";
 import { Interruption } from "./interruption.ts";
+import type { Operation } from "../endpoint.ts";
+import { endWith, isAudienceError, type AudienceError, type Outcome } from "../errors.ts";
 
 const severity: readonly Outcome[] = ["not-sent", "not-applied", "unknown", "applied"];
 

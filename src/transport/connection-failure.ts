@@ -6,41 +6,47 @@ export interface ConnectionFailure {
   /** Only `false` where the runtime says so. */
   readonly wasSent: boolean;
   /** What was wrong with the answer, where the runtime could not read it: the end of a sentence. */
-  readonly wasAnswer?: string;
+  readonly wasAnswer: string | undefined;
   /** The runtime's own code, such as `ECONNREFUSED`; empty where it gives none. */
   readonly code: string;
 }
 
 type Known = Omit<ConnectionFailure, "code">;
-type Signs = readonly (readonly [RegExp, Known])[];
 
-const sent = { wasSent: true } as const;
-const notSent = { wasSent: false } as const;
-const notHttp = { reason: "other", ...sent, wasAnswer: "is not HTTP/1.1" } as const;
-
-/** By the codes of Node (its sockets, its resolver, undici, its parser, OpenSSL) and Bun; the first that fits. */
-const byCode: Signs = [
-  [/^(ECONNREFUSED|ConnectionRefused)$/, { reason: "refused", ...notSent }],
-  [/^(ENOTFOUND|EAI_AGAIN|EAI_FAIL|FailedToOpenSocket)$/, { reason: "dns", ...notSent }],
-  [/^(ECONNRESET|EPIPE|ECONNABORTED|ConnectionClosed|UND_ERR_SOCKET)$/, { reason: "reset", ...sent }],
-  [/^UND_ERR_CONNECT_TIMEOUT$/, { reason: "other", ...notSent }],
+/**
+ * By the codes of Node (its sockets, its resolver, undici, its parser, OpenSSL) and Bun, and by the words of runtimes
+ * that give no code (Deno; Node from 24 on, for what its parser refuses); the first that fits.
+ */
+const signs: readonly (readonly [RegExp, Known])[] = [
+  [/^(ECONNREFUSED|ConnectionRefused)$|connection refused/i, failed("refused", false)],
   [
-    /^(UND_ERR_HEADERS_OVERFLOW|HPE_HEADER_OVERFLOW)$/,
-    {
-      ...notHttp,
-      wasAnswer: "has longer headers than the runtime takes (on Node: --max-http-header-size)",
-    },
+    /^(ENOTFOUND|EAI_AGAIN|EAI_FAIL|FailedToOpenSocket)$|dns error|failed to lookup address/i,
+    failed("dns", false),
   ],
-  [/^UND_ERR_RES_CONTENT_LENGTH_MISMATCH$/, { ...notHttp, wasAnswer: "is not as long as it says" }],
-  [/^HPE_/, notHttp],
+  [
+    /^(ECONNRESET|EPIPE|ECONNABORTED|ConnectionClosed|UND_ERR_SOCKET)$|connection (was )?reset|connection closed before message completed|broken pipe/i,
+    failed("reset", true),
+  ],
+  // A bad port is one that fetch keeps for other protocols.
+  [/^(UND_ERR_CONNECT_TIMEOUT|bad port)$/i, failed("other", false)],
+  [
+    /^(UND_ERR_HEADERS|HPE_HEADER)_OVERFLOW$/,
+    failed("other", true, "has longer headers than the runtime takes (on Node: --max-http-header-size)"),
+  ],
+  [/^UND_ERR_RES_CONTENT_LENGTH_MISMATCH$/, failed("other", true, "is not as long as it says")],
+  [/^HPE_|does not match the HTTP\/1\.1 protocol/, failed("other", true, "is not HTTP/1.1")],
   // A record that cannot be read comes in the middle of a connection.
-  [/^ERR_SSL_.*BAD_RECORD_MAC/, { reason: "tls", ...sent }],
+  [/^ERR_SSL_.*BAD_RECORD_MAC/, failed("tls", true)],
   // Certificates are refused before a request is written.
   [
-    /^(ERR_TLS_|ERR_SSL_|CERT_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_|UNKNOWN_CERTIFICATE|HOSTNAME_MISMATCH|INVALID_CA|EPROTO$)/,
-    { reason: "tls", ...notSent },
+    /^(ERR_TLS_|ERR_SSL_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO$)|CERT|[Cc]ertificate/,
+    failed("tls", false),
   ],
 ];
+
+function failed(reason: ConnectionFailureReason, wasSent: boolean, wasAnswer?: string): Known {
+  return { reason, wasSent, wasAnswer };
+}
 
 /** What a socket was at: a failure there is one of a connection that never was, whatever its code. */
 const connecting: ReadonlyMap<string, ConnectionFailureReason> = new Map([
@@ -51,20 +57,6 @@ const connecting: ReadonlyMap<string, ConnectionFailureReason> = new Map([
 /** Node gives this the code of a reset connection. */
 const beforeTls = /before secure TLS connection was established/;
 
-/** By the words of runtimes that give no code (Deno; Node from 24 on, for what its parser refuses). */
-const byMessage: Signs = [
-  // A port that fetch keeps for other protocols.
-  [/^bad port$/i, { reason: "other", ...notSent }],
-  [/connection refused/i, { reason: "refused", ...notSent }],
-  [/dns error|failed to lookup address/i, { reason: "dns", ...notSent }],
-  [/invalid peer certificate|certificate/i, { reason: "tls", ...notSent }],
-  [
-    /connection (was )?reset|connection closed before message completed|broken pipe/i,
-    { reason: "reset", ...sent },
-  ],
-  [/does not match the HTTP\/1\.1 protocol/, notHttp],
-];
-
 /** Reads a runtime's network error. Whether anything was sent is told by the runtime; where it does not tell, it was. */
 export function readConnectionFailure(error: unknown): ConnectionFailure {
   const chain = causesOf(error);
@@ -73,25 +65,25 @@ export function readConnectionFailure(error: unknown): ConnectionFailure {
     if (known) return { ...known, code: cause.code };
   }
   for (const { message } of chain) {
-    const known = find(byMessage, message);
+    const known = find(message);
     if (known) return { ...known, code: "" };
   }
-  return { reason: "other", ...sent, code: chain.find(({ code }) => code !== "")?.code ?? "" };
+  return { ...failed("other", true), code: chain.find(({ code }) => code !== "")?.code ?? "" };
 }
 
 function readCode({ code, syscall, message }: Cause): Known | undefined {
-  const known = find(byCode, code);
+  const known = find(code);
   const early = connecting.get(syscall);
-  if (early) return { reason: known?.reason ?? early, ...notSent };
-  return known && beforeTls.test(message) ? { ...known, ...notSent } : known;
+  if (early) return failed(known?.reason ?? early, false);
+  return known && beforeTls.test(message) ? { ...known, wasSent: false } : known;
 }
 
-function find(signs: Signs, text: string): Known | undefined {
+function find(text: string): Known | undefined {
   return signs.find(([sign]) => sign.test(text))?.[1];
 }
 
 /** What a runtime's decompression says of a body that is not what its `Content-Encoding` names. */
-const decompressionCode = /^(Z_|ERR__ERROR_|ERR_BROTLI_|ERR_ZSTD_|ZSTD_)/;
+const decompressionCode = /^(ERR_)?(Z|_ERROR|BROTLI|ZSTD)_/;
 
 /** Whether a body came whole, but cannot be decompressed: to ask for it again would not help. */
 export function isUndecodable(error: unknown): boolean {

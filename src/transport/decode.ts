@@ -11,13 +11,14 @@ import {
   UnexpectedResponseError,
   type Outcome,
 } from "../errors.ts";
-import { UnreadableAnswer } from "../unreadable-answer.ts";
-import { isNestedDeeper } from "./json-depth.ts";
-import { printable } from "./printable.ts";
 import { gramLength, type Redactor } from "./redact.ts";
-import { retryAfterMs } from "./retry-after.ts";
-import type { Exchange } from "./send.ts";
+import { isNestedDeeper } from "./json-depth.ts";
+import { isOk } from "./answer-head.ts";
+import { UnreadableAnswer } from "../unreadable-answer.ts";
+import { printable } from "./printable.ts";
 import { isObject } from "../is-object.ts";
+import type { Exchange } from "./send.ts";
+import { retryAfterMs } from "./retry-after.ts";
 
 const shownBodyLength = 64 * 1024;
 const shownMessageLength = 300;
@@ -33,7 +34,7 @@ export function decode<Body, Output>(
   redactor: Redactor,
 ): Output {
   const { status } = exchange;
-  if (status >= 200 && status <= 299) return readValue(exchange, endpoint, sent, redactor);
+  if (isOk(exchange)) return readValue(exchange, endpoint, sent, redactor);
   // 0 is what a browser makes of a redirect that it was told not to follow; others below 200 are no answers.
   if (status <= 399) throw redirectError(exchange, endpoint, redactor);
   throw apiError(exchange, endpoint, redactor);
@@ -142,19 +143,12 @@ function parseJson(text: string): { value: unknown } | undefined {
 function messageOf(body: unknown): string | undefined {
   if (!isObject(body)) return undefined;
   const { message, error, errors, detail } = body as Record<string, unknown>;
-  const candidates = [message, detail, error, errors].map(firstOf);
   // Of any kind, as it is the service's.
-  const nested = candidates.find(isObject) as Record<string, unknown> | undefined;
-  return (
-    firstText(candidates) ?? (nested && firstText([nested["message"], nested["detail"], nested["title"]]))
-  );
-}
-
-function firstOf(value: unknown): unknown {
-  return Array.isArray(value) ? value[0] : value;
-}
-
-function firstText(candidates: readonly unknown[]): string | undefined {
-  const found = candidates.find((text) => typeof text === "string" && text !== "");
+  const candidates: unknown[] = [message, detail, error, errors].flat();
+  const nested = candidates.filter(isObject).flatMap((each) => {
+    const inner = each as Record<string, unknown>;
+    return [inner["message"], inner["detail"], inner["title"]];
+  });
+  const found = [...candidates, ...nested].find((text) => typeof text === "string" && text !== "");
   return (found as string | undefined)?.slice(0, shownMessageLength);
 }

@@ -12,15 +12,15 @@ export class KeySource {
   readonly #redactor: Redactor;
 
   constructor(key: ApiKey, option: string, redactor: Redactor) {
-    this.#key = typeof key === "string" ? checkSecret(key, option) : key;
+    this.#key = key;
     this.#option = option;
     this.#redactor = redactor;
-    if (typeof key === "string") redactor.learn(key);
+    if (typeof key === "string") this.#heed(key);
   }
 
   /** The key for the attempt at hand. Rejects with a `ConfigurationError` if the function fails or gives no key. */
   current(): string | Promise<string> {
-    return typeof this.#key === "string" ? this.#key : this.#ask(this.#key);
+    return typeof this.#key === "string" ? this.#heed(this.#key) : this.#ask(this.#key);
   }
 
   async #ask(ask: () => string | Promise<string>): Promise<string> {
@@ -30,6 +30,11 @@ export class KeySource {
     } catch (error) {
       throw new ConfigurationError(`The ${this.#option} function failed: ${describe(error)}`);
     }
+    return this.#heed(key);
+  }
+
+  /** Before every attempt: a key that others were learnt after is not to be forgotten while it is used. */
+  #heed(key: unknown): string {
     const checked = checkSecret(key, this.#option);
     this.#redactor.learn(checked);
     return checked;
@@ -48,12 +53,10 @@ function problemOf(value: unknown): string | undefined {
   if (typeof value !== "string") return `must be a text, not ${kindOf(value)}`;
   if (value.trim() === "") return "is empty";
   // Node takes 16 KiB for all headers of a request together.
-  if (value.length > 16_384) return "is longer than 16,384 characters, which is more than a header can carry";
-  // eslint-disable-next-line no-control-regex -- they are what is looked for
-  if (/[\u0000-\u001f\u007f]/.test(value))
-    return "holds a control character, perhaps a line break that was copied with it";
+  if (value.length > 16_384) return "is longer than 16,384 characters";
+  if (/[^\u0020-\u007e]/.test(value))
+    return "holds a character that no HTTP header can carry, such as a line break";
   if (value !== value.trim()) return "begins or ends with a space";
-  if (/[^\u0020-\u007e]/.test(value)) return "holds a character that no HTTP header can carry";
   return undefined;
 }
 

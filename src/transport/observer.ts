@@ -76,30 +76,23 @@ export class Observer {
     this.#lowest = options.logger ? logLevels.indexOf(options.logLevel) : Infinity;
   }
 
-  /** One attempt, from here to `answered` or `failed`. */
-  attempt(facts: CallFacts, attempt: number): AttemptObserver {
+  /** One attempt. Gives back what is to be told of its end. */
+  attempt(facts: CallFacts, attempt: number): AttemptEnd {
     const channels = this.#channels?.hasSubscribers ? this.#channels : undefined;
     const { onRequest, onResponse } = this.#hooks;
-    if (!channels && !onRequest && !onResponse && !this.#logs("debug")) return unseen;
+    if (!channels && !onRequest && !onResponse && !this.#logs("debug")) return nothing;
     const event: RequestEvent = { ...facts, attempt };
     this.#call("onRequest", event);
     this.#tell("debug", event, () => "is sent");
     channels?.start(event);
     const sentAt = this.#now();
-    return {
-      answered: (status, error) => {
-        const durationMs = this.#now() - sentAt;
-        Object.assign(event, { status, durationMs }, error && { error: summary(error) });
-        this.#call("onResponse", event);
-        this.#tell("debug", event, () => `was answered with ${status} in ${Math.round(durationMs)} ms`);
-        channels?.end(event);
-      },
-      failed: (error) => {
-        const durationMs = this.#now() - sentAt;
-        Object.assign(event, { durationMs, error: summary(error) });
-        this.#tell("debug", event, () => `failed: ${error.name} in ${Math.round(durationMs)} ms`);
-        channels?.end(event);
-      },
+    return (status, error) => {
+      const durationMs = this.#now() - sentAt;
+      Object.assign(event, status && { status }, { durationMs }, error && { error: summary(error) });
+      if (status) this.#call("onResponse", event);
+      const how = status ? `was answered with ${status}` : `failed: ${error?.name}`;
+      this.#tell("debug", event, () => `${how} in ${Math.round(durationMs)} ms`);
+      channels?.end(event);
     };
   }
 
@@ -120,8 +113,8 @@ export class Observer {
     return () => clearTimeout(timer);
   }
 
-  waitsForContact(facts: CallFacts, attempt: number): void {
-    this.#tell("debug", { ...facts, attempt }, () => "waits for an earlier write to the same contact");
+  waitsForContact(facts: CallFacts): void {
+    this.#tell("debug", { ...facts, attempt: 1 }, () => "waits for an earlier write to the same contact");
   }
 
   /** The shared store of the rate limit is away, or here (undefined): a line each time it goes. */
@@ -137,12 +130,12 @@ export class Observer {
   #call(name: keyof Hooks, event: RequestEvent): void {
     const hook = this.#hooks[name];
     if (!hook) return;
+    const failed = () => this.warn(`the hook ${name} failed; this changes nothing`);
     try {
       // A copy, so that a hook that writes on it changes nothing.
-      const result: unknown = hook({ ...event, ...(event.error && { error: { ...event.error } }) });
-      heedRejection(result, () => this.warn(`the hook ${name} rejected; this changes nothing`));
+      heedRejection(hook({ ...event, ...(event.error && { error: { ...event.error } }) }), failed);
     } catch {
-      this.warn(`the hook ${name} threw; this changes nothing`);
+      failed();
     }
   }
 
@@ -166,15 +159,11 @@ export class Observer {
   }
 }
 
-export interface AttemptObserver {
-  answered(status: number, error?: AudienceError): void;
-  failed(error: AudienceError): void;
-}
-
-const nothing = (): void => {};
+/** With the answer's status, where there was an answer, and with the error, where there was one. */
+export type AttemptEnd = (status: number | undefined, error?: AudienceError) => void;
 
 /** Where nobody listens, an attempt costs nothing to tell of. */
-const unseen: AttemptObserver = { answered() {}, failed() {} };
+const nothing = (): void => {};
 
 /** An async hook or logger may reject: unheard, that would end the process. Any thenable, as it may be another realm's. */
 function heedRejection(result: unknown, onRejection: () => void): void {

@@ -1,5 +1,5 @@
 /** Controls, which move a terminal's cursor or begin a line of a log, and marks that turn the direction of a text. */
-const unseen = /[\p{Cc}\p{Surrogate}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+const unseen = /[\p{Cc}\p{Surrogate}\p{Bidi_Control}\u2028\u2029]/gu;
 
 /** Words of the service as an error's message may hold them: what would act and not show is written out, as `\u001b`. */
 export function printable(text: string): string {

@@ -1,5 +1,5 @@
-import { isObject } from "../is-object.ts";
 import { setOwn } from "../set-own.ts";
+import { isObject } from "../is-object.ts";
 /** The longest stretch of a key that is looked for. */
 export const gramLength = 8;
 const mask = "[redacted]";
@@ -11,22 +11,27 @@ const rememberedKeys = 100;
  * in a row with a key. Eight, because that much of a key in a log is already a finding; a shorter key goes whole.
  */
 export class Redactor {
-  /** The keys seen, and their stretches; the oldest first. */
-  readonly #keys = new Map<string, ReadonlySet<string>>();
-  /** All stretches, and how many keys hold each: one look per place in a text, however many keys there are. */
-  readonly #grams = new Map<string, number>();
+  /** The newest keys seen. */
+  readonly #keys = new Set<string>();
+  /** Their stretches: one look per place in a text, however many keys there are. */
+  #grams = new Set<string>();
+  /** Those of the hundred keys before them. */
+  #gramsBefore = new Set<string>();
   readonly #lengths = new Set<number>();
 
   /** Keys are kept once seen: a service may echo the key that was rotated away a moment ago. */
   learn(key: string): void {
     if (this.#keys.has(key)) return;
-    const grams = gramsOf(key);
-    this.#keys.set(key, grams);
-    for (const gram of grams) {
-      this.#grams.set(gram, (this.#grams.get(gram) ?? 0) + 1);
+    if (this.#keys.size === rememberedKeys) {
+      this.#keys.clear();
+      this.#gramsBefore = this.#grams;
+      this.#grams = new Set();
+    }
+    this.#keys.add(key);
+    for (const gram of gramsOf(key)) {
+      this.#grams.add(gram);
       this.#lengths.add(gram.length);
     }
-    if (this.#keys.size > rememberedKeys) this.#forgetOldest();
   }
 
   text(text: string): string {
@@ -34,26 +39,14 @@ export class Redactor {
     let copied = 0;
     for (let at = 0; at < text.length; at++) {
       for (const length of this.#lengths) {
-        if (!this.#grams.has(text.slice(at, at + length))) continue;
+        const gram = text.slice(at, at + length);
+        if (!this.#grams.has(gram) && !this.#gramsBefore.has(gram)) continue;
         // Stretches that overlap are one mask.
         if (at > copied || copied === 0) result += text.slice(copied, at) + mask;
         copied = Math.max(copied, at + length);
       }
     }
     return result + text.slice(copied);
-  }
-
-  #forgetOldest(): void {
-    for (const [key, grams] of this.#keys) {
-      this.#keys.delete(key);
-      for (const gram of grams) {
-        // True: each stretch of a key that is kept is counted.
-        const holders = this.#grams.get(gram)!;
-        if (holders > 1) this.#grams.set(gram, holders - 1);
-        else this.#grams.delete(gram);
-      }
-      return;
-    }
   }
 
   /** Redacts parsed JSON in place, with a stack of its own: an answer may be nested deeper than calls can be. */

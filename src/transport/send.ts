@@ -1,12 +1,12 @@
-import ky from "ky";
+import { startTimer } from "./timer.ts";
 import { ConnectionError, TimeoutError } from "../errors.ts";
 import type { Place } from "../rate-limiter/rate-limiter.ts";
-import { isOk, readAnswerHead, type AnswerHead } from "./answer-head.ts";
+import ky from "ky";
+import { sentOnce } from "./sent-once.ts";
 import { isUndecodable, readConnectionFailure } from "./connection-failure.ts";
 import { Interruption } from "./interruption.ts";
 import { giveUp, readBody, type Arrival, type BodyText } from "./read-body.ts";
-import { sentOnce } from "./sent-once.ts";
-import { startTimer } from "./timer.ts";
+import { isOk, readAnswerHead, type AnswerHead } from "./answer-head.ts";
 
 /** `fetch`, or what behaves like it: a proxy's, a test's. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;

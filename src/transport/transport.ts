@@ -1,4 +1,15 @@
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
+import { retry } from "./retry.ts";
+import { onAbort, reasonOf } from "../on-abort.ts";
+import { wait } from "./wait.ts";
+import { startTimer } from "./timer.ts";
+import { attempt } from "./attempt.ts";
+import { retryDelayMs, turnedAwayDelayMs } from "./retry-policy.ts";
+import { readCallOptions, type CallSettings, type Companion } from "./call-options.ts";
+import { CallKey } from "./call-key.ts";
+import type { FamilyAccess, Job, TransportSettings } from "./job.ts";
+import { closedError, type Session } from "./session.ts";
+import { Call } from "./call.ts";
 import {
   AbortError,
   ApiError,
@@ -10,19 +21,8 @@ import {
   showCaller,
   TimeoutError,
 } from "../errors.ts";
-import { onAbort, reasonOf } from "../on-abort.ts";
-import { apiPromise, type ApiPromise, type CallResult } from "./api-promise.ts";
-import { attempt } from "./attempt.ts";
 import { buildRequest } from "./build-request.ts";
-import { CallKey } from "./call-key.ts";
-import { readCallOptions, type CallSettings, type Companion } from "./call-options.ts";
-import { Call } from "./call.ts";
-import type { FamilyAccess, Job, TransportSettings } from "./job.ts";
-import { retryDelayMs, turnedAwayDelayMs } from "./retry-policy.ts";
-import { retry } from "./retry.ts";
-import { closedError, type Session } from "./session.ts";
-import { startTimer } from "./timer.ts";
-import { wait } from "./wait.ts";
+import { apiPromise, type ApiPromise, type CallResult } from "./api-promise.ts";
 
 /** Calls one family's endpoints. */
 export type Caller = <Body, Output>(
@@ -132,7 +132,7 @@ export class Transport {
     call.waits();
     const contacts = endpoint.contactsOf?.(request.sent) ?? [];
     return this.session.order.run(contacts, inTurn, () =>
-      this.#settings.observer.waitsForContact(call.facts, 1),
+      this.#settings.observer.waitsForContact(call.facts),
     );
   }
 
@@ -186,7 +186,7 @@ function abortError(signal: AbortSignal): AbortError {
 
 function deadlineError(deadlineMs: number, failure?: AudienceError): TimeoutError {
   const message = failure
-    ? `The next attempt would have begun after the call's deadline of ${deadlineMs} ms.`
+    ? `The call's next attempt would begin after its deadline of ${deadlineMs} ms.`
     : `The call was not over within its deadline of ${deadlineMs} ms.`;
   return new TimeoutError({ message, outcome: "not-sent", timeoutMs: deadlineMs, cause: failure });
 }

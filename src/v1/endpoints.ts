@@ -1,20 +1,3 @@
-import { readId } from "../answer-value.ts";
-import { contactKeys, contactUUIDKey, emailKey, phoneKey } from "../contact-key.ts";
-import type { Endpoint } from "../endpoint.ts";
-import type { OptionRule } from "../option-checks.ts";
-import type { PageReading } from "../pagination.ts";
-import { readAnswer } from "../read-answer.ts";
-import { UnreadableAnswer } from "../unreadable-answer.ts";
-import type { ParsePage } from "./parse-page.ts";
-import { readContactGroup } from "./read-contact-group.ts";
-import { readV1Page, type PageReader } from "./read-page.ts";
-import { readProfile } from "./read-profile.ts";
-import {
-  v1AddContactResult,
-  v1ContactGroupListQuery,
-  type AddContactResult,
-  type ContactGroup,
-} from "./schemas/contact-group.ts";
 import {
   v1ConsentedListContact,
   v1Contact,
@@ -23,8 +6,25 @@ import {
   type V1Contact,
   type V1ListContact,
 } from "./schemas/contact.ts";
-import { v1Event, type V1Event } from "./schemas/event.ts";
+import { readAnswer } from "../read-answer.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { OptionRule } from "../option-checks.ts";
+import type { PageReading } from "../pagination.ts";
+import { contactKeys } from "../contact-key.ts";
+import {
+  v1AddContactResult,
+  v1ContactGroupListQuery,
+  type AddContactResult,
+  type ContactGroup,
+} from "./schemas/contact-group.ts";
+import type { ParsePage } from "./parse-page.ts";
 import { v1Profile, type Profile } from "./schemas/profile.ts";
+import { readV1Page, type PageReader } from "./read-page.ts";
+import { UnreadableAnswer } from "../unreadable-answer.ts";
+import { readId } from "../answer-value.ts";
+import { v1Event, type V1Event } from "./schemas/event.ts";
+import { readProfile } from "./read-profile.ts";
+import { readContactGroup } from "./read-contact-group.ts";
 
 /** What `v1.events.send` resolves to: the answer is not documented, so its status and body are given as they came. */
 export interface EventResult {
@@ -43,7 +43,7 @@ export const upsertCustomer: Endpoint<V1Contact, Profile> = {
   path: "/api/v1/customer/create",
   body: v1Contact,
   isRepeatable: saysAllConsent,
-  contactsOf: contactsOfContact,
+  contactsOf: (contact) => contactKeys([contact]),
   read: ({ body }) => readCustomer(body),
 };
 
@@ -105,7 +105,7 @@ export const addContact: Endpoint<V1ListContact, AddContactResult> = {
   options: { consent: consentOption },
   body: ({ consent }) => (consent === "service-decides" ? v1ListContact : v1ConsentedListContact),
   isRepeatable: saysAllConsent,
-  contactsOf: contactsOfContact,
+  contactsOf: (contact) => contactKeys([contact]),
   mayHaveWrittenOn404: true,
   read: ({ body }) => {
     const result = readAnswer(v1AddContactResult, body);
@@ -124,13 +124,7 @@ export const sendEvent: Endpoint<V1Event, EventResult> = {
   body: v1Event,
   complete: (event, newId) => ({ ...event, uniqueIdentifier: identifierOf(event) ?? newId() }),
   identifierOf,
-  contactsOf: ({ contact, contactUUID }) =>
-    contactKeys([
-      contact?.email === undefined ? undefined : emailKey(contact.email),
-      phoneOf(contact?.["phone"]),
-      contact?.contactUUID === undefined ? undefined : contactUUIDKey(contact.contactUUID),
-      contactUUID === undefined ? undefined : contactUUIDKey(contactUUID),
-    ]),
+  contactsOf: ({ contact, contactUUID }) => contactKeys([contact, { contactUUID }]),
   isRepeatable: () => true,
   takesAnyAnswer: true,
   // True: `complete` has given it one.
@@ -139,11 +133,6 @@ export const sendEvent: Endpoint<V1Event, EventResult> = {
 
 function identifierOf({ uniqueIdentifier }: V1Event): string | undefined {
   return uniqueIdentifier;
-}
-
-/** An event's contact may hold further keys, of any kind. */
-function phoneOf(phone: unknown): string | undefined {
-  return typeof phone === "string" || typeof phone === "number" ? phoneKey(phone) : undefined;
 }
 
 /**
@@ -155,10 +144,6 @@ function saysAllConsent({ email, email_opt_in, phone, phone_opt_in, double_opt_i
   if (double_opt_in === true) return false;
   if (email !== undefined && email_opt_in === undefined) return false;
   return phone === undefined || phone_opt_in !== undefined;
-}
-
-function contactsOfContact({ email, phone }: V1Contact): readonly string[] {
-  return contactKeys([email === undefined ? undefined : emailKey(email), phoneOf(phone)]);
 }
 
 function readCustomer(body: unknown): Profile {

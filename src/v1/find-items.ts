@@ -1,7 +1,7 @@
-import { describeKeys, describeShape, type JsonObject } from "../answer-value.ts";
-import { UnreadableAnswer } from "../unreadable-answer.ts";
-import { nameSet, plainName } from "./plain-name.ts";
+import { plainName } from "../plain-name.ts";
 import { isRecord } from "../is-object.ts";
+import { UnreadableAnswer } from "../unreadable-answer.ts";
+import { describeKeys, describeShape, type JsonObject } from "../answer-value.ts";
 
 /**
  * The array that holds a v1 list's items. Where it stands is not documented ("Endpoints": response body shape): it may
@@ -24,13 +24,13 @@ export function findItems(body: unknown, operation: string): readonly unknown[] 
   return items;
 }
 
-const customerNames = nameSet("customers contacts profiles");
-const contactGroupNames = nameSet("contactgroups groups lists segments");
-const generalNames = nameSet("data items results records content rows entries elements nodes list values");
+const customerNames = /^(customers|contacts|profiles)$/;
+const contactGroupNames = /^((contact)?groups|lists|segments)$/;
+const generalNames = /^(data|items|results|records|content|rows|entries|elements|nodes|list|values)$/;
 /** Arrays of objects that accompany a list and are not it. */
-const besideItems = nameSet("errors warnings links included facets filters sort");
+const besideItems = /^(errors|warnings|links|included|facets|filters|sort)$/;
 
-function namesOf(operation: string): ReadonlySet<string> {
+function namesOf(operation: string): RegExp {
   return operation.includes("contactGroups") ? contactGroupNames : customerNames;
 }
 
@@ -49,8 +49,8 @@ function findOne(
   return undefined;
 }
 
-function named(wanted: ReadonlySet<string>): (place: JsonObject) => NamedArray[] {
-  return (place) => arraysOf(place).filter(([name]) => wanted.has(plainName(name)));
+function named(wanted: RegExp): (place: JsonObject) => NamedArray[] {
+  return (place) => arraysOf(place).filter(([name]) => wanted.test(plainName(name)));
 }
 
 /** Whichever array held the items of other pages: all of them are empty here. */
@@ -60,7 +60,7 @@ function findNothing(places: readonly JsonObject[]): readonly unknown[] | undefi
 
 function candidatesOf(place: JsonObject): NamedArray[] {
   return arraysOf(place).filter(
-    ([name, array]) => !besideItems.has(plainName(name)) && array.every(isRecord),
+    ([name, array]) => !besideItems.test(plainName(name)) && array.every(isRecord),
   );
 }
 
@@ -80,4 +80,4 @@ function unknownShape(body: unknown): UnreadableAnswer {
   );
 }
 
-export const wayOut = "Give the client `parsePage`, which tells where the items are.";
+export const wayOut = "Give the client `parsePage` to tell where the items are.";

@@ -1,6 +1,6 @@
-import { readCount, type JsonObject } from "../answer-value.ts";
-import { nameSet, plainName } from "./plain-name.ts";
 import { isRecord } from "../is-object.ts";
+import { readCount, type JsonObject } from "../answer-value.ts";
+import { plainName } from "../plain-name.ts";
 
 /** What an answer says about the list as a whole, under whichever of the usual names. */
 export interface PageSigns {
@@ -48,21 +48,19 @@ const greater = (one: number, other: number): number => Math.max(one, other);
 const smaller = (one: number, other: number): number => Math.min(one, other);
 const either = (one: boolean, other: boolean): boolean => one || other;
 
-const wrappers = nameSet("meta pagination paging page pageinfo paginator pager");
-const linkHolders = nameSet("links");
-const limitNames = nameSet("limit perpage pagesize itemsperpage size");
-const totalNames = nameSet(
-  "total totalitems totalcount totalresults totalrecords totalelements totalrows totalentries " +
-    "totalcustomers totalcontacts totalprofiles totalcontactgroups totalgroups totallists totalsegments",
-);
-const countNames = nameSet("count itemcount itemscount recordcount");
-const pagesNames = nameSet("totalpages pagecount pagescount pages lastpage numpages");
-const goesOnNames = nameSet("hasmore hasnext hasnextpage more");
-const isLastNames = nameSet("last islast islastpage");
-const nextNames = nameSet("next nextpage nextpageurl nexturl nextlink nextcursor nextpagetoken");
+const wrappers = /^(meta|paging|page(info|r)?|paginat(ion|or))$/;
+const linkHolders = /^links$/;
+const limitNames = /^(limit|(items)?perpage|(page)?size)$/;
+const totalNames =
+  /^total(items|count|results|records|elements|rows|entries|customers|(contact)?groups|contacts|profiles|lists|segments)?$/;
+const countNames = /^((items?|record)?count)$/;
+const pagesNames = /^((total|num)?pages|pages?count|lastpage)$/;
+const goesOnNames = /^(has)?(more|next(page)?)$/;
+const isLastNames = /^((is)?last|islastpage)$/;
+const nextNames = /^next(page)?(url|link|cursor|token)?$/;
 
-function valuesOf(holder: JsonObject, names: ReadonlySet<string>): unknown[] {
-  return Object.keys(holder).flatMap((key) => (names.has(plainName(key)) ? [holder[key]] : []));
+function valuesOf(holder: JsonObject, names: RegExp): unknown[] {
+  return Object.keys(holder).flatMap((key) => (names.test(plainName(key)) ? [holder[key]] : []));
 }
 
 /** The body, its `data`, and what these hold under `meta`, `pagination`, …, one in another too (`meta.pagination`). */
@@ -74,7 +72,7 @@ function holdersOf(body: unknown): JsonObject[] {
   return [...roots, ...first, ...second];
 }
 
-function counts(holders: readonly JsonObject[], names: ReadonlySet<string>): number[] {
+function counts(holders: readonly JsonObject[], names: RegExp): number[] {
   return holders
     .flatMap((holder) => valuesOf(holder, names))
     .map(readCount)

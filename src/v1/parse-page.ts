@@ -1,7 +1,8 @@
-import { describeShape } from "../answer-value.ts";
-import { UnreadableAnswer } from "../unreadable-answer.ts";
 import { hearOut } from "../hear-out.ts";
+import { wordsOf } from "../words-of.ts";
+import { describeShape } from "../answer-value.ts";
 import { isRecord } from "../is-object.ts";
+import { UnreadableAnswer } from "../unreadable-answer.ts";
 import type { FoundPage } from "./page-signs.ts";
 
 /** What `parsePage` found in a list answer. Totals and `hasNextPage` may be left out, where the answer has none. */
@@ -36,7 +37,7 @@ export function callParsePage(parsePage: ParsePage, body: unknown, operation: st
     return check(parsed);
   } catch (error) {
     if (error instanceof UnreadableAnswer) throw error;
-    throw amiss("gave what throws when it is read");
+    throw amiss("gave a value that cannot be read");
   }
 }
 
@@ -61,15 +62,7 @@ function call(parsePage: ParsePage, body: unknown, operation: string): unknown {
   try {
     return parsePage(body, { operation });
   } catch (error) {
-    throw amiss(`threw ${describeThrown(error)}; the body is ${describeShape(body)}`, error);
-  }
-}
-
-function describeThrown(error: unknown): string {
-  try {
-    return error instanceof Error ? `${error.name}: ${error.message}` : describeShape(error);
-  } catch {
-    return "what throws when it is read";
+    throw amiss(`threw ${wordsOf(error)}; the body is ${describeShape(body)}`);
   }
 }
 
@@ -80,7 +73,6 @@ function checkCount(name: string, value: unknown): number | undefined {
   throw amiss(`gave \`${name}\` as ${shown}: it must be a whole number from 0`);
 }
 
-function amiss(what: string, cause?: unknown): UnreadableAnswer {
-  const options = cause === undefined ? undefined : { cause };
-  return new UnreadableAnswer(`the client's parsePage, asked about its body, ${what}.`, options);
+function amiss(what: string): UnreadableAnswer {
+  return new UnreadableAnswer(`the client's parsePage, asked about its body, ${what}.`);
 }

@@ -1,10 +1,11 @@
-import { describeShape } from "../answer-value.ts";
-import type { PageReading } from "../pagination.ts";
-import { UnreadableAnswer } from "../unreadable-answer.ts";
-import { findItems, wayOut } from "./find-items.ts";
-import { readSigns, type FoundPage } from "./page-signs.ts";
 import { callParsePage, type ParsePage } from "./parse-page.ts";
+import { unreadableRule } from "../fields/unreadable.ts";
+import type { PageReading } from "../pagination.ts";
+import { findItems, wayOut } from "./find-items.ts";
 import { isRecord } from "../is-object.ts";
+import { describeShape } from "../answer-value.ts";
+import { UnreadableAnswer } from "../unreadable-answer.ts";
+import { readSigns, type FoundPage } from "./page-signs.ts";
 
 export type { ParsePage } from "./parse-page.ts";
 
@@ -62,6 +63,6 @@ function readItemAt<T>(item: unknown, at: number, readItem: (value: unknown) => 
   } catch (error) {
     if (error instanceof UnreadableAnswer) throw error;
     // What JSON.parse gave throws nothing; what a parsePage of the caller's made of it may.
-    throw new UnreadableAnswer(`item ${at} of its list throws when it is read.`);
+    throw new UnreadableAnswer(`item ${at} of its list ${unreadableRule}.`);
   }
 }

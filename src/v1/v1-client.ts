@@ -1,9 +1,9 @@
 import { openClient, type OpenClient } from "../open-client.ts";
 import type { ClientOptions } from "../options.ts";
-import { V1ContactGroups } from "./contact-groups.ts";
-import { V1Customers } from "./customers.ts";
-import { V1Events } from "./events.ts";
 import { v1Access } from "./v1-family.ts";
+import { V1Events } from "./events.ts";
+import { V1Customers } from "./customers.ts";
+import { V1ContactGroups } from "./contact-groups.ts";
 
 /**
  * The v1 family: customers, contact groups, events. `AudienceClient` has one; alone it takes the same options.

@@ -1,10 +1,10 @@
-import { contactKeys, emailKey, phoneKey } from "../contact-key.ts";
+import { readAnswer } from "../read-answer.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { PageReading } from "../pagination.ts";
-import { readAnswer } from "../read-answer.ts";
-import { readListPage } from "./read-list-page.ts";
+import { contactKeys } from "../contact-key.ts";
 import { v2Contact, v2UpsertResult, type V2Contact, type V2UpsertResult } from "./schemas/contact.ts";
 import { v2ListQuery, type List } from "./schemas/list.ts";
+import { readListPage } from "./read-list-page.ts";
 
 /** `POST /v2/contacts` */
 export const upsertContact: Endpoint<V2Contact, V2UpsertResult> = {
@@ -13,8 +13,7 @@ export const upsertContact: Endpoint<V2Contact, V2UpsertResult> = {
   path: "/v2/contacts",
   body: v2Contact,
   isRepeatable: saysAllConsent,
-  contactsOf: ({ identifiers }) =>
-    contactKeys(identifiers.map(({ type, id }) => (type === "email" ? emailKey(String(id)) : phoneKey(id)))),
+  contactsOf: ({ identifiers }) => contactKeys(identifiers.map(({ type, id }) => ({ [type]: id }))),
   read: ({ body }) => readAnswer(v2UpsertResult, body),
 };
 

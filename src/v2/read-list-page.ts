@@ -14,7 +14,7 @@ export function readListPage(body: unknown): PageReading<List> {
   const lists = listsOf(data);
   if (!lists) throw new UnreadableAnswer(`${wanted}: its \`data\` is ${describeShape(data)}.`);
   if (lists.length === 0 && isRecord(body) && body["success"] === false) {
-    throw new UnreadableAnswer("its body holds no lists and says `success: false`.");
+    throw new UnreadableAnswer("its body holds no lists and says that the call failed.");
   }
   return {
     items: lists.map(readList),

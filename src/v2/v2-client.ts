@@ -1,7 +1,7 @@
 import { openClient, type OpenClient } from "../open-client.ts";
 import type { ClientOptions } from "../options.ts";
-import { V2Contacts } from "./contacts.ts";
 import { V2Lists } from "./lists.ts";
+import { V2Contacts } from "./contacts.ts";
 import { v2Access } from "./v2-family.ts";
 
 /**

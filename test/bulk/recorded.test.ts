@@ -335,7 +335,7 @@ describe("A row's key", () => {
 
     const { results } = await endOf(audience.bulk([1], () => null, { key: () => given as never }));
 
-    const message = `the key function must give a text that is not empty; for this row it gave ${kind}`;
+    const message = `the key function must give a text that is not empty, not ${kind}`;
     expect(results).toMatchObject([{ error: { issues: [{ path: [], code: "no_key", message }] } }]);
   });
 
@@ -403,7 +403,7 @@ describe("A row's key", () => {
           return this.#email;
         }
       })(),
-      "it holds an instance of a class that shows no properties",
+      "it holds an instance of a class without properties",
     ],
   ])("of a row that JSON cannot carry must be given, with a checkpoint: %s", async (_, item, reason) => {
     const { audience } = setting();
@@ -412,7 +412,7 @@ describe("A row's key", () => {
       audience.bulk([item], () => null, { checkpoint: new LoggedCheckpoint() }),
     );
 
-    const message = `the row cannot be written as JSON (${reason}), so it needs a name from the option \`key\``;
+    const message = `the row cannot be written as JSON (${reason}): name it by the option \`key\``;
     expect(results).toMatchObject([{ status: "invalid", error: { issues: [{ message }] } }]);
   });
 

@@ -204,7 +204,7 @@ describe("A run", () => {
   it("refuses rows that cannot be iterated, and a call that is no function", () => {
     const { audience, upsert } = setting();
 
-    const iterable = "The rows of bulk must be an array, or any other iterable or async iterable.";
+    const iterable = "The rows of bulk must be iterable or async iterable, as an array is.";
     expect(() => audience.bulk({ length: 3 } as never, upsert)).toThrow(new ConfigurationError(iterable));
     expect(() => audience.bulk("abc" as never, upsert as never)).toThrow(new ConfigurationError(iterable));
     const unreadable = new Proxy([], {
@@ -214,7 +214,7 @@ describe("A run", () => {
     });
     expect(() => audience.bulk(unreadable, upsert as never)).toThrow("The rows of bulk cannot be read");
     expect(() => audience.bulk(rows(1), undefined as never)).toThrow(
-      new ConfigurationError("The call of bulk must be a function of row and request."),
+      new ConfigurationError("The call of bulk must be a function, not undefined."),
     );
   });
 });

@@ -141,7 +141,7 @@ describe("A base URL that leads elsewhere than it reads is refused before anybod
   it("where the environment names it too", async () => {
     onTestFinished(() => void vi.unstubAllEnvs());
     vi.stubEnv("AUDIENCE_BASE_URL", `http://api.example.com@127.0.0.1:${port}`);
-    expect(String(thrownBy(() => new AudienceClient(options)))).toContain("must not hold an @");
+    expect(String(thrownBy(() => new AudienceClient(options)))).toContain("must not hold a backslash, an @");
   });
 });
 

@@ -27,7 +27,7 @@ export const areas: readonly Area[] = [
     name: "bulk",
     sources: ["bulk"],
     tests: [
-      "bulk/{check,key-set,progress,rate-limit,recorded,results,source,stop}",
+      "bulk/{check,key-hash,progress,rate-limit,recorded,results,source,stop}",
       "regressions/{checkpoint,promise,rows,unknown-state}-*",
     ],
   },

@@ -177,14 +177,11 @@ describe("the items of a v1 list answer", () => {
     },
   );
 
-  test("a message names up to 20 keys in full, and marks what it leaves out", () => {
-    const many = (count: number) =>
-      Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at]));
-    expect(refusal(() => customers(many(20))).message).toContain("k18, k19. Give");
-    expect(refusal(() => customers(many(21))).message).toContain("k18, k19, …. Give");
-    const [whole, cut] = ["k".repeat(40), "k".repeat(41)];
+  test("a message names as many keys as have room, and marks what it leaves out", () => {
+    const [whole, cut] = ["k".repeat(198), "k".repeat(199)];
     expect(refusal(() => customers({ [whole]: 1 })).message).toContain(`${whole}. Give`);
-    expect(refusal(() => customers({ [cut]: 1 })).message).toContain(`${whole}…. Give`);
+    expect(refusal(() => customers({ [whole.slice(3)]: 1, a: 1 })).message).toContain("kk, a. Give");
+    expect(refusal(() => customers({ [cut]: 1, a: 1 })).message).toContain(`${cut},…. Give`);
   });
 
   test("a message stays short, however many keys there are", () => {
@@ -391,7 +388,7 @@ describe("parsePage", () => {
     expect(error.message).toContain("it must give its result at once");
   });
 
-  test("that throws is told so, with the error as the cause and the keys of the body", () => {
+  test("that throws is told so, with the words of the error and the keys of the body", () => {
     const thrown = new TypeError("Cannot read properties of undefined");
     const error = refusal(() =>
       customers(body, () => {
@@ -399,19 +396,18 @@ describe("parsePage", () => {
       }),
     );
     expect(error.message).toContain(
-      "threw TypeError: Cannot read properties of undefined; the body is an object with the keys result",
+      "threw Cannot read properties of undefined; the body is an object with the keys result",
     );
-    expect(error.cause).toBe(thrown);
   });
 
   test("that throws something else than an error is told so", () => {
     const error = refusal(() =>
       customers(body, () => {
         // oxlint-disable-next-line typescript/only-throw-error -- as a caller's own code may.
-        throw { reason: "none" };
+        throw "no reason";
       }),
     );
-    expect(error.message).toContain("threw an object with the keys reason; the body is");
+    expect(error.message).toContain("threw no reason; the body is");
   });
 
   test("that gives items without an id is told so", () => {

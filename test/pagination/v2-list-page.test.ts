@@ -51,7 +51,7 @@ describe("GET /v2/lists", () => {
       { data: { lists: [null] } },
       "`data.lists[0]` of its body has no `uuid`: it is null",
     ],
-    ["success false, and no lists", { success: false, data: { lists: [] } }, "success: false"],
+    ["success false, and no lists", { success: false, data: { lists: [] } }, "the call failed"],
   ])("is unreadable with %s", (_, body, message) => {
     expect(() => readListPage(body)).toThrow(UnreadableAnswer);
     expect(() => readListPage(body)).toThrow(message);

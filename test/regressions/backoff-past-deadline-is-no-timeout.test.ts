@@ -13,7 +13,7 @@ it("A backoff that would pass deadlineMs is a TimeoutError at once, with the fai
 
   expect(error).toBeInstanceOf(TimeoutError);
   expect(error).toMatchObject({ timeoutMs: 100, outcome: "unknown", request: { attempts: 1 } });
-  expect(error.message).toBe("The next attempt would have begun after the call's deadline of 100 ms.");
+  expect(error.message).toBe("The call's next attempt would begin after its deadline of 100 ms.");
   expect(error.cause).toBeInstanceOf(ServerError);
   expect(mock.requests).toHaveLength(1);
 });

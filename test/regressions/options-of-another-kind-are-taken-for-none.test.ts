@@ -39,7 +39,7 @@ const opened = () => {
   return { mock, client: new AudienceClient(mock.clientOptions) };
 };
 
-describe.each([...kinds, ["an instance of a class that shows no properties", new Hidden(), ""] as const])(
+describe.each([...kinds, ["an instance of a class without properties", new Hidden(), ""] as const])(
   "%s",
   (kind, given, wayOut) => {
     it.each(doors)("is refused as %s, and nothing is sent", async (place, hand) => {

@@ -196,15 +196,14 @@ describe("A key that is a function", () => {
 });
 
 describe("A key that is a text", () => {
-  const controls = "holds a control character, perhaps a line break that was copied with it";
-  const beyond = "holds a character that no HTTP header can carry";
+  const beyond = "holds a character that no HTTP header can carry, such as a line break";
   it.each([
     ["", "is empty"],
     ["   ", "is empty"],
-    ["abc\r\n", controls],
-    ["a\0b", controls],
-    ["a\tb", controls],
-    ["\u007f", controls],
+    ["abc\r\n", beyond],
+    ["a\0b", beyond],
+    ["a\tb", beyond],
+    ["\u007f", beyond],
     [" a", "begins or ends with a space"],
     ["a ", "begins or ends with a space"],
     ["schl\u00fcssel", beyond],
@@ -228,9 +227,7 @@ describe("A key that is a text", () => {
       new AudienceClient({ ...clientOptions, apiKey: "k".repeat(length) });
 
     expect(ofLength(16_384)).not.toThrow();
-    expect((thrownBy(ofLength(16_385)) as Error).message).toBe(
-      "apiKey is longer than 16,384 characters, which is more than a header can carry.",
-    );
+    expect((thrownBy(ofLength(16_385)) as Error).message).toBe("apiKey is longer than 16,384 characters.");
   });
 
   it("is sent as it is, whatever ASCII it holds", async () => {

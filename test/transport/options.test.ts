@@ -304,7 +304,7 @@ describe("The option headers", () => {
   });
 
   const beyond = "holds a character that no HTTP header can carry, such as a line break";
-  const framing = "is set by the runtime, and cannot be given";
+  const framing = "is set or dropped by the runtime, and cannot be given";
   const injections: [headers: Record<string, unknown>, problem: string][] = [
     [{ "x-a": "b\r\nX-API-Key: other" }, `"x-a" ${beyond}`],
     [{ "x-a": "b\nc" }, `"x-a" ${beyond}`],
@@ -410,7 +410,7 @@ describe("An id in a path", () => {
     ["\t\n", "is empty"],
     [".", ". is not an id"],
     ["..", ".. is not an id"],
-    ["\ud800", "holds half a character (a lone surrogate)"],
+    ["\ud800", "holds half a character"],
     [undefined, "must be a text, not undefined"],
     [null, "must be a text, not null"],
     [5, "must be a text, not a number"],

@@ -1,9 +1,9 @@
-import { documentedText } from "../../fields/documented.ts";
 import { optional } from "../../fields/field.ts";
-import { answerFields, strictFields } from "../../fields/objects.ts";
-import { optionOfTheCall } from "../../fields/query-hint.ts";
 import { oneOf, text } from "../../fields/text.ts";
+import { optionOfTheCall } from "../../fields/query-hint.ts";
 import { wholeNumberFrom1 } from "../../fields/whole-number.ts";
+import { answerFields, strictFields } from "../../fields/objects.ts";
+import { documentedText } from "../../fields/documented.ts";
 
 /**
  * A list or a segment, with its `id` and whatever else the service gives: only the `id` is documented

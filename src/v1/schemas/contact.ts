@@ -1,14 +1,14 @@
-import { crossFieldRule } from "../../fields/cross-field-rule.ts";
-import { day } from "../../fields/day.ts";
-import { email } from "../../fields/email.ts";
-import { explain } from "../../fields/explain.ts";
-import { optional, type Flat } from "../../fields/field.ts";
 import { extended, strictFields, withRule } from "../../fields/objects.ts";
-import { optionOfTheCall } from "../../fields/query-hint.ts";
 import { boundedText, oneOf, text, yesOrNo } from "../../fields/text.ts";
+import { crossFieldRule } from "../../fields/cross-field-rule.ts";
+import { customProperties, type CustomProperties } from "./custom-properties.ts";
 import { wholeNumberFrom1 } from "../../fields/whole-number.ts";
 import { LIMITS } from "../../limits.ts";
-import { customProperties, type CustomProperties } from "./custom-properties.ts";
+import { day } from "../../fields/day.ts";
+import { optionOfTheCall } from "../../fields/query-hint.ts";
+import { email } from "../../fields/email.ts";
+import { optional, type Flat } from "../../fields/field.ts";
+import { explain } from "../../fields/explain.ts";
 
 const optInStates = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;
 
@@ -102,12 +102,11 @@ export const v1ContactFields = strictFields(
     postal_code: optional(boundedText(LIMITS.postal_code)),
     custom_properties: optional(customProperties()),
   },
-  (key, value) => (wrappers.has(key) && typeof value === "object" ? wrapped : ownField),
+  (key, value) => (wrappers.test(key) && typeof value === "object" ? wrapped : ownField),
 );
 
-const wrappers = new Set(["contact", "contacts", "customer", "customers", "profile", "data", "attributes"]);
-const wrapped =
-  "unknown field: a contact is sent alone and flat, its fields at the top and not wrapped in an object";
+const wrappers = /^(contacts?|customers?|profile|data|attributes)$/;
+const wrapped = "unknown field: a contact is sent alone, its fields at the top, not wrapped";
 const ownField =
   "unknown field: the service refuses a contact that holds it; fields of your own go under custom_properties";
 
@@ -117,7 +116,7 @@ export const v1Contact = {
     v1ContactFields,
     crossFieldRule(({ email: address, phone }) =>
       address === undefined && phone === undefined
-        ? [{ path: ["email"], message: "required: an email or a phone; the contact has neither" }]
+        ? [{ path: ["email"], message: "required: an email or a phone" }]
         : [],
     ),
   ),
@@ -132,7 +131,7 @@ export const v1ListContact = extended(v1ContactFields, {
   email: email((issue) => (issue.input === undefined ? emailMissing : explain(issue))),
 });
 
-const emailMissing = "required: an e-mail address; a phone alone is not enough to add a contact to a list";
+const emailMissing = "required: an e-mail address; a phone alone is not enough";
 
 /**
  * A contact that is added to a list with its consent said. `email_opt_in` is required, because without it the service
@@ -143,8 +142,7 @@ export const v1ConsentedListContact = extended(v1ListContact, {
 });
 
 const consentMissing =
-  "required: without it the service turns an existing contact to SUBSCRIBED, even one that has unsubscribed; " +
-  'send the state that is meant, or call with { consent: "service-decides" }';
+  'required: without it the service makes an existing contact SUBSCRIBED, even one that has unsubscribed; say the state, or call with { consent: "service-decides" }';
 
 /** Which page of the contacts (`GET /api/v1/customer`). */
 export const v1CustomerListQuery = strictFields(

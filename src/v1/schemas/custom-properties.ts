@@ -1,11 +1,11 @@
 import { wrongType } from "../../fields/explain.ts";
 import type { FreeField, Payload } from "../../fields/field.ts";
 import { free } from "../../fields/free.ts";
-import { refuseHiddenKeys } from "../../fields/hidden-keys.ts";
+import { findUnreadable, unreadable } from "../../fields/unreadable.ts";
 import { kindOf } from "../../fields/kind-of.ts";
 import { lossyKind } from "../../fields/lossy-kind.ts";
-import { findUnreadable, unreadableRule } from "../../fields/unreadable.ts";
 import { LIMITS } from "../../limits.ts";
+import { refuseHiddenKeys } from "../../fields/hidden-keys.ts";
 import { isObject, isRecord } from "../../is-object.ts";
 
 /** What a custom property can be. The service stores numbers and booleans as text ("Custom property value rules"). */
@@ -51,29 +51,14 @@ function read(properties: object, payload: Payload): unknown {
       count += 1;
       const message = refuseValue(value);
       if (message === undefined) copy[key] = value;
-      else
-        payload.issues.push({
-          code: "invalid_type",
-          expected: "string",
-
-          path: [key],
-          message,
-        });
+      else payload.issues.push({ code: "invalid_type", expected: "string", path: [key], message });
     }
   } catch {
-    const issue = findUnreadable(properties) ?? { code: "custom", message: unreadableRule };
-    payload.issues.push(issue);
+    payload.issues.push(findUnreadable(properties) ?? unreadable());
   }
   if (count > maxKeys) {
     const message = `must have at most ${maxKeys} keys in one request, has ${count}`;
-    payload.issues.push({
-      code: "too_big",
-      origin: "object",
-      maximum: maxKeys,
-      inclusive: true,
-
-      message,
-    });
+    payload.issues.push({ code: "too_big", origin: "object", maximum: maxKeys, inclusive: true, message });
   }
   return copy;
 }

@@ -1,11 +1,11 @@
-import { crossFieldRule } from "../../fields/cross-field-rule.ts";
+import { isRecord } from "../../is-object.ts";
+import { nameMeant } from "../../fields/name-hint.ts";
 import { email } from "../../fields/email.ts";
+import { crossFieldRule } from "../../fields/cross-field-rule.ts";
 import { optional } from "../../fields/field.ts";
 import { jsonObject } from "../../fields/json-value.ts";
-import { nameMeant } from "../../fields/name-hint.ts";
-import { looseFields, strictFields, withRule } from "../../fields/objects.ts";
 import { boundedText, filledText } from "../../fields/text.ts";
-import { isRecord } from "../../is-object.ts";
+import { looseFields, strictFields, withRule } from "../../fields/objects.ts";
 
 /** A custom event, as `v1.events.send` takes it. It names its contact, by an `email` or a `contactUUID` ("Custom event"). */
 export type V1Event = {
@@ -41,15 +41,15 @@ export const v1EventFields = strictFields(
     eventData: optional(jsonObject()),
   },
   (key, value) => {
-    if (wrappers.has(key) && typeof value === "object") return wrapped;
-    return ofTheContact.has(key) ? `unknown field: write contact: { ${key} }` : ownField;
+    if (wrappers.test(key) && typeof value === "object") return wrapped;
+    return ofTheContact.test(key) ? `unknown field: write contact: { ${key} }` : ownField;
   },
 );
 
-const ofTheContact = new Set(["email", "phone"]);
+const ofTheContact = /^(email|phone)$/;
 
-const wrappers = new Set(["event", "events", "data"]);
-const wrapped = "unknown field: an event is sent alone, its fields at the top and not wrapped in an object";
+const wrappers = /^(events?|data)$/;
+const wrapped = "unknown field: an event is sent alone, its fields at the top, not wrapped";
 const ownField =
   "unknown field: the service refuses an event that holds it; data of your own goes under eventData";
 
@@ -71,5 +71,4 @@ export const v1Event = withRule(
 );
 
 const contactNames = ["email", "contactUUID"];
-const whoseEvent =
-  "required: the contact's email or contactUUID (as contact.email, contact.contactUUID, or contactUUID)";
+const whoseEvent = "required: contact.email, contact.contactUUID, or contactUUID";

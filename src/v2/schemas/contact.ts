@@ -1,14 +1,14 @@
-import { crossFieldRule, type Breach } from "../../fields/cross-field-rule.ts";
-import { day } from "../../fields/day.ts";
-import { dayOrDateTime } from "../../fields/date-time.ts";
-import { optional } from "../../fields/field.ts";
-import { free } from "../../fields/free.ts";
-import { filledListOf, listOf } from "../../fields/list.ts";
-import { answerFields, looseFields, withRule } from "../../fields/objects.ts";
-import { pattern, text, yesOrNo } from "../../fields/text.ts";
-import { v2Identifier, type V2Identifier } from "./identifier.ts";
 import { isArray } from "../../fields/is-array.ts";
+import { dayOrDateTime } from "../../fields/date-time.ts";
+import { pattern, text, yesOrNo } from "../../fields/text.ts";
+import { answerFields, looseFields, withRule } from "../../fields/objects.ts";
 import { isObject, isRecord } from "../../is-object.ts";
+import { free } from "../../fields/free.ts";
+import { optional } from "../../fields/field.ts";
+import { filledListOf, listOf } from "../../fields/list.ts";
+import { v2Identifier, type V2Identifier } from "./identifier.ts";
+import { day } from "../../fields/day.ts";
+import { crossFieldRule, type Breach } from "../../fields/cross-field-rule.ts";
 
 /** A v2 contact, as `v2.contacts.upsert` takes it ("v2 contact", "v2 identifier object"). Any other field is passed on. */
 export type V2Contact = {
@@ -99,7 +99,7 @@ function missingChannels(identifiers: readonly unknown[]): Breach[] {
     if (!isRecord(channels)) return;
     for (const [channel, other] of channelPairs) {
       if (types.includes(other) || read(channels, channel) !== undefined) continue;
-      const message = `required: the contact has no ${other} identifier, so each identifier's channels need ${channel}`;
+      const message = `required: the contact has no ${other} identifier`;
       missing.push({ path: ["identifiers", index, "channels", channel], message });
     }
   });

@@ -1,12 +1,12 @@
-import { crossFieldRule } from "../../fields/cross-field-rule.ts";
 import { dateTime } from "../../fields/date-time.ts";
-import { emailRule, isEmail } from "../../fields/email.ts";
+import { ipAddress } from "../../fields/ip-address.ts";
 import { wrongType } from "../../fields/explain.ts";
+import { oneOf, text } from "../../fields/text.ts";
+import { looseFields, withRule } from "../../fields/objects.ts";
 import { optional } from "../../fields/field.ts";
 import { free } from "../../fields/free.ts";
-import { ipAddress } from "../../fields/ip-address.ts";
-import { looseFields, withRule } from "../../fields/objects.ts";
-import { oneOf, text } from "../../fields/text.ts";
+import { emailRule, isEmail } from "../../fields/email.ts";
+import { crossFieldRule } from "../../fields/cross-field-rule.ts";
 
 /** An e-mail address or a phone number of a v2 contact, with consent and status per channel ("v2 identifier object"). */
 export type V2Identifier = {

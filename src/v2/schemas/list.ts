@@ -1,7 +1,7 @@
 import { optional } from "../../fields/field.ts";
 import { strictFields } from "../../fields/objects.ts";
-import { optionOfTheCall } from "../../fields/query-hint.ts";
 import { wholeNumberFrom1 } from "../../fields/whole-number.ts";
+import { optionOfTheCall } from "../../fields/query-hint.ts";
 
 /** A list ("v2 list"). Only `uuid` is sure to be there; the rest is typed as documented, not checked. */
 export type List = {
