@@ -16,10 +16,13 @@ const commands = Object.values(manifest.bin).map(sourceOf);
 const heldByCommonJs = ["ky", "p-retry", "is-network-error", "bottleneck"];
 
 // Names stay and lines are short, so that a stack can be read; comments and blanks would be a quarter of the code.
-const compact = { minifyWhitespace: true, minifySyntax: true, lineLimit: 160 };
+const compact = { minifyWhitespace: true, minifySyntax: true, lineLimit: 320 };
+
+// CommonJS writes the file's name at each use of what comes from it.
+const named = { chunkNames: "[hash]" };
 
 // Our own notes marked `@preserve`, which our tools look for, are nothing for a user's bundle. Packages keep theirs.
-const ownCode = { ...compact, legalComments: "none" };
+const ownCode = { ...compact, ...named, legalComments: "none" };
 
 const shared = {
   outDir: "dist",
@@ -30,7 +33,7 @@ const shared = {
   clean: false,
   // Deno and edge runtimes know the built-in modules by their full names alone.
   removeNodeProtocol: false,
-  esbuildOptions: (options) => void Object.assign(options, compact),
+  esbuildOptions: (options) => void Object.assign(options, compact, named),
 } satisfies Options;
 
 export default defineConfig([

@@ -23,14 +23,8 @@ export function readOptions(
   place: string,
 ): Readonly<Record<string, unknown>> {
   return readGuarded(place, () => {
-    const kind = isRecord(options) ? contentLost(options) : kindOf(options);
-    if (kind !== undefined)
-      throw new ConfigurationError(
-        `${place} must be a plain object, not ${kind}${commonMistakes[kind] ?? ""}.`,
-      );
     const given: Record<string, unknown> = {};
-    // True: it is an object, or it would have been refused.
-    for (const [name, value] of Object.entries(options as object)) {
+    for (const [name, value] of entriesOf(options, place)) {
       if (value === undefined) continue;
       const rule = Object.hasOwn(allowed, name) ? allowed[name] : undefined;
       if (!rule) throw new ConfigurationError(unknownOption(name, Object.keys(allowed), place));
@@ -39,6 +33,14 @@ export function readOptions(
     }
     return given;
   });
+}
+
+/** Refuses what holds its content elsewhere: it would pass for an object without any. */
+export function entriesOf(value: unknown, place: string): [name: string, value: unknown][] {
+  const kind = isRecord(value) ? contentLost(value) : kindOf(value);
+  // True: it is an object.
+  if (kind === undefined) return Object.entries(value as object);
+  throw new ConfigurationError(`${place} must be a plain object, not ${kind}${commonMistakes[kind] ?? ""}.`);
 }
 
 /** What was meant, where the mistake is a common one. */

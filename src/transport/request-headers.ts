@@ -1,7 +1,6 @@
 import { ConfigurationError } from "../errors.ts";
-import { readGuarded } from "../option-checks.ts";
+import { entriesOf, readGuarded } from "../option-checks.ts";
 import { kindOf } from "../fields/kind-of.ts";
-import { contentLost } from "../fields/content-lost.ts";
 
 /** Headers that frame the message, set by the runtime alone; and a name that an object of headers loses. */
 const framing =
@@ -12,7 +11,7 @@ const token = /^[\w!#$%&'*+.^`|~-]+$/;
 /** Reads the `headers` option: names in lower case, values that cannot break out of their line. Never shows a value. */
 export function readHeaders(headers: unknown): Record<string, string> {
   const read = new Map<string, string>();
-  for (const [name, value] of entriesOf(headers as object)) {
+  for (const [name, value] of pairsOf(headers as object)) {
     if (value === undefined) continue;
     const lowerCase = name.toLowerCase();
     // In another case it is the same header, and one of the two would go unheard.
@@ -23,14 +22,10 @@ export function readHeaders(headers: unknown): Record<string, string> {
   return Object.fromEntries(read);
 }
 
-function entriesOf(headers: object): [string, unknown][] {
+function pairsOf(headers: object): [string, unknown][] {
   return readGuarded("headers", () => {
     // A Headers object gives nothing to Object.entries, and may be of another implementation than the global one.
-    const isIterable = Symbol.iterator in headers;
-    const kind = isIterable ? undefined : contentLost(headers);
-    if (kind !== undefined)
-      throw new ConfigurationError(`headers must be a plain object or Headers, not ${kind}.`);
-    const entries = isIterable ? [...(headers as Headers)] : Object.entries(headers);
+    const entries = Symbol.iterator in headers ? [...(headers as Headers)] : entriesOf(headers, "headers");
     // Inside the guard: what is iterable may give something else than pairs.
     return entries.map(([name, value]: readonly unknown[]) => [String(name), value]);
   });

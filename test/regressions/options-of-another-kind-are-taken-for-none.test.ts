@@ -63,15 +63,14 @@ it.each(kinds)("%s is refused as a list's query, and nothing is sent", async (ki
   expect(mock.requests).toEqual([]);
 });
 
-it.each([
-  ["a Promise", Promise.resolve({ "x-tenant": "a" })],
-  ["a Date", new Date(0)],
-  ["an AbortSignal", AbortSignal.abort()],
-])("headers that are %s are refused", (kind, headers) => {
-  expect(() => new AudienceClient({ headers: headers as object as Headers })).toThrow(
-    `headers must be a plain object or Headers, not ${kind}.`,
-  );
-});
+it.each(kinds.filter(([, given]) => !(Symbol.iterator in given)))(
+  "%s is refused as headers",
+  (kind, given, wayOut) => {
+    expect(() => new AudienceClient({ headers: given as Headers })).toThrow(
+      `headers must be a plain object, not ${kind}${wayOut}.`,
+    );
+  },
+);
 
 it.each([
   ["a FormData", new FormData()],
