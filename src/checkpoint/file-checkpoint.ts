@@ -17,7 +17,8 @@ const pieceLength = lineLength * 65_536;
  * was. One run at a time: a second is refused.
  *
  * The file holds hashes of the rows' keys, and no key. A line that a crash left torn is dropped when it is opened. A
- * full disk rejects, and so ends the run before it loses track. A million rows take 18 MB, and about 27 MB of memory.
+ * full disk rejects, and so ends the run before it loses track. A million rows take 18 MB, and in a run about 65 MB of
+ * memory: 27 for what is on record, the rest to tell the run's own keys apart.
  *
  * The file is made where it is not there; its folder is not. A symbolic link stands for the file that it leads to. A
  * hard link cannot be told from another file, so runs that name one file by two of them are not kept apart.
