@@ -26,7 +26,7 @@ export function requestChannels(): RequestChannels | undefined {
   return {
     get hasSubscribers() {
       // Not every runtime says so, whatever its types; to publish where nobody listens does nothing.
-      return (channel as { hasSubscribers?: boolean }).hasSubscribers ?? true;
+      return (channel as { hasSubscribers?: boolean }).hasSubscribers !== false;
     },
     start(message) {
       start.publish(message);
