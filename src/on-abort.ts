@@ -1,4 +1,5 @@
 import { ConfigurationError } from "./errors.ts";
+import { unreadableRule } from "./fields/unreadable.ts";
 
 // One listener per signal, because 10,000 of them take over a second to run and warn about a leak.
 const callbacksOf = new WeakMap<Abortable, Set<() => void>>();
@@ -48,9 +49,7 @@ function listen(signal: Abortable): Set<() => void> {
   try {
     signal.addEventListener("abort", listener, { once: true });
   } catch {
-    throw new ConfigurationError(
-      "signal must be an AbortSignal (of a controller its `signal`); this one throws.",
-    );
+    throw new ConfigurationError(`signal ${unreadableRule}.`);
   }
   callbacksOf.set(signal, callbacks);
   listenerOf.set(signal, listener);

@@ -23,7 +23,7 @@ export const rules = {
   priority: numeric("a whole number from 0 (first) to 9 (last)", (value) => isCount(value) && value <= 9),
   signal: {
     holds: isSignal,
-    words: "an AbortSignal (of a controller its `signal`)",
+    words: "an AbortSignal (a controller's `signal`)",
   },
 } as const satisfies Record<string, OptionRule>;
 

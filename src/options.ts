@@ -218,7 +218,7 @@ export function viewOptions(own: ClientOptions, options: ClientOptions): ClientO
   const given = readOptions(options, allowed, "The options of withOptions") as ClientOptions;
   if (!keepsTheLimiter(given.rateLimiter)) {
     throw new ConfigurationError(
-      "withOptions keeps the client's rateLimiter: only its maxWaitMs and maxQueued can be given.",
+      "withOptions keeps the rateLimiter: only its maxWaitMs and maxQueued can be given.",
     );
   }
   const rateLimiter = given.rateLimiter ?? (keepsTheLimiter(own.rateLimiter) ? own.rateLimiter : undefined);
@@ -269,7 +269,7 @@ function refuseBrowser({ dangerouslyAllowBrowser }: ClientOptions): void {
   const { window } = globalThis as { window?: { document?: unknown } };
   if (dangerouslyAllowBrowser || window?.document === undefined) return;
   throw new ConfigurationError(
-    "This is a browser, where every visitor could read the key: call from a backend, or set dangerouslyAllowBrowser.",
+    "In a browser every visitor could read the key: call from a backend, or set dangerouslyAllowBrowser.",
   );
 }
 

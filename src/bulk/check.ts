@@ -1,6 +1,7 @@
 import { hearOut } from "../hear-out.ts";
 import { RowSource } from "./rows.ts";
-import { readGuarded } from "../option-checks.ts";
+import { checkOption, readGuarded } from "../option-checks.ts";
+import { rules } from "../option-rules.ts";
 import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
 import { isObject } from "../is-object.ts";
 import { wordsOf } from "../words-of.ts";
@@ -30,10 +31,7 @@ export async function checkRows<Row>(
   check: (row: Row, index: number) => CheckResult,
   estimateMs: (calls: number) => number | undefined,
 ): Promise<BulkCheck> {
-  if (typeof check !== "function")
-    throw new ConfigurationError(
-      "The check of bulk.check must be a function, as (row) => schema.safeParse(row).",
-    );
+  checkOption("The check of bulk.check", check, rules.function);
   const source = new RowSource<Row>(rows);
   const invalid: BulkCheck["invalid"] = [];
   let total = 0;

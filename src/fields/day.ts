@@ -22,4 +22,4 @@ export function day(): TextField {
 
 const shown = { format: "date", pattern: dayPattern.source };
 const dayRule = "must be a day of the calendar, written YYYY-MM-DD";
-const dateHasZone = "must be a day as text, YYYY-MM-DD: a Date has a time zone, and can mean another day";
+const dateHasZone = "must be a day as text, YYYY-MM-DD: a Date has a time zone, too";

@@ -90,7 +90,7 @@ export function readSnapshot(value: unknown): RateLimiterSnapshot {
   for (const [field, isRight] of Object.entries(holds)) {
     if (isRight) continue;
     throw new ConfigurationError(
-      `\`snapshot${field}\` must be what \`limiter.snapshot()\` gives. Leave \`snapshot\` out to start with an empty count.`,
+      `\`snapshot${field}\` must be what \`limiter.snapshot()\` gives. Leave it out to start with an empty count.`,
     );
   }
   // True: each field has been checked.

@@ -33,7 +33,7 @@ function pairsOf(headers: object): [string, unknown][] {
 
 function problemOf(name: string, value: unknown): string | undefined {
   if (!token.test(name)) return "is not a header name";
-  if (framing.test(name)) return "is set or dropped by the runtime, and cannot be given";
+  if (framing.test(name)) return "is set or dropped by the runtime";
   if (typeof value !== "string") return `must be a text, not ${kindOf(value)}`;
   if (/[^\t\u0020-\u007e\u0080-\u00ff]/.test(value))
     return "holds a character that no HTTP header can carry, such as a line break";

@@ -204,7 +204,7 @@ describe("snapshot", () => {
     expect(build).toThrow(
       expect.objectContaining({
         code: "configuration",
-        message: `\`${field}\` must be what \`limiter.snapshot()\` gives. Leave \`snapshot\` out to start with an empty count.`,
+        message: `\`${field}\` must be what \`limiter.snapshot()\` gives. Leave it out to start with an empty count.`,
       }),
     );
   });

@@ -37,7 +37,7 @@ describe("A signal that throws when it is listened to", () => {
 
     for (const error of errors) {
       expect(error).toBeInstanceOf(ConfigurationError);
-      expect(error.message).toMatch(/^signal must be an AbortSignal/);
+      expect(error.message).toMatch(/^signal cannot be read/);
     }
     expect(mock.requests).toEqual([]);
   });

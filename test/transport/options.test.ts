@@ -304,7 +304,7 @@ describe("The option headers", () => {
   });
 
   const beyond = "holds a character that no HTTP header can carry, such as a line break";
-  const framing = "is set or dropped by the runtime, and cannot be given";
+  const framing = "is set or dropped by the runtime";
   const injections: [headers: Record<string, unknown>, problem: string][] = [
     [{ "x-a": "b\r\nX-API-Key: other" }, `"x-a" ${beyond}`],
     [{ "x-a": "b\nc" }, `"x-a" ${beyond}`],
