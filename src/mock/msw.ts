@@ -2,7 +2,7 @@ import { http, type HttpHandler, HttpResponse } from "msw";
 import { isAddress } from "./address.ts";
 import { checkNames } from "./check-names.ts";
 import { withoutFinalSlashes } from "./final-slashes.ts";
-import { isObject } from "./is-object.ts";
+import { isObject, showsNothing } from "./is-object.ts";
 import type { MockService } from "./mock-service.ts";
 import { readable } from "./own-copy.ts";
 import { isConnectionReset } from "./response.ts";
@@ -53,8 +53,8 @@ function clientOptionsOf(mock: unknown): object {
 }
 
 function checkedOptions(options: unknown): MswHandlersOptions {
-  if (!isObject(options) || ArrayBuffer.isView(options))
-    throw new TypeError("the options of mswHandlers must be an object");
+  if (!isObject(options) || ArrayBuffer.isView(options) || showsNothing(options))
+    throw new TypeError("the options of mswHandlers must be a plain object");
   checkNames("the options of mswHandlers", options, ["baseUrl", "baseUrlV2"]);
   return options;
 }

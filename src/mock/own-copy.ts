@@ -1,3 +1,5 @@
+import { showsNothing } from "./is-object.ts";
+
 /** Beyond these, what is given is not meant to be read by anybody. */
 const mostLevels = 100;
 const mostValues = 1_000_000;
@@ -36,7 +38,10 @@ export function ownCopy<T>(what: string, given: T): T {
     return result;
   };
   // True: a copy is of the same type.
-  return readable(what, () => copy(given, 0)) as T;
+  return readable(what, () => {
+    if (showsNothing(given)) throw new TypeError(`${what} must be a plain object`);
+    return copy(given, 0);
+  }) as T;
 }
 
 /** What reading gives; where it throws, a TypeError that says so and holds what was thrown as its cause. */

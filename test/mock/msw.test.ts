@@ -64,8 +64,12 @@ it.each<[string, unknown[], string]>([
   ["options alone", [{ baseUrl: "https://api.test" }], wanted],
   ["a mock without fetch", [{ ...mock, fetch: undefined }], wanted],
   ["a mock without client options", [{ ...mock, clientOptions: undefined }], wanted],
-  ["options that are a text", [mock, "https://api.test"], "the options of mswHandlers must be an object"],
-  ["options that are null", [mock, null], "the options of mswHandlers must be an object"],
+  [
+    "options that are a text",
+    [mock, "https://api.test"],
+    "the options of mswHandlers must be a plain object",
+  ],
+  ["options that are null", [mock, null], "the options of mswHandlers must be a plain object"],
   [
     "a misspelt option",
     [mock, { baseURL: "https://api.test" }],

@@ -1,4 +1,5 @@
 import { createMockService, type MockFault, type MockServiceOptions } from "audience-sdk/mock";
+import { mswHandlers } from "audience-sdk/mock/msw";
 import { expect, it, onTestFinished } from "vitest";
 
 it("a clock that is asynchronous and rejects is refused, and its rejection is heard", async () => {
@@ -44,4 +45,21 @@ it("of what a fetch is given besides a request's own fields, nothing is read", a
   await fetch(`${clientOptions.baseUrl}/api/v1/customer/nobody`, init);
   expect(read).toContain("method");
   expect(requests).toMatchObject([{ method: "GET", status: 401 }]);
+});
+
+it.each<[kind: string, given: object]>([
+  ["a Promise", Promise.resolve({ seed: 7 })],
+  ["an AbortSignal", AbortSignal.abort()],
+  ["a Map", new Map([["seed", 7]])],
+])("options of the mock that are %s are refused, and not taken for none", async (_kind, given) => {
+  const mock = createMockService();
+  expect(() => createMockService(given)).toThrow(
+    new TypeError("the options of the mock must be a plain object"),
+  );
+  expect(() => mswHandlers(mock, given)).toThrow(
+    new TypeError("the options of mswHandlers must be a plain object"),
+  );
+  await expect(mock.listen(given)).rejects.toThrow(
+    new TypeError("the options of listen must be a plain object"),
+  );
 });
