@@ -21,8 +21,8 @@ const compact = { minifyWhitespace: true, minifySyntax: true, lineLimit: 320 };
 // CommonJS writes the file's name at each use of what comes from it.
 const named = { chunkNames: "[hash]" };
 
-// Our own notes marked `@preserve`, which our tools look for, are nothing for a user's bundle. Packages keep theirs.
-const ownCode = { ...compact, ...named, legalComments: "none" };
+// Of our own comments a build keeps those marked `!` or `@preserve`, for `forBundlers`. Packages keep theirs.
+const ownCode = { ...compact, ...named, legalComments: "inline" };
 
 const shared = {
   outDir: "dist",
@@ -41,6 +41,7 @@ export default defineConfig([
     ...shared,
     format: "esm",
     entry: [...doors, ...commands],
+    plugins: [{ name: "comments", renderChunk: (code) => ({ code: forBundlers(code) }) }],
     esbuildOptions: (options) => void Object.assign(options, ownCode),
   },
   {
@@ -67,9 +68,19 @@ function sourceOf(built: string): string {
   return built.replace("./dist/", "src/").replace(/\.js$/, ".ts");
 }
 
+/**
+ * A function that only makes a value says so, and a bundler leaves out what nobody uses of it. Without its `!`, which
+ * would bring that comment into every bundle; notes for our own tools are nothing for a user.
+ */
+function forBundlers(code: string): string {
+  return code
+    .replaceAll("/*! @__NO_SIDE_EFFECTS__ */", "/*@__NO_SIDE_EFFECTS__*/")
+    .replaceAll(/\/\* v8 ignore .*? \*\//g, "");
+}
+
 /** `import()` becomes `require` too: Jest refuses it in CommonJS. */
 function toCommonJs(code: string) {
-  return transform(code, {
+  return transform(forBundlers(code), {
     ...compact,
     banner: '"use strict";',
     format: "cjs",

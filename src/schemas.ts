@@ -1,13 +1,13 @@
 // The entry "audience-sdk/schemas": the definitions that the client reads by, as zod schemas. It loads zod and nothing else, so that forms and checks can use it anywhere.
 import { v1AddContactResult, v1ContactGroupListQuery } from "./v1/schemas/contact-group.ts";
 import { v1Contact, v1ContactFields, v1CustomerListQuery, v1ListContact } from "./v1/schemas/contact.ts";
+import { v2ListPage } from "./v2/schemas/list-page.ts";
 import { v1Event, v1EventFields } from "./v1/schemas/event.ts";
 import { v1Profile } from "./v1/schemas/profile.ts";
 import { v2Contact, v2ContactFields } from "./v2/schemas/contact.ts";
-import { v2Identifier } from "./v2/schemas/identifier.ts";
-import { v2ListPage } from "./v2/schemas/list-page.ts";
-import { v2ListQuery } from "./v2/schemas/list.ts";
 import { zodSchema } from "./zod/zod-schema.ts";
+import { v2Identifier } from "./v2/schemas/identifier.ts";
+import { v2ListQuery } from "./v2/schemas/list.ts";
 
 export { LIMITS } from "./limits.ts";
 export { flattenProperties, type FlattenOptions } from "./flatten-properties.ts";
@@ -50,7 +50,7 @@ export const v2ContactFieldsSchema: typeof v2ContactSchema = zodSchema(v2Contact
 export const v2IdentifierSchema = zodSchema(v2Identifier);
 
 /** One page of lists, the answer to `GET /v2/lists`. Needed: `data.lists` and each one's `uuid`. */
-export const v2ListPageSchema = zodSchema(v2ListPage);
+export const v2ListPageSchema = zodSchema(v2ListPage());
 /** Which page of the lists (`GET /v2/lists`). */
 export const v2ListQuerySchema = zodSchema(v2ListQuery);
 

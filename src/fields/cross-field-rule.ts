@@ -1,4 +1,4 @@
-import type { Payload, Rule } from "./field.ts";
+import type { JsonSchema, Payload, Rule } from "./field.ts";
 
 /** What a rule over several fields found wrong. */
 export interface Breach {
@@ -10,8 +10,13 @@ export interface Breach {
  * A rule over several fields of an object, as a rule of that object. It is judged even where single fields are wrong, so that all
  * problems are reported at once; it therefore gets the fields as they came, of any type.
  */
-export function crossFieldRule(findBreaches: (fields: Record<string, unknown>) => Breach[]): Rule {
+/*! @__NO_SIDE_EFFECTS__ */
+export function crossFieldRule(
+  findBreaches: (fields: Record<string, unknown>) => Breach[],
+  shown?: JsonSchema,
+): Rule {
   return {
+    shown,
     when: hasFields,
     judge: ({ value, issues }) => {
       // True: what is no object was refused.

@@ -14,6 +14,7 @@ function isDateTime(text: string): boolean {
 }
 
 /** A date-time as text, or a valid `Date`, which is sent as ISO 8601 in UTC (`consent.createdAt`). */
+/*! @__NO_SIDE_EFFECTS__ */
 export function dateTime(): FreeField<string | Date> {
   return moment(isDateTime, "must be an ISO 8601 date-time, such as 2026-01-31T09:30:00Z, or a valid Date", {
     type: "string",
@@ -22,6 +23,7 @@ export function dateTime(): FreeField<string | Date> {
 }
 
 /** A date-time or a day as text, or a valid `Date` (`createdAt` of a v2 contact). */
+/*! @__NO_SIDE_EFFECTS__ */
 export function dayOrDateTime(): FreeField<string | Date> {
   return moment(
     (text) => isDay(text) || isDateTime(text),

@@ -14,12 +14,13 @@ export function isDay(given: string): boolean {
 }
 
 /** A day as text (`dob`, `birthDate`). A `Date` is refused: it has a time zone, so it can mean the day before or after. */
+/*! @__NO_SIDE_EFFECTS__ */
 export function day(): TextField {
+  const shown = { format: "date", pattern: dayPattern.source };
   return text([format({ name: "date", shown, isValid: isDay, message: dayRule })], (issue) =>
     isDate(issue.input) ? dateHasZone : explain(issue),
   );
 }
 
-const shown = { format: "date", pattern: dayPattern.source };
 const dayRule = "must be a day of the calendar, written YYYY-MM-DD";
 const dateHasZone = "must be a day as text, YYYY-MM-DD: a Date has a time zone, too";

@@ -15,6 +15,7 @@ export function isEmail(address: string): boolean {
 }
 
 /** An e-mail address; the document asks for no more of it than that it is one ("v1 contact"). */
+/*! @__NO_SIDE_EFFECTS__ */
 export function email(explain?: Explain): TextField {
   return text([format({ name: "email", shown, isValid: isEmail, message: emailRule })], explain);
 }

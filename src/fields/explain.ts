@@ -1,8 +1,8 @@
 import { isArray } from "./is-array.ts";
 import type { FoundIssue } from "./field.ts";
+import { countCharacters } from "./count-characters.ts";
 import { nameMeant } from "./name-hint.ts";
 import { kindNamed, kindOf } from "./kind-of.ts";
-import { countCharacters } from "./count-characters.ts";
 
 /**
  * What is wrong, in this package's words: the rule, what came instead, and the way out. Given to each schema as

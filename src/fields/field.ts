@@ -37,7 +37,7 @@ export type Explain = (issue: FoundIssue) => string | undefined;
 /** A rule of a field. */
 export interface Rule {
   /** What a JSON schema shows of it. */
-  readonly shown?: JsonSchema;
+  readonly shown?: JsonSchema | undefined;
   /** When to judge; without it, wherever nothing is wrong yet that stops it. */
   readonly when?: (payload: Payload) => boolean;
   readonly judge: (payload: Payload) => void;
@@ -81,8 +81,8 @@ export interface ListField<Item extends Field = Field> extends FieldOf<"array", 
   readonly item: Item;
 }
 
-/** What becomes of a field that the shape does not name: refused, passed on if JSON can carry it, or kept unseen. */
-export type Others = "refused" | "passed-on" | "kept";
+/** What becomes of a field that the shape does not name: refused, passed on if it is what this says, or kept unseen. */
+export type Others = "refused" | "kept" | FreeField;
 
 /** Says more of an unknown key than that it is unknown, where there is more to say. */
 export type UnknownKeyHint = (key: string, value: unknown) => string | undefined;
@@ -130,6 +130,7 @@ type ValueOfShape<S, O> = Flat<
 export type Flat<T> = { [K in keyof T]: T[K] };
 
 /** A field that may be left out. */
+/*! @__NO_SIDE_EFFECTS__ */
 export function optional<Inner extends Field>(inner: Inner): OptionalField<Inner> {
   return { type: "optional", inner };
 }

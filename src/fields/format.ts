@@ -10,6 +10,7 @@ export interface Format {
   readonly message: string;
 }
 
+/*! @__NO_SIDE_EFFECTS__ */
 export function format({ name, shown, isValid, message }: Format): Rule {
   return requirement(shown, isValid, { code: "invalid_format", format: name, message });
 }

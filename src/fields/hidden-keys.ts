@@ -1,13 +1,13 @@
 import type { FoundIssue, Payload } from "./field.ts";
 
-const isEnumerable = Object.prototype.propertyIsEnumerable;
-
 /**
  * Keys that would be dropped without a word, by zod or by `JSON.stringify`, and why they are refused: an own key
  * `__proto__`, and symbols.
  */
 export function hiddenKeys(object: object): (readonly [key: string, problem: string])[] {
-  const symbols = Object.getOwnPropertySymbols(object).filter((symbol) => isEnumerable.call(object, symbol));
+  const symbols = Object.getOwnPropertySymbols(object).filter(
+    (symbol) => Object.getOwnPropertyDescriptor(object, symbol)?.enumerable,
+  );
   const found = symbols.map((symbol) => [String(symbol), "JSON cannot carry a symbol as a key"] as const);
   return Object.hasOwn(object, "__proto__")
     ? [["__proto__", "not accepted as a name: use another"], ...found]

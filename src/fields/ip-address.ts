@@ -13,6 +13,7 @@ function isIpAddress(address: string): boolean {
 const shown = { anyOf: [{ format: "ipv4" }, { format: "ipv6" }] };
 
 /** The IP address that consent was given from ("v2 identifier object"). */
+/*! @__NO_SIDE_EFFECTS__ */
 export function ipAddress(): TextField {
   const message = "must be an IPv4 or IPv6 address alone";
   return text([format({ name: "ip", shown, isValid: isIpAddress, message })]);

@@ -5,6 +5,7 @@ import { isArray } from "./is-array.ts";
 import { isRecord } from "../is-object.ts";
 
 /** Any value that JSON can carry, but `null`; `undefined` is a field left out. The value that comes out is a copy. */
+/*! @__NO_SIDE_EFFECTS__ */
 export function jsonValue(): FreeField {
   return free((payload) => {
     if (payload.value !== undefined) payload.value = readJson(payload.value, report(payload));
@@ -12,6 +13,7 @@ export function jsonValue(): FreeField {
 }
 
 /** An object of free keys with values that JSON can carry ("Custom event": `eventData`). The value that comes out is a copy. */
+/*! @__NO_SIDE_EFFECTS__ */
 export function jsonObject(): FreeField<Record<string, unknown>> {
   return free(
     (payload) => {

@@ -1,24 +1,21 @@
-import type { Field, FoundIssue, ListField, Rule } from "./field.ts";
-import { isArray } from "./is-array.ts";
+import type { Field, FoundIssue, ListField } from "./field.ts";
 import { requirement } from "./requirement.ts";
 
 /** An array of one kind of item. */
+/*! @__NO_SIDE_EFFECTS__ */
 export function listOf<Item extends Field>(item: Item): ListField<Item> {
   return { type: "array", item };
 }
 
-const filled: Rule = {
-  ...requirement({ minItems: 1 }, (items: unknown[]) => items.length > 0, {
+/** An array with at least one item. */
+/*! @__NO_SIDE_EFFECTS__ */
+export function filledListOf<Item extends Field>(item: Item): ListField<Item> {
+  const filled = requirement({ minItems: 1 }, (items: unknown[]) => items.length > 0, {
     code: "too_small",
     origin: "array",
     minimum: 1,
     inclusive: true,
-  }),
-  when: ({ value }) => isArray(value),
-};
-
-/** An array with at least one item. */
-export function filledListOf<Item extends Field>(item: Item): ListField<Item> {
+  });
   return { ...listOf(item), rules: [filled] };
 }
 

@@ -1,11 +1,10 @@
 import type { Field, FoundIssue, Payload, Rule, Shape } from "./field.ts";
-import { jsonValue } from "./json-value.ts";
-import { describeNameGiven, describeUnknownKey, isLeftOut } from "./unknown-key.ts";
+import { describeUnknownKey, isLeftOut, nameWhatWasGiven } from "./unknown-key.ts";
 import { findHoles } from "./list.ts";
 import { refuseHiddenKeys, unknownKey } from "./hidden-keys.ts";
 import { findUnreadable, unreadable } from "./unreadable.ts";
 import { isRecord } from "../is-object.ts";
-import { lossyKind } from "./lossy-kind.ts";
+import { refuseLossy } from "./lossy-kind.ts";
 
 /**
  * Reads a value by its definition: the client's own reader, as small as what it reads. `audience-sdk/schemas` makes zod
@@ -78,14 +77,9 @@ function readObject(field: ObjectDefinition, input: object, payload: Payload): v
     readNamed(field, input, payload);
     return;
   }
-  const kind = lossyKind(input);
-  if (kind !== undefined) {
-    const message = `must be a plain object, not ${kind}`;
-    payload.issues.push({ code: "invalid_type", expected: "object", input, message });
-    return;
-  }
+  if (refuseLossy(input, payload)) return;
   readNamed(field, input, payload);
-  for (const issue of payload.issues) nameWhatWasGiven(issue, input, field.shape);
+  for (const issue of payload.issues) nameWhatWasGiven(issue, input, Object.keys(field.shape));
   refuseHiddenKeys(input, payload);
 }
 
@@ -103,22 +97,11 @@ function readNamed(field: ObjectDefinition, input: object, payload: Payload): vo
   for (const key in input) {
     if (Object.hasOwn(shape, key) || key === "__proto__") continue;
     if (others === "kept") copy[key] = Reflect.get(input, key);
-    else if (others === "passed-on") copy[key] = readPart(passedOn, Reflect.get(input, key), key, issues);
+    else if (others !== "refused") copy[key] = readPart(others, Reflect.get(input, key), key, issues);
     else if (!isLeftOut(input, key)) {
       issues.push(unknownKey(key, describeUnknownKey(key, input, Object.keys(shape), field.hint)));
     }
   }
-}
-
-const passedOn = jsonValue();
-
-/** Where a field is missing, names the key that was given in its place: `first_name` for `firstName`. */
-function nameWhatWasGiven(issue: FoundIssue, input: object, shape: object): void {
-  // True: an issue of a field leads to it.
-  const [name, ...deeper] = issue.path!;
-  if (typeof name !== "string" || deeper.length > 0 || name in input) return;
-  const message = describeNameGiven(name, input, Object.keys(shape));
-  if (message !== undefined) issue.message = message;
 }
 
 /** The value of a field or item, whose problems are put among those of what holds it. */

@@ -1,8 +1,8 @@
 import { kindOf } from "./kind-of.ts";
+import { contentLost } from "./content-lost.ts";
 import { isObject } from "../is-object.ts";
 import { isDate } from "./is-date.ts";
 import { unreadableRule } from "./unreadable.ts";
-import { contentLost } from "./content-lost.ts";
 import { hiddenKeys } from "./hidden-keys.ts";
 
 /** Where a value is, and what is wrong with it there. */

@@ -1,6 +1,7 @@
 import type { FoundIssue, JsonSchema, Rule } from "./field.ts";
 
 /** A rule that a value keeps, or breaks with always the same issue. The rules that come later are still judged. */
+/*! @__NO_SIDE_EFFECTS__ */
 export function requirement<Value>(
   shown: JsonSchema,
   keeps: (value: Value) => boolean,

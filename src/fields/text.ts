@@ -3,11 +3,13 @@ import type { ChoiceField, Explain, Rule, TextField, YesOrNoField } from "./fiel
 import { countCharacters } from "./count-characters.ts";
 
 /** Any text, the empty one too, that keeps the rules. */
+/*! @__NO_SIDE_EFFECTS__ */
 export function text(rules: readonly Rule[] = [], explain?: Explain): TextField {
   return { type: "string", rules, explain };
 }
 
 /** A text within inclusive bounds, in code points: an emoji is one character. */
+/*! @__NO_SIDE_EFFECTS__ */
 export function boundedText(bounds: { readonly minLength?: number; readonly maxLength?: number }): TextField {
   const { minLength, maxLength } = bounds;
   const rules: Rule[] = [];
@@ -33,6 +35,7 @@ function hasAtLeast(given: string, characters: number): boolean {
 }
 
 /** A text that a pattern matches. */
+/*! @__NO_SIDE_EFFECTS__ */
 export function pattern(expression: RegExp, message: string): Rule {
   return requirement({ pattern: expression.source }, (given: string) => expression.test(given), {
     code: "invalid_format",
@@ -44,11 +47,13 @@ export function pattern(expression: RegExp, message: string): Rule {
 }
 
 /** A text that holds more than white space. */
+/*! @__NO_SIDE_EFFECTS__ */
 export function filledText(): TextField {
   return text([pattern(/\S/, "must not be empty or blank")]);
 }
 
 /** One of the documented values; case counts, and the message says so where only the case is wrong. */
+/*! @__NO_SIDE_EFFECTS__ */
 export function oneOf<const Choice extends string>(
   values: readonly Choice[],
   explain?: Explain,
@@ -57,6 +62,7 @@ export function oneOf<const Choice extends string>(
 }
 
 /** `true` or `false`. */
+/*! @__NO_SIDE_EFFECTS__ */
 export function yesOrNo(): YesOrNoField {
   return { type: "boolean" };
 }

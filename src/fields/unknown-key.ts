@@ -1,4 +1,4 @@
-import type { UnknownKeyHint } from "./field.ts";
+import type { FoundIssue, UnknownKeyHint } from "./field.ts";
 import { nameMeant } from "./name-hint.ts";
 
 /** What is said of a key that is not among the names of the fields. */
@@ -13,13 +13,14 @@ export function describeUnknownKey(
   return hint?.(key, valueOf(input, key)) ?? `unknown field: there are ${names.join(", ")}`;
 }
 
-/** Where the field `name` is missing, and another key was given in its place: `first_name` for `firstName`. */
-export function describeNameGiven(name: string, input: object, names: readonly string[]): string | undefined {
-  const given = nameMeant(
-    name,
-    Object.keys(input).filter((key) => !names.includes(key)),
-  );
-  return given === undefined ? undefined : `required; "${given}" was given: write "${name}"`;
+/** Where a field is missing, names the key that was given in its place: `first_name` for `firstName`. */
+export function nameWhatWasGiven(issue: FoundIssue, input: object, names: readonly string[]): void {
+  // True: an issue of a field leads to it.
+  const [name, ...deeper] = issue.path!;
+  if (typeof name !== "string" || deeper.length > 0 || name in input) return;
+  const others = Object.keys(input).filter((key) => !names.includes(key));
+  const given = nameMeant(name, others);
+  if (given !== undefined) issue.message = `required; "${given}" was given: write "${name}"`;
 }
 
 /** Whether the key stands for nothing. Without running a getter, which could throw: a key that has one is given. */

@@ -33,6 +33,6 @@ export function unreadable(path: (string | number)[] = []): FoundIssue {
 
 function readKey(input: object, key: string): void {
   Reflect.has(input, key);
-  Reflect.getOwnPropertyDescriptor(input, key);
+  Object.getOwnPropertyDescriptor(input, key);
   Reflect.get(input, key);
 }

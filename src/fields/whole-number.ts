@@ -1,18 +1,19 @@
 import { requirement } from "./requirement.ts";
 import type { NumberField, Rule } from "./field.ts";
 
-const { MAX_SAFE_INTEGER } = Number;
+// `Number.MAX_SAFE_INTEGER`; that, a bundler would not leave out.
+const largest = 2 ** 53 - 1;
 
 const whole: Rule = {
-  shown: { type: "integer", maximum: MAX_SAFE_INTEGER },
+  shown: { type: "integer", maximum: largest },
   judge: ({ value: input, issues }) => {
     if (Number.isSafeInteger(input)) return;
     if (Number.isInteger(input)) {
       // True: it is an integer.
       const bound =
         (input as number) > 0
-          ? { code: "too_big", maximum: MAX_SAFE_INTEGER }
-          : { code: "too_small", minimum: -MAX_SAFE_INTEGER };
+          ? { code: "too_big", maximum: largest }
+          : { code: "too_small", minimum: -largest };
       issues.push({ ...bound, origin: "int", inclusive: true, input, continue: true });
       return;
     }
@@ -36,6 +37,7 @@ const from1 = requirement({ minimum: 1 }, (given: number) => given >= 1, {
 });
 
 /** A whole number from 1 (`page`, `limit`). No upper bound: the service counts a `limit` over 100 as 100 ("Limits"). */
+/*! @__NO_SIDE_EFFECTS__ */
 export function wholeNumberFrom1(): NumberField {
   return { type: "number", rules: [whole, from1] };
 }

@@ -1,24 +1,18 @@
 import * as z from "zod";
-// By its own entry: reached through `z.core`, a bundler keeps all of it, 50 languages included.
-import * as core from "zod/v4/core";
 
 import type { FoundIssue } from "../fields/field.ts";
 import { findHoles } from "../fields/list.ts";
 import { findUnreadable, unreadable } from "../fields/unreadable.ts";
-import { show, type Shown } from "./field-leaf.ts";
-
-// An assertion signature has to be written down to be called; the assertion itself is not needed here.
-const initZodArray: (schema: z.ZodArray, def: z.core.$ZodArrayDef) => void = z.ZodArray.init;
+import { fieldClass } from "./field-class.ts";
 
 /**
  * A zod array that does not walk through holes (`new Array(4e9)` would take it minutes), and that reports an item
  * whose reading throws instead of letting it escape.
  */
-export const FieldList = core.$constructor<z.ZodArray, Shown<z.core.$ZodArrayDef>>(
+export const FieldList = fieldClass<z.ZodArray, z.core.$ZodArrayDef>(
   "AudienceFieldList",
-  (schema, def) => {
-    initZodArray(schema, def);
-    show(schema, def);
+  z.ZodArray,
+  (schema) => {
     const parse = schema._zod.parse;
     schema._zod.parse = (payload, context) => {
       const input: unknown = payload.value;

@@ -1,5 +1,6 @@
 import * as z from "zod";
 
+import { FieldList } from "./field-list.ts";
 import { explain } from "../fields/explain.ts";
 import type {
   ChoiceField,
@@ -11,9 +12,8 @@ import type {
   TextField,
   YesOrNoField,
 } from "../fields/field.ts";
-import { jsonValue } from "../fields/json-value.ts";
-import { FieldFree, FieldNumber, FieldText, type Shown, type ZodText } from "./field-leaf.ts";
-import { FieldList } from "./field-list.ts";
+import type { Shown } from "./field-class.ts";
+import { FieldFree, FieldNumber, FieldText, type ZodText } from "./field-leaf.ts";
 import { FieldObject } from "./field-object.ts";
 
 /** The zod schema of a definition. */
@@ -41,6 +41,7 @@ type ZodShape<S> = { -readonly [K in keyof S]: ZodSchema<S[K]> };
  * A definition as an ordinary zod schema, without transforms. The classes are named one by one: a bundler keeps no more
  * than these.
  */
+/*! @__NO_SIDE_EFFECTS__ */
 export function zodSchema<F extends Field>(field: F): ZodSchema<F> {
   // True: what is made of each type is what `ZodSchema` says.
   return schemaOf(field) as unknown as ZodSchema<F>;
@@ -82,9 +83,10 @@ type ObjectDefinition = Extract<Field, { type: "object" }>;
 function object(field: ObjectDefinition, common: Shown<{ error: z.core.$ZodErrorMap }>): z.ZodType {
   const shape = Object.fromEntries(Object.entries(field.shape).map(([name, part]) => [name, schemaOf(part)]));
   const def = { type: "object", shape, ...common } as const;
-  if (field.others === "kept")
+  const { others } = field;
+  if (others === "kept")
     return new FieldObject({ ...def, catchall: new z.ZodUnknown({ type: "unknown" }), isKept: true });
-  const catchall = field.others === "refused" ? new z.ZodNever({ type: "never" }) : schemaOf(jsonValue());
+  const catchall = others === "refused" ? new z.ZodNever({ type: "never" }) : schemaOf(others);
   return new FieldObject({ ...def, catchall, hint: field.hint });
 }
 

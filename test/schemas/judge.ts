@@ -40,7 +40,7 @@ const definitions = new Map<z.ZodType, Field>([
   [schemas.v2ContactSchema, v2Contact],
   [schemas.v2ContactFieldsSchema, v2ContactFields],
   [schemas.v2IdentifierSchema, v2Identifier],
-  [schemas.v2ListPageSchema, v2ListPage],
+  [schemas.v2ListPageSchema, v2ListPage()],
   [schemas.v2ListQuerySchema, v2ListQuery],
   [v1ConsentedListContactSchema, v1ConsentedListContact],
   [v2UpsertResultSchema, v2UpsertResult],

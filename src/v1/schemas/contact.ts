@@ -7,7 +7,7 @@ import { LIMITS } from "../../limits.ts";
 import { day } from "../../fields/day.ts";
 import { optionOfTheCall } from "../../fields/query-hint.ts";
 import { email } from "../../fields/email.ts";
-import { optional, type Flat } from "../../fields/field.ts";
+import { optional, type Flat, type TextField } from "../../fields/field.ts";
 import { explain } from "../../fields/explain.ts";
 
 const optInStates = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;
@@ -83,10 +83,10 @@ export type V1CustomerListQuery = {
 export const v1ContactFields = strictFields(
   {
     email: optional(email()),
-    phone: optional(boundedText(LIMITS.phone)),
+    phone: optional(limitedText("phone")),
     external_id: optional(text()),
-    first_name: optional(boundedText(LIMITS.first_name)),
-    last_name: optional(boundedText(LIMITS.last_name)),
+    first_name: optional(limitedText("first_name")),
+    last_name: optional(limitedText("last_name")),
     email_opt_in: optional(oneOf(optInStates)),
     phone_opt_in: optional(oneOf(optInStates)),
     is_suppressed: optional(yesOrNo()),
@@ -94,12 +94,12 @@ export const v1ContactFields = strictFields(
     source: optional(text()),
     dob: optional(day()),
     gender: optional(oneOf(["MALE", "FEMALE", "OTHER"])),
-    country: optional(boundedText(LIMITS.country)),
-    state: optional(boundedText(LIMITS.state)),
-    city: optional(boundedText(LIMITS.city)),
-    address1: optional(boundedText(LIMITS.address1)),
-    address2: optional(boundedText(LIMITS.address2)),
-    postal_code: optional(boundedText(LIMITS.postal_code)),
+    country: optional(limitedText("country")),
+    state: optional(limitedText("state")),
+    city: optional(limitedText("city")),
+    address1: optional(limitedText("address1")),
+    address2: optional(limitedText("address2")),
+    postal_code: optional(limitedText("postal_code")),
     custom_properties: optional(customProperties()),
   },
   (key, value) => (wrappers.test(key) && typeof value === "object" ? wrapped : ownField),
@@ -110,18 +110,23 @@ const wrapped = "unknown field: a contact is sent alone, its fields at the top, 
 const ownField =
   "unknown field: the service refuses a contact that holds it; fields of your own go under custom_properties";
 
+/** A text of the documented length. */
+/*! @__NO_SIDE_EFFECTS__ */
+function limitedText(field: Exclude<keyof typeof LIMITS, "rate" | "limit" | "custom_properties">): TextField {
+  return boundedText(LIMITS[field]);
+}
+
 /** A v1 contact, as `v1.customers.upsert` sends it: at least an `email` or a `phone` ("v1 contact"). */
-export const v1Contact = {
-  ...withRule(
-    v1ContactFields,
-    crossFieldRule(({ email: address, phone }) =>
+export const v1Contact = withRule(
+  v1ContactFields,
+  crossFieldRule(
+    ({ email: address, phone }) =>
       address === undefined && phone === undefined
         ? [{ path: ["email"], message: "required: an email or a phone" }]
         : [],
-    ),
+    { anyOf: [{ required: ["email"] }, { required: ["phone"] }] },
   ),
-  shown: { anyOf: [{ required: ["email"] }, { required: ["phone"] }] },
-};
+);
 
 /**
  * The fields of a contact that is added to a list: a v1 contact whose `email` is required

@@ -3,7 +3,7 @@ import type { FreeField, Payload } from "../../fields/field.ts";
 import { free } from "../../fields/free.ts";
 import { findUnreadable, unreadable } from "../../fields/unreadable.ts";
 import { kindOf } from "../../fields/kind-of.ts";
-import { lossyKind } from "../../fields/lossy-kind.ts";
+import { refuseLossy } from "../../fields/lossy-kind.ts";
 import { LIMITS } from "../../limits.ts";
 import { refuseHiddenKeys } from "../../fields/hidden-keys.ts";
 import { isObject, isRecord } from "../../is-object.ts";
@@ -14,36 +14,30 @@ export type CustomPropertyValue = string | number | boolean;
 /** Custom fields of a v1 contact. A key whose value is `undefined` is left out. */
 export type CustomProperties = Record<string, CustomPropertyValue | undefined>;
 
-const { maxKeys } = LIMITS.custom_properties;
-
 /** Custom fields of a v1 contact: flat, at most 30 keys; blank texts are sent, and dropped by the service. */
+/*! @__NO_SIDE_EFFECTS__ */
 export function customProperties(): FreeField<CustomProperties> {
   return free(
     (payload) => {
-      const { value } = payload;
-      if (!isRecord(value)) refuseType(wrongType(rule, value), payload);
-      else payload.value = read(value, payload);
+      const { value: input, issues } = payload;
+      if (isRecord(input)) payload.value = read(input, payload);
+      else issues.push({ code: "invalid_type", expected: "object", input, message: wrongType(rule, input) });
     },
     {
       type: "object",
       additionalProperties: { type: ["string", "number", "boolean"] },
-      maxProperties: maxKeys,
+      maxProperties: LIMITS.custom_properties.maxKeys,
     },
   );
 }
 
 const rule = "an object of texts, numbers and booleans";
 
-function refuseType(message: string, payload: Payload): void {
-  payload.issues.push({ code: "invalid_type", expected: "object", input: payload.value, message });
-}
-
 function read(properties: object, payload: Payload): unknown {
   const copy: Record<string, unknown> = {};
   let count = 0;
   try {
-    const kind = lossyKind(properties);
-    if (kind !== undefined) refuseType(`must be ${rule}, not ${kind}`, payload);
+    refuseLossy(properties, payload, rule);
     refuseHiddenKeys(properties, payload);
     for (const key of Object.keys(properties)) {
       const value: unknown = Reflect.get(properties, key);
@@ -56,6 +50,7 @@ function read(properties: object, payload: Payload): unknown {
   } catch {
     payload.issues.push(findUnreadable(properties) ?? unreadable());
   }
+  const { maxKeys } = LIMITS.custom_properties;
   if (count > maxKeys) {
     const message = `must have at most ${maxKeys} keys in one request, has ${count}`;
     payload.issues.push({ code: "too_big", origin: "object", maximum: maxKeys, inclusive: true, message });

@@ -1,11 +1,11 @@
 import { dateTime } from "../../fields/date-time.ts";
-import { ipAddress } from "../../fields/ip-address.ts";
 import { wrongType } from "../../fields/explain.ts";
 import { oneOf, text } from "../../fields/text.ts";
 import { looseFields, withRule } from "../../fields/objects.ts";
+import { emailRule, isEmail } from "../../fields/email.ts";
+import { ipAddress } from "../../fields/ip-address.ts";
 import { optional } from "../../fields/field.ts";
 import { free } from "../../fields/free.ts";
-import { emailRule, isEmail } from "../../fields/email.ts";
 import { crossFieldRule } from "../../fields/cross-field-rule.ts";
 
 /** An e-mail address or a phone number of a v2 contact, with consent and status per channel ("v2 identifier object"). */
