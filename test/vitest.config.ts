@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
@@ -11,6 +12,11 @@ const isCovered = process.env["TEST_COVERAGE"] !== undefined;
 // What reads the sources, and does not run them, comes out the same on every version of Node.
 const alike = ["test/project/!(snippets).test.ts", "test/package/declarations.test.ts"];
 const leftOut = process.env["TEST_ONLY_WHAT_RUNS"] === undefined ? [] : alike;
+
+// Many small files, which share a process: with one for each, more than half of the time would go into starting them.
+const together = ["document", "mock", "pagination", "regressions", "schemas", "store-places"].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
 
 export default defineConfig({
   root: fileURLToPath(new URL("..", import.meta.url)),
@@ -29,8 +35,8 @@ export default defineConfig({
     // Nothing here takes that long; a machine that is busy with other things does.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Many tests wait for sockets and child processes: one worker a core, where Vitest would leave one core idle.
-    maxWorkers: "100%",
+    // Many tests wait for sockets and child processes: a worker more than there are cores, where Vitest would leave one idle.
+    maxWorkers: availableParallelism() + 1,
     restoreMocks: true,
     // `npm run coverage`, and in `.ci/run`: it takes hardly longer.
     coverage: {
@@ -49,8 +55,19 @@ export default defineConfig({
         test: {
           name: "rules",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/package/**", "test/platforms/**", "test/soak/**", "test/oldest/**", ...leftOut],
+          exclude: [
+            "test/package/**",
+            "test/platforms/**",
+            "test/soak/**",
+            "test/oldest/**",
+            ...together,
+            ...leftOut,
+          ],
         },
+      },
+      {
+        extends: true,
+        test: { name: "together", include: together, isolate: false, setupFiles: "test/as-found.ts" },
       },
       {
         extends: true,

@@ -1,0 +1,29 @@
+import { afterAll, afterEach, expect, vi } from "vitest";
+
+// For files of tests that share a process: each finds it as it was when it started, and leaves it so.
+
+// The limiter of the process would count the calls of the files before.
+Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.rate-limiter"));
+
+const found = state();
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+  vi.unstubAllEnvs();
+});
+
+afterAll(() => {
+  const left = state();
+
+  for (const [name, value] of found) expect(left.get(name), `${name}, as this file leaves it`).toBe(value);
+});
+
+/** Globals and environment. Without globals that Node makes when they are first used. */
+function state(): ReadonlyMap<string, unknown> {
+  const globals = Object.entries(Object.getOwnPropertyDescriptors(globalThis))
+    .map(([name, { value }]) => [name, value as unknown] as const)
+    .filter(([, value]) => value !== undefined);
+  return new Map([...globals, ...Object.entries(process.env)]);
+}
