@@ -42,6 +42,7 @@ export function listPages<T>({
   const given = copyOf<ListOptions>(options);
   // Not `??`: a null is refused with the page, not taken for one that was left out.
   const limit = asked?.limit === undefined ? longestPage : asked.limit;
+  const list = { ...endpoint, options: ownOptions };
   return new Paginator<T>({
     page: asked?.page,
     limit,
@@ -53,7 +54,6 @@ export function listPages<T>({
       // What is no object goes on as it is, to be refused where all calls are.
       const pageQuery = asked ? { ...asked, limit, page } : query;
       const pageOptions = given ? { ...given, signal, priority: priorityOf(given, isReadAhead) } : options;
-      const list = { ...endpoint, options: ownOptions };
       const { data, response } = await call(list, { query: pageQuery }, pageOptions).withResponse();
       return { ...data, status: response.status };
     },
