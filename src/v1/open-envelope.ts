@@ -9,13 +9,14 @@ export interface Opened {
 
 /**
  * Opens an envelope `{ data, links }` ("v1 contact (profile) response envelope"); an object without one is the
- * resource itself, with nothing beside it. An object with an id of its own is no envelope: its `data` is a field.
+ * resource itself, with nothing beside it. Of two ids the documented one counts, `data.id`; where only the object has
+ * one, its `data` is a field.
  */
 export function openEnvelope(value: unknown): Opened | undefined {
   if (!isRecord(value)) return undefined;
   const { data, ...beside } = value;
-  if (!isRecord(data) || readId(value["id"]) !== undefined) return { resource: value, beside: {} };
-  return { resource: data, beside };
+  const isEnvelope = isRecord(data) && ("id" in data || readId(value["id"]) === undefined);
+  return isEnvelope ? { resource: data, beside } : { resource: value, beside: {} };
 }
 
 /** Puts what stood around a resource on it, links among links; of two values under one name the resource's own stays. */

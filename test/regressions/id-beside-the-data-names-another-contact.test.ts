@@ -1,0 +1,54 @@
+import { AudienceClient, UnexpectedResponseError } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { describe, expect, it } from "vitest";
+
+function answering(body: unknown): AudienceClient {
+  const fetch = async () => Response.json(body, { status: 200 });
+  return new AudienceClient({ ...createMockService().clientOptions, fetch });
+}
+
+const attributes = { email: "ada@example.com" };
+const envelope = {
+  data: { type: "profile", id: "ada", attributes },
+  links: { self: "/ada" },
+  id: "request-77",
+};
+
+describe("Of an envelope with an id beside its data, the documented one counts: data.id", () => {
+  it.each(["request-77", 77])("of a contact (%j)", async (id) => {
+    const { v1 } = answering({ ...envelope, id });
+
+    await expect(v1.customers.get("ada")).resolves.toEqual({
+      type: "profile",
+      id: "ada",
+      attributes,
+      links: { self: "/ada" },
+    });
+  });
+
+  it("of a list or segment", async () => {
+    const { v1 } = answering({ data: { id: "news", name: "News" }, id: "request-77" });
+
+    await expect(v1.contactGroups.get("news")).resolves.toEqual({ id: "news", name: "News" });
+  });
+
+  it("of the items of a list", async () => {
+    const { v1 } = answering([envelope]);
+
+    await expect(v1.customers.list().toArray()).resolves.toMatchObject([{ id: "ada", attributes }]);
+  });
+
+  it("and where that one cannot be read, the other does not take its place", async () => {
+    const { v1 } = answering({ ...envelope, data: { id: null, attributes } });
+
+    await expect(v1.customers.get("ada")).rejects.toThrow(UnexpectedResponseError);
+  });
+});
+
+it("An item with an id of its own, whose data has none, is the contact itself", async () => {
+  const { v1 } = answering([{ id: "ada", email: "ada@example.com", data: { shoe: 43 } }]);
+
+  await expect(v1.customers.list().toArray()).resolves.toMatchObject([
+    { id: "ada", attributes: { email: "ada@example.com", data: { shoe: 43 } } },
+  ]);
+});
