@@ -19,16 +19,7 @@ export interface AddContactOptions extends CallOptions {
 }
 
 /** Lists and segments of the v1 family, which calls them contact groups. */
-export class V1ContactGroups {
-  readonly #call: Caller;
-  readonly #parsePage: ParsePage | undefined;
-
-  /** @internal Made by its client. */
-  constructor(call: Caller, parsePage: ParsePage | undefined) {
-    this.#call = call;
-    this.#parsePage = parsePage;
-  }
-
+export interface V1ContactGroups {
   /**
    * All lists and segments (`GET /api/v1/contact-groups`), in pages of 100. Sends nothing until awaited or iterated.
    *
@@ -36,16 +27,7 @@ export class V1ContactGroups {
    * for await (const group of audience.v1.contactGroups.list({ type: "LIST" })) console.log(group.id);
    * ```
    */
-  list(query?: V1ContactGroupListQuery, options?: ListOptions): Paginator<ContactGroup> {
-    return listPages({
-      call: this.#call,
-      endpoint: listContactGroups(this.#parsePage),
-      query,
-      options,
-      longestPage: LIMITS.limit.max,
-      identify: ({ id }) => id,
-    });
-  }
+  list(query?: V1ContactGroupListQuery, options?: ListOptions): Paginator<ContactGroup>;
 
   /**
    * One list or segment by its id (`GET /api/v1/contact-groups/{id}`). Its fields are not documented and passed through.
@@ -54,9 +36,7 @@ export class V1ContactGroups {
    * const group = await audience.v1.contactGroups.get(listId);
    * ```
    */
-  get(id: string, options?: CallOptions): ApiPromise<ContactGroup> {
-    return this.#call(getContactGroup, { params: { id } }, options);
-  }
+  get(id: string, options?: CallOptions): ApiPromise<ContactGroup>;
 
   /**
    * Creates or updates a contact and adds it to a list (`POST /api/v1/contact-groups/{listId}/contacts`).
@@ -82,11 +62,22 @@ export class V1ContactGroups {
     contact: V1ListContact,
     options: AddContactOptions & { consent: "service-decides" },
   ): ApiPromise<AddContactResult>;
-  addContact(
-    listId: string,
-    contact: V1ListContact,
-    options?: AddContactOptions,
-  ): ApiPromise<AddContactResult> {
-    return this.#call(addContact, { params: { listId }, body: contact }, options);
-  }
+}
+
+/** Each call stands alone: taken off its object, it is the same call. */
+export function v1ContactGroups(call: Caller, parsePage: ParsePage | undefined): V1ContactGroups {
+  return {
+    list: (query, options) =>
+      listPages({
+        call,
+        endpoint: listContactGroups(parsePage),
+        query,
+        options,
+        longestPage: LIMITS.limit.max,
+        identify: ({ id }) => id,
+      }),
+    get: (id, options) => call(getContactGroup, { params: { id } }, options),
+    addContact: (listId: string, contact: V1ListContact, options?: AddContactOptions) =>
+      call(addContact, { params: { listId }, body: contact }, options),
+  };
 }

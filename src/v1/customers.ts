@@ -11,16 +11,7 @@ import type { V1Contact, V1CustomerListQuery } from "./schemas/contact.ts";
 import type { Profile } from "./schemas/profile.ts";
 
 /** The contacts of the v1 family, which calls them customers. */
-export class V1Customers {
-  readonly #call: Caller;
-  readonly #parsePage: ParsePage | undefined;
-
-  /** @internal Made by its client. */
-  constructor(call: Caller, parsePage: ParsePage | undefined) {
-    this.#call = call;
-    this.#parsePage = parsePage;
-  }
-
+export interface V1Customers {
   /**
    * Creates a contact, or updates the one with the same e-mail or phone (`POST /api/v1/customer/create`).
    *
@@ -34,9 +25,7 @@ export class V1Customers {
   upsert<Field extends keyof V1Contact>(
     contact: WithEmailOrPhone<Field>,
     options?: CallOptions,
-  ): ApiPromise<Profile> {
-    return this.#call(upsertCustomer, { body: contact }, options);
-  }
+  ): ApiPromise<Profile>;
 
   /**
    * A contact by its id (`GET /api/v1/customer/{id}`). Rejects with a `NotFoundError` where no contact has it.
@@ -45,9 +34,7 @@ export class V1Customers {
    * const profile = await audience.v1.customers.get(id);
    * ```
    */
-  get(id: string, options?: CallOptions): ApiPromise<Profile> {
-    return this.#call(getCustomer, { params: { id } }, options);
-  }
+  get(id: string, options?: CallOptions): ApiPromise<Profile>;
 
   /**
    * All contacts (`GET /api/v1/customer`), in pages of 100, the documented cap. Sends nothing until awaited or iterated.
@@ -56,14 +43,22 @@ export class V1Customers {
    * for await (const profile of audience.v1.customers.list()) console.log(profile.attributes.email);
    * ```
    */
-  list(query?: V1CustomerListQuery, options?: ListOptions): Paginator<Profile> {
-    return listPages({
-      call: this.#call,
-      endpoint: listCustomers(this.#parsePage),
-      query,
-      options,
-      longestPage: LIMITS.limit.max,
-      identify: ({ id }) => id,
-    });
-  }
+  list(query?: V1CustomerListQuery, options?: ListOptions): Paginator<Profile>;
+}
+
+/** Each call stands alone: taken off its object, it is the same call. */
+export function v1Customers(call: Caller, parsePage: ParsePage | undefined): V1Customers {
+  return {
+    upsert: (contact, options) => call(upsertCustomer, { body: contact }, options),
+    get: (id, options) => call(getCustomer, { params: { id } }, options),
+    list: (query, options) =>
+      listPages({
+        call,
+        endpoint: listCustomers(parsePage),
+        query,
+        options,
+        longestPage: LIMITS.limit.max,
+        identify: ({ id }) => id,
+      }),
+  };
 }

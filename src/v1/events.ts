@@ -6,14 +6,7 @@ import type { WithContact } from "./required-fields.ts";
 import type { V1Event } from "./schemas/event.ts";
 
 /** Custom events of the v1 family. */
-export class V1Events {
-  readonly #call: Caller;
-
-  /** @internal Made by its client. */
-  constructor(call: Caller) {
-    this.#call = call;
-  }
-
+export interface V1Events {
   /**
    * Records an event on a contact's timeline; creates the contact if needed (`POST /api/v1/events`).
    *
@@ -32,7 +25,10 @@ export class V1Events {
   send<Field extends keyof V1Event>(
     event: WithContact<Field>,
     options?: CallOptions,
-  ): ApiPromise<EventResult> {
-    return this.#call(sendEvent, { body: event }, options);
-  }
+  ): ApiPromise<EventResult>;
+}
+
+/** Each call stands alone: taken off its object, it is the same call. */
+export function v1Events(call: Caller): V1Events {
+  return { send: (event, options) => call(sendEvent, { body: event }, options) };
 }

@@ -1,9 +1,9 @@
 import { openClient, type OpenClient } from "../open-client.ts";
 import type { ClientOptions } from "../options.ts";
 import { v1Access } from "./v1-family.ts";
-import { V1Events } from "./events.ts";
-import { V1Customers } from "./customers.ts";
-import { V1ContactGroups } from "./contact-groups.ts";
+import { v1Events, type V1Events } from "./events.ts";
+import { v1Customers, type V1Customers } from "./customers.ts";
+import { v1ContactGroups, type V1ContactGroups } from "./contact-groups.ts";
 
 /**
  * The v1 family: customers, contact groups, events. `AudienceClient` has one; alone it takes the same options.
@@ -31,9 +31,9 @@ export class V1Client {
     const { settings, transport } = client;
     const call = transport.caller(v1Access(settings));
     this.#client = client;
-    this.customers = new V1Customers(call, settings.parsePage);
-    this.contactGroups = new V1ContactGroups(call, settings.parsePage);
-    this.events = new V1Events(call);
+    this.customers = v1Customers(call, settings.parsePage);
+    this.contactGroups = v1ContactGroups(call, settings.parsePage);
+    this.events = v1Events(call);
   }
 
   /** Rejects what still waits, and resolves when what is in flight has ended. */

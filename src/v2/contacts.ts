@@ -5,14 +5,7 @@ import { upsertContact } from "./endpoints.ts";
 import type { V2Contact, V2UpsertResult } from "./schemas/contact.ts";
 
 /** The contacts of the v2 family. */
-export class V2Contacts {
-  readonly #call: Caller;
-
-  /** @internal Made by its client. */
-  constructor(call: Caller) {
-    this.#call = call;
-  }
-
+export interface V2Contacts {
   /**
    * Creates a contact, or updates the one that an identifier matches (`POST /v2/contacts`).
    *
@@ -34,7 +27,10 @@ export class V2Contacts {
    * });
    * ```
    */
-  upsert(contact: V2Contact, options?: CallOptions): ApiPromise<V2UpsertResult> {
-    return this.#call(upsertContact, { body: contact }, options);
-  }
+  upsert(contact: V2Contact, options?: CallOptions): ApiPromise<V2UpsertResult>;
+}
+
+/** Each call stands alone: taken off its object, it is the same call. */
+export function v2Contacts(call: Caller): V2Contacts {
+  return { upsert: (contact, options) => call(upsertContact, { body: contact }, options) };
 }

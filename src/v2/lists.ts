@@ -5,14 +5,7 @@ import { listPages, type ListOptions } from "../list-pages.ts";
 import type { List, V2ListQuery } from "./schemas/list.ts";
 
 /** The lists of the v2 family. */
-export class V2Lists {
-  readonly #call: Caller;
-
-  /** @internal Made by its client. */
-  constructor(call: Caller) {
-    this.#call = call;
-  }
-
+export interface V2Lists {
   /**
    * All lists (`GET /v2/lists`), in pages of the service's own size unless a `limit` is given. Sends nothing until
    * awaited or iterated.
@@ -21,13 +14,13 @@ export class V2Lists {
    * for await (const list of audience.v2.lists.list()) console.log(list.uuid, list.name);
    * ```
    */
-  list(query?: V2ListQuery, options?: ListOptions): Paginator<List> {
-    return listPages({
-      call: this.#call,
-      endpoint: listLists,
-      query,
-      options,
-      identify: ({ uuid }) => uuid,
-    });
-  }
+  list(query?: V2ListQuery, options?: ListOptions): Paginator<List>;
+}
+
+/** Each call stands alone: taken off its object, it is the same call. */
+export function v2Lists(call: Caller): V2Lists {
+  return {
+    list: (query, options) =>
+      listPages({ call, endpoint: listLists, query, options, identify: ({ uuid }) => uuid }),
+  };
 }

@@ -1,7 +1,7 @@
 import { openClient, type OpenClient } from "../open-client.ts";
 import type { ClientOptions } from "../options.ts";
-import { V2Lists } from "./lists.ts";
-import { V2Contacts } from "./contacts.ts";
+import { v2Lists, type V2Lists } from "./lists.ts";
+import { v2Contacts, type V2Contacts } from "./contacts.ts";
 import { v2Access } from "./v2-family.ts";
 
 /**
@@ -28,8 +28,8 @@ export class V2Client {
     const { settings, transport } = client;
     const call = transport.caller(v2Access(settings));
     this.#client = client;
-    this.contacts = new V2Contacts(call);
-    this.lists = new V2Lists(call);
+    this.contacts = v2Contacts(call);
+    this.lists = v2Lists(call);
   }
 
   /** Rejects what still waits, and resolves when what is in flight has ended. */
