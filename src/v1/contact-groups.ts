@@ -57,6 +57,7 @@ export interface V1ContactGroups {
     contact: V1ConsentedListContact,
     options?: AddContactOptions,
   ): ApiPromise<AddContactResult>;
+  /** The same, where the call says that the service is to decide about an `email_opt_in` that is left out. */
   addContact(
     listId: string,
     contact: V1ListContact,
