@@ -20,7 +20,7 @@ import { packageVersion } from "./version.ts";
 import type { Fetch } from "./transport/send.ts";
 import { readGuarded, readOptions, type OptionRule } from "./option-checks.ts";
 import type { ParsePage } from "./v1/parse-page.ts";
-import { KeySource, checkSecret, type ApiKey } from "./transport/key-source.ts";
+import { checkSecret, keySource, type ApiKey, type KeySource } from "./transport/key-source.ts";
 
 /** Options of a client. Those with an environment variable are read from it where they are not given. */
 export interface ClientOptions {
@@ -145,7 +145,7 @@ export function readClientOptions(options: unknown, redactor: Redactor): ClientS
   const url = (value: string | undefined, name: string) =>
     value === undefined ? undefined : readBaseUrl(value, name, o.allowInsecureHttp ?? false);
   const key = (value: ApiKey | undefined, name: string) =>
-    value === undefined ? undefined : new KeySource(value, name, redactor);
+    value === undefined ? undefined : keySource(value, name, redactor);
   const { limiter, maxWaitMs, maxQueued } = readLimiter(o.rateLimiter);
   const now = () => performance.now();
   return {

@@ -3,7 +3,7 @@ import type { OpenCheckpoint } from "./checkpoint.ts";
 import { sha256 } from "./hash.ts";
 import type { BulkOptions } from "./options.ts";
 import type { RowEnd } from "./row-call.ts";
-import { RowRecord } from "./row-record.ts";
+import { rowRecord } from "./row-record.ts";
 import { RowCompanion } from "./row-companion.ts";
 import { RowKeys } from "./row-keys.ts";
 
@@ -14,43 +14,36 @@ export type ReadyRow = { readonly key: string } & (
   | { readonly end: RowEnd<never>; readonly isNews: boolean }
 );
 
-/** Takes in the rows of a run, one after the other, so that their calls begin in the order of the rows. */
-export class Intake<Row> {
-  readonly #checkpoint: OpenCheckpoint | undefined;
-  readonly #keys: RowKeys<Row>;
-  readonly #stop: AbortSignal;
-  readonly #onRecordFailure: (error: unknown) => void;
+/** Takes in a row; one after the other, so that their calls begin in the order of the rows. */
+export type Intake<Row> = (item: Row, index: number) => Promise<ReadyRow>;
 
-  constructor(
-    options: BulkOptions<Row>,
-    run: {
-      checkpoint: OpenCheckpoint | undefined;
-      stop: AbortSignal;
-      onRecordFailure: (error: unknown) => void;
-    },
-  ) {
-    this.#checkpoint = run.checkpoint;
-    this.#keys = new RowKeys(options, run.checkpoint !== undefined);
-    this.#stop = run.stop;
-    this.#onRecordFailure = run.onRecordFailure;
-  }
-
-  /** Rejects where the checkpoint cannot be read. */
-  async next(item: Row, index: number): Promise<ReadyRow> {
-    const { key, problem } = await this.#keys.next(item, index);
-    if (problem)
-      return {
-        key,
-        end: { status: isInvalid(problem.error) ? "invalid" : "failed", ...problem },
-        isNews: true,
-      };
-    const record = new RowRecord(this.#checkpoint, key, this.#onRecordFailure);
+/** The intake of a run. It rejects where the checkpoint cannot be read. */
+export function intake<Row>(
+  options: BulkOptions<Row>,
+  {
+    checkpoint,
+    stop,
+    onRecordFailure,
+  }: {
+    checkpoint: OpenCheckpoint | undefined;
+    stop: AbortSignal;
+    onRecordFailure: (error: unknown) => void;
+  },
+): Intake<Row> {
+  const keys = new RowKeys(options, checkpoint !== undefined);
+  return async (item, index) => {
+    const { key, problem } = await keys.next(item, index);
+    if (problem) {
+      const status = isInvalid(problem.error) ? "invalid" : "failed";
+      return { key, end: { status, ...problem }, isNews: true };
+    }
+    const record = rowRecord(checkpoint, key, onRecordFailure);
     const state = await record.read();
     if (state === "succeeded") return { key, end: { status: "skipped" }, isNews: false };
     if (state === "in-doubt") return { key, end: { status: "unknown", error: inDoubt() }, isNews: false };
-    const eventId = this.#checkpoint && (await sha256(`${this.#checkpoint.id}\n${key}`));
-    return { key, companion: new RowCompanion({ stop: this.#stop, record, eventId }) };
-  }
+    const eventId = checkpoint && (await sha256(`${checkpoint.id}\n${key}`));
+    return { key, companion: new RowCompanion({ stop, record, eventId }) };
+  };
 }
 
 function isInvalid(error: unknown): boolean {

@@ -3,7 +3,7 @@ import { AbortError, isAudienceError } from "../errors.ts";
 import { Tally } from "./tally.ts";
 import type { OpenCheckpoint } from "./checkpoint.ts";
 import { tell } from "./tell.ts";
-import { Intake, type ReadyRow } from "./intake.ts";
+import { intake, type Intake, type ReadyRow } from "./intake.ts";
 import type { BulkOptions } from "./options.ts";
 import type { BulkResult, BulkSummary } from "./result.ts";
 import { callRow, type BulkCall, type RowEnd } from "./row-call.ts";
@@ -110,7 +110,7 @@ export class RowPump<Row, Value> {
 
   async #read(checkpoint: OpenCheckpoint | undefined): Promise<void> {
     const { signal: stop } = this.#stop;
-    const intake = new Intake(this.#options, {
+    const takeIn = intake(this.#options, {
       checkpoint,
       stop,
       onRecordFailure: (error) => this.#fail(error),
@@ -122,7 +122,7 @@ export class RowPump<Row, Value> {
         const next = await this.#source.next();
         if (stop.aborted || next.done) return;
         if (this.#client.isClosed()) throw closedError();
-        await this.#takeIn(intake, next.value, index);
+        await this.#takeIn(takeIn, next.value, index);
       }
     });
     this.#isReadingOver = true;
@@ -130,10 +130,10 @@ export class RowPump<Row, Value> {
   }
 
   /** Resolves when the row's call has begun. A row whose run is stopped before that has no end, and no result. */
-  async #takeIn(intake: Intake<Row>, item: Row, index: number): Promise<void> {
+  async #takeIn(next: Intake<Row>, item: Row, index: number): Promise<void> {
     this.#underWay++;
     let row: ReadyRow | undefined;
-    await this.#heed(async () => (row = await intake.next(item, index)));
+    await this.#heed(async () => (row = await next(item, index)));
     if (row === undefined || this.#stop.signal.aborted) this.#underWay--;
     else if ("end" in row) this.#end({ index, key: row.key, item, ...row.end }, row.isNews);
     else void this.#carryOut(row, item, index);

@@ -39,7 +39,7 @@ export class CallKey {
 
   /** A key function that never answers must hold neither the call nor its place in the rate limit. */
   async #ask(): Promise<string> {
-    const key = this.#source.current();
+    const key = this.#source();
     if (typeof key === "string") return key;
     return await new Promise<string>((resolve, reject) => {
       const timer = startTimer(() => reject(this.#timeoutError()), this.#timeoutMs);

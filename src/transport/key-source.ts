@@ -5,39 +5,27 @@ import type { Redactor } from "./redact.ts";
 /** A key, or a function that gives the current one, asked before every attempt so that keys can be rotated. */
 export type ApiKey = string | (() => string | Promise<string>);
 
-/** Where one family's key comes from. Holds it where no `inspect` can see it. */
-export class KeySource {
-  readonly #key: ApiKey;
-  readonly #option: string;
-  readonly #redactor: Redactor;
+/** Gives the key for the attempt at hand. Rejects with a `ConfigurationError` if the function fails or gives no key. */
+export type KeySource = () => string | Promise<string>;
 
-  constructor(key: ApiKey, option: string, redactor: Redactor) {
-    this.#key = key;
-    this.#option = option;
-    this.#redactor = redactor;
-    if (typeof key === "string") this.#heed(key);
-  }
-
-  /** The key for the attempt at hand. Rejects with a `ConfigurationError` if the function fails or gives no key. */
-  current(): string | Promise<string> {
-    return typeof this.#key === "string" ? this.#heed(this.#key) : this.#ask(this.#key);
-  }
-
-  async #ask(ask: () => string | Promise<string>): Promise<string> {
-    let key: unknown;
-    try {
-      key = await ask();
-    } catch (error) {
-      throw new ConfigurationError(`The ${this.#option} function failed: ${describe(error)}`);
-    }
-    return this.#heed(key);
-  }
-
-  /** Before every attempt: a key that others were learnt after is not to be forgotten while it is used. */
-  #heed(key: unknown): string {
-    const checked = checkSecret(key, this.#option);
-    this.#redactor.learn(checked);
+/** Where one family's key comes from. Held where no `inspect` can see it. */
+export function keySource(key: ApiKey, option: string, redactor: Redactor): KeySource {
+  // Before every attempt: a key that others were learnt after is not to be forgotten while it is used.
+  const heed = (given: unknown): string => {
+    const checked = checkSecret(given, option);
+    redactor.learn(checked);
     return checked;
+  };
+  if (typeof key === "function") return async () => heed(await ask(key, option));
+  heed(key);
+  return () => heed(key);
+}
+
+async function ask(key: () => unknown, option: string): Promise<unknown> {
+  try {
+    return await key();
+  } catch (error) {
+    throw new ConfigurationError(`The ${option} function failed: ${describe(error)}`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { isAudienceError } from "../errors.ts";
 import { setOwn } from "../set-own.ts";
 import { isObject } from "../is-object.ts";
 /** The longest stretch of a key that is looked for. */
@@ -64,6 +65,13 @@ export class Redactor {
       }
     }
     return root.value;
+  }
+
+  /** Takes keys out of what an error shows of the caller's own: the names of fields, options and headers. */
+  names(error: unknown): void {
+    if (!isAudienceError(error) || (error.code !== "validation" && error.code !== "configuration")) return;
+    error.message = this.text(error.message);
+    if (error.code === "validation") for (const { path } of error.issues) this.json(path);
   }
 
   headers(headers: Headers): Headers {

@@ -6,7 +6,7 @@ import { kindOf } from "../fields/kind-of.ts";
 const framing =
   /^(connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade|__proto__)$/i;
 
-const token = /^[\w!#$%&'*+.^`|~-]+$/;
+const afterName = /[^\w!#$%&'*+.^`|~-].*/s;
 
 /** Reads the `headers` option: names in lower case, values that cannot break out of their line. Never shows a value. */
 export function readHeaders(headers: unknown): Record<string, string> {
@@ -16,7 +16,9 @@ export function readHeaders(headers: unknown): Record<string, string> {
     const lowerCase = name.toLowerCase();
     // In another case it is the same header, and one of the two would go unheard.
     const problem = read.has(lowerCase) ? "is given twice" : problemOf(name, value);
-    if (problem) throw new ConfigurationError(`headers: ${JSON.stringify(name)} ${problem}.`);
+    // A whole line in the place of the name holds the value too, which can be a key.
+    const shown = JSON.stringify(name.replace(afterName, "…"));
+    if (problem) throw new ConfigurationError(`headers: ${shown} ${problem}.`);
     read.set(lowerCase, value as string);
   }
   return Object.fromEntries(read);
@@ -32,7 +34,7 @@ function pairsOf(headers: object): [string, unknown][] {
 }
 
 function problemOf(name: string, value: unknown): string | undefined {
-  if (!token.test(name)) return "is not a header name";
+  if (name === "" || afterName.test(name)) return "is not a header name";
   if (framing.test(name)) return "is set or dropped by the runtime";
   if (typeof value !== "string") return `must be a text, not ${kindOf(value)}`;
   if (/[^\t\u0020-\u007e\u0080-\u00ff]/.test(value))

@@ -88,6 +88,7 @@ export class Transport {
       return result;
     } catch (error) {
       call.uniqueIdentifier ??= givenIdentifier(endpoint, input);
+      this.#settings.redactor.names(error);
       const ended = showCaller(call.end(error));
       /* v8 ignore next -- @preserve a defect of our own has no outcome */
       companion?.ended(call, isAudienceError(ended) ? ended.outcome : "unknown");

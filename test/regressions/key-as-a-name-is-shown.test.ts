@@ -1,0 +1,57 @@
+import { inspect } from "node:util";
+import { AudienceClient, isAudienceError } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { describe, expect, it } from "vitest";
+
+const key = "sk-live-9f8e7d6c5b4a3210";
+const { fetch: _, apiKey: __, ...given } = createMockService().clientOptions;
+const audience = new AudienceClient({ ...given, apiKey: key });
+
+async function failureOf(call: () => unknown): Promise<unknown> {
+  try {
+    return await call();
+  } catch (error) {
+    return error;
+  }
+}
+
+describe("A key that stands in the place of a name is not shown", () => {
+  it.each([
+    ["a field", () => audience.v1.customers.upsert({ email: "ada@example.com", [key]: 1 } as never)],
+    [
+      "a field of an event's data",
+      () =>
+        audience.v1.events.send({ eventName: "x", contact: { email: "a@b" }, eventData: { [key]: null } }),
+    ],
+    [
+      "a custom property",
+      () => audience.v1.customers.upsert({ email: "a@b", custom_properties: { [key]: null as never } }),
+    ],
+    ["a part of a list's query", () => audience.v1.customers.list({ [key]: 1 } as never)],
+    ["an option", () => audience.v1.customers.get("ada", { [key]: 1 } as never)],
+    ["a header", () => audience.v1.customers.get("ada", { headers: { [key]: 1 as never } })],
+    [
+      "a header, with all of its line",
+      () => audience.v1.customers.get("ada", { headers: { [`x-api-key: ${key}`]: "" } }),
+    ],
+    [
+      "a header of the client",
+      () => new AudienceClient({ ...given, apiKey: key, headers: { [`x-api-key: ${key}`]: "" } }),
+    ],
+  ])("%s", async (_place, call) => {
+    const error = await failureOf(call);
+
+    expect(isAudienceError(error)).toBe(true);
+    for (const shown of [inspect(error, { depth: null }), JSON.stringify(error), (error as Error).stack]) {
+      for (let at = 0; at + 8 <= key.length; at++) expect(shown).not.toContain(key.slice(at, at + 8));
+    }
+  });
+});
+
+it("What else was given as a name is shown as it was given", async () => {
+  const error = await failureOf(() =>
+    audience.v1.customers.upsert({ email: "ada@example.com", shoe: 43 } as never),
+  );
+
+  expect(error).toMatchObject({ code: "validation", issues: [{ path: ["shoe"] }] });
+});
