@@ -11,18 +11,19 @@ import { refuseLossy } from "./lossy-kind.ts";
  * schemas of the same definitions; both find the same, in the same order.
  */
 export function readField(field: Field, payload: Payload): void {
+  if (field.type === "optional") {
+    if (payload.value !== undefined) readField(field.inner, payload);
+    return;
+  }
   readType(field, payload);
-  if (field.rules) judge(field.rules, payload);
-  for (const issue of payload.issues) issue.explain ??= field.explain;
+  if (field.rules) judgeBy(field.rules, payload);
+  if (field.explain) for (const issue of payload.issues) issue.explain ??= field.explain;
 }
 
-function readType(field: Field, payload: Payload): void {
+function readType(field: Exclude<Field, { type: "optional" }>, payload: Payload): void {
   const { value: input, issues } = payload;
   switch (field.type) {
     case "unknown":
-      return;
-    case "optional":
-      if (input !== undefined) readField(field.inner, payload);
       return;
     case "enum":
       if (!(field.values as readonly unknown[]).includes(input)) {
@@ -50,12 +51,12 @@ function readType(field: Field, payload: Payload): void {
 }
 
 /** In order. A rule with `when` is asked even where something is wrong, unless that forbids it. */
-function judge(rules: readonly Rule[], payload: Payload): void {
-  for (const rule of rules) {
-    const isStopped = rule.when
-      ? payload.issues.some((issue) => issue.continue === false) || !rule.when(payload)
-      : payload.issues.some((issue) => issue.continue !== true);
-    if (!isStopped) rule.judge(payload);
+function judgeBy(rules: readonly Rule[], payload: Payload): void {
+  for (const { when, judge } of rules) {
+    const { issues } = payload;
+    const isStopped =
+      issues.length > 0 && issues.some((issue) => issue.continue === false || (!when && !issue.continue));
+    if (!isStopped && (!when || when(payload))) judge(payload);
   }
 }
 
