@@ -112,6 +112,15 @@ export class RateLimiter {
   }
 
   /**
+   * Whether nobody may be sent for now, also with a place from before.
+   *
+   * @internal
+   */
+  get isPaused(): boolean {
+    return this.#slowDown.pausedMs(this.#clock()) > 0;
+  }
+
+  /**
    * A 429 came: nobody goes before `retryAfterMs` are over (1 s where the service does not say, at most an hour), and
    * then at half the pace.
    *

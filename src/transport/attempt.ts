@@ -1,13 +1,12 @@
 import { send, type Exchange, type OutgoingRequest } from "./send.ts";
 import type { Place } from "../rate-limiter/rate-limiter.ts";
 import type { CallResult } from "./api-promise.ts";
-import type { Call } from "./call.ts";
 import { AudienceError, RateLimitError, RateLimitWaitError, isAudienceError } from "../errors.ts";
 import type { Job, TransportSettings } from "./job.ts";
 import { decode } from "./decode.ts";
 import type { Session } from "./session.ts";
 
-/** One attempt of a call: takes a place, asks for the key, sends, and decodes the answer. */
+/** One attempt of a call: takes a place, asks for the key, sends, and decodes the answer. A pause begins it anew. */
 export async function attempt<Body, Output>(
   job: Job<Body, Output>,
   settings: TransportSettings,
@@ -15,13 +14,14 @@ export async function attempt<Body, Output>(
 ): Promise<CallResult<Output>> {
   const { call, endpoint, request } = job;
   call.signal.throwIfAborted();
-  const taken = takePlace(job, settings, session);
-  const place = taken instanceof Promise ? await taken : taken;
+  const place = await takePlace(job, settings, session);
   const key = await askForKey(job, place);
-  // Nothing may wait between this look and the request: an aborted call that says "not sent" must not be sent.
-  if (call.signal.aborted) {
+  // Nothing may wait between this look and the request: an aborted call that says "not sent" must not be sent, nor may
+  // one in a pause that came while it waited for its key (D81).
+  if (call.signal.aborted || session.limiter?.isPaused) {
     place.unused();
-    throw call.signal.reason;
+    call.hadPlace = !job.settings.companion;
+    return attempt(job, settings, session);
   }
   call.attempts++;
   call.isInFlight = true;
@@ -29,12 +29,10 @@ export async function attempt<Body, Output>(
   let exchange: Exchange | undefined;
   try {
     exchange = await send(address(job, key), {
-      fetch: settings.fetch,
+      ...settings,
       timeoutMs: job.settings.timeoutMs,
-      maxResponseBytes: settings.maxResponseBytes,
       signal: call.signal,
       place,
-      redact: (text) => settings.redactor.text(text),
     });
     if (exchange.status !== 429) session.limiter?.succeeded();
     const data = decode(exchange, endpoint, request.sent, settings.redactor);
@@ -56,11 +54,11 @@ export async function attempt<Body, Output>(
 /** Where no limit is kept. */
 const unlimitedPlace: Place = { answered() {}, lost() {}, unused() {} };
 
-function takePlace<Body>(
+async function takePlace<Body>(
   job: Job<Body, unknown>,
   settings: TransportSettings,
   session: Session,
-): Place | Promise<Place> {
+): Promise<Place> {
   const { call, deadlineAt } = job;
   if (!session.limiter) return unlimitedPlace;
   const askedAt = settings.now();
@@ -71,31 +69,23 @@ function takePlace<Body>(
     priority: job.settings.priority,
     client: session,
     signal: call.signal,
-    goesFirst: call.wasRefused,
+    goesFirst: call.hadPlace,
     observer: settings.observer,
     onWait: (waitMs) => void (endWait = settings.observer.waits(call.facts, call.attempts + 1, waitMs)),
     // Where the call says nothing, the limiter's own bound holds.
-    maxWaitMs: maxWaitMs === Infinity && job.settings.maxWaitMs === undefined ? undefined : maxWaitMs,
+    maxWaitMs: maxWaitMs < Infinity ? maxWaitMs : job.settings.maxWaitMs,
     maxQueued: settings.maxQueued,
   });
   if (!(place instanceof Promise)) return place;
-  return waitForPlace(place, askedAt, call, settings).finally(endWait);
-}
-
-async function waitForPlace(
-  place: Promise<Place>,
-  askedAt: number,
-  call: Call,
-  { now }: TransportSettings,
-): Promise<Place> {
   call.waits();
   try {
     return await place;
   } catch (error) {
     throw ofThisCopy(error);
   } finally {
+    endWait?.();
     call.goesOn();
-    call.queuedMs += now() - askedAt;
+    call.queuedMs += settings.now() - askedAt;
   }
 }
 
@@ -107,14 +97,20 @@ function ofThisCopy(error: unknown): unknown {
 
 /** Asked for once the place is there: a key from before an hour in the queue may have been rotated away. */
 async function askForKey<Body>(job: Job<Body, unknown>, place: Place): Promise<string> {
+  const { call, isRepeatable } = job;
   const { companion } = job.settings;
   try {
     const key = await job.key.forAttempt();
-    if (companion) await companion.beforeSend(job.call, job.isRepeatable);
+    if (companion) {
+      call.waits();
+      await companion.beforeSend(call, isRepeatable);
+    }
     return key;
   } catch (error) {
     place.unused();
     throw error;
+  } finally {
+    call.goesOn();
   }
 }
 

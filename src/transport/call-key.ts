@@ -1,23 +1,24 @@
 import { startTimer } from "./timer.ts";
 import { TimeoutError } from "../errors.ts";
 import type { KeySource } from "./key-source.ts";
-import { onAbort, type Abortable } from "../on-abort.ts";
+import { onAbort } from "../on-abort.ts";
+import type { Call } from "./call.ts";
 
 /** The key over one call's attempts: asked for before each, and once more after a 401. */
 export class CallKey {
   readonly #source: KeySource;
   readonly #timeoutMs: number;
-  readonly #signal: Abortable;
+  readonly #call: Call;
   #last: string | undefined;
   #next: string | undefined;
   #hasAskedAgain = false;
   /** Attempts that are made only because the key has changed: at most one. */
   changes = 0;
 
-  constructor(source: KeySource, options: { timeoutMs: number; signal: Abortable }) {
+  constructor(source: KeySource, timeoutMs: number, call: Call) {
     this.#source = source;
-    this.#timeoutMs = options.timeoutMs;
-    this.#signal = options.signal;
+    this.#timeoutMs = timeoutMs;
+    this.#call = call;
   }
 
   async forAttempt(): Promise<string> {
@@ -37,13 +38,15 @@ export class CallKey {
     return true;
   }
 
-  /** A key function that never answers must hold neither the call nor its place in the rate limit. */
+  /** A key function that never answers must hold neither the call nor its place in the rate limit: it waits (`Call`). */
   async #ask(): Promise<string> {
     const key = this.#source();
     if (typeof key === "string") return key;
+    const call = this.#call;
+    call.waits();
     return await new Promise<string>((resolve, reject) => {
       const timer = startTimer(() => reject(this.#timeoutError()), this.#timeoutMs);
-      const forget = onAbort(this.#signal, () => reject(this.#signal.reason));
+      const forget = onAbort(call.signal, () => reject(call.signal.reason));
       key.then(resolve, reject).finally(() => {
         clearTimeout(timer);
         forget();

@@ -21,8 +21,8 @@ export class Call {
   isInFlight = false;
   /** Answered, read and decoded: what comes now to interrupt the call comes too late. */
   hasSucceeded = false;
-  /** The last attempt was refused with 429: the next goes first when the limiter's pause ends. */
-  wasRefused = false;
+  /** It had a place, and was refused with 429 or held back by a pause: it goes first when the limiter's pause ends. */
+  hadPlace = false;
   /** Attempts that the rate limit alone turned away, and that a row of a bulk run does not count. */
   turnedAway = 0;
   uniqueIdentifier: string | undefined;
@@ -44,7 +44,7 @@ export class Call {
     if (severity.indexOf(seen) > severity.indexOf(this.#outcome)) this.#outcome = seen;
   }
 
-  /** From here to `goesOn` the call only waits: for earlier writes to its contact, for a place, or for its next attempt. */
+  /** From here to `goesOn` the call only waits: for earlier writes to its contact, a place, its key, or its next attempt. */
   waits(): void {
     this.#isWaiting = true;
     if (this.#closing) this.interrupt(this.#closing);

@@ -2,6 +2,7 @@ import { startTimer } from "./timer.ts";
 import { ConnectionError, TimeoutError } from "../errors.ts";
 import type { Place } from "../rate-limiter/rate-limiter.ts";
 import ky from "ky";
+import type { Redactor } from "./redact.ts";
 import { sentOnce } from "./sent-once.ts";
 import { isUndecodable, readConnectionFailure } from "./connection-failure.ts";
 import { Interruption } from "./interruption.ts";
@@ -33,7 +34,7 @@ export interface SendOptions {
   readonly signal: Interruption;
   readonly place: Place;
   /** Makes a message safe to show. */
-  readonly redact: (text: string) => string;
+  readonly redactor: Redactor;
 }
 
 /** How long an exchange that nobody waits for may go on, so that its place in the rate limit is known. */
@@ -121,10 +122,10 @@ function throughKy(url: string, init: RequestInit, fetch: Fetch): Promise<Respon
   });
 }
 
-function connectionError(error: unknown, url: string, { place, redact }: SendOptions): ConnectionError {
+function connectionError(error: unknown, url: string, { place, redactor }: SendOptions): ConnectionError {
   const { reason, wasSent, wasAnswer, ...failure } = readConnectionFailure(error);
   // A fetch of the caller's may put anything into its errors.
-  const code = redact(failure.code);
+  const code = redactor.text(failure.code);
   // Without the path, in which an id may be an e-mail address.
   const { origin } = new URL(url);
   if (wasSent) place.lost();
@@ -137,17 +138,17 @@ function connectionError(error: unknown, url: string, { place, redact }: SendOpt
     message: wasSent ? failed : `No connection to ${origin} could be made${told}; nothing was sent.`,
     outcome: wasSent ? "unknown" : "not-sent",
     reason,
-    cause: safeCause(error, redact),
+    cause: safeCause(error, redactor),
   });
 }
 
 /** The runtime's error may hold the request, and with it the key: only its words are kept. */
-function safeCause(error: unknown, redact: (text: string) => string): Error | undefined {
+function safeCause(error: unknown, redactor: Redactor): Error | undefined {
   try {
     if (!(error instanceof Error)) return undefined;
     const inner = error.cause instanceof Error ? `: ${error.cause.message}` : "";
-    const cause = new Error(redact(`${error.message}${inner}`));
-    cause.name = redact(error.name);
+    const cause = new Error(redactor.text(`${error.message}${inner}`));
+    cause.name = redactor.text(error.name);
     cause.stack = `${cause.name}: ${cause.message}`;
     return cause;
   } catch {

@@ -78,7 +78,7 @@ export class Transport {
       const newId = companion?.newEventId ?? this.#settings.newId;
       const request = buildRequest(endpoint, input, { options: settings.given, newId });
       call.uniqueIdentifier = endpoint.identifierOf?.(request.sent);
-      const key = new CallKey(access.key, { timeoutMs: settings.timeoutMs, signal: call.signal });
+      const key = new CallKey(access.key, settings.timeoutMs, call);
       const deadlineAt = this.#settings.now() + settings.deadlineMs;
       const isRepeatable =
         settings.repeatable ?? endpoint.isRepeatable?.(request.sent) ?? endpoint.method === "GET";
@@ -160,8 +160,8 @@ export class Transport {
     observer.retries(call.facts, Math.max(1, call.attempts), delayMs, failure);
     // A refusal pauses the limiter for everybody, and lets the refused call go first when the pause ends.
     // A row goes back to its own place, the last: it holds nobody up.
-    call.wasRefused = failure instanceof RateLimitError && !isTurnedAway;
-    if (call.wasRefused && isPaced) return;
+    call.hadPlace = failure instanceof RateLimitError && !isTurnedAway;
+    if (call.hadPlace && isPaced) return;
     if (isTurnedAway) call.turnedAway++;
     call.waits();
     await wait(delayMs, call.signal);

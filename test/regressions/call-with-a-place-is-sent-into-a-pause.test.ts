@@ -1,0 +1,162 @@
+import { AudienceClient, RateLimiter, type Checkpoint, type OpenCheckpoint } from "audience-sdk";
+import { beforeEach, expect, it, vi } from "vitest";
+import { sharePlaces } from "../../src/store-places/share-places.ts";
+import { eventually } from "../eventually.ts";
+import { VirtualTime } from "../rate-limiter/virtual-time.ts";
+import { MemoryStore } from "../store-places/memory-store.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+
+const contact = (name: number) => ({ email: `${name}@example.com` });
+
+/** A service that refuses the first call for two seconds; when each call arrived, for whom, and with which key. */
+function refusingOnce(until?: Promise<void>) {
+  const arrived: { at: number; url: string; key: string | null }[] = [];
+  const start = performance.now();
+  const fetch = async (url: string, init: RequestInit) => {
+    const key = new Headers(init.headers).get("x-api-key");
+    arrived.push({ at: performance.now() - start, url: url.slice(-1), key });
+    if (arrived.length > 1) return Response.json({ data: { id: "1" } });
+    await until;
+    return new Response("{}", { status: 429, headers: { "retry-after": "2" } });
+  };
+  return { arrived, options: { baseUrl: "https://api.example.com", apiKey: "abcdefgh", fetch } };
+}
+
+const later = (delayMs: number) => new Promise<void>((resolve) => void setTimeout(resolve, delayMs));
+
+it("calls that wait for their key when a 429 comes sit out its pause, with a key from after it", async () => {
+  const { arrived, options } = refusingOnce();
+  let asked = 0;
+  const rateLimiter = new RateLimiter();
+  const apiKey = async () => {
+    const key = `key-number-${++asked}`;
+    if (asked > 1) await later(300);
+    return key;
+  };
+  const audience = new AudienceClient({ ...options, apiKey, rateLimiter });
+
+  const early = Array.from({ length: 5 }, (_, index) => audience.v1.customers.get(`${index}`));
+  await vi.advanceTimersByTimeAsync(400);
+  expect(rateLimiter.usage()).toMatchObject({ inFlight: 0, queued: 5 });
+  const late = audience.v1.customers.get("9");
+  await vi.advanceTimersByTimeAsync(10_000);
+  await Promise.all([...early, late]);
+
+  expect(arrived[1]!.at).toBeGreaterThanOrEqual(2_000);
+  // Who had a place before goes before who came later.
+  expect(arrived.map(({ url }) => url)).toEqual(["0", "0", "1", "2", "3", "4", "9"]);
+  // Five keys were asked for before the pause, and the first alone was used.
+  expect(arrived.map(({ key }) => Number(key?.split("-").at(-1)) > 5)).toEqual([
+    false,
+    ...Array<boolean>(6).fill(true),
+  ]);
+});
+
+it("a call that gives its place back is turned away where the pause is longer than it would wait", async () => {
+  const { arrived, options } = refusingOnce();
+  let asked = 0;
+  const apiKey = async () => {
+    if (asked++ > 0) await later(300);
+    return "abcdefgh";
+  };
+  const audience = new AudienceClient({ ...options, apiKey, rateLimiter: new RateLimiter() });
+
+  const calls = Promise.allSettled([
+    audience.v1.customers.get("0"),
+    audience.v1.customers.get("1", { maxWaitMs: 1_000 }),
+  ]);
+  await vi.advanceTimersByTimeAsync(10_000);
+
+  expect((await calls)[1]).toMatchObject({ reason: { code: "rate_limit_wait", outcome: "not-sent" } });
+  expect(arrived.map(({ url }) => url)).toEqual(["0", "0"]);
+});
+
+it("rows that wait for their checkpoint when a 429 comes sit out its pause, behind who came meanwhile", async () => {
+  // The runtime hashes rows in its own time.
+  vi.useRealTimers();
+  const waiting: (() => void)[] = [];
+  let answer = (): void => undefined;
+  const { arrived, options } = refusingOnce(new Promise<void>((resolve) => void (answer = resolve)));
+  const rateLimiter = new RateLimiter({ windows: [{ limit: 5, intervalMs: 1_000 }] });
+  const audience = new AudienceClient({ ...options, rateLimiter });
+  const opened: OpenCheckpoint = {
+    id: "import",
+    stateOf: () => undefined,
+    record: (key, state) =>
+      key === "0" || state !== "in-doubt" ? undefined : new Promise((resolve) => void waiting.push(resolve)),
+    close() {},
+  };
+  const checkpoint: Checkpoint = { open: async () => opened };
+
+  const run = audience
+    .bulk([0, 1, 2, 3, 4], (row, request) => audience.v1.customers.upsert(contact(row), request), {
+      checkpoint,
+      key: (row) => String(row),
+    })
+    .summary();
+  await eventually(() => expect([arrived.length, waiting.length]).toEqual([1, 4]));
+  answer();
+  await eventually(() => expect(rateLimiter.usage().pausedMs).toBeGreaterThan(0));
+  for (const onRecord of waiting) onRecord();
+  await eventually(() => expect(rateLimiter.usage()).toMatchObject({ inFlight: 0, queued: 4 }));
+  await audience.v1.customers.get("9");
+
+  expect(await run).toMatchObject({ succeeded: 5 });
+  expect(arrived).toHaveLength(7);
+  expect(arrived[1]).toMatchObject({ url: "9" });
+  expect(arrived[1]!.at).toBeGreaterThanOrEqual(2_000);
+});
+
+it("with a shared store it is the same, as soon as the pause is known", async () => {
+  vi.useRealTimers();
+  const time = new VirtualTime();
+  const store = sharePlaces(new MemoryStore({ time }));
+  const limiters = [1, 2].map(() => new RateLimiter({ clock: time.now, store }));
+  const sentAt: number[] = [];
+  let giveKey = (_key: string): void => undefined;
+  const [first, second] = limiters.map(
+    (rateLimiter, index) =>
+      new AudienceClient({
+        baseUrl: "https://api.example.com",
+        apiKey: index === 0 ? "abcdefgh" : () => new Promise((resolve) => (giveKey = resolve)),
+        rateLimiter,
+        fetch: async () => {
+          sentAt.push(time.now());
+          return sentAt.length === 1
+            ? new Response("{}", { status: 429, headers: { "retry-after": "5" } })
+            : Response.json({ data: { id: "1" } });
+        },
+      }),
+  );
+  const ended: Promise<unknown>[] = [];
+
+  await time.run(() => {
+    ended.push(second!.v1.customers.get("1"));
+    time.at(500, () => ended.push(first!.v1.customers.get("1", { maxRetries: 0 }).catch(() => undefined)));
+    // Asked for a place, the store tells the second limiter of the pause.
+    time.at(1_000, () => ended.push(second!.v1.customers.get("2").catch(() => undefined)));
+    time.at(2_000, () => giveKey("abcdefgh"));
+    for (const at of [7_000, 8_000]) time.at(at, () => giveKey("abcdefgh"));
+  }, 20_000);
+
+  expect(limiters[1]!.usage().queued).toBe(0);
+  expect(sentAt[1]).toBeGreaterThanOrEqual(5_500);
+});
+
+it("without a limiter a 429 holds nobody else up", async () => {
+  const { arrived, options } = refusingOnce();
+  let asked = 0;
+  const apiKey = async () => {
+    if (asked++ > 0) await later(300);
+    return "abcdefgh";
+  };
+  const audience = new AudienceClient({ ...options, apiKey, rateLimiter: false });
+
+  const calls = [0, 1].map((name) => audience.v1.customers.get(`${name}`));
+  await vi.advanceTimersByTimeAsync(10_000);
+  await Promise.all(calls);
+
+  expect(arrived.map(({ url }) => url)).toEqual(["0", "1", "0"]);
+  expect(arrived[1]!.at).toBeLessThan(1_000);
+});

@@ -1,0 +1,83 @@
+import { AudienceClient, RateLimiter, type Checkpoint, type OpenCheckpoint } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { expect, it } from "vitest";
+import { failureOf } from "../transport/failure.ts";
+
+/** A promise and what resolves it. */
+function promised<T>() {
+  let resolve = (_value: T): void => undefined;
+  const promise = new Promise<T>((settle) => void (resolve = settle));
+  return { promise, resolve };
+}
+
+const closed = { code: "rate_limit_wait", message: expect.stringContaining("closed") as string };
+
+it("close() rejects a call that waits for its key, and it is not sent when the key comes", async () => {
+  const mock = createMockService();
+  const rateLimiter = new RateLimiter();
+  const asked = promised<string>();
+  const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter, apiKey: () => asked.promise });
+
+  const call = failureOf(audience.v1.customers.get("ada@example.com"));
+  await audience.close();
+
+  expect(await call).toMatchObject({ ...closed, outcome: "not-sent" });
+  asked.resolve("mock-key");
+  await Promise.resolve();
+  expect(mock.requests).toEqual([]);
+  expect(rateLimiter.usage().inFlight).toBe(0);
+});
+
+it("close() rejects a call that waits for a changed key after a 401, and it is not sent again", async () => {
+  const mock = createMockService();
+  const second = promised<string>();
+  let asked = 0;
+  const audience = new AudienceClient({
+    ...mock.clientOptions,
+    apiKey: () => {
+      if (asked++ === 0) return "a-key-that-was-rotated-away";
+      second.resolve(mock.clientOptions.apiKey);
+      // Closed while the key is on its way.
+      void audience.close();
+      return second.promise;
+    },
+  });
+
+  const failure = await failureOf(audience.v1.customers.get("ada@example.com"));
+
+  expect(failure).toMatchObject({ ...closed, outcome: "not-applied" });
+  expect(mock.requests).toHaveLength(1);
+});
+
+it("close() rejects a row that waits for its checkpoint, and it is not sent when it is on record", async () => {
+  const mock = createMockService();
+  const rateLimiter = new RateLimiter();
+  const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
+  const begun = promised<void>();
+  const onRecord = promised<void>();
+  const opened: OpenCheckpoint = {
+    id: "import",
+    stateOf: () => undefined,
+    record: (_key, state) => {
+      begun.resolve();
+      return state === "in-doubt" ? onRecord.promise : undefined;
+    },
+    close() {},
+  };
+  const checkpoint: Checkpoint = { open: async () => opened };
+
+  const run = audience.bulk(
+    ["ada@example.com"],
+    (email, request) => audience.v1.customers.upsert({ email }, request),
+    { checkpoint, key: (email) => email },
+  );
+  const result = run[Symbol.asyncIterator]().next();
+  await begun.promise;
+  const isClosed = audience.close();
+  onRecord.resolve();
+  await isClosed;
+
+  expect((await result).value).toMatchObject({ status: "failed", error: { ...closed, outcome: "not-sent" } });
+  expect(mock.requests).toEqual([]);
+  expect(rateLimiter.usage().inFlight).toBe(0);
+});
