@@ -87,24 +87,20 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     onFulfilled?: ((page: Page<T>) => Value | PromiseLike<Value>) | null,
     onRejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
   ): Promise<Value | Failure> {
-    return this.#readFirstPage().then(onFulfilled, onRejected);
+    this.#firstPage ??= readPage(this.#source);
+    return this.#firstPage.then(onFulfilled, onRejected);
   }
 
   /** As a promise's: asks for the page, as awaiting does. */
   catch<Failure = never>(
     onRejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
   ): Promise<Page<T> | Failure> {
-    return this.#readFirstPage().catch(onRejected);
+    return this.then(undefined, onRejected);
   }
 
   /** As a promise's: asks for the page, as awaiting does. */
   finally(onFinally?: (() => void) | null): Promise<Page<T>> {
-    return this.#readFirstPage().finally(onFinally);
-  }
-
-  #readFirstPage(): Promise<Page<T>> {
-    this.#firstPage ??= readPage(this.#source);
-    return this.#firstPage;
+    return this.then().finally(onFinally);
   }
 }
 
