@@ -1,4 +1,4 @@
-const options = /^(readAhead|signal|timeoutMs|deadlineMs|maxRetries|maxWaitMs|priority|headers)$/;
+const options = /Ms$|^(readAhead|signal|maxRetries|priority|headers)$/;
 
 /** A list takes its query first and its options second: what is said where one stands among the other. */
 export function optionOfTheCall(key: string): string | undefined {
