@@ -5,7 +5,8 @@ import type { RowCompanion } from "./row-companion.ts";
 
 /**
  * Hand this on to the row's calls. It carries the run's signal, the last priority, and what makes the row safe over a
- * restart: an event without an id gets one made from checkpoint and key. It may be spread: `{ ...request, timeoutMs }`.
+ * restart: an event without an id gets one made from checkpoint and key. It lifts the client's own `deadlineMs` and
+ * `maxWaitMs`, as a row waits as long as it takes. It may be spread: `{ ...request, timeoutMs }`, `{ ...request, deadlineMs }`.
  */
 export interface BulkRequest extends CallOptions {
   readonly signal: AbortSignal;

@@ -1,5 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { resolve } from "node:path";
 import type { Checkpoint, OpenCheckpoint, RecordedState } from "../bulk/checkpoint.ts";
 import { hashKey, KeyTable } from "./key-table.ts";
@@ -34,6 +43,10 @@ export function fileCheckpoint(path: string): Checkpoint {
   return {
     async open() {
       const file = realPath(named);
+      if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
+        const remedy = "Name a file in it, or another one.";
+        throw new Error(`The checkpoint ${file} must be a file, and is a folder. ${remedy}`);
+      }
       const unlock = await takeLock(file);
       try {
         return new OpenFile(file, unlock);

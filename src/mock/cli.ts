@@ -43,7 +43,9 @@ async function readSeed(file: string | undefined): Promise<MockServiceOptions> {
   if (file === undefined) return {};
   let content: unknown;
   try {
-    content = JSON.parse(await readFile(file, "utf8"));
+    const text = await readFile(file, "utf8");
+    // Notepad and PowerShell begin a file with a byte order mark, which is no JSON.
+    content = JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
     throw new UsageError(`--seed ${file}: ${error instanceof Error ? error.message : String(error)}`);
   }

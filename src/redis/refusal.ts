@@ -9,7 +9,9 @@ export function refusalOf(error: unknown): string {
     .replace(/\n.*/s, "")
     .replace(/:\/\/\S*@/g, "://")
     .replace(/,? with args beginning with.*/i, "")
-    .replace(/\b(auth)\b.*/i, "$1 …");
+    .replace(/\b(auth)\b.*/i, "$1 …")
+    // They stand inside a sentence, which has an end of its own.
+    .replace(/[.\s]+$/, "");
   return shown.length > longest ? `${shown.slice(0, longest)}…` : shown;
 }
 

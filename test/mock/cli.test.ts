@@ -119,6 +119,13 @@ describe("audience-mock", () => {
     );
   });
 
+  it("takes a seed file that begins with a byte order mark, as Windows writes it", async () => {
+    const seed = [{ id: "acme", apiKeys: ["acme-key"], appId: "acme-app" }];
+    const { output } = await serve("--seed", await seedFile(`\uFEFF${JSON.stringify(seed)}`));
+
+    expect(output).toContain("acme-key");
+  });
+
   it("--help shows a call of every endpoint, the faults and a seed", async () => {
     const { code, output } = await run("--help");
 

@@ -23,7 +23,7 @@ it.each([
     new Error("connect ECONNREFUSED 127.0.0.1:6379"),
     "connect ECONNREFUSED 127.0.0.1:6379.",
   ],
-  ["a text", "Connection is closed.", "Connection is closed.."],
+  ["a text", "Connection is closed.", "Connection is closed."],
   ["the first line alone", new Error("NOAUTH\nEVALSHA 0123"), "NOAUTH."],
   ["an error's name, where it has no words", nameless, "ClientClosedError."],
   [

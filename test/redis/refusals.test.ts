@@ -98,7 +98,7 @@ describe("what is told of a Redis that cannot be used", () => {
   });
 
   it.each([
-    ["the words of the client", new Error("Connection is closed."), "Connection is closed."],
+    ["the words of the client", new Error("Connection is closed."), "Connection is closed"],
     ["of several lines the first", new Error("one\ntwo"), "one"],
     [
       "of several addresses the first",
