@@ -72,10 +72,6 @@ export class LocalPlaces implements Places {
     return this.#windows.inFlight;
   }
 
-  pausedMs(now: number): number {
-    return this.#slowDown.pausedMs(now);
-  }
-
   refused(now: number, retryAfterMs: number | undefined): void {
     this.#slowDown.refused(now, retryAfterMs);
     this.#windows.shrink(this.#slowDown.share);

@@ -44,7 +44,6 @@ export interface Places {
   heldBackBy(place: number, now: number): RateLimitWindow;
   windows(now: number): WindowUsage[];
   readonly inFlight: number;
-  pausedMs(now: number): number;
   refused(now: number, retryAfterMs: number | undefined): void;
   succeeded(): void;
   /** All places that still count, and when they were answered; undefined while in flight. An id where a store has it. */

@@ -151,7 +151,7 @@ export class RateLimiter {
       windows: this.#places.windows(now),
       queued: this.#line.size,
       inFlight: this.#places.inFlight,
-      pausedMs: Math.ceil(this.#places.pausedMs(now)),
+      pausedMs: Math.ceil(this.#slowDown.pausedMs(now)),
     };
   }
 
@@ -183,7 +183,7 @@ export class RateLimiter {
 
   #wait(request: PlaceRequest, now: number): Promise<Place> {
     return new Promise((resolve, reject) => {
-      const { client = anonymous, priority = defaultPriority, signal, goesFirst = false } = request;
+      const { client = anonymous, priority = defaultPriority, signal, goesFirst } = request;
       const level = goesFirst ? firstOfAll : 1 + priority;
       const { maxWaitMs = this.#settings.maxWaitMs, maxQueued = this.#settings.maxQueued } = request;
       const refusal = this.#places.refusal(now);

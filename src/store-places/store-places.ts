@@ -149,10 +149,6 @@ export class SharedPlaces implements Places {
     return this.#own.inFlight;
   }
 
-  pausedMs(now: number): number {
-    return this.#slowDown.pausedMs(now);
-  }
-
   refused(now: number, retryAfterMs: number | undefined): void {
     this.#slowDown.refused(now, retryAfterMs);
     this.#reports.noteRefusal(now + this.#slowDown.pausedMs(now));

@@ -1,9 +1,10 @@
 import { send, type Exchange, type OutgoingRequest } from "./send.ts";
 import type { Place } from "../rate-limiter/rate-limiter.ts";
 import type { CallResult } from "./api-promise.ts";
-import { AudienceError, RateLimitError, RateLimitWaitError, isAudienceError } from "../errors.ts";
+import { RateLimitWaitError, isAudienceError, type AudienceError } from "../errors.ts";
 import type { Job, TransportSettings } from "./job.ts";
 import { decode } from "./decode.ts";
+import { retryAfterMs } from "./retry-after.ts";
 import type { Session } from "./session.ts";
 
 /** One attempt of a call: takes a place, asks for the key, sends, and decodes the answer. A pause begins it anew. */
@@ -33,19 +34,21 @@ export async function attempt<Body, Output>(
       timeoutMs: job.settings.timeoutMs,
       signal: call.signal,
       place,
+      onHead: ({ status, headers }) => {
+        if (status === 429) session.limiter?.refused(retryAfterMs(headers));
+        else session.limiter?.succeeded();
+      },
     });
-    if (exchange.status !== 429) session.limiter?.succeeded();
     const data = decode(exchange, endpoint, request.sent, settings.redactor);
     call.hasSucceeded = true;
     tell(exchange.status);
     return { data, exchange, attempts: call.attempts, queuedMs: call.queuedMs };
   } catch (error) {
-    /* v8 ignore next -- @preserve a defect of our own */
-    if (!(error instanceof AudienceError)) throw error;
-    if (error instanceof RateLimitError) session.limiter?.refused(error.retryAfterMs);
-    call.record(error.outcome);
-    tell(exchange?.status, error);
-    throw error;
+    // True: anything else would be a defect of our own, and is thrown all the same.
+    const failure = error as AudienceError;
+    call.record(failure.outcome);
+    tell(exchange?.status, failure);
+    throw failure;
   } finally {
     call.isInFlight = false;
   }

@@ -33,6 +33,8 @@ export interface SendOptions {
   /** The call's: aborted when nobody waits for the answer any more. */
   readonly signal: Interruption;
   readonly place: Place;
+  /** Told of an answer before its body is read. */
+  readonly onHead: (head: AnswerHead) => void;
   /** Makes a message safe to show. */
   readonly redactor: Redactor;
 }
@@ -46,24 +48,25 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
   const cut = new Interruption();
   const arrival: Arrival = { bytes: 0 };
   const timeout = startTimer(() => cut.abort(timeoutError(timeoutMs, arrival)), timeoutMs);
-  let isAnswered = false;
   let linger: ReturnType<typeof setTimeout> | undefined;
+  const stop = () => cut.abort(signal.reason);
   const letGo = () => {
-    if (isAnswered) cut.abort(signal.reason);
-    else linger = setTimeout(() => cut.abort(signal.reason), lingerMs);
+    if (arrival.status === undefined) linger = setTimeout(stop, lingerMs);
+    else stop();
   };
   signal.addEventListener("abort", letGo);
   try {
     const head = await exchangeHeaders(request, options.fetch, cut);
-    isAnswered = true;
     arrival.status = head.status;
+    // Before the place comes back: nobody takes it where the answer begins a pause.
+    options.onHead(head);
     place.answered();
-    if (signal.aborted) cut.abort(signal.reason);
+    if (signal.aborted) stop();
     const body = await readBody(head, { maxBytes: options.maxResponseBytes, cut, arrival });
     // An error's status is known, whatever became of its body.
     const isCut = body.failure !== undefined && !isUndecodable(body.failure);
     if (isOk(head) && isCut) throw new Error("the body broke off", { cause: body.failure });
-    return { ...body, status: head.status, headers: head.headers, url: head.url || request.url };
+    return { ...head, ...body, url: head.url || request.url };
   } catch (error) {
     if (cut.aborted) {
       place.lost();
