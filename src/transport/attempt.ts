@@ -27,6 +27,8 @@ export async function attempt<Body, Output>(
   call.attempts++;
   call.isInFlight = true;
   const tell = settings.observer.attempt(call.facts, call.attempts);
+  // True: a call is interrupted with an error of ours. Its caller hears of it now; the exchange may go on unseen (D44).
+  call.signal.addEventListener("abort", () => tell(undefined, call.signal.reason as AudienceError));
   let exchange: Exchange | undefined;
   try {
     exchange = await send(address(job, key), {

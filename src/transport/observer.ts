@@ -87,6 +87,8 @@ export class Observer {
     channels?.start(event);
     const sentAt = this.#now();
     return (status, error) => {
+      // What was given up is over for its caller, though its exchange goes on.
+      if (event.durationMs !== undefined) return;
       const durationMs = this.#now() - sentAt;
       Object.assign(event, status && { status }, { durationMs }, error && { error: summary(error) });
       if (status) this.#call("onResponse", event);
@@ -159,7 +161,7 @@ export class Observer {
   }
 }
 
-/** With the answer's status, where there was an answer, and with the error, where there was one. */
+/** With the answer's status, where there was an answer, and with the error, where there was one. Heard once. */
 export type AttemptEnd = (status: number | undefined, error?: AudienceError) => void;
 
 /** Where nobody listens, an attempt costs nothing to tell of. */

@@ -1,0 +1,83 @@
+import { tracingChannel } from "node:diagnostics_channel";
+import { AudienceClient, type RequestEvent } from "audience-sdk";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { failureOf } from "../transport/failure.ts";
+
+const channel = tracingChannel("audience-sdk:request");
+let log: unknown[] = [];
+const note = (name: string) => (message: unknown) => {
+  // True: what the channel carries is documented as this.
+  const { durationMs, status, error } = message as RequestEvent;
+  log.push([name, ...(error ? [error.name, durationMs] : []), ...(status ? [status] : [])]);
+};
+const subscribers = {
+  start: note("start"),
+  end: note("end"),
+  asyncStart: note("asyncStart"),
+  asyncEnd: note("asyncEnd"),
+  error: note("error"),
+};
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  log = [];
+  channel.subscribe(subscribers);
+});
+afterEach(() => channel.unsubscribe(subscribers));
+
+const never = new Promise<Response>(() => undefined);
+
+/** A client whose calls are answered as `answer` says, and which notes what its hooks are told. */
+function open(answer: () => Promise<Response>) {
+  return new AudienceClient({
+    baseUrl: "https://api.example.com",
+    apiKey: "abcdefgh",
+    rateLimiter: false,
+    timeoutMs: 1_000,
+    fetch: answer,
+    hooks: { onResponse: note("onResponse") },
+  });
+}
+
+const told = (error: string, durationMs: number) => [
+  ["start"],
+  ["end"],
+  ["error", error, durationMs],
+  ["asyncStart", error, durationMs],
+  ["asyncEnd", error, durationMs],
+];
+
+it.each([
+  ["that is never answered", () => never],
+  [
+    "that is answered later",
+    () => new Promise<Response>((resolve) => void setTimeout(() => resolve(Response.json({})), 500)),
+  ],
+  [
+    "that is refused later",
+    () =>
+      new Promise<Response>(
+        (resolve) => void setTimeout(() => resolve(new Response("{}", { status: 429 })), 500),
+      ),
+  ],
+  ["whose body does not come", async () => new Response(new ReadableStream())],
+])("an attempt %s is told of when it is aborted, as aborted, and never again", async (_which, answer) => {
+  const controller = new AbortController();
+
+  const call = failureOf(open(answer).v1.customers.get("1", { signal: controller.signal }));
+  await vi.advanceTimersByTimeAsync(50);
+  controller.abort();
+
+  expect(log).toEqual(told("AbortError", 50));
+  expect(await call).toMatchObject({ code: "aborted" });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(log).toEqual(told("AbortError", 50));
+});
+
+it("an attempt that the call's deadline ends is told of then", async () => {
+  const call = failureOf(open(() => never).v1.customers.get("1", { deadlineMs: 80 }));
+  await vi.advanceTimersByTimeAsync(10_000);
+
+  expect(await call).toMatchObject({ code: "timeout" });
+  expect(log).toEqual(told("TimeoutError", 80));
+});
