@@ -100,7 +100,7 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
 
   /** As a promise's: asks for the page, as awaiting does. */
   finally(onFinally?: (() => void) | null): Promise<Page<T>> {
-    return this.then().finally(onFinally);
+    return this.then(undefined).finally(onFinally);
   }
 }
 

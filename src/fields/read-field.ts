@@ -53,12 +53,13 @@ function readType(field: Exclude<Field, { type: "optional" }>, payload: Payload)
 /** In order. A rule with `when` is asked even where something is wrong, unless that forbids it. */
 function judgeBy(rules: readonly Rule[], payload: Payload): void {
   for (const { when, judge } of rules) {
-    const { issues } = payload;
-    const isStopped =
-      issues.length > 0 && issues.some((issue) => issue.continue === false || (!when && !issue.continue));
+    const isStopped = payload.issues.some(when ? forbids : isWrong);
     if (!isStopped && (!when || when(payload))) judge(payload);
   }
 }
+
+const isWrong = (issue: FoundIssue): boolean => issue.continue !== true;
+const forbids = (issue: FoundIssue): boolean => issue.continue === false;
 
 function readItems(item: Field, input: readonly unknown[], payload: Payload): void {
   const holes = findHoles(input);

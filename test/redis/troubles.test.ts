@@ -94,9 +94,10 @@ describeWithRedis("whatever happens to processes and Redis, no window is passed 
       expect(room.fleet.answered()).toHaveLength(40);
     });
 
-    it("Redis takes half a second to answer", async (test) => {
+    // Well within the second after which it counts as away: a busy machine adds its own time.
+    it("Redis takes a third of a second to answer", async (test) => {
       const room = await openRoom(test);
-      const proxy = await SlowProxy.start(room.redis.port, 250);
+      const proxy = await SlowProxy.start(room.redis.port, 150);
       test.onTestFinished(() => proxy.end());
       await room.fleet.start(four(room, 8, () => ({ redisUrl: proxy.url })));
       await room.fleet.done();
