@@ -1,5 +1,5 @@
-import { readClientOptions, type ClientOptions, type ClientSettings } from "./options.ts";
 import { Redactor } from "./transport/redact.ts";
+import { readClientOptions, type ClientOptions, type ClientSettings } from "./options.ts";
 import { Transport } from "./transport/transport.ts";
 import { Session } from "./transport/session.ts";
 

@@ -1,10 +1,10 @@
-import { checkOption } from "../option-checks.ts";
 import { readBulkOptions, type BulkOptions } from "./options.ts";
-import { rules } from "../option-rules.ts";
 import { BulkRun } from "./run.ts";
+import { RowPump, type BulkClient } from "./row-pump.ts";
 import type { BulkCall } from "./row-call.ts";
 import { RowSource, type BulkRows } from "./rows.ts";
-import { RowPump, type BulkClient } from "./row-pump.ts";
+import { checkOption } from "../option-checks.ts";
+import { rules } from "../option-rules.ts";
 import { checkRows, type BulkCheck, type CheckResult } from "./check.ts";
 
 export type { BulkRows } from "./rows.ts";

@@ -7,8 +7,7 @@ import { isObject } from "../is-object.ts";
 import { wordsOf } from "../words-of.ts";
 import { readIssues } from "../validate.ts";
 
-const wanted =
-  "The check of bulk.check must give { success, error: { issues } }, as a schema's safeParse does.";
+const wanted = "The check of bulk.check must give { success, error: { issues } }, as safeParse does.";
 
 /** What checking many rows found. */
 export interface BulkCheck {

@@ -51,6 +51,6 @@ function isInvalid(error: unknown): boolean {
 }
 
 function inDoubt(): ConnectionError {
-  const message = "Not sent again: an earlier run may have carried it out, and doing it twice is not safe.";
+  const message = "An earlier run may have carried it out.";
   return new ConnectionError({ message, outcome: "unknown", reason: "other" });
 }

@@ -18,6 +18,9 @@ export async function openCheckpoint(
   throw new ConfigurationError("`open` of the checkpoint must give { id, stateOf, record, close }.");
 }
 
+// Whatever it is, it has been found to be an object before it is looked at.
 function isOpen(opened: unknown): boolean {
-  return hasMethods(opened, "stateOf", "record", "close") && typeof Reflect.get(opened, "id") === "string";
+  return (
+    hasMethods(opened, "stateOf", "record", "close") && typeof (opened as { id: unknown }).id === "string"
+  );
 }

@@ -27,7 +27,7 @@ export interface BulkOptions<Row> {
 
 const isCheckpoint: OptionRule = {
   holds: (value) => hasMethods(value, "open"),
-  words: "a Checkpoint, as fileCheckpoint(path) of audience-sdk/checkpoint gives",
+  words: "a Checkpoint, as fileCheckpoint(path) gives",
 };
 
 const allowed = {

@@ -1,4 +1,4 @@
-import { isAudienceError } from "../errors.ts";
+import { ConfigurationError, isAudienceError } from "../errors.ts";
 import { companionOption, type CallOptions, type Companion } from "../transport/call-options.ts";
 import type { BulkStatus } from "./result.ts";
 import type { RowCompanion } from "./row-companion.ts";
@@ -34,11 +34,8 @@ export async function callRow<Row, Value>(
   { call, companion }: { call: BulkCall<Row, Value>; companion: RowCompanion },
 ): Promise<RowEnd<Value>> {
   const end = await outcomeOf(row, key, call, companion);
-  try {
-    await companion.recordEnd(end.status === "succeeded");
-  } catch {
-    // The run has heard of it from the record, and ends with it; the row's end is what it is.
-  }
+  // Of a failure here the run has heard from the record, and ends with it; the row's end is what it is.
+  await companion.recordEnd(end.status === "succeeded").catch(() => undefined);
   return end;
 }
 
@@ -49,8 +46,15 @@ async function outcomeOf<Row, Value>(
   companion: RowCompanion,
 ): Promise<RowEnd<Value>> {
   try {
-    return { status: "succeeded", value: await call(row, requestFor(key, companion)) };
+    const value = await call(row, requestFor(key, companion));
+    // It may fail unheard, and the row would be on record as done (D82).
+    if (await companion.wasLeft()) {
+      const error = new ConfigurationError("A row must return or await its call.");
+      throw Object.assign(error, { outcome: "unknown" });
+    }
+    return { status: "succeeded", value };
   } catch (error) {
+    await companion.wasLeft();
     return { status: companion.isInDoubt ? "unknown" : statusOf(error), error };
   }
 }

@@ -5,12 +5,15 @@ import type { RowRecord } from "./row-record.ts";
 /** What goes along with the calls of one row: makes them safe over a restart, and knows what became of them. */
 export class RowCompanion implements Companion {
   readonly stop: AbortSignal;
+  /** Whether anything of the row has left, or may have. */
+  hasSent = false;
   readonly #record: RowRecord;
   readonly #eventId: string | undefined;
   /** Calls that must not be made twice, and were carried out, or may have been, or still may be. */
   readonly #unrepeatable = new Set<object>();
+  /** Writes that have not ended, as far as the row's function can have heard. A read that nobody waits for loses nothing. */
+  readonly #underWay = new Set<Promise<unknown>>();
   #events = 0;
-  #hasSent = false;
   #recorded: Promise<void> | undefined;
 
   constructor(row: { stop: AbortSignal; record: RowRecord; eventId: string | undefined }) {
@@ -24,9 +27,18 @@ export class RowCompanion implements Companion {
     return this.#unrepeatable.size > 0;
   }
 
-  /** Whether anything of the row has left, or may have. */
-  get hasSent(): boolean {
-    return this.#hasSent;
+  began(result: Promise<unknown>, given: Promise<unknown>): void {
+    this.#underWay.add(given);
+    const heard = () => this.#underWay.delete(given);
+    // What the caller was given settles a moment before this, and who waits for it goes on a moment after.
+    queueMicrotask(() => void result.then(heard, heard));
+  }
+
+  /** Whether a write was still under way; resolves when none is, and answers for those that nobody waited for. */
+  async wasLeft(): Promise<boolean> {
+    const wasLeft = this.#underWay.size > 0;
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    return wasLeft;
   }
 
   /** The first event of a row has the row's own id, the others that id and their number. */
@@ -36,17 +48,17 @@ export class RowCompanion implements Companion {
     return this.#events === 1 ? this.#eventId : `${this.#eventId}-${this.#events}`;
   };
 
-  beforeSend = async (call: object, isRepeatable: boolean): Promise<void> => {
+  async beforeSend(call: object, isRepeatable: boolean): Promise<void> {
     if (!isRepeatable) {
       this.#unrepeatable.add(call);
       await (this.#recorded ??= this.#record.write("in-doubt"));
     }
-    this.#hasSent = true;
-  };
+    this.hasSent = true;
+  }
 
-  ended = (call: object, outcome: Outcome): void => {
+  ended(call: object, outcome: Outcome): void {
     if (outcome === "not-sent" || outcome === "not-applied") this.#unrepeatable.delete(call);
-  };
+  }
 
   /** Puts the row's success on record, or takes off a doubt that came to nothing. */
   async recordEnd(hasSucceeded: boolean): Promise<void> {

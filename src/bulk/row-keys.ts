@@ -1,11 +1,11 @@
-import { isRecord } from "../is-object.ts";
-import { hearOut } from "../hear-out.ts";
+import { hashOf } from "./key-hash.ts";
 import { wordsOf } from "../words-of.ts";
+import type { BulkOptions } from "./options.ts";
+import { isRecord } from "../is-object.ts";
 import { ValidationError } from "../errors.ts";
+import { hearOut } from "../hear-out.ts";
 import { sha256 } from "./hash.ts";
 import { kindOf } from "../fields/kind-of.ts";
-import { hashOf } from "./key-hash.ts";
-import type { BulkOptions } from "./options.ts";
 import { contentLost } from "../fields/content-lost.ts";
 
 /** A row's name; with the error, where it cannot be had and its index stands in. */
@@ -61,7 +61,7 @@ function checkKey(key: unknown): string {
   hearOut(key);
   if (typeof key === "string" && key !== "" && !brokenCharacter.test(key)) return key;
   const kind = key === "" ? "an empty text" : typeof key === "string" ? "half a character" : kindOf(key);
-  throw rowError(`the key function must give a text that is not empty, not ${kind}`);
+  throw rowError(`the key function must give a text, not ${kind}`);
 }
 
 /** Half of a surrogate pair: a hash takes all of them for one. */
@@ -83,7 +83,7 @@ function textOf(row: unknown): string {
     };
     return JSON.stringify(row, counted) ?? typeof row;
   } catch (error) {
-    throw rowError(`the row cannot be written as JSON (${wordsOf(error)}): name it by the option \`key\``);
+    throw rowError(`the row cannot be written as JSON (${wordsOf(error)}): give a \`key\``);
   }
 }
 

@@ -33,7 +33,6 @@ export class RowPump<Row, Value> {
   readonly #options: BulkOptions<Row>;
   readonly #client: BulkClient;
   readonly #tally: Tally;
-  readonly #concurrency: number;
   /** Aborted, nothing new is begun. */
   readonly #stop = new AbortController();
   readonly #ended: BulkResult<Row, Value>[] = [];
@@ -43,8 +42,8 @@ export class RowPump<Row, Value> {
   #isTaken = false;
   #isReadingOver = false;
   #failure: { error: unknown } | undefined;
-  #onChange: () => void = () => {};
-  #onRoom: () => void = () => {};
+  /** The reading and the consumer, where they wait: each looks for itself whether it can go on. */
+  #waiting: (() => void)[] = [];
 
   constructor(
     source: RowSource<Row>,
@@ -56,7 +55,6 @@ export class RowPump<Row, Value> {
     this.#call = call;
     this.#options = options;
     this.#client = client;
-    this.#concurrency = options.concurrency ?? defaultConcurrency;
     this.#tally = new Tally(client.now);
   }
 
@@ -84,7 +82,7 @@ export class RowPump<Row, Value> {
 
   /** The next result; undefined once there will be none. */
   async #next(): Promise<BulkResult<Row, Value> | undefined> {
-    this.#onRoom();
+    this.#wake();
     for (;;) {
       const result = this.#ended.shift();
       this.#isTaken = result !== undefined;
@@ -97,7 +95,7 @@ export class RowPump<Row, Value> {
   /** Begins nothing more, and is over when what is in flight has ended and all is closed. Rejects with the first failure. */
   async #wind(checkpoint: OpenCheckpoint | undefined): Promise<void> {
     this.#stop.abort();
-    this.#onRoom();
+    this.#wake();
     while (this.#underWay > 0) await this.#change();
     await this.#heed(() => checkpoint?.close());
     await this.#heed(() => this.#source.close());
@@ -105,7 +103,8 @@ export class RowPump<Row, Value> {
   }
 
   get #hasRoom(): boolean {
-    return this.#underWay + this.#ended.length + Number(this.#isTaken) < this.#concurrency;
+    const { concurrency = defaultConcurrency } = this.#options;
+    return this.#underWay + this.#ended.length + Number(this.#isTaken) < concurrency;
   }
 
   async #read(checkpoint: OpenCheckpoint | undefined): Promise<void> {
@@ -117,7 +116,7 @@ export class RowPump<Row, Value> {
     });
     await this.#heed(async () => {
       for (let index = 0; ; index++) {
-        while (!this.#hasRoom && !stop.aborted) await this.#room();
+        while (!this.#hasRoom && !stop.aborted) await this.#change();
         if (stop.aborted) return;
         const next = await this.#source.next();
         if (stop.aborted || next.done) return;
@@ -126,7 +125,7 @@ export class RowPump<Row, Value> {
       }
     });
     this.#isReadingOver = true;
-    this.#onChange();
+    this.#wake();
   }
 
   /** Resolves when the row's call has begun. A row whose run is stopped before that has no end, and no result. */
@@ -147,7 +146,7 @@ export class RowPump<Row, Value> {
     const end = await callRow(item, key, { call: this.#call, companion });
     if (!this.#isTurnedAway(end, companion)) return this.#end({ index, key, item, ...end }, true);
     this.#underWay--;
-    this.#onChange();
+    this.#wake();
   }
 
   /** A row that only waited when the run was stopped, or the client closed, has no end: nothing of it was sent. */
@@ -164,7 +163,7 @@ export class RowPump<Row, Value> {
     this.#ended.push(result);
     if (isNews && "error" in result) this.#judge(result.error);
     this.#reportProgress();
-    this.#onChange();
+    this.#wake();
   }
 
   /** Whether the error is one that every other row would meet too. */
@@ -187,8 +186,7 @@ export class RowPump<Row, Value> {
   #fail(error: unknown): void {
     this.#failure ??= { error };
     this.#stop.abort(error);
-    this.#onRoom();
-    this.#onChange();
+    this.#wake();
   }
 
   async #heed(work: () => unknown): Promise<void> {
@@ -207,11 +205,11 @@ export class RowPump<Row, Value> {
   }
 
   #change(): Promise<void> {
-    return new Promise((resolve) => (this.#onChange = resolve));
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  #room(): Promise<void> {
-    return new Promise((resolve) => (this.#onRoom = resolve));
+  #wake(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }
 

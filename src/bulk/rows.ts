@@ -19,7 +19,7 @@ export class RowSource<Row> {
   constructor(rows: unknown) {
     const counts = readGuarded("The rows of bulk", () => {
       if (!isIterable(rows)) {
-        throw new ConfigurationError("The rows of bulk must be iterable or async iterable.");
+        throw new ConfigurationError("The rows of bulk must be iterable.");
       }
       const { length, size } = rows as { length?: unknown; size?: unknown };
       return [length, size];

@@ -28,8 +28,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
 
   /** Starts the run. Once: a run's rows are read one time. */
   async *[Symbol.asyncIterator](): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
-    if (this.#isTaken)
-      throw new ConfigurationError("A bulk run is iterated once, by a loop or by summary().");
+    if (this.#isTaken) throw new ConfigurationError("A bulk run is iterated once.");
     this.#isTaken = true;
     try {
       yield* this.#pump.results();

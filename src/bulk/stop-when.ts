@@ -10,7 +10,7 @@ export function isStop(error: unknown, stopWhen: (error: unknown) => unknown = s
   hearOut(stops);
   // A promise would be taken for a yes.
   if (isObject(stops)) {
-    throw new ConfigurationError("stopWhen must give true or false, at once.");
+    throw new ConfigurationError("stopWhen must give true or false.");
   }
   return Boolean(stops);
 }

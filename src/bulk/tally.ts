@@ -57,7 +57,7 @@ export class Tally {
     this.#turn();
     const recent = this.#perSecond.reduce((sum, count) => sum + count, 0);
     const passedMs = Math.min(Math.max(this.#now() - this.#startedAt, 1), minuteMs);
-    return Math.round((recent * minuteMs) / passedMs);
+    return Math.round((recent / passedMs) * minuteMs);
   }
 
   /** Empties the seconds that have passed since the last look. */

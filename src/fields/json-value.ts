@@ -1,8 +1,8 @@
-import type { FreeField, Payload } from "./field.ts";
-import { free } from "./free.ts";
 import { readJson } from "./read-json.ts";
-import { isArray } from "./is-array.ts";
+import { free } from "./free.ts";
 import { isRecord } from "../is-object.ts";
+import type { FreeField, Payload } from "./field.ts";
+import { isArray } from "./is-array.ts";
 
 /** Any value that JSON can carry, but `null`; `undefined` is a field left out. The value that comes out is a copy. */
 /*! @__NO_SIDE_EFFECTS__ */

@@ -1,9 +1,9 @@
-import { kindOf } from "./kind-of.ts";
 import { contentLost } from "./content-lost.ts";
-import { isObject } from "../is-object.ts";
-import { isDate } from "./is-date.ts";
-import { unreadableRule } from "./unreadable.ts";
+import { kindOf } from "./kind-of.ts";
 import { hiddenKeys } from "./hidden-keys.ts";
+import { isDate } from "./is-date.ts";
+import { isObject } from "../is-object.ts";
+import { unreadableRule } from "./unreadable.ts";
 
 /** Where a value is, and what is wrong with it there. */
 export type Report = (path: (string | number)[], message: string) => void;

@@ -1,6 +1,6 @@
-import { requirement } from "./requirement.ts";
 import type { ChoiceField, Explain, Rule, TextField, YesOrNoField } from "./field.ts";
 import { countCharacters } from "./count-characters.ts";
+import { requirement } from "./requirement.ts";
 
 /** Any text, the empty one too, that keeps the rules. */
 /*! @__NO_SIDE_EFFECTS__ */

@@ -29,6 +29,8 @@ export interface Companion {
   readonly stop: AbortSignal;
   /** For an event without an id of its own: the same after a restart. */
   readonly newEventId: () => string;
+  /** A write of the row has begun: its result, and what its caller is given, which is made of that. */
+  readonly began: (result: Promise<unknown>, given: Promise<unknown>) => void;
   /** Resolves when the row may be sent: by then it is on record that it may have been. Asked before every attempt. */
   readonly beforeSend: (call: object, isRepeatable: boolean) => Promise<void>;
   /** What a call of the row came to, over all its attempts. */

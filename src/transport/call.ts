@@ -1,4 +1,5 @@
 import { Interruption } from "./interruption.ts";
+import type { Companion } from "./call-options.ts";
 import type { Operation } from "../endpoint.ts";
 import { endWith, isAudienceError, type AudienceError, type Outcome } from "../errors.ts";
 
@@ -31,8 +32,10 @@ export class Call {
   #closing: AudienceError | undefined;
   /** Aborted, with an error of ours as its reason, when the caller is not waiting for this call any more. */
   readonly signal = new Interruption();
-  /** What the caller was given. */
+  /** Settles when all is over. What the caller was given is made of it, so listening here answers for no failure. */
   result: Promise<unknown> | undefined;
+  /** The row of a bulk run that it belongs to. */
+  companion: Companion | undefined;
 
   constructor(facts: CallFacts) {
     this.facts = facts;

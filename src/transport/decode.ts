@@ -1,4 +1,3 @@
-import type { Endpoint } from "../endpoint.ts";
 import {
   ApiError,
   AuthenticationError,
@@ -12,13 +11,14 @@ import {
   type Outcome,
 } from "../errors.ts";
 import { gramLength, type Redactor } from "./redact.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { Exchange } from "./send.ts";
+import { UnreadableAnswer } from "../unreadable-answer.ts";
+import { retryAfterMs } from "./retry-after.ts";
+import { isObject } from "../is-object.ts";
+import { printable } from "./printable.ts";
 import { isNestedDeeper } from "./json-depth.ts";
 import { isOk } from "./answer-head.ts";
-import { UnreadableAnswer } from "../unreadable-answer.ts";
-import { printable } from "./printable.ts";
-import { isObject } from "../is-object.ts";
-import type { Exchange } from "./send.ts";
-import { retryAfterMs } from "./retry-after.ts";
 
 const shownBodyLength = 64 * 1024;
 const shownMessageLength = 300;

@@ -5,7 +5,7 @@ import { wait } from "./wait.ts";
 import { startTimer } from "./timer.ts";
 import { attempt } from "./attempt.ts";
 import { retryDelayMs, turnedAwayDelayMs } from "./retry-policy.ts";
-import { readCallOptions, type CallSettings, type Companion } from "./call-options.ts";
+import { readCallOptions, type CallSettings } from "./call-options.ts";
 import { CallKey } from "./call-key.ts";
 import type { FamilyAccess, Job, TransportSettings } from "./job.ts";
 import { closedError, type Session } from "./session.ts";
@@ -60,7 +60,9 @@ export class Transport {
     const call = new Call({ requestId: this.#settings.newId(), operation, method, path });
     const result = this.#run(call, access, endpoint, input, options);
     call.result = result;
-    return apiPromise(result, this.#settings.redactor);
+    const given = apiPromise(result, this.#settings.redactor);
+    if (method === "POST") call.companion?.began(result, given);
+    return given;
   }
 
   async #run<Body, Output>(
@@ -70,12 +72,11 @@ export class Transport {
     input: EndpointInput,
     options: unknown,
   ): Promise<CallResult<Output>> {
-    let companion: Companion | undefined;
     this.session.began(call);
     try {
       const settings = readCallOptions(options, this.#settings.call, endpoint.options);
-      ({ companion } = settings);
-      const newId = companion?.newEventId ?? this.#settings.newId;
+      call.companion = settings.companion;
+      const newId = call.companion?.newEventId ?? this.#settings.newId;
       const request = buildRequest(endpoint, input, { options: settings.given, newId });
       call.uniqueIdentifier = endpoint.identifierOf?.(request.sent);
       const key = new CallKey(access.key, settings.timeoutMs, call);
@@ -84,14 +85,14 @@ export class Transport {
         settings.repeatable ?? endpoint.isRepeatable?.(request.sent) ?? endpoint.method === "GET";
       const job = { call, access, endpoint, request, settings, key, isRepeatable, deadlineAt };
       const result = await this.#untilInterrupted(call, settings, () => this.#inOrder(job));
-      companion?.ended(call, "applied");
+      call.companion?.ended(call, "applied");
       return result;
     } catch (error) {
       call.uniqueIdentifier ??= givenIdentifier(endpoint, input);
       this.#settings.redactor.names(error);
       const ended = showCaller(call.end(error));
       /* v8 ignore next -- @preserve a defect of our own has no outcome */
-      companion?.ended(call, isAudienceError(ended) ? ended.outcome : "unknown");
+      call.companion?.ended(call, isAudienceError(ended) ? ended.outcome : "unknown");
       throw ended;
     } finally {
       this.session.ended(call);

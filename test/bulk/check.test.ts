@@ -101,8 +101,7 @@ describe("bulk.check", () => {
     ]);
   });
 
-  const wanted =
-    "The check of bulk.check must give { success, error: { issues } }, as a schema's safeParse does.";
+  const wanted = "The check of bulk.check must give { success, error: { issues } }, as safeParse does.";
   it.each([
     ["nothing", () => undefined],
     ["null", () => null],

@@ -163,7 +163,7 @@ describe("A run ends with what every other row would meet too", () => {
 
     const { error } = await endOf(audience.bulk([{ ...row(0), email: "nobody" }], upsert, { stopWhen }));
 
-    expect(error).toEqual(new ConfigurationError("stopWhen must give true or false, at once."));
+    expect(error).toEqual(new ConfigurationError("stopWhen must give true or false."));
   });
 
   it("not with a key that is rotated in the middle: its function is asked again", async () => {

@@ -1,12 +1,12 @@
-import { dateTime } from "../../fields/date-time.ts";
-import { wrongType } from "../../fields/explain.ts";
-import { oneOf, text } from "../../fields/text.ts";
-import { looseFields, withRule } from "../../fields/objects.ts";
-import { emailRule, isEmail } from "../../fields/email.ts";
-import { ipAddress } from "../../fields/ip-address.ts";
-import { optional } from "../../fields/field.ts";
 import { free } from "../../fields/free.ts";
+import { wrongType } from "../../fields/explain.ts";
 import { crossFieldRule } from "../../fields/cross-field-rule.ts";
+import { ipAddress } from "../../fields/ip-address.ts";
+import { oneOf, text } from "../../fields/text.ts";
+import { optional } from "../../fields/field.ts";
+import { emailRule, isEmail } from "../../fields/email.ts";
+import { dateTime } from "../../fields/date-time.ts";
+import { looseFields, withRule } from "../../fields/objects.ts";
 
 /** An e-mail address or a phone number of a v2 contact, with consent and status per channel ("v2 identifier object"). */
 export type V2Identifier = {

@@ -1,0 +1,189 @@
+import { ConfigurationError, type BulkRequest } from "audience-sdk";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  endOf,
+  gate,
+  LoggedCheckpoint,
+  row,
+  rows,
+  setting,
+  settled,
+  until,
+  type Row,
+} from "../bulk/setting.ts";
+
+const unheard: unknown[] = [];
+const hear = (error: unknown) => void unheard.push(error);
+
+beforeEach(() => {
+  unheard.length = 0;
+  process.on("unhandledRejection", hear);
+});
+
+afterEach(async () => {
+  await settled();
+  process.off("unhandledRejection", hear);
+});
+
+type Upsert = (contact: Row, request: BulkRequest) => Promise<unknown>;
+
+/** Functions of a row that do not wait for their call. */
+const forgetful: [string, (upsert: Upsert) => (contact: Row, request: BulkRequest) => unknown][] = [
+  [
+    "without return",
+    (upsert) => (contact, request) => {
+      void upsert(contact, request);
+    },
+  ],
+  [
+    "async, without await",
+    (upsert) => async (contact, request) => {
+      void upsert(contact, request);
+    },
+  ],
+  [
+    "with one call of two awaited",
+    (upsert) => async (contact, request) => {
+      await upsert({ ...contact, email: `other-${contact.email}` }, request).catch(() => undefined);
+      void upsert(contact, request);
+    },
+  ],
+  [
+    "that gives up waiting",
+    (upsert) => (contact, request) => Promise.race([upsert(contact, request), Promise.resolve(1)]),
+  ],
+];
+
+const key = ({ email }: Row) => email;
+const message = "A row must return or await its call.";
+
+describe("A row's function is over when its calls are", () => {
+  it.each(forgetful)(
+    "%s: the row is unknown, the run ends, and a run after it finds the row",
+    async (_, of) => {
+      const { audience, mock, upsert } = setting({ latencyMs: 5 });
+      const checkpoint = new LoggedCheckpoint();
+      const options = { checkpoint, key, concurrency: 1 };
+
+      const { error, results } = await endOf(audience.bulk(rows(3), of(upsert), options));
+
+      expect(results).toMatchObject([{ status: "unknown", error: { message, outcome: "unknown" } }]);
+      expect(error).toBeInstanceOf(ConfigurationError);
+      expect(error).toBe(results[0]?.error);
+      expect(checkpoint.states).toEqual(new Map());
+      mock.reset();
+      expect(await audience.bulk(rows(3), upsert, options).summary()).toMatchObject({
+        succeeded: 3,
+        skipped: 0,
+      });
+    },
+  );
+
+  it.each(forgetful)("%s: a call that fails is no unhandled rejection, and no success", async (_, of) => {
+    const { audience, upsert } = setting({ faults: [{ kind: "500-before" }] }, { maxRetries: 0 });
+    const checkpoint = new LoggedCheckpoint();
+
+    const { error, results } = await endOf(audience.bulk(rows(3), of(upsert), { checkpoint, key }));
+    await settled();
+
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(results.map(({ status }) => status)).not.toContain("succeeded");
+    expect([...checkpoint.states, ...unheard]).toEqual([]);
+  });
+
+  it.each(forgetful.slice(0, 2))("%s: a row that is not even valid is no success either", async (_, of) => {
+    const { audience, mock, upsert } = setting();
+    const bad = { ...row(0), email: "nobody" };
+
+    const { error, results } = await endOf(audience.bulk([bad, row(1)], of(upsert), { concurrency: 1 }));
+    await settled();
+
+    expect(results).toMatchObject([{ status: "unknown", error: { message, outcome: "unknown" } }]);
+    expect(error).toBe(results[0]?.error);
+    expect([...mock.requests, ...unheard]).toEqual([]);
+  });
+});
+
+it("a row whose function makes no call, or hears of each, has succeeded", async () => {
+  const { audience, upsert } = setting();
+  const bad = { ...row(0), email: "nobody" };
+  const calls: ((request: BulkRequest) => unknown)[] = [
+    () => undefined,
+    async () => 1,
+    (request: BulkRequest) => upsert(row(1), request),
+    (request: BulkRequest) => upsert(row(2), request).withResponse(),
+    (request: BulkRequest) => upsert(bad, request).catch(() => "as well"),
+    async (request: BulkRequest) => {
+      await Promise.allSettled([upsert(row(3), request), upsert(bad, request)]);
+    },
+    async (request: BulkRequest) => {
+      // Leaves a page that is read ahead behind.
+      for await (const _ of audience.v1.customers.list({ limit: 1 }, request)) break;
+    },
+  ];
+
+  const { error, results } = await endOf(
+    audience.bulk(calls, (call, request) => call(request), { concurrency: 1 }),
+  );
+
+  expect(error).toBeUndefined();
+  expect(results.map(({ status }) => status)).toEqual(calls.map(() => "succeeded"));
+});
+
+it("with a stopWhen that lets it go on, each row is waited for and told", async () => {
+  const { audience, mock } = setting();
+  const { opened, open } = gate();
+  let sent = 0;
+  const slow = audience.withOptions({
+    fetch: async (url, init) => {
+      sent++;
+      await opened;
+      return await mock.fetch(url, init);
+    },
+  });
+  const [forget] = forgetful.map(([, of]) =>
+    of((contact, request) => slow.v1.customers.upsert(contact, request)),
+  );
+  let isOver = false;
+  const ended = endOf(audience.bulk(rows(3), forget!, { stopWhen: () => false })).finally(
+    () => (isOver = true),
+  );
+  await until(() => sent === 3);
+
+  await settled();
+  expect(isOver).toBe(false);
+  open();
+
+  const { error, results } = await ended;
+  expect(error).toBeUndefined();
+  expect(results.map(({ status }) => status)).toEqual(["unknown", "unknown", "unknown"]);
+  expect(mock.requests).toHaveLength(3);
+});
+
+it("a row that fails while another of its calls is under way ends when that one has, and what it did is on record", async () => {
+  const { audience, mock, upsert } = setting();
+  const { opened, open } = gate();
+  let sent = 0;
+  const slow = audience.withOptions({
+    fetch: async (url, init) => {
+      sent++;
+      await opened;
+      return await mock.fetch(url, init);
+    },
+  });
+  const checkpoint = new LoggedCheckpoint();
+  const both = (contact: Row, request: BulkRequest) =>
+    Promise.all([
+      slow.v1.customers.upsert({ ...contact, double_opt_in: true }, request),
+      upsert({ ...contact, email: "nobody" }, request),
+    ]);
+  const ended = endOf(audience.bulk(rows(1), both, { checkpoint, key }));
+  await until(() => sent === 1);
+
+  await settled();
+  expect(checkpoint.log).toEqual(["open", "row-0@example.com: in-doubt"]);
+  open();
+
+  expect((await ended).results).toMatchObject([{ status: "unknown", error: { code: "validation" } }]);
+  expect(mock.requests).toMatchObject([{ applied: true }]);
+});
