@@ -1,4 +1,3 @@
-import { rules } from "./option-rules.ts";
 import { readBaseUrl } from "./base-url.ts";
 import { processLimiter } from "./rate-limiter/process-limiter.ts";
 import {
@@ -12,11 +11,12 @@ import {
 import type { RateLimiterOptions } from "./rate-limiter/options.ts";
 import { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 import { hasMethods, isPlain } from "./is-object.ts";
-import { readHeaders } from "./transport/request-headers.ts";
 import type { TransportSettings } from "./transport/job.ts";
 import { ConfigurationError } from "./errors.ts";
+import { rules } from "./option-rules.ts";
 import type { Redactor } from "./transport/redact.ts";
 import { packageVersion } from "./version.ts";
+import { readHeaders } from "./transport/request-headers.ts";
 import type { Fetch } from "./transport/send.ts";
 import { readGuarded, readOptions, type OptionRule } from "./option-checks.ts";
 import type { ParsePage } from "./v1/parse-page.ts";
@@ -217,9 +217,7 @@ function keepsTheLimiter(
 export function viewOptions(own: ClientOptions, options: ClientOptions): ClientOptions {
   const given = readOptions(options, allowed, "The options of withOptions") as ClientOptions;
   if (!keepsTheLimiter(given.rateLimiter)) {
-    throw new ConfigurationError(
-      "withOptions keeps the rateLimiter: only its maxWaitMs and maxQueued can be given.",
-    );
+    throw new ConfigurationError("withOptions keeps the rateLimiter: give only its maxWaitMs and maxQueued.");
   }
   const rateLimiter = given.rateLimiter ?? (keepsTheLimiter(own.rateLimiter) ? own.rateLimiter : undefined);
   return { ...own, ...given, rateLimiter };

@@ -3,9 +3,9 @@ import type { OpenCheckpoint } from "./checkpoint.ts";
 import { sha256 } from "./hash.ts";
 import type { BulkOptions } from "./options.ts";
 import type { RowEnd } from "./row-call.ts";
+import { RowKeys } from "./row-keys.ts";
 import { rowRecord } from "./row-record.ts";
 import { RowCompanion } from "./row-companion.ts";
-import { RowKeys } from "./row-keys.ts";
 
 /** A row that was read: named, looked up, and ready for its call; or at its end already. */
 export type ReadyRow = { readonly key: string } & (
@@ -51,6 +51,6 @@ function isInvalid(error: unknown): boolean {
 }
 
 function inDoubt(): ConnectionError {
-  const message = "An earlier run may have carried it out.";
+  const message = "Not sent again: an earlier run may have carried it out.";
   return new ConnectionError({ message, outcome: "unknown", reason: "other" });
 }

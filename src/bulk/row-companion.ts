@@ -63,6 +63,7 @@ export class RowCompanion implements Companion {
   /** Puts the row's success on record, or takes off a doubt that came to nothing. */
   async recordEnd(hasSucceeded: boolean): Promise<void> {
     if (hasSucceeded) await this.#record.write("succeeded");
-    else if (this.#recorded && !this.isInDoubt) await this.#record.write(undefined);
+    // After it, as a call that was given up did not wait for it.
+    else if (!this.isInDoubt) await this.#recorded?.then(() => this.#record.write(undefined));
   }
 }

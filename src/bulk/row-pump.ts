@@ -99,7 +99,11 @@ export class RowPump<Row, Value> {
     while (this.#underWay > 0) await this.#change();
     await this.#heed(() => checkpoint?.close());
     await this.#heed(() => this.#source.close());
-    if (this.#failure) throw this.#failure.error;
+    if (!this.#failure) return;
+    const { error } = this.#failure;
+    // A row that was sent has an end.
+    if (error instanceof AbortError && !this.#tally.done) Object.assign(error, { outcome: "not-sent" });
+    throw error;
   }
 
   get #hasRoom(): boolean {

@@ -1,7 +1,7 @@
+import { nameMeant } from "./name-hint.ts";
 import { isArray } from "./is-array.ts";
 import type { FoundIssue } from "./field.ts";
 import { countCharacters } from "./count-characters.ts";
-import { nameMeant } from "./name-hint.ts";
 import { kindNamed, kindOf } from "./kind-of.ts";
 
 /**

@@ -2,9 +2,10 @@ import { Alarm } from "./alarm.ts";
 import { rules } from "../option-rules.ts";
 import { restore, takeSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
 import { RateLimitWaitError } from "../errors.ts";
-import { onAbort, type Abortable } from "../on-abort.ts";
 import { firstOfAll, WaitingLine, type Waiter } from "./waiting-line.ts";
 import { SlowDown } from "./slow-down.ts";
+import { onAbort, type Abortable } from "../on-abort.ts";
+import { LocalPlaces } from "./local-places.ts";
 import { Windows } from "./windows.ts";
 import type { Place } from "./place.ts";
 import type { AbsenceObserver, Places, WindowUsage } from "./places.ts";
@@ -16,7 +17,6 @@ import {
 } from "./options.ts";
 import { monotonic } from "./monotonic.ts";
 import { checkOption } from "../option-checks.ts";
-import { LocalPlaces } from "./local-places.ts";
 
 export type { Place } from "./place.ts";
 

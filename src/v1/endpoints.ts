@@ -19,11 +19,11 @@ import {
 } from "./schemas/contact-group.ts";
 import type { ParsePage } from "./parse-page.ts";
 import { v1Profile, type Profile } from "./schemas/profile.ts";
+import { readProfile } from "./read-profile.ts";
 import { readV1Page, type PageReader } from "./read-page.ts";
 import { UnreadableAnswer } from "../unreadable-answer.ts";
 import { readId } from "../answer-value.ts";
 import { v1Event, type V1Event } from "./schemas/event.ts";
-import { readProfile } from "./read-profile.ts";
 import { readContactGroup } from "./read-contact-group.ts";
 
 /** What `v1.events.send` resolves to: the answer is not documented, so its status and body are given as they came. */

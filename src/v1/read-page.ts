@@ -1,8 +1,8 @@
-import { callParsePage, type ParsePage } from "./parse-page.ts";
 import { unreadableRule } from "../fields/unreadable.ts";
 import type { PageReading } from "../pagination.ts";
 import { findItems, wayOut } from "./find-items.ts";
 import { isRecord } from "../is-object.ts";
+import { callParsePage, type ParsePage } from "./parse-page.ts";
 import { describeShape } from "../answer-value.ts";
 import { UnreadableAnswer } from "../unreadable-answer.ts";
 import { readSigns, type FoundPage } from "./page-signs.ts";

@@ -1,9 +1,9 @@
+import { v1ContactGroups, type V1ContactGroups } from "./contact-groups.ts";
 import { openClient, type OpenClient } from "../open-client.ts";
 import type { ClientOptions } from "../options.ts";
-import { v1Access } from "./v1-family.ts";
 import { v1Events, type V1Events } from "./events.ts";
 import { v1Customers, type V1Customers } from "./customers.ts";
-import { v1ContactGroups, type V1ContactGroups } from "./contact-groups.ts";
+import { v1Access } from "./v1-family.ts";
 
 /**
  * The v1 family: customers, contact groups, events. `AudienceClient` has one; alone it takes the same options.

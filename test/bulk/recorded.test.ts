@@ -83,7 +83,7 @@ describe("With a checkpoint", () => {
         error: {
           outcome: "unknown",
           reason: "other",
-          message: "An earlier run may have carried it out.",
+          message: "Not sent again: an earlier run may have carried it out.",
         },
       },
     ]);

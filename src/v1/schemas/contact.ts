@@ -1,12 +1,12 @@
 import { extended, strictFields, withRule } from "../../fields/objects.ts";
 import { explain } from "../../fields/explain.ts";
 import { boundedText, oneOf, text, yesOrNo } from "../../fields/text.ts";
-import { customProperties, type CustomProperties } from "./custom-properties.ts";
 import { crossFieldRule } from "../../fields/cross-field-rule.ts";
+import { customProperties, type CustomProperties } from "./custom-properties.ts";
 import { wholeNumberFrom1 } from "../../fields/whole-number.ts";
 import { LIMITS } from "../../limits.ts";
-import { day } from "../../fields/day.ts";
 import { optionOfTheCall } from "../../fields/query-hint.ts";
+import { day } from "../../fields/day.ts";
 import { email } from "../../fields/email.ts";
 import { optional, type Flat, type TextField } from "../../fields/field.ts";
 

@@ -1,0 +1,34 @@
+import { AudienceClient } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { expect, it } from "vitest";
+
+const rows = [{ email: "ada@example.com" }, { email: "bob@example.com" }];
+
+function importing(signal: AbortSignal) {
+  const mock = createMockService();
+  const audience = new AudienceClient(mock.clientOptions);
+  const run = audience.bulk(rows, (row, request) => audience.v1.customers.upsert(row, request), {
+    signal,
+    concurrency: 1,
+  });
+  return { mock, run };
+}
+
+it("A run that is aborted before anything was sent says so", async () => {
+  const { mock, run } = importing(AbortSignal.abort());
+
+  await expect(run.summary()).rejects.toMatchObject({ code: "aborted", outcome: "not-sent" });
+  expect(mock.requests).toEqual([]);
+});
+
+it("One that is aborted later does not say what became of its rows", async () => {
+  const controller = new AbortController();
+  const { mock, run } = importing(controller.signal);
+
+  const loop = async () => {
+    for await (const { status } of run) if (status === "succeeded") controller.abort();
+  };
+
+  await expect(loop()).rejects.toMatchObject({ code: "aborted", outcome: "unknown" });
+  expect(mock.requests).toHaveLength(1);
+});
