@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
@@ -35,8 +34,8 @@ export default defineConfig({
     // Nothing here takes that long; a machine that is busy with other things does.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Many tests wait for sockets and child processes: a worker more than there are cores, where Vitest would leave one idle.
-    maxWorkers: availableParallelism() + 1,
+    // Many tests wait for sockets and child processes: one worker a core, where Vitest would leave one core idle.
+    maxWorkers: "100%",
     restoreMocks: true,
     // `npm run coverage`, and in `.ci/run`: it takes hardly longer.
     coverage: {

@@ -13,6 +13,8 @@ export interface Connection {
 
 export interface OpenClient {
   readonly client: RedisLike;
+  /** Resolves once it is connected, and Redis has answered. */
+  ready(): Promise<unknown>;
   close(): void;
 }
 
@@ -37,13 +39,13 @@ export const clientKinds: readonly ClientKind[] = [
 
 function ofIoredis(client: Redis5 | Redis6): OpenClient {
   client.on("error", unheard);
-  return { client, close: () => client.disconnect() };
+  return { client, ready: () => client.ping(), close: () => client.disconnect() };
 }
 
 function ofRedis(client: ReturnType<typeof createClient5> | ReturnType<typeof createClient6>): OpenClient {
   client.on("error", unheard);
   client.connect().catch(unheard);
-  return { client, close: () => client.destroy() };
+  return { client, ready: () => client.ping(), close: () => client.destroy() };
 }
 
 function optionsOf({ port, ...user }: Connection) {

@@ -1,7 +1,7 @@
 // One process of a fleet: a client of its own, with the shared limiter. Started by `fleet.ts`, with its task as JSON.
 import { AudienceClient, isAudienceError, RateLimiter } from "audience-sdk";
-import { redisRateLimitStore, type RedisLike } from "audience-sdk/redis";
-import { clientKinds } from "./clients.ts";
+import { redisRateLimitStore } from "audience-sdk/redis";
+import { clientKinds, type OpenClient } from "./clients.ts";
 import type { Task, WorkerMessage } from "./fleet.ts";
 
 const task = JSON.parse(process.env["FLEET_TASK"] ?? "") as Task; // written by `fleet.ts`
@@ -12,10 +12,10 @@ function tell(message: WorkerMessage): Promise<void> {
 }
 
 /** A client of its own, of the kind that the task names. */
-function connect(): RedisLike {
+function connect(): OpenClient {
   const kind = clientKinds.find(({ name }) => name === task.client);
   if (!kind) throw new Error(`there is no client ${task.client}`);
-  return kind.open({ port: Number(new URL(task.redisUrl).port) }).client;
+  return kind.open({ port: Number(new URL(task.redisUrl).port) });
 }
 
 /** The time of day and the limiter's clock, both wrong by so much. */
@@ -27,9 +27,12 @@ function setClocksAhead(aheadMs: number): () => number {
 
 async function main(): Promise<void> {
   const clock = setClocksAhead(task.clockAheadMs);
-  const store = redisRateLimitStore(connect(), task.store);
+  const redis = connect();
+  const store = redisRateLimitStore(redis.client, task.store);
   const rateLimiter = new RateLimiter({ windows: task.windows, store, clock });
   const audience = new AudienceClient({ ...task.service, rateLimiter, maxRetries: 0 });
+  // A first answer that came late, for the connection had to be made, would be one of a store that is away.
+  await redis.ready();
   await tell("ready");
   await new Promise((resolve) => process.once("message", resolve));
   const call = async (): Promise<void> => {
