@@ -39,10 +39,9 @@ export function v2Consent(
   );
 }
 
-/** The same text for the same consent. */
-export function consentText(consent: Consent): string {
-  const channels = Object.entries(consent).map(([channel, status]) => `${channel}=${status}`);
-  return channels.sort().join(" ");
+/** A line for each channel that is stated. */
+export function consentLines(consent: Consent): string[] {
+  return Object.entries(consent).map(([channel, status]) => `${channel}=${status}`);
 }
 
 /** A channel that is stated twice with different words keeps both: it equals neither alone. */

@@ -12,19 +12,19 @@ export interface Checkpoint {
 }
 
 /**
- * A checkpoint in use by one run: a map that outlives the process. Its keys may hold what `key` of the run gives, such
+ * A checkpoint in use by one run: a map of short strings that outlives the process. Its keys may hold what `key` of the run gives, such
  * as e-mail addresses. What rejects ends the run: it must not go on without its record.
  */
 export interface OpenCheckpoint {
   /** What was last set under the key; undefined where nothing is. */
-  get(key: string): CheckpointValue | undefined | Promise<CheckpointValue | undefined>;
+  get(key: string): string | undefined | Promise<string | undefined>;
   /**
    * Keeps a value under the key, or with undefined forgets it. Resolves once a crash of this process cannot lose it;
    * with `flush`, once a loss of power cannot.
    */
   set(
     key: string,
-    value: CheckpointValue | undefined,
+    value: string | undefined,
     options?: { readonly flush?: boolean | undefined },
   ): void | Promise<void>;
   /** Forgets everything. */
@@ -32,6 +32,3 @@ export interface OpenCheckpoint {
   /** Called once, when the run has ended: lets another run open it. */
   close(): void | Promise<void>;
 }
-
-/** A small JSON object. What it holds is the run's own affair. */
-export type CheckpointValue = Readonly<Record<string, unknown>>;

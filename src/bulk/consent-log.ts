@@ -1,4 +1,4 @@
-import { consentText, type Consent, type ConsentWrite } from "../consent.ts";
+import { consentLines, type Consent, type ConsentWrite } from "../consent.ts";
 import type { Outcome } from "../errors.ts";
 import type { ConsentWatch } from "../transport/consent-watch.ts";
 import type { RecordedRun } from "./recorded-run.ts";
@@ -63,15 +63,15 @@ export class ConsentLog implements ConsentWatch {
   }
 
   /**
-   * Whether a row would override a later word. What was written during an earlier run is later than the row's consent
-   * where that is still the one that was recorded with the row.
+   * Whether a row would override a later word. What was written during an earlier run is later than the row's status of
+   * that channel where that is still the one that was recorded with the row.
    */
   isOverriddenBy({ contacts, consent }: ConsentWrite, before: RecordedRow | undefined): boolean {
     return contacts.some((contact) =>
       Object.entries(this.#logged.get(contact) ?? {}).some(
         ([channel, { statuses, run }]) =>
           statuses.some((status) => status !== consent[channel]) &&
-          (run === undefined || statesSameConsent(before, consent)),
+          (run === undefined || statesSameStatus(before, channel, consent[channel])),
       ),
     );
   }
@@ -127,15 +127,31 @@ export class ConsentLog implements ConsentWatch {
   }
 }
 
-/** Whether the row stated this consent when it was recorded. */
-export function statesSameConsent(before: RecordedRow | undefined, consent: Consent): boolean {
-  return before !== undefined && before.consent.split("\n").includes(consentText(consent));
+/** Whether all that the row states of consent was recorded with it. */
+export function statesSameConsent({ consent: recorded }: RecordedRow, consent: Consent): boolean {
+  const lines = recorded.split("\n");
+  return consentLines(consent).every((line) => lines.includes(line));
+}
+
+/** Whether the row said the same of a channel when it was recorded. What failed was recorded without all its calls. */
+function statesSameStatus(
+  before: RecordedRow | undefined,
+  channel: string,
+  status: string | undefined,
+): boolean {
+  if (!before || before.state === "failed") return before !== undefined;
+  const lines = before.consent.split("\n");
+  if (status === undefined) return !lines.some((line) => line.startsWith(`${channel}=`));
+  return lines.includes(`${channel}=${status}`);
 }
 
 async function recordedOf(run: RecordedRun, contact: string): Promise<LoggedConsent | undefined> {
+  const value = await run.get(`consent:${contact}`);
+  if (value === undefined) return undefined;
   // Safe: nothing else is recorded under this key.
-  const recorded = (await run.get(`consent:${contact}`)) as LoggedConsent | undefined;
-  return recorded && mapChannels(recorded, (of) => (of.run === run.number ? { statuses: of.statuses } : of));
+  return mapChannels(JSON.parse(value) as LoggedConsent, (of) =>
+    of.run === run.number ? { statuses: of.statuses } : of,
+  );
 }
 
 async function record(
@@ -145,7 +161,7 @@ async function record(
   flush: boolean,
 ): Promise<void> {
   const value = logged && mapChannels(logged, (of) => ({ run: run.number, ...of }));
-  await run.set(`consent:${contact}`, value, { flush });
+  await run.set(`consent:${contact}`, value && JSON.stringify(value), { flush });
 }
 
 function mapChannels(logged: LoggedConsent, map: (channel: LoggedChannel) => LoggedChannel): LoggedConsent {

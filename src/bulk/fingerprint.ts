@@ -10,31 +10,18 @@ const mostValues = 200_000;
  */
 export async function fingerprintOf(value: unknown): Promise<string> {
   // 96 bits: among a million rows two have the same with a probability of 6 in 10^18.
-  return hex((await sha256(canonicalJson(value))).subarray(0, 12));
+  return (await sha256(canonicalJson(value))).slice(0, 24);
 }
 
 /** The id of an event that has none: the same for the same parts, in every run and after a kill. */
 export async function eventIdOf(...parts: readonly string[]): Promise<string> {
-  return hex(await sha256(JSON.stringify(parts)));
+  return await sha256(JSON.stringify(parts));
 }
 
-/** The fingerprint of a row that came after others with its key: its own, and one of all of them in their order. */
-export function chainedFingerprint(fingerprint: string, before: number): string {
-  return `${fingerprint}~${before.toString(36)}`;
-}
-
-/** The row's own part of a chained fingerprint. */
-export function rowPart(fingerprint: string): string {
-  return fingerprint.split("~", 1)[0]!;
-}
-
-/** By Web Crypto, which every runtime has. */
-async function sha256(text: string): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
-}
-
-function hex(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+/** In hexadecimal. By Web Crypto, which every runtime has. */
+async function sha256(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function canonicalJson(value: unknown): string {

@@ -25,17 +25,29 @@ export function intake<Row>(
     recorded,
     consents,
     stop,
-  }: { recorded: RecordedRun | undefined; consents: ConsentLog; stop: AbortSignal },
+    onLateCall,
+  }: {
+    recorded: RecordedRun | undefined;
+    consents: ConsentLog;
+    stop: AbortSignal;
+    /** Told of a call that a row makes after its function is over. */
+    onLateCall: () => void;
+  },
 ): Intake<Row> {
   const keys = new RowKeys(options, recorded !== undefined);
+  /** The rows under way, by the key that a further row with the same key would have. */
+  const underWay = new Map<string, RowCompanion>();
   const { isCurrent } = options;
   return async (item, index) => {
-    const { key, fingerprint, problem } = await keys.next(item, index);
+    const { problem, ...row } = await keys.next(item, index);
+    const { key } = row;
     if (problem) {
       const status = isInvalid(problem.error) ? "invalid" : "failed";
       return { key, end: { status, ...problem }, isNews: true };
     }
-    const record = await RowRecord.read(recorded, { key, fingerprint });
+    // What becomes of it decides whether this one is sent again.
+    await underWay.get(key)?.over;
+    const record = await RowRecord.read(recorded, row);
     const end = endOf(record);
     if (end) return { key, end, isNews: false };
     const eventId = recorded && (await eventIdOf(recorded.id, key, record.version));
@@ -45,7 +57,10 @@ export function intake<Row>(
       record,
       eventId,
       isCurrent: () => (isCurrent ? isCurrent(item) : true),
+      onLateCall,
     });
+    underWay.set(row.nextKey, companion);
+    void companion.over.then(() => underWay.delete(row.nextKey));
     return { key, companion };
   };
 }

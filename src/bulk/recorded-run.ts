@@ -1,7 +1,7 @@
 import { ConfigurationError } from "../errors.ts";
 import { hasMethods } from "../is-object.ts";
 import { readGuarded } from "../option-checks.ts";
-import type { Checkpoint, CheckpointValue, OpenCheckpoint } from "./checkpoint.ts";
+import type { Checkpoint, OpenCheckpoint } from "./checkpoint.ts";
 
 const runKey = "run";
 
@@ -41,9 +41,9 @@ export class RecordedRun {
     const opened = await openCheckpoint(checkpoint);
     try {
       const before = await opened.get(runKey);
-      const run = before ? decodeRun(before) : { id: crypto.randomUUID(), number: 1, isKeyed };
+      const run = before !== undefined ? decodeRun(before) : { id: crypto.randomUUID(), number: 1, isKeyed };
       if (run.isKeyed !== isKeyed) throw otherKind(run.isKeyed);
-      if (!before) await opened.set(runKey, run);
+      if (before === undefined) await opened.set(runKey, JSON.stringify(run));
       return new RecordedRun(opened, run, onFailure);
     } catch (error) {
       await opened.close();
@@ -51,13 +51,13 @@ export class RecordedRun {
     }
   }
 
-  get(key: `row:${string}` | `consent:${string}`): Promise<CheckpointValue | undefined> {
+  get(key: `row:${string}` | `consent:${string}`): Promise<string | undefined> {
     return this.#guard(() => this.#checkpoint.get(key));
   }
 
   set(
     key: `row:${string}` | `consent:${string}`,
-    value: CheckpointValue | undefined,
+    value: string | undefined,
     options?: { flush: boolean },
   ): Promise<void> {
     return this.#guard(() => this.#checkpoint.set(key, value, options));
@@ -66,7 +66,11 @@ export class RecordedRun {
   /** Every row has ended, and nothing has failed: what comes next is another run. */
   async finish(): Promise<void> {
     if (!this.#isKeyed) await this.#checkpoint.clear();
-    else await this.#checkpoint.set(runKey, { id: this.id, number: this.number + 1, isKeyed: true });
+    else
+      await this.#checkpoint.set(
+        runKey,
+        JSON.stringify({ id: this.id, number: this.number + 1, isKeyed: true }),
+      );
   }
 
   async close(): Promise<void> {
@@ -94,16 +98,21 @@ async function openCheckpoint(checkpoint: Checkpoint): Promise<OpenCheckpoint> {
   throw new ConfigurationError("`open` of the checkpoint must give { get, set, clear, close }.");
 }
 
-function decodeRun({ id, number, isKeyed }: CheckpointValue): {
-  id: string;
-  number: number;
-  isKeyed: boolean;
-} {
+function decodeRun(value: string): { id: string; number: number; isKeyed: boolean } {
+  const { id, number, isKeyed } = parse(value) as Record<string, unknown>; // Safe: whatever it is, it is looked at.
   if (typeof id === "string" && typeof number === "number" && typeof isKeyed === "boolean")
     return { id, number, isKeyed };
   throw new ConfigurationError(
     "The checkpoint holds no run of bulk under `run`. Restore it, or begin with an empty one.",
   );
+}
+
+function parse(value: string): unknown {
+  try {
+    return JSON.parse(value) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 function otherKind(wasKeyed: boolean): ConfigurationError {

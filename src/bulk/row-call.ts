@@ -47,11 +47,8 @@ export async function callRow<Row, Value>(
 ): Promise<RowEnd<Value>> {
   const request = requestFor(key, companion);
   const end = await outcomeOf(() => callAsRow(request, () => call(row, request)), companion);
-  const { status } = end;
   // Of a failure here the run was told by the record, and ends with it; the row's end is what it is.
-  await companion
-    .recordEnd(status === "succeeded" || status === "superseded" ? status : "other")
-    .catch(() => undefined);
+  await companion.recordEnd(recordedEndOf(end)).catch(() => undefined);
   return end;
 }
 
@@ -79,11 +76,21 @@ function supersededEnd({ isInDoubt, superseded: error }: RowCompanion): RowEnd<n
   return { status: isInDoubt ? "unknown" : "superseded", error };
 }
 
+/** What the next run finds of it: a row that only waited when the run ended was not there. */
+function recordedEndOf({
+  status,
+  error,
+}: RowEnd<unknown>): "succeeded" | "superseded" | "failed" | "turned away" {
+  if (status === "succeeded" || status === "superseded") return status;
+  const isTurnedAway = isAudienceError(error) && ["aborted", "closed", "rate_limit"].includes(error.code);
+  return isTurnedAway ? "turned away" : "failed";
+}
+
 function isPromiseLike(value: unknown): boolean {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
-function misuse(): ConfigurationError {
+export function misuse(): ConfigurationError {
   const error = new ConfigurationError(
     "The function of bulk must return its call, or be async and await it: the row may end before its call has.",
   );

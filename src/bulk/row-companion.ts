@@ -1,7 +1,8 @@
-import { consentText, type ConsentWrite } from "../consent.ts";
+import { consentLines, type ConsentWrite } from "../consent.ts";
 import { AbortError, ConfigurationError, type Outcome } from "../errors.ts";
 import type { Companion, RowAttempt } from "../transport/call-options.ts";
-import { statesSameConsent, type ConsentLog } from "./consent-log.ts";
+import type { ConsentLog } from "./consent-log.ts";
+import { statesSameConsent } from "./consent-log.ts";
 import type { RowRecord } from "./row-record.ts";
 
 /** What goes along with the calls of one row: makes them safe over a restart, and knows what became of them. */
@@ -15,6 +16,11 @@ export class RowCompanion implements Companion {
   readonly #record: RowRecord;
   readonly #eventId: string | undefined;
   readonly #isCurrent: () => unknown;
+  readonly #onLateCall: () => void;
+  /** Resolves when the row's end is recorded. */
+  readonly over: Promise<void>;
+  #end: () => void = () => {};
+  #isOver = false;
   /** Calls that must not be made twice, and were carried out, or may have been, or still may be. */
   readonly #unrepeatable = new Set<object>();
   /** Calls that were carried out, or may have been. */
@@ -31,12 +37,15 @@ export class RowCompanion implements Companion {
     record: RowRecord;
     eventId: string | undefined;
     isCurrent: () => unknown;
+    onLateCall: () => void;
   }) {
     this.stop = row.stop;
     this.run = row.run;
     this.#record = row.record;
     this.#eventId = row.eventId;
     this.#isCurrent = row.isCurrent;
+    this.#onLateCall = row.onLateCall;
+    this.over = new Promise((resolve) => (this.#end = resolve));
   }
 
   /** Whether making the row's calls again could do twice what must not be. */
@@ -45,6 +54,11 @@ export class RowCompanion implements Companion {
   }
 
   began(result: Promise<unknown>, given: Promise<unknown>): void {
+    if (this.#isOver) {
+      given.catch(() => undefined); // The run ends with what its caller did wrong.
+      void this.#record.reopen();
+      this.#onLateCall();
+    }
     this.#underWay.add(given);
     const heard = () => this.#underWay.delete(given);
     // What the caller was given settles a moment before this, and who waits for it goes on a moment after.
@@ -67,16 +81,22 @@ export class RowCompanion implements Companion {
 
   async beforeSend(call: object, { isRepeatable, isWrite, consentWrite }: RowAttempt): Promise<void> {
     if (isWrite) {
-      if (consentWrite) this.#consents.add(consentText(consentWrite.consent));
+      if (consentWrite) {
+        for (const line of consentLines(consentWrite.consent)) this.#consents.add(line);
+        await this.run.load(consentWrite.contacts);
+      }
+      await this.#askWhetherCurrent();
+      this.#throwIfOver();
+      // What an earlier run recorded as superseded is not written over before it is known that the row may be sent.
+      this.checkConsent({ consentWrite });
       if (!isRepeatable) this.#unrepeatable.add(call);
       await this.#record.sends(isRepeatable ? "sent" : "in-doubt", this.#consentText);
-      if (consentWrite) await this.run.load(consentWrite.contacts);
-      await this.#askWhetherCurrent();
+      this.#throwIfOver();
     }
     this.hasSent = true;
   }
 
-  checkConsent({ consentWrite }: RowAttempt): void {
+  checkConsent({ consentWrite }: Pick<RowAttempt, "consentWrite">): void {
     if (consentWrite && this.#isSuperseded(consentWrite)) {
       throw this.#supersede("Another call has written the contact's consent after the run began");
     }
@@ -89,9 +109,16 @@ export class RowCompanion implements Companion {
   }
 
   /** Records the row's end; or, where it came to nothing, that it is as before. */
-  async recordEnd(end: "succeeded" | "superseded" | "other"): Promise<void> {
-    if (end !== "other") await this.#record.ends(end, this.#consentText);
-    else if (!this.isInDoubt && !this.#mayHaveApplied) await this.#record.restore();
+  async recordEnd(end: "succeeded" | "superseded" | "failed" | "turned away"): Promise<void> {
+    this.#isOver = true;
+    try {
+      if (end === "succeeded" || end === "superseded") await this.#record.ends(end, this.#consentText);
+      else if (this.isInDoubt || this.#mayHaveApplied) return;
+      else if (end === "failed") await this.#record.failed(this.#consentText);
+      else await this.#record.restore();
+    } finally {
+      this.#end();
+    }
   }
 
   get #consentText(): string {
@@ -110,8 +137,14 @@ export class RowCompanion implements Companion {
     if (!isCurrent) throw this.#supersede("isCurrent has said that the row is not current any more");
   }
 
+  /** A call that was given up may still be waiting here. */
+  #throwIfOver(): void {
+    if (this.#isOver)
+      throw new AbortError({ message: "The row is over.", outcome: "not-sent", cause: undefined });
+  }
+
   #supersede(reason: string): AbortError {
-    const message = `${reason}: the row was not sent.`;
+    const message = `${reason}: the row was not sent, or not sent again.`;
     return (this.superseded ??= new AbortError({ message, outcome: "not-sent", cause: undefined }));
   }
 }

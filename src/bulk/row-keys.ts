@@ -2,13 +2,15 @@ import { ValidationError } from "../errors.ts";
 import { kindOf } from "../fields/kind-of.ts";
 import { hearOut } from "../hear-out.ts";
 import { wordsOf } from "../words-of.ts";
-import { chainedFingerprint, fingerprintOf } from "./fingerprint.ts";
+import { fingerprintOf } from "./fingerprint.ts";
 import { hashOf } from "./key-hash.ts";
 import type { BulkOptions } from "./options.ts";
 
 /** A row's key and fingerprint; with the error, where they cannot be had and its index stands in. */
 export interface KeyedRow {
   readonly key: string;
+  /** The key of a further row that has the same key. */
+  readonly nextKey: string;
   readonly fingerprint: string;
   readonly problem?: { readonly error: unknown };
 }
@@ -17,8 +19,8 @@ export interface KeyedRow {
 export class RowKeys<Row> {
   readonly #options: BulkOptions<Row>;
   readonly #isRecorded: boolean;
-  /** With a checkpoint: for the hash of each key that has come, a hash of the fingerprints of its rows in their order. */
-  readonly #seen = new Map<number, number>();
+  /** With a checkpoint: the hashes of the keys that have come, and how often those that came again. */
+  readonly #seen = new Set<number>();
   readonly #repeats = new Map<string, number>();
 
   constructor(options: BulkOptions<Row>, isRecorded: boolean) {
@@ -30,11 +32,11 @@ export class RowKeys<Row> {
     try {
       const { key } = this.#options;
       const given = key ? checkKey(key(row, index)) : undefined;
-      if (!this.#isRecorded) return { key: given ?? String(index), fingerprint: "" };
+      if (!this.#isRecorded) return { key: given ?? String(index), nextKey: "", fingerprint: "" };
       const fingerprint = await this.#fingerprint(row);
-      return this.#numbered(given ?? fingerprint, fingerprint);
+      return { ...this.#numbered(given ?? fingerprint), fingerprint };
     } catch (error) {
-      return { key: String(index), fingerprint: "", problem: { error } };
+      return { key: String(index), nextKey: "", fingerprint: "", problem: { error } };
     }
   }
 
@@ -51,24 +53,20 @@ export class RowKeys<Row> {
     }
   }
 
-  /**
-   * The second row with a key gets `#2` behind it; or the next number that no other row has as its key. It is sent again
-   * where it has changed, and where one before it has: the last of them is what the service shall hold.
-   */
-  #numbered(key: string, fingerprint: string): KeyedRow {
-    const before = this.#seen.get(hashOf(key));
-    if (before === undefined) {
-      this.#seen.set(hashOf(key), hashOf(fingerprint));
-      return { key, fingerprint };
-    }
-    this.#seen.set(hashOf(key), hashOf(`${before} ${fingerprint}`));
+  /** The second row with a key gets `#2` behind it; or the next number that no other row has as its key. */
+  #numbered(key: string): { key: string; nextKey: string } {
+    if (this.#isNew(key)) return { key, nextKey: `${key}#2` };
     for (let count = (this.#repeats.get(key) ?? 1) + 1; ; count++) {
       const numbered = `${key}#${count}`;
-      if (this.#seen.has(hashOf(numbered))) continue;
+      if (!this.#isNew(numbered)) continue;
       this.#repeats.set(key, count);
-      this.#seen.set(hashOf(numbered), 0);
-      return { key: numbered, fingerprint: chainedFingerprint(fingerprint, before) };
+      return { key: numbered, nextKey: `${key}#${count + 1}` };
     }
+  }
+
+  #isNew(key: string): boolean {
+    const { size } = this.#seen;
+    return this.#seen.add(hashOf(key)).size > size;
   }
 }
 

@@ -5,7 +5,7 @@ import { tell } from "./tell.ts";
 import { intake, type Intake, type ReadyRow } from "./intake.ts";
 import type { BulkOptions } from "./options.ts";
 import type { BulkResult, BulkSummary } from "./result.ts";
-import { callRow, type BulkCall, type CallAsRow, type RowEnd } from "./row-call.ts";
+import { callRow, misuse, type BulkCall, type CallAsRow, type RowEnd } from "./row-call.ts";
 import type { RowCompanion } from "./row-companion.ts";
 import type { RowSource } from "./rows.ts";
 import { ConsentLog } from "./consent-log.ts";
@@ -141,7 +141,8 @@ export class RowPump<Row, Value> {
 
   async #read(recorded: RecordedRun | undefined, consents: ConsentLog): Promise<void> {
     const { signal: stop } = this.#stop;
-    const takeIn = intake(this.#options, { recorded, consents, stop });
+    const onLateCall = () => this.#fail(misuse());
+    const takeIn = intake(this.#options, { recorded, consents, stop, onLateCall });
     await this.#heed(async () => {
       for (let index = 0; ; index++) {
         while (!this.#hasRoom && !stop.aborted) await this.#change();

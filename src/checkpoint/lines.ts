@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import type { CheckpointValue } from "../bulk/checkpoint.ts";
 
 /** The first line, which names the version of the format. */
 export const heading = "audience-checkpoint 2";
@@ -8,7 +7,7 @@ export const heading = "audience-checkpoint 2";
 /** What a checkpoint's file holds. */
 export interface Contents {
   /** By the hash of their keys. */
-  readonly values: Map<string, CheckpointValue>;
+  readonly values: Map<string, string>;
   /** How many lines stand in it; later ones replace earlier ones. */
   readonly lines: number;
   /** Where the last whole line ends, in bytes: a crash may have torn what stands behind it. */
@@ -22,24 +21,19 @@ export function hashOf(key: string): string {
 }
 
 /** A JSON array in ASCII: the hash and the value; or the hash alone, where the value is forgotten. */
-export function lineOf(hash: string, value: CheckpointValue | undefined): string {
-  return value === undefined ? `["${hash}"]\n` : `["${hash}",${jsonOf(value)}]\n`;
-}
-
-function jsonOf(value: CheckpointValue): string {
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(value);
-  } catch (cause) {
-    throw new TypeError("A checkpoint keeps JSON objects, and JSON cannot carry this value.", { cause });
-  }
-  if (!text?.startsWith("{")) throw new TypeError("A checkpoint keeps JSON objects, and nothing else.");
-  return text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+export function lineOf(hash: string, value: string | undefined): string {
+  if (value === undefined) return `["${hash}"]\n`;
+  if (typeof value !== "string") throw new TypeError("A checkpoint keeps strings, and nothing else.");
+  const json = JSON.stringify(value).replaceAll(
+    /[^\0-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  return `["${hash}",${json}]\n`;
 }
 
 /** Reads a file as far as its lines are whole. Rejects where it is no checkpoint that this version can read. */
 export async function readContents(file: string): Promise<Contents> {
-  const values = new Map<string, CheckpointValue>();
+  const values = new Map<string, string>();
   let [lines, length, rest] = [0, 0, ""];
   for await (const chunk of createReadStream(file, "latin1")) {
     const texts = `${rest}${chunk as string}`.split("\n"); // Safe: with an encoding each chunk is a string.
@@ -56,15 +50,18 @@ export async function readContents(file: string): Promise<Contents> {
   return { values, lines, length };
 }
 
-function readLine(text: string, values: Map<string, CheckpointValue>, failure: () => Error): void {
-  const [, hash, json] = /^\["([\w-]{16})"(?:,(\{[\x20-\x7e]*\}))?\]$/.exec(text) ?? [];
-  if (hash === undefined) throw failure();
-  if (json === undefined) return void values.delete(hash);
+function readLine(text: string, values: Map<string, string>, failure: () => Error): void {
+  if (!/^\["[\w-]{16}"(?:,"[\x20-\x7e]*")?\]$/.test(text)) throw failure();
+  let line: [hash: string, value?: string];
   try {
-    values.set(hash, JSON.parse(json) as CheckpointValue); // Safe: it stands in braces.
+    // Safe: the pattern has one or two strings. Parsed, they keep no piece of the file in memory.
+    line = JSON.parse(text) as typeof line;
   } catch {
     throw failure();
   }
+  const [hash, value] = line;
+  if (value === undefined) values.delete(hash);
+  else values.set(hash, value);
 }
 
 function checkHeading(text: string, file: string): void {

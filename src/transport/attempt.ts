@@ -4,6 +4,8 @@ import type { CallResult } from "./api-promise.ts";
 import { RateLimitWaitError, isAudienceError, type AudienceError } from "../errors.ts";
 import type { Job, TransportSettings } from "./job.ts";
 import { decode } from "./decode.ts";
+import type { Interruption } from "./interruption.ts";
+import { onAbort } from "../on-abort.ts";
 import type { RowAttempt } from "./call-options.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import type { Session } from "./session.ts";
@@ -110,7 +112,7 @@ async function askForKey<Body>(job: Job<Body, unknown>, place: Place): Promise<s
     const key = await job.key.forAttempt();
     if (companion) {
       call.waits();
-      await companion.beforeSend(call, rowAttempt(job));
+      await untilAborted(call.signal, companion.beforeSend(call, rowAttempt(job)));
     }
     return key;
   } catch (error) {
@@ -119,6 +121,14 @@ async function askForKey<Body>(job: Job<Body, unknown>, place: Place): Promise<s
   } finally {
     call.goesOn();
   }
+}
+
+/** What a row waits for may hang: its contact's other writes wait no longer than the row's call does. */
+function untilAborted<T>(signal: Interruption, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const forget = onAbort(signal, () => reject(signal.reason));
+    work.then(resolve, reject).finally(forget);
+  });
 }
 
 /** A row of a bulk run whose consent was superseded while it waited for its key or its record is not sent. */

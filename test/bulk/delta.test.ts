@@ -192,6 +192,40 @@ describe("Rows with the same key in one run", () => {
     expect(bodies(world.mock)).toEqual([first, last]);
   });
 
+  it.each([
+    ["was refused", [{ kind: "500-before", times: 1 }]],
+    ["may have been carried out", [{ kind: "reset-after", times: 1 }]],
+  ] as const)(
+    "when the first %s and is sent the next night, the last is sent again behind it",
+    async (_, faults) => {
+      const world = setting({ faults: [...faults] }, { maxRetries: 0 });
+      const options = { key, checkpoint: new LoggedCheckpoint(), concurrency: 1 };
+
+      const nights = [await night(world, [first, last], options), await night(world, [first, last], options)];
+
+      expect(nights).toEqual([
+        ["unknown", "succeeded"],
+        ["succeeded", "succeeded"],
+      ]);
+      expect(world.mock.organization("mock-organization").contacts).toMatchObject([
+        { email_opt_in: "UNSUBSCRIBED" },
+      ]);
+    },
+  );
+
+  it("while the first is refused night after night, the last is skipped", async () => {
+    const world = setting();
+    const options = { key, checkpoint: new LoggedCheckpoint() };
+    const bad = { ...first, first_name: "x".repeat(101) };
+
+    const nights = [await night(world, [bad, last], options), await night(world, [bad, last], options)];
+
+    expect(nights).toEqual([
+      ["invalid", "succeeded"],
+      ["invalid", "skipped"],
+    ]);
+  });
+
   it("when one changes, those after it are sent again: the last of them is what the service holds", async () => {
     const world = setting();
     const options = { key, checkpoint: new LoggedCheckpoint() };
@@ -355,7 +389,7 @@ describe("The file's version", () => {
     expect(text.length).toBeGreaterThan(
       "audience-checkpoint 1 01234567-89ab-cdef-0123-456789abcdef\n".length,
     );
-    expect(text).toMatch(/^audience-checkpoint 2\n(\["[\w-]{16}",\{.*\}\]\n)+$/);
+    expect(text).toMatch(/^audience-checkpoint 2\n(\["[\w-]{16}",".*"\]\n)+$/);
     expect(text).not.toContain("example.com");
   });
 });

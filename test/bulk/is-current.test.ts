@@ -96,7 +96,7 @@ describe("isCurrent", () => {
     const { results, error } = await endOf(audience.bulk(rows(1), upsert, { key, checkpoint, isCurrent }));
 
     expect([error, results[0]?.status, results[0]?.error]).toEqual([undefined, "failed", failure]);
-    expect([mock.requests, checkpoint.states]).toEqual([[], new Map()]);
+    expect([mock.requests, [...checkpoint.states]]).toEqual([[], [[row(0).email, "failed"]]]);
   });
 
   it.each([
@@ -110,6 +110,46 @@ describe("isCurrent", () => {
 
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(String(error)).toContain("isCurrent must give true or false.");
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("one that never answers holds up its contact no longer than the run", async () => {
+    const { audience, upsert, mock } = setting();
+    const stop = new AbortController();
+    let asked = 0;
+    const isCurrent = () => {
+      asked++;
+      return new Promise<boolean>(() => {});
+    };
+    const ended = endOf(audience.bulk(rows(1), upsert, { isCurrent, signal: stop.signal }));
+    await until(() => asked === 1);
+    stop.abort();
+    await ended;
+
+    await audience.v1.customers.upsert({ ...row(0), email_opt_in: "UNSUBSCRIBED" });
+
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  it("a crash while it is asked leaves a superseded row superseded", async () => {
+    const { audience, upsert, mock } = setting();
+    const checkpoint = new LoggedCheckpoint();
+    await endOf(audience.bulk(rows(1), upsert, { key, checkpoint, isCurrent: () => false }));
+    const changed = { ...row(0), first_name: "Ada" };
+    let asked = 0;
+    const hang = () => {
+      asked++;
+      return new Promise<boolean>(() => {});
+    };
+    const crashed = setting({}, mock.clientOptions);
+    void endOf(crashed.audience.bulk([changed], crashed.upsert, { key, checkpoint, isCurrent: hang }));
+    await until(() => asked === 1);
+
+    const { results } = await endOf(
+      audience.bulk([changed], upsert, { key, checkpoint, isCurrent: () => true }),
+    );
+
+    expect(results.map(({ status }) => status)).toEqual(["superseded"]);
     expect(mock.requests).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { AudienceClient, type BulkRequest, type BulkResult, type BulkRun } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
-import type { CheckpointValue, OpenCheckpoint } from "audience-sdk/checkpoint";
+import type { OpenCheckpoint } from "audience-sdk/checkpoint";
 
 /** A contact whose writes are the same when they are done twice. */
 export interface Row {
@@ -44,14 +44,14 @@ export async function endOf<R, V>(
 /** A checkpoint in memory that tells what was recorded of the rows, in order. */
 export class LoggedCheckpoint implements OpenCheckpoint {
   readonly log: string[] = [];
-  readonly values = new Map<string, CheckpointValue>();
+  readonly values = new Map<string, string>();
   /** Thrown by the next call of the method. */
   readonly fails = new Map<"open" | "get" | "set" | "clear" | "close", unknown>();
 
   /** How each row stands, by its key. */
   get states(): Map<string, unknown> {
     const rowsOf = [...this.values].filter(([key]) => key.startsWith("row:"));
-    return new Map(rowsOf.map(([key, { state }]) => [key.slice("row:".length), state]));
+    return new Map(rowsOf.map(([key, value]) => [key.slice("row:".length), stateOf(value)]));
   }
 
   async open(): Promise<this> {
@@ -59,14 +59,14 @@ export class LoggedCheckpoint implements OpenCheckpoint {
     return this;
   }
 
-  get(key: string): CheckpointValue | undefined {
+  get(key: string): string | undefined {
     this.#step("get");
     return this.values.get(key);
   }
 
-  async set(key: string, value: CheckpointValue | undefined): Promise<void> {
+  async set(key: string, value: string | undefined): Promise<void> {
     const isRow = key.startsWith("row:");
-    const state = value === undefined ? "nothing" : String(value["state"]);
+    const state = value === undefined ? "nothing" : stateOf(value);
     this.#step("set", isRow ? `${key.slice("row:".length)}: ${state}` : undefined);
     if (value === undefined) this.values.delete(key);
     else this.values.set(key, value);
@@ -85,6 +85,11 @@ export class LoggedCheckpoint implements OpenCheckpoint {
     if (this.fails.has(method)) throw this.fails.get(method);
     if (line !== undefined) this.log.push(line);
   }
+}
+
+/** How a recorded row stands. */
+export function stateOf(value: string | undefined): string | undefined {
+  return value?.split(" ", 1)[0];
 }
 
 /** A promise, and what ends it. */

@@ -368,6 +368,32 @@ describe("With a checkpoint", () => {
     expect(nights).toEqual(["superseded", "succeeded", "succeeded"]);
   });
 
+  it("the same after a night on which the row was not valid", async () => {
+    const world = setting();
+    const checkpoint = new LoggedCheckpoint();
+    const bad = { ...ada, first_name: "x".repeat(101) };
+
+    const nights = [
+      await night(world, bad, checkpoint, unsubscriptions[0]![1]),
+      await night(world, { ...ada, first_name: "Ada" }, checkpoint),
+    ];
+
+    expect(nights).toEqual(["invalid", "superseded"]);
+    expect(consentOf(world)).toBe("UNSUBSCRIBED");
+  });
+
+  it("a change of another channel's consent lifts nothing", async () => {
+    const world = setting();
+    const checkpoint = new LoggedCheckpoint();
+
+    const nights = [
+      await night(world, ada, checkpoint, unsubscriptions[0]![1]),
+      await night(world, { ...ada, is_suppressed: false } as Row, checkpoint),
+    ];
+
+    expect(nights).toEqual(["superseded", "superseded"]);
+  });
+
   it("a consent that was written while it was open binds the run that goes on after a kill", async () => {
     const world = setting();
     const checkpoint = new LoggedCheckpoint();

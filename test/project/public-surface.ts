@@ -52,7 +52,6 @@ export const publicSurface: Record<string, ExportedNames> = {
       "CallOptions",
       "CheckResult",
       "Checkpoint",
-      "CheckpointValue",
       "ClientOptions",
       "ConnectionFailureReason",
       "ContactGroup",
@@ -191,6 +190,6 @@ export const publicSurface: Record<string, ExportedNames> = {
   },
   "audience-sdk/checkpoint": {
     values: ["fileCheckpoint"],
-    types: ["Checkpoint", "CheckpointValue", "OpenCheckpoint"],
+    types: ["Checkpoint", "OpenCheckpoint"],
   },
 };

@@ -61,7 +61,7 @@ it("close() rejects a row that waits for its checkpoint, and it is not sent when
     set: async (key, value) => {
       if (!key.startsWith("row:")) return;
       begun.resolve();
-      if (value?.["state"] === "in-doubt") await recorded.promise;
+      if (value?.startsWith("in-doubt ")) await recorded.promise;
       rows.set(key, value);
     },
     clear() {},

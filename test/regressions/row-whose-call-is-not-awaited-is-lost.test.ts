@@ -189,3 +189,24 @@ it("a row that fails while another of its calls is under way ends when that one 
   expect((await ended).results).toMatchObject([{ status: "unknown", error: { code: "validation" } }]);
   expect(mock.requests).toMatchObject([{ applied: true }]);
 });
+
+it("a call that begins when its row is over ends the run, and the next run sends the row", async () => {
+  const { audience, upsert } = setting();
+  const checkpoint = new LoggedCheckpoint();
+  const late = async (contact: Row, request: BulkRequest) => {
+    setTimeout(() => void upsert(contact, request), 0);
+  };
+  async function* source() {
+    yield row(0);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    yield row(1);
+  }
+
+  const { error } = await endOf(audience.bulk(source(), late, { checkpoint, key }));
+
+  expect(error).toBeInstanceOf(ConfigurationError);
+  expect(await audience.bulk(rows(1), upsert, { checkpoint, key })).toMatchObject({
+    succeeded: 1,
+    skipped: 0,
+  });
+});

@@ -107,7 +107,7 @@ async function recordedIn(path: string, rows: readonly ImportRow[]): Promise<Rea
   try {
     const recorded = new Set<string>();
     for (const { id } of rows)
-      if ((await checkpoint.get(`row:${id}`))?.["state"] === "succeeded") recorded.add(id);
+      if ((await checkpoint.get(`row:${id}`))?.startsWith("succeeded ")) recorded.add(id);
     return recorded;
   } finally {
     await checkpoint.close();
