@@ -1,8 +1,7 @@
 import type * as z from "zod";
 import { v2ContactSchema } from "audience-sdk/schemas";
-import type { RowIssue } from "../exports/csv-row.ts";
-import type { ImportedRow } from "../exports/imported-row.ts";
-import type { ConsentEvidence, OptIn } from "../exports/mapped-contact.ts";
+import type { ConsentEvidence, Contact, OptIn, RowIssue } from "../exports/contact.ts";
+import type { ReadRow } from "../exports/read-row.ts";
 
 /** A contact as `v2.contacts.upsert` takes it. */
 export type V2Contact = z.input<typeof v2ContactSchema>;
@@ -14,7 +13,8 @@ export type V2Contact = z.input<typeof v2ContactSchema>;
  * not made up: the row is not sent. v2 has no state between the two, so who has not subscribed is unsubscribed.
  */
 export function v2Contact(
-  { contact, evidence }: ImportedRow,
+  contact: Contact,
+  { evidence }: Pick<ReadRow, "evidence">,
   listId: string | undefined,
 ): { contact: unknown; issues: readonly RowIssue[] } {
   const { email, phone, email_opt_in, phone_opt_in, country, dob } = contact;
@@ -34,7 +34,7 @@ export function v2Contact(
       ...(phone === undefined ? [] : [identifier("phone", phone, phone_opt_in, evidence.phone)]),
     ],
   };
-  return { contact: mapped, issues: issuesOf(mapped) };
+  return { contact: mapped, issues: [...unstatedIssues(contact), ...issuesOf(mapped)] };
 }
 
 function identifier(
@@ -49,6 +49,16 @@ function identifier(
     channels: { [type]: { status: optIn === "SUBSCRIBED" ? "subscribed" : "unsubscribed" } },
     consent: evidence,
   };
+}
+
+// A status is required there, and any would change what an existing contact has.
+function unstatedIssues({ email, phone, email_opt_in, phone_opt_in }: Contact): RowIssue[] {
+  const message =
+    "is unstated, and v2 wants a status: say it in a column, or leave the column out with --without";
+  return [
+    ...(email !== undefined && email_opt_in === undefined ? [{ field: "email consent", message }] : []),
+    ...(phone !== undefined && phone_opt_in === undefined ? [{ field: "phone consent", message }] : []),
+  ];
 }
 
 function issuesOf(mapped: { identifiers: readonly { type: string }[] }): RowIssue[] {

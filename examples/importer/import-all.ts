@@ -1,0 +1,79 @@
+import { type BulkResult, ValidationError } from "audience-sdk";
+import { fileCheckpoint } from "audience-sdk/checkpoint";
+import { counted } from "../console/counted.ts";
+import { inWords } from "../console/duration.ts";
+import { say, type Output } from "../console/terminal.ts";
+import { inOneLine } from "../exports/row-issues.ts";
+import type { ImporterArguments } from "./arguments.ts";
+import type { FailedRows } from "./failed-rows.ts";
+import { ProgressLine } from "./progress-line.ts";
+import type { ImportService } from "./service.ts";
+import { type SettledRow, settledRows } from "./settled-rows.ts";
+import type { Survey } from "./survey.ts";
+import type { Target } from "./target.ts";
+
+/** Sends every row that can be, and tells of those that were not imported. */
+export async function importAll(
+  survey: Survey,
+  {
+    service,
+    target,
+    asked,
+    failed,
+    output,
+    signal,
+  }: {
+    service: ImportService;
+    target: Target;
+    asked: ImporterArguments;
+    failed: FailedRows;
+    output: Output;
+    signal: AbortSignal;
+  },
+): Promise<void> {
+  const { audience } = service;
+  const line = new ProgressLine(output);
+  const run = audience.bulk(
+    settledRows(survey, target, asked),
+    async ({ row, contact, issues }, request) => {
+      if (issues.length > 0) throw asValidationError(issues);
+      return await target.send(audience, contact, row, request);
+    },
+    {
+      // A person of yesterday's file is known again in today's.
+      key: ({ row, contact }) =>
+        `${asked.family} ${asked.listId ?? ""} ${contact.email ?? contact.phone ?? `${row.file} ${row.number}`}`,
+      total: survey.rows,
+      onProgress: (progress) => line.show(progress),
+      signal,
+      ...(asked.checkpoint === undefined ? {} : { checkpoint: fileCheckpoint(asked.checkpoint) }),
+    },
+  );
+  try {
+    for await (const result of run) {
+      const reason = reasonOf(result);
+      if (reason !== undefined) await failed.add(result.item, reason);
+    }
+  } finally {
+    line.end();
+    await failed.tell(output);
+  }
+  const { succeeded, skipped, total, durationMs } = await run.summary();
+  const before = skipped === 0 ? "" : `, ${skipped} had been before`;
+  say(output, `${succeeded} of ${counted(total, "row")} were imported in ${inWords(durationMs)}${before}.`);
+}
+
+function asValidationError(issues: SettledRow["issues"]): ValidationError {
+  return new ValidationError(
+    issues.map(({ field, message }) => ({ path: [field], code: "invalid_row", message })),
+  );
+}
+
+/** Why a row was not imported; undefined where it was. */
+function reasonOf({ item, status, error }: BulkResult<SettledRow, unknown>): string | undefined {
+  if (status === "succeeded" || status === "skipped") return undefined;
+  if (item.issues.length > 0) return inOneLine(item.issues);
+  const doubt =
+    status === "unknown" ? " (it may have been imported all the same; importing it again is safe)" : "";
+  return `${error instanceof Error ? error.message : String(error)}${doubt}`;
+}
