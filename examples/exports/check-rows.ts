@@ -39,13 +39,17 @@ export function checkRows(rows: readonly ReadRow[]): CheckedRows {
 /** The row's contact with its person's consent. A channel of which nothing is said is left out: it stays as it is. */
 export function withConsent(row: ReadRow, people: People): Contact {
   const { email, phone, isSuppressed } = people.consentOf(row);
-  const { contact } = row;
+  const { contact, said } = row;
   return {
     ...contact,
-    ...(contact.email === undefined || email === undefined ? {} : { email_opt_in: email }),
-    ...(contact.phone === undefined || phone === undefined ? {} : { phone_opt_in: phone }),
+    ...(email !== undefined && (contact.email !== undefined || said.email.isRefusedByName)
+      ? { email_opt_in: email }
+      : {}),
+    ...(phone !== undefined && (contact.phone !== undefined || said.phone.isRefusedByName)
+      ? { phone_opt_in: phone }
+      : {}),
     // Never false: that somebody is not suppressed here does not release who is suppressed there.
-    ...(isSuppressed && contact.email !== undefined ? { is_suppressed: true } : {}),
+    ...(isSuppressed ? { is_suppressed: true } : {}),
   };
 }
 

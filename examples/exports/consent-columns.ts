@@ -29,7 +29,7 @@ export type ConsentQuestion =
 export interface ConsentColumn {
   readonly question: ConsentQuestion;
   readonly channels: readonly Channel[];
-  /** The heading names no channel. */
+  /** The heading names no channel, and does not say that it is about all of them. */
   readonly isGeneral: boolean;
 }
 
@@ -70,6 +70,10 @@ export function consentColumn(heading: string, provider?: Layout["provider"]): C
     const channels = [...(isEmail ? (["email"] as const) : []), ...(isPhone ? (["phone"] as const) : [])];
     return { question, channels, isGeneral: false };
   }
+  if (/donotcontact|blacklist|blocklist|gdpr|dsgvo|rgpd|lgpd|dnd|dnc|global|all$/.test(compact))
+    return question === "opt-in"
+      ? { question, channels: ["email"], isGeneral: true }
+      : { question, channels: ["email", "phone"], isGeneral: false };
   const isOfAll = ["opt-out", "left", "refusal only"].includes(question) && provider !== "mailchimp";
   return { question, channels: isOfAll ? ["email", "phone"] : ["email"], isGeneral: true };
 }

@@ -103,5 +103,5 @@ function withCode(said: Said, channel: Channel, code: number): Said {
   const bits = code >> place[channel];
   const optIn = stricter(said.optIn, optIns[(bits & 3) - 1]);
   const isClear = (bits & notUnderstood) === 0 || said.notUnderstood.length > 0;
-  return { optIn, notUnderstood: isClear ? said.notUnderstood : ["a word in another row"] };
+  return { ...said, optIn, notUnderstood: isClear ? said.notUnderstood : ["a word in another row"] };
 }

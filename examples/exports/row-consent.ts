@@ -13,6 +13,8 @@ export interface Said {
   readonly optIn: OptIn | undefined;
   /** Its words that are not understood, with their headings. */
   readonly notUnderstood: readonly string[];
+  /** A heading that names the channel says a refusal: it counts for an address or number that the file does not give. */
+  readonly isRefusedByName: boolean;
 }
 
 /** A cell of a column that says something of consent. */
@@ -32,7 +34,10 @@ export class RowConsent {
   readonly #plan: FilePlan;
   readonly #hasEmail: boolean;
   readonly #meant: Meant;
-  readonly #stated: Record<Channel, { heading: string; optIn: OptIn }[]> = { email: [], phone: [] };
+  readonly #stated: Record<Channel, { heading: string; optIn: OptIn; isNamed: boolean }[]> = {
+    email: [],
+    phone: [],
+  };
   readonly #notUnderstood: Record<Channel, string[]> = { email: [], phone: [] };
   readonly #strays: string[] = [];
   #isSuppressed = false;
@@ -65,6 +70,7 @@ export class RowConsent {
         undefined,
       ),
       notUnderstood: this.#notUnderstood[channel],
+      isRefusedByName: this.#stated[channel].some(({ optIn, isNamed }) => isNamed && optIn !== "SUBSCRIBED"),
     });
     return { email: of("email"), phone: of("phone"), isSuppressed: this.#isSuppressed };
   }
@@ -84,10 +90,11 @@ export class RowConsent {
     this.cells.push({ column, text, said });
     const isOptIn = said !== "not understood" && said.optIn === "SUBSCRIBED";
     const channels = this.#channelsOf(consent, isOptIn);
-    if (said !== "not understood") this.#addSaid(channels, column, said);
+    const isNamed = !consent.isGeneral;
+    if (said !== "not understood") this.#addSaid(channels, column, said, isNamed);
     else if (this.#meant === "NON_SUBSCRIBED" || this.#meant === "UNSUBSCRIBED")
-      this.#addSaid(channels, column, { optIn: this.#meant });
-    else if (this.#meant !== "keep")
+      this.#addSaid(channels, column, { optIn: this.#meant }, isNamed);
+    else
       for (const channel of channels)
         this.#notUnderstood[channel].push(`${column.heading}: ${JSON.stringify(text)}`);
   }
@@ -104,7 +111,7 @@ export class RowConsent {
     const said = readConsent(consent, text);
     if (said === "not understood" || said.optIn === undefined || said.optIn === "SUBSCRIBED") return;
     this.cells.push({ column, text, said });
-    this.#addSaid(this.#channelsOf(consent, false), column, said);
+    this.#addSaid(this.#channelsOf(consent, false), column, said, !consent.isGeneral);
   }
 
   // "Lifecycle: Unsubscribed": whatever the column is called.
@@ -125,12 +132,18 @@ export class RowConsent {
     this.#isSuppressed ||= isSuppressed;
   }
 
-  #addSaid(channels: readonly Channel[], column: Column, said: Exclude<ConsentSaid, string>): void {
-    for (const channel of channels) if (said.optIn) this.#add(channel, shownHeading(column), said.optIn);
+  #addSaid(
+    channels: readonly Channel[],
+    column: Column,
+    said: Exclude<ConsentSaid, string>,
+    isNamed: boolean,
+  ): void {
+    for (const channel of channels)
+      if (said.optIn) this.#add(channel, shownHeading(column), said.optIn, isNamed);
     if (said.isSuppressed && channels.includes("email")) this.#isSuppressed = true;
   }
 
-  #add(channel: Channel, heading: string, optIn: OptIn): void {
-    this.#stated[channel].push({ heading, optIn });
+  #add(channel: Channel, heading: string, optIn: OptIn, isNamed = false): void {
+    this.#stated[channel].push({ heading, optIn, isNamed });
   }
 }

@@ -1,5 +1,5 @@
 import { sharedPhoneIssues, unclearIssues, withConsent } from "../exports/check-rows.ts";
-import type { Contact, RowIssue } from "../exports/contact.ts";
+import type { Channel, Contact, OptIn, RowIssue } from "../exports/contact.ts";
 import { shownHeading } from "../exports/file-plan.ts";
 import type { PersonConsent } from "../exports/people.ts";
 import { type ReadRow, readRow } from "../exports/read-row.ts";
@@ -34,12 +34,13 @@ export async function* settledRows(
 
 function settle(row: ReadRow, { people }: Survey, target: Target, asked: ImporterArguments): SettledRow {
   const consent = people.consentOf(row);
-  const consented = withMeantConsent(withConsent(row, people), asked);
+  const consented = withMeantConsent(withConsent(row, people), consent.unclear, asked);
   const found = firstOfEachField([
     ...row.issues,
     ...contactIssues(consented),
     ...sharedPhoneIssues(row, people),
   ]);
+  const unclear = asked.consent === "keep" ? [] : unclearIssues(row, people);
   const { contact, issues, told } = withoutRefusedValues(row, consented, found, target);
   const elsewhere = consent.stricterElsewhere.map(
     (channel) => `another row about the person is stricter on the ${channel} consent, and counts`,
@@ -48,14 +49,31 @@ function settle(row: ReadRow, { people }: Survey, target: Target, asked: Importe
     row,
     contact,
     consent,
-    issues: firstOfEachField([...issues, ...unclearIssues(row, people), ...target.issuesOf(contact, row)]),
+    issues: firstOfEachField([...issues, ...unclear, ...target.issuesOf(contact, row)]),
     told: [...told, ...elsewhere],
   };
 }
 
-/** Fills in what the user said is meant where the files say nothing: never over a word that they say. */
-function withMeantConsent(contact: Contact, { consent }: Pick<ImporterArguments, "consent">): Contact {
-  if (consent === undefined || consent === "keep") return contact;
+/**
+ * Fills in what the user said is meant where the files say nothing: never over a word that they say. With `keep` a word
+ * that is not understood takes an opt-in beside it away, as it may be a refusal.
+ */
+function withMeantConsent(
+  contact: Contact,
+  unclear: readonly Channel[],
+  { consent }: Pick<ImporterArguments, "consent">,
+): Contact {
+  if (consent === undefined) return contact;
+  if (consent === "keep") {
+    const { email_opt_in, phone_opt_in, ...rest } = contact;
+    const isKept = (channel: Channel, optIn: OptIn | undefined) =>
+      optIn !== undefined && !(optIn === "SUBSCRIBED" && unclear.includes(channel));
+    return {
+      ...rest,
+      ...(isKept("email", email_opt_in) ? { email_opt_in } : {}),
+      ...(isKept("phone", phone_opt_in) ? { phone_opt_in } : {}),
+    };
+  }
   const field = contact.email === undefined ? "phone_opt_in" : "email_opt_in";
   return contact[field] === undefined ? { ...contact, [field]: consent } : contact;
 }
@@ -83,7 +101,7 @@ function withoutRefusedValues(
       const { property } = cell.column;
       properties[property] = cell.text;
       delete left[issue.field];
-      if (issue.field === "phone") delete left["phone_opt_in"];
+      if (issue.field === "phone" && !row.said.phone.isRefusedByName) delete left["phone_opt_in"];
       const becomes = target.hasCustomProperties
         ? `is sent as the custom property ${property}`
         : "is left out";

@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import { v2ContactSchema } from "audience-sdk/schemas";
-import type { ConsentEvidence, Contact, OptIn, RowIssue } from "../exports/contact.ts";
+import type { Channel, ConsentEvidence, Contact, OptIn, RowIssue } from "../exports/contact.ts";
 import type { ReadRow } from "../exports/read-row.ts";
 
 /** A contact as `v2.contacts.upsert` takes it. */
@@ -17,7 +17,7 @@ export function v2Contact(
   { evidence }: Pick<ReadRow, "evidence">,
   listId: string | undefined,
 ): { contact: unknown; issues: readonly RowIssue[] } {
-  const { email, phone, email_opt_in, phone_opt_in, country, dob } = contact;
+  const { email, phone, country, dob } = contact;
   const isCode = country !== undefined && /^[a-z]{2}$/i.test(country);
   const mapped = {
     firstName: contact.first_name,
@@ -30,25 +30,28 @@ export function v2Contact(
     gender: contact.gender?.charAt(0).toLowerCase(),
     listIds: listId === undefined ? [] : [listId],
     identifiers: [
-      ...(email === undefined ? [] : [identifier("email", email, email_opt_in, evidence.email)]),
-      ...(phone === undefined ? [] : [identifier("phone", phone, phone_opt_in, evidence.phone)]),
+      ...(email === undefined ? [] : [identifier("email", email, contact, evidence.email)]),
+      ...(phone === undefined ? [] : [identifier("phone", phone, contact, evidence.phone)]),
     ],
   };
   return { contact: mapped, issues: [...unstatedIssues(contact), ...issuesOf(mapped)] };
 }
 
 function identifier(
-  type: "email" | "phone",
+  type: Channel,
   id: string,
-  optIn: OptIn | undefined,
+  { email, phone, email_opt_in, phone_opt_in }: Contact,
   evidence: ConsentEvidence = {},
 ) {
-  return {
-    type,
-    id,
-    channels: { [type]: { status: optIn === "SUBSCRIBED" ? "subscribed" : "unsubscribed" } },
-    consent: evidence,
+  const status = (optIn: OptIn | undefined) => ({
+    status: optIn === "SUBSCRIBED" ? "subscribed" : "unsubscribed",
+  });
+  // A refusal of the other channel, whose address or number the file does not give.
+  const channels = {
+    ...(type === "email" || (email === undefined && email_opt_in) ? { email: status(email_opt_in) } : {}),
+    ...(type === "phone" || (phone === undefined && phone_opt_in) ? { phone: status(phone_opt_in) } : {}),
   };
+  return { type, id, channels, consent: evidence };
 }
 
 // A status is required there, and any would change what an existing contact has.

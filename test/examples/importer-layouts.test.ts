@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { csv, run, service, temporaryFolder } from "./importer-setting.ts";
+import { csv, run, sentBodies, service, temporaryFolder } from "./importer-setting.ts";
 
 // S subscribed, N non-subscribed, U unsubscribed; "·" the file says nothing, so the field is not sent.
 const states = { S: "SUBSCRIBED", N: "NON_SUBSCRIBED", U: "UNSUBSCRIBED", "·": undefined } as const;
@@ -150,12 +150,15 @@ describe("The consent of an export arrives as it is", () => {
     const { code, err } = await run([path]);
 
     expect({ code, err }).toEqual({ code: 0, err: "" });
-    const sent = mock.requests.map(({ body }) => {
-      const { email, email_opt_in, phone_opt_in, is_suppressed } = body as Record<string, unknown>;
-      return [email, email_opt_in, phone_opt_in, is_suppressed];
-    });
+    const sent = sentBodies(mock).map(({ email, email_opt_in, phone_opt_in, is_suppressed }) => [
+      email,
+      email_opt_in,
+      phone_opt_in,
+      is_suppressed,
+    ]);
+    const sorted = lines.toSorted(([one], [other]) => (nameOf(one)! < nameOf(other)! ? -1 : 1));
     expect(sent).toEqual(
-      lines.map(([cells, email, phone = "·", isSuppressed]) => [
+      sorted.map(([cells, email, phone = "·", isSuppressed]) => [
         nameOf(cells),
         states[email],
         states[phone],
@@ -244,7 +247,7 @@ describe("A person in several files and rows has the strictest consent of all", 
 
     await run([path]);
 
-    const bodies = mock.requests.map(({ body }) => body as Record<string, unknown>);
+    const bodies = sentBodies(mock);
     expect(bodies.map(({ phone_opt_in }) => phone_opt_in)).toEqual(Array(4).fill("UNSUBSCRIBED"));
     expect(bodies.flatMap(({ email_opt_in }) => email_opt_in ?? [])).toEqual([
       "UNSUBSCRIBED",

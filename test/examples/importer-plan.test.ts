@@ -127,8 +127,8 @@ describe("A file that says nothing of consent", () => {
     await run([path, "--consent", "SUBSCRIBED"]);
 
     expect(sentBodies(mock)).toEqual([
-      { email: "a@example.com", phone: "+447700900511", email_opt_in: "SUBSCRIBED" },
       { phone: "+447700900512", phone_opt_in: "SUBSCRIBED" },
+      { email: "a@example.com", phone: "+447700900511", email_opt_in: "SUBSCRIBED" },
     ]);
   });
 });

@@ -36,25 +36,37 @@ export async function run(args: string[], signal: AbortSignal = new AbortControl
   return { code, out, err };
 }
 
-type Seeds = NonNullable<
+/** Contacts that the service has before. */
+export type Seeds = NonNullable<
   NonNullable<Parameters<typeof createMockService>[0]>["organizations"]
 >[number]["contacts"];
 
-/** A service that the environment names, with these contacts. */
+/** A service that the environment names, with these contacts, until the test is over. */
 export async function service(contacts: Seeds = []): Promise<MockService> {
+  const { mock, close } = await openService(contacts);
+  onTestFinished(close);
+  return mock;
+}
+
+/** The same, until it is closed. */
+export async function openService(
+  contacts: Seeds = [],
+): Promise<{ mock: MockService; close: () => Promise<void> }> {
   const mock = createMockService({
     organizations: [
       { id: "real", apiKeys: ["mock-key-of-a-service"], appId: "mock-app", lists: [list], contacts },
     ],
   });
   const server = await mock.listen({ port: 0 });
-  onTestFinished(() => server.close());
   vi.stubEnv("AUDIENCE_BASE_URL", server.clientOptions.baseUrl);
   vi.stubEnv("AUDIENCE_BASE_URL_V2", server.clientOptions.baseUrlV2);
   vi.stubEnv("AUDIENCE_API_KEY", "mock-key-of-a-service");
   vi.stubEnv("AUDIENCE_APP_ID", "mock-app");
-  onTestFinished(() => void vi.unstubAllEnvs());
-  return mock;
+  const close = async () => {
+    vi.unstubAllEnvs();
+    await server.close();
+  };
+  return { mock, close };
 }
 
 /** Each contact's e-mail consent, by its address or number. */
@@ -65,9 +77,11 @@ export function emailConsents(mock: MockService): Record<string, string | undefi
   return consents;
 }
 
-/** The bodies that arrived, of calls that write. */
+/** The bodies that arrived, of calls that write, by the address or number in them. */
 export function sentBodies(mock: MockService): Record<string, unknown>[] {
-  return mock.requests
+  const bodies = mock.requests
     .filter(({ method }) => method === "POST")
     .map(({ body }) => body as Record<string, unknown>);
+  const nameOf = ({ email, phone }: Record<string, unknown>) => String(email ?? phone);
+  return bodies.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
 }
