@@ -31,25 +31,28 @@ const isBetter = (one: Fit, other: Fit) =>
   one.share > other.share || (one.share === other.share && one.columns > other.columns);
 
 function fit(beginning: string, delimiter: Delimiter): Fit {
-  // Quotes are taken as they come: under a wrong delimiter they stand in the middle of cells.
-  const options = {
-    delimiter,
-    relax_quotes: true,
-    relax_column_count: true,
-    skip_empty_lines: true,
-    record_delimiter: ["\r\n", "\n", "\r"],
-  };
-  let records: string[][];
-  try {
-    records = parse(wholeLines(beginning), options);
-  } catch {
-    // A quote that is never closed under this delimiter: it is not the one.
-    return { share: 0, columns: 0 };
-  }
-  const [headings = [], ...rows] = records;
+  const [headings = [], ...rows] = recordsIn(beginning, delimiter);
   if (headings.length < 2) return { share: 0, columns: headings.length };
   const fitting = rows.filter((cells) => cells.length === headings.length).length;
   return { share: rows.length === 0 ? 1 : fitting / rows.length, columns: headings.length };
+}
+
+function recordsIn(beginning: string, delimiter: Delimiter): string[][] {
+  const records: string[][] = [];
+  try {
+    parse(wholeLines(beginning), {
+      delimiter,
+      record_delimiter: ["\r\n", "\n", "\r"],
+      // Quotes are taken as they come: under a wrong delimiter they stand in the middle of cells.
+      relax_quotes: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+      on_record: (record: string[]) => void records.push(record),
+    });
+  } catch {
+    // The beginning may end inside a cell with line breaks, and a wrong delimiter leaves a quote open.
+  }
+  return records;
 }
 
 // The beginning may end in the middle of a row.

@@ -34,6 +34,8 @@ export async function openCsv(
   { encoding: asked }: { encoding?: string | undefined } = {},
 ): Promise<CsvFile> {
   const head = await firstBytes(path);
+  if (head[0] === 0x50 && head[1] === 0x4b)
+    throw new CsvFileError(`${path}: is a workbook or an archive. Save it as "CSV UTF-8".`);
   const encoding = encodingOf(head, asked);
   const beginning = new TextDecoder(encoding).decode(head);
   const delimiter = delimiterOf(beginning);

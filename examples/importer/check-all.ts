@@ -1,5 +1,5 @@
 import type { AudienceClient } from "audience-sdk";
-import { counted } from "../console/counted.ts";
+import { counted, inFull } from "../console/counted.ts";
 import { inWords } from "../console/duration.ts";
 import { say, type Output } from "../console/terminal.ts";
 import { inOneLine } from "../exports/row-issues.ts";
@@ -68,7 +68,7 @@ export async function checkAll(
   const estimateMs = audience.rateLimiter?.estimateMs(valid) ?? 0;
   say(
     output,
-    `${valid} of ${counted(survey.rows, "row")} can be imported; that takes ${aboutInWords(estimateMs)}.`,
+    `${inFull(valid)} of ${counted(survey.rows, "row")} can be imported; that takes ${aboutInWords(estimateMs)}.`,
   );
 }
 

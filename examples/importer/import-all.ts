@@ -1,6 +1,6 @@
 import { type BulkResult, ValidationError } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
-import { counted } from "../console/counted.ts";
+import { counted, inFull } from "../console/counted.ts";
 import { inWords } from "../console/duration.ts";
 import { say, type Output } from "../console/terminal.ts";
 import { inOneLine } from "../exports/row-issues.ts";
@@ -59,8 +59,11 @@ export async function importAll(
     await failed.tell(output);
   }
   const { succeeded, skipped, total, durationMs } = await run.summary();
-  const before = skipped === 0 ? "" : `, ${skipped} had been before`;
-  say(output, `${succeeded} of ${counted(total, "row")} were imported in ${inWords(durationMs)}${before}.`);
+  const before = skipped === 0 ? "" : `, ${inFull(skipped)} had been before`;
+  say(
+    output,
+    `${inFull(succeeded)} of ${counted(total, "row")} were imported in ${inWords(durationMs)}${before}.`,
+  );
 }
 
 function asValidationError(issues: SettledRow["issues"]): ValidationError {

@@ -1,4 +1,4 @@
-import { counted } from "../console/counted.ts";
+import { counted, inFull } from "../console/counted.ts";
 import { printable, textWidth } from "../console/text-width.ts";
 import type { ConsentColumn, ConsentQuestion } from "../exports/consent-columns.ts";
 import { type Channel, optIns } from "../exports/contact.ts";
@@ -37,12 +37,12 @@ export function planLines(survey: FileSurvey, { family }: Pick<ImporterArguments
 }
 
 function countsInWords(counts: ConsentCounts): string {
-  const states = optIns.map((optIn) => `${counts[optIn]} ${optIn}`);
+  const states = optIns.map((optIn) => `${inFull(counts[optIn])} ${optIn}`);
   const notUnderstood = counts["not understood"];
   return [
     ...states,
-    `${counts.unstated} unstated`,
-    ...(notUnderstood === 0 ? [] : [`${notUnderstood} not understood`]),
+    `${inFull(counts.unstated)} unstated`,
+    ...(notUnderstood === 0 ? [] : [`${inFull(notUnderstood)} not understood`]),
   ].join(", ");
 }
 
@@ -104,12 +104,12 @@ function wordsInWords(words: WordCounts | undefined): string {
   if (words === undefined) return "blank";
   const states = optIns
     .filter((optIn) => words.states[optIn] > 0)
-    .map((optIn) => `${words.states[optIn]} ${optIn}`);
+    .map((optIn) => `${inFull(words.states[optIn])} ${optIn}`);
   const silent = words.understood - optIns.reduce((sum, optIn) => sum + words.states[optIn], 0);
   const unknown = Array.from(words.notUnderstood, ([word, count]) => `${JSON.stringify(word)} (${count})`);
   const parts = [
     ...states,
-    ...(silent === 0 ? [] : [`${silent} ${silent === 1 ? "says" : "say"} nothing`]),
+    ...(silent === 0 ? [] : [`${inFull(silent)} ${silent === 1 ? "says" : "say"} nothing`]),
     ...(unknown.length === 0 ? [] : [`not understood: ${unknown.join(", ")}`]),
   ];
   return parts.length === 0 ? "blank" : parts.join(", ");

@@ -53,7 +53,8 @@ export class Report {
     const partPath = `${path}.part`;
     const file = { path, partPath, handle: await open(partPath, "w") };
     this.#files.set(source, file);
-    await file.handle.write(csvLine([...headings, noteHeadings.reason, noteHeadings.note]));
+    // The mark says that it is UTF-8, whatever encoding is named for the other files.
+    await file.handle.write(`\ufeff${csvLine([...headings, noteHeadings.reason, noteHeadings.note])}`);
     return file;
   }
 

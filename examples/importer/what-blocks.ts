@@ -10,8 +10,13 @@ export function whatBlocks({ files }: Survey, { consent }: Pick<ImporterArgument
     const columns = notUnderstood(file);
     if (columns.length > 0) return columns;
     if (saysSomething(file) || file.rows === 0) return [];
+    const { file: csv, layout } = file.plan;
+    const name =
+      layout.provider === "mailchimp"
+        ? " Mailchimp's file names say it: subscribed_….csv, unsubscribed_….csv."
+        : "";
     return [
-      `${file.plan.file.path} says nothing of consent. Say what is meant: --consent keep leaves an existing contact's ` +
+      `${csv.path} says nothing of consent.${name} Say what is meant: --consent keep leaves an existing contact's ` +
         "consent as it is; or NON_SUBSCRIBED, UNSUBSCRIBED, SUBSCRIBED.",
     ];
   });

@@ -116,6 +116,14 @@ describe("a CSV file", () => {
     expect(await read(await writeCsv(text))).toMatchObject({ delimiterName, headings });
   });
 
+  it("that is cut inside a cell, where it is looked at for its delimiter, is read whole", async () => {
+    const long = `"${"line, of; a note\n".repeat(10_000)}"`;
+    const { delimiterName, rows } = await read(
+      await writeCsv(`Email;Note\na@example.com;x\nb@example.com;${long}\n`),
+    );
+    expect([delimiterName, rows.length]).toEqual(["semicolon", 2]);
+  });
+
   it("with another line end in each row is read", async () => {
     const { rows } = await read(await writeCsv("Email,Note\r\na@example.com,1\nb@example.com,2\r\n"));
     expect(rows.map(({ cells }) => cells)).toEqual([
@@ -133,6 +141,7 @@ describe("a CSV file", () => {
     ['Email,Note\na@example.com,a "b" c\n', "line 2: a quotation mark stands inside a cell"],
     ['Email,Note\na@example.com,"a"b\n', "text stands behind a cell's closing quotation mark"],
     ["", "is empty"],
+    ["PK\u0003\u0004", "is a workbook or an archive"],
   ])("%j is refused: %s", async (text, message) => {
     await expect(read(await writeCsv(text))).rejects.toThrow(message);
   });

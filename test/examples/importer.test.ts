@@ -280,7 +280,7 @@ describe("--report", () => {
     const first = await run([path, "--report", report]);
     const text = await readFile(join(report, name), "utf8");
     expect(first.out).toContain(join(report, name));
-    expect(text.split("\r\n")[0]).toBe("Email Address,Address,LEID,import: reason,import: note");
+    expect(text.split("\r\n")[0]).toBe("\ufeffEmail Address,Address,LEID,import: reason,import: note");
 
     await writeFile(join(report, name), text.replace("leo @example.net", "leo@example.net"));
     const second = await run([join(report, name)]);
@@ -322,7 +322,7 @@ describe("--report", () => {
     expect(code).toBe(1);
     expect(emailConsents(mock)).toEqual({ "bo@example.com": "SUBSCRIBED" });
     expect((await readFile(mended, "utf8")).split("\r\n").map((line) => line.split(",")[0])).toEqual([
-      "email",
+      "\ufeffemail",
       "eve.example.net",
       "",
     ]);
