@@ -2,7 +2,7 @@ import { ConfigurationError, isAudienceError } from "../errors.ts";
 import { isObject } from "../is-object.ts";
 import { hearOut } from "../hear-out.ts";
 
-const stopCodes: readonly string[] = ["authentication", "permission", "configuration"];
+const stopCodes: readonly string[] = ["authentication", "permission", "configuration", "closed"];
 
 /** Whether the error ends the run: by the caller's own word, where it was given. */
 export function isStop(error: unknown, stopWhen: (error: unknown) => unknown = stopsByDefault): boolean {

@@ -1,3 +1,4 @@
+import { v2Consent } from "../consent.ts";
 import { readAnswer } from "../read-answer.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { PageReading } from "../pagination.ts";
@@ -14,6 +15,7 @@ export const upsertContact: Endpoint<V2Contact, V2UpsertResult> = {
   body: v2Contact,
   isRepeatable: saysAllConsent,
   contactsOf: ({ identifiers }) => contactKeys(identifiers.map(({ type, id }) => ({ [type]: id }))),
+  consentOf: ({ identifiers }) => v2Consent(identifiers),
   read: ({ body }) => readAnswer(v2UpsertResult, body),
 };
 
