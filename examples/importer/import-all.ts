@@ -43,6 +43,8 @@ export async function importAll(
       // A person of yesterday's file is known again in today's.
       key: ({ row, contact }) =>
         `${asked.family} ${asked.listId ?? ""} ${contact.email ?? contact.phone ?? `${row.file} ${row.number}`}`,
+      // Where the row stands in its file is no change of it.
+      fingerprint: ({ row, contact }) => (asked.family === "v1" ? contact : [contact, row.evidence]),
       total: survey.rows,
       onProgress: (progress) => line.show(progress),
       signal,
@@ -58,11 +60,16 @@ export async function importAll(
     line.end();
     await failed.tell(output);
   }
-  const { succeeded, skipped, total, durationMs } = await run.summary();
+  const { succeeded, skipped, superseded, total, durationMs } = await run.summary();
   const before = skipped === 0 ? "" : `, ${inFull(skipped)} had been before`;
   say(
     output,
     `${inFull(succeeded)} of ${counted(total, "row")} were imported in ${inWords(durationMs)}${before}.`,
+  );
+  if (superseded === 0) return;
+  say(
+    output,
+    `${counted(superseded, "row was", "rows were")} not sent, as a later word on the consent stands.`,
   );
 }
 
@@ -72,9 +79,9 @@ function asValidationError(issues: SettledRow["issues"]): ValidationError {
   );
 }
 
-/** Why a row was not imported; undefined where it was. */
+/** Why a row was not imported; undefined where it was, or need not be. */
 function reasonOf({ item, status, error }: BulkResult<SettledRow, unknown>): string | undefined {
-  if (status === "succeeded" || status === "skipped") return undefined;
+  if (status === "succeeded" || status === "skipped" || status === "superseded") return undefined;
   if (item.issues.length > 0) return inOneLine(item.issues);
   const doubt =
     status === "unknown" ? " (it may have been imported all the same; importing it again is safe)" : "";

@@ -65,6 +65,7 @@ export function progressLine({ done, total = done, etaMs, ...counts }: BulkProgr
     `${"█".repeat(filled)}${"░".repeat(barWidth - filled)} ${String(Math.floor(100 * share)).padStart(3)} %`,
     `${done} of ${total}`,
     ...(counts.skipped === 0 ? [] : [`${counts.skipped} done before`]),
+    ...(counts.superseded === 0 ? [] : [`${counts.superseded} superseded`]),
     ...(notSent === 0 ? [] : [`${notSent} not imported`]),
     `${counts.ratePerMinute}/min`,
     ...(etaMs === undefined || done === total ? [] : [`${inWords(Math.max(0, etaMs - agoMs))} left`]),

@@ -366,6 +366,42 @@ describe("--resume", () => {
     expect(mock.requests).toHaveLength(40);
   });
 
+  it("sends what a newer file says, also what an older one had said", async () => {
+    const mock = await service();
+    const path = join(folder, "people.csv");
+    const nightly = async (word: string) => {
+      await csv("people.csv", "email,status", `ada@example.com,${word}`, "bo@example.com,subscribed");
+      const { out } = await run([path, "--resume", join(folder, "nightly.ckpt")]);
+      return [
+        emailConsents(mock)["ada@example.com"],
+        /\d+ of .* were imported|\d+ had been before/g.exec(out)?.[0],
+      ];
+    };
+
+    expect(await nightly("unsubscribed")).toEqual(["UNSUBSCRIBED", "2 of 2 rows were imported"]);
+    expect(await nightly("subscribed")).toEqual(["SUBSCRIBED", "1 of 2 rows were imported"]);
+    expect(await nightly("unsubscribed")).toEqual(["UNSUBSCRIBED", "1 of 2 rows were imported"]);
+    expect(await nightly("unsubscribed")).toEqual(["UNSUBSCRIBED", "0 of 2 rows were imported"]);
+    expect(mock.requests).toHaveLength(4);
+  });
+
+  it("sends nothing again because its row has moved, or stands in another file", async () => {
+    const mock = await service();
+    const args = ["--resume", join(folder, "nightly.ckpt")];
+    await run([
+      await csv("one.csv", "email,status", "a@example.com,subscribed", "b@example.com,subscribed"),
+      ...args,
+    ]);
+
+    const { out } = await run([
+      await csv("two.csv", "status;Email", "subscribed;B@example.com", "subscribed;A@example.com"),
+      ...args,
+    ]);
+
+    expect(out).toContain("0 of 2 rows were imported");
+    expect(mock.requests).toHaveLength(2);
+  });
+
   it("a checkpoint that is something else is left as it is", async () => {
     await service();
     const path = await csv("people.csv", "email,status", "ada@example.com,subscribed");
