@@ -53,7 +53,7 @@ export async function importAll(
   );
   try {
     for await (const result of run) {
-      const reason = reasonOf(result);
+      const reason = reasonOf(result, asked);
       if (reason !== undefined) await failed.add(result.item, reason);
     }
   } finally {
@@ -61,10 +61,10 @@ export async function importAll(
     await failed.tell(output);
   }
   const { succeeded, skipped, superseded, total, durationMs } = await run.summary();
-  const before = skipped === 0 ? "" : `, ${inFull(skipped)} had been before`;
+  const before = skipped === 0 ? "" : `; ${inFull(skipped)} had been before`;
   say(
     output,
-    `${inFull(succeeded)} of ${counted(total, "row")} were imported in ${inWords(durationMs)}${before}.`,
+    `Imported ${inFull(succeeded)} of ${counted(total, "row")} in ${inWords(durationMs)}${before}.`,
   );
   if (superseded === 0) return;
   say(
@@ -80,10 +80,13 @@ function asValidationError(issues: SettledRow["issues"]): ValidationError {
 }
 
 /** Why a row was not imported; undefined where it was, or need not be. */
-function reasonOf({ item, status, error }: BulkResult<SettledRow, unknown>): string | undefined {
+function reasonOf(
+  { item, status, error }: BulkResult<SettledRow, unknown>,
+  { checkpoint }: Pick<ImporterArguments, "checkpoint">,
+): string | undefined {
   if (status === "succeeded" || status === "skipped" || status === "superseded") return undefined;
   if (item.issues.length > 0) return inOneLine(item.issues);
-  const doubt =
-    status === "unknown" ? " (it may have been imported all the same; importing it again is safe)" : "";
-  return `${error instanceof Error ? error.message : String(error)}${doubt}`;
+  const again = checkpoint === undefined ? "import it again" : "to send it again, import it without --resume";
+  const doubt = status === "unknown" ? ` (it may have been imported all the same; ${again})` : "";
+  return `${error instanceof Error ? error.message : "an earlier run may have sent it"}${doubt}`;
 }
