@@ -16,7 +16,7 @@ export type ConsentQuestion =
   | "undeliverable"
   /** "Spam complaint": any text but a no is an opt-out. */
   | "complaint"
-  /** "GDPR", "WhatsApp": a no is an opt-out, a yes is no opt-in to marketing by this channel. */
+  /** "GDPR consent", "WhatsApp": a no is an opt-out, a yes is no opt-in to marketing by this channel. */
   | "refusal only"
   /** "Double opt-in": a no is no opt-in, a yes may only say that a confirmation was asked for. */
   | "confirmation"
@@ -33,28 +33,46 @@ export interface ConsentColumn {
   readonly isGeneral: boolean;
 }
 
-const looksLikeConsent =
-  /consent|optin|optout|opted|subscri|unsub|blacklist|blocklist|suppress|gdpr|dsgvo|rgpd|lgpd|permission|bounc|complain|spam|donot|accepts|newsletter|mailinglist|quarantine|einwilligung|abgemeldet|angemeldet|abonn|desinscri|^(un)?cleaned$|^clean(time|date)$|^marketing$|(email|sms)marketing(status)?$|marketing(emails?|sms)$/;
+// Parts of a heading without its spaces and punctuation.
+const anyOf = (parts: string, flags = "") => new RegExp(parts.trim().split(/\s+/).join("|"), flags);
+
+const looksLikeConsent = anyOf(`
+  consent opt(ed)?in opt(ed)?out opted subscri unsub blacklist blocklist suppress permission bounc complain spam donot
+  gdpr dsgvo rgpd lgpd accepts newsletter mailinglist quarantine einwilligung abgemeldet angemeldet abonn desinscri
+  ^(un)?cleaned$ ^clean(time|date)$ ^marketing$ (e?mail|sms)marketing(status)?$ marketing(emails?|sms)$
+  promotional(e?mails?|sms|messages)$ confirmationstatus$ invalide?mail ineligible contactable mailable
+  okto(e?mail|contact|sms|call|text) (e?mail|sms|marketing|contact)ok$ ^can(be)?(contact|e?mail|call|text|sms)
+  ^(is)?(e?mail|sms)?blocked(at|on|date|reason)?$`);
+// Not "Contact status", "Lead status", "Marketing contact status": those are of sales and billing.
+const status = anyOf(
+  "^(e?mail|sms|phone|mobile|marketing|emailmarketing|smsmarketing|marketingemail|member|list)?status$",
+);
+const otherMatters = anyOf(`
+  cookie privacypolicy terms transactional webpush pushnotif mobilepush browserpush ^push directmail postal fax
+  thirdparty profiling analytics tracking`);
 // "Allow e-mails", "Agrees to receive news", "Contact refused".
 const allows =
-  /^(allow|agree|permit|declin|refus|object|revok|withdr)(e?s|e?d|ing|awn|ew|ted|ion)?$|^receives?$/;
-const messages = /mail|sms|marketing|contact|phone|text|call|news|promo/;
-// Not "Contact status", "Lead status", "Marketing contact status": those are of sales and billing.
-const status =
-  /^(e?mail|sms|phone|mobile|marketing|emailmarketing|smsmarketing|marketingemail|member|list)?status$/;
-const otherMatters =
-  /cookie|privacypolicy|terms|transactional|webpush|pushnotif|mobilepush|browserpush|^push|directmail|postal|fax|thirdparty|profiling|analytics|tracking/;
+  /^(allow|agree|permit|declin|refus|object|revok|withdr)(e?s|e?d|ing|awn|ew|ted|ion)?$|^(receives?|wants?)$/;
+const messages = anyOf("mail sms marketing contact phone text call news promo");
 
-const negatives =
-  /unsub(scri(bed?|ption))?|unsuscri|optout|optedout|outof|blacklist|blocklist|donot|dnc|nomarketing|noemail|nosms|abgemeldet|desabonn|desinscri|deabonn|declin|refus|object|revok|withdr/g;
+const negatives = anyOf(
+  `unsub(scri(bed?|ption))? unsuscri optout optedout outof blacklist blocklist donot dnc nomarketing noemail nosms
+  abgemeldet desabonn desinscri deabonn declin refus object revok withdr blocked`,
+  "g",
+);
 const optIn = /optin|optedin|subscribe(?!r)/;
-const undeliverable = /suppress|bounc|quarantine|clean/;
-const complaint = /complain|spam/;
+const undeliverable = anyOf("suppress bounc quarantine clean invalide?mail ineligible");
+const complaint = anyOf("complain spam");
 
-const when = /^(time|date|timestamp|datetime|day|when)$/;
+// Words of a heading: "Opt-in date", "Date of consent", "Unsubscribe link".
+const when = /^(time|date|timestamp|datetime|day|when|last|total|number)$/;
 const whenOrWhy = /^(time|date|timestamp|datetime|day|at|on|since|reason|reasons|other)$/;
-const beside =
-  /^(ip|address|source|method|url|uri|link|links|id|ids|form|version|language|campaign|title|name|by|agent|token|hash|key|score|rate|page|location|country|device|browser|platform|website|site|domain|type|plan|tier|level|price|amount|interval|renewal|count|total|history|wording|basis|channel|channels|comment|note|notes|description|details|proof|frequency|format)$/;
+const beside = new Set(
+  `ip address source method url uri link links id ids form version language campaign title name by agent token hash key
+  score rate page location country device browser platform website site domain type plan tier level price amount
+  interval renewal count total history wording basis channel channels comment note notes description details proof
+  frequency format`.split(/\s+/),
+);
 const neverAboutThePerson = /^(url|uri|link|links|token|hash|key|score|rate|page|id|ids|wording|version)$/;
 
 /** What the column asks, if its heading looks like a consent. `undefined`: it is none. */
@@ -87,8 +105,13 @@ function isConsent(words: readonly string[], compact: string): boolean {
     looksLikeConsent.test(compact) ||
     isOpt ||
     status.test(compact) ||
-    (words.some((word) => allows.test(word)) && messages.test(compact))
+    ((words.some((word) => allows.test(word)) || isDenial(words)) && messages.test(compact))
   );
+}
+
+// "No emails", "Never contact"; "Phone no" and "No. of calls" are numbers.
+function isDenial([first = "", second = ""]: readonly string[]): boolean {
+  return /^(no|never)$/.test(first) && second !== "of";
 }
 
 function questionOf(
@@ -97,22 +120,24 @@ function questionOf(
   provider: Layout["provider"],
 ): ConsentQuestion | undefined {
   const [first = "", last = ""] = [words[0], words.at(-1)];
-  const isBeside = when.test(first) || whenOrWhy.test(last) || beside.test(last);
+  const isBeside = when.test(first) || whenOrWhy.test(last) || beside.has(last);
   const isRefusal = compact.search(negatives) !== -1 || words.includes("dnd");
   if (isRefusal || undeliverable.test(compact) || complaint.test(compact)) {
     if (neverAboutThePerson.test(last)) return undefined;
     if (complaint.test(compact)) return "complaint";
     if (undeliverable.test(compact)) return "undeliverable";
-    const isDenied = words.includes("not") && !compact.includes("donot");
-    if (isDenied || optIn.test(compact.replaceAll(negatives, ""))) return "state";
+    const isTwiceDenied = words.includes("not") && !compact.includes("donot");
+    if (isTwiceDenied || optIn.test(compact.replaceAll(negatives, ""))) return "state";
     return isBeside ? "left" : "opt-out";
   }
   if (isBeside) return undefined;
-  if (words.some((word) => /^(not|never|non)$/.test(word))) return "not subscribed";
-  if (words.includes("no")) return "opt-out";
+  const isDenied = words.some((word) => /^(not|never|non)$/.test(word));
+  if (isDenied && /subscri|opt/.test(compact)) return "not subscribed";
+  if (isDenied || words.includes("no")) return "opt-out";
   if (compact.includes("whatsapp")) return "refusal only";
   if (/double(opt|confirm)/.test(compact)) return provider === "brevo" ? "confirmed" : "confirmation";
-  if (/gdpr|dsgvo|rgpd|lgpd/.test(compact) && !/consent|opt|subscri|marketing|newsletter/.test(compact))
-    return "refusal only";
+  if (compact.includes("confirmationstatus")) return "confirmation";
+  const isOfData = /gdpr|dsgvo|rgpd|lgpd|privacy|process/.test(compact);
+  if (isOfData && !/mail|sms|opt|subscri|marketing|newsletter/.test(compact)) return "refusal only";
   return "opt-in";
 }

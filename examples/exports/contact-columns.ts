@@ -24,7 +24,7 @@ const headings: Readonly<Record<ContactField, string>> = {
     "emailadresse, mailadresse, emailadres, adressemail, adresseemail, courriel, correo, correoelectronico, epost, indirizzoemail",
   phone:
     "phone, phonenumber, mobile, mobilephone, mobilenumber, mobilephonenumber, cell, cellphone, cellnumber, tel, telephone, " +
-    "telephonenumber, primaryphone, contactphone, customerphone, contactnumber, smsphone, smsnumber, smsphonenumber, sms, msisdn, " +
+    "telephonenumber, phoneno, mobileno, telno, telephoneno, contactno, primaryphone, contactphone, customerphone, contactnumber, smsphone, smsnumber, smsphonenumber, sms, msisdn, " +
     "telefon, telefonnummer, telefoon, telefono, handy, handynummer, mobil, mobilnummer, portable, telephoneportable",
   external_id: "externalid, extid",
   first_name: "firstname, first, fname, givenname, forename, vorname, prenom, nombre, voornaam, nome",
