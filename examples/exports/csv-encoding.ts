@@ -1,4 +1,7 @@
-/** The encoding of a file by its first bytes: a byte-order mark, or the zero bytes of UTF-16; else the one asked for. */
+/**
+ * The encoding of a file by its first bytes: a byte-order mark, the zero bytes of UTF-16, letters that only UTF-8 writes
+ * so; else the one asked for.
+ */
 export function encodingOf(head: Uint8Array, asked = "utf-8"): string {
   if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return "utf-8";
   if (head[0] === 0xff && head[1] === 0xfe) return "utf-16le";
@@ -6,7 +9,17 @@ export function encodingOf(head: Uint8Array, asked = "utf-8"): string {
   // The headings are mostly ASCII, of which every second byte is zero in UTF-16.
   if (head[1] === 0 && head[0] !== 0) return "utf-16le";
   if (head[0] === 0 && head[1] !== 0) return "utf-16be";
-  return asked;
+  return isUtf8BeyondAscii(head) ? "utf-8" : asked;
+}
+
+function isUtf8BeyondAscii(head: Uint8Array): boolean {
+  if (!head.some((byte) => byte > 0x7f)) return false;
+  try {
+    // The last character may be cut.
+    return new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true }) !== "";
+  } catch {
+    return false;
+  }
 }
 
 /** Whether a `TextDecoder` knows the encoding by this name. */

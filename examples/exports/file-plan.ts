@@ -20,6 +20,8 @@ export type ColumnUse =
 export interface Column {
   readonly index: number;
   readonly heading: string;
+  /** The heading as headings are compared. */
+  readonly compact: string;
   readonly use: ColumnUse;
   /** The custom property that holds a cell which is not sent otherwise. No other column of the file has this name. */
   readonly property: string;
@@ -43,6 +45,7 @@ export function planFile(file: CsvFile, choice: ColumnChoice = {}): FilePlan {
   const columns = file.headings.map((heading, index): Column => ({
     index,
     heading,
+    compact: compactHeading(heading),
     property: property[index]!,
     ...chosen(uses[index]!, leftOutBy(heading, choice)),
   }));

@@ -3,7 +3,6 @@ import { consentWord } from "./consent-words.ts";
 import type { Channel, ConsentEvidence, Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import type { Column, FilePlan } from "./file-plan.ts";
-import { compactHeading } from "./heading.ts";
 import { type ConsentCell, type Meant, RowConsent, type RowSaid } from "./row-consent.ts";
 import { evidenceIn } from "./row-evidence.ts";
 import { type ColumnCell, readFields } from "./row-fields.ts";
@@ -74,9 +73,7 @@ export function rowId({ contact, source }: Pick<ReadRow, "contact" | "source">):
 
 // Mailchimp's birthday is a month and a day.
 function birthdayIssues({ columns, layout }: FilePlan, row: CsvRow): RowIssue[] {
-  const column = columns.find(
-    ({ heading, use }) => use.kind === "property" && compactHeading(heading) === "birthday",
-  );
+  const column = columns.find(({ compact, use }) => use.kind === "property" && compact === "birthday");
   const birthday = column && layout.provider === "mailchimp" ? row.cell(column.index) : undefined;
   if (birthday === undefined || isDayOfAnyYear(birthday)) return [];
   return [

@@ -3,7 +3,6 @@ import type { ConsentColumn } from "./consent-columns.ts";
 import { consentWord } from "./consent-words.ts";
 import { type Channel, type OptIn, stricter } from "./contact.ts";
 import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
-import { compactHeading } from "./heading.ts";
 import { readNote } from "./report-note.ts";
 import type { ColumnCell, RowFields } from "./row-fields.ts";
 
@@ -50,7 +49,7 @@ export class RowConsent {
     if (section) this.#add("email", "the file's name", section.optIn);
     this.#isSuppressed = section?.isSuppressed === true;
     for (const { column, text } of fields.phoneWords) {
-      const question = compactHeading(column.heading) === "whatsapp" ? "refusal only" : "opt-in";
+      const question = column.compact === "whatsapp" ? "refusal only" : "opt-in";
       this.#take(column, text, { question, channels: ["phone"], isGeneral: false });
     }
   }

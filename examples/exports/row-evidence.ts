@@ -1,16 +1,15 @@
 import type { Channel, ConsentEvidence } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import type { FilePlan } from "./file-plan.ts";
-import { compactHeading } from "./heading.ts";
 
 /** When, from where and how consent was given. What the layout itself tells; a column that was added for it comes first. */
 export function evidenceIn(plan: FilePlan, row: CsvRow): Readonly<Record<Channel, ConsentEvidence>> {
   const added: Record<string, string | undefined> = {};
   const cells = new Map<string, string | undefined>();
-  for (const { use, index, heading } of plan.columns) {
+  for (const { use, index, compact } of plan.columns) {
     const text = row.cell(index);
     if (use.kind === "evidence") added[use.of] ??= text;
-    else if (use.kind === "property") cells.set(compactHeading(heading), text);
+    else if (use.kind === "property") cells.set(compact, text);
   }
   const of = (own: ConsentEvidence): ConsentEvidence => ({ ...own, ...definedIn(added) });
   const { provider } = plan.layout;

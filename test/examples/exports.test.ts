@@ -95,6 +95,7 @@ describe("a CSV file", () => {
     ["UTF-16 without a mark", utf16("le", ""), undefined],
     ["UTF-16 of the other byte order without a mark", utf16("be", ""), undefined],
     ["Windows-1252, where it is named", Buffer.from(names, "latin1"), "windows-1252"],
+    ["UTF-8 without a mark, whatever is named", Buffer.from(names), "windows-1252"],
     ["UTF-8 with a mark, whatever is named", Buffer.from(`\ufeff${names}`), "windows-1252"],
   ])("in %s is read", async (_name, bytes, encoding) => {
     const { headings, rows } = await read(await writeCsv(bytes), encoding);

@@ -203,6 +203,40 @@ describe("--family v2", () => {
     ]);
   });
 
+  it("sends a refusal of phone messages beside the address, where the file gives no number", async () => {
+    const mock = await service();
+    const path = await csv(
+      "people.csv",
+      "email,first_name,status,sms_opt_in,consent_created_at,consent_ip,consent_source",
+      "ada@example.com,Ada,subscribed,no,2025-03-01T10:00:00Z,192.0.2.7,web form",
+    );
+
+    const { code } = await run([path, "--family", "v2"]);
+
+    expect(code).toBe(0);
+    const channels = { email: { status: "subscribed" }, phone: { status: "unsubscribed" } };
+    expect(mock.requests).toMatchObject([{ body: { identifiers: [{ id: "ada@example.com", channels }] } }]);
+    expect(mock.organization("real").contacts).toMatchObject([{ phone_opt_in: "UNSUBSCRIBED" }]);
+  });
+
+  it("sends no row of whose consent nothing is known, as v2 wants a status", async () => {
+    const mock = await service();
+    const path = await csv(
+      "people.csv",
+      "email,first_name,status,consent_created_at,consent_ip,consent_source",
+      "ada@example.com,Ada,,2025-03-01T10:00:00Z,192.0.2.7,web form",
+      "bo@example.com,Bo,unsubscribed,2025-03-01T10:00:00Z,192.0.2.7,web form",
+    );
+
+    const { code, out } = await run([path, "--family", "v2"]);
+
+    expect({ code, out }).toEqual({
+      code: 1,
+      out: expect.stringContaining("row 2: email consent: is unstated"),
+    });
+    expect(mock.requests).toHaveLength(1);
+  });
+
   it("takes time and address of the confirmation from Mailchimp's export", async () => {
     const mock = await service();
     const headings = "Email Address,First Name,OPTIN_TIME,OPTIN_IP,CONFIRM_TIME,CONFIRM_IP,LEID";
