@@ -15,18 +15,17 @@ export interface Layout {
   readonly section?: { readonly optIn: OptIn; readonly isSuppressed?: true };
 }
 
+const mailchimpHeadings =
+  "leid euid memberrating optintime confirmtime unsubtime cleantime lastchanged".split(" ");
+
 const sourceIsProperty = { source: "property" } as const;
 
 /** Whose export it is, by its headings in any case; Mailchimp's section by the file's name. */
 export function layoutOf(path: string, headings: readonly string[]): Layout {
   const found = new Set(headings.map(compactHeading));
   const has = (...names: string[]) => names.some((name) => found.has(name));
-  if (
-    has("emailaddress") &&
-    has("leid", "euid", "memberrating", "optintime", "confirmtime", "unsubtime", "cleantime")
-  ) {
-    return mailchimp(path);
-  }
+  const ofMailchimp = mailchimpHeadings.filter((heading) => found.has(heading)).length;
+  if (ofMailchimp >= 2 || (ofMailchimp === 1 && has("emailaddress"))) return mailchimp(path);
   if (has("klaviyoid", "emailmarketingconsent", "smsmarketingconsent", "emailsuppressions")) {
     return { name: "Klaviyo", provider: "klaviyo", fields: sourceIsProperty };
   }

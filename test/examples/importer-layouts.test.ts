@@ -79,6 +79,12 @@ const layouts: readonly Layout[] = [
     ],
   },
   {
+    layout: "Mailchimp, with the address under another name",
+    fileName: "subscribed_email_audience_export_4c1f.csv",
+    headings: "E-mail,First Name,OPTIN_TIME,LEID",
+    lines: [["s@example.com,Ada,2023-03-09 11:50:38,1", "S"]],
+  },
+  {
     layout: "HubSpot",
     fileName: "hubspot-crm-exports-all-contacts-2026-11-02.csv",
     headings:
