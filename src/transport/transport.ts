@@ -4,7 +4,7 @@ import { onAbort, reasonOf } from "../on-abort.ts";
 import { wait } from "./wait.ts";
 import { startTimer } from "./timer.ts";
 import { attempt } from "./attempt.ts";
-import { retryDelayMs, turnedAwayDelayMs } from "./retry-policy.ts";
+import { asksForTooLong, retryDelayMs, turnedAwayDelayMs } from "./retry-policy.ts";
 import { readCallOptions, withRowOptions, type CallSettings } from "./call-options.ts";
 import { CallKey } from "./call-key.ts";
 import type { FamilyAccess, Job, TransportSettings } from "./job.ts";
@@ -227,12 +227,11 @@ function deadlineError(deadlineMs: number, failure?: AudienceError): TimeoutErro
   return new TimeoutError({ message, outcome: "not-sent", timeoutMs: deadlineMs, cause: failure });
 }
 
-/** A row of a bulk run waits for the rate limit as long as it takes, unless its call says how long it would wait. */
+/** A row of a bulk run waits for the rate limit, unless its call says how long, or the service asks for over an hour. */
 function goesBackIntoTheQueue(failure: AudienceError, { companion, maxWaitMs }: CallSettings): boolean {
   if (companion === undefined) return false;
-  return (
-    failure instanceof RateLimitError || (failure instanceof RateLimitWaitError && maxWaitMs === Infinity)
-  );
+  if (failure instanceof RateLimitError) return !asksForTooLong(failure);
+  return failure instanceof RateLimitWaitError && maxWaitMs === Infinity;
 }
 
 /** Whether a failure says itself when to come back. */
