@@ -13,8 +13,10 @@ export function readEmail(text: string): ValueReading {
   return { value: email };
 }
 
-/** A day; spreadsheets add midnight to it. */
+/** A day: without the midnight that spreadsheets add, and `17.05.1988` as what it can only mean. */
 export function readDay(text: string): string {
+  const [, day, month, year] = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(text) ?? [];
+  if (day && month && year) return `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
   return text.replace(/^(\d{4}-\d\d-\d\d)[ T]00:00(:00(\.0+)?)?Z?$/, "$1");
 }
 

@@ -58,7 +58,7 @@ function takeField(fields: RowFields, field: ContactField, cell: ColumnCell, pla
     if (own === fields.contact[field] || text === used.text) return;
     fields.properties[column.property] = text;
     fields.told.push(
-      `${shownHeading(column)} differs from ${shownHeading(used.column)}, and is sent as the custom property ${column.property}`,
+      `${shownHeading(column)} differs from ${shownHeading(used.column)}, whose ${field} counts`,
     );
     return;
   }

@@ -40,8 +40,8 @@ async function carryOut(asked: ImporterArguments, around: ImporterSurroundings):
   const { output, errors, signal } = around;
   const target = targetOf(asked);
   const service = await open(asked, around);
+  const line = new ReadingLine(output);
   try {
-    const line = new ReadingLine(output);
     const survey = await surveyFiles(asked, { line, signal });
     for (const file of survey.files) say(output, ...planLines(file, asked), "");
     const blocked = whatBlocks(survey, asked);
@@ -68,6 +68,7 @@ async function carryOut(asked: ImporterArguments, around: ImporterSurroundings):
     if (service.books) say(output, service.books());
     return failed.count === 0 ? 0 : 1;
   } finally {
+    line.end();
     await service.close();
   }
 }

@@ -45,12 +45,15 @@ function settle(row: ReadRow, { people }: Survey, target: Target, asked: Importe
   const elsewhere = consent.stricterElsewhere.map(
     (channel) => `another row about the person is stricter on the ${channel} consent, and counts`,
   );
+  const unnamed = (["email", "phone"] as const)
+    .filter((channel) => row.said[channel].optIn === "SUBSCRIBED" && contact[channel] === undefined)
+    .map((channel) => `it gives an opt-in without the ${channel} that it is for, which is not sent`);
   return {
     row,
     contact,
     consent,
     issues: firstOfEachField([...issues, ...unclear, ...target.issuesOf(contact, row)]),
-    told: [...told, ...elsewhere],
+    told: [...told, ...elsewhere, ...unnamed],
   };
 }
 

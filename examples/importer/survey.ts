@@ -14,7 +14,7 @@ export type ConsentCounts = Record<OptIn | "unstated" | "not understood", number
 
 /** What the cells of one column that looks like a consent say. */
 export interface WordCounts {
-  /** Cells that are understood, those that say nothing too. */
+  /** Cells that are understood, a no that says nothing among them. */
   understood: number;
   readonly states: Record<OptIn, number>;
   /** The first few different words that are not understood. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readConsent } from "../../examples/exports/consent-cells.ts";
 import { consentColumn } from "../../examples/exports/consent-columns.ts";
+import { readDay } from "../../examples/exports/contact-values.ts";
 import { openCsv } from "../../examples/exports/csv-file.ts";
 import type { CsvRow } from "../../examples/exports/csv-row.ts";
 import { readPhone } from "../../examples/exports/phone.ts";
@@ -55,6 +56,18 @@ describe("a telephone number", () => {
     const reading = readPhone(written);
     expect("problem" in reading ? reading.problem : reading.value).toContain(`${JSON.stringify(written)} `);
     expect("problem" in reading ? reading.problem : reading.value).toContain(problem);
+  });
+});
+
+describe("a day", () => {
+  it.each([
+    ["1988-05-17", "1988-05-17"],
+    ["1988-05-17 00:00:00", "1988-05-17"],
+    ["17.5.1988", "1988-05-17"],
+    // It could be either, and is left to the rules, which refuse it.
+    ["05/07/1988", "05/07/1988"],
+  ])("%s is read as %s", (written, day) => {
+    expect(readDay(written)).toBe(day);
   });
 });
 

@@ -37,7 +37,7 @@ describe("The plan", () => {
   "Notes"             left out: --without names it
   E-mail consent: 1 SUBSCRIBED, 0 NON_SUBSCRIBED, 1 UNSUBSCRIBED, 0 unstated, 1 not understood
   Phone consent: 0 SUBSCRIBED, 0 NON_SUBSCRIBED, 0 UNSUBSCRIBED, 1 unstated
-  people.csv, row 2: "Phone" differs from "Mobile", and is sent as the custom property phone.
+  people.csv, row 2: "Phone" differs from "Mobile", whose phone counts.
 `);
   });
 
@@ -274,6 +274,20 @@ describe("Several words about one person", () => {
   });
 });
 
+describe("An opt-in to phone messages without a number", () => {
+  it("is not sent, and told: whose number it is for is not known", async () => {
+    const mock = await service([
+      { email: "a@example.com", phone: "+447700900511", phone_opt_in: "UNSUBSCRIBED" },
+    ]);
+    const path = await csv("people.csv", "email,status,sms_opt_in", "a@example.com,subscribed,yes");
+
+    const { out } = await run([path]);
+
+    expect(mock.organization("real").contacts).toMatchObject([{ phone_opt_in: "UNSUBSCRIBED" }]);
+    expect(out).toContain("row 2: it gives an opt-in without the phone that it is for, which is not sent.");
+  });
+});
+
 describe("What the file says is not suppressed", () => {
   it("is not released from a suppression", async () => {
     const mock = await service([{ email: "a@example.com", is_suppressed: true }]);
@@ -330,7 +344,7 @@ describe("No cell is lost", () => {
   it("what is sent otherwise than one might think is told", async () => {
     const { out } = await run([await csv("people.csv", ...lines), "--dry-run"]);
 
-    expect(out).toContain('row 3: "mobile" differs from "phone", and is sent as the custom property mobile.');
+    expect(out).toContain('row 3: "mobile" differs from "phone", whose phone counts.');
     expect(out).toContain(
       'row 3: "birthday" holds no dob that can be sent, and is sent as the custom property birthday.',
     );
