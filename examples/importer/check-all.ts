@@ -2,12 +2,11 @@ import type { AudienceClient } from "audience-sdk";
 import { counted, inFull } from "../console/counted.ts";
 import { inWords } from "../console/duration.ts";
 import { say, type Output } from "../console/terminal.ts";
-import { inOneLine } from "../exports/row-issues.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import type { FailedRows } from "./failed-rows.ts";
 import type { ReadingLine } from "./reading-line.ts";
 import { Remarks } from "./remarks.ts";
-import { settledRows } from "./settled-rows.ts";
+import { reasonIn, settledRows } from "./settled-rows.ts";
 import type { Survey } from "./survey.ts";
 import type { Target } from "./target.ts";
 
@@ -43,7 +42,7 @@ export async function checkAll(
     const { contact, issues, told, row } = settled;
     for (const remark of told) remarks.add(remark, row);
     if (issues.length > 0) {
-      await failed?.add(settled, inOneLine(issues));
+      await failed?.add(settled, reasonIn(settled));
       continue;
     }
     valid += 1;

@@ -1,14 +1,13 @@
-import { type BulkResult, ValidationError } from "audience-sdk";
+import { type BulkResult, isAudienceError, ValidationError } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { counted, inFull } from "../console/counted.ts";
 import { inWords } from "../console/duration.ts";
 import { say, type Output } from "../console/terminal.ts";
-import { inOneLine } from "../exports/row-issues.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import type { FailedRows } from "./failed-rows.ts";
 import { ProgressLine } from "./progress-line.ts";
 import type { ImportService } from "./service.ts";
-import { type SettledRow, settledRows } from "./settled-rows.ts";
+import { reasonIn, type SettledRow, settledRows } from "./settled-rows.ts";
 import type { Survey } from "./survey.ts";
 import type { Target } from "./target.ts";
 
@@ -35,9 +34,10 @@ export async function importAll(
   const line = new ProgressLine(output);
   const run = audience.bulk(
     settledRows(survey, target, asked),
-    async ({ row, contact, issues }, request) => {
-      if (issues.length > 0) throw asValidationError(issues);
-      return await target.send(audience, contact, row, request);
+    async ({ row, contact, issues, refusals }, request) => {
+      if (issues.length === 0) return await target.send(audience, contact, row, request);
+      if (refusals) await audience.v1.customers.upsert(refusals, request);
+      throw asValidationError(issues);
     },
     {
       // A person of yesterday's file is known again in today's.
@@ -85,8 +85,14 @@ function reasonOf(
   { checkpoint }: Pick<ImporterArguments, "checkpoint">,
 ): string | undefined {
   if (status === "succeeded" || status === "skipped" || status === "superseded") return undefined;
-  if (item.issues.length > 0) return inOneLine(item.issues);
+  const isAsChecked = isAudienceError(error) && error.code === "validation";
+  if (item.issues.length > 0)
+    return isAsChecked ? reasonIn(item) : `${reasonIn(item)}; but that failed: ${messageOf(error)}`;
   const again = checkpoint === undefined ? "import it again" : "to send it again, import it without --resume";
   const doubt = status === "unknown" ? ` (it may have been imported all the same; ${again})` : "";
-  return `${error instanceof Error ? error.message : "an earlier run may have sent it"}${doubt}`;
+  return `${messageOf(error)}${doubt}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : "an earlier run may have sent it";
 }

@@ -3,7 +3,7 @@ import type { Channel, Contact, OptIn, RowIssue } from "../exports/contact.ts";
 import { shownHeading } from "../exports/file-plan.ts";
 import type { PersonConsent } from "../exports/people.ts";
 import { type ReadRow, readRow } from "../exports/read-row.ts";
-import { contactIssues, firstOfEachField } from "../exports/row-issues.ts";
+import { contactIssues, firstOfEachField, inOneLine } from "../exports/row-issues.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import type { Survey } from "./survey.ts";
 import type { Target } from "./target.ts";
@@ -16,6 +16,8 @@ export interface SettledRow {
   readonly consent: PersonConsent;
   /** What keeps the row from being sent. */
   readonly issues: readonly RowIssue[];
+  /** What is sent of a row that has issues, where it refuses something. */
+  readonly refusals: Contact | undefined;
   /** What is sent otherwise than one might think. */
   readonly told: readonly string[];
 }
@@ -48,13 +50,46 @@ function settle(row: ReadRow, { people }: Survey, target: Target, asked: Importe
   const unnamed = (["email", "phone"] as const)
     .filter((channel) => row.said[channel].optIn === "SUBSCRIBED" && contact[channel] === undefined)
     .map((channel) => `it gives an opt-in without the ${channel} that it is for, which is not sent`);
+  const all = firstOfEachField([...issues, ...unclear, ...target.issuesOf(contact, row)]);
+  const isNamed = !issues.some(({ field }) => ["email", "phone", "row"].includes(field));
   return {
     row,
     contact,
     consent,
-    issues: firstOfEachField([...issues, ...unclear, ...target.issuesOf(contact, row)]),
+    issues: all,
+    refusals:
+      all.length > 0 && isNamed && target.takesRefusals ? refusalsOf(contact, row, consent) : undefined,
     told: [...told, ...elsewhere, ...unnamed],
   };
+}
+
+/**
+ * A row that cannot be sent still has its opt-outs sent, by themselves: who has said no stays no subscriber because of a
+ * word in another column. Only with the consent of the address itself, as what is left out might change.
+ */
+function refusalsOf(
+  { email, phone }: Contact,
+  { said }: ReadRow,
+  consent: PersonConsent,
+): Contact | undefined {
+  const isRefusal = (optIn: OptIn | undefined) => optIn !== undefined && optIn !== "SUBSCRIBED";
+  if (email === undefined)
+    return phone !== undefined && isRefusal(consent.phone)
+      ? { phone, phone_opt_in: consent.phone }
+      : undefined;
+  if (!isRefusal(consent.email)) return undefined;
+  const isOfPhone = isRefusal(consent.phone) && (phone !== undefined || said.phone.isRefusedByName);
+  return {
+    email,
+    email_opt_in: consent.email,
+    ...(isOfPhone ? { phone_opt_in: consent.phone } : {}),
+    ...(consent.isSuppressed ? { is_suppressed: true } : {}),
+  };
+}
+
+/** Why the row is not sent. */
+export function reasonIn({ issues, refusals }: SettledRow): string {
+  return `${inOneLine(issues)}${refusals === undefined ? "" : "; what it refuses is sent all the same"}`;
 }
 
 /**

@@ -125,6 +125,7 @@ function wrongIn(
     earlier,
     own,
     isWhole,
+    hasSent,
     isUnasked,
     isExact,
   }: {
@@ -132,6 +133,8 @@ function wrongIn(
     own: State;
     /** All rows were imported. */
     isWhole: boolean;
+    /** Something was sent: then every opt-out was. */
+    hasSent: boolean;
     /** The command line does not say what is meant. */
     isUnasked: boolean;
     /** No heading without a channel can have meant it too. */
@@ -143,7 +146,8 @@ function wrongIn(
   const isDoubtful = meanings.includes("?");
   const isBetter = strictest !== undefined && strictness[own] < strictness[strictest];
   // What was not sent is as it was.
-  if (isBetter && (own !== earlier || (isWhole && !isDoubtful)))
+  const isOptOutSent = hasSent && isExact && strictest !== "S";
+  if (isBetter && (own !== earlier || (isWhole && !isDoubtful) || isOptOutSent))
     return "it is better than the strictest word";
   if (isDoubtful && own === "S" && earlier !== "S") return "a word that nobody can know made a subscriber";
   const isKept = own === (earlier ?? "N");
@@ -184,7 +188,11 @@ describe("The consent at the service is never better than the strictest word in 
             );
             const known = earlier[person];
             if (contact === undefined) return [];
-            const settings = { isWhole: code === 0, isUnasked: meant === undefined || meant === "keep" };
+            const settings = {
+              isWhole: code === 0,
+              hasSent: code !== 2,
+              isUnasked: meant === undefined || meant === "keep",
+            };
             return (["email", "phone"] as const).flatMap((channel, index) => {
               const own = stateOf(contact[`${channel}_opt_in`]);
               // Somebody without an address has no e-mail consent; general words may count for the number instead.

@@ -172,6 +172,32 @@ describe("--consent", () => {
   );
 });
 
+describe("A row that cannot be sent", () => {
+  it("still has what it refuses sent, by itself, and is reported", async () => {
+    const mock = await service([
+      { email: "a@example.com", email_opt_in: "SUBSCRIBED", phone_opt_in: "SUBSCRIBED" },
+    ]);
+    const path = await csv(
+      "people.csv",
+      "email,first_name,status,sms_opt_in",
+      "a@example.com,Ada,unsubscribed,perhaps",
+      "b@example.com,Bo,subscribed,perhaps",
+      "c@example.com,Cy,subscribed,yes",
+    );
+
+    const { code, out } = await run([path]);
+
+    expect(code).toBe(1);
+    expect(sentBodies(mock)).toEqual([
+      { email: "a@example.com", email_opt_in: "UNSUBSCRIBED" },
+      { email: "c@example.com", first_name: "Cy", email_opt_in: "SUBSCRIBED" },
+    ]);
+    expect(out).toMatch(/row 2: phone consent: is not understood .*; what it refuses is sent all the same/);
+    expect(out).toMatch(/row 3: phone consent: is not understood [^;]*$/m);
+    expect(mock.organization("real").contacts[0]).toMatchObject({ phone_opt_in: "SUBSCRIBED" });
+  });
+});
+
 describe("A column that looks like a consent and is not understood", () => {
   const lines = [
     "email,status,Marketing permission code",
