@@ -5,7 +5,8 @@ import type { OptIn } from "./contact.ts";
 /** What a cell says of consent: a state, nothing, or a word that is not understood. */
 export type ConsentSaid = { readonly optIn?: OptIn; readonly isSuppressed?: true } | "not understood";
 
-const isDay = (cell: string) => /^\d{4}-\d\d-\d\d|^\d{1,2}[./]\d{1,2}[./]\d{2,4}/.test(cell.trim());
+// However a day or a moment is written, it has four digits in a row.
+const isMoment = (cell: string) => /\d{4}/.test(cell);
 
 /** Reads a cell of the column. */
 export function readConsent({ question }: Pick<ConsentColumn, "question">, cell: string): ConsentSaid {
@@ -22,14 +23,14 @@ export function readConsent({ question }: Pick<ConsentColumn, "question">, cell:
     case "complaint":
       return word === "no" ? {} : { optIn: "UNSUBSCRIBED", isSuppressed: true };
     case "opt-out":
-      if (isDay(cell)) return { optIn: "UNSUBSCRIBED" };
+      if (isMoment(cell)) return { optIn: "UNSUBSCRIBED" };
       return stateOf(word, { yes: "UNSUBSCRIBED", no: "nothing", isOptIn: false });
     case "opt-in":
       return stateOf(word, { yes: "SUBSCRIBED", no: "UNSUBSCRIBED", isOptIn: true });
     case "not subscribed":
       return stateOf(word, { yes: "NON_SUBSCRIBED", no: "nothing", isOptIn: false });
     case "refusal only":
-      return isDay(cell) ? {} : stateOf(word, { yes: "nothing", no: "UNSUBSCRIBED", isOptIn: false });
+      return isMoment(cell) ? {} : stateOf(word, { yes: "nothing", no: "UNSUBSCRIBED", isOptIn: false });
     case "confirmation":
       return stateOf(word, { yes: "nothing", no: "NON_SUBSCRIBED", isOptIn: false });
     case "confirmed":

@@ -99,7 +99,7 @@ export function consentColumn(heading: string, provider?: Layout["provider"]): C
 const isPhoneWord = (word: string) => /^(text|texts|texting|call|calls|calling|cell|voice)$/.test(word);
 
 function isConsent(words: readonly string[], compact: string): boolean {
-  if (otherMatters.test(compact) || /softbounc/.test(compact)) return false;
+  if (otherMatters.test(compact) || /softbounc|emailsbounced/.test(compact)) return false;
   const isOpt = words.some((word) => /^(opt|dnd|dnc)$/.test(word));
   return (
     looksLikeConsent.test(compact) ||

@@ -10,8 +10,8 @@ export type ConsentWord =
   | "nothing";
 
 const wordLists: Readonly<Record<ConsentWord, string>> = {
-  yes: "yes, y, true, t, 1, on, x, ✓, ✔, checked, ja, j, oui, o, si, s, sim, wahr, vrai, verdadero",
-  no: "no, n, false, f, 0, off, unchecked, nein, non, nee, nao, falsch, faux, falso",
+  yes: "yes, y, true, t, 1, on, x, ✓, ✔, ✅, ☑, checked, ja, j, oui, o, si, s, sim, да, 是, wahr, vrai, verdadero, vero, waar",
+  no: "no, n, false, f, 0, off, ✗, ✘, ❌, ☐, unchecked, nein, non, nee, nao, нет, 否, falsch, faux, falso, onwaar",
   subscribed:
     "subscribed, subscribe, subscriber, opted in, opt in, optin, optedin, single opt in, double opt in, " +
     "confirmed opt in, confirmed, consented, granted, agreed, accepted, abonniert, angemeldet, abonne, inscrit, suscrito, iscritto",

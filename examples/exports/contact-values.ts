@@ -1,13 +1,14 @@
 /** A cell read as a field's value, or why it cannot be had without guessing. */
 export type ValueReading = { readonly value: string } | { readonly problem: string };
 
-/** An address in lower case, as it names a person: two files may write it differently. */
+/** An address in lower case, as it names a person: two files may write it differently, and one as `Ada <ada@…>`. */
 export function readEmail(text: string): ValueReading {
   // Marks that are not seen (of a copy from a web page) are no part of an address.
-  const email = text
+  const seen = text
     .replace(/\p{Cf}/gu, "")
     .trim()
-    .toLowerCase();
+    .replace(/^mailto:/i, "");
+  const email = (/^[^<>@]*<([^<>]+)>$/.exec(seen)?.[1] ?? seen).trim().toLowerCase();
   if (/[,;<>"]|@.*@/.test(email))
     return { problem: `must be one e-mail address, and nothing else: ${quoted(text)}` };
   return { value: email };

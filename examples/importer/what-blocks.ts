@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { optIns } from "../exports/contact.ts";
 import { shownHeading } from "../exports/file-plan.ts";
 import type { ImporterArguments } from "./arguments.ts";
@@ -5,6 +6,7 @@ import type { FileSurvey, Survey } from "./survey.ts";
 
 /** What keeps the whole import from being sent, as nobody has said what is meant. */
 export function whatBlocks({ files }: Survey, { consent }: Pick<ImporterArguments, "consent">): string[] {
+  if (consent === "SUBSCRIBED") return files.filter(isOfThoseWhoLeft).map(refusalToSubscribe);
   if (consent !== undefined) return [];
   return files.flatMap((file) => {
     const columns = notUnderstood(file);
@@ -20,6 +22,20 @@ export function whatBlocks({ files }: Survey, { consent }: Pick<ImporterArgument
         "consent as it is; or NON_SUBSCRIBED, UNSUBSCRIBED, SUBSCRIBED.",
     ];
   });
+}
+
+// Such a list without a column of consent says it all in its name.
+function isOfThoseWhoLeft(file: FileSurvey): boolean {
+  const name = basename(file.plan.file.path);
+  return (
+    /^(unsubscribe|opt(ed)?[-_ ]?out|cleaned|bounce|suppress|blacklist|blocklist|non-?subscribed)/i.test(
+      name,
+    ) && !saysSomething(file)
+  );
+}
+
+function refusalToSubscribe({ plan }: FileSurvey): string {
+  return `${plan.file.path} is named after people who have left: --consent SUBSCRIBED is not taken for it. Import it by itself, with --consent UNSUBSCRIBED.`;
 }
 
 /** Columns that look like a consent, of which no word is understood. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readConsent } from "../../examples/exports/consent-cells.ts";
 import { consentColumn } from "../../examples/exports/consent-columns.ts";
-import { readDay } from "../../examples/exports/contact-values.ts";
+import { readDay, readEmail } from "../../examples/exports/contact-values.ts";
 import { openCsv } from "../../examples/exports/csv-file.ts";
 import type { CsvRow } from "../../examples/exports/csv-row.ts";
 import { readPhone } from "../../examples/exports/phone.ts";
@@ -57,6 +57,24 @@ describe("a telephone number", () => {
     expect("problem" in reading ? reading.problem : reading.value).toContain(`${JSON.stringify(written)} `);
     expect("problem" in reading ? reading.problem : reading.value).toContain(problem);
   });
+});
+
+describe("an e-mail address", () => {
+  it.each([
+    [" Ada@Example.com ", "ada@example.com"],
+    ["\u200bada@example.com", "ada@example.com"],
+    ["Ada Byron <ada@example.com>", "ada@example.com"],
+    ["mailto:ada@example.com", "ada@example.com"],
+  ])("%j is read as %s", (written, value) => {
+    expect(readEmail(written)).toEqual({ value });
+  });
+
+  it.each(["a@example.com;b@example.com", "a@example.com, b@example.com", "a@b@example.com"])(
+    "%s is reported, as it is more than one",
+    (written) => {
+      expect(readEmail(written)).toEqual({ problem: expect.stringContaining("must be one e-mail address") });
+    },
+  );
 });
 
 describe("a day", () => {
@@ -238,6 +256,8 @@ describe("A column that looks like a consent", () => {
     "Cookie consent",
     "SMS Transactional Consent",
     "Soft bounces",
+    // A number of messages, not of the address.
+    "Marketing emails bounced",
     "State",
     "Company",
   ])("%s is none", (heading) => {
@@ -277,9 +297,16 @@ describe("A word of consent", () => {
   });
 
   it.each([
-    ...["yes", "true", "1", "2024-03-01 10:00", "31.12.2024", "unsubscribed"].map(
-      (word) => [word, left] as const,
-    ),
+    ...[
+      "yes",
+      "true",
+      "1",
+      "2024-03-01 10:00",
+      "31.12.2024",
+      "Mar 1, 2024",
+      "1714557600",
+      "unsubscribed",
+    ].map((word) => [word, left] as const),
     // "Not opted out" is no opt-in.
     ...["no", "false", "0", "", "subscribed", "opted in"].map((word) => [word, {}] as const),
     ...["maybe", "all"].map((word) => [word, "not understood"] as const),

@@ -120,6 +120,20 @@ describe("A file that says nothing of consent", () => {
     },
   );
 
+  it("and is named after people who have left, is not made SUBSCRIBED", async () => {
+    const mock = await service();
+    const path = await csv("unsubscribed_2024.csv", "email", "a@example.com");
+
+    const { code, err } = await run([path, "--consent", "SUBSCRIBED"]);
+
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringContaining("is named after people who have left"),
+    });
+    expect(mock.requests).toEqual([]);
+    expect((await run([path, "--consent", "UNSUBSCRIBED"])).code).toBe(0);
+  });
+
   it("does not give by --consent what was said of the e-mail address to the telephone number beside it", async () => {
     const mock = await service();
     const path = await csv("people.csv", "email,phone", "a@example.com,+447700900511", ",+447700900512");
