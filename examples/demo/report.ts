@@ -1,12 +1,13 @@
 import type { CheckedRows } from "../exports/check-rows.ts";
 import { printable } from "../console/text-width.ts";
-import type { ExportFile, ImportedRow } from "../exports/imported-row.ts";
+import type { ExportFile } from "../exports/read-exports.ts";
+import type { ReadRow } from "../exports/read-row.ts";
 import type { SendReport } from "./send-rows.ts";
 
 /** What was read, file by file. */
 export function fileLines(files: readonly ExportFile[]): string[] {
   const lines = files.map(
-    (file) => `${String(file.rows.length).padStart(4)}  ${file.kind.padEnd(23)}  ${printable(file.name)}`,
+    (file) => `${String(file.rows.length).padStart(4)}  ${file.layout.padEnd(34)}  ${printable(file.name)}`,
   );
   return [...lines, `${String(files.flatMap((file) => file.rows).length).padStart(4)}  rows in all`];
 }
@@ -31,7 +32,8 @@ export function validLines({ valid }: CheckedRows): string[] {
   const withoutAddress = valid.filter((row) => row.contact.email === undefined).length;
   const addresses = new Set(valid.flatMap((row) => row.contact.email ?? []));
   return [
-    `${by("SUBSCRIBED")} SUBSCRIBED, ${by("NON_SUBSCRIBED")} NON_SUBSCRIBED, ${by("UNSUBSCRIBED")} UNSUBSCRIBED by e-mail; ` +
+    `${by("SUBSCRIBED")} SUBSCRIBED, ${by("NON_SUBSCRIBED")} NON_SUBSCRIBED, ${by("UNSUBSCRIBED")} UNSUBSCRIBED by e-mail, ` +
+      `${valid.filter(({ contact }) => contact.email !== undefined && contact.email_opt_in === undefined).length} of whom nothing is said; ` +
       `${valid.filter((row) => row.contact.is_suppressed).length} of them suppressed, ${withoutAddress} with a telephone number only.`,
     `${valid.length - withoutAddress - addresses.size} rows repeat an address: each address gets the strictest consent of all its rows.`,
   ];
@@ -63,6 +65,6 @@ const outcomeInWords = {
   unknown: "the service may have done it; sending the row again is safe",
 } as const;
 
-function consentInWords({ contact }: ImportedRow): string {
+function consentInWords({ contact }: ReadRow): string {
   return `${contact.email_opt_in ?? contact.phone_opt_in ?? "no consent"}${contact.is_suppressed ? ", suppressed" : ""}`;
 }

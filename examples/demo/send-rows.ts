@@ -8,30 +8,33 @@ import {
   NotFoundError,
   PermissionError,
 } from "audience-sdk";
-import type { ImportedRow } from "../exports/imported-row.ts";
+import { type ReadRow, rowId } from "../exports/read-row.ts";
 import { eachInPool } from "./pool.ts";
+
+/** What is sent of a row. */
+export type RowToSend = Pick<ReadRow, "file" | "number" | "contact" | "source">;
 
 /** A row that was begun and not ended. `error.request` names the call, `error.outcome` tells what it did. */
 export interface UnfinishedRow {
-  readonly row: ImportedRow;
+  readonly row: RowToSend;
   readonly error: AudienceError;
 }
 
 /** What a sending did, whether it ran to its end or not. */
 export interface SendReport {
-  readonly sent: readonly ImportedRow[];
+  readonly sent: readonly RowToSend[];
   readonly failed: readonly UnfinishedRow[];
   /** Rows that were under way when the sending was stopped. */
   readonly cutOff: readonly UnfinishedRow[];
   /** Rows for which no call was made. */
   readonly notBegun: number;
-  /** Rows that were added to the list: those with an address. */
+  /** Rows that were added to the list: those with an address, and a word on its consent. */
   readonly addedToList: number;
 }
 
-/** How many calls a row takes: a contact without an address cannot be added to a list. */
-export function callsFor(row: ImportedRow): number {
-  return row.contact.email === undefined ? 2 : 3;
+/** How many calls a row takes: one without an address, or of whose consent nothing is known, is added to no list. */
+export function callsFor({ contact }: RowToSend): number {
+  return contact.email === undefined || contact.email_opt_in === undefined ? 2 : 3;
 }
 
 // The limiter sets the pace; this many rows are under way, so that it always has a call to let through.
@@ -39,10 +42,10 @@ const concurrency = 24;
 
 /** Upserts each contact, adds it to the list, sends its event. One bad row ends nothing but itself. */
 export async function sendRows(
-  rows: readonly ImportedRow[],
+  rows: readonly RowToSend[],
   options: { audience: AudienceClient; listId: string; signal: AbortSignal; onRowDone: () => void },
 ): Promise<SendReport> {
-  const sent: ImportedRow[] = [];
+  const sent: RowToSend[] = [];
   const failed: UnfinishedRow[] = [];
   const cutOff: UnfinishedRow[] = [];
   const stopping = new AbortController();
@@ -73,7 +76,7 @@ export async function sendRows(
 }
 
 async function sendRow(
-  row: ImportedRow,
+  row: RowToSend,
   { audience, listId, signal }: { audience: AudienceClient; listId: string; signal: AbortSignal },
 ): Promise<{ isListed: boolean }> {
   const { email, email_opt_in, ...rest } = row.contact;
@@ -86,7 +89,7 @@ async function sendRow(
     {
       eventName: "contact_imported",
       // From the row alone: however often the program runs, the service records this event once.
-      uniqueIdentifier: `import-${row.id}`,
+      uniqueIdentifier: `import-${rowId(row)}`,
       contact: email === undefined ? { contactUUID: profile.id } : { email },
       eventData: { file: row.file, row: row.number },
     },

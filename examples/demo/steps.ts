@@ -1,9 +1,10 @@
 import { checkRows, type CheckedRows } from "../exports/check-rows.ts";
+import { counted } from "../console/counted.ts";
 import { inWords } from "../console/duration.ts";
 import { Progress } from "../console/progress.ts";
 import { isAnsweredYes } from "../console/question.ts";
 import { columnsOf, say, type Output } from "../console/terminal.ts";
-import { readExports } from "../exports/imported-row.ts";
+import { readExports } from "../exports/read-exports.ts";
 import { consentSummary, contactTable, readContacts } from "./read-back.ts";
 import { fileLines, invalidLines, sendLines, validLines } from "./report.ts";
 import { sendRows } from "./send-rows.ts";
@@ -59,7 +60,7 @@ export async function send(
     `3  Send: ${calls} calls, about ${inWords(rateLimiter.estimateMs(calls))} by the limiter's estimate`,
   );
   const progress = new Progress({ output, total: valid.length, unit: "rows" });
-  const onRowDone = () => progress.advance(`${rateLimiter.usage().queued} calls wait`);
+  const onRowDone = () => progress.advance(`${counted(rateLimiter.usage().queued, "call")} waiting`);
   const report = await sendRows(valid, { audience, listId, signal, onRowDone });
   progress.end();
   say(output, ...indented(sendLines(report)));

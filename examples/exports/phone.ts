@@ -1,5 +1,4 @@
-/** A telephone number with its country code (`+442079460018`), or why it cannot be had without guessing. */
-export type PhoneReading = { readonly phone: string } | { readonly problem: string };
+import type { ValueReading } from "./contact-values.ts";
 
 // ITU-T E.164: at most 15 digits, and no country code begins with 0.
 const international = /^\+[1-9]\d{6,14}$/;
@@ -13,7 +12,7 @@ const separators = /[\s.()\-\u00ad\u2010-\u2015\u2212]/gu;
  * and the `(0)` that stands for a trunk prefix (`+44 (0)20 …`). A number that does not name its country,
  * has an extension, or was rounded by a spreadsheet gives a problem, never a guess.
  */
-export function readPhone(text: string): PhoneReading {
+export function readPhone(text: string): ValueReading {
   const written = text.normalize("NFKC").trim().replace(/^'/, "");
   const shown = JSON.stringify(text);
   if (/^\d+([.,]\d+)?e\+?\d+$/i.test(written)) {
@@ -24,7 +23,7 @@ export function readPhone(text: string): PhoneReading {
   if (!digits.startsWith("+"))
     return { problem: `${shown} does not name its country: write it with + and the country code` };
   if (!international.test(digits)) return { problem: `${shown} is not a number that any country has` };
-  return { phone: digits };
+  return { value: digits };
 }
 
 // Italy and San Marino keep the 0 when they are called from abroad.

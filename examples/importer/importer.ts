@@ -1,10 +1,17 @@
-import { isAudienceError } from "audience-sdk";
+import { isAudienceError, type RateLimiter } from "audience-sdk";
 import { say, type Output } from "../console/terminal.ts";
-import { CsvFileError } from "../exports/read-csv.ts";
+import { UnknownColumnError } from "../exports/column-choice.ts";
+import { CsvFileError } from "../exports/csv-file.ts";
 import { help, readArguments, UsageError, type ImporterArguments } from "./arguments.ts";
-import { dryRun, importAll, readAndCheck } from "./steps.ts";
+import { checkAll } from "./check-all.ts";
+import { FailedRows } from "./failed-rows.ts";
+import { importAll } from "./import-all.ts";
+import { planLines } from "./plan-text.ts";
+import { ReadingLine } from "./reading-line.ts";
 import { openLive, openMock, openNothing, type ImportService } from "./service.ts";
+import { surveyFiles } from "./survey.ts";
 import { NoSuchListError, targetOf } from "./target.ts";
+import { whatBlocks } from "./what-blocks.ts";
 
 /** What the importer gets from the process that it runs in. An abort of the signal is a Ctrl-C. */
 export interface ImporterSurroundings {
@@ -12,6 +19,8 @@ export interface ImporterSurroundings {
   readonly output: Output;
   readonly errors: Output;
   readonly signal: AbortSignal;
+  /** Default: the one limiter of the process, at the documented limits. */
+  readonly rateLimiter?: RateLimiter;
 }
 
 /** The importer, from the command line to the exit code. */
@@ -28,24 +37,45 @@ export async function runImporter(around: ImporterSurroundings): Promise<number>
 }
 
 async function carryOut(asked: ImporterArguments, around: ImporterSurroundings): Promise<number> {
+  const { output, errors, signal } = around;
   const target = targetOf(asked);
-  const service = await open(asked);
+  const service = await open(asked, around);
+  const line = new ReadingLine(output);
   try {
-    const checked = await readAndCheck(asked.files, target, around.output);
-    say(around.output, `Into ${target.name}: ${service.description}.`);
-    if (asked.isDryRun) return await dryRun(checked, service, asked, around);
-    await target.checkList(service.audience, around.signal);
-    const code = await importAll(checked, { service, target, asked, around });
-    if (service.books) say(around.output, service.books());
-    return code;
+    const survey = await surveyFiles(asked, { line, signal });
+    for (const file of survey.files) say(output, ...planLines(file, asked), "");
+    const blocked = whatBlocks(survey, asked);
+    if (blocked.length > 0) {
+      say(errors, ...blocked, "Nothing was sent.");
+      return 2;
+    }
+    const failed = new FailedRows(asked.reportFolder);
+    await checkAll(survey, {
+      target,
+      asked,
+      audience: service.audience,
+      failed: asked.isDryRun ? failed : undefined,
+      line,
+      output,
+      signal,
+    });
+    say(output, `Into ${target.name}: ${service.description}.`);
+    if (asked.isDryRun) await failed.tell(output);
+    else {
+      await target.checkList(service.audience, signal);
+      await importAll(survey, { service, target, asked, failed, output, signal });
+    }
+    if (service.books) say(output, service.books());
+    return failed.count === 0 ? 0 : 1;
   } finally {
+    line.end();
     await service.close();
   }
 }
 
-async function open(asked: ImporterArguments): Promise<ImportService> {
+async function open(asked: ImporterArguments, { rateLimiter }: ImporterSurroundings): Promise<ImportService> {
   if (asked.isDryRun) return openNothing();
-  return asked.isMock ? await openMock(asked.listId) : openLive(asked);
+  return asked.isMock ? await openMock(asked.listId) : openLive(asked, rateLimiter);
 }
 
 function explain(
@@ -53,9 +83,14 @@ function explain(
   asked: ImporterArguments | undefined,
   { errors, output, signal }: ImporterSurroundings,
 ): number {
-  if (signal.aborted && (error === signal.reason || isAudienceError(error))) return stopped(asked, output);
-  if (error instanceof UsageError) {
-    say(errors, error.message, "npx tsx examples/importer/main.ts --help shows what it can do.");
+  if (signal.aborted && (error === signal.reason || isAudienceError(error))) {
+    const hasSent = isAudienceError(error) && error.outcome === "unknown";
+    say(output, hasSent ? "Stopped. What was under way has ended." : "Stopped. Nothing was sent.");
+    if (hasSent) say(output, ...resumeHint(asked));
+    return 130;
+  }
+  if (error instanceof UsageError || error instanceof UnknownColumnError) {
+    say(errors, error.message, "npm run import -- --help shows what it can do.");
     return 2;
   }
   if (isAudienceError(error) && error.code === "configuration") {
@@ -67,30 +102,28 @@ function explain(
     return 2;
   }
   if (isAudienceError(error)) {
-    say(errors, `The import was ended: ${error.message}`, ...resumeHint(asked));
+    // A wrong key or list is as wrong the next time.
+    const isLasting = ["authentication", "permission", "not_found"].includes(error.code);
+    say(errors, `The import was ended: ${error.message}`, ...(isLasting ? [] : resumeHint(asked)));
     return 1;
   }
-  if (error instanceof CsvFileError || error instanceof NoSuchListError || isCheckpointError(error)) {
+  if (error instanceof CsvFileError || error instanceof NoSuchListError || isOfFile(error)) {
     say(errors, error.message);
     return 2;
   }
   throw error;
 }
 
-function stopped(asked: ImporterArguments | undefined, output: Output): number {
-  say(output, "Stopped. What was under way has ended.", ...resumeHint(asked));
-  return 130;
-}
-
 function resumeHint(asked: ImporterArguments | undefined): string[] {
   if (asked?.checkpoint !== undefined)
     return [`Run the same command again: it goes on from ${asked.checkpoint}.`];
   return [
-    "Run it again and it begins anew, which is safe; with --resume CHECKPOINT it would have gone on from here.",
+    "Run it again and it begins anew, which is safe; with --resume FILE it would have gone on from here.",
   ];
 }
 
-// A checkpoint's errors are plain ones, and say what to do.
-function isCheckpointError(error: unknown): error is Error {
-  return error instanceof Error && /checkpoint|\.lock-|is damaged at byte/.test(error.message);
+// Errors of a checkpoint or of the file system are plain ones, and name the file.
+function isOfFile(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  return "syscall" in error || /checkpoint|\.lock-|is damaged at byte/.test(error.message);
 }

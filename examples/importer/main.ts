@@ -1,13 +1,23 @@
-// npx tsx examples/importer/main.ts --help
+// npm run import -- --help
 import { runImporter } from "./importer.ts";
 
 const stop = new AbortController();
+let isOutputGone = false;
 // The first Ctrl-C ends in good order; the default action is back for a second one.
 process.once("SIGINT", () => stop.abort());
+// What reads the output may go away: `npm run import -- … | head`.
+for (const output of [process.stdout, process.stderr])
+  output.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    isOutputGone = true;
+    stop.abort();
+  });
 
-process.exitCode = await runImporter({
+const code = await runImporter({
   args: process.argv.slice(2),
   output: process.stdout,
   errors: process.stderr,
   signal: stop.signal,
 });
+// As a shell counts the signal of a closed pipe.
+process.exitCode = isOutputGone ? 141 : code;

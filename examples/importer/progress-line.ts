@@ -3,11 +3,12 @@ import { inWords } from "../console/duration.ts";
 import { columnsOf, say, type Output } from "../console/terminal.ts";
 
 const barWidth = 24;
+const everyMs = 60_000;
 const backToLineStart = "\r\u001b[K";
 
 /**
  * How far the import is. On a terminal one line, which is drawn anew every second, as the next row may have to wait an
- * hour for its turn; elsewhere a line for each tenth.
+ * hour for its turn; elsewhere a line for the first rows and each tenth, and at least one a minute.
  */
 export class ProgressLine {
   readonly #output: Output;
@@ -15,6 +16,7 @@ export class ProgressLine {
   #progress: BulkProgress | undefined;
   #toldAtMs = 0;
   #tenth = 0;
+  #saidAtMs: number | undefined;
 
   constructor(output: Output) {
     this.#output = output;
@@ -46,8 +48,11 @@ export class ProgressLine {
 
   #sayTenth(progress: BulkProgress): void {
     const tenth = Math.floor((10 * progress.done) / (progress.total ?? Infinity));
-    if (tenth > this.#tenth) say(this.#output, progressLine(progress, 0));
+    const isTime = this.#saidAtMs === undefined || performance.now() - this.#saidAtMs >= everyMs;
+    if (tenth <= this.#tenth && !isTime) return;
     this.#tenth = tenth;
+    this.#saidAtMs = performance.now();
+    say(this.#output, progressLine(progress, 0));
   }
 }
 
@@ -60,6 +65,7 @@ export function progressLine({ done, total = done, etaMs, ...counts }: BulkProgr
     `${"█".repeat(filled)}${"░".repeat(barWidth - filled)} ${String(Math.floor(100 * share)).padStart(3)} %`,
     `${done} of ${total}`,
     ...(counts.skipped === 0 ? [] : [`${counts.skipped} done before`]),
+    ...(counts.superseded === 0 ? [] : [`${counts.superseded} superseded`]),
     ...(notSent === 0 ? [] : [`${notSent} not imported`]),
     `${counts.ratePerMinute}/min`,
     ...(etaMs === undefined || done === total ? [] : [`${inWords(Math.max(0, etaMs - agoMs))} left`]),

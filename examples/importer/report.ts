@@ -1,56 +1,81 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, open, type FileHandle, rename } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
-import { noteHeadings, type RowIssue } from "../exports/csv-row.ts";
-import type { ImportedRow } from "../exports/imported-row.ts";
-import { reportNote } from "../exports/report-note.ts";
+import { noteHeadings, reportNote } from "../exports/report-note.ts";
+import type { SettledRow } from "./settled-rows.ts";
 
-/** A row that was not imported, and why. */
-export interface FailedRow {
-  readonly row: ImportedRow;
-  readonly issues: readonly RowIssue[];
-  readonly reason: string;
+interface ReportFile {
+  readonly path: string;
+  readonly partPath: string;
+  readonly handle: FileHandle;
 }
 
 /**
- * Writes the failed rows of each file under its own name, which may say what the rows are (Mailchimp's does), with the
- * same columns and two more: why the row failed, and what else must be known of it. Gives the paths.
+ * The failed rows of each file under its own name, which may say what the rows are (Mailchimp's does), with the same
+ * columns and two more: why the row failed, and what else must be known of it.
+ *
+ * A file gets its name when all is written: the report of a report may be the very file that is being imported.
  */
-export async function writeReport(folder: string, failed: readonly FailedRow[]): Promise<string[]> {
-  const files = new Map<string, FailedRow[]>();
-  for (const each of failed) files.set(each.row.file, [...(files.get(each.row.file) ?? []), each]);
-  if (files.size > 0) await mkdir(folder, { recursive: true });
-  const paths: string[] = [];
-  for (const [file, rows] of files) {
-    const path = join(folder, freeName(basename(file), paths));
-    await writeFile(path, csvOf(rows));
-    paths.push(path);
-  }
-  return paths;
-}
+export class Report {
+  readonly #folder: string;
+  readonly #files = new Map<string, ReportFile>();
 
-function freeName(name: string, taken: readonly string[]): string {
-  const isTaken = (candidate: string) => taken.some((path) => basename(path) === candidate);
-  const ending = extname(name);
-  for (let count = 1; ; count++) {
-    const candidate = count === 1 ? name : `${name.slice(0, name.length - ending.length)}-${count}${ending}`;
-    if (!isTaken(candidate)) return candidate;
+  constructor(folder: string) {
+    this.#folder = folder;
   }
-}
 
-function csvOf(rows: readonly FailedRow[]): string {
-  const headings = rows[0]?.row.source.headings ?? [];
-  const lines = rows.map(({ row, issues, reason }) => {
+  async add({ row, consent, issues }: SettledRow, reason: string): Promise<void> {
+    const { headings, cells } = row.source;
+    const own = headings.flatMap((heading, index) => (isReports(heading) ? [] : [index]));
+    const file =
+      this.#files.get(row.file) ??
+      (await this.#begin(
+        row.file,
+        own.map((index) => headings[index] ?? ""),
+      ));
     // A line that was cut short is filled up, so that what stands behind it is in its own column.
-    const filling = Array.from({ length: Math.max(0, headings.length - row.source.cells.length) }, () => "");
-    return [...row.source.cells, ...filling]
-      .slice(0, headings.length)
-      .concat(reason, reportNote(row.contact, issues));
-  });
-  return [[...headings, noteHeadings.reason, noteHeadings.note], ...lines]
-    .map((cells) => `${cells.map(csvCell).join(",")}\r\n`)
-    .join("");
+    const line = own.map((index) => cells[index] ?? "");
+    await file.handle.write(csvLine([...line, reason, reportNote(consent, issues)]));
+  }
+
+  /** Closes the files, and gives their paths. */
+  async end(): Promise<string[]> {
+    const files = [...this.#files.values()];
+    for (const { handle, partPath, path } of files) {
+      await handle.close();
+      await rename(partPath, path);
+    }
+    return files.map(({ path }) => path);
+  }
+
+  async #begin(source: string, headings: readonly string[]): Promise<ReportFile> {
+    await mkdir(this.#folder, { recursive: true });
+    const path = join(this.#folder, this.#freeName(basename(source)));
+    const partPath = `${path}.part`;
+    const file = { path, partPath, handle: await open(partPath, "w") };
+    this.#files.set(source, file);
+    // The mark says that it is UTF-8, whatever encoding is named for the other files.
+    await file.handle.write(`\ufeff${csvLine([...headings, noteHeadings.reason, noteHeadings.note])}`);
+    return file;
+  }
+
+  #freeName(name: string): string {
+    const taken = new Set(Array.from(this.#files.values(), ({ path }) => basename(path)));
+    const ending = extname(name);
+    let free = name;
+    for (let count = 2; taken.has(free); count++)
+      free = `${name.slice(0, name.length - ending.length)}-${count}${ending}`;
+    return free;
+  }
+}
+
+function isReports(heading: string): boolean {
+  return heading === noteHeadings.reason || heading === noteHeadings.note;
+}
+
+function csvLine(cells: readonly string[]): string {
+  return `${cells.map(csvCell).join(",")}\r\n`;
 }
 
 function csvCell(text: string): string {
-  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return /[",;\t|\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,5 +1,6 @@
 import { AudienceClient, DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
+import { counted } from "../console/counted.ts";
 import type { ImporterArguments } from "./arguments.ts";
 
 /** The service that is imported into. */
@@ -15,8 +16,11 @@ export interface ImportService {
 const timesShorter = 60;
 
 /** The service of the environment. Throws a `ConfigurationError` that names what is missing. */
-export function openLive({ family }: Pick<ImporterArguments, "family">): ImportService {
-  const audience = new AudienceClient();
+export function openLive(
+  { family }: Pick<ImporterArguments, "family">,
+  rateLimiter?: RateLimiter,
+): ImportService {
+  const audience = new AudienceClient(rateLimiter === undefined ? {} : { rateLimiter });
   // Reading it is what checks the configuration.
   void audience[family];
   const url = process.env[family === "v1" ? "AUDIENCE_BASE_URL" : "AUDIENCE_BASE_URL_V2"] ?? "";
@@ -30,7 +34,7 @@ export function openNothing(): ImportService {
 }
 
 /** A mock over real HTTP on loopback. Client and mock count in the same windows, shorter than the service's. */
-export async function openMock(listId = "newsletter"): Promise<ImportService> {
+export async function openMock(listId?: string): Promise<ImportService> {
   const windows = DOCUMENTED_WINDOWS.map(({ limit, intervalMs }) => ({
     limit,
     intervalMs: intervalMs / timesShorter,
@@ -41,7 +45,7 @@ export async function openMock(listId = "newsletter"): Promise<ImportService> {
         id: "importer",
         apiKeys: ["mock-key-of-the-importer"],
         appId: "mock-app",
-        lists: [{ id: listId, name: "Newsletter" }],
+        lists: listId === undefined ? [] : [{ id: listId, name: "Newsletter" }],
       },
     ],
     rateLimits: { windows },
@@ -53,7 +57,8 @@ export async function openMock(listId = "newsletter"): Promise<ImportService> {
     description: `a mock at ${server.url}, with windows that are ${timesShorter} times shorter than the service's`,
     books: () => {
       const { contacts, memberships } = mock.organization("importer");
-      return `The mock holds ${contacts.length} contacts, ${memberships.length} of them in the list.`;
+      const inList = listId === undefined ? "" : `, ${memberships.length} of them in the list`;
+      return `The mock holds ${counted(contacts.length, "contact")}${inList}.`;
     },
     close: async () => {
       await audience.close();

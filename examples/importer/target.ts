@@ -1,7 +1,6 @@
-import type { AudienceClient, BulkRequest } from "audience-sdk";
-import { v1ListContactSchema } from "audience-sdk/schemas";
-import type { RowIssue } from "../exports/csv-row.ts";
-import type { ImportedRow } from "../exports/imported-row.ts";
+import { type AudienceClient, type BulkRequest, isAudienceError } from "audience-sdk";
+import type { Contact, RowIssue } from "../exports/contact.ts";
+import type { ReadRow } from "../exports/read-row.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import { v2Contact, type V2Contact } from "./v2-contact.ts";
 
@@ -9,11 +8,14 @@ import { v2Contact, type V2Contact } from "./v2-contact.ts";
 export interface Target {
   /** In words: "the list a1b2 (v1)". */
   readonly name: string;
-  /** What keeps a row from going there, beyond the rules of a v1 contact. Sends nothing. */
-  issuesOf(row: ImportedRow): readonly RowIssue[];
+  readonly hasCustomProperties: boolean;
+  /** Whether a consent can be sent by itself. */
+  readonly takesRefusals: boolean;
+  /** What keeps a contact from going there, beyond the rules of a v1 contact. Sends nothing. */
+  issuesOf(contact: Contact, row: ReadRow): readonly RowIssue[];
   /** Rejects where the list is not there: adding to such a list may still create contacts. */
   checkList(audience: AudienceClient, signal: AbortSignal): Promise<void>;
-  send(audience: AudienceClient, row: ImportedRow, request: BulkRequest): Promise<unknown>;
+  send(audience: AudienceClient, contact: Contact, row: ReadRow, request: BulkRequest): Promise<unknown>;
 }
 
 /** What the command line cannot have meant, found out from the service. */
@@ -21,26 +23,49 @@ export class NoSuchListError extends Error {
   override readonly name = "NoSuchListError";
 }
 
-export function targetOf({ family, listId }: ImporterArguments): Target {
-  return family === "v1" ? v1Target(listId) : v2Target(listId);
+export function targetOf({ family, listId }: Pick<ImporterArguments, "family" | "listId">): Target {
+  if (family === "v2") return v2Target(listId);
+  return listId === undefined ? v1Target : v1ListTarget(listId);
 }
 
-function v1Target(listId: string | undefined): Target {
+const v1Target: Target = {
+  name: "the audience (v1)",
+  hasCustomProperties: true,
+  takesRefusals: true,
+  issuesOf: () => [],
+  checkList: () => Promise.resolve(),
+  send: (audience, contact, _row, request) => audience.v1.customers.upsert(contact, request),
+};
+
+function v1ListTarget(listId: string): Target {
   return {
-    name: listId === undefined ? "the audience (v1)" : `the list ${listId} (v1)`,
-    issuesOf: ({ contact }) =>
-      listId === undefined || v1ListContactSchema.safeParse(contact).success || contact.email !== undefined
-        ? []
-        : [{ field: "email", message: "is missing: a contact with a phone alone cannot be added to a list" }],
-    async checkList(audience, signal) {
-      if (listId !== undefined) await audience.v1.contactGroups.get(listId, { signal });
+    name: `the list ${listId} (v1)`,
+    hasCustomProperties: true,
+    takesRefusals: true,
+    issuesOf({ email, email_opt_in }) {
+      if (email === undefined)
+        return [
+          { field: "email", message: "is missing: a contact with a phone alone cannot be added to a list" },
+        ];
+      if (email_opt_in !== undefined) return [];
+      const message =
+        "is unstated, and any way of adding to a list could change what the contact has: say what is meant with " +
+        "--consent, or import the row without --list";
+      return [{ field: "email consent", message }];
     },
-    async send(audience, { contact }, request) {
-      const { email, email_opt_in } = contact;
-      if (listId === undefined || email === undefined || email_opt_in === undefined) {
-        return await audience.v1.customers.upsert(contact, request);
+    async checkList(audience, signal) {
+      try {
+        await audience.v1.contactGroups.get(listId, { signal });
+      } catch (error) {
+        if (isAudienceError(error) && error.code === "not_found") throw noSuchList(listId, error);
+        throw error;
       }
-      return await audience.v1.contactGroups.addContact(listId, { ...contact, email, email_opt_in }, request);
+    },
+    async send(audience, { email, email_opt_in, ...rest }, _row, request) {
+      // A row without them has an issue, and is not sent.
+      if (email === undefined || email_opt_in === undefined)
+        throw new TypeError("a row without its consent was not held back");
+      return await audience.v1.contactGroups.addContact(listId, { ...rest, email, email_opt_in }, request);
     },
   };
 }
@@ -48,14 +73,22 @@ function v1Target(listId: string | undefined): Target {
 function v2Target(listId: string | undefined): Target {
   return {
     name: listId === undefined ? "the audience (v2)" : `the list ${listId} (v2)`,
-    issuesOf: (row) => v2Contact(row, listId).issues,
+    hasCustomProperties: false,
+    takesRefusals: false,
+    issuesOf: (contact, row) => v2Contact(contact, row, listId).issues,
     async checkList(audience, signal) {
       if (listId === undefined) return;
       for await (const { uuid } of audience.v2.lists.list({}, { signal })) if (uuid === listId) return;
-      throw new NoSuchListError(`There is no list ${listId}.`);
+      throw noSuchList(listId);
     },
-    // True: the rules have found it to be one; if not, the client refuses it before it is sent.
-    send: (audience, row, request) =>
-      audience.v2.contacts.upsert(v2Contact(row, listId).contact as V2Contact, request),
+    // Safe: the rules have found it to be one; if not, the client refuses it before it is sent.
+    send: (audience, contact, row, request) =>
+      audience.v2.contacts.upsert(v2Contact(contact, row, listId).contact as V2Contact, request),
   };
+}
+
+function noSuchList(listId: string, cause?: unknown): NoSuchListError {
+  return new NoSuchListError(`The service has no list ${listId}. Nothing was sent. Look at --list.`, {
+    cause,
+  });
 }

@@ -1,8 +1,7 @@
 import type * as z from "zod";
 import { v2ContactSchema } from "audience-sdk/schemas";
-import type { RowIssue } from "../exports/csv-row.ts";
-import type { ImportedRow } from "../exports/imported-row.ts";
-import type { ConsentEvidence, OptIn } from "../exports/mapped-contact.ts";
+import type { Channel, ConsentEvidence, Contact, OptIn, RowIssue } from "../exports/contact.ts";
+import type { ReadRow } from "../exports/read-row.ts";
 
 /** A contact as `v2.contacts.upsert` takes it. */
 export type V2Contact = z.input<typeof v2ContactSchema>;
@@ -14,10 +13,11 @@ export type V2Contact = z.input<typeof v2ContactSchema>;
  * not made up: the row is not sent. v2 has no state between the two, so who has not subscribed is unsubscribed.
  */
 export function v2Contact(
-  { contact, evidence }: ImportedRow,
+  contact: Contact,
+  { evidence }: Pick<ReadRow, "evidence">,
   listId: string | undefined,
 ): { contact: unknown; issues: readonly RowIssue[] } {
-  const { email, phone, email_opt_in, phone_opt_in, country, dob } = contact;
+  const { email, phone, country, dob } = contact;
   const isCode = country !== undefined && /^[a-z]{2}$/i.test(country);
   const mapped = {
     firstName: contact.first_name,
@@ -30,25 +30,38 @@ export function v2Contact(
     gender: contact.gender?.charAt(0).toLowerCase(),
     listIds: listId === undefined ? [] : [listId],
     identifiers: [
-      ...(email === undefined ? [] : [identifier("email", email, email_opt_in, evidence.email)]),
-      ...(phone === undefined ? [] : [identifier("phone", phone, phone_opt_in, evidence.phone)]),
+      ...(email === undefined ? [] : [identifier("email", email, contact, evidence.email)]),
+      ...(phone === undefined ? [] : [identifier("phone", phone, contact, evidence.phone)]),
     ],
   };
-  return { contact: mapped, issues: issuesOf(mapped) };
+  return { contact: mapped, issues: [...unstatedIssues(contact), ...issuesOf(mapped)] };
 }
 
 function identifier(
-  type: "email" | "phone",
+  type: Channel,
   id: string,
-  optIn: OptIn | undefined,
+  { email, phone, email_opt_in, phone_opt_in }: Contact,
   evidence: ConsentEvidence = {},
 ) {
-  return {
-    type,
-    id,
-    channels: { [type]: { status: optIn === "SUBSCRIBED" ? "subscribed" : "unsubscribed" } },
-    consent: evidence,
+  const status = (optIn: OptIn | undefined) => ({
+    status: optIn === "SUBSCRIBED" ? "subscribed" : "unsubscribed",
+  });
+  // A refusal of the other channel, whose address or number the file does not give.
+  const channels = {
+    ...(type === "email" || (email === undefined && email_opt_in) ? { email: status(email_opt_in) } : {}),
+    ...(type === "phone" || (phone === undefined && phone_opt_in) ? { phone: status(phone_opt_in) } : {}),
   };
+  return { type, id, channels, consent: evidence };
+}
+
+// A status is required there, and any would change what an existing contact has.
+function unstatedIssues({ email, phone, email_opt_in, phone_opt_in }: Contact): RowIssue[] {
+  const message =
+    "is unstated, and v2 wants a status: say it in a column, or leave the column out with --without";
+  return [
+    ...(email !== undefined && email_opt_in === undefined ? [{ field: "email consent", message }] : []),
+    ...(phone !== undefined && phone_opt_in === undefined ? [{ field: "phone consent", message }] : []),
+  ];
 }
 
 function issuesOf(mapped: { identifiers: readonly { type: string }[] }): RowIssue[] {

@@ -11,7 +11,7 @@ import { pages, snippetsOf, type Snippet } from "./snippets.ts";
 import { repository } from "./source-files.ts";
 
 // What it shows are the programs of a folder of their own, which its own tests run.
-const pagesWithout = ["examples/guides/outbox.md"];
+const pagesWithout = ["examples/guides/importer.md", "examples/guides/outbox.md"];
 
 const folder = mkdtempSync(join(tmpdir(), "snippets-"));
 const snippets = pages

@@ -1,0 +1,72 @@
+import type { ConsentColumn } from "./consent-columns.ts";
+import { consentWord, type ConsentWord } from "./consent-words.ts";
+import type { OptIn } from "./contact.ts";
+
+/** What a cell says of consent: a state, nothing, or a word that is not understood. */
+export type ConsentSaid = { readonly optIn?: OptIn; readonly isSuppressed?: true } | "not understood";
+
+// However a day or a moment is written, it has four digits in a row.
+const isMoment = (cell: string) => /\d{4}/.test(cell);
+
+/** Reads a cell of the column. */
+export function readConsent({ question }: Pick<ConsentColumn, "question">, cell: string): ConsentSaid {
+  const word = consentWord(cell);
+  if (word === "nothing") return {};
+  switch (question) {
+    case "left":
+      return word === "no" ? {} : { optIn: "UNSUBSCRIBED" };
+    case "undeliverable":
+      if (word === "no") return {};
+      return /unsub|opt.?out|complain|spam|abuse/i.test(cell)
+        ? { optIn: "UNSUBSCRIBED", isSuppressed: true }
+        : { optIn: "NON_SUBSCRIBED", isSuppressed: true };
+    case "complaint":
+      return word === "no" ? {} : { optIn: "UNSUBSCRIBED", isSuppressed: true };
+    case "opt-out":
+      if (isMoment(cell)) return { optIn: "UNSUBSCRIBED" };
+      return stateOf(word, { yes: "UNSUBSCRIBED", no: "nothing", isOptIn: false });
+    case "opt-in":
+      return stateOf(word, { yes: "SUBSCRIBED", no: "UNSUBSCRIBED", isOptIn: true });
+    case "not subscribed":
+      return stateOf(word, { yes: "NON_SUBSCRIBED", no: "nothing", isOptIn: false });
+    case "refusal only":
+      return isMoment(cell) ? {} : stateOf(word, { yes: "nothing", no: "UNSUBSCRIBED", isOptIn: false });
+    case "confirmation":
+      return stateOf(word, { yes: "nothing", no: "NON_SUBSCRIBED", isOptIn: false });
+    case "confirmed":
+      // Brevo numbers them: 1 is yes, 2 is no.
+      return stateOf(cell.trim() === "2" ? "no" : word, {
+        yes: "SUBSCRIBED",
+        no: "NON_SUBSCRIBED",
+        isOptIn: true,
+      });
+    case "state":
+      return stateOf(word, { yes: undefined, no: undefined, isOptIn: true });
+    default:
+      return question satisfies never;
+  }
+}
+
+function stateOf(
+  word: ConsentWord | undefined,
+  answers: { yes: OptIn | "nothing" | undefined; no: OptIn | "nothing" | undefined; isOptIn: boolean },
+): ConsentSaid {
+  switch (word) {
+    case "unsubscribed":
+      return { optIn: "UNSUBSCRIBED" };
+    case "not subscribed":
+      return { optIn: "NON_SUBSCRIBED" };
+    case "undeliverable":
+      return { optIn: "NON_SUBSCRIBED", isSuppressed: true };
+    case "subscribed":
+      return answers.isOptIn ? { optIn: "SUBSCRIBED" } : {};
+    case "yes":
+    case "no": {
+      const answer = answers[word];
+      if (answer === undefined) return "not understood";
+      return answer === "nothing" ? {} : { optIn: answer };
+    }
+    default:
+      return "not understood";
+  }
+}

@@ -1,0 +1,143 @@
+import type { Channel } from "./contact.ts";
+import { headingWords } from "./heading.ts";
+import type { Layout } from "./layouts.ts";
+
+/** What a column asks, and so what its yes and its no mean. */
+export type ConsentQuestion =
+  /** "Accepts marketing?", "Status": yes is an opt-in, no is read as the stricter of its meanings, an opt-out. */
+  | "opt-in"
+  /** "Unsubscribed?": yes is an opt-out; no is no opt-in, and says nothing. */
+  | "opt-out"
+  /** When or why somebody left: any text is an opt-out. */
+  | "left"
+  /** "Never subscribed?": yes is no opt-in; no says nothing. */
+  | "not subscribed"
+  /** "Suppressed", "Bounced": any text but a no. */
+  | "undeliverable"
+  /** "Spam complaint": any text but a no is an opt-out. */
+  | "complaint"
+  /** "GDPR consent", "WhatsApp": a no is an opt-out, a yes is no opt-in to marketing by this channel. */
+  | "refusal only"
+  /** "Double opt-in": a no is no opt-in, a yes may only say that a confirmation was asked for. */
+  | "confirmation"
+  /** Brevo's "DOUBLE_OPT-IN", which says that it was given. */
+  | "confirmed"
+  /** It asks both ("Opt-in/opt-out"): only words that name a state are understood. */
+  | "state";
+
+/** A column that says something of consent. */
+export interface ConsentColumn {
+  readonly question: ConsentQuestion;
+  readonly channels: readonly Channel[];
+  /** The heading names no channel, and does not say that it is about all of them. */
+  readonly isGeneral: boolean;
+}
+
+// Parts of a heading without its spaces and punctuation.
+const anyOf = (parts: string, flags = "") => new RegExp(parts.trim().split(/\s+/).join("|"), flags);
+
+const looksLikeConsent = anyOf(`
+  consent opt(ed)?in opt(ed)?out opted subscri unsub blacklist blocklist suppress permission bounc complain spam donot
+  gdpr dsgvo rgpd lgpd accepts newsletter mailinglist quarantine einwilligung abgemeldet angemeldet abonn desinscri
+  ^(un)?cleaned$ ^clean(time|date)$ ^marketing$ (e?mail|sms)marketing(status)?$ marketing(emails?|sms)$
+  promotional(e?mails?|sms|messages)$ confirmationstatus$ invalide?mail ineligible contactable mailable
+  okto(e?mail|contact|sms|call|text) (e?mail|sms|marketing|contact)ok$ ^can(be)?(contact|e?mail|call|text|sms)
+  ^(is)?(e?mail|sms)?blocked(at|on|date|reason)?$`);
+// Not "Contact status", "Lead status", "Marketing contact status": those are of sales and billing.
+const status = anyOf(
+  "^(e?mail|sms|phone|mobile|marketing|emailmarketing|smsmarketing|marketingemail|member|list)?status$",
+);
+const otherMatters = anyOf(`
+  cookie privacypolicy terms transactional webpush pushnotif mobilepush browserpush ^push directmail postal fax
+  thirdparty profiling analytics tracking`);
+// "Allow e-mails", "Agrees to receive news", "Contact refused".
+const allows =
+  /^(allow|agree|permit|declin|refus|object|revok|withdr)(e?s|e?d|ing|awn|ew|ted|ion)?$|^(receives?|wants?)$/;
+const messages = anyOf("mail sms marketing contact phone text call news promo");
+
+const negatives = anyOf(
+  `unsub(scri(bed?|ption))? unsuscri optout optedout outof blacklist blocklist donot dnc nomarketing noemail nosms
+  abgemeldet desabonn desinscri deabonn declin refus object revok withdr blocked`,
+  "g",
+);
+const optIn = /optin|optedin|subscribe(?!r)/;
+const undeliverable = anyOf("suppress bounc quarantine clean invalide?mail ineligible");
+const complaint = anyOf("complain spam");
+
+// Words of a heading: "Opt-in date", "Date of consent", "Unsubscribe link".
+const when = /^(time|date|timestamp|datetime|day|when|last|total|number)$/;
+const whenOrWhy = /^(time|date|timestamp|datetime|day|at|on|since|reason|reasons|other)$/;
+const beside = new Set(
+  `ip address source method url uri link links id ids form version language campaign title name by agent token hash key
+  score rate page location country device browser platform website site domain type plan tier level price amount
+  interval renewal count total history wording basis channel channels comment note notes description details proof
+  frequency format`.split(/\s+/),
+);
+const neverAboutThePerson = /^(url|uri|link|links|token|hash|key|score|rate|page|id|ids|wording|version)$/;
+
+/** What the column asks, if its heading looks like a consent. `undefined`: it is none. */
+export function consentColumn(heading: string, provider?: Layout["provider"]): ConsentColumn | undefined {
+  const words = headingWords(heading);
+  const compact = words.join("");
+  if (!isConsent(words, compact)) return undefined;
+  const question = questionOf(words, compact, provider);
+  if (question === undefined) return undefined;
+  const isPhone = /sms|mms|phone|mobile|whatsapp|telefon|handy/.test(compact) || words.some(isPhoneWord);
+  const isEmail = /mail|newsletter/.test(compact);
+  if (isPhone || isEmail) {
+    const channels = [...(isEmail ? (["email"] as const) : []), ...(isPhone ? (["phone"] as const) : [])];
+    return { question, channels, isGeneral: false };
+  }
+  if (/donotcontact|blacklist|blocklist|gdpr|dsgvo|rgpd|lgpd|dnd|dnc|global|all$/.test(compact))
+    return question === "opt-in"
+      ? { question, channels: ["email"], isGeneral: true }
+      : { question, channels: ["email", "phone"], isGeneral: false };
+  const isOfAll = ["opt-out", "left", "refusal only"].includes(question) && provider !== "mailchimp";
+  return { question, channels: isOfAll ? ["email", "phone"] : ["email"], isGeneral: true };
+}
+
+const isPhoneWord = (word: string) => /^(text|texts|texting|call|calls|calling|cell|voice)$/.test(word);
+
+function isConsent(words: readonly string[], compact: string): boolean {
+  if (otherMatters.test(compact) || /softbounc|emailsbounced/.test(compact)) return false;
+  const isOpt = words.some((word) => /^(opt|dnd|dnc)$/.test(word));
+  return (
+    looksLikeConsent.test(compact) ||
+    isOpt ||
+    status.test(compact) ||
+    ((words.some((word) => allows.test(word)) || isDenial(words)) && messages.test(compact))
+  );
+}
+
+// "No emails", "Never contact"; "Phone no" and "No. of calls" are numbers.
+function isDenial([first = "", second = ""]: readonly string[]): boolean {
+  return /^(no|never)$/.test(first) && second !== "of";
+}
+
+function questionOf(
+  words: readonly string[],
+  compact: string,
+  provider: Layout["provider"],
+): ConsentQuestion | undefined {
+  const [first = "", last = ""] = [words[0], words.at(-1)];
+  const isBeside = when.test(first) || whenOrWhy.test(last) || beside.has(last);
+  const isRefusal = compact.search(negatives) !== -1 || words.includes("dnd");
+  if (isRefusal || undeliverable.test(compact) || complaint.test(compact)) {
+    if (neverAboutThePerson.test(last)) return undefined;
+    if (complaint.test(compact)) return "complaint";
+    if (undeliverable.test(compact)) return "undeliverable";
+    const isTwiceDenied = words.includes("not") && !compact.includes("donot");
+    if (isTwiceDenied || optIn.test(compact.replaceAll(negatives, ""))) return "state";
+    return isBeside ? "left" : "opt-out";
+  }
+  if (isBeside) return undefined;
+  const isDenied = words.some((word) => /^(not|never|non)$/.test(word));
+  if (isDenied && /subscri|opt/.test(compact)) return "not subscribed";
+  if (isDenied || words.includes("no")) return "opt-out";
+  if (compact.includes("whatsapp")) return "refusal only";
+  if (/double(opt|confirm)/.test(compact)) return provider === "brevo" ? "confirmed" : "confirmation";
+  if (compact.includes("confirmationstatus")) return "confirmation";
+  const isOfData = /gdpr|dsgvo|rgpd|lgpd|privacy|process/.test(compact);
+  if (isOfData && !/mail|sms|opt|subscri|marketing|newsletter/.test(compact)) return "refusal only";
+  return "opt-in";
+}

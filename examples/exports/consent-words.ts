@@ -1,0 +1,58 @@
+/** What a word says, whatever its column asks. */
+export type ConsentWord =
+  | "yes"
+  | "no"
+  | "subscribed"
+  | "not subscribed"
+  | "unsubscribed"
+  | "undeliverable"
+  /** A blank cell, or a word that stands for one. */
+  | "nothing";
+
+const wordLists: Readonly<Record<ConsentWord, string>> = {
+  yes: "yes, y, true, t, 1, on, x, ✓, ✔, ✅, ☑, checked, ja, j, oui, o, si, s, sim, да, 是, wahr, vrai, verdadero, vero, waar",
+  no: "no, n, false, f, 0, off, ✗, ✘, ❌, ☐, unchecked, nein, non, nee, nao, нет, 否, falsch, faux, falso, onwaar",
+  subscribed:
+    "subscribed, subscribe, subscriber, opted in, opt in, optin, optedin, single opt in, double opt in, " +
+    "confirmed opt in, confirmed, consented, granted, agreed, accepted, abonniert, angemeldet, abonne, inscrit, suscrito, iscritto",
+  "not subscribed":
+    "not subscribed, non subscribed, nonsubscribed, non subscriber, never subscribed, neversubscribed, not opted in, not yet opted in, " +
+    "never opted in, not confirmed, unconfirmed, pending, double opt in pending, awaiting confirmation, transactional, invited, " +
+    "archived, nicht abonniert",
+  unsubscribed:
+    "opt out, optout, optedout, unsub, left, cancelled, canceled, declined, denied, refused, rejected, revoked, withdrawn, " +
+    "removed, blacklisted, blocklisted, blocked, do not contact, do not email, do not mail, do not send, do not call, do not text, " +
+    "no consent, no marketing, complained, complaint, complainer, spam, spam complaint, spam report, marked as spam, " +
+    "reported spam, reported as spam, abuse, abgemeldet, desabonne, desinscrit, desinscrito, baja, cancelado, disiscritto, " +
+    "afgemeld, uitgeschreven, opgezegd",
+  undeliverable:
+    "cleaned, suppressed, invalid, invalid email, undeliverable, quarantined, soft bounce, soft bounced",
+  nothing:
+    ", none, null, nil, na, n/a, nan, unknown, unspecified, not specified, not set, not applicable, not opted in or out, " +
+    "not unsubscribed, not opted out, not blacklisted, not blocklisted, not blocked, not suppressed, not bounced",
+};
+
+const words = new Map(
+  // Safe: the keys of the record are the words.
+  (Object.keys(wordLists) as ConsentWord[]).flatMap((word) =>
+    wordLists[word].split(", ").map((text): [string, ConsentWord] => [text.replace(/^,$/, ""), word]),
+  ),
+);
+
+// "Unsubscribed from all", "Opted out (by an admin)", "hard bounced": what follows or precedes makes it no better.
+const beginnings: readonly [RegExp, ConsentWord][] = [
+  [/^(unsubscribed?|opted out)\b/, "unsubscribed"],
+  [/^((hard|global|permanent) )?bounced?\b/, "undeliverable"],
+];
+
+/** What a cell says; undefined where the word is not known. It is never guessed. */
+export function consentWord(cell: string): ConsentWord | undefined {
+  const text = cell
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .replace(/^([01])[.,]0+$/, "$1")
+    .replace(/[\s_\-‐-―.'"’[\](){}]+/gu, " ")
+    .trim();
+  return words.get(text) ?? beginnings.find(([pattern]) => pattern.test(text))?.[1];
+}

@@ -1,0 +1,68 @@
+import { compactHeading } from "./heading.ts";
+
+/** A field of a v1 contact that a column may hold. */
+export type ContactField =
+  | "email"
+  | "phone"
+  | "external_id"
+  | "first_name"
+  | "last_name"
+  | "dob"
+  | "gender"
+  | "country"
+  | "state"
+  | "city"
+  | "address1"
+  | "address2"
+  | "postal_code"
+  | "source";
+
+/** What each field's column may be called, without case, accents, spaces and punctuation. */
+const headings: Readonly<Record<ContactField, string>> = {
+  email:
+    "email, emailaddress, mail, mailaddress, primaryemail, contactemail, customeremail, useremail, subscriberemail, " +
+    "emailadresse, mailadresse, emailadres, adressemail, adresseemail, courriel, correo, correoelectronico, epost, indirizzoemail",
+  phone:
+    "phone, phonenumber, mobile, mobilephone, mobilenumber, mobilephonenumber, cell, cellphone, cellnumber, tel, telephone, " +
+    "telephonenumber, phoneno, mobileno, telno, telephoneno, contactno, primaryphone, contactphone, customerphone, contactnumber, smsphone, smsnumber, smsphonenumber, sms, msisdn, " +
+    "telefon, telefonnummer, telefoon, telefono, handy, handynummer, mobil, mobilnummer, portable, telephoneportable",
+  external_id: "externalid, extid",
+  first_name: "firstname, first, fname, givenname, forename, vorname, prenom, nombre, voornaam, nome",
+  last_name:
+    "lastname, last, lname, surname, familyname, nachname, nom, nomdefamille, apellido, apellidos, achternaam, cognome",
+  dob: "dob, birthday, birthdate, dateofbirth, birth, geburtsdatum, geburtstag, datedenaissance, fechadenacimiento",
+  gender: "gender, sex, geschlecht, sexe, genero",
+  country: "country, countryname, countrycode, countryregion, land, pays, pais",
+  state:
+    "state, stateregion, stateprovince, stateprovinceregion, statecode, province, provincecode, region, bundesland",
+  city: "city, town, citytown, ort, stadt, ville, ciudad, plaats",
+  address1:
+    "address1, address, addressline1, street, street1, streetaddress, strasse, straße, adresse, rue, direccion, adres",
+  address2: "address2, addressline2, street2, apartment, apt, suite",
+  postal_code:
+    "postalcode, zip, zipcode, postcode, postal, zippostalcode, zippostcode, postalzipcode, plz, postleitzahl, codepostal, codigopostal",
+  source: "source",
+};
+
+const fieldOfHeading = new Map(
+  // Safe: the keys of the record are the fields.
+  (Object.keys(headings) as ContactField[]).flatMap((field) =>
+    headings[field].split(", ").map((heading): [string, ContactField] => [heading, field]),
+  ),
+);
+
+// Somebody's second address or number: read where the first column is blank.
+const furtherEmail =
+  /^(work|home|personal|business|private|company|other|alternate|alternative|secondary|second|additional)e?mail(address)?$|^email(address)?\d$/;
+const furtherPhone =
+  /^(work|home|personal|business|private|company|other|alternate|alternative|secondary|second|additional|landline|whatsapp)(tele)?(phone)?(number)?$|^(phone|mobile)(number)?\d$/;
+
+/** The field that a heading names, and whether it is somebody's further address or number. */
+export function fieldOf(heading: string): { field: ContactField; isFurther: boolean } | undefined {
+  const compact = compactHeading(heading);
+  const field = fieldOfHeading.get(compact);
+  if (field !== undefined) return { field, isFurther: false };
+  if (furtherEmail.test(compact)) return { field: "email", isFurther: true };
+  const isPhone = furtherPhone.test(compact) && /phone|number|whatsapp|landline|mobile/.test(compact);
+  return isPhone ? { field: "phone", isFurther: true } : undefined;
+}

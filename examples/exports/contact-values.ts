@@ -1,0 +1,40 @@
+/** A cell read as a field's value, or why it cannot be had without guessing. */
+export type ValueReading = { readonly value: string } | { readonly problem: string };
+
+/** An address in lower case, as it names a person: two files may write it differently, and one as `Ada <ada@…>`. */
+export function readEmail(text: string): ValueReading {
+  // Marks that are not seen (of a copy from a web page) are no part of an address.
+  const seen = text
+    .replace(/\p{Cf}/gu, "")
+    .trim()
+    .replace(/^mailto:/i, "");
+  const email = (/^[^<>@]*<([^<>]+)>$/.exec(seen)?.[1] ?? seen).trim().toLowerCase();
+  if (/[,;<>"]|@.*@/.test(email))
+    return { problem: `must be one e-mail address, and nothing else: ${quoted(text)}` };
+  return { value: email };
+}
+
+/** A day: without the midnight that spreadsheets add, and `17.05.1988` as what it can only mean. */
+export function readDay(text: string): string {
+  const [, day, month, year] = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(text) ?? [];
+  if (day && month && year) return `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
+  return text.replace(/^(\d{4}-\d\d-\d\d)[ T]00:00(:00(\.0+)?)?Z?$/, "$1");
+}
+
+const genders: Readonly<Record<string, string>> = {
+  MALE: "male, m, man, männlich, herr, homme, hombre",
+  FEMALE: "female, f, woman, w, weiblich, frau, femme, mujer",
+  OTHER: "other, o, x, d, diverse, divers, non-binary, nonbinary",
+};
+
+/** The document's three words, and what other files write for them. */
+export function readGender(text: string): ValueReading {
+  const word = text.toLowerCase();
+  const value = Object.keys(genders).find((gender) => genders[gender]?.split(", ").includes(word));
+  return value === undefined ? { problem: `${quoted(text)} is none of male, female, other` } : { value };
+}
+
+/** A text in quotation marks, cut where it is long. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > 30 ? `${text.slice(0, 30)}…` : text);
+}

@@ -1,0 +1,33 @@
+import type * as z from "zod";
+import type { v1ContactSchema } from "audience-sdk/schemas";
+
+/** A contact as `customers.upsert` and `contactGroups.addContact` take it. */
+export type Contact = z.input<typeof v1ContactSchema>;
+
+/** The three subscription states of a channel ("States and transitions"). */
+export type OptIn = NonNullable<Contact["email_opt_in"]>;
+
+/** A consent is given for a channel: e-mail, or SMS and phone messages. */
+export type Channel = "email" | "phone";
+
+/** The states, the strictest last. */
+export const optIns: readonly OptIn[] = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"];
+
+/** The stricter of two states. What says nothing is no state. */
+export function stricter(one: OptIn | undefined, other: OptIn | undefined): OptIn | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return optIns.indexOf(one) >= optIns.indexOf(other) ? one : other;
+}
+
+/** What v2 wants to know of a consent ("v2 identifier object"); a file may say only some of it, or nothing. */
+export interface ConsentEvidence {
+  readonly createdAt?: string | undefined;
+  readonly ip?: string | undefined;
+  readonly source?: string | undefined;
+}
+
+/** What is wrong with one field of a row: the field as the contact names it, and why. */
+export interface RowIssue {
+  readonly field: string;
+  readonly message: string;
+}

@@ -1,0 +1,128 @@
+import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
+import { pipeline } from "node:stream";
+import { CsvError, parse } from "csv-parse";
+import { delimiterNames, delimiterOf, type Delimiter } from "./csv-delimiter.ts";
+import { decoded, encodingOf } from "./csv-encoding.ts";
+import { CsvRow } from "./csv-row.ts";
+
+/** A file that cannot be read as CSV. The message names the file and the way out. */
+export class CsvFileError extends Error {
+  override readonly name = "CsvFileError";
+}
+
+/** A CSV file whose headings have been read. */
+export interface CsvFile {
+  readonly path: string;
+  readonly headings: readonly string[];
+  readonly encoding: string;
+  /** "comma", "semicolon", "tab" */
+  readonly delimiterName: string;
+  /** Its rows without the empty lines (which still count in the rows' numbers), one at a time, from the first on. */
+  rows(): AsyncGenerator<CsvRow>;
+}
+
+const headBytes = 65_536;
+// A quote that is never closed would take the rest of the file into one cell.
+const longestRecord = 1_000_000;
+
+/**
+ * Opens a CSV file: comma, semicolon or tab, with any line ends, in UTF-8 or UTF-16; other encodings have to be named.
+ */
+export async function openCsv(
+  path: string,
+  { encoding: asked }: { encoding?: string | undefined } = {},
+): Promise<CsvFile> {
+  const head = await firstBytes(path);
+  if (head[0] === 0x50 && head[1] === 0x4b)
+    throw new CsvFileError(`${path}: is a workbook or an archive. Save it as "CSV UTF-8".`);
+  const encoding = encodingOf(head, asked);
+  const beginning = new TextDecoder(encoding).decode(head);
+  const delimiter = delimiterOf(beginning);
+  const isNamed = beginning.startsWith("sep=");
+  const records = () => recordsOf(path, { encoding, delimiter, isNamed });
+  const headings = await firstOf(records());
+  if (headings === undefined) throw new CsvFileError(`${path}: is empty.`);
+  return {
+    path,
+    headings,
+    encoding,
+    delimiterName: delimiterNames[delimiter],
+    async *rows() {
+      let number = 0;
+      for await (const cells of records()) {
+        number += 1;
+        if (number > 1 && cells.some((cell) => cell.trim() !== ""))
+          yield new CsvRow({ number, headings, cells });
+      }
+    },
+  };
+}
+
+async function firstBytes(path: string): Promise<Uint8Array> {
+  try {
+    await using file = await open(path);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
+    return buffer.subarray(0, bytesRead);
+  } catch (cause) {
+    throw new CsvFileError(`${path}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+async function firstOf(records: AsyncGenerator<string[]>): Promise<string[] | undefined> {
+  for await (const record of records) return record.map((heading) => heading.trim());
+  return undefined;
+}
+
+async function* recordsOf(
+  path: string,
+  { encoding, delimiter, isNamed }: { encoding: string; delimiter: Delimiter; isNamed: boolean },
+): AsyncGenerator<string[]> {
+  const parser = parse({
+    delimiter,
+    record_delimiter: ["\r\n", "\n", "\r"],
+    max_record_size: longestRecord,
+    from: isNamed ? 2 : 1,
+    // Rows of another length are kept: each is reported by its number instead of ending the whole file.
+    relax_column_count: true,
+  });
+  // What fails on the way destroys the parser, and so is thrown by the loop.
+  pipeline(
+    createReadStream(path),
+    (bytes: AsyncIterable<Uint8Array>) => decoded(bytes, encoding),
+    parser,
+    () => undefined,
+  );
+  try {
+    // Safe: without the option `columns` a record is an array of its cells.
+    for await (const record of parser) yield record as string[];
+  } catch (cause) {
+    throw new CsvFileError(`${path}: ${explained(cause, encoding)}`, { cause });
+  }
+}
+
+function explained(error: unknown, encoding: string): string {
+  if (error instanceof TypeError && "code" in error && error.code === "ERR_ENCODING_INVALID_ENCODED_DATA") {
+    return (
+      `is not ${encoding.toUpperCase()} text. Save it as "CSV UTF-8", or name its encoding: ` +
+      "--encoding windows-1252 is what Excel writes in Western Europe and America."
+    );
+  }
+  if (!(error instanceof CsvError)) return messageOf(error);
+  const { lines } = error as CsvError & { lines?: number };
+  const at = lines === undefined ? "" : `line ${lines}: `;
+  if (error.code === "INVALID_OPENING_QUOTE") {
+    return `${at}a quotation mark stands inside a cell. Double it, and put the whole cell into quotation marks.`;
+  }
+  if (error.code === "CSV_INVALID_CLOSING_QUOTE") {
+    return `${at}text stands behind a cell's closing quotation mark. A quotation mark inside a cell is written twice.`;
+  }
+  if (error.code === "CSV_QUOTE_NOT_CLOSED" || error.code === "CSV_MAX_RECORD_SIZE") {
+    return `${at}a quotation mark is never closed, or a row is longer than ${longestRecord} characters.`;
+  }
+  return `${at}${error.message}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

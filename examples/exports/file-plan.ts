@@ -1,0 +1,137 @@
+import { type ColumnChoice, leftOutBy } from "./column-choice.ts";
+import { consentColumn, type ConsentColumn } from "./consent-columns.ts";
+import { type ContactField, fieldOf } from "./contact-columns.ts";
+import type { ConsentEvidence } from "./contact.ts";
+import { CsvFileError, type CsvFile } from "./csv-file.ts";
+import { compactHeading, snakeCase } from "./heading.ts";
+import { type Layout, layoutOf } from "./layouts.ts";
+import { noteHeadings } from "./report-note.ts";
+
+/** What becomes of a column. */
+export type ColumnUse =
+  | { readonly kind: "field"; readonly field: ContactField; readonly isFurther: boolean }
+  | { readonly kind: "consent"; readonly consent: ConsentColumn }
+  | { readonly kind: "evidence"; readonly of: keyof ConsentEvidence }
+  | { readonly kind: "property" }
+  | { readonly kind: "import note" }
+  | { readonly kind: "left out"; readonly why: string };
+
+/** One column of a file, and what becomes of its cells. */
+export interface Column {
+  readonly index: number;
+  readonly heading: string;
+  /** The heading as headings are compared. */
+  readonly compact: string;
+  readonly use: ColumnUse;
+  /** The custom property that holds a cell which is not sent otherwise. No other column of the file has this name. */
+  readonly property: string;
+  /** A consent that is read from a column which is itself left out: its refusals still count. */
+  readonly refusals?: ConsentColumn;
+}
+
+/** How one file is read. */
+export interface FilePlan {
+  readonly file: CsvFile;
+  readonly layout: Layout;
+  readonly columns: readonly Column[];
+}
+
+/** Plans a file by its headings. Headings that name nobody are a `CsvFileError`. */
+export function planFile(file: CsvFile, choice: ColumnChoice = {}): FilePlan {
+  const layout = layoutOf(file.path, file.headings);
+  const uses = ranked(file.headings.map((heading) => useOf(heading, layout)));
+  if (!uses.some((use) => use.kind === "field" && isIdentifier(use.field))) throw nobodyNamed(file);
+  const property = propertyNames(file.headings, layout);
+  const columns = file.headings.map((heading, index): Column => ({
+    index,
+    heading,
+    compact: compactHeading(heading),
+    property: property[index]!,
+    ...chosen(uses[index]!, leftOutBy(heading, choice)),
+  }));
+  if (!columns.some(({ use }) => use.kind === "field" && isIdentifier(use.field))) {
+    throw new CsvFileError(
+      `${file.path}: no column is left that says whom a row is about, an e-mail address or a telephone number.`,
+    );
+  }
+  return { file, layout, columns };
+}
+
+/** A choice says what is sent, and never whom a row is about or what somebody said no to. */
+function chosen(use: ColumnUse, by: "without" | "only" | undefined): Pick<Column, "use" | "refusals"> {
+  const isOfPerson = use.kind === "consent" || (use.kind === "field" && use.field === "email");
+  if (by === undefined || use.kind === "import note" || (by === "only" && isOfPerson)) return { use };
+  const why = by === "only" ? "--only does not name it" : "--without names it";
+  return { use: { kind: "left out", why }, ...(use.kind === "consent" ? { refusals: use.consent } : {}) };
+}
+
+const isIdentifier = (field: ContactField) => field === "email" || field === "phone";
+
+const evidence: Readonly<Record<string, keyof ConsentEvidence>> = {
+  consentcreatedat: "createdAt",
+  consentip: "ip",
+  consentsource: "source",
+};
+
+function useOf(heading: string, layout: Layout): ColumnUse {
+  if (heading === noteHeadings.reason) return { kind: "left out", why: "a report's own column" };
+  if (heading === noteHeadings.note) return { kind: "import note" };
+  const compact = compactHeading(heading);
+  const given = layout.fields[compact];
+  if (given === "property") return { kind: "property" };
+  if (given !== undefined) return { kind: "field", field: given, isFurther: false };
+  if (compact === "issuppressed")
+    return { kind: "consent", consent: { question: "undeliverable", channels: ["email"], isGeneral: true } };
+  const of = evidence[compact];
+  if (of !== undefined) return { kind: "evidence", of };
+  const field = fieldOf(heading);
+  if (field !== undefined) return { kind: "field", ...field };
+  const consent = consentColumn(heading, layout.provider);
+  return consent === undefined ? { kind: "property" } : { kind: "consent", consent };
+}
+
+/** The first column of a field is the one that counts; of `Work email, Email` that is the second. */
+function ranked(uses: readonly ColumnUse[]): ColumnUse[] {
+  const first = (field: ContactField) => {
+    const own = uses.findIndex((use) => use.kind === "field" && use.field === field && !use.isFurther);
+    return own === -1 ? uses.findIndex((use) => use.kind === "field" && use.field === field) : own;
+  };
+  return uses.map((use, index) =>
+    use.kind === "field" ? { ...use, isFurther: index !== first(use.field) } : use,
+  );
+}
+
+/** A name for each column, in snake_case behind the provider's; of names that meet the second gets a number. */
+function propertyNames(headings: readonly string[], { provider }: Layout): string[] {
+  const names = headings.map((heading, index) => {
+    const name = snakeCase(heading) || `column_${index + 1}`;
+    return provider === undefined || name.startsWith(`${provider}_`) ? name : `${provider}_${name}`;
+  });
+  const taken = new Set<string>();
+  return names.map((name, index) => {
+    let free = name;
+    const isOwnOfAnother = () => free !== name && names.indexOf(free) !== -1 && names.indexOf(free) !== index;
+    for (let count = 2; taken.has(free) || isOwnOfAnother(); count++) free = `${name}_${count}`;
+    taken.add(free);
+    return free;
+  });
+}
+
+function nobodyNamed({ path, headings }: CsvFile): CsvFileError {
+  const shown = headings.filter((heading) => heading !== "").slice(0, 4);
+  if (headings.some((heading) => heading.includes("@"))) {
+    return new CsvFileError(
+      `${path}: its first row holds an e-mail address. The first row must be the headings: email, first_name, …`,
+    );
+  }
+  const begins =
+    shown.length === 0 ? "Its first row is blank" : `Its headings begin with ${shown.join(", ")}`;
+  return new CsvFileError(
+    `${path}: no column says whom a row is about. ${begins}; one must be email or phone.`,
+  );
+}
+
+/** A column's heading in words. */
+export function shownHeading({ heading, index }: Pick<Column, "heading" | "index">): string {
+  return heading === "" ? `column ${index + 1}` : `"${heading}"`;
+}

@@ -1,0 +1,79 @@
+import { basename } from "node:path";
+import type { ContactField } from "./contact-columns.ts";
+import type { OptIn } from "./contact.ts";
+import { compactHeading } from "./heading.ts";
+
+/** Whose export a file is. It decides names and sources, and what a heading means that others use otherwise. */
+export interface Layout {
+  /** In words: "Mailchimp, unsubscribed contacts". */
+  readonly name: string;
+  /** What the names of its custom properties begin with; it is also the contacts' `source`. */
+  readonly provider?: "mailchimp" | "klaviyo" | "hubspot" | "brevo";
+  /** Headings that are read otherwise than in a plain table. */
+  readonly fields: Readonly<Record<string, ContactField | "property">>;
+  /** What the file as a whole says of everybody in it. */
+  readonly section?: { readonly optIn: OptIn; readonly isSuppressed?: true };
+}
+
+const mailchimpHeadings =
+  "leid euid memberrating optintime confirmtime unsubtime cleantime lastchanged".split(" ");
+
+const sourceIsProperty = { source: "property" } as const;
+
+/** Whose export it is, by its headings in any case; Mailchimp's section by the file's name. */
+export function layoutOf(path: string, headings: readonly string[]): Layout {
+  const found = new Set(headings.map(compactHeading));
+  const has = (...names: string[]) => names.some((name) => found.has(name));
+  const ofMailchimp = mailchimpHeadings.filter((heading) => found.has(heading)).length;
+  if (ofMailchimp >= 2 || (ofMailchimp === 1 && has("emailaddress"))) return mailchimp(path);
+  if (has("klaviyoid", "emailmarketingconsent", "smsmarketingconsent", "emailsuppressions")) {
+    return { name: "Klaviyo", provider: "klaviyo", fields: sourceIsProperty };
+  }
+  const isHubSpot =
+    has(
+      "unsubscribedfromallemail",
+      "marketingcontactstatus",
+      "hsemailoptout",
+      "emailhardbouncereason",
+      "portalunsubscribe",
+    ) ||
+    (has("recordid") && has("lifecyclestage", "leadstatus", "contactowner", "createdate")) ||
+    [...found].some((heading) => heading.startsWith("optedoutofemail"));
+  if (isHubSpot) return { name: "HubSpot", provider: "hubspot", fields: sourceIsProperty };
+  const isBrevo =
+    has("emailblacklisted", "smsblacklisted", "whatsappblacklisted") ||
+    (has("addedtime") && has("modifiedtime")) ||
+    (has("sms") && has("firstname", "lastname", "prenom", "vorname", "extid", "doubleoptin"));
+  if (isBrevo) return { name: "Brevo", provider: "brevo", fields: sourceIsProperty };
+  return { name: "plain table", fields: {} };
+}
+
+// The address is one cell whose parts are not marked, and the birthday has no year.
+const mailchimpFields = {
+  ...sourceIsProperty,
+  address: "property",
+  birthday: "property",
+  cc: "country",
+  region: "state",
+} as const;
+
+/**
+ * The export is one file for each section of an audience, named after it. A name that does not say `subscribed_…` says
+ * nothing: who has left is then known from the columns alone.
+ */
+function mailchimp(path: string): Layout {
+  const name = basename(path).toLowerCase();
+  const provider = "mailchimp" as const;
+  const named = (section: string) => ({
+    name: `Mailchimp, ${section} contacts`,
+    provider,
+    fields: mailchimpFields,
+  });
+  if (/unsubscribed/.test(name)) return { ...named("unsubscribed"), section: { optIn: "UNSUBSCRIBED" } };
+  if (/cleaned/.test(name))
+    return { ...named("cleaned"), section: { optIn: "NON_SUBSCRIBED", isSuppressed: true } };
+  if (/non-?subscribed/.test(name))
+    return { ...named("non-subscribed"), section: { optIn: "NON_SUBSCRIBED" } };
+  if (name.startsWith("subscribed_")) return { ...named("subscribed"), section: { optIn: "SUBSCRIBED" } };
+  return { name: "Mailchimp, the file's name says no section", provider, fields: mailchimpFields };
+}

@@ -1,0 +1,36 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { CsvFileError, openCsv } from "./csv-file.ts";
+import { planFile } from "./file-plan.ts";
+import { type ReadRow, readRow } from "./read-row.ts";
+
+/** One file of an export, and what it is. */
+export interface ExportFile {
+  /** The path below the folder. */
+  readonly name: string;
+  readonly layout: string;
+  readonly rows: readonly ReadRow[];
+}
+
+/** Reads every CSV file in a folder and the folders in it, by name, whole. Which layout a file has, its headings tell. */
+export async function readExports(folder: string): Promise<ExportFile[]> {
+  const names = (await namesIn(folder)).filter((name) => name.toLowerCase().endsWith(".csv"));
+  if (names.length === 0) throw new CsvFileError(`${folder}: holds no CSV file.`);
+  return await Promise.all(names.toSorted().map((name) => readExport(folder, name)));
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder, { recursive: true });
+  } catch (cause) {
+    throw new CsvFileError(`${folder}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
+async function readExport(folder: string, name: string): Promise<ExportFile> {
+  const file = await openCsv(join(folder, name));
+  const plan = planFile(file);
+  const rows: ReadRow[] = [];
+  for await (const row of file.rows()) rows.push({ ...readRow(plan, row), file: name });
+  return { name, layout: plan.layout.name, rows };
+}

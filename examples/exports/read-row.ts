@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import { consentWord } from "./consent-words.ts";
+import type { Channel, ConsentEvidence, Contact, RowIssue } from "./contact.ts";
+import type { CsvRow } from "./csv-row.ts";
+import type { Column, FilePlan } from "./file-plan.ts";
+import { type ConsentCell, type Meant, RowConsent, type RowSaid } from "./row-consent.ts";
+import { evidenceIn } from "./row-evidence.ts";
+import { type ColumnCell, readFields } from "./row-fields.ts";
+
+/** One row of a file: the contact that it holds, without consent; what it says of consent; what could not be read. */
+export interface ReadRow {
+  /** The path as it was given. */
+  readonly file: string;
+  readonly number: number;
+  readonly source: CsvRow;
+  readonly contact: Contact;
+  /** Which cell a field comes from, for a value that the field cannot take. */
+  readonly cells: ReadonlyMap<string, ColumnCell>;
+  readonly said: RowSaid;
+  readonly consentCells: readonly ConsentCell[];
+  /** When, from where and how consent was given, as far as the file says. */
+  readonly evidence: Readonly<Record<Channel, ConsentEvidence>>;
+  readonly issues: readonly RowIssue[];
+  /** What is sent otherwise than one might think. Without values, so that rows of a kind can be counted. */
+  readonly told: readonly string[];
+}
+
+/** Reads a row. */
+export function readRow(plan: FilePlan, row: CsvRow, meant?: Meant): ReadRow {
+  const fields = readFields(plan, row);
+  const consent = new RowConsent(plan, fields, meant);
+  const properties: Record<string, string> = { ...fields.properties };
+  for (const column of plan.columns) {
+    const text = row.cell(column.index);
+    if (text === undefined) continue;
+    consent.read(column, text);
+    if (isProperty(column, text)) properties[column.property] = text;
+  }
+  const { provider } = plan.layout;
+  return {
+    file: plan.file.path,
+    number: row.number,
+    source: row,
+    contact: {
+      ...fields.contact,
+      ...(provider === undefined ? {} : { source: provider }),
+      ...(Object.keys(properties).length === 0 ? {} : { custom_properties: properties }),
+    },
+    cells: fields.cells,
+    said: consent.said(),
+    consentCells: consent.cells,
+    evidence: evidenceIn(plan, row),
+    issues: [...row.shapeIssues(), ...fields.issues, ...birthdayIssues(plan, row)],
+    told: [...fields.told, ...consent.told()],
+  };
+}
+
+function isProperty({ use }: Column, text: string): boolean {
+  if (use.kind === "property" || use.kind === "evidence") return true;
+  // When and why somebody left says more than the state that it is read as.
+  const isFreeText =
+    use.kind === "consent" && ["left", "undeliverable", "complaint"].includes(use.consent.question);
+  return isFreeText && consentWord(text) === undefined;
+}
+
+/** The same for the same row, whenever and wherever it is read: made of what its cells hold. */
+export function rowId({ contact, source }: Pick<ReadRow, "contact" | "source">): string {
+  return createHash("sha256")
+    .update(JSON.stringify([contact.source, source.cells]))
+    .digest("hex")
+    .slice(0, 32);
+}
+
+// Mailchimp's birthday is a month and a day.
+function birthdayIssues({ columns, layout }: FilePlan, row: CsvRow): RowIssue[] {
+  const column = columns.find(({ compact, use }) => use.kind === "property" && compact === "birthday");
+  const birthday = column && layout.provider === "mailchimp" ? row.cell(column.index) : undefined;
+  if (birthday === undefined || isDayOfAnyYear(birthday)) return [];
+  return [
+    {
+      field: "Birthday",
+      message: `${JSON.stringify(birthday)} is not a month and day (MM/DD) that a year has`,
+    },
+  ];
+}
+
+function isDayOfAnyYear(text: string): boolean {
+  const [, month, day] = /^(\d{2})\/(\d{2})$/.exec(text) ?? [];
+  if (month === undefined || day === undefined) return false;
+  // 2000 was a leap year, so the 29th of February counts.
+  const date = new Date(Date.UTC(2000, Number(month) - 1, Number(day)));
+  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
+}

@@ -1,0 +1,148 @@
+import { type ConsentSaid, readConsent } from "./consent-cells.ts";
+import type { ConsentColumn } from "./consent-columns.ts";
+import { consentWord } from "./consent-words.ts";
+import { type Channel, type OptIn, stricter } from "./contact.ts";
+import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
+import { readNote } from "./report-note.ts";
+import type { ColumnCell, RowFields } from "./row-fields.ts";
+
+/** What a row says of one channel. */
+export interface Said {
+  /** The strictest state of all its cells; undefined where it says nothing. */
+  readonly optIn: OptIn | undefined;
+  /** Its words that are not understood, with their headings. */
+  readonly notUnderstood: readonly string[];
+  /** A heading that names the channel says a refusal: it counts for an address or number that the file does not give. */
+  readonly isRefusedByName: boolean;
+}
+
+/** A cell of a column that says something of consent. */
+export interface ConsentCell extends ColumnCell {
+  readonly said: ConsentSaid;
+}
+
+/** What a row says of each channel. */
+export type RowSaid = Readonly<Record<Channel, Said>> & { readonly isSuppressed: boolean };
+
+/** What the user says is meant where a word of consent is not understood. */
+export type Meant = OptIn | "keep" | undefined;
+
+/** What the cells of one row say of consent, the strictest word of each channel. */
+export class RowConsent {
+  readonly cells: ConsentCell[] = [];
+  readonly #plan: FilePlan;
+  readonly #hasEmail: boolean;
+  readonly #meant: Meant;
+  readonly #stated: Record<Channel, { heading: string; optIn: OptIn; isNamed: boolean }[]> = {
+    email: [],
+    phone: [],
+  };
+  readonly #notUnderstood: Record<Channel, string[]> = { email: [], phone: [] };
+  readonly #strays: string[] = [];
+  #isSuppressed = false;
+
+  constructor(plan: FilePlan, fields: RowFields, meant: Meant) {
+    this.#plan = plan;
+    this.#hasEmail = fields.cells.has("email");
+    this.#meant = meant;
+    const { section } = plan.layout;
+    if (section) this.#add("email", "the file's name", section.optIn);
+    this.#isSuppressed = section?.isSuppressed === true;
+    for (const { column, text } of fields.phoneWords) {
+      const question = column.compact === "whatsapp" ? "refusal only" : "opt-in";
+      this.#take(column, text, { question, channels: ["phone"], isGeneral: false });
+    }
+  }
+
+  read(column: Column, text: string): void {
+    const { use, refusals } = column;
+    if (use.kind === "consent") this.#take(column, text, use.consent);
+    if (refusals) this.#takeRefusal(column, text, refusals);
+    if (use.kind === "property") this.#takeStray(column, text);
+    if (use.kind === "import note") this.#takeNote(text);
+  }
+
+  said(): RowSaid {
+    const of = (channel: Channel): Said => ({
+      optIn: this.#stated[channel].reduce<OptIn | undefined>(
+        (strictest, { optIn }) => stricter(strictest, optIn),
+        undefined,
+      ),
+      notUnderstood: this.#notUnderstood[channel],
+      isRefusedByName: this.#stated[channel].some(({ optIn, isNamed }) => isNamed && optIn !== "SUBSCRIBED"),
+    });
+    return { email: of("email"), phone: of("phone"), isSuppressed: this.#isSuppressed };
+  }
+
+  told(): string[] {
+    const differing = (["email", "phone"] as const).flatMap((channel) => {
+      const stated = this.#stated[channel];
+      if (new Set(stated.map(({ optIn }) => optIn)).size < 2) return [];
+      const headings = [...new Set(stated.map(({ heading }) => heading))].join(", ");
+      return [`${headings} say different things of the ${channel} consent: the strictest counts`];
+    });
+    return [...differing, ...this.#strays];
+  }
+
+  #take(column: Column, text: string, consent: ConsentColumn): void {
+    const said = readConsent(consent, text);
+    this.cells.push({ column, text, said });
+    const isOptIn = said !== "not understood" && said.optIn === "SUBSCRIBED";
+    const channels = this.#channelsOf(consent, isOptIn);
+    const isNamed = !consent.isGeneral;
+    if (said !== "not understood") this.#addSaid(channels, column, said, isNamed);
+    else if (this.#meant === "NON_SUBSCRIBED" || this.#meant === "UNSUBSCRIBED")
+      this.#addSaid(channels, column, { optIn: this.#meant }, isNamed);
+    else
+      for (const channel of channels)
+        this.#notUnderstood[channel].push(`${column.heading}: ${JSON.stringify(text)}`);
+  }
+
+  /** A heading without a channel means e-mail; where nobody has an e-mail address, or for a no, the telephone too. */
+  #channelsOf({ channels, isGeneral }: ConsentColumn, isOptIn: boolean): readonly Channel[] {
+    if (!isGeneral || this.#hasEmail) return channels;
+    const isPhoneFile = !this.#plan.columns.some(({ use }) => use.kind === "field" && use.field === "email");
+    return isOptIn && !isPhoneFile ? channels : ["email", "phone"];
+  }
+
+  // The column is left out by name: what it grants is not used, what it refuses is not forgotten.
+  #takeRefusal(column: Column, text: string, consent: ConsentColumn): void {
+    const said = readConsent(consent, text);
+    if (said === "not understood" || said.optIn === undefined || said.optIn === "SUBSCRIBED") return;
+    this.cells.push({ column, text, said });
+    this.#addSaid(this.#channelsOf(consent, false), column, said, !consent.isGeneral);
+  }
+
+  // "Lifecycle: Unsubscribed": whatever the column is called.
+  #takeStray(column: Column, text: string): void {
+    const word = /^(un|non|not|never)?[\s_-]*subscribed\b|^opted\b/i.test(text)
+      ? consentWord(text)
+      : undefined;
+    if (word !== "unsubscribed" && word !== "not subscribed") return;
+    const optIn = word === "unsubscribed" ? "UNSUBSCRIBED" : "NON_SUBSCRIBED";
+    this.#add("email", shownHeading(column), optIn);
+    this.#strays.push(`${shownHeading(column)} says that somebody has not subscribed, which counts`);
+  }
+
+  #takeNote(text: string): void {
+    const { email, phone, isSuppressed } = readNote(text);
+    if (email !== undefined) this.#add("email", "import: note", email);
+    if (phone !== undefined) this.#add("phone", "import: note", phone);
+    this.#isSuppressed ||= isSuppressed;
+  }
+
+  #addSaid(
+    channels: readonly Channel[],
+    column: Column,
+    said: Exclude<ConsentSaid, string>,
+    isNamed: boolean,
+  ): void {
+    for (const channel of channels)
+      if (said.optIn) this.#add(channel, shownHeading(column), said.optIn, isNamed);
+    if (said.isSuppressed && channels.includes("email")) this.#isSuppressed = true;
+  }
+
+  #add(channel: Channel, heading: string, optIn: OptIn, isNamed = false): void {
+    this.#stated[channel].push({ heading, optIn, isNamed });
+  }
+}

@@ -1,0 +1,37 @@
+import type { Channel, ConsentEvidence } from "./contact.ts";
+import type { CsvRow } from "./csv-row.ts";
+import type { FilePlan } from "./file-plan.ts";
+
+/** When, from where and how consent was given. What the layout itself tells; a column that was added for it comes first. */
+export function evidenceIn(plan: FilePlan, row: CsvRow): Readonly<Record<Channel, ConsentEvidence>> {
+  const added: Record<string, string | undefined> = {};
+  const cells = new Map<string, string | undefined>();
+  for (const { use, index, compact } of plan.columns) {
+    const text = row.cell(index);
+    if (use.kind === "evidence") added[use.of] ??= text;
+    else if (use.kind === "property") cells.set(compact, text);
+  }
+  const of = (own: ConsentEvidence): ConsentEvidence => ({ ...own, ...definedIn(added) });
+  const { provider } = plan.layout;
+  const source = provider === undefined ? {} : { source: provider };
+  if (provider === "mailchimp") {
+    // The confirmation, where there was one; else the form. Time and address of one and the same moment.
+    const moment =
+      cells.get("confirmtime") !== undefined && cells.get("confirmip") !== undefined ? "confirm" : "optin";
+    return {
+      email: of({ createdAt: isoTime(cells.get(`${moment}time`)), ip: cells.get(`${moment}ip`), ...source }),
+      phone: of(source),
+    };
+  }
+  // Klaviyo's "IP Address" is the profile's, and not said to be the one that consent came from.
+  const time = (channel: string) => ({
+    createdAt: isoTime(cells.get(`${channel}marketingconsenttimestamp`)),
+  });
+  return { email: of({ ...time("email"), ...source }), phone: of({ ...time("sms"), ...source }) };
+}
+
+const isoTime = (text: string | undefined) => text?.replace(" ", "T");
+
+function definedIn(record: Record<string, string | undefined>): ConsentEvidence {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+}

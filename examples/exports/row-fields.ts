@@ -1,0 +1,80 @@
+import { consentWord } from "./consent-words.ts";
+import type { ContactField } from "./contact-columns.ts";
+import type { Contact, RowIssue } from "./contact.ts";
+import { readDay, readEmail, readGender, type ValueReading } from "./contact-values.ts";
+import type { CsvRow } from "./csv-row.ts";
+import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
+import { readPhone } from "./phone.ts";
+
+/** A cell, and the column it stands in. */
+export interface ColumnCell {
+  readonly column: Column;
+  readonly text: string;
+}
+
+/** What the cells of one row say of the contact's fields. */
+export interface RowFields {
+  /** Without consent. */
+  contact: Contact;
+  /** Which cell each field comes from. */
+  readonly cells: Map<string, ColumnCell>;
+  /** Cells of a second column of a field, where they differ. */
+  readonly properties: Record<string, string>;
+  /** Words that stand in the place of a telephone number: `SMS: yes`. */
+  readonly phoneWords: ColumnCell[];
+  readonly issues: RowIssue[];
+  readonly told: string[];
+}
+
+/** Reads them; of several columns of a field the first that is not blank counts. */
+export function readFields(plan: FilePlan, row: CsvRow): RowFields {
+  const fields: RowFields = {
+    contact: {},
+    cells: new Map(),
+    properties: {},
+    phoneWords: [],
+    issues: [],
+    told: [],
+  };
+  const columns = plan.columns.filter(({ use }) => use.kind === "field");
+  const firstOnes = columns.filter(({ use }) => use.kind === "field" && !use.isFurther);
+  for (const column of new Set([...firstOnes, ...columns])) {
+    const text = row.cell(column.index);
+    if (column.use.kind !== "field" || text === undefined) continue;
+    const { field } = column.use;
+    if (field === "phone" && !/\d{4}/.test(text) && consentWord(text) !== undefined)
+      fields.phoneWords.push({ column, text });
+    else takeField(fields, field, { column, text }, plan);
+  }
+  return fields;
+}
+
+function takeField(fields: RowFields, field: ContactField, cell: ColumnCell, plan: FilePlan): void {
+  const { column, text } = cell;
+  const value = readValue(field, text, plan);
+  const used = fields.cells.get(field);
+  if (used !== undefined) {
+    const own = "value" in value ? value.value : text;
+    if (own === fields.contact[field] || text === used.text) return;
+    fields.properties[column.property] = text;
+    fields.told.push(
+      `${shownHeading(column)} differs from ${shownHeading(used.column)}, whose ${field} counts`,
+    );
+    return;
+  }
+  fields.cells.set(field, cell);
+  if ("value" in value) fields.contact = { ...fields.contact, [field]: value.value };
+  else fields.issues.push({ field, message: value.problem });
+}
+
+function readValue(field: ContactField, text: string, plan: FilePlan): ValueReading {
+  if (field === "email") return readEmail(text);
+  if (field === "phone") return readPhone(plan.layout.provider === "brevo" ? withPlus(text) : text);
+  if (field === "gender") return readGender(text);
+  return { value: field === "dob" ? readDay(text) : text };
+}
+
+// Brevo writes a number with its country code, and without the plus.
+function withPlus(text: string): string {
+  return /^[1-9]\d{7,14}$/.test(text) ? `+${text}` : text;
+}

@@ -1,0 +1,76 @@
+import type { AudienceClient } from "audience-sdk";
+import { counted, inFull } from "../console/counted.ts";
+import { inWords } from "../console/duration.ts";
+import { say, type Output } from "../console/terminal.ts";
+import type { ImporterArguments } from "./arguments.ts";
+import type { FailedRows } from "./failed-rows.ts";
+import type { ReadingLine } from "./reading-line.ts";
+import { Remarks } from "./remarks.ts";
+import { reasonIn, settledRows } from "./settled-rows.ts";
+import type { Survey } from "./survey.ts";
+import type { Target } from "./target.ts";
+
+/** What the plan comes to, row by row: checks each as it would be sent, and sends nothing. */
+export async function checkAll(
+  survey: Survey,
+  {
+    target,
+    asked,
+    audience,
+    failed,
+    line,
+    output,
+    signal,
+  }: {
+    target: Target;
+    asked: ImporterArguments;
+    audience: AudienceClient;
+    failed: FailedRows | undefined;
+    line: ReadingLine;
+    output: Output;
+    signal: AbortSignal;
+  },
+): Promise<void> {
+  const remarks = new Remarks();
+  let checked = 0;
+  let valid = 0;
+  let unstated = 0;
+  line.begin("Checking each row");
+  for await (const settled of settledRows(survey, target, asked)) {
+    signal.throwIfAborted();
+    line.show(++checked);
+    const { contact, issues, told, row } = settled;
+    for (const remark of told) remarks.add(remark, row);
+    if (issues.length > 0) {
+      await failed?.add(settled, reasonIn(settled));
+      continue;
+    }
+    valid += 1;
+    const isEmailUnstated = contact.email !== undefined && contact.email_opt_in === undefined;
+    const isPhoneUnstated = contact.phone !== undefined && contact.phone_opt_in === undefined;
+    if (isEmailUnstated || isPhoneUnstated) unstated += 1;
+  }
+  line.end();
+  say(
+    output,
+    `Over all files: ${counted(survey.people.size, "person", "people")} in ${counted(survey.rows, "row")}.`,
+  );
+  say(output, ...remarks.lines().map((remark) => `  ${remark}`));
+  if (unstated > 0) {
+    say(
+      output,
+      `  ${counted(unstated, "row leaves", "rows leave")} a consent out, of which the files say nothing: a new contact becomes NON_SUBSCRIBED, and`,
+      "  an existing one is to keep what it has. That rests on what is not documented: what the service does with a",
+      "  consent that is left out.",
+    );
+  }
+  const estimateMs = audience.rateLimiter?.estimateMs(valid) ?? 0;
+  say(
+    output,
+    `${inFull(valid)} of ${counted(survey.rows, "row")} can be imported; that takes ${aboutInWords(estimateMs)}.`,
+  );
+}
+
+function aboutInWords(durationMs: number): string {
+  return durationMs < 1_000 ? "less than a second" : `about ${inWords(durationMs)}`;
+}

@@ -1,0 +1,41 @@
+import { basename } from "node:path";
+import { counted } from "../console/counted.ts";
+import { say, type Output } from "../console/terminal.ts";
+import { printable } from "../console/text-width.ts";
+import { Report } from "./report.ts";
+import type { SettledRow } from "./settled-rows.ts";
+
+const shownRows = 20;
+
+/** The rows that were not imported: the first of them to be shown, all of them for the report. */
+export class FailedRows {
+  readonly #report: Report | undefined;
+  readonly #lines: string[] = [];
+  #count = 0;
+
+  constructor(reportFolder: string | undefined) {
+    this.#report = reportFolder === undefined ? undefined : new Report(reportFolder);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  async add(settled: SettledRow, reason: string): Promise<void> {
+    const { file, number } = settled.row;
+    this.#count += 1;
+    if (this.#lines.length < shownRows)
+      this.#lines.push(`  ${printable(basename(file))}, row ${number}: ${printable(reason)}`);
+    await this.#report?.add(settled, reason);
+  }
+
+  async tell(output: Output): Promise<void> {
+    const paths = (await this.#report?.end()) ?? [];
+    if (this.#count === 0) return;
+    say(output, `${counted(this.#count, "row is", "rows are")} not imported:`, ...this.#lines);
+    if (this.#count > shownRows) say(output, `  … and ${counted(this.#count - shownRows, "more", "more")}.`);
+    if (this.#report === undefined)
+      say(output, "With --report FOLDER they are written to files that can be mended and imported.");
+    for (const path of paths) say(output, `Written to ${printable(path)}: mend them, and import that file.`);
+  }
+}

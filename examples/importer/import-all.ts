@@ -1,0 +1,98 @@
+import { type BulkResult, isAudienceError, ValidationError } from "audience-sdk";
+import { fileCheckpoint } from "audience-sdk/checkpoint";
+import { counted, inFull } from "../console/counted.ts";
+import { inWords } from "../console/duration.ts";
+import { say, type Output } from "../console/terminal.ts";
+import type { ImporterArguments } from "./arguments.ts";
+import type { FailedRows } from "./failed-rows.ts";
+import { ProgressLine } from "./progress-line.ts";
+import type { ImportService } from "./service.ts";
+import { reasonIn, type SettledRow, settledRows } from "./settled-rows.ts";
+import type { Survey } from "./survey.ts";
+import type { Target } from "./target.ts";
+
+/** Sends every row that can be, and tells of those that were not imported. */
+export async function importAll(
+  survey: Survey,
+  {
+    service,
+    target,
+    asked,
+    failed,
+    output,
+    signal,
+  }: {
+    service: ImportService;
+    target: Target;
+    asked: ImporterArguments;
+    failed: FailedRows;
+    output: Output;
+    signal: AbortSignal;
+  },
+): Promise<void> {
+  const { audience } = service;
+  const line = new ProgressLine(output);
+  const run = audience.bulk(
+    settledRows(survey, target, asked),
+    async ({ row, contact, issues, refusals }, request) => {
+      if (issues.length === 0) return await target.send(audience, contact, row, request);
+      if (refusals) await audience.v1.customers.upsert(refusals, request);
+      throw asValidationError(issues);
+    },
+    {
+      // A person of yesterday's file is known again in today's.
+      key: ({ row, contact }) =>
+        `${asked.family} ${asked.listId ?? ""} ${contact.email ?? contact.phone ?? `${row.file} ${row.number}`}`,
+      // Where the row stands in its file is no change of it.
+      fingerprint: ({ row, contact }) => (asked.family === "v1" ? contact : [contact, row.evidence]),
+      total: survey.rows,
+      onProgress: (progress) => line.show(progress),
+      signal,
+      ...(asked.checkpoint === undefined ? {} : { checkpoint: fileCheckpoint(asked.checkpoint) }),
+    },
+  );
+  try {
+    for await (const result of run) {
+      const reason = reasonOf(result, asked);
+      if (reason !== undefined) await failed.add(result.item, reason);
+    }
+  } finally {
+    line.end();
+    await failed.tell(output);
+  }
+  const { succeeded, skipped, superseded, total, durationMs } = await run.summary();
+  const before = skipped === 0 ? "" : `; ${inFull(skipped)} had been before`;
+  say(
+    output,
+    `Imported ${inFull(succeeded)} of ${counted(total, "row")} in ${inWords(durationMs)}${before}.`,
+  );
+  if (superseded === 0) return;
+  say(
+    output,
+    `${counted(superseded, "row was", "rows were")} not sent, as a later word on the consent stands.`,
+  );
+}
+
+function asValidationError(issues: SettledRow["issues"]): ValidationError {
+  return new ValidationError(
+    issues.map(({ field, message }) => ({ path: [field], code: "invalid_row", message })),
+  );
+}
+
+/** Why a row was not imported; undefined where it was, or need not be. */
+function reasonOf(
+  { item, status, error }: BulkResult<SettledRow, unknown>,
+  { checkpoint }: Pick<ImporterArguments, "checkpoint">,
+): string | undefined {
+  if (status === "succeeded" || status === "skipped" || status === "superseded") return undefined;
+  const isAsChecked = isAudienceError(error) && error.code === "validation";
+  if (item.issues.length > 0)
+    return isAsChecked ? reasonIn(item) : `${reasonIn(item)}; but that failed: ${messageOf(error)}`;
+  const again = checkpoint === undefined ? "import it again" : "to send it again, import it without --resume";
+  const doubt = status === "unknown" ? ` (it may have been imported all the same; ${again})` : "";
+  return `${messageOf(error)}${doubt}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : "an earlier run may have sent it";
+}

@@ -1,0 +1,116 @@
+import { counted, inFull } from "../console/counted.ts";
+import { printable, textWidth } from "../console/text-width.ts";
+import type { ConsentColumn, ConsentQuestion } from "../exports/consent-columns.ts";
+import { type Channel, optIns } from "../exports/contact.ts";
+import { type Column, shownHeading } from "../exports/file-plan.ts";
+import type { ImporterArguments } from "./arguments.ts";
+import type { ConsentCounts, FileSurvey, WordCounts } from "./survey.ts";
+
+const channelNames: Readonly<Record<Channel, string>> = { email: "e-mail", phone: "phone" };
+
+/** What is done with a file: its layout, what becomes of each column, and whose consent it gives. */
+export function planLines(survey: FileSurvey, { family }: Pick<ImporterArguments, "family">): string[] {
+  const { plan, rows, words, consents, remarks } = survey;
+  const { file, layout, columns } = plan;
+  const width = Math.max(
+    ...columns.map((column) => Math.min(40, textWidth(printable(shownHeading(column))))),
+  );
+  const lines = columns.map((column) => {
+    const heading = printable(shownHeading(column));
+    const becomes = printable(useInWords(column, plan.columns, words.get(column.index), family));
+    return `  ${heading}${" ".repeat(Math.max(0, width - textWidth(heading)))}  ${becomes}`;
+  });
+  const properties = columns.filter(({ use }) => use.kind === "property").length;
+  return [
+    `${printable(file.path)}: ${layout.name}, ${file.delimiterName}, ${file.encoding}, ${counted(rows, "row")}`,
+    ...lines,
+    ...(layout.section ? [`  The file's name says ${layout.section.optIn} of everybody in it.`] : []),
+    ...(family === "v1" && properties > 30
+      ? [
+          `  ${properties} columns are custom properties, and the service takes 30 of a row: leave some out with --without.`,
+        ]
+      : []),
+    `  E-mail consent: ${countsInWords(consents.email)}`,
+    `  Phone consent: ${countsInWords(consents.phone)}`,
+    ...remarks.lines().map((line) => `  ${line}`),
+  ];
+}
+
+function countsInWords(counts: ConsentCounts): string {
+  const states = optIns.map((optIn) => `${inFull(counts[optIn])} ${optIn}`);
+  const notUnderstood = counts["not understood"];
+  return [
+    ...states,
+    `${inFull(counts.unstated)} unstated`,
+    ...(notUnderstood === 0 ? [] : [`${inFull(notUnderstood)} not understood`]),
+  ].join(", ");
+}
+
+const notInV2: ReadonlySet<string> = new Set(["external_id", "address1", "address2", "source"]);
+
+function useInWords(
+  column: Column,
+  all: readonly Column[],
+  words: WordCounts | undefined,
+  family: "v1" | "v2",
+): string {
+  const { use, property } = column;
+  const asProperty =
+    family === "v1" ? `the custom property ${property}` : "left out, as v2 has no custom properties";
+  switch (use.kind) {
+    case "field": {
+      if (family === "v2" && notInV2.has(use.field)) return "left out, as v2 has no such field";
+      const field = use.field === "email" ? "email, in lower case" : use.field;
+      if (!use.isFurther) return field;
+      const first = all.find(
+        (one) => one.use.kind === "field" && one.use.field === use.field && !one.use.isFurther,
+      );
+      return `${use.field} where ${first ? shownHeading(first) : "the first"} is blank; else, where it differs, ${asProperty}`;
+    }
+    case "consent":
+      return consentInWords(use.consent, words);
+    case "evidence":
+      return family === "v2" ? `the consent's ${use.of}` : asProperty;
+    case "property":
+      return asProperty;
+    case "import note":
+      return "what an earlier import knew of the row's consent";
+    case "left out":
+      return `left out: ${use.why}${column.refusals ? `; what it refuses still counts (${wordsInWords(words)})` : ""}`;
+    default:
+      return use satisfies never;
+  }
+}
+
+const questions: Readonly<Record<ConsentQuestion, string>> = {
+  "opt-in": "",
+  "opt-out": "; its no says nothing",
+  left: "; any text is an opt-out, and is a custom property too",
+  "not subscribed": "; its no says nothing",
+  undeliverable: "; its no says nothing, other text is a custom property too",
+  complaint: "; its no says nothing, other text is a custom property too",
+  "refusal only": "; its yes is no opt-in",
+  confirmation: "; its yes is no opt-in",
+  confirmed: "",
+  state: "; a yes or a no is not understood",
+};
+
+function consentInWords({ channels, question }: ConsentColumn, words: WordCounts | undefined): string {
+  const names = channels.map((channel) => channelNames[channel]).join(" and ");
+  return `${names} consent: ${wordsInWords(words)}${questions[question]}`;
+}
+
+function wordsInWords(words: WordCounts | undefined): string {
+  if (words === undefined) return "blank";
+  const states = optIns
+    .filter((optIn) => words.states[optIn] > 0)
+    .map((optIn) => `${inFull(words.states[optIn])} ${optIn}`);
+  const silent = words.understood - optIns.reduce((sum, optIn) => sum + words.states[optIn], 0);
+  const unknown = Array.from(words.notUnderstood, ([word, count]) => `${JSON.stringify(word)} (${count})`);
+  const parts = [
+    ...states,
+    ...(silent === 0 ? [] : [`${inFull(silent)} ${silent === 1 ? "says" : "say"} nothing`]),
+    ...(unknown.length === 0 ? [] : [`not understood: ${unknown.join(", ")}`]),
+  ];
+  return parts.length === 0 ? "blank" : parts.join(", ");
+}

@@ -1,0 +1,42 @@
+import { counted } from "../console/counted.ts";
+import { columnsOf, say, type Output } from "../console/terminal.ts";
+import { printable } from "../console/text-width.ts";
+
+const backToLineStart = "\r\u001b[K";
+const everyMs = { terminal: 100, elsewhere: 5_000 };
+// A clock is asked for so many rows at once.
+const rowsBetweenLooks = 256;
+
+/** How far the reading of the files is: one line on a terminal, elsewhere a line at its beginning and every few seconds. */
+export class ReadingLine {
+  readonly #output: Output;
+  #title = "";
+  #saidAtMs = 0;
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  begin(title: string): void {
+    this.#title = printable(title);
+    this.#write("");
+  }
+
+  show(rows: number): void {
+    if (rows % rowsBetweenLooks !== 0) return;
+    const waitMs = this.#output.isTTY ? everyMs.terminal : everyMs.elsewhere;
+    if (performance.now() - this.#saidAtMs >= waitMs) this.#write(`  ${counted(rows, "row")}`);
+  }
+
+  /** Leaves the line to what is written next. */
+  end(): void {
+    if (this.#output.isTTY) this.#output.write(backToLineStart);
+  }
+
+  #write(rest: string): void {
+    this.#saidAtMs = performance.now();
+    const line = `${this.#title}${rest}`;
+    if (this.#output.isTTY) this.#output.write(backToLineStart + line.slice(0, columnsOf(this.#output) - 1));
+    else say(this.#output, line);
+  }
+}

@@ -1,0 +1,166 @@
+import { sharedPhoneIssues, unclearIssues, withConsent } from "../exports/check-rows.ts";
+import type { Channel, Contact, OptIn, RowIssue } from "../exports/contact.ts";
+import { shownHeading } from "../exports/file-plan.ts";
+import type { PersonConsent } from "../exports/people.ts";
+import { type ReadRow, readRow } from "../exports/read-row.ts";
+import { contactIssues, firstOfEachField, inOneLine } from "../exports/row-issues.ts";
+import type { ImporterArguments } from "./arguments.ts";
+import type { Survey } from "./survey.ts";
+import type { Target } from "./target.ts";
+
+/** A row as it is sent: with its person's consent, and without values that their fields cannot take. */
+export interface SettledRow {
+  readonly row: ReadRow;
+  readonly contact: Contact;
+  /** What all files say of the person's consent. */
+  readonly consent: PersonConsent;
+  /** What keeps the row from being sent. */
+  readonly issues: readonly RowIssue[];
+  /** What is sent of a row that has issues, where it refuses something. */
+  readonly refusals: Contact | undefined;
+  /** What is sent otherwise than one might think. */
+  readonly told: readonly string[];
+}
+
+/** Reads the files once more, and settles each row by what the survey found. */
+export async function* settledRows(
+  survey: Survey,
+  target: Target,
+  asked: ImporterArguments,
+): AsyncGenerator<SettledRow> {
+  for (const { plan } of survey.files) {
+    for await (const row of plan.file.rows())
+      yield settle(readRow(plan, row, asked.consent), survey, target, asked);
+  }
+}
+
+function settle(row: ReadRow, { people }: Survey, target: Target, asked: ImporterArguments): SettledRow {
+  const consent = people.consentOf(row);
+  const consented = withMeantConsent(withConsent(row, people), consent.unclear, asked);
+  const found = firstOfEachField([
+    ...row.issues,
+    ...contactIssues(consented),
+    ...sharedPhoneIssues(row, people),
+  ]);
+  const unclear = asked.consent === "keep" ? [] : unclearIssues(row, people);
+  const { contact, issues, told } = withoutRefusedValues(row, consented, found, target);
+  const elsewhere = consent.stricterElsewhere.map(
+    (channel) => `another row about the person is stricter on the ${channel} consent, and counts`,
+  );
+  const unnamed = (["email", "phone"] as const)
+    .filter((channel) => row.said[channel].optIn === "SUBSCRIBED" && contact[channel] === undefined)
+    .map((channel) => `it gives an opt-in without the ${channel} that it is for, which is not sent`);
+  const all = firstOfEachField([...issues, ...unclear, ...target.issuesOf(contact, row)]);
+  const isNamed = !issues.some(({ field }) => ["email", "phone", "row"].includes(field));
+  return {
+    row,
+    contact,
+    consent,
+    issues: all,
+    refusals:
+      all.length > 0 && isNamed && target.takesRefusals ? refusalsOf(contact, row, consent) : undefined,
+    told: [...told, ...elsewhere, ...unnamed],
+  };
+}
+
+/**
+ * A row that cannot be sent still has its opt-outs sent, by themselves: who has said no stays no subscriber because of a
+ * word in another column. Only with the consent of the address itself, as what is left out might change.
+ */
+function refusalsOf(
+  { email, phone }: Contact,
+  { said }: ReadRow,
+  consent: PersonConsent,
+): Contact | undefined {
+  const isRefusal = (optIn: OptIn | undefined) => optIn !== undefined && optIn !== "SUBSCRIBED";
+  if (email === undefined)
+    return phone !== undefined && isRefusal(consent.phone)
+      ? { phone, phone_opt_in: consent.phone }
+      : undefined;
+  if (!isRefusal(consent.email)) return undefined;
+  const isOfPhone = isRefusal(consent.phone) && (phone !== undefined || said.phone.isRefusedByName);
+  return {
+    email,
+    email_opt_in: consent.email,
+    ...(isOfPhone ? { phone_opt_in: consent.phone } : {}),
+    ...(consent.isSuppressed ? { is_suppressed: true } : {}),
+  };
+}
+
+/** Why the row is not sent. */
+export function reasonIn({ issues, refusals }: SettledRow): string {
+  return `${inOneLine(issues)}${refusals === undefined ? "" : "; what it refuses is sent all the same"}`;
+}
+
+/**
+ * Fills in what the user said is meant where the files say nothing: never over a word that they say. With `keep` a word
+ * that is not understood takes an opt-in beside it away, as it may be a refusal.
+ */
+function withMeantConsent(
+  contact: Contact,
+  unclear: readonly Channel[],
+  { consent }: Pick<ImporterArguments, "consent">,
+): Contact {
+  if (consent === undefined) return contact;
+  if (consent === "keep") {
+    const { email_opt_in, phone_opt_in, ...rest } = contact;
+    const isKept = (channel: Channel, optIn: OptIn | undefined) =>
+      optIn !== undefined && !(optIn === "SUBSCRIBED" && unclear.includes(channel));
+    return {
+      ...rest,
+      ...(isKept("email", email_opt_in) ? { email_opt_in } : {}),
+      ...(isKept("phone", phone_opt_in) ? { phone_opt_in } : {}),
+    };
+  }
+  const field = contact.email === undefined ? "phone_opt_in" : "email_opt_in";
+  return contact[field] === undefined ? { ...contact, [field]: consent } : contact;
+}
+
+/**
+ * A value that its field cannot take does not keep the row, and with it an opt-out, from being sent: its text goes into
+ * a custom property. What says whom the row is about has no such way out.
+ */
+function withoutRefusedValues(
+  row: ReadRow,
+  contact: Contact,
+  found: readonly RowIssue[],
+  target: Target,
+): { contact: Contact; issues: RowIssue[]; told: string[] } {
+  const issues: RowIssue[] = [];
+  const told: string[] = [];
+  const left: Record<string, unknown> = { ...contact };
+  const properties = { ...contact.custom_properties };
+  for (const issue of found) {
+    const cell = row.cells.get(issue.field);
+    const isOfPerson = issue.field === "email" || (issue.field === "phone" && contact.email === undefined);
+    if (issue.field === "Birthday") told.push("the birthday is no day of a year");
+    else if (cell === undefined || isOfPerson) issues.push(withWayOut(issue));
+    else {
+      const { property } = cell.column;
+      properties[property] = cell.text;
+      delete left[issue.field];
+      if (issue.field === "phone" && !row.said.phone.isRefusedByName) delete left["phone_opt_in"];
+      const becomes = target.hasCustomProperties
+        ? `is sent as the custom property ${property}`
+        : "is left out";
+      told.push(`${shownHeading(cell.column)} holds no ${issue.field} that can be sent, and ${becomes}`);
+    }
+  }
+  if (told.length === 0) return { contact, issues, told };
+  // Safe: the same contact, with fields taken out.
+  const mended: Contact = { ...(left as Contact), custom_properties: properties };
+  const isNew = (issue: RowIssue) => !issues.some(({ field }) => field === issue.field);
+  return {
+    contact: mended,
+    issues: [...issues, ...contactIssues(mended).filter(isNew).map(withWayOut)],
+    told,
+  };
+}
+
+function withWayOut(issue: RowIssue): RowIssue {
+  if (issue.field !== "custom_properties") return issue;
+  return {
+    ...issue,
+    message: `${issue.message}; leave columns out with --without, or name those to send with --only`,
+  };
+}

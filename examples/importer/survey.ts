@@ -1,0 +1,98 @@
+import { namedColumns } from "../exports/column-choice.ts";
+import { consentWord } from "../exports/consent-words.ts";
+import type { Channel, OptIn } from "../exports/contact.ts";
+import { openCsv } from "../exports/csv-file.ts";
+import { type FilePlan, planFile } from "../exports/file-plan.ts";
+import { People } from "../exports/people.ts";
+import { type ReadRow, readRow } from "../exports/read-row.ts";
+import type { ImporterArguments } from "./arguments.ts";
+import type { ReadingLine } from "./reading-line.ts";
+import { Remarks } from "./remarks.ts";
+
+/** How many rows say what of a channel; `unstated` ones name the person and say nothing. */
+export type ConsentCounts = Record<OptIn | "unstated" | "not understood", number>;
+
+/** What the cells of one column that looks like a consent say. */
+export interface WordCounts {
+  /** Cells that are understood, a no that says nothing among them. */
+  understood: number;
+  readonly states: Record<OptIn, number>;
+  /** The first few different words that are not understood. */
+  readonly notUnderstood: Map<string, number>;
+}
+
+/** What one file holds. */
+export interface FileSurvey {
+  readonly plan: FilePlan;
+  rows: number;
+  readonly consents: Readonly<Record<Channel, ConsentCounts>>;
+  readonly words: ReadonlyMap<number, WordCounts>;
+  readonly remarks: Remarks;
+}
+
+/** What all files hold: read once to the end, before anything is sent. Of the rows nothing is kept but the consents. */
+export interface Survey {
+  readonly files: readonly FileSurvey[];
+  readonly people: People;
+  readonly rows: number;
+}
+
+const mostWords = 5;
+
+/** Reads the files to their end. */
+export async function surveyFiles(
+  asked: ImporterArguments,
+  { line, signal }: { line: ReadingLine; signal: AbortSignal },
+): Promise<Survey> {
+  const opened = [];
+  for (const path of asked.files) opened.push(await openCsv(path, { encoding: asked.encoding }));
+  const choice = namedColumns(asked.choice, [...new Set(opened.flatMap((file) => file.headings))]);
+  const files = opened.map((file) => emptySurvey(planFile(file, choice)));
+  const people = new People();
+  for (const survey of files) {
+    line.begin(`Reading ${survey.plan.file.path}`);
+    for await (const row of survey.plan.file.rows()) {
+      signal.throwIfAborted();
+      const read = readRow(survey.plan, row, asked.consent);
+      people.add(read);
+      count(survey, read);
+      line.show(survey.rows);
+    }
+  }
+  people.settle();
+  line.end();
+  return { files, people, rows: files.reduce((sum, { rows }) => sum + rows, 0) };
+}
+
+function emptySurvey(plan: FilePlan): FileSurvey {
+  const none = () => ({ SUBSCRIBED: 0, NON_SUBSCRIBED: 0, UNSUBSCRIBED: 0 });
+  const counts = () => ({ ...none(), unstated: 0, "not understood": 0 });
+  const words = new Map<number, WordCounts>(
+    plan.columns.map(({ index }) => [
+      index,
+      { understood: 0, states: none(), notUnderstood: new Map<string, number>() },
+    ]),
+  );
+  return { plan, rows: 0, consents: { email: counts(), phone: counts() }, words, remarks: new Remarks() };
+}
+
+function count(survey: FileSurvey, row: ReadRow): void {
+  survey.rows += 1;
+  for (const channel of ["email", "phone"] as const) {
+    if (!row.cells.has(channel)) continue;
+    const { optIn, notUnderstood } = row.said[channel];
+    survey.consents[channel][notUnderstood.length > 0 ? "not understood" : (optIn ?? "unstated")] += 1;
+  }
+  for (const { column, text, said } of row.consentCells) {
+    const words = survey.words.get(column.index);
+    if (words === undefined || consentWord(text) === "nothing") continue;
+    if (said === "not understood") {
+      if (words.notUnderstood.has(text) || words.notUnderstood.size < mostWords)
+        words.notUnderstood.set(text, (words.notUnderstood.get(text) ?? 0) + 1);
+    } else {
+      words.understood += 1;
+      if (said.optIn) words.states[said.optIn] += 1;
+    }
+  }
+  for (const remark of row.told) survey.remarks.add(remark, row);
+}

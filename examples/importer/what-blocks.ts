@@ -1,0 +1,59 @@
+import { basename } from "node:path";
+import { optIns } from "../exports/contact.ts";
+import { shownHeading } from "../exports/file-plan.ts";
+import type { ImporterArguments } from "./arguments.ts";
+import type { FileSurvey, Survey } from "./survey.ts";
+
+/** What keeps the whole import from being sent, as nobody has said what is meant. */
+export function whatBlocks({ files }: Survey, { consent }: Pick<ImporterArguments, "consent">): string[] {
+  if (consent === "SUBSCRIBED") return files.filter(isOfThoseWhoLeft).map(refusalToSubscribe);
+  if (consent !== undefined) return [];
+  return files.flatMap((file) => {
+    const columns = notUnderstood(file);
+    if (columns.length > 0) return columns;
+    if (saysSomething(file) || file.rows === 0) return [];
+    const { file: csv, layout } = file.plan;
+    const name =
+      layout.provider === "mailchimp"
+        ? " Mailchimp's file names say it: subscribed_….csv, unsubscribed_….csv."
+        : "";
+    return [
+      `${csv.path} says nothing of consent.${name} Say what is meant: --consent keep leaves an existing contact's ` +
+        "consent as it is; or NON_SUBSCRIBED, UNSUBSCRIBED, SUBSCRIBED.",
+    ];
+  });
+}
+
+// Such a list without a column of consent says it all in its name.
+function isOfThoseWhoLeft(file: FileSurvey): boolean {
+  const name = basename(file.plan.file.path);
+  return (
+    /^(unsubscribe|opt(ed)?[-_ ]?out|cleaned|bounce|suppress|blacklist|blocklist|non-?subscribed)/i.test(
+      name,
+    ) && !saysSomething(file)
+  );
+}
+
+function refusalToSubscribe({ plan }: FileSurvey): string {
+  return `${plan.file.path} is named after people who have left: --consent SUBSCRIBED is not taken for it. Import it by itself, with --consent UNSUBSCRIBED.`;
+}
+
+/** Columns that look like a consent, of which no word is understood. */
+function notUnderstood({ plan, words }: FileSurvey): string[] {
+  return plan.columns.flatMap((column) => {
+    const counts = words.get(column.index);
+    if (counts === undefined || counts.understood > 0 || counts.notUnderstood.size === 0) return [];
+    const examples = Array.from(counts.notUnderstood.keys(), (word) => JSON.stringify(word)).join(", ");
+    return [
+      `${plan.file.path}: ${shownHeading(column)} looks like a consent, and its words are not understood: ${examples}. Write ` +
+        "subscribed, unsubscribed or not subscribed instead; or leave the column out with --without; or say with --consent what is meant.",
+    ];
+  });
+}
+
+function saysSomething({ words, consents }: FileSurvey): boolean {
+  const isStated = [consents.email, consents.phone].some((counts) =>
+    optIns.some((optIn) => counts[optIn] > 0),
+  );
+  return isStated || Array.from(words.values()).some(({ understood }) => understood > 0);
+}

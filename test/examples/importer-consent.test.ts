@@ -1,0 +1,261 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { runs } from "../properties/runs.ts";
+import { list, openService, run, type Seeds } from "./importer-setting.ts";
+
+// What words mean is written down here once more, and not taken from the importer.
+const strictness = { S: 1, N: 2, U: 3 } as const;
+const optIns = { S: "SUBSCRIBED", N: "NON_SUBSCRIBED", U: "UNSUBSCRIBED" } as const;
+type State = keyof typeof strictness;
+/** "-" says nothing, "?" is a word that nobody can know. */
+type Meaning = State | "-" | "?";
+
+const answers: Record<Meaning, string[]> = {
+  S: ["subscribed", "Yes", "TRUE", "1", "opted in", "Opt-In", "y"],
+  N: [
+    "never subscribed",
+    "NEVER_SUBSCRIBED",
+    "pending",
+    "cleaned",
+    "Bounced",
+    "suppressed",
+    "non_subscribed",
+  ],
+  U: ["unsubscribed", "No", "false", "0", "Opted out", "OPTOUT", "blacklisted", "n"],
+  "-": ["", " ", "n/a", "NULL"],
+  "?": ["paused", "VIP", "yes please", "42"],
+};
+const refusals: Record<Meaning, string[]> = {
+  S: [],
+  N: ["cleaned"],
+  U: ["Yes", "true", "1", "x", "unsubscribed", "2024-05-01"],
+  "-": ["", "No", "FALSE", "0", "subscribed", "n/a"],
+  "?": ["maybe", "C4"],
+};
+
+/** A column's heading, the channels that it names, and its words. One that names none is about both. */
+interface ConsentColumn {
+  readonly heading: string;
+  readonly channels: readonly ("email" | "phone")[];
+  readonly isGeneral?: boolean;
+  readonly words: Record<Meaning, string[]>;
+}
+
+const columnsOf = (headings: readonly string[], rest: Omit<ConsentColumn, "heading">): ConsentColumn[] =>
+  headings.map((heading) => ({ heading, ...rest }));
+
+const columns: ConsentColumn[] = [
+  ...columnsOf(
+    ["email_opt_in", "E-Mail Opt-In", "Email Marketing Consent", "newsletter", "Accepts Email Marketing"],
+    { channels: ["email"], words: answers },
+  ),
+  ...columnsOf(["Status", "subscribed"], { channels: ["email"], isGeneral: true, words: answers }),
+  ...columnsOf(["sms_opt_in", "SMS Marketing Consent", "phone consent"], {
+    channels: ["phone"],
+    words: answers,
+  }),
+  ...columnsOf(["Unsubscribed from all email", "do_not_email"], { channels: ["email"], words: refusals }),
+  ...columnsOf(["SMS_BLACKLISTED", "Do Not Text"], { channels: ["phone"], words: refusals }),
+  ...columnsOf(["Unsubscribed", "opt-out"], {
+    channels: ["email", "phone"],
+    isGeneral: true,
+    words: refusals,
+  }),
+  ...columnsOf(["Do Not Contact"], { channels: ["email", "phone"], words: refusals }),
+];
+
+const people = [
+  { email: "ada@example.com", phone: "+447700900511" },
+  { email: "bo@example.com", phone: "+447700900512" },
+  { email: "cy@example.com", phone: "" },
+  { email: "", phone: "+447700900514" },
+];
+
+const state = fc.constantFrom<State>("S", "N", "U");
+const cell = (words: Record<Meaning, string[]>) =>
+  fc
+    .oneof(
+      { weight: 8, arbitrary: state },
+      { weight: 5, arbitrary: fc.constant("-" as const) },
+      { weight: 1, arbitrary: fc.constant("?" as const) },
+    )
+    .filter((meaning) => words[meaning].length > 0)
+    .chain((meaning) => fc.constantFrom(...words[meaning]).map((text) => ({ meaning, text })));
+
+const file = fc.shuffledSubarray(columns, { minLength: 1, maxLength: 4 }).chain((own) =>
+  fc.record({
+    columns: fc.constant(own),
+    delimiter: fc.constantFrom(",", ";", "\t"),
+    rows: fc.array(
+      fc.record({
+        person: fc.nat(people.length - 1),
+        // The address as another system writes it, the number left out or not.
+        isUpper: fc.boolean(),
+        hasPhone: fc.boolean(),
+        cells: fc.tuple(...own.map(({ words }) => cell(words))),
+      }),
+      { minLength: 1, maxLength: 6 },
+    ),
+  }),
+);
+
+type ImportedFile = typeof file extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** What the files say of one channel of one person. A heading without a channel speaks of a number where one is given. */
+function meaningsOf(files: readonly ImportedFile[], person: number, channel: "email" | "phone"): Meaning[] {
+  const rows = files.flatMap(({ columns: own, rows: all }) =>
+    all.filter((row) => row.person === person).map((row) => ({ own, ...row })),
+  );
+  const hasPhone = people[person]?.phone !== "" && rows.some((row) => row.hasPhone);
+  return rows.flatMap(({ own, cells }) =>
+    cells.flatMap(({ meaning }, index) => {
+      const { channels, isGeneral = false } = own[index]!;
+      return channels.includes(channel) && (channel === "email" || !isGeneral || hasPhone) ? [meaning] : [];
+    }),
+  );
+}
+
+/** What is wrong with a channel's consent after the run; undefined where nothing is. */
+function wrongIn(
+  meanings: readonly Meaning[],
+  {
+    earlier,
+    own,
+    isWhole,
+    hasSent,
+    isUnasked,
+    isExact,
+  }: {
+    earlier: State | undefined;
+    own: State;
+    /** All rows were imported. */
+    isWhole: boolean;
+    /** Something was sent: then every opt-out was. */
+    hasSent: boolean;
+    /** The command line does not say what is meant. */
+    isUnasked: boolean;
+    /** No heading without a channel can have meant it too. */
+    isExact: boolean;
+  },
+): string | undefined {
+  const states = meanings.filter((meaning): meaning is State => meaning in strictness);
+  const strictest = states.toSorted((one, other) => strictness[other] - strictness[one])[0];
+  const isDoubtful = meanings.includes("?");
+  const isBetter = strictest !== undefined && strictness[own] < strictness[strictest];
+  // What was not sent is as it was.
+  const isOptOutSent = hasSent && isExact && strictest !== "S";
+  if (isBetter && (own !== earlier || (isWhole && !isDoubtful) || isOptOutSent))
+    return "it is better than the strictest word";
+  if (isDoubtful && own === "S" && earlier !== "S") return "a word that nobody can know made a subscriber";
+  const isKept = own === (earlier ?? "N");
+  if (strictest === undefined && !isDoubtful && isUnasked && !isKept)
+    return "it changed, and nothing was said";
+  if (isWhole && isExact && strictest !== undefined && !isDoubtful && own !== strictest && !isKept)
+    return "it is none of the words";
+  return undefined;
+}
+
+const stateOf = (optIn: string | undefined) =>
+  (Object.keys(optIns) as State[]).find((one) => optIns[one] === optIn);
+
+describe("The consent at the service is never better than the strictest word in the files", () => {
+  it("over any columns, words and orders of rows and files", async () => {
+    const endings = { whole: 0, partly: 0, blocked: 0 };
+    const before = fc.array(fc.option(fc.tuple(state, state), { nil: undefined }), {
+      minLength: 4,
+      maxLength: 4,
+    });
+    const consent = fc.constantFrom(undefined, "keep", "SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED");
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(file, { minLength: 1, maxLength: 3 }),
+        before,
+        fc.boolean(),
+        consent,
+        async (files, earlier, hasList, meant) => {
+          const { code, contacts } = await imported(files, earlier, [
+            ...(hasList && meant !== "keep" ? ["--list", list.id] : []),
+            ...(meant === undefined ? [] : ["--consent", meant]),
+          ]);
+          endings[code === 0 ? "whole" : code === 1 ? "partly" : "blocked"] += 1;
+
+          const wrong = people.flatMap(({ email, phone }, person) => {
+            const contact = contacts.find((one) =>
+              email === "" ? one.phone === phone : one.email === email,
+            );
+            const known = earlier[person];
+            if (contact === undefined) return [];
+            const settings = {
+              isWhole: code === 0,
+              hasSent: code !== 2,
+              isUnasked: meant === undefined || meant === "keep",
+            };
+            return (["email", "phone"] as const).flatMap((channel, index) => {
+              const own = stateOf(contact[`${channel}_opt_in`]);
+              // Somebody without an address has no e-mail consent; general words may count for the number instead.
+              if (email === "" || own === undefined) return [];
+              const found = wrongIn(meaningsOf(files, person, channel), {
+                earlier: known?.[index],
+                own,
+                isExact: channel === "email",
+                ...settings,
+              });
+              return found === undefined ? [] : [`${email}, ${channel}: ${found}`];
+            });
+          });
+          expect(wrong, `exit code ${code}, ${meant ?? "no"} --consent`).toEqual([]);
+          if (code === 2) expect(contacts.length).toBe(earlier.filter((one) => one !== undefined).length);
+        },
+      ),
+      runs(400),
+    );
+    // It is no property of runs that send nothing.
+    expect(endings.whole).toBeGreaterThan(100);
+    expect(endings.partly).toBeGreaterThan(20);
+  });
+});
+
+/** Imports the files into a service that knows these people, and gives what it holds then. */
+async function imported(
+  files: readonly ImportedFile[],
+  earlier: readonly ([State, State] | undefined)[],
+  options: readonly string[],
+) {
+  const folder = await mkdtemp(join(tmpdir(), "consent-"));
+  const { mock, close } = await openService(seedsOf(earlier));
+  try {
+    const { code } = await run([...(await write(folder, files)), ...options]);
+    return { code, contacts: mock.organization("real").contacts };
+  } finally {
+    await close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+function seedsOf(earlier: readonly ([State, State] | undefined)[]): NonNullable<Seeds> {
+  return earlier.flatMap((states, index) => {
+    const { email, phone } = people[index]!;
+    if (states === undefined) return [];
+    const consents = { email_opt_in: optIns[states[0]], phone_opt_in: optIns[states[1]] };
+    return [{ ...(email === "" ? { phone } : { email }), ...consents }];
+  });
+}
+
+async function write(folder: string, files: readonly ImportedFile[]): Promise<string[]> {
+  const paths: string[] = [];
+  for (const [index, { columns: own, delimiter, rows }] of files.entries()) {
+    const path = join(folder, `${index}.csv`);
+    const lines = rows.map(({ person, isUpper, hasPhone, cells }) => {
+      const { email, phone } = people[person]!;
+      const texts = cells.map(({ text }) => text);
+      return [isUpper ? email.toUpperCase() : email, hasPhone || email === "" ? phone : "", ...texts];
+    });
+    const table = [["Email", "Phone", ...own.map(({ heading }) => heading)], ...lines];
+    await writeFile(path, table.map((line) => `${line.join(delimiter)}\n`).join(""));
+    paths.push(path);
+  }
+  return paths;
+}

@@ -1,0 +1,473 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import {
+  csv as csvIn,
+  emailConsents,
+  list,
+  run,
+  sentBodies,
+  service,
+  temporaryFolder,
+} from "./importer-setting.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+
+const csv = (name: string, ...lines: string[]) => csvIn(folder, name, ...lines);
+
+describe("The plan", () => {
+  it("names each file's layout, what becomes of each column, and whose consent it gives", async () => {
+    const path = await csv(
+      "people.csv",
+      "Email,Mobile,Phone,status,Favourite colour,Notes",
+      "ada@example.com,+447700900511,+447700900512,subscribed,teal,x",
+      "bo@example.com,,,unsubscribed,,",
+      "cy@example.com,,,paused,,",
+    );
+
+    const { out } = await run([path, "--dry-run", "--without", "notes"]);
+
+    expect(out).toContain(`${path}: plain table, comma, utf-8, 3 rows
+  "Email"             email, in lower case
+  "Mobile"            phone
+  "Phone"             phone where "Mobile" is blank; else, where it differs, the custom property phone
+  "status"            e-mail consent: 1 SUBSCRIBED, 1 UNSUBSCRIBED, not understood: "paused" (1)
+  "Favourite colour"  the custom property favourite_colour
+  "Notes"             left out: --without names it
+  E-mail consent: 1 SUBSCRIBED, 0 NON_SUBSCRIBED, 1 UNSUBSCRIBED, 0 unstated, 1 not understood
+  Phone consent: 0 SUBSCRIBED, 0 NON_SUBSCRIBED, 0 UNSUBSCRIBED, 1 unstated
+  people.csv, row 2: "Phone" differs from "Mobile", whose phone counts.
+`);
+  });
+
+  it("stands before the first call, and is the dry run's", async () => {
+    const mock = await service();
+    const path = await csv("people.csv", "email,status", "ada@example.com,subscribed");
+    const planOf = (out: string) => out.slice(out.indexOf("plain table"), out.indexOf("Into "));
+
+    const dry = await run([path, "--dry-run"]);
+    expect(mock.requests).toEqual([]);
+    const { out } = await run([path]);
+
+    expect(planOf(out)).toContain("1 SUBSCRIBED");
+    expect(planOf(out)).toBe(planOf(dry.out));
+    expect(out.indexOf("100 %")).toBeGreaterThan(out.indexOf("Into "));
+  });
+
+  it("says that a consent which is left out rests on what is not documented", async () => {
+    const path = await csv("people.csv", "email,phone,status", "ada@example.com,+447700900511,subscribed");
+
+    const { out } = await run([path, "--dry-run"]);
+
+    expect(out).toMatch(/1 row leaves a consent out.*rests on what is not documented/s);
+  });
+});
+
+describe("A file that says nothing of consent", () => {
+  const existing = [
+    { email: "s@example.com", email_opt_in: "SUBSCRIBED" as const },
+    { email: "u@example.com", email_opt_in: "UNSUBSCRIBED" as const },
+  ];
+  const lines = ["email,first_name", "s@example.com,S", "u@example.com,U"];
+
+  it.each([
+    ["has no column for it", lines],
+    ["has only blank cells for it", ["email,status", "s@example.com,", "u@example.com,n/a"]],
+    [
+      "has only the time of an opt-in",
+      ["email,opt_in_date", "s@example.com,2020-01-01", "u@example.com,2020-01-01"],
+    ],
+  ])("as it %s is not sent", async (_why, file) => {
+    const mock = await service(existing);
+
+    const { code, out, err } = await run([await csv("people.csv", ...file)]);
+
+    expect(code).toBe(2);
+    expect(out).toContain('"email"');
+    expect(err).toContain("says nothing of consent. Say what is meant: --consent keep");
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("with --consent keep leaves an existing contact's consent as it is", async () => {
+    const mock = await service(existing);
+
+    const { code } = await run([await csv("people.csv", ...lines), "--consent", "keep"]);
+
+    expect(code).toBe(0);
+    expect(emailConsents(mock)).toEqual({ "s@example.com": "SUBSCRIBED", "u@example.com": "UNSUBSCRIBED" });
+    expect(sentBodies(mock)).toEqual([
+      { email: "s@example.com", first_name: "S" },
+      { email: "u@example.com", first_name: "U" },
+    ]);
+  });
+
+  it.each(["NON_SUBSCRIBED", "UNSUBSCRIBED", "SUBSCRIBED"])(
+    "with --consent %s gives it to everybody in it",
+    async (consent) => {
+      const mock = await service();
+
+      const { code } = await run([
+        await csv("people.csv", ...lines),
+        "--consent",
+        consent,
+        "--list",
+        list.id,
+      ]);
+
+      expect(code).toBe(0);
+      expect(emailConsents(mock)).toEqual({ "s@example.com": consent, "u@example.com": consent });
+    },
+  );
+
+  it("and is named after people who have left, is not made SUBSCRIBED", async () => {
+    const mock = await service();
+    const path = await csv("unsubscribed_2024.csv", "email", "a@example.com");
+
+    const { code, err } = await run([path, "--consent", "SUBSCRIBED"]);
+
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringContaining("is named after people who have left"),
+    });
+    expect(mock.requests).toEqual([]);
+    expect((await run([path, "--consent", "UNSUBSCRIBED"])).code).toBe(0);
+  });
+
+  it("does not give by --consent what was said of the e-mail address to the telephone number beside it", async () => {
+    const mock = await service();
+    const path = await csv("people.csv", "email,phone", "a@example.com,+447700900511", ",+447700900512");
+
+    await run([path, "--consent", "SUBSCRIBED"]);
+
+    expect(sentBodies(mock)).toEqual([
+      { phone: "+447700900512", phone_opt_in: "SUBSCRIBED" },
+      { email: "a@example.com", phone: "+447700900511", email_opt_in: "SUBSCRIBED" },
+    ]);
+  });
+});
+
+describe("--consent", () => {
+  it.each([
+    ["SUBSCRIBED", "SUBSCRIBED", undefined],
+    ["NON_SUBSCRIBED", "NON_SUBSCRIBED", "NON_SUBSCRIBED"],
+    ["UNSUBSCRIBED", "UNSUBSCRIBED", "UNSUBSCRIBED"],
+    ["keep", undefined, undefined],
+  ])(
+    "%s replaces no word that is understood, and grants nothing where a word is not",
+    async (consent, blank, unknown) => {
+      const mock = await service();
+      const path = await csv(
+        "people.csv",
+        "email,status,unsubscribed",
+        "s@example.com,subscribed,",
+        "n@example.com,pending,",
+        "u@example.com,unsubscribed,",
+        "o@example.com,,yes",
+        "b@example.com,,no",
+        "x@example.com,gone,",
+      );
+
+      const { code } = await run([path, "--consent", consent]);
+
+      const sent = Object.fromEntries(
+        sentBodies(mock).map(({ email, email_opt_in }) => [email, email_opt_in]),
+      );
+      expect(sent).toEqual({
+        "s@example.com": "SUBSCRIBED",
+        "n@example.com": "NON_SUBSCRIBED",
+        "u@example.com": "UNSUBSCRIBED",
+        "o@example.com": "UNSUBSCRIBED",
+        "b@example.com": blank,
+        ...(consent === "SUBSCRIBED" ? {} : { "x@example.com": unknown }),
+      });
+      expect(code).toBe(consent === "SUBSCRIBED" ? 1 : 0);
+    },
+  );
+});
+
+describe("A row that cannot be sent", () => {
+  it("still has what it refuses sent, by itself, and is reported", async () => {
+    const mock = await service([
+      { email: "a@example.com", email_opt_in: "SUBSCRIBED", phone_opt_in: "SUBSCRIBED" },
+    ]);
+    const path = await csv(
+      "people.csv",
+      "email,first_name,status,sms_opt_in",
+      "a@example.com,Ada,unsubscribed,perhaps",
+      "b@example.com,Bo,subscribed,perhaps",
+      "c@example.com,Cy,subscribed,yes",
+    );
+
+    const { code, out } = await run([path]);
+
+    expect(code).toBe(1);
+    expect(sentBodies(mock)).toEqual([
+      { email: "a@example.com", email_opt_in: "UNSUBSCRIBED" },
+      { email: "c@example.com", first_name: "Cy", email_opt_in: "SUBSCRIBED" },
+    ]);
+    expect(out).toMatch(/row 2: phone consent: is not understood .*; what it refuses is sent all the same/);
+    expect(out).toMatch(/row 3: phone consent: is not understood [^;]*$/m);
+    expect(mock.organization("real").contacts[0]).toMatchObject({ phone_opt_in: "SUBSCRIBED" });
+  });
+});
+
+describe("A column that looks like a consent and is not understood", () => {
+  const lines = [
+    "email,status,Marketing permission code",
+    "a@example.com,subscribed,C4",
+    "b@example.com,subscribed,",
+  ];
+
+  it("keeps everything from being sent", async () => {
+    const mock = await service();
+
+    const { code, err } = await run([await csv("people.csv", ...lines)]);
+
+    expect(code).toBe(2);
+    expect(err).toContain(
+      '"Marketing permission code" looks like a consent, and its words are not understood: "C4"',
+    );
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("is left out with --without", async () => {
+    const mock = await service();
+
+    const { code } = await run([await csv("people.csv", ...lines), "--without", "marketing_permission_code"]);
+
+    expect(code).toBe(0);
+    expect(emailConsents(mock)).toEqual({ "a@example.com": "SUBSCRIBED", "b@example.com": "SUBSCRIBED" });
+  });
+
+  it("counts as what --consent says, beside the words that are understood", async () => {
+    const mock = await service();
+
+    await run([await csv("people.csv", ...lines), "--consent", "UNSUBSCRIBED"]);
+
+    expect(emailConsents(mock)).toEqual({ "a@example.com": "UNSUBSCRIBED", "b@example.com": "SUBSCRIBED" });
+  });
+});
+
+describe("Several words about one person", () => {
+  it("in one row: the strictest counts, and it is told", async () => {
+    const mock = await service();
+    const path = await csv(
+      "people.csv",
+      "email,status,email_opt_in",
+      "s1@example.com,subscribed,unsubscribed",
+      "s2@example.com,,unsubscribed",
+      "s3@example.com,subscribed,",
+    );
+
+    const { out } = await run([path]);
+
+    expect(emailConsents(mock)).toEqual({
+      "s1@example.com": "UNSUBSCRIBED",
+      "s2@example.com": "UNSUBSCRIBED",
+      "s3@example.com": "SUBSCRIBED",
+    });
+    expect(out).toContain('row 2: "status", "email_opt_in" say different things of the email consent');
+  });
+
+  it("one of which is not understood keep all rows of the person from being sent", async () => {
+    const mock = await service();
+    const path = await csv(
+      "people.csv",
+      "email,status",
+      "a@example.com,subscribed",
+      "a@example.com,opgeheven",
+      "b@example.com,subscribed",
+    );
+
+    const { code, out } = await run([path]);
+
+    expect(code).toBe(1);
+    expect(out).toContain(
+      "row 2: email consent: another row about this person has a word of consent that is not understood",
+    );
+    expect(emailConsents(mock)).toEqual({ "b@example.com": "SUBSCRIBED" });
+  });
+
+  it("one of which is not understood are sent as an opt-out, where one is: nothing is stricter", async () => {
+    const mock = await service();
+
+    await run([
+      await csv("people.csv", "email,status", "a@example.com,opgeheven", "a@example.com,unsubscribed"),
+    ]);
+
+    expect(emailConsents(mock)).toEqual({ "a@example.com": "UNSUBSCRIBED" });
+  });
+
+  it("count whatever their column is called", async () => {
+    const mock = await service();
+    const path = await csv(
+      "people.csv",
+      "email,opt_in,Lifecycle",
+      "a@example.com,yes,Unsubscribed",
+      "b@example.com,yes,Lead",
+    );
+
+    await run([path]);
+
+    expect(emailConsents(mock)).toEqual({ "a@example.com": "UNSUBSCRIBED", "b@example.com": "SUBSCRIBED" });
+  });
+});
+
+describe("An opt-in to phone messages without a number", () => {
+  it("is not sent, and told: whose number it is for is not known", async () => {
+    const mock = await service([
+      { email: "a@example.com", phone: "+447700900511", phone_opt_in: "UNSUBSCRIBED" },
+    ]);
+    const path = await csv("people.csv", "email,status,sms_opt_in", "a@example.com,subscribed,yes");
+
+    const { out } = await run([path]);
+
+    expect(mock.organization("real").contacts).toMatchObject([{ phone_opt_in: "UNSUBSCRIBED" }]);
+    expect(out).toContain("row 2: it gives an opt-in without the phone that it is for, which is not sent.");
+  });
+});
+
+describe("What the file says is not suppressed", () => {
+  it("is not released from a suppression", async () => {
+    const mock = await service([{ email: "a@example.com", is_suppressed: true }]);
+
+    await run([
+      await csv("people.csv", "email,email_opt_in,is_suppressed", "a@example.com,subscribed,false"),
+    ]);
+
+    expect(mock.organization("real").contacts).toMatchObject([{ is_suppressed: true }]);
+  });
+});
+
+describe("No cell is lost", () => {
+  const lines = [
+    "email,status,phone,mobile,Work e-mail,Tag,Tag,Order #,Order,zip,birthday,gender,Tag 2,",
+    "a@example.com,subscribed,,+447700900511,,x,y,1,2,LS1 4XX,1988-05-17,F,z,last",
+    "b@example.com,subscribed,+447700900512,+447700900513,b@work.example,,,,,1,17/05/1988,?,,",
+    ",subscribed,,,c@work.example,,,,,,,,,",
+  ];
+
+  it("of two columns of one field the second is a custom property; names that meet are made different", async () => {
+    const mock = await service();
+
+    const { code } = await run([await csv("people.csv", ...lines)]);
+
+    expect(code).toBe(0);
+    expect(sentBodies(mock)).toEqual([
+      {
+        email: "a@example.com",
+        phone: "+447700900511",
+        postal_code: "LS1 4XX",
+        dob: "1988-05-17",
+        gender: "FEMALE",
+        email_opt_in: "SUBSCRIBED",
+        custom_properties: { tag: "x", tag_3: "y", order: "1", order_2: "2", tag_2: "z", column_14: "last" },
+      },
+      {
+        email: "b@example.com",
+        phone: "+447700900512",
+        email_opt_in: "SUBSCRIBED",
+        // Values that their fields cannot take.
+        custom_properties: {
+          mobile: "+447700900513",
+          work_e_mail: "b@work.example",
+          zip: "1",
+          birthday: "17/05/1988",
+          gender: "?",
+        },
+      },
+      { email: "c@work.example", email_opt_in: "SUBSCRIBED" },
+    ]);
+  });
+
+  it("what is sent otherwise than one might think is told", async () => {
+    const { out } = await run([await csv("people.csv", ...lines), "--dry-run"]);
+
+    expect(out).toContain('row 3: "mobile" differs from "phone", whose phone counts.');
+    expect(out).toContain(
+      'row 3: "birthday" holds no dob that can be sent, and is sent as the custom property birthday.',
+    );
+  });
+
+  it("a telephone number that two people share goes with the first, and to the second as a custom property", async () => {
+    const mock = await service();
+    const path = await csv(
+      "people.csv",
+      "email,phone,status",
+      "a@example.com,+447700900511,subscribed",
+      "b@example.com,+44 7700 900511,unsubscribed",
+    );
+
+    await run([path]);
+
+    expect(sentBodies(mock)).toEqual([
+      { email: "a@example.com", phone: "+447700900511", email_opt_in: "SUBSCRIBED" },
+      {
+        email: "b@example.com",
+        email_opt_in: "UNSUBSCRIBED",
+        custom_properties: { phone: "+44 7700 900511" },
+      },
+    ]);
+  });
+});
+
+describe("Columns are chosen", () => {
+  const lines = [
+    "email,First Name,Plan,Unsubscribed,status",
+    "a@example.com,Ada,pro,Yes,subscribed",
+    "b@example.com,Bo,pro,No,subscribed",
+  ];
+
+  it("by --only, beside which the address and the consents count", async () => {
+    const mock = await service();
+
+    const { code } = await run([await csv("people.csv", ...lines), "--only", "plan"]);
+
+    expect(code).toBe(0);
+    expect(sentBodies(mock)).toEqual([
+      { email: "a@example.com", email_opt_in: "UNSUBSCRIBED", custom_properties: { plan: "pro" } },
+      { email: "b@example.com", email_opt_in: "SUBSCRIBED", custom_properties: { plan: "pro" } },
+    ]);
+  });
+
+  it("by --without, which takes no refusal back", async () => {
+    const mock = await service();
+    const path = await csv("people.csv", ...lines);
+
+    const { out } = await run([path, "--without", "plan,FIRST_NAME", "--without", "unsubscribed"]);
+
+    expect(sentBodies(mock)).toEqual([
+      { email: "a@example.com", email_opt_in: "UNSUBSCRIBED" },
+      { email: "b@example.com", email_opt_in: "SUBSCRIBED" },
+    ]);
+    expect(out).toContain(
+      '"Unsubscribed"  left out: --without names it; what it refuses still counts (1 UNSUBSCRIBED)',
+    );
+  });
+
+  it("and a name that no file has is refused", async () => {
+    const { code, err } = await run([await csv("people.csv", ...lines), "--without", "plans", "--dry-run"]);
+
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('no file has a column "plans"') });
+  });
+
+  it("where there are more custom properties than the service takes", async () => {
+    const mock = await service();
+    const many = Array.from({ length: 31 }, (_, index) => `c${index}`);
+    const path = await csv(
+      "people.csv",
+      `email,status,${many.join(",")}`,
+      `a@example.com,subscribed,${many.join(",")}`,
+    );
+
+    const whole = await run([path]);
+    expect(whole.code).toBe(1);
+    expect(whole.out).toContain("31 columns are custom properties, and the service takes 30 of a row");
+    expect(whole.out).toMatch(/row 2: custom_properties: .*leave columns out with --without/);
+    expect(mock.requests).toEqual([]);
+
+    expect((await run([path, "--without", "c30"])).code).toBe(0);
+    expect(Object.keys(sentBodies(mock)[0]?.["custom_properties"] ?? {})).toHaveLength(30);
+  });
+});
