@@ -1,4 +1,4 @@
-import type { Field, FieldFor } from "./fields/field.ts";
+import type * as z from "zod";
 
 /** The nine calls, named as they are written: `audience.v1.customers.upsert` is `"v1.customers.upsert"`. */
 export type Operation =
@@ -31,9 +31,9 @@ export interface Endpoint<Body, Output> {
   readonly method: "GET" | "POST";
   /** The path's template, the family's version included: `/api/v1/customer/{id}` ("Versioning"). */
   readonly path: string;
-  readonly query?: Field;
+  readonly query?: z.ZodType;
   /** The body's schema; a function, where an option of the call decides it. */
-  readonly body?: FieldFor<Body> | ((options: Readonly<Record<string, unknown>>) => FieldFor<Body>);
+  readonly body?: z.ZodType<Body> | ((options: Readonly<Record<string, unknown>>) => z.ZodType<Body>);
   /** Options that only this endpoint has. */
   readonly options?: Readonly<Record<string, { holds: (value: unknown) => boolean; words: string }>>;
   /** Fills in what must be the same in every attempt, such as an event's id. */

@@ -3,7 +3,7 @@ import { rules } from "./option-rules.ts";
 import type { CallOptions } from "./transport/call-options.ts";
 import type { Caller } from "./transport/transport.ts";
 import { isRecord } from "./is-object.ts";
-import { contentLost } from "./fields/content-lost.ts";
+import { contentLost } from "./schema/kind-of.ts";
 import { Paginator, type PageReading } from "./pagination.ts";
 
 /** Options of a list call: beside those of any call, how many pages are read while the consumer works. */

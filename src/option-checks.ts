@@ -1,9 +1,8 @@
-import { unreadableRule } from "./fields/unreadable.ts";
+const unreadableRule = "cannot be read: a getter throws";
 import { isRecord } from "./is-object.ts";
 import { ConfigurationError } from "./errors.ts";
-import { kindOf } from "./fields/kind-of.ts";
-import { nameMeant } from "./fields/name-hint.ts";
-import { contentLost } from "./fields/content-lost.ts";
+import { contentLost, kindOf } from "./schema/kind-of.ts";
+import { nameMeant } from "./schema/name-hint.ts";
 
 /** What an option must be, as a question and in words. */
 export interface OptionRule {

@@ -5,7 +5,7 @@ import { rules } from "../option-rules.ts";
 import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
 import { isObject } from "../is-object.ts";
 import { wordsOf } from "../words-of.ts";
-import { readIssues } from "../validate.ts";
+import { readIssues } from "../schema/issues.ts";
 
 const wanted = "The check of bulk.check must give { success, error: { issues } }, as safeParse does.";
 

@@ -5,8 +5,7 @@ import { isRecord } from "../is-object.ts";
 import { ValidationError } from "../errors.ts";
 import { hearOut } from "../hear-out.ts";
 import { sha256 } from "./hash.ts";
-import { kindOf } from "../fields/kind-of.ts";
-import { contentLost } from "../fields/content-lost.ts";
+import { contentLost, kindOf } from "../schema/kind-of.ts";
 
 /** A row's name; with the error, where it cannot be had and its index stands in. */
 export interface NamedRow {

@@ -1,5 +1,5 @@
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
-import { kindOf } from "../fields/kind-of.ts";
+import { kindOf } from "../schema/kind-of.ts";
 import { validate } from "../validate.ts";
 import { ValidationError, type ValidationIssue } from "../errors.ts";
 

@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../errors.ts";
-import { kindOf } from "../fields/kind-of.ts";
+import { kindOf } from "../schema/kind-of.ts";
 import type { Redactor } from "./redact.ts";
 
 /** A key, or a function that gives the current one, asked before every attempt so that keys can be rotated. */

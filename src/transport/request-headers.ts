@@ -1,6 +1,6 @@
 import { ConfigurationError } from "../errors.ts";
 import { entriesOf, readGuarded } from "../option-checks.ts";
-import { kindOf } from "../fields/kind-of.ts";
+import { kindOf } from "../schema/kind-of.ts";
 
 /** Headers that frame the message, set by the runtime alone; and a name that an object of headers loses. */
 const framing =

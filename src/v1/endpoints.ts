@@ -1,8 +1,8 @@
 import {
-  v1ConsentedListContact,
-  v1Contact,
-  v1CustomerListQuery,
-  v1ListContact,
+  v1ConsentedListContactSchema,
+  v1ContactSchema,
+  v1CustomerListQuerySchema,
+  v1ListContactSchema,
   type V1Contact,
   type V1ListContact,
 } from "./schemas/contact.ts";
@@ -12,18 +12,18 @@ import type { OptionRule } from "../option-checks.ts";
 import type { PageReading } from "../pagination.ts";
 import { contactKeys } from "../contact-key.ts";
 import {
-  v1AddContactResult,
-  v1ContactGroupListQuery,
+  v1AddContactResultSchema,
+  v1ContactGroupListQuerySchema,
   type AddContactResult,
   type ContactGroup,
 } from "./schemas/contact-group.ts";
 import type { ParsePage } from "./parse-page.ts";
-import { v1Profile, type Profile } from "./schemas/profile.ts";
+import { v1ProfileSchema, type Profile } from "./schemas/profile.ts";
 import { readProfile } from "./read-profile.ts";
 import { readV1Page, type PageReader } from "./read-page.ts";
 import { UnreadableAnswer } from "../unreadable-answer.ts";
 import { readId } from "../answer-value.ts";
-import { v1Event, type V1Event } from "./schemas/event.ts";
+import { v1EventSchema, type V1Event } from "./schemas/event.ts";
 import { readContactGroup } from "./read-contact-group.ts";
 
 /** What `v1.events.send` resolves to: the answer is not documented, so its status and body are given as they came. */
@@ -41,7 +41,7 @@ export const upsertCustomer: Endpoint<V1Contact, Profile> = {
   operation: "v1.customers.upsert",
   method: "POST",
   path: "/api/v1/customer/create",
-  body: v1Contact,
+  body: v1ContactSchema,
   isRepeatable: saysAllConsent,
   contactsOf: (contact) => contactKeys([contact]),
   read: ({ body }) => readCustomer(body),
@@ -58,14 +58,18 @@ export const getCustomer: Endpoint<undefined, Profile> = {
 /** `GET /api/v1/customer` */
 export const listCustomers = (parsePage: ParsePage | undefined) =>
   list(
-    { operation: "v1.customers.list", path: "/api/v1/customer", query: v1CustomerListQuery },
+    { operation: "v1.customers.list", path: "/api/v1/customer", query: v1CustomerListQuerySchema },
     { readItem: readProfile, parsePage },
   );
 
 /** `GET /api/v1/contact-groups` */
 export const listContactGroups = (parsePage: ParsePage | undefined) =>
   list(
-    { operation: "v1.contactGroups.list", path: "/api/v1/contact-groups", query: v1ContactGroupListQuery },
+    {
+      operation: "v1.contactGroups.list",
+      path: "/api/v1/contact-groups",
+      query: v1ContactGroupListQuerySchema,
+    },
     { readItem: readContactGroup, parsePage },
   );
 
@@ -103,12 +107,12 @@ export const addContact: Endpoint<V1ListContact, AddContactResult> = {
   method: "POST",
   path: "/api/v1/contact-groups/{listId}/contacts",
   options: { consent: consentOption },
-  body: ({ consent }) => (consent === "service-decides" ? v1ListContact : v1ConsentedListContact),
+  body: ({ consent }) => (consent === "service-decides" ? v1ListContactSchema : v1ConsentedListContactSchema),
   isRepeatable: saysAllConsent,
   contactsOf: (contact) => contactKeys([contact]),
   mayHaveWrittenOn404: true,
   read: ({ body }) => {
-    const result = readAnswer(v1AddContactResult, body);
+    const result = readAnswer(v1AddContactResultSchema, body);
     if (readId(result.contact.contactUUID) === undefined) {
       throw new UnreadableAnswer("`contact.contactUUID` of its body is no id.");
     }
@@ -121,7 +125,7 @@ export const sendEvent: Endpoint<V1Event, EventResult> = {
   operation: "v1.events.send",
   method: "POST",
   path: "/api/v1/events",
-  body: v1Event,
+  body: v1EventSchema,
   complete: (event, newId) => ({ ...event, uniqueIdentifier: identifierOf(event) ?? newId() }),
   identifierOf,
   contactsOf: ({ contact, contactUUID }) => contactKeys([contact, { contactUUID }]),
@@ -147,7 +151,7 @@ function saysAllConsent({ email, email_opt_in, phone, phone_opt_in, double_opt_i
 }
 
 function readCustomer(body: unknown): Profile {
-  readAnswer(v1Profile, body);
+  readAnswer(v1ProfileSchema, body);
   const profile = readProfile(body);
   if (!profile) throw new UnreadableAnswer("its body holds no contact with an id.");
   return profile;
