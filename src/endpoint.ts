@@ -34,8 +34,8 @@ export interface Endpoint<Body, Output> {
   readonly query?: z.ZodType;
   /** The body's schema; a function, where an option of the call decides it. */
   readonly body?: z.ZodType<Body> | ((options: Readonly<Record<string, unknown>>) => z.ZodType<Body>);
-  /** Options that only this endpoint has. */
-  readonly options?: Readonly<Record<string, { holds: (value: unknown) => boolean; words: string }>>;
+  /** The options of a call, where this endpoint has some of its own. */
+  readonly options?: z.ZodObject;
   /** Fills in what must be the same in every attempt, such as an event's id. */
   readonly complete?: (body: Body, newId: () => string) => Body;
   /** The id that makes repeating the call safe, for its errors ("Custom event": `uniqueIdentifier`). */

@@ -1,8 +1,10 @@
+import * as z from "zod";
+
 import { ValidationError, type ValidationIssue } from "./errors.ts";
 import { wrongType } from "./schema/issues.ts";
 import { copyAsJson } from "./schema/json.ts";
 import { isDate } from "./schema/kind-of.ts";
-import { readOptions } from "./option-checks.ts";
+import { parseOptions } from "./schema/option.ts";
 import { isObject, isRecord } from "./is-object.ts";
 
 /** How the names of flattened properties are made. */
@@ -26,11 +28,7 @@ export function flattenProperties(
   value: object,
   options: FlattenOptions = {},
 ): Record<string, string | number | boolean> {
-  const { separator = "_" } = readOptions(
-    options,
-    allowed,
-    "The options of flattenProperties",
-  ) as FlattenOptions;
+  const { separator = "_" } = parseOptions(optionsSchema, options, "The options of flattenProperties");
   if (!isObject(value) || isDate(value)) throw notAnObject(value);
   const { copy, lost: issues } = copyAsJson(value);
   if (issues.length > 0) throw new ValidationError(issues);
@@ -41,7 +39,7 @@ export function flattenProperties(
   return Object.fromEntries(flattening.flat);
 }
 
-const allowed = { separator: { holds: (value: unknown) => typeof value === "string", words: "a text" } };
+const optionsSchema = z.strictObject({ separator: z.string() }).partial();
 
 // Values in great depth have names of great length: a few MB of input would be GB of names.
 const mostCharacters = 10_000_000;

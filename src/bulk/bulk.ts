@@ -3,8 +3,7 @@ import { BulkRun } from "./run.ts";
 import { RowPump, type BulkClient } from "./row-pump.ts";
 import type { BulkCall } from "./row-call.ts";
 import { RowSource, type BulkRows } from "./rows.ts";
-import { checkOption } from "../option-checks.ts";
-import { rules } from "../option-rules.ts";
+import { optionTypes, parseOption } from "../schema/option.ts";
 import { checkRows, type BulkCheck, type CheckResult } from "./check.ts";
 
 export type { BulkRows } from "./rows.ts";
@@ -41,7 +40,7 @@ export interface Bulk {
 
 export function createBulk(client: BulkClient): Bulk {
   const bulk = <Row, Value>(rows: BulkRows<Row>, call: BulkCall<Row, Value>, options?: BulkOptions<Row>) => {
-    checkOption("The call of bulk", call, rules.function);
+    parseOption(optionTypes.function, call, "The call of bulk");
     return new BulkRun(new RowPump(new RowSource<Row>(rows), call, readBulkOptions<Row>(options), client));
   };
   return Object.assign(bulk, {

@@ -1,7 +1,6 @@
 import { hasMethods } from "../is-object.ts";
 import { ConfigurationError } from "../errors.ts";
 import type { Checkpoint, OpenCheckpoint } from "./checkpoint.ts";
-import { readGuarded } from "../option-checks.ts";
 
 /**
  * The checkpoint, opened for one run. One that cannot keep a record is refused before a row is sent: without it the
@@ -12,9 +11,8 @@ export async function openCheckpoint(
 ): Promise<OpenCheckpoint | undefined> {
   if (checkpoint === undefined) return undefined;
   const opened: unknown = await checkpoint.open();
-  const isWhole = readGuarded("The opened checkpoint", () => isOpen(opened));
   // True: it has just been found to be one.
-  if (isWhole) return opened as OpenCheckpoint;
+  if (isOpen(opened)) return opened as OpenCheckpoint;
   throw new ConfigurationError("`open` of the checkpoint must give { id, stateOf, record, close }.");
 }
 

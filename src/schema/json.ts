@@ -109,7 +109,7 @@ export function copyAsJson(input: unknown): JsonCopy {
 
 class TooLarge extends Error {}
 
-function refuseLost({ value, issues }: z.core.ParsePayload<unknown>): void {
+function refuseLost({ value, issues }: z.core.ParsePayload): void {
   if (value === undefined) return;
   for (const issue of copyAsJson(value).lost) issues.push({ ...issue, code: "custom", input: value });
 }

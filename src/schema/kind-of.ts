@@ -32,7 +32,7 @@ export function contentLost(value: object): string | undefined {
   const name = className(value);
   if (ArrayBuffer.isView(value) || keptElsewhere.test(name)) return withArticle(name);
   if (Object.keys(value).length > 0 || isPlain(value)) return undefined;
-  return name === "object" ? "an instance of a class without properties of its own" : withArticle(name);
+  return name === "object" ? "an instance of a class without properties" : withArticle(name);
 }
 
 // These hold their content elsewhere even where something of one's own was added.

@@ -66,7 +66,7 @@ function fillPath(
 }
 
 function problemOfId(value: unknown): string | undefined {
-  if (typeof value !== "string") return `must be a text, not ${kindOf(value)}`;
+  if (typeof value !== "string") return `must be a string, not ${kindOf(value)}`;
   if (value.trim() === "") return "is empty";
   // Even percent-encoded, these two change the path ("Endpoints").
   if (value === "." || value === "..") return `${value} is not an id`;

@@ -1,7 +1,9 @@
+import * as z from "zod";
+
+import { isRecord } from "../is-object.ts";
 import type { Outcome } from "../errors.ts";
-import { readGuarded, readOptions, type OptionRule } from "../option-checks.ts";
 import { readHeaders } from "./request-headers.ts";
-import { rules } from "../option-rules.ts";
+import { optionTypes, optionThat, parseOptions, type Given } from "../schema/option.ts";
 
 /** Options of one call; each stands in the place of the client's. */
 export interface CallOptions {
@@ -55,38 +57,38 @@ export interface CallSettings {
   readonly given: Readonly<Record<string, unknown>>;
 }
 
-const allowed = {
-  signal: rules.signal,
-  timeoutMs: rules.durationMs,
-  deadlineMs: rules.durationMs,
-  maxRetries: rules.count,
-  maxWaitMs: rules.waitMs,
-  priority: rules.priority,
-  headers: rules.object,
-  repeatable: rules.boolean,
-};
+export const headersOption = optionThat<Readonly<Record<string, string>> | Headers>("an object", isRecord);
 
-type Given<Options> = { readonly [Name in keyof Options]?: Exclude<Options[Name], undefined> };
+/** What `CallOptions` says. */
+export const callOptionsSchema = z
+  .strictObject({
+    signal: optionTypes.signal,
+    timeoutMs: optionTypes.durationMs,
+    deadlineMs: optionTypes.durationMs,
+    maxRetries: optionTypes.count,
+    maxWaitMs: optionTypes.waitMs,
+    priority: optionTypes.priority,
+    headers: headersOption,
+    repeatable: optionTypes.boolean,
+  })
+  .partial() satisfies z.ZodType<CallOptions>;
 
 /** Throws a `ConfigurationError` that names the option. */
 export function readCallOptions(
   options: unknown,
   defaults: CallSettings,
-  own: Readonly<Record<string, OptionRule>> = {},
+  schema: z.ZodObject = callOptionsSchema,
 ): CallSettings {
   if (options === undefined) return defaults;
-  const given = readOptions(options, { ...allowed, ...own }, "The call's options");
-  // The rules have found each value to be what CallOptions says, and none of them is undefined.
-  const o = given as Given<CallOptions>;
+  const given = parseOptions(schema, options, "The call's options");
+  // Safe: the schema of an endpoint is that of any call, and more.
+  const o: Given<CallOptions> = given;
   return {
     ...defaults,
     ...o,
     headers: o.headers ? { ...defaults.headers, ...readHeaders(o.headers) } : defaults.headers,
     // Only a bulk run writes this property.
-    companion: readGuarded(
-      "The call's options",
-      () => (options as { [companionOption]?: Companion })[companionOption],
-    ),
+    companion: (options as { [companionOption]?: Companion })[companionOption],
     given,
   };
 }

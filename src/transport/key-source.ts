@@ -38,7 +38,7 @@ export function checkSecret(value: unknown, option: string): string {
 }
 
 function problemOf(value: unknown): string | undefined {
-  if (typeof value !== "string") return `must be a text, not ${kindOf(value)}`;
+  if (typeof value !== "string") return `must be a string, not ${kindOf(value)}`;
   if (value.trim() === "") return "is empty";
   // Node takes 16 KiB for all headers of a request together.
   if (value.length > 16_384) return "is longer than 16,384 characters";

@@ -1,3 +1,5 @@
+import * as z from "zod";
+
 import {
   v1ConsentedListContactSchema,
   v1ContactSchema,
@@ -8,7 +10,7 @@ import {
 } from "./schemas/contact.ts";
 import { readAnswer } from "../read-answer.ts";
 import type { Endpoint } from "../endpoint.ts";
-import type { OptionRule } from "../option-checks.ts";
+import { callOptionsSchema } from "../transport/call-options.ts";
 import type { PageReading } from "../pagination.ts";
 import { contactKeys } from "../contact-key.ts";
 import {
@@ -93,10 +95,9 @@ export const getContactGroup: Endpoint<undefined, ContactGroup> = {
   },
 };
 
-const consentOption: OptionRule = {
-  holds: (value) => value === "service-decides",
-  words: '"service-decides", or left out',
-};
+const addContactOptionsSchema = callOptionsSchema.extend({
+  consent: z.literal("service-decides", { error: 'must be "service-decides", or left out' }).optional(),
+});
 
 /**
  * `POST /api/v1/contact-groups/{listId}/contacts`. The contact's consent is said, unless the caller leaves an omitted
@@ -106,7 +107,7 @@ export const addContact: Endpoint<V1ListContact, AddContactResult> = {
   operation: "v1.contactGroups.addContact",
   method: "POST",
   path: "/api/v1/contact-groups/{listId}/contacts",
-  options: { consent: consentOption },
+  options: addContactOptionsSchema,
   body: ({ consent }) => (consent === "service-decides" ? v1ListContactSchema : v1ConsentedListContactSchema),
   isRepeatable: saysAllConsent,
   contactsOf: (contact) => contactKeys([contact]),

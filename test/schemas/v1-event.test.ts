@@ -103,7 +103,7 @@ const { v1 } = new AudienceClient(mock.clientOptions);
 /** What arrives of an event's data. */
 async function arriving(eventData: Record<string, unknown>): Promise<unknown> {
   await v1.events.send({ ...order, eventData });
-  return (mock.requests.at(-1)?.body as { eventData: unknown }).eventData;
+  return (mock.requests.at(-1)!.body as { eventData: unknown }).eventData;
 }
 
 describe("eventData is free JSON", () => {

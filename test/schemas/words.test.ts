@@ -381,7 +381,7 @@ const free: readonly Case[] = [
     "of a class that shows nothing",
     v1EventSchema,
     event({ eventData: new Order() }),
-    "eventData: must be an object, not an instance of a class without properties of its own",
+    "eventData: must be an object, not an instance of a class without properties",
   ],
   [
     "of a kind that shows nothing",
