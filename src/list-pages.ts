@@ -51,7 +51,7 @@ export function listPages<T>({
     identify,
     async load(page, { signal, isReadAhead }) {
       // What is no object goes on as it is, to be refused where all calls are.
-      const pageQuery = asked ? { ...asked, limit, page } : query;
+      const pageQuery = asked ? { ...asked, page, limit } : query;
       const pageOptions = given ? { ...given, signal, priority: priorityOf(given, isReadAhead) } : options;
       const { data, response } = await call(list, { query: pageQuery }, pageOptions).withResponse();
       return { ...data, status: response.status };

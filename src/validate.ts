@@ -11,8 +11,7 @@ import { copyAsJson } from "./schema/json.ts";
  */
 export function validate<Value>(schema: z.ZodType<Value>, input: unknown): Value {
   const { copy, lost, dates } = isObject(input) ? copyAsJson(input) : { copy: input, lost: [], dates: [] };
-  // What cannot be sent as a whole is not looked into.
-  if (lost.some(({ path }) => path.length === 0)) throw new ValidationError(lost);
+  if (copy === undefined && lost.length > 0) throw new ValidationError(lost);
   const { error, data } = schema.safeParse(copy, { error: explain });
   const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
   const found = error

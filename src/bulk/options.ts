@@ -43,5 +43,9 @@ const bulkOptionsSchema = z
 /** Throws a `ConfigurationError` that names the option. */
 export function readBulkOptions<Row>(options: unknown): BulkOptions<Row> {
   // Safe: functions are typed by their caller, and the rest is what the schema says.
-  return parseOptions(bulkOptionsSchema, options ?? {}, "The options of bulk") as BulkOptions<Row>;
+  return parseOptions(
+    bulkOptionsSchema,
+    options === undefined ? {} : options,
+    "The options of bulk",
+  ) as BulkOptions<Row>;
 }

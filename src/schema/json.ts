@@ -14,7 +14,7 @@ const unreadable = "cannot be read: a getter or a toJSON throws";
 /** What `JSON.stringify` would send of a value, and what it would lose of it. */
 export interface JsonCopy {
   readonly copy: unknown;
-  /** What is refused stands in the copy as it was given, for a schema to say what is meant in its place. */
+  /** Undefined where the input is not looked into any further. What is refused stands in the copy as it was given, for a schema to say what is meant in its place. */
   readonly lost: ValidationIssue[];
   /** Where a valid Date stands. */
   readonly dates: Path[];
@@ -47,8 +47,7 @@ export function copyAsJson(input: unknown): JsonCopy {
       const value: unknown = Reflect.get(holder, key);
       return value === undefined && !Array.isArray(holder) ? undefined : copyValue(value);
     } catch (error) {
-      if (error instanceof TooLarge) throw error;
-      return refuse(unreadable);
+      throw error instanceof Unsendable ? error : new Unsendable(unreadable, [...path]);
     } finally {
       path.pop();
     }
@@ -56,8 +55,8 @@ export function copyAsJson(input: unknown): JsonCopy {
 
   function copyValue(value: unknown): unknown {
     values += 1;
-    if (values > maxValues) throw new TooLarge(`holds more than ${maxValues} values`);
-    if (path.length > maxDepth) throw new TooLarge(`is nested deeper than ${maxDepth} levels`);
+    if (values > maxValues) throw new Unsendable(`holds more than ${maxValues} values`);
+    if (path.length > maxDepth) throw new Unsendable(`is nested deeper than ${maxDepth} levels`);
     if (isObject(value)) return copyObject(value);
     if (typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)) return value;
     if (value === null) return refuse("must not be null: leave it out to send nothing", value);
@@ -102,12 +101,20 @@ export function copyAsJson(input: unknown): JsonCopy {
   try {
     return { copy: copyValue(input), lost, dates };
   } catch (error) {
-    const message = error instanceof TooLarge ? error.message : unreadable;
-    return { copy: undefined, lost: [{ path: [], code: "custom", message }], dates };
+    const { path: at, message } = error instanceof Unsendable ? error : new Unsendable(unreadable);
+    return { copy: undefined, lost: [{ path: at, code: "custom", message }], dates };
   }
 }
 
-class TooLarge extends Error {}
+/** Of the input as a whole: what else is wrong with it is not looked for. */
+class Unsendable extends Error {
+  readonly path: Path;
+
+  constructor(message: string, path: Path = []) {
+    super(message);
+    this.path = path;
+  }
+}
 
 function refuseLost({ value, issues }: z.core.ParsePayload): void {
   if (value === undefined) return;

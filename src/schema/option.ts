@@ -52,13 +52,7 @@ export function parseOptions<Schema extends z.ZodObject>(
   options: unknown,
   place: string,
 ): Given<z.output<Schema>> {
-  // It would pass for an object without any: what was meant would go unheard.
-  const kind = isRecord(options) ? contentLost(options) : undefined;
-  if (kind !== undefined) {
-    throw new ConfigurationError(
-      `${place} must be a plain object, not ${kind}${commonMistakes[kind] ?? ""}.`,
-    );
-  }
+  if (isRecord(options)) refuseLost(options, place);
   const given = Object.entries(parseOption(schema, options, place)).filter(
     ([, value]) => value !== undefined,
   );
@@ -66,11 +60,13 @@ export function parseOptions<Schema extends z.ZodObject>(
   return Object.fromEntries(given) as Given<z.output<Schema>>;
 }
 
-/** What was meant, where the mistake is a common one. */
-const commonMistakes: Readonly<Record<string, string>> = {
-  "a Promise": ": await it",
-  "an AbortSignal": ": write { signal }",
-};
+/** Refuses what holds its content elsewhere: it would pass for an object without any, and what was meant go unheard. */
+export function refuseLost(given: object, place: string): void {
+  const kind = contentLost(given);
+  if (kind === undefined) return;
+  const wayOut = { "a Promise": ": await it", "an AbortSignal": ": write { signal }" }[kind] ?? "";
+  throw new ConfigurationError(`${place} must be a plain object, not ${kind}${wayOut}.`);
+}
 
 /** One option; `place` is its name. */
 export function parseOption<Schema extends z.ZodType>(

@@ -1,5 +1,6 @@
 import { ConfigurationError } from "../errors.ts";
-import { contentLost, kindOf } from "../schema/kind-of.ts";
+import { kindOf } from "../schema/kind-of.ts";
+import { refuseLost } from "../schema/option.ts";
 
 /** Headers that frame the message, set by the runtime alone; and a name that an object of headers loses. */
 const framing =
@@ -26,9 +27,8 @@ export function readHeaders(headers: unknown): Record<string, string> {
 function pairsOf(headers: object): [string, unknown][] {
   // A Headers object gives nothing to Object.entries, and may be of another implementation than the global one.
   if (Symbol.iterator in headers) return [...(headers as Iterable<[string, unknown]>)];
-  const kind = contentLost(headers);
-  if (kind === undefined) return Object.entries(headers);
-  throw new ConfigurationError(`headers must be a plain object, not ${kind}.`);
+  refuseLost(headers, "headers");
+  return Object.entries(headers);
 }
 
 function problemOf(name: string, value: unknown): string | undefined {

@@ -54,13 +54,18 @@ export type V1Contact = {
 };
 
 /** A contact that is added to a list, with or without `email_opt_in`: an `email` is required, a phone alone is not enough. */
-export type V1ListContact = V1Contact & { email: string };
+export type V1ListContact = Flat<Omit<V1Contact, "email"> & { email: string }>;
 
 /** A contact that is added to a list, with its consent said. */
-export type V1ConsentedListContact = V1ListContact & {
-  /** Consent to e-mail: said, as the service would otherwise subscribe an existing contact. */
-  email_opt_in: V1OptIn;
-};
+export type V1ConsentedListContact = Flat<
+  Omit<V1ListContact, "email_opt_in"> & {
+    /** Consent to e-mail: said, as the service would otherwise subscribe an existing contact. */
+    email_opt_in: V1OptIn;
+  }
+>;
+
+/** For a declaration that shows each key. */
+type Flat<T> = { [K in keyof T]: T[K] };
 
 /** Which page of the contacts (`GET /api/v1/customer`). */
 export type V1CustomerListQuery = {
