@@ -1,25 +1,15 @@
 import type { OddName, Recipe } from "./recipe.ts";
 
-/** What was done to the proxies of a value while it was out of our hands. */
-export interface Watch {
-  /** Reads through any of its traps. */
-  reads: number;
-  /** Writes: there must be none. */
-  writes: string[];
-}
-
 /** Makes the value of a recipe; `right` are inputs that would be accepted, for a graft. */
-export function build(recipe: Recipe, watch: Watch, right: readonly unknown[] = []): unknown {
-  const of = (inner: Recipe) => build(inner, watch, right);
+export function build(recipe: Recipe, right: readonly unknown[] = []): unknown {
+  const of = (inner: Recipe) => build(inner, right);
   switch (recipe.make) {
     case "json":
       return structuredClone(recipe.of);
     case "odd":
-      return oddities[recipe.of](watch);
+      return oddities[recipe.of]();
     case "text":
       return recipe.of.repeat(recipe.times);
-    case "proxy":
-      return proxyOf(of(recipe.of), watch);
     case "deep":
       return deep(recipe.levels);
     case "wide":
@@ -65,36 +55,6 @@ function wide(levels: number): unknown {
   return value;
 }
 
-const writing = ["set", "defineProperty", "deleteProperty", "setPrototypeOf", "preventExtensions"] as const;
-const reading = [
-  "get",
-  "has",
-  "ownKeys",
-  "getOwnPropertyDescriptor",
-  "getPrototypeOf",
-  "isExtensible",
-] as const;
-
-function proxyOf(target: unknown, watch: Watch): unknown {
-  if ((typeof target !== "object" && typeof target !== "function") || target === null) return target;
-  const handler: Record<string, unknown> = {};
-  for (const name of writing) {
-    handler[name] = () => {
-      watch.writes.push(name);
-      return true;
-    };
-  }
-  for (const name of reading) {
-    // Reflect has a function of the same name for each trap.
-    const honest = Reflect[name] as (...all: unknown[]) => unknown;
-    handler[name] = (...all: unknown[]) => {
-      watch.reads++;
-      return honest(...all);
-    };
-  }
-  return new Proxy(target, handler);
-}
-
 /** A copy of one of the right inputs with another value in one place. */
 function grafted(
   right: readonly unknown[],
@@ -132,7 +92,7 @@ class Person {
   }
 }
 
-const oddities: Record<OddName, (watch: Watch) => unknown> = {
+const oddities: Record<OddName, () => unknown> = {
   undefined: () => undefined,
   null: () => null,
   NaN: () => Number.NaN,

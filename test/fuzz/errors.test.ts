@@ -24,7 +24,6 @@ const issues = [{ path: ["email", 0], code: "custom", message: "m" }];
 const makers = [
   entry.AbortError,
   entry.ApiError,
-  entry.AudienceError,
   entry.AuthenticationError,
   entry.BadRequestError,
   entry.ConfigurationError,

@@ -8,7 +8,6 @@ export type Recipe =
   | { make: "json"; of: unknown }
   | { make: "odd"; of: OddName }
   | { make: "text"; of: string; times: number }
-  | { make: "proxy"; of: Recipe }
   | { make: "deep"; levels: number }
   | { make: "wide"; levels: number }
   | { make: "holes"; length: number }
@@ -134,13 +133,6 @@ const { value } = fc.letrec<{ value: Recipe }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
     { weight: 5, arbitrary: leaf },
-    {
-      weight: 1,
-      arbitrary: fc.record({
-        make: fc.constant("proxy" as const),
-        of: tie("value"),
-      }),
-    },
     {
       weight: 1,
       arbitrary: fc.record({
