@@ -1,4 +1,5 @@
 import { ConfigurationError } from "../errors.ts";
+import { hasMethods } from "../is-object.ts";
 import { kindOf } from "../schema/kind-of.ts";
 import { refuseLost } from "../schema/option.ts";
 
@@ -26,7 +27,11 @@ export function readHeaders(headers: unknown): Record<string, string> {
 
 function pairsOf(headers: object): [string, unknown][] {
   // A Headers object gives nothing to Object.entries, and may be of another implementation than the global one.
-  if (Symbol.iterator in headers) return [...(headers as Iterable<[string, unknown]>)];
+  if (hasMethods(headers, "forEach")) {
+    const pairs: [string, unknown][] = [];
+    (headers as Headers).forEach((value, name) => pairs.push([String(name), value]));
+    return pairs;
+  }
   refuseLost(headers, "headers");
   return Object.entries(headers);
 }

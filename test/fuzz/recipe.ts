@@ -117,7 +117,7 @@ const leaf: fc.Arbitrary<Recipe> = fc.oneof(
     weight: 1,
     arbitrary: fc.oneof(
       fc.record({ make: fc.constant("deep" as const), levels: fc.constantFrom(10, 499, 999, 1_001, 10_000) }),
-      fc.record({ make: fc.constant("wide" as const), levels: fc.constantFrom(5, 40) }),
+      fc.record({ make: fc.constant("wide" as const), levels: fc.constantFrom(5, 12) }),
       fc.record({ make: fc.constant("holes" as const), length: fc.constantFrom(1, 5, 1_001) }),
       fc.record({ make: fc.constant("many" as const), keys: fc.constantFrom(31, 1_000) }),
       fc.record({
