@@ -13,8 +13,11 @@ const unreadable = "cannot be read: a getter or a toJSON throws";
 
 /** What `JSON.stringify` would send of a value, and what it would lose of it. */
 export interface JsonCopy {
+  /**
+   * What is refused stands in it as it was given, for a schema to say what is meant in its place. Undefined where the
+   * input is too large, or cannot be read.
+   */
   readonly copy: unknown;
-  /** Undefined where the input is not looked into any further. What is refused stands in the copy as it was given, for a schema to say what is meant in its place. */
   readonly lost: ValidationIssue[];
   /** Where a valid Date stands. */
   readonly dates: Path[];
@@ -106,7 +109,7 @@ export function copyAsJson(input: unknown): JsonCopy {
   }
 }
 
-/** Of the input as a whole: what else is wrong with it is not looked for. */
+/** Too large, or it cannot be read: what else is wrong is not looked for. */
 class Unsendable extends Error {
   readonly path: Path;
 

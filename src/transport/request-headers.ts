@@ -1,5 +1,4 @@
 import { ConfigurationError } from "../errors.ts";
-import { hasMethods } from "../is-object.ts";
 import { kindOf } from "../schema/kind-of.ts";
 import { refuseLost } from "../schema/option.ts";
 
@@ -27,13 +26,17 @@ export function readHeaders(headers: unknown): Record<string, string> {
 
 function pairsOf(headers: object): [string, unknown][] {
   // A Headers object gives nothing to Object.entries, and may be of another implementation than the global one.
-  if (hasMethods(headers, "forEach")) {
-    const pairs: [string, unknown][] = [];
-    (headers as Headers).forEach((value, name) => pairs.push([String(name), value]));
-    return pairs;
+  if (Symbol.iterator in headers) {
+    const pairs: unknown[] = [...(headers as Iterable<unknown>)];
+    if (pairs.every(isPair)) return pairs;
+    throw new ConfigurationError("headers must be an object, or a Headers object.");
   }
   refuseLost(headers, "headers");
   return Object.entries(headers);
+}
+
+function isPair(entry: unknown): entry is [string, unknown] {
+  return Array.isArray(entry) && typeof entry[0] === "string";
 }
 
 function problemOf(name: string, value: unknown): string | undefined {

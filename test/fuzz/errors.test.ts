@@ -24,6 +24,7 @@ const issues = [{ path: ["email", 0], code: "custom", message: "m" }];
 const makers = [
   entry.AbortError,
   entry.ApiError,
+  entry.AudienceError,
   entry.AuthenticationError,
   entry.BadRequestError,
   entry.ConfigurationError,

@@ -18,7 +18,6 @@ const sizes: Record<keyof typeof written, () => number | Promise<number>> = {
   unpacked: () => sum(fileSizes(join(installed, "audience-sdk"))),
   // Without what npm writes for itself.
   installed: () => sum([...fileSizes(installed)].filter(([path]) => !path.startsWith("."))),
-  clientCompressed: () => compressed('export { AudienceClient } from "audience-sdk";'),
 };
 
 describe("What a user pays in bytes grows by no more than 2 % over what is written in sizes.json", () => {
@@ -30,7 +29,7 @@ describe("What a user pays in bytes grows by no more than 2 % over what is writt
 });
 
 it("A bundle with the client, minified and compressed, is at most 100 kB, zod included", async () => {
-  expect(await sizes.clientCompressed()).toBeLessThanOrEqual(100_000);
+  expect(await compressed('export { AudienceClient } from "audience-sdk";')).toBeLessThanOrEqual(100_000);
 });
 
 describe("In one file with all that it needs, the package runs", () => {
@@ -39,6 +38,7 @@ describe("In one file with all that it needs, the package runs", () => {
     const [bundle] = await bundled(
       `import * as sdk from "audience-sdk";
        import * as mocking from "audience-sdk/mock";
+       import * as schemas from "audience-sdk/schemas";
               import scenario from "./scenario.cjs";
        scenario.run({ sdk, mocking, schemas }).then((result) => console.log(JSON.stringify(result)));`,
       { format, platform: "node" },
