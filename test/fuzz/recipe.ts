@@ -48,7 +48,6 @@ export const oddNames = [
   "a symbol as a key",
   "a toJSON that throws",
   "a toJSON that gives itself",
-  "a toJSON without end",
   "a then that never calls back",
   "an iterator that gives no object",
   "a brand of ours",
