@@ -57,10 +57,23 @@ for await (const { key, status } of run) console.log(key, status);
 //=> cy@example invalid
 //=> di@example.com succeeded
 
-const { total, succeeded, invalid, skipped } = await run.summary();
+const { total, succeeded, invalid, skipped } = await run;
 console.log({ total, succeeded, invalid, skipped });
 //=> { total: 4, succeeded: 2, invalid: 1, skipped: 1 }
 
+// The next night: what has changed is sent. Meanwhile Di unsubscribes, and her row is read from yesterday's file.
+rows[1] = { email: "bo@example.com", email_opt_in: "SUBSCRIBED" };
+rows[3] = { email: "di@example.com", email_opt_in: "SUBSCRIBED", first_name: "Di" };
+for await (const { key, status } of startRun()) {
+  console.log(key, status);
+  if (key === "ada@example.com")
+    await audience.v1.customers.upsert({ email: "di@example.com", email_opt_in: "UNSUBSCRIBED" });
+}
+//=> ada@example.com skipped
+//=> bo@example.com succeeded
+//=> cy@example invalid
+//=> di@example.com superseded
+
 console.log(mock.requests.length, mock.organization("mock-organization").memberships.length);
-//=> 3 3
+//=> 5 3
 await rm(folder, { recursive: true });

@@ -1,7 +1,7 @@
 // Calls that must not take for ever: a signal, a timeout, a deadline, and closing the client.
 //
 // npx tsx examples/10-stop-in-time.ts
-import { AbortError, AudienceClient, RateLimitWaitError, TimeoutError } from "audience-sdk";
+import { AbortError, AudienceClient, ClientClosedError, TimeoutError } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 
 const mock = createMockService({ rateLimits: [{ limit: 3, intervalMs: 60_000 }] });
@@ -40,5 +40,5 @@ const running = customers.list().then(({ items }) => items.length);
 const waiting = failureOf(customers.get("c-1"));
 await audience.close();
 const refused = await waiting;
-console.log(await running, refused instanceof RateLimitWaitError && refused.outcome);
+console.log(await running, refused instanceof ClientClosedError && refused.outcome);
 //=> 0 not-sent

@@ -30,9 +30,12 @@ export class AudienceClient {
   constructor(options: ClientOptions, session: Session);
   constructor(options: ClientOptions = {}, session?: Session) {
     this.#client = openClient(options, session);
-    const { limiter } = this.#client.transport.session;
+    const { session: shared } = this.#client.transport;
+    const { limiter } = shared;
     this.bulk = createBulk({
-      isClosed: () => this.#client.transport.session.isClosed,
+      closed: shared.closed,
+      callAsRow: (request, call) => shared.callAsRow(request, call),
+      watchConsent: (watch) => shared.watchBy(watch),
       estimateMs: (calls) => limiter?.estimateMs(calls),
       now: this.#client.settings.transport.now,
     });

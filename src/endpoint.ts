@@ -1,5 +1,7 @@
 import type * as z from "zod";
 
+import type { Consent } from "./consent.ts";
+
 /** The nine calls, named as they are written: `audience.v1.customers.upsert` is `"v1.customers.upsert"`. */
 export type Operation =
   | "v1.customers.upsert"
@@ -44,6 +46,10 @@ export interface Endpoint<Body, Output> {
   readonly isRepeatable?: (body: Body) => boolean;
   /** The contacts that the call writes to, each named once: writes to one contact leave in call order. */
   readonly contactsOf?: (body: Body) => readonly string[];
+  /** The consent that the call states; undefined for a call that carries none. */
+  readonly consentOf?: (body: Body) => Consent;
+  /** What the answer adds to a write of consent: further names of the contact, and what the service decided. */
+  appliedTo?(output: Output, sent: Body): { contacts: readonly string[]; consent?: Consent };
   /** The documented 404 that may have written all the same ("Endpoints", add-to-list, 6). */
   readonly mayHaveWrittenOn404?: true;
   /** The answer is not documented, so that any 2xx is a success. */

@@ -21,5 +21,6 @@ export {
 export { ConnectionError, TimeoutError, type ConnectionFailureReason } from "./errors/connection-errors.ts";
 export { RedirectError, UnexpectedResponseError } from "./errors/answer-errors.ts";
 export { RateLimitWaitError, type RateLimitWindow } from "./errors/rate-limit-wait-error.ts";
+export { ClientClosedError } from "./errors/client-closed-error.ts";
 export { AbortError } from "./errors/abort-error.ts";
 export type { AnyAudienceError } from "./errors/any-audience-error.ts";

@@ -7,6 +7,7 @@ export { DOCUMENTED_WINDOWS } from "./limits.ts";
 export {
   ApiError,
   AbortError,
+  ClientClosedError,
   AudienceError,
   AuthenticationError,
   BadRequestError,
@@ -27,7 +28,7 @@ export {
 export type { ClientOptions } from "./options.ts";
 export type { Bulk, BulkRows } from "./bulk/bulk.ts";
 export type { BulkCheck, CheckResult } from "./bulk/check.ts";
-export type { Checkpoint, OpenCheckpoint, RecordedState } from "./bulk/checkpoint.ts";
+export type { Checkpoint, CheckpointValue, OpenCheckpoint } from "./bulk/checkpoint.ts";
 export type { BulkOptions } from "./bulk/options.ts";
 export type { BulkCounts, BulkProgress, BulkResult, BulkStatus, BulkSummary } from "./bulk/result.ts";
 export type { BulkCall, BulkRequest } from "./bulk/row-call.ts";

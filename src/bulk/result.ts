@@ -8,8 +8,10 @@ export type BulkStatus =
   | "failed"
   /** It may have been carried out: look before sending it again. */
   | "unknown"
-  /** Its success is on record in the checkpoint. */
-  | "skipped";
+  /** Not sent: the checkpoint has its success recorded, and it has not changed since. */
+  | "skipped"
+  /** Not sent: another call of this client has written the contact's consent since, or `isCurrent` says so. */
+  | "superseded";
 
 /** One row's result, in the order in which rows end. */
 export interface BulkResult<Row, Value> {
@@ -23,7 +25,7 @@ export interface BulkResult<Row, Value> {
   readonly status: BulkStatus;
   /** What the row's call resolved to. */
   readonly value?: Value;
-  /** Why it did not succeed: one of this package's errors, or what your own function threw. */
+  /** Why it did not succeed, where this run found it out: one of this package's errors, or what your own function threw. */
   readonly error?: unknown;
 }
 
@@ -37,8 +39,10 @@ export interface BulkCounts {
   failed: number;
   /** Perhaps carried out. */
   unknown: number;
-  /** Done by an earlier run, as the checkpoint tells. */
+  /** Done by an earlier run and not changed since, as the checkpoint tells. */
   skipped: number;
+  /** Not sent, as a later word on the contact's consent stands. */
+  superseded: number;
 }
 
 /** What a run came to, once it has ended. */
@@ -51,11 +55,11 @@ export interface BulkSummary extends Readonly<BulkCounts> {
 
 /** How far a run is. */
 export interface BulkProgress extends Readonly<BulkCounts> {
-  /** Rows that have ended, skipped ones among them. */
+  /** Rows that have ended, skipped and superseded ones among them. */
   readonly done: number;
   /** Rows in all: where the source's length is known, or `total` was given. */
   readonly total?: number;
-  /** Rows that ended in the last minute, without the skipped ones; before a minute has passed, at that pace. */
+  /** Rows that ended in the last minute, without those that were not sent as an earlier run or a later word settled them; before a minute has passed, at that pace. */
   readonly ratePerMinute: number;
   /** How long the rest takes, in milliseconds, by the rate limiter and at one call a row: where `total` is known. */
   readonly etaMs?: number;

@@ -5,8 +5,8 @@ import type { RowCompanion } from "./row-companion.ts";
 
 /**
  * Hand this on to the row's calls. It carries the run's signal, the last priority, and what makes the row safe over a
- * restart: an event without an id gets one made from checkpoint and key. It lifts the client's own `deadlineMs` and
- * `maxWaitMs`, as a row waits as long as it takes. It may be spread: `{ ...request, timeoutMs }`, `{ ...request, deadlineMs }`.
+ * restart: an event without an id gets one made from checkpoint, key and the row's version. It lifts the client's own
+ * `deadlineMs` and `maxWaitMs`, as a row waits as long as it takes. It may be spread: `{ ...request, timeoutMs }`.
  */
 export interface BulkRequest extends CallOptions {
   readonly signal: AbortSignal;
@@ -15,48 +15,79 @@ export interface BulkRequest extends CallOptions {
   readonly key: string;
 }
 
-/** A row's call, or several, one after the other. */
-export type BulkCall<Row, Value> = (row: Row, request: BulkRequest) => PromiseLike<Value> | Value;
+/** A row's call, or several, one after the other. It must return or await them. */
+export type BulkCall<Row, Result extends PromiseLike<unknown> = PromiseLike<unknown>> = (
+  row: Row,
+  request: BulkRequest,
+) => Result;
+
+/** Calls a row's function; what that calls at once is known to be the row's. */
+export type CallAsRow = <T>(request: BulkRequest, call: () => T) => T;
 
 /** How a row ended. */
 export interface RowEnd<Value> {
   readonly status: BulkStatus;
   readonly value?: Value;
   readonly error?: unknown;
+  /** The function does not wait for its calls: what every row would meet. */
+  readonly isMisuse?: true;
 }
 
 const lastPriority = 9;
 
-/** Carries out one row, and puts its end on record. Calls at once; never rejects. */
+/** Carries out one row, and records its end. Calls at once; never rejects. */
 export async function callRow<Row, Value>(
   row: Row,
   key: string,
-  { call, companion }: { call: BulkCall<Row, Value>; companion: RowCompanion },
+  {
+    call,
+    callAsRow,
+    companion,
+  }: { call: BulkCall<Row, PromiseLike<Value>>; callAsRow: CallAsRow; companion: RowCompanion },
 ): Promise<RowEnd<Value>> {
-  const end = await outcomeOf(row, key, call, companion);
-  // Of a failure here the run has heard from the record, and ends with it; the row's end is what it is.
-  await companion.recordEnd(end.status === "succeeded").catch(() => undefined);
+  const request = requestFor(key, companion);
+  const end = await outcomeOf(() => callAsRow(request, () => call(row, request)), companion);
+  const { status } = end;
+  // Of a failure here the run was told by the record, and ends with it; the row's end is what it is.
+  await companion
+    .recordEnd(status === "succeeded" || status === "superseded" ? status : "other")
+    .catch(() => undefined);
   return end;
 }
 
-async function outcomeOf<Row, Value>(
-  row: Row,
-  key: string,
-  call: BulkCall<Row, Value>,
+async function outcomeOf<Value>(
+  call: () => PromiseLike<Value>,
   companion: RowCompanion,
 ): Promise<RowEnd<Value>> {
   try {
-    const value = await call(row, requestFor(key, companion));
-    // It may fail unheard, and the row would be on record as done (D82).
-    if (await companion.wasLeft()) {
-      const error = new ConfigurationError("A row must return or await its call.");
-      throw Object.assign(error, { outcome: "unknown" });
-    }
-    return { status: "succeeded", value };
+    const promise = call();
+    const isPromise = isPromiseLike(promise);
+    const value = await promise;
+    // A call that nobody waits for may fail unseen, and the row would be recorded as done (D82).
+    if ((await companion.wasLeft()) || !isPromise)
+      return { status: "unknown", error: misuse(), isMisuse: true };
+    return companion.superseded ? supersededEnd(companion) : { status: "succeeded", value };
   } catch (error) {
     await companion.wasLeft();
+    if (companion.superseded) return supersededEnd(companion);
     return { status: companion.isInDoubt ? "unknown" : statusOf(error), error };
   }
+}
+
+/** A row of several calls may have made one that must not be made twice, before the next was superseded. */
+function supersededEnd({ isInDoubt, superseded: error }: RowCompanion): RowEnd<never> {
+  return { status: isInDoubt ? "unknown" : "superseded", error };
+}
+
+function isPromiseLike(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+}
+
+function misuse(): ConfigurationError {
+  const error = new ConfigurationError(
+    "The function of bulk must return its call, or be async and await it: the row may end before its call has.",
+  );
+  return Object.assign(error, { outcome: "unknown" });
 }
 
 /** What the call's end says. What is not ours says nothing of the service, and what is in doubt is known already. */

@@ -1,25 +1,42 @@
-import type { Outcome } from "../errors.ts";
-import type { Companion } from "../transport/call-options.ts";
+import { consentText, type ConsentWrite } from "../consent.ts";
+import { AbortError, ConfigurationError, type Outcome } from "../errors.ts";
+import type { Companion, RowAttempt } from "../transport/call-options.ts";
+import { statesSameConsent, type ConsentLog } from "./consent-log.ts";
 import type { RowRecord } from "./row-record.ts";
 
 /** What goes along with the calls of one row: makes them safe over a restart, and knows what became of them. */
 export class RowCompanion implements Companion {
   readonly stop: AbortSignal;
+  readonly run: ConsentLog;
   /** Whether anything of the row has left, or may have. */
   hasSent = false;
+  /** Why the row, or a part of it, was not sent: a later word on its contact stands. */
+  superseded: AbortError | undefined;
   readonly #record: RowRecord;
   readonly #eventId: string | undefined;
+  readonly #isCurrent: () => unknown;
   /** Calls that must not be made twice, and were carried out, or may have been, or still may be. */
   readonly #unrepeatable = new Set<object>();
+  /** Calls that were carried out, or may have been. */
+  #mayHaveApplied = false;
+  /** The consents that the row's calls state. */
+  readonly #consents = new Set<string>();
   /** Writes that have not ended, as far as the row's function can have heard. A read that nobody waits for loses nothing. */
   readonly #underWay = new Set<Promise<unknown>>();
   #events = 0;
-  #recorded: Promise<void> | undefined;
 
-  constructor(row: { stop: AbortSignal; record: RowRecord; eventId: string | undefined }) {
+  constructor(row: {
+    stop: AbortSignal;
+    run: ConsentLog;
+    record: RowRecord;
+    eventId: string | undefined;
+    isCurrent: () => unknown;
+  }) {
     this.stop = row.stop;
+    this.run = row.run;
     this.#record = row.record;
     this.#eventId = row.eventId;
+    this.#isCurrent = row.isCurrent;
   }
 
   /** Whether making the row's calls again could do twice what must not be. */
@@ -48,22 +65,53 @@ export class RowCompanion implements Companion {
     return this.#events === 1 ? this.#eventId : `${this.#eventId}-${this.#events}`;
   };
 
-  async beforeSend(call: object, isRepeatable: boolean): Promise<void> {
-    if (!isRepeatable) {
-      this.#unrepeatable.add(call);
-      await (this.#recorded ??= this.#record.write("in-doubt"));
+  async beforeSend(call: object, { isRepeatable, isWrite, consentWrite }: RowAttempt): Promise<void> {
+    if (isWrite) {
+      if (consentWrite) this.#consents.add(consentText(consentWrite.consent));
+      if (!isRepeatable) this.#unrepeatable.add(call);
+      await this.#record.sends(isRepeatable ? "sent" : "in-doubt", this.#consentText);
+      if (consentWrite) await this.run.load(consentWrite.contacts);
+      await this.#askWhetherCurrent();
     }
     this.hasSent = true;
   }
 
-  ended(call: object, outcome: Outcome): void {
-    if (outcome === "not-sent" || outcome === "not-applied") this.#unrepeatable.delete(call);
+  checkConsent({ consentWrite }: RowAttempt): void {
+    if (consentWrite && this.#isSuperseded(consentWrite)) {
+      throw this.#supersede("Another call has written the contact's consent after the run began");
+    }
   }
 
-  /** Puts the row's success on record, or takes off a doubt that came to nothing. */
-  async recordEnd(hasSucceeded: boolean): Promise<void> {
-    if (hasSucceeded) await this.#record.write("succeeded");
-    // After it, as a call that was given up did not wait for it.
-    else if (!this.isInDoubt) await this.#recorded?.then(() => this.#record.write(undefined));
+  ended(call: object, outcome: Outcome, consentWrite: ConsentWrite | undefined): void {
+    if (outcome === "applied" && consentWrite) this.run.rowApplied(consentWrite.contacts);
+    if (outcome === "not-sent" || outcome === "not-applied") this.#unrepeatable.delete(call);
+    else this.#mayHaveApplied = true;
+  }
+
+  /** Records the row's end; or, where it came to nothing, that it is as before. */
+  async recordEnd(end: "succeeded" | "superseded" | "other"): Promise<void> {
+    if (end !== "other") await this.#record.ends(end, this.#consentText);
+    else if (!this.isInDoubt && !this.#mayHaveApplied) await this.#record.restore();
+  }
+
+  get #consentText(): string {
+    return [...this.#consents].join("\n");
+  }
+
+  #isSuperseded(write: ConsentWrite): boolean {
+    const { before } = this.#record;
+    if (before?.state === "superseded" && statesSameConsent(before, write.consent)) return true;
+    return this.run.isOverriddenBy(write, before);
+  }
+
+  async #askWhetherCurrent(): Promise<void> {
+    const isCurrent = await this.#isCurrent();
+    if (typeof isCurrent !== "boolean") throw new ConfigurationError("isCurrent must give true or false.");
+    if (!isCurrent) throw this.#supersede("isCurrent has said that the row is not current any more");
+  }
+
+  #supersede(reason: string): AbortError {
+    const message = `${reason}: the row was not sent.`;
+    return (this.superseded ??= new AbortError({ message, outcome: "not-sent", cause: undefined }));
   }
 }

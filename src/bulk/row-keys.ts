@@ -1,90 +1,86 @@
-import { hashOf } from "./key-hash.ts";
-import { wordsOf } from "../words-of.ts";
-import type { BulkOptions } from "./options.ts";
-import { isRecord } from "../is-object.ts";
 import { ValidationError } from "../errors.ts";
+import { kindOf } from "../schema/kind-of.ts";
 import { hearOut } from "../hear-out.ts";
-import { sha256 } from "./hash.ts";
-import { contentLost, kindOf } from "../schema/kind-of.ts";
+import { wordsOf } from "../words-of.ts";
+import { chainedFingerprint, fingerprintOf } from "./fingerprint.ts";
+import { hashOf } from "./key-hash.ts";
+import type { BulkOptions } from "./options.ts";
 
-/** A row's name; with the error, where it cannot be had and its index stands in. */
-export interface NamedRow {
+/** A row's key and fingerprint; with the error, where they cannot be had and its index stands in. */
+export interface KeyedRow {
   readonly key: string;
+  readonly fingerprint: string;
   readonly problem?: { readonly error: unknown };
 }
 
-/** Names the rows of a run, one after the other. */
+/** Gives the rows of a run their keys, and with a checkpoint their fingerprints, one after the other. */
 export class RowKeys<Row> {
-  readonly #keyOf: ((row: Row, index: number) => string) | undefined;
-  /** With a checkpoint: the hashes of the keys that have come, and how often those that came again. Else nothing. */
-  readonly #seen: Set<number> | undefined;
+  readonly #options: BulkOptions<Row>;
+  readonly #isRecorded: boolean;
+  /** With a checkpoint: for the hash of each key that has come, a hash of the fingerprints of its rows in their order. */
+  readonly #seen = new Map<number, number>();
   readonly #repeats = new Map<string, number>();
 
-  constructor({ key }: BulkOptions<Row>, isRecorded: boolean) {
-    this.#keyOf = key;
-    this.#seen = isRecorded ? new Set() : undefined;
+  constructor(options: BulkOptions<Row>, isRecorded: boolean) {
+    this.#options = options;
+    this.#isRecorded = isRecorded;
   }
 
-  async next(row: Row, index: number): Promise<NamedRow> {
+  async next(row: Row, index: number): Promise<KeyedRow> {
     try {
-      return { key: this.#numbered(await this.#named(row, index)) };
+      const { key } = this.#options;
+      const given = key ? checkKey(key(row, index)) : undefined;
+      if (!this.#isRecorded) return { key: given ?? String(index), fingerprint: "" };
+      const fingerprint = await this.#fingerprint(row);
+      return this.#numbered(given ?? fingerprint, fingerprint);
     } catch (error) {
-      return { key: String(index), problem: { error } };
+      return { key: String(index), fingerprint: "", problem: { error } };
     }
   }
 
-  async #named(row: Row, index: number): Promise<string> {
-    if (this.#keyOf) return checkKey(this.#keyOf(row, index));
-    return this.#seen ? await sha256(textOf(row)) : String(index);
+  async #fingerprint(row: Row): Promise<string> {
+    const { fingerprint } = this.#options;
+    const given: unknown = fingerprint ? fingerprint(row) : row;
+    hearOut(given);
+    try {
+      return await fingerprintOf(given);
+    } catch (error) {
+      const wayOut = fingerprint ? "let it give a string or a JSON value" : "give a `fingerprint`";
+      const what = fingerprint ? "what `fingerprint` gave" : "the row";
+      throw rowError(`${what} cannot be written as JSON (${wordsOf(error)}): ${wayOut}`);
+    }
   }
 
-  /** The second row with a key gets `#2` behind it; or the next number that no other row has as its key. */
-  #numbered(key: string): string {
-    if (this.#isNew(key)) return key;
+  /**
+   * The second row with a key gets `#2` behind it; or the next number that no other row has as its key. It is sent again
+   * where it has changed, and where one before it has: the last of them is what the service shall hold.
+   */
+  #numbered(key: string, fingerprint: string): KeyedRow {
+    const before = this.#seen.get(hashOf(key));
+    if (before === undefined) {
+      this.#seen.set(hashOf(key), hashOf(fingerprint));
+      return { key, fingerprint };
+    }
+    this.#seen.set(hashOf(key), hashOf(`${before} ${fingerprint}`));
     for (let count = (this.#repeats.get(key) ?? 1) + 1; ; count++) {
       const numbered = `${key}#${count}`;
-      if (!this.#isNew(numbered)) continue;
+      if (this.#seen.has(hashOf(numbered))) continue;
       this.#repeats.set(key, count);
-      return numbered;
+      this.#seen.set(hashOf(numbered), 0);
+      return { key: numbered, fingerprint: chainedFingerprint(fingerprint, before) };
     }
-  }
-
-  #isNew(key: string): boolean {
-    if (!this.#seen) return true;
-    const { size } = this.#seen;
-    return this.#seen.add(hashOf(key)).size > size;
   }
 }
 
 function checkKey(key: unknown): string {
   hearOut(key);
   if (typeof key === "string" && key !== "" && !brokenCharacter.test(key)) return key;
-  const kind = key === "" ? "an empty text" : typeof key === "string" ? "half a character" : kindOf(key);
-  throw rowError(`the key function must give a text, not ${kind}`);
+  const kind = key === "" ? "an empty string" : typeof key === "string" ? "half a character" : kindOf(key);
+  throw rowError(`the key function must give a string, not ${kind}`);
 }
 
 /** Half of a surrogate pair: a hash takes all of them for one. */
 const brokenCharacter = /\p{Surrogate}/u;
-
-// As many as can be sent (D16).
-const mostValues = 200_000;
-
-function textOf(row: unknown): string {
-  try {
-    let values = 0;
-    // One object that stands in a row a billion times would be written for ever.
-    const counted = (_: string, value: unknown) => {
-      if (++values > mostValues) throw new RangeError(`it holds more than ${mostValues} values`);
-      const lost = isRecord(value) ? contentLost(value) : undefined;
-      // All that show nothing would have one name.
-      if (lost !== undefined) throw new TypeError(`it holds ${lost}`);
-      return value;
-    };
-    return JSON.stringify(row, counted) ?? typeof row;
-  } catch (error) {
-    throw rowError(`the row cannot be written as JSON (${wordsOf(error)}): give a \`key\``);
-  }
-}
 
 /** One bad row ends nothing but itself. */
 function rowError(message: string): ValidationError {

@@ -1,21 +1,25 @@
-import { closedError } from "../transport/session.ts";
-import { AbortError, isAudienceError } from "../errors.ts";
+import { AbortError, ClientClosedError, isAudienceError } from "../errors.ts";
+import type { ConsentWatch } from "../transport/consent-watch.ts";
 import { Tally } from "./tally.ts";
-import type { OpenCheckpoint } from "./checkpoint.ts";
 import { tell } from "./tell.ts";
 import { intake, type Intake, type ReadyRow } from "./intake.ts";
 import type { BulkOptions } from "./options.ts";
 import type { BulkResult, BulkSummary } from "./result.ts";
-import { callRow, type BulkCall, type RowEnd } from "./row-call.ts";
+import { callRow, type BulkCall, type CallAsRow, type RowEnd } from "./row-call.ts";
 import type { RowCompanion } from "./row-companion.ts";
 import type { RowSource } from "./rows.ts";
-import { openCheckpoint } from "./open-checkpoint.ts";
+import { ConsentLog } from "./consent-log.ts";
+import { RecordedRun } from "./recorded-run.ts";
 import { isStop } from "./stop-when.ts";
 import { onAbort, reasonOf } from "../on-abort.ts";
 
 /** What a run needs of its client. */
 export interface BulkClient {
-  readonly isClosed: () => boolean;
+  /** Aborted when the client is closed. */
+  readonly closed: AbortSignal;
+  readonly callAsRow: CallAsRow;
+  /** Tells the run of each write of consent that another call makes, until the function it gives is called. */
+  readonly watchConsent: (watch: ConsentWatch) => () => void;
   /** How long so many more calls take; undefined where no limit is kept. */
   readonly estimateMs: (calls: number) => number | undefined;
   readonly now: () => number;
@@ -29,7 +33,7 @@ const defaultConcurrency = 10;
  */
 export class RowPump<Row, Value> {
   readonly #source: RowSource<Row>;
-  readonly #call: BulkCall<Row, Value>;
+  readonly #call: BulkCall<Row, PromiseLike<Value>>;
   readonly #options: BulkOptions<Row>;
   readonly #client: BulkClient;
   readonly #tally: Tally;
@@ -41,13 +45,14 @@ export class RowPump<Row, Value> {
   /** Whether the consumer is at work on a result. */
   #isTaken = false;
   #isReadingOver = false;
+  #isEverythingRead = false;
   #failure: { error: unknown } | undefined;
   /** The reading and the consumer, where they wait: each looks for itself whether it can go on. */
   #waiting: (() => void)[] = [];
 
   constructor(
     source: RowSource<Row>,
-    call: BulkCall<Row, Value>,
+    call: BulkCall<Row, PromiseLike<Value>>,
     options: BulkOptions<Row>,
     client: BulkClient,
   ) {
@@ -61,19 +66,35 @@ export class RowPump<Row, Value> {
   /** Every row's result; rejects in the end with what stopped the run. Left early, it lets what is in flight end. */
   async *results(): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
     const { signal } = this.#options;
-    const forget = signal && onAbort(signal, () => this.#fail(abortError(signal)));
-    let checkpoint: OpenCheckpoint | undefined;
+    const forgets = [
+      signal && onAbort(signal, () => this.#fail(abortError(signal))),
+      onAbort(this.#client.closed, () => this.#fail(new ClientClosedError("unknown"))),
+    ];
+    const opening = this.#openCheckpoint();
+    const consents = new ConsentLog(opening);
+    const unwatch = this.#client.watchConsent(consents);
+    let recorded: RecordedRun | undefined;
     try {
       this.#tally.begin();
-      checkpoint = this.#stop.signal.aborted ? undefined : await openCheckpoint(this.#options.checkpoint);
-      void this.#read(checkpoint);
+      recorded = await opening;
+      void this.#read(recorded, consents);
       for (let next = await this.#next(); next; next = await this.#next()) yield next;
     } catch (error) {
       this.#fail(error);
     } finally {
-      forget?.();
-      await this.#wind(checkpoint);
+      for (const forget of forgets) forget?.();
+      await this.#endWhatIsUnderWay();
+      unwatch();
+      await consents.settled();
+      await this.#close(recorded);
     }
+  }
+
+  #openCheckpoint(): Promise<RecordedRun> | undefined {
+    const { checkpoint, key } = this.#options;
+    if (!checkpoint || this.#stop.signal.aborted) return undefined;
+    const onFailure = (error: unknown) => this.#fail(error);
+    return RecordedRun.open(checkpoint, { isKeyed: key !== undefined, onFailure });
   }
 
   summary(): BulkSummary {
@@ -92,17 +113,24 @@ export class RowPump<Row, Value> {
     }
   }
 
-  /** Begins nothing more, and is over when what is in flight has ended and all is closed. Rejects with the first failure. */
-  async #wind(checkpoint: OpenCheckpoint | undefined): Promise<void> {
+  /** Begins nothing more, and is over when what is in flight has ended. */
+  async #endWhatIsUnderWay(): Promise<void> {
     this.#stop.abort();
     this.#wake();
     while (this.#underWay > 0) await this.#change();
-    await this.#heed(() => checkpoint?.close());
+  }
+
+  /** Rejects with the first failure. */
+  async #close(recorded: RecordedRun | undefined): Promise<void> {
+    const isWhole = this.#isEverythingRead && this.#ended.length === 0 && !this.#failure;
+    if (isWhole) await this.#heed(() => recorded?.finish());
+    await this.#heed(() => recorded?.close());
     await this.#heed(() => this.#source.close());
     if (!this.#failure) return;
     const { error } = this.#failure;
     // A row that was sent has an end.
-    if (error instanceof AbortError && !this.#tally.done) Object.assign(error, { outcome: "not-sent" });
+    const isEnded = error instanceof AbortError || error instanceof ClientClosedError;
+    if (isEnded && !this.#tally.done) Object.assign(error, { outcome: "not-sent" });
     throw error;
   }
 
@@ -111,20 +139,19 @@ export class RowPump<Row, Value> {
     return this.#underWay + this.#ended.length + Number(this.#isTaken) < concurrency;
   }
 
-  async #read(checkpoint: OpenCheckpoint | undefined): Promise<void> {
+  async #read(recorded: RecordedRun | undefined, consents: ConsentLog): Promise<void> {
     const { signal: stop } = this.#stop;
-    const takeIn = intake(this.#options, {
-      checkpoint,
-      stop,
-      onRecordFailure: (error) => this.#fail(error),
-    });
+    const takeIn = intake(this.#options, { recorded, consents, stop });
     await this.#heed(async () => {
       for (let index = 0; ; index++) {
         while (!this.#hasRoom && !stop.aborted) await this.#change();
         if (stop.aborted) return;
         const next = await this.#source.next();
-        if (stop.aborted || next.done) return;
-        if (this.#client.isClosed()) throw closedError();
+        if (stop.aborted) return;
+        if (next.done) {
+          this.#isEverythingRead = true;
+          return;
+        }
         await this.#takeIn(takeIn, next.value, index);
       }
     });
@@ -147,18 +174,19 @@ export class RowPump<Row, Value> {
     item: Row,
     index: number,
   ): Promise<void> {
-    const end = await callRow(item, key, { call: this.#call, companion });
-    if (!this.#isTurnedAway(end, companion)) return this.#end({ index, key, item, ...end }, true);
+    const { callAsRow } = this.#client;
+    const { isMisuse, ...end } = await callRow(item, key, { call: this.#call, callAsRow, companion });
+    if (isMisuse) this.#fail(end.error);
+    const isNews = end.status !== "superseded";
+    if (!this.#isTurnedAway(end, companion)) return this.#end({ index, key, item, ...end }, isNews);
     this.#underWay--;
     this.#wake();
   }
 
   /** A row that only waited when the run was stopped, or the client closed, has no end: nothing of it was sent. */
-  #isTurnedAway({ error }: RowEnd<Value>, { hasSent }: RowCompanion): boolean {
-    if (hasSent || !isAudienceError(error)) return false;
-    const isClosed = error.code === "rate_limit_wait" && this.#client.isClosed();
-    if (isClosed) this.#fail(error);
-    return isClosed || (error.code === "aborted" && this.#stop.signal.aborted);
+  #isTurnedAway({ error, status }: RowEnd<Value>, { hasSent }: RowCompanion): boolean {
+    if (hasSent || status === "superseded" || !isAudienceError(error)) return false;
+    return (error.code === "closed" || error.code === "aborted") && this.#stop.signal.aborted;
   }
 
   #end(result: BulkResult<Row, Value>, isNews: boolean): void {
@@ -174,16 +202,10 @@ export class RowPump<Row, Value> {
   #judge(error: unknown): void {
     if (this.#stop.signal.aborted) return;
     try {
-      if (this.#stopsAt(error)) this.#fail(error);
+      if (isStop(error, this.#options.stopWhen)) this.#fail(error);
     } catch (thrown) {
       this.#fail(thrown);
     }
-  }
-
-  #stopsAt(error: unknown): boolean {
-    // A row of several calls may have been in the middle of them when the client was closed.
-    const isClosed = this.#client.isClosed() && isAudienceError(error) && error.code === "rate_limit_wait";
-    return isClosed || isStop(error, this.#options.stopWhen);
   }
 
   /** The first failure of the run is the one it ends with. */

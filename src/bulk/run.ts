@@ -3,11 +3,11 @@ import type { BulkResult, BulkSummary } from "./result.ts";
 import type { RowPump } from "./row-pump.ts";
 
 /**
- * A run of `audience.bulk`: iterate it for every row's result, or await `summary()`, or both, in either order.
+ * A run of `audience.bulk`: iterate it for every row's result, or await it for its summary, or both, in either order.
  *
- * Inside the loop do not await `summary()`: it is there when the loop is over.
+ * Inside the loop do not await it: its summary is there when the loop is over.
  */
-export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>> {
+export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>>, PromiseLike<BulkSummary> {
   readonly #pump: RowPump<Row, Value>;
   readonly #summary: Promise<BulkSummary>;
   // Given by the constructor of the promise, which runs at once.
@@ -47,6 +47,15 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     await Promise.resolve();
     if (!this.#isTaken) void this.#drain();
     return await this.#summary;
+  }
+
+  /** `await run` is `await run.summary()`. */
+  // oxlint-disable-next-line unicorn/no-thenable -- a run that nobody awaits or iterates sends nothing.
+  then<Result = BulkSummary, Failure = never>(
+    onFulfilled?: ((summary: BulkSummary) => Result | PromiseLike<Result>) | null,
+    onRejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
+  ): Promise<Result | Failure> {
+    return this.summary().then(onFulfilled, onRejected);
   }
 
   async #drain(): Promise<void> {

@@ -1,11 +1,13 @@
 import { ConfigurationError, isAudienceError } from "../errors.ts";
 import { isObject } from "../is-object.ts";
 import { hearOut } from "../hear-out.ts";
+import { asksForTooLong } from "../transport/retry-policy.ts";
 
-const stopCodes: readonly string[] = ["authentication", "permission", "configuration"];
+const stopCodes: readonly string[] = ["authentication", "permission", "configuration", "closed"];
 
-/** Whether the error ends the run: by the caller's own word, where it was given. */
+/** Whether the error ends the run: by the caller's own word, where it was given. A refusal for over an hour always does. */
 export function isStop(error: unknown, stopWhen: (error: unknown) => unknown = stopsByDefault): boolean {
+  if (isAudienceError(error) && error.code === "rate_limit" && asksForTooLong(error)) return true;
   const stops = stopWhen(error);
   hearOut(stops);
   // A promise would be taken for a yes.

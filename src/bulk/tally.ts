@@ -5,10 +5,17 @@ const slots = 60;
 
 /** Counts how rows end, and how fast, in constant memory. */
 export class Tally {
-  readonly #counts: BulkCounts = { succeeded: 0, invalid: 0, failed: 0, unknown: 0, skipped: 0 };
+  readonly #counts: BulkCounts = {
+    succeeded: 0,
+    invalid: 0,
+    failed: 0,
+    unknown: 0,
+    skipped: 0,
+    superseded: 0,
+  };
   readonly #now: () => number;
   #startedAt: number;
-  /** Rows that ended in each of the last sixty seconds, but those that were only skipped. */
+  /** Rows that ended in each of the last sixty seconds, but those that were skipped or superseded. */
   readonly #perSecond = new Array<number>(slots).fill(0);
   #second = 0;
 
@@ -28,7 +35,7 @@ export class Tally {
 
   add(status: BulkStatus): void {
     this.#counts[status]++;
-    if (status === "skipped") return;
+    if (status === "skipped" || status === "superseded") return;
     this.#turn();
     this.#perSecond[this.#second % slots]! += 1;
   }

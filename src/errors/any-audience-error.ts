@@ -9,6 +9,7 @@ import type {
   RateLimitError,
   ServerError,
 } from "./api-errors.ts";
+import type { ClientClosedError } from "./client-closed-error.ts";
 import type { ConfigurationError } from "./configuration-error.ts";
 import type { ConnectionError, TimeoutError } from "./connection-errors.ts";
 import type { RateLimitWaitError } from "./rate-limit-wait-error.ts";
@@ -36,4 +37,5 @@ export type AnyAudienceError =
   | UnexpectedResponseError
   | RedirectError
   | RateLimitWaitError
+  | ClientClosedError
   | AbortError;

@@ -15,7 +15,7 @@ export interface RateLimitWaitDetails {
   window?: RateLimitWindow | undefined;
 }
 
-/** The call would have to wait for the rate limit longer than it may, the queue is full, or the client was closed. */
+/** The call would have to wait for the rate limit longer than it may, or the queue is full. */
 export class RateLimitWaitError extends AudienceError {
   override readonly name = "RateLimitWaitError";
   readonly code = "rate_limit_wait";

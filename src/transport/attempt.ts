@@ -4,6 +4,7 @@ import type { CallResult } from "./api-promise.ts";
 import { RateLimitWaitError, isAudienceError, type AudienceError } from "../errors.ts";
 import type { Job, TransportSettings } from "./job.ts";
 import { decode } from "./decode.ts";
+import type { RowAttempt } from "./call-options.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import type { Session } from "./session.ts";
 
@@ -24,6 +25,7 @@ export async function attempt<Body, Output>(
     call.hadPlace = !job.settings.companion;
     return attempt(job, settings, session);
   }
+  checkConsent(job, place);
   call.attempts++;
   call.isInFlight = true;
   const tell = settings.observer.attempt(call.facts, call.attempts);
@@ -46,11 +48,11 @@ export async function attempt<Body, Output>(
     tell(exchange.status);
     return { data, exchange, attempts: call.attempts, queuedMs: call.queuedMs };
   } catch (error) {
-    // True: anything else would be a defect of our own, and is thrown all the same.
-    const failure = error as AudienceError;
-    call.record(failure.outcome);
-    tell(exchange?.status, failure);
-    throw failure;
+    /* v8 ignore next -- @preserve anything else would be a defect of our own */
+    call.record(isAudienceError(error) ? error.outcome : "unknown");
+    // True: as far as we know.
+    tell(exchange?.status, error as AudienceError);
+    throw error;
   } finally {
     call.isInFlight = false;
   }
@@ -102,13 +104,13 @@ function ofThisCopy(error: unknown): unknown {
 
 /** Asked for once the place is there: a key from before an hour in the queue may have been rotated away. */
 async function askForKey<Body>(job: Job<Body, unknown>, place: Place): Promise<string> {
-  const { call, isRepeatable } = job;
+  const { call } = job;
   const { companion } = job.settings;
   try {
     const key = await job.key.forAttempt();
     if (companion) {
       call.waits();
-      await companion.beforeSend(call, isRepeatable);
+      await companion.beforeSend(call, rowAttempt(job));
     }
     return key;
   } catch (error) {
@@ -117,6 +119,20 @@ async function askForKey<Body>(job: Job<Body, unknown>, place: Place): Promise<s
   } finally {
     call.goesOn();
   }
+}
+
+/** A row of a bulk run whose consent was superseded while it waited for its key or its record is not sent. */
+function checkConsent<Body>(job: Job<Body, unknown>, place: Place): void {
+  try {
+    job.settings.companion?.checkConsent(rowAttempt(job));
+  } catch (error) {
+    place.unused();
+    throw error;
+  }
+}
+
+function rowAttempt<Body>({ endpoint, isRepeatable, consentWrite }: Job<Body, unknown>): RowAttempt {
+  return { isRepeatable, isWrite: endpoint.method !== "GET", consentWrite };
 }
 
 function address<Body>(

@@ -1,9 +1,11 @@
 import * as z from "zod";
 
-import { isRecord } from "../is-object.ts";
+import type { ConsentWrite } from "../consent.ts";
 import type { Outcome } from "../errors.ts";
 import { readHeaders } from "./request-headers.ts";
 import { optionTypes, optionThat, parseOptions, type Given } from "../schema/option.ts";
+import type { ConsentWatch } from "./consent-watch.ts";
+import { isPlain, isRecord } from "../is-object.ts";
 
 /** Options of one call; each stands in the place of the client's. */
 export interface CallOptions {
@@ -33,10 +35,22 @@ export interface Companion {
   readonly newEventId: () => string;
   /** A write of the row has begun: its result, and what its caller is given, which is made of that. */
   readonly began: (result: Promise<unknown>, given: Promise<unknown>) => void;
-  /** Resolves when the row may be sent: by then it is on record that it may have been. Asked before every attempt. */
-  readonly beforeSend: (call: object, isRepeatable: boolean) => Promise<void>;
-  /** What a call of the row came to, over all its attempts. */
-  readonly ended: (call: object, outcome: Outcome) => void;
+  /** The row's own run, which does not supersede its own rows. */
+  readonly run: ConsentWatch;
+  /** Resolves when an attempt may be sent: by then it is recorded that it may have been. Rejects where it is superseded. */
+  readonly beforeSend: (call: object, attempt: RowAttempt) => Promise<void>;
+  /** Throws where the row is superseded: the last look, right before an attempt is sent. */
+  readonly checkConsent: (attempt: RowAttempt) => void;
+  /** What a write of the row came to, over all its attempts. */
+  readonly ended: (call: object, outcome: Outcome, consentWrite: ConsentWrite | undefined) => void;
+}
+
+/** What a run needs to know of an attempt of one of its rows. */
+export interface RowAttempt {
+  readonly isRepeatable: boolean;
+  readonly isWrite: boolean;
+  /** The consent that it states, and of whom; undefined for a call that carries none. */
+  readonly consentWrite: ConsentWrite | undefined;
 }
 
 /** Registered, so that both module formats know it. Not a name: only a run can hand one out. */
@@ -72,6 +86,14 @@ export const callOptionsSchema = z
     repeatable: optionTypes.boolean,
   })
   .partial() satisfies z.ZodType<CallOptions>;
+
+/** The options of a call that a row's function makes: they take the row's `request` along, also where it was not handed on. */
+export function withRowOptions(options: unknown, rowOptions: CallOptions | undefined): unknown {
+  if (rowOptions === undefined) return options;
+  if (options === undefined) return rowOptions;
+  const isOwn = isRecord(options) && isPlain(options) && !(companionOption in options);
+  return isOwn ? { ...rowOptions, ...options } : options;
+}
 
 /** Throws a `ConfigurationError` that names the option. */
 export function readCallOptions(

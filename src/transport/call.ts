@@ -57,6 +57,11 @@ export class Call {
     this.#isWaiting = false;
   }
 
+  /** What all attempts so far have done. */
+  get outcome(): Outcome {
+    return this.#outcome;
+  }
+
   /** Ends the call where it waits, now or later. What is on its way is seen through to its end. */
   close(error: AudienceError): void {
     this.#closing = error;

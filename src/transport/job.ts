@@ -1,3 +1,4 @@
+import type { ConsentWrite } from "../consent.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { PreparedRequest } from "./build-request.ts";
 import type { CallKey } from "./call-key.ts";
@@ -41,6 +42,10 @@ export interface Job<Body, Output> {
   readonly key: CallKey;
   /** Whether the service ends in the same state when the call is carried out twice. */
   readonly isRepeatable: boolean;
+  /** The names of the contacts that it writes to. */
+  readonly contacts: readonly string[];
+  /** The consent that it writes, and of whom; undefined for a call that carries none. */
+  readonly consentWrite: ConsentWrite | undefined;
   /** When the whole call is over, on the clock of `now`. */
   readonly deadlineAt: number;
 }

@@ -36,12 +36,17 @@ export function retryDelayMs({
   // Half of it fixed, half of it by chance, so that callers who failed together do not return together.
   const backoffMs = Math.min(firstBackoffMs * 2 ** retries, longestBackoffMs) * (0.5 + random / 2);
   if (!(failure instanceof ApiError)) return backoffMs;
+  if (asksForTooLong(failure)) return undefined;
   const askedMs = failure.retryAfterMs ?? (failure instanceof RateLimitError ? shortestRefusalMs : 0);
-  if (askedMs > longestRetryAfterMs) return undefined;
   return failure instanceof RateLimitError && isPaced ? askedMs : Math.max(askedMs, backoffMs);
 }
 
-/** How long a row of a bulk run stays away that the rate limit turned away: as long as the service asks, however long. */
+/** Whether the service asks for a wait that no call sits out. */
+export function asksForTooLong(failure: { readonly retryAfterMs?: number }): boolean {
+  return (failure.retryAfterMs ?? 0) > longestRetryAfterMs;
+}
+
+/** How long a row of a bulk run stays away that the rate limit turned away: as long as the service asks. */
 export function turnedAwayDelayMs(failure: AudienceError): number {
   const askedMs = failure instanceof RateLimitError ? (failure.retryAfterMs ?? 0) : 0;
   // A full queue may have room long before the wait that its error expects is over.

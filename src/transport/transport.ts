@@ -4,18 +4,18 @@ import { onAbort, reasonOf } from "../on-abort.ts";
 import { wait } from "./wait.ts";
 import { startTimer } from "./timer.ts";
 import { attempt } from "./attempt.ts";
-import { retryDelayMs, turnedAwayDelayMs } from "./retry-policy.ts";
-import { readCallOptions, type CallSettings } from "./call-options.ts";
+import { asksForTooLong, retryDelayMs, turnedAwayDelayMs } from "./retry-policy.ts";
+import { readCallOptions, withRowOptions, type CallSettings } from "./call-options.ts";
 import { CallKey } from "./call-key.ts";
 import type { FamilyAccess, Job, TransportSettings } from "./job.ts";
-import { closedError, type Session } from "./session.ts";
+import type { Session } from "./session.ts";
 import { Call } from "./call.ts";
 import {
   AbortError,
   ApiError,
   AudienceError,
   AuthenticationError,
-  isAudienceError,
+  ClientClosedError,
   RateLimitError,
   RateLimitWaitError,
   showCaller,
@@ -74,7 +74,11 @@ export class Transport {
   ): Promise<CallResult<Output>> {
     this.session.began(call);
     try {
-      const settings = readCallOptions(options, this.#settings.call, endpoint.options);
+      const settings = readCallOptions(
+        withRowOptions(options, this.session.rowOptions),
+        this.#settings.call,
+        endpoint.options,
+      );
       call.companion = settings.companion;
       const newId = call.companion?.newEventId ?? this.#settings.newId;
       const request = buildRequest(endpoint, input, { options: settings.given, newId });
@@ -83,17 +87,29 @@ export class Transport {
       const deadlineAt = this.#settings.now() + settings.deadlineMs;
       const isRepeatable =
         settings.repeatable ?? endpoint.isRepeatable?.(request.sent) ?? endpoint.method === "GET";
-      const job = { call, access, endpoint, request, settings, key, isRepeatable, deadlineAt };
+      const contacts = endpoint.contactsOf?.(request.sent) ?? [];
+      const consent = endpoint.consentOf?.(request.sent);
+      const consentWrite = consent && { contacts, consent };
+      const job = {
+        call,
+        access,
+        endpoint,
+        request,
+        settings,
+        key,
+        isRepeatable,
+        contacts,
+        consentWrite,
+        deadlineAt,
+      };
       const result = await this.#untilInterrupted(call, settings, () => this.#inOrder(job));
-      call.companion?.ended(call, "applied");
+      if (call.facts.method === "POST") call.companion?.ended(call, "applied", consentWrite);
       return result;
     } catch (error) {
       call.uniqueIdentifier ??= givenIdentifier(endpoint, input);
       this.#settings.redactor.names(error);
-      const ended = showCaller(call.end(error));
-      /* v8 ignore next -- @preserve a defect of our own has no outcome */
-      call.companion?.ended(call, isAudienceError(ended) ? ended.outcome : "unknown");
-      throw ended;
+      if (call.facts.method === "POST") call.companion?.ended(call, call.outcome, undefined);
+      throw showCaller(call.end(error));
     } finally {
       this.session.ended(call);
     }
@@ -102,8 +118,8 @@ export class Transport {
   /** The caller hears of its signal, its deadline and `close()` at once, whatever the work is doing. */
   async #untilInterrupted<T>(call: Call, settings: CallSettings, work: () => Promise<T>): Promise<T> {
     const { signal, companion, deadlineMs } = settings;
+    if (this.session.isClosed) throw new ClientClosedError();
     if (signal?.aborted) throw abortError(signal);
-    if (this.session.isClosed) throw closedError();
     const stop = companion?.stop;
     const ends = [
       // A run's own signal is heeded in the way of the run: what is in flight is seen through to its end.
@@ -120,9 +136,9 @@ export class Transport {
   }
 
   #inOrder<Body, Output>(job: Job<Body, Output>): Promise<CallResult<Output>> {
-    const { call, endpoint, request, settings } = job;
+    const { call, contacts, settings } = job;
     const askedAt = this.#settings.now();
-    const inTurn = () => {
+    const send = () => {
       call.goesOn();
       call.queuedMs += this.#settings.now() - askedAt;
       return retry(() => attempt(job, this.#settings, this.session), {
@@ -132,10 +148,28 @@ export class Transport {
       });
     };
     call.waits();
-    const contacts = endpoint.contactsOf?.(request.sent) ?? [];
-    return this.session.order.run(contacts, inTurn, () =>
-      this.#settings.observer.waitsForContact(call.facts),
+    return this.session.order.run(
+      contacts,
+      () => this.#watched(job, send),
+      () => this.#settings.observer.waitsForContact(call.facts),
     );
+  }
+
+  /** Within the order of writes: a row to the same contact is sent only when it is known what this call wrote. */
+  #watched<Body, Output>(
+    { call, consentWrite, endpoint, request, settings }: Job<Body, Output>,
+    run: () => Promise<CallResult<Output>>,
+  ): Promise<CallResult<Output>> {
+    if (consentWrite === undefined || Object.keys(consentWrite.consent).length === 0) return run();
+    const { contacts, consent } = consentWrite;
+    return this.session.watchConsent(consentWrite, settings.companion?.run, {
+      run,
+      outcome: () => call.outcome,
+      applied: ({ data }) => {
+        const more = endpoint.appliedTo?.(data, request.sent);
+        return { contacts: [...contacts, ...(more?.contacts ?? [])], consent: more?.consent ?? consent };
+      },
+    });
   }
 
   /** Resolves when the next attempt may be made; rejects with the failure where there is to be none. */
@@ -193,12 +227,11 @@ function deadlineError(deadlineMs: number, failure?: AudienceError): TimeoutErro
   return new TimeoutError({ message, outcome: "not-sent", timeoutMs: deadlineMs, cause: failure });
 }
 
-/** A row of a bulk run waits for the rate limit as long as it takes, unless its call says how long it would wait. */
+/** A row of a bulk run waits for the rate limit, unless its call says how long, or the service asks for over an hour. */
 function goesBackIntoTheQueue(failure: AudienceError, { companion, maxWaitMs }: CallSettings): boolean {
   if (companion === undefined) return false;
-  return (
-    failure instanceof RateLimitError || (failure instanceof RateLimitWaitError && maxWaitMs === Infinity)
-  );
+  if (failure instanceof RateLimitError) return !asksForTooLong(failure);
+  return failure instanceof RateLimitWaitError && maxWaitMs === Infinity;
 }
 
 /** Whether a failure says itself when to come back. */

@@ -1,16 +1,7 @@
 import { onAbort, type Abortable } from "../on-abort.ts";
 
-/** A timer beyond 2^31 ms would fire at once. */
-const longestSleepMs = 2 ** 30;
-
 /** Waits; rejects with the signal's reason as soon as it is aborted. Keeps the process alive, as a caller waits. */
-export async function wait(delayMs: number, signal: Abortable): Promise<void> {
-  let restMs = delayMs;
-  for (; restMs > longestSleepMs; restMs -= longestSleepMs) await sleep(longestSleepMs, signal);
-  await sleep(restMs, signal);
-}
-
-function sleep(delayMs: number, signal: Abortable): Promise<void> {
+export function wait(delayMs: number, signal: Abortable): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
       forget();

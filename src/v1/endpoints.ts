@@ -8,6 +8,7 @@ import {
   type V1Contact,
   type V1ListContact,
 } from "./schemas/contact.ts";
+import { decidedByService, v1Consent } from "../consent.ts";
 import { readAnswer } from "../read-answer.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { callOptionsSchema } from "../transport/call-options.ts";
@@ -46,6 +47,10 @@ export const upsertCustomer: Endpoint<V1Contact, Profile> = {
   body: v1ContactSchema,
   isRepeatable: saysAllConsent,
   contactsOf: (contact) => contactKeys([contact]),
+  consentOf: v1Consent,
+  appliedTo: ({ id, attributes: { email, phone } }) => ({
+    contacts: contactKeys([{ contactUUID: id, email, phone }]),
+  }),
   read: ({ body }) => readCustomer(body),
 };
 
@@ -111,6 +116,12 @@ export const addContact: Endpoint<V1ListContact, AddContactResult> = {
   body: ({ consent }) => (consent === "service-decides" ? v1ListContactSchema : v1ConsentedListContactSchema),
   isRepeatable: saysAllConsent,
   contactsOf: (contact) => contactKeys([contact]),
+  consentOf: (contact) => ({ email: decidedByService, ...v1Consent(contact) }),
+  appliedTo: ({ contact: { contactUUID, email, action } }, sent) => ({
+    contacts: contactKeys([{ contactUUID, email }]),
+    // "States and transitions": what an omitted `email_opt_in` makes of a new contact, and of an existing one.
+    consent: { email: action === "created" ? "NON_SUBSCRIBED" : "SUBSCRIBED", ...v1Consent(sent) },
+  }),
   mayHaveWrittenOn404: true,
   read: ({ body }) => {
     const result = readAnswer(v1AddContactResultSchema, body);

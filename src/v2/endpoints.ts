@@ -1,3 +1,4 @@
+import { v2Consent } from "../consent.ts";
 import { readAnswer } from "../read-answer.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { PageReading } from "../pagination.ts";
@@ -19,6 +20,7 @@ export const upsertContact: Endpoint<V2Contact, V2UpsertResult> = {
   body: v2ContactSchema,
   isRepeatable: saysAllConsent,
   contactsOf: ({ identifiers }) => contactKeys(identifiers.map(({ type, id }) => ({ [type]: id }))),
+  consentOf: ({ identifiers }) => v2Consent(identifiers),
   read: ({ body }) => readAnswer(v2UpsertResultSchema, body),
 };
 

@@ -6,7 +6,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  readSync,
+  renameSync,
   rmSync,
   writeSync,
 } from "node:fs";
@@ -24,7 +24,7 @@ vi.mock("node:fs", async (original) => {
     "fdatasyncSync",
     "openSync",
     "readFileSync",
-    "readSync",
+    "renameSync",
     "writeSync",
   ] as const;
   return {
@@ -70,28 +70,22 @@ function logged(): string[] {
   return log;
 }
 
-/** From now on no more than so many bytes are read at once, and none once `isCut` says so. */
-function readAtMost(bytes: number, isCut: (read: number) => boolean = () => false): void {
-  const read = (handle: number, into: Buffer, at: number, length: number, from: number) =>
-    isCut(at) ? 0 : real.readSync(handle, into, at, Math.min(length, bytes), from);
-  vi.mocked(readSync).mockImplementation(read as typeof readSync);
-}
-
 function writeAtMost(bytes: number): void {
   const write = (handle: number, text: Buffer, at: number, length: number, to: number) =>
     real.writeSync(handle, text, at, Math.min(length, bytes), to);
   vi.mocked(writeSync).mockImplementation(write as typeof writeSync);
 }
 
-it("What is in doubt is on the disk when it is on record; what has succeeded is in the kernel's hands", async () => {
+it("What is to be flushed is on the disk when it is recorded; else it is in the kernel's hands", async () => {
   const open = await fileCheckpoint(path).open();
   const log = logged();
 
-  await open.record("a", "in-doubt");
-  await open.record("a", "succeeded");
-  await open.record("b", undefined);
+  await open.set("a", { n: 1 }, { flush: true });
+  await open.set("a", { n: 2 });
+  await open.set("b", { n: 3 }, { flush: false });
+  await open.set("b", undefined, { flush: true });
 
-  expect(log).toEqual(["write", "to the disk", "write", "write"]);
+  expect(log).toEqual(["write", "to the disk", "write", "write", "write", "to the disk"]);
   await open.close();
 });
 
@@ -106,57 +100,73 @@ it("Each handle that is opened is closed, once", async () => {
   expect(closed.sort()).toEqual(opened.sort());
 });
 
-it("A system that reads and writes but a few bytes at a time is asked until all is done", async () => {
-  readAtMost(5);
+it("A system that writes but a few bytes at a time is asked until all is done", async () => {
   writeAtMost(7);
   const first = await fileCheckpoint(path).open();
-  await first.record("a", "succeeded");
-  await first.record("b", "in-doubt");
+  await first.set("a", { of: "ü".repeat(10) });
+  await first.set("b", { n: 2 });
   await first.close();
 
   const second = await fileCheckpoint(path).open();
 
-  expect(["a", "b", "c"].map((key) => second.stateOf(key))).toEqual(["succeeded", "in-doubt", undefined]);
-  expect(second.id).toBe(first.id);
+  expect(["a", "b", "c"].map((key) => second.get(key))).toEqual([
+    { of: "ü".repeat(10) },
+    { n: 2 },
+    undefined,
+  ]);
   await second.close();
-  expect(real.statSync(path).size).toBe(59 + 2 * 18);
 });
 
-it("A file that somebody cuts off while it is read is damaged, and is given back", async () => {
-  await (await fileCheckpoint(path).open()).close();
-  readAtMost(20, (read) => read === 20);
-
-  await expect(fileCheckpoint(path).open()).rejects.toMatchObject({
-    message: `${path} is damaged at byte 20. Restore it, or begin anew with another file.`,
+it("A file that is written anew is on the disk before it takes the place of the other, which else stays", async () => {
+  const open = await fileCheckpoint(path).open();
+  for (let n = 0; n <= 10_000; n++) await open.set("a", { n });
+  await open.close();
+  const before = real.readFileSync(path);
+  const log = logged();
+  const failure = Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
+  vi.mocked(renameSync).mockImplementationOnce(() => {
+    log.push("rename");
+    throw failure;
   });
+
+  await expect(fileCheckpoint(path).open()).rejects.toBe(failure);
+
+  expect(log.indexOf("to the disk")).toBeGreaterThanOrEqual(0);
+  expect(log.indexOf("to the disk")).toBeLessThan(log.indexOf("rename"));
+  expect(real.readFileSync(path)).toEqual(before);
+  // What is left of it is in nobody's way.
+  const again = await fileCheckpoint(path).open();
+  expect(again.get("a")).toEqual({ n: 10_000 });
+  await again.close();
   expect(readdirSync(folder)).toEqual(["import.ckpt"]);
+  expect(real.statSync(path).size).toBeLessThan(100);
 });
 
 it.each([
-  ["write", writeSync, "succeeded"],
-  ["flush", fdatasyncSync, "in-doubt"],
+  ["write", writeSync],
+  ["flush", fdatasyncSync],
 ] as const)(
-  "A row that the disk refuses to %s is not on record, and the run is told why it stops",
+  "What the disk refuses to %s is not recorded, and the run is told why it stops",
   async (...each) => {
-    const [, step, state] = each;
+    const [, step] = each;
     const open = await fileCheckpoint(path).open();
     const cause = Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
     vi.mocked(step).mockImplementationOnce(() => {
       throw cause;
     });
 
-    expect(() => open.record("a", state)).toThrow(
+    expect(() => open.set("a", { n: 1, of: "more than the next" }, { flush: true })).toThrow(
       expect.objectContaining({
         message: `The checkpoint ${path} cannot be written (ENOSPC: no space left on device); the run stops, so that it does not lose track.`,
         cause,
       }),
     );
-    expect(open.stateOf("a")).toBeUndefined();
-    await open.record("b", "succeeded");
+    expect(open.get("a")).toBeUndefined();
+    await open.set("b", { n: 2 });
     await open.close();
 
     const next = await fileCheckpoint(path).open();
-    expect([next.stateOf("a"), next.stateOf("b")]).toEqual([undefined, "succeeded"]);
+    expect([next.get("a"), next.get("b")]).toEqual([undefined, { n: 2 }]);
     await next.close();
   },
 );
@@ -174,9 +184,10 @@ it("The lock is given back even where closing the file fails", async () => {
 });
 
 it("A system that does not tell when a process has started goes by its id alone", async () => {
-  vi.mocked(readFileSync).mockImplementation(() => {
+  vi.mocked(readFileSync).mockImplementation(((file: string, encoding?: "utf8") => {
+    if (!file.startsWith("/proc/")) return real.readFileSync(file, encoding);
     throw Object.assign(new Error("ENOENT: no such file"), { code: "ENOENT" });
-  });
+  }) as typeof readFileSync);
 
   const open = await fileCheckpoint(path).open();
 

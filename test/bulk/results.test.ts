@@ -100,6 +100,7 @@ describe("The summary", () => {
     failed: 0,
     unknown: 0,
     skipped: 0,
+    superseded: 0,
     durationMs: expect.any(Number),
   };
   const three = () => [row(0), { ...row(1), email: "nobody" }, row(2)];
@@ -109,6 +110,18 @@ describe("The summary", () => {
 
     expect(await audience.bulk(three(), upsert).summary()).toEqual(expected);
     expect(emails()).toEqual([row(0).email, row(2).email]);
+  });
+
+  it.each([
+    ["carries the run out itself", false],
+    ["comes after the loop", true],
+  ])("is what the run gives that is awaited: it %s", async (_, isIterated) => {
+    const { audience, mock, upsert } = setting();
+    const run = audience.bulk(three(), upsert);
+    if (isIterated) await endOf(run);
+
+    expect(await run).toEqual(expected);
+    expect(mock.requests).toHaveLength(2);
   });
 
   it("comes after the loop", async () => {
@@ -217,7 +230,7 @@ describe("The request", () => {
     const seen: BulkRequest[] = [];
 
     await audience
-      .bulk(rows(1), (_, request) => void seen.push(request), { key: ({ email }) => email })
+      .bulk(rows(1), async (_, request) => void seen.push(request), { key: ({ email }) => email })
       .summary();
 
     expect(seen).toMatchObject([{ priority: 9, signal: expect.any(AbortSignal) }]);

@@ -1,6 +1,6 @@
 import { AudienceClient, type BulkRequest, type BulkResult, type BulkRun } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
-import type { OpenCheckpoint, RecordedState } from "audience-sdk/checkpoint";
+import type { CheckpointValue, OpenCheckpoint } from "audience-sdk/checkpoint";
 
 /** A contact whose writes are the same when they are done twice. */
 export interface Row {
@@ -41,35 +41,47 @@ export async function endOf<R, V>(
   }
 }
 
-/** A checkpoint in memory that tells what was asked of it, in order. */
+/** A checkpoint in memory that tells what was recorded of the rows, in order. */
 export class LoggedCheckpoint implements OpenCheckpoint {
-  readonly id = "checkpoint-1";
   readonly log: string[] = [];
-  readonly states = new Map<string, RecordedState>();
+  readonly values = new Map<string, CheckpointValue>();
   /** Thrown by the next call of the method. */
-  readonly fails = new Map<"open" | "stateOf" | "record" | "close", unknown>();
+  readonly fails = new Map<"open" | "get" | "set" | "clear" | "close", unknown>();
+
+  /** How each row stands, by its key. */
+  get states(): Map<string, unknown> {
+    const rowsOf = [...this.values].filter(([key]) => key.startsWith("row:"));
+    return new Map(rowsOf.map(([key, { state }]) => [key.slice("row:".length), state]));
+  }
 
   async open(): Promise<this> {
     this.#step("open", "open");
     return this;
   }
 
-  stateOf(key: string): RecordedState | undefined {
-    this.#step("stateOf");
-    return this.states.get(key);
+  get(key: string): CheckpointValue | undefined {
+    this.#step("get");
+    return this.values.get(key);
   }
 
-  async record(key: string, state: RecordedState | undefined): Promise<void> {
-    this.#step("record", `${key}: ${state ?? "nothing"}`);
-    if (state === undefined) this.states.delete(key);
-    else this.states.set(key, state);
+  async set(key: string, value: CheckpointValue | undefined): Promise<void> {
+    const isRow = key.startsWith("row:");
+    const state = value === undefined ? "nothing" : String(value["state"]);
+    this.#step("set", isRow ? `${key.slice("row:".length)}: ${state}` : undefined);
+    if (value === undefined) this.values.delete(key);
+    else this.values.set(key, value);
+  }
+
+  async clear(): Promise<void> {
+    this.#step("clear", "clear");
+    this.values.clear();
   }
 
   async close(): Promise<void> {
     this.#step("close", "close");
   }
 
-  #step(method: "open" | "stateOf" | "record" | "close", line?: string): void {
+  #step(method: "open" | "get" | "set" | "clear" | "close", line?: string): void {
     if (this.fails.has(method)) throw this.fails.get(method);
     if (line !== undefined) this.log.push(line);
   }

@@ -1,11 +1,11 @@
 import {
   AbortError,
   AuthenticationError,
+  ClientClosedError,
   ConfigurationError,
   NotFoundError,
   PermissionError,
   RateLimiter,
-  RateLimitWaitError,
   ServerError,
   ValidationError,
   type BulkRequest,
@@ -216,7 +216,7 @@ describe("An abort of the run's signal", () => {
     expect({ isOver, sent: gates.sent.length, log: checkpoint.log }).toEqual({
       isOver: false,
       sent: 3,
-      log: ["open"],
+      log: ["open", ...rows(3).map(({ email }) => `${email}: sent`)],
     });
     gates.open();
     const { error, results } = await ended;
@@ -224,7 +224,7 @@ describe("An abort of the run's signal", () => {
     expect(error).toBeInstanceOf(AbortError);
     expect(error).toMatchObject({ message: "The run was aborted.", outcome: "unknown", cause: "enough" });
     expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
-    expect(checkpoint.states.size).toBe(3);
+    expect([...checkpoint.states.values()]).toEqual(["succeeded", "succeeded", "succeeded"]);
     expect(checkpoint.log.at(-1)).toBe("close");
     expect(gates.sent).toHaveLength(3);
   });
@@ -248,7 +248,7 @@ describe("An abort of the run's signal", () => {
       ["succeeded", undefined],
     ]);
     expect(mock.requests).toHaveLength(2);
-    expect(checkpoint.states.size).toBe(2);
+    expect([...checkpoint.states.values()]).toEqual(["succeeded", "succeeded"]);
     expect(limiter.usage()).toMatchObject({ queued: 0 });
   });
 
@@ -334,7 +334,7 @@ describe("An abort of the run's signal", () => {
 });
 
 describe("A client that is closed during a run", () => {
-  it("ends the run with a RateLimitWaitError, once what is in flight has ended", async () => {
+  it("ends the run with a ClientClosedError, once what is in flight has ended", async () => {
     const limiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
     const { audience, mock, upsert } = setting({}, { rateLimiter: limiter });
     const checkpoint = new LoggedCheckpoint();
@@ -344,7 +344,7 @@ describe("A client that is closed during a run", () => {
     await audience.close();
     const { error, results } = await ended;
 
-    expect(error).toBeInstanceOf(RateLimitWaitError);
+    expect(error).toBeInstanceOf(ClientClosedError);
     expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
     expect(mock.requests).toHaveLength(2);
     expect(checkpoint.log.at(-1)).toBe("close");
@@ -363,7 +363,7 @@ describe("A client that is closed during a run", () => {
     const { results, error } = await endOf(audience.bulk(rows(2), call, { concurrency: 1 }));
 
     expect(results).toMatchObject([{ status, error: thrown }]);
-    expect(error).toBeInstanceOf(RateLimitWaitError);
+    expect(error).toBeInstanceOf(ClientClosedError);
   });
 
   it("also in the middle of the last row's calls, whose result tells what it has done", async () => {
@@ -376,8 +376,54 @@ describe("A client that is closed during a run", () => {
 
     const { error, results } = await endOf(audience.bulk(rows(1), call));
 
-    expect(results).toMatchObject([{ status: "failed", error: expect.any(RateLimitWaitError) }]);
-    expect(error).toBe(results[0]?.error);
+    expect(results).toMatchObject([{ status: "failed", error: expect.any(ClientClosedError) }]);
+    expect(error).toBeInstanceOf(ClientClosedError);
+  });
+
+  it("also where stopWhen says of each error that the run goes on", async () => {
+    const limiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
+    const { audience, mock, upsert } = setting({}, { rateLimiter: limiter });
+    const ended = endOf(audience.bulk(rows(10), upsert, { concurrency: 3, stopWhen: () => false }));
+    await until(() => limiter.usage().queued === 3);
+
+    await audience.close();
+    const { error, results } = await ended;
+
+    expect(error).toBeInstanceOf(ClientClosedError);
+    expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
+    expect(mock.requests).toHaveLength(2);
+  });
+
+  it("also where the source hangs", async () => {
+    const { audience, upsert, emails } = setting();
+    const source = async function* () {
+      yield row(0);
+      await new Promise<never>(() => {});
+    };
+    const ended = endOf(audience.bulk(source(), upsert));
+    await until(() => emails().length === 1);
+
+    await audience.close();
+    const { error, results } = await ended;
+
+    expect(error).toBeInstanceOf(ClientClosedError);
+    expect(results.map(({ status }) => status)).toEqual(["succeeded"]);
+  });
+
+  it("before it begins: it reads no row, and opens no checkpoint", async () => {
+    const { audience, upsert } = setting();
+    const checkpoint = new LoggedCheckpoint();
+    let read = 0;
+    const source = (function* () {
+      read++;
+      yield row(0);
+    })();
+    await audience.close();
+
+    const { error, results } = await endOf(audience.bulk(source, upsert, { checkpoint }));
+
+    expect(error).toBeInstanceOf(ClientClosedError);
+    expect([results, checkpoint.log, read]).toEqual([[], [], 0]);
   });
 
   it("even where no row waits at that moment", async () => {
@@ -391,7 +437,7 @@ describe("A client that is closed during a run", () => {
       }
     })();
 
-    await expect(looped).rejects.toBeInstanceOf(RateLimitWaitError);
+    await expect(looped).rejects.toBeInstanceOf(ClientClosedError);
     expect(log.length).toBeLessThanOrEqual(5);
   });
 });

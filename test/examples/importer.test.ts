@@ -431,7 +431,15 @@ describe("The command line", () => {
 });
 
 describe("The progress line", () => {
-  const counts = { succeeded: 90, invalid: 2, failed: 1, unknown: 0, skipped: 7, ratePerMinute: 96 };
+  const counts = {
+    succeeded: 90,
+    invalid: 2,
+    failed: 1,
+    unknown: 0,
+    skipped: 7,
+    superseded: 0,
+    ratePerMinute: 96,
+  };
 
   it("tells how far it is, what was not imported, the pace and the time that is left", () => {
     expect(progressLine({ ...counts, done: 100, total: 400, etaMs: 200_000 }, 20_000)).toBe(

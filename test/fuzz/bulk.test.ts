@@ -14,18 +14,19 @@ import { offline } from "./served.ts";
 import { tryDoor } from "./trial.ts";
 
 const audience = new AudienceClient(offline);
-const open = { id: "id", stateOf: () => undefined, record: () => undefined, close: () => undefined };
+const open = { get: () => undefined, set: () => undefined, clear: () => undefined, close: () => undefined };
 const rightOptions = {
   concurrency: 2,
   total: 1,
   key: () => "row",
+  fingerprint: () => "as it is",
+  isCurrent: () => true,
   checkpoint: { open: async () => open },
   onProgress: () => undefined,
   stopWhen: () => false,
 };
 // As rows are that no compiler has seen.
-const upsert: BulkCall<unknown, unknown> = (row, request) =>
-  audience.v1.customers.upsert(row as V1Contact, request);
+const upsert: BulkCall<unknown> = (row, request) => audience.v1.customers.upsert(row as V1Contact, request);
 
 /** Four billion holes are four billion rows: they take their time, and that is no fault. */
 function rowsOf(value: unknown): BulkRows<unknown> {
@@ -92,4 +93,14 @@ it("Whatever stands for the call or the check of a row, the run ends, or an erro
     await audience.bulk([1], given as () => Promise<void>).summary();
   };
   await tryDoor({ act, takes: 2, right: [[{ success: false, error: { issues: [] } }], []] }, 120);
+});
+
+it("Whatever is given to then of a run changes nothing", async () => {
+  const act = async (first: unknown, second: unknown) => {
+    const run = audience.bulk([rightV1Contact], upsert);
+    // What a callback of the caller's throws is the caller's.
+    await Promise.allSettled([run.then(first as () => void, second as () => void)]);
+    expect(await run).toMatchObject({ total: 1, succeeded: 1 });
+  };
+  await tryDoor({ act, takes: 2 }, 60);
 });

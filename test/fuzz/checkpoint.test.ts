@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileCheckpoint, type RecordedState } from "audience-sdk/checkpoint";
+import { fileCheckpoint, type CheckpointValue } from "audience-sdk/checkpoint";
 import { expect, it, onTestFinished } from "vitest";
 import { tryDoor } from "./trial.ts";
 
@@ -12,28 +12,31 @@ it("Whatever is given to fileCheckpoint, it makes a checkpoint or throws a TypeE
   );
 });
 
-it("Whatever is given to an open checkpoint, it is on record or a TypeError is thrown, and the file stays whole", async () => {
+it("Whatever is given to an open checkpoint, it is recorded or a TypeError is thrown, and the file stays whole", async () => {
   const folder = mkdtempSync(join(tmpdir(), "audience-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "rows.ckpt");
   const open = await fileCheckpoint(path).open();
-  const act = async (key: unknown, state: unknown) => {
+  const act = async (key: unknown, value: unknown) => {
     const before = statSync(path).size;
     try {
-      await open.record(key as string, state as RecordedState);
-      expect(await open.stateOf(key as string)).toBe(state);
+      await open.set(key as string, value as CheckpointValue);
     } catch (error) {
       expect(statSync(path).size).toBe(before);
-      await open.stateOf(key as string);
+      void open.get(key as string);
       throw error;
     }
+    // Not awaited: what was set may have a `then`.
+    const kept: unknown = open.get(key as string);
+    expect(JSON.stringify(kept)).toBe(JSON.stringify(value));
   };
-  const right = [["row", "an other row"], ["succeeded"]];
+  const value = { state: "succeeded" };
+  const right = [["row", "an other row"], [value]];
   await tryDoor({ act, takes: 2, right, promised: "a TypeError" }, 300);
-  await tryDoor({ act: (key) => act(key, "succeeded"), right: [["row"]], promised: "a TypeError" }, 300);
+  await tryDoor({ act: (key) => act(key, value), right: [["row"]], promised: "a TypeError" }, 300);
 
   await open.close();
   const again = await fileCheckpoint(path).open();
-  expect(await again.stateOf("a row that nobody named")).toBeUndefined();
+  expect(await again.get("a row that nobody named")).toBeUndefined();
   await again.close();
 });

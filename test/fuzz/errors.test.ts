@@ -27,6 +27,7 @@ const makers = [
   entry.AudienceError,
   entry.AuthenticationError,
   entry.BadRequestError,
+  entry.ClientClosedError,
   entry.ConfigurationError,
   entry.ConnectionError,
   entry.NotFoundError,

@@ -89,8 +89,12 @@ describe.each(ways)("Whatever a function of the user's own gives, where it %s", 
   });
 
   it("a checkpoint keeps a record, or the run ends with an error of ours or its own", async () => {
-    const right = { id: "id", stateOf: silent, record: silent, close: silent };
-    for (const part of ["open", "stateOf", "record", "close"] as const) {
+    const right = { get: silent, set: silent, clear: silent, close: silent };
+    const values = [
+      { id: "id", number: 1, isKeyed: false },
+      { state: "succeeded", fingerprint: "0123456789abcdef01234567", version: 1, consent: "" },
+    ];
+    for (const part of ["open", "get", "set", "clear", "close"] as const) {
       const act = async (value: unknown) => {
         const own = wayOf(value);
         const open = part === "open" ? own : async () => ({ ...right, [part]: own });
@@ -100,7 +104,7 @@ describe.each(ways)("Whatever a function of the user's own gives, where it %s", 
           if (!Object.is(error, value)) unlessTheirs(error);
         });
       };
-      await tryDoor({ act, right: [[right, "succeeded", "in-doubt"]] }, 30);
+      await tryDoor({ act, right: [[right, ...values]] }, 30);
     }
   });
 });

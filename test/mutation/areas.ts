@@ -12,7 +12,10 @@ export const areas: readonly Area[] = [
   {
     name: "checkpoint",
     sources: ["checkpoint"],
-    tests: ["bulk/{file-checkpoint,file-checkpoint-system,key-table}", "regressions/checkpoint-by-*"],
+    tests: [
+      "bulk/{checkpoint-format*,file-checkpoint,file-checkpoint-system}",
+      "regressions/{checkpoint-by,value-that}-*",
+    ],
   },
   {
     name: "pagination",
@@ -25,10 +28,10 @@ export const areas: readonly Area[] = [
   },
   {
     name: "bulk",
-    sources: ["bulk"],
+    sources: ["bulk", "consent.ts"],
     tests: [
-      "bulk/{check,key-hash,progress,rate-limit,recorded,results,source,stop}",
-      "regressions/{checkpoint,promise,rows,unknown-state}-*",
+      "bulk/{check,delta*,key-hash,misuse*,progress,rate-limit,recorded,results,source,stop,superseded*}",
+      "regressions/{checkpoint,promise,row-whose,rows}-*",
     ],
   },
   {

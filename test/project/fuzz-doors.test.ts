@@ -22,7 +22,8 @@ describe("A function that takes something of a user's", () => {
         "Bulk.check",
         "Paginator.toArray",
         "MockService.addFault",
-        "OpenCheckpoint.record",
+        "OpenCheckpoint.set",
+        "BulkRun.then",
       ]),
     );
   });

@@ -13,6 +13,7 @@ export const publicSurface: Record<string, ExportedNames> = {
       "AudienceError",
       "AuthenticationError",
       "BadRequestError",
+      "ClientClosedError",
       "ConfigurationError",
       "ConnectionError",
       "DOCUMENTED_WINDOWS",
@@ -51,6 +52,7 @@ export const publicSurface: Record<string, ExportedNames> = {
       "CallOptions",
       "CheckResult",
       "Checkpoint",
+      "CheckpointValue",
       "ClientOptions",
       "ConnectionFailureReason",
       "ContactGroup",
@@ -78,7 +80,6 @@ export const publicSurface: Record<string, ExportedNames> = {
       "RateLimiterOptions",
       "RateLimiterSnapshot",
       "RateLimiterUsage",
-      "RecordedState",
       "RequestEvent",
       "ResponseSummary",
       "V1ConsentedListContact",
@@ -190,6 +191,6 @@ export const publicSurface: Record<string, ExportedNames> = {
   },
   "audience-sdk/checkpoint": {
     values: ["fileCheckpoint"],
-    types: ["Checkpoint", "OpenCheckpoint", "RecordedState"],
+    types: ["Checkpoint", "CheckpointValue", "OpenCheckpoint"],
   },
 };

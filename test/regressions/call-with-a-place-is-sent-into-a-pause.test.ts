@@ -81,10 +81,12 @@ it("rows that wait for their checkpoint when a 429 comes sit out its pause, behi
   const rateLimiter = new RateLimiter({ windows: [{ limit: 5, intervalMs: 1_000 }] });
   const audience = new AudienceClient({ ...options, rateLimiter });
   const opened: OpenCheckpoint = {
-    id: "import",
-    stateOf: () => undefined,
-    record: (key, state) =>
-      key === "0" || state !== "in-doubt" ? undefined : new Promise((resolve) => void waiting.push(resolve)),
+    get: () => undefined,
+    set: (key, value) =>
+      key === "row:0" || value?.["state"] !== "in-doubt"
+        ? undefined
+        : new Promise((resolve) => void waiting.push(resolve)),
+    clear() {},
     close() {},
   };
   const checkpoint: Checkpoint = { open: async () => opened };
@@ -98,7 +100,7 @@ it("rows that wait for their checkpoint when a 429 comes sit out its pause, behi
   await eventually(() => expect([arrived.length, waiting.length]).toEqual([1, 4]));
   answer();
   await eventually(() => expect(rateLimiter.usage().pausedMs).toBeGreaterThan(0));
-  for (const onRecord of waiting) onRecord();
+  for (const isRecorded of waiting) isRecorded();
   await eventually(() => expect(rateLimiter.usage()).toMatchObject({ inFlight: 0, queued: 4 }));
   await audience.v1.customers.get("9");
 

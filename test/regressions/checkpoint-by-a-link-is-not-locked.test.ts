@@ -35,10 +35,10 @@ describe("a link to a checkpoint is the checkpoint", () => {
       `The checkpoint ${path} is in use by another run of this process.`,
     );
 
-    await open.record("a", "succeeded");
+    await open.set("a", { state: "succeeded" });
     await open.close();
     const again = await fileCheckpoint(second).open();
-    expect(again.stateOf("a")).toBe("succeeded");
+    expect(again.get("a")).toEqual({ state: "succeeded" });
     await again.close();
   });
 

@@ -2,14 +2,20 @@ import { AudienceClient, ConfigurationError, type Checkpoint } from "audience-sd
 import { createMockService } from "audience-sdk/mock";
 import { expect, it } from "vitest";
 
-const complete = { id: "import", stateOf: () => undefined, record: () => undefined, close: () => undefined };
+const complete = {
+  get: () => undefined,
+  set: () => undefined,
+  clear: () => undefined,
+  close: () => undefined,
+};
 
 it.each([
   ["nothing", undefined],
   ["null", null],
-  ["an object without stateOf", { ...complete, stateOf: undefined }],
-  ["a record that is no function", { ...complete, record: "no" }],
-  ["an id that is no text", { ...complete, id: 5 }],
+  ["an object without get", { ...complete, get: undefined }],
+  ["a set that is no function", { ...complete, set: "no" }],
+  ["a clear that is no function", { ...complete, clear: 5 }],
+  ["an object without close", { ...complete, close: undefined }],
 ])(
   "A checkpoint that opens as %s ends the run before a row is sent, with an error of ours",
   async (_, opened) => {
@@ -28,7 +34,9 @@ it.each([
     const failure: unknown = await run.summary().catch((error: unknown) => error);
 
     expect(failure).toBeInstanceOf(ConfigurationError);
-    expect((failure as ConfigurationError).message).toMatch(/^`open` of the checkpoint must give .*stateOf/);
+    expect((failure as ConfigurationError).message).toBe(
+      "`open` of the checkpoint must give { get, set, clear, close }.",
+    );
     expect(mock.requests).toEqual([]);
   },
 );

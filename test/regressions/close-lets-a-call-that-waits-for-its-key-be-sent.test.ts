@@ -10,7 +10,7 @@ function promised<T>() {
   return { promise, resolve };
 }
 
-const closed = { code: "rate_limit_wait", message: expect.stringContaining("closed") as string };
+const closed = { code: "closed", message: "The client was closed." };
 
 it("close() rejects a call that waits for its key, and it is not sent when the key comes", async () => {
   const mock = createMockService();
@@ -49,19 +49,22 @@ it("close() rejects a call that waits for a changed key after a 401, and it is n
   expect(mock.requests).toHaveLength(1);
 });
 
-it("close() rejects a row that waits for its checkpoint, and it is not sent when it is on record", async () => {
+it("close() rejects a row that waits for its checkpoint, and it is not sent when it is recorded", async () => {
   const mock = createMockService();
   const rateLimiter = new RateLimiter();
   const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
   const begun = promised<void>();
-  const onRecord = promised<void>();
+  const recorded = promised<void>();
+  const rows = new Map<string, unknown>();
   const opened: OpenCheckpoint = {
-    id: "import",
-    stateOf: () => undefined,
-    record: (_key, state) => {
+    get: () => undefined,
+    set: async (key, value) => {
+      if (!key.startsWith("row:")) return;
       begun.resolve();
-      return state === "in-doubt" ? onRecord.promise : undefined;
+      if (value?.["state"] === "in-doubt") await recorded.promise;
+      rows.set(key, value);
     },
+    clear() {},
     close() {},
   };
   const checkpoint: Checkpoint = { open: async () => opened };
@@ -71,13 +74,15 @@ it("close() rejects a row that waits for its checkpoint, and it is not sent when
     (email, request) => audience.v1.customers.upsert({ email }, request),
     { checkpoint, key: (email) => email },
   );
-  const result = run[Symbol.asyncIterator]().next();
+  const failure = failureOf(run[Symbol.asyncIterator]().next());
   await begun.promise;
   const isClosed = audience.close();
-  onRecord.resolve();
+  recorded.resolve();
   await isClosed;
 
-  expect((await result).value).toMatchObject({ status: "failed", error: { ...closed, outcome: "not-sent" } });
+  // The row has no result, and no record: nothing of it was sent.
+  expect(await failure).toMatchObject({ ...closed, outcome: "not-sent" });
+  expect([...rows]).toEqual([["row:ada@example.com", undefined]]);
   expect(mock.requests).toEqual([]);
   expect(rateLimiter.usage().inFlight).toBe(0);
 });

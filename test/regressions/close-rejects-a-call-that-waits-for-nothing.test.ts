@@ -30,7 +30,7 @@ describe("close() in the same turn as a call", () => {
     const failure = failureOf(audience.v1.events.send(event));
     await audience.close();
 
-    expect(await failure).toMatchObject({ code: "rate_limit_wait", outcome: "not-sent" });
+    expect(await failure).toMatchObject({ code: "closed", outcome: "not-sent" });
     expect(mock.organization("mock-organization").events).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { copyFile, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AudienceClient } from "audience-sdk";
@@ -8,57 +8,73 @@ import { expect, it, onTestFinished } from "vitest";
 import { heldMb } from "./heap.ts";
 import { leastWithin } from "./within.ts";
 
-const count = 1_000_000;
+const count = 100_000;
 
 function* rows() {
   for (let index = 0; index < count; index++)
     yield { email: `row-${index}@example.com`, email_opt_in: "SUBSCRIBED" as const };
 }
 
-it("A checkpoint of 1,000,000 rows opens in under two seconds, and holds under 40 MB", async () => {
+it("A checkpoint of 100,000 rows opens in under a second, and holds at most 30 MB", async () => {
   const folder = await mkdtemp(join(tmpdir(), "soak-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const path = join(folder, "import.ckpt");
-  const writing = await fileCheckpoint(path).open();
-  const writeStartedMs = performance.now();
-  for (const { email } of rows()) await writing.record(email, "succeeded");
-  const writeMs = performance.now() - writeStartedMs;
-  await writing.close();
-
-  const openMs = await leastWithin(2_000, async () => {
+  const mock = createMockService();
+  const audience = new AudienceClient(mock.clientOptions);
+  const run = () =>
+    audience.bulk(rows(), (row, request) => audience.v1.customers.upsert(row, request), {
+      key: ({ email }) => email,
+      checkpoint: fileCheckpoint(path),
+    });
+  const open = async () => {
     const startedMs = performance.now();
     const opened = await fileCheckpoint(path).open();
     const tookMs = performance.now() - startedMs;
     await opened.close();
     return tookMs;
+  };
+  const fileMb = async () => (await stat(path)).size / 1e6;
+
+  const runStartedMs = performance.now();
+  let done = 0;
+  for await (const { status } of run()) {
+    expect(status).toBe("succeeded");
+    // The mock keeps books of every contact and request.
+    if (++done % 5_000 === 0) mock.reset();
+  }
+  const runMs = performance.now() - runStartedMs;
+  const writtenMb = await fileMb();
+
+  // As the run has left it, and as it is written anew when it is opened.
+  await copyFile(path, `${path}.left`);
+  const firstOpenMs = await leastWithin(1_000, async () => {
+    await copyFile(`${path}.left`, path);
+    return await open();
   });
+  const openMs = await leastWithin(1_000, open);
   const before = await heldMb();
   const checkpoint = await fileCheckpoint(path).open();
   const grownMb = (await heldMb()) - before;
-  for (const { email } of rows()) if ((await checkpoint.stateOf(email)) !== "succeeded") expect.fail(email);
-  expect(await checkpoint.stateOf("somebody-else@example.com")).toBeUndefined();
+  for (const { email } of rows())
+    if ((await checkpoint.get(`row:${email}`))?.["state"] !== "succeeded") expect.fail(email);
+  expect(await checkpoint.get("row:somebody-else@example.com")).toBeUndefined();
   await checkpoint.close();
 
+  mock.reset();
+  const skipStartedMs = performance.now();
+  const summary = await run();
   console.log({
-    writeMs: Math.round(writeMs),
+    runMs: Math.round(runMs),
+    firstOpenMs: Math.round(firstOpenMs),
     openMs: Math.round(openMs),
     grownMb: grownMb.toFixed(1),
-    fileMb: (await stat(path)).size / 1e6,
+    writtenMb,
+    fileMb: await fileMb(),
+    skipMs: Math.round(performance.now() - skipStartedMs),
   });
-  expect(openMs).toBeLessThan(2_000);
-  expect(grownMb).toBeLessThan(40);
-
-  const mock = createMockService();
-  const audience = new AudienceClient(mock.clientOptions);
-  const skipStartedMs = performance.now();
-  const upsert = audience.v1.customers.upsert.bind(audience.v1.customers);
-  const summary = await audience
-    .bulk(rows(), (row, request) => upsert(row, request), {
-      key: ({ email }) => email,
-      checkpoint: fileCheckpoint(path),
-    })
-    .summary();
-  console.log({ skipMs: Math.round(performance.now() - skipStartedMs) });
+  expect(firstOpenMs).toBeLessThan(1_000);
+  expect(openMs).toBeLessThan(1_000);
+  expect(grownMb).toBeLessThanOrEqual(30);
   expect(summary).toMatchObject({ skipped: count, total: count });
   expect(mock.requests).toEqual([]);
 });

@@ -6,6 +6,7 @@ import {
   AudienceError,
   AuthenticationError,
   BadRequestError,
+  ClientClosedError,
   ConfigurationError,
   ConnectionError,
   NotFoundError,
@@ -656,6 +657,11 @@ describe("An error of any class", () => {
     const gone = AbortSignal.abort("the user left");
     const closed = new AudienceClient(mock.clientOptions);
     await closed.close();
+    const crowded = new AudienceClient({
+      ...mock.clientOptions,
+      rateLimiter: { windows: [{ limit: 1, intervalMs: 60_000 }] },
+    });
+    await crowded.v1.customers.list();
     const statuses = [400, 401, 402, 403, 404, 429, 500].map((status) =>
       answering(status, '{"message":"no"}', { "x-a": "1" }),
     );
@@ -675,6 +681,7 @@ describe("An error of any class", () => {
       failureOf(audience.v1.customers.upsert(contact, { maxRetries: -1 })),
       failureOf(audience.v1.events.send(event, { signal: gone })),
       failureOf(closed.v1.events.send(event)),
+      failureOf(crowded.v1.events.send(event, { maxWaitMs: 0 })),
     ]);
   };
   const classes = [
@@ -692,6 +699,7 @@ describe("An error of any class", () => {
     ValidationError,
     ConfigurationError,
     AbortError,
+    ClientClosedError,
     RateLimitWaitError,
   ];
 

@@ -565,9 +565,9 @@ describe("close()", () => {
     await Promise.all([audience.close(), retrying.close()]);
 
     expect(await Promise.all([behindIt, queued, inBackoff])).toMatchObject([
-      { code: "rate_limit_wait", outcome: "not-sent", message: "The client was closed.", waitMs: 0 },
-      { code: "rate_limit_wait", outcome: "not-sent" },
-      { code: "rate_limit_wait", outcome: "unknown" },
+      { code: "closed", outcome: "not-sent", message: "The client was closed." },
+      { code: "closed", outcome: "not-sent" },
+      { code: "closed", outcome: "unknown" },
     ]);
     expect((await inFlight).id).toBeDefined();
     expect(mock.requests).toHaveLength(1);
@@ -611,7 +611,7 @@ describe("close()", () => {
     giveKey("mock-api-key-not-a-secret");
     await closed;
 
-    expect(await failure).toMatchObject({ code: "rate_limit_wait", outcome: "not-applied" });
+    expect(await failure).toMatchObject({ code: "closed", outcome: "not-applied" });
     expect(mock.requests).toHaveLength(1);
   });
 
@@ -631,7 +631,7 @@ describe("close()", () => {
       failureOf(v2.lists.list().then(String)),
     ]);
     expect(errors.map((error) => [error.code, error.outcome, error.message])).toEqual(
-      errors.map(() => ["rate_limit_wait", "not-sent", "The client was closed."]),
+      errors.map(() => ["closed", "not-sent", "The client was closed."]),
     );
     expect(mock.requests).toEqual([]);
   });
@@ -663,7 +663,7 @@ describe("close()", () => {
           ? escaped.v1.customers.list()
           : escaped.customers.list();
     expect(await failureOf((call as PromiseLike<unknown>).then(String))).toMatchObject({
-      code: "rate_limit_wait",
+      code: "closed",
     });
   });
 });

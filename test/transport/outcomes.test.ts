@@ -166,12 +166,7 @@ describe("Where attempts differ, the outcome is unknown if any was, else not-app
     await vi.advanceTimersByTimeAsync(5_000);
 
     const errors = await Promise.all([aborted, late, closed, keyless]);
-    expect(errors.map(({ code }) => code)).toEqual([
-      "aborted",
-      "timeout",
-      "rate_limit_wait",
-      "configuration",
-    ]);
+    expect(errors.map(({ code }) => code)).toEqual(["aborted", "timeout", "closed", "configuration"]);
     expect(errors.map(({ outcome, request }) => [outcome, request?.attempts])).toEqual(
       errors.map(() => ["unknown", 1]),
     );

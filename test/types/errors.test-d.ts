@@ -5,6 +5,7 @@ import {
   type AudienceError,
   type AuthenticationError,
   type BadRequestError,
+  type ClientClosedError,
   type ConfigurationError,
   ConnectionError,
   isAudienceError,
@@ -66,6 +67,8 @@ describe("What was thrown", () => {
         return expectTypeOf(thrown).toEqualTypeOf<RedirectError>();
       case "rate_limit_wait":
         return expectTypeOf(thrown).toEqualTypeOf<RateLimitWaitError>();
+      case "closed":
+        return expectTypeOf(thrown).toEqualTypeOf<ClientClosedError>();
       case "aborted":
         return expectTypeOf(thrown).toEqualTypeOf<AbortError>();
     }

@@ -13,7 +13,7 @@ const child = fileURLToPath(new URL("child.ts", import.meta.url));
 export interface Life {
   /** The rows that the service was sent, in order. */
   readonly sent: readonly string[];
-  /** The rows whose success was on record when it began. */
+  /** The rows whose success was recorded when it began. */
   readonly recordedBefore: ReadonlySet<string>;
 }
 
@@ -106,7 +106,8 @@ async function recordedIn(path: string, rows: readonly ImportRow[]): Promise<Rea
   const checkpoint = await fileCheckpoint(path).open();
   try {
     const recorded = new Set<string>();
-    for (const { id } of rows) if ((await checkpoint.stateOf(id)) === "succeeded") recorded.add(id);
+    for (const { id } of rows)
+      if ((await checkpoint.get(`row:${id}`))?.["state"] === "succeeded") recorded.add(id);
     return recorded;
   } finally {
     await checkpoint.close();

@@ -37,18 +37,22 @@ exports.run = async function ({ sdk, mocking, inspect, door }) {
     logLevel: "debug",
   });
   const ended = {};
-  for (const [code, [call, fault]] of Object.entries(failures)) {
-    mock.reset();
-    if (fault) mock.addFault(fault);
+  const fail = async (code, call) => {
     const error = await Promise.resolve(audience)
       .then(call)
       .catch((reason) => reason);
     const isOfItsClass = sdk[error.name] !== undefined && error instanceof sdk[error.name];
     ended[code] = isOfItsClass ? [error.name, error.code, error.outcome] : inspect(error);
     shown.push(inspect(error), JSON.stringify(error), String(error), String(error.stack));
+  };
+  for (const [code, [call, fault]] of Object.entries(failures)) {
+    mock.reset();
+    if (fault) mock.addFault(fault);
+    await fail(code, call);
   }
   shown.push(inspect(audience), JSON.stringify(audience));
   await audience.close();
+  await fail("closed", ({ v1 }) => v1.customers.list());
   await server.close();
   return { ended, showsKey: shown.filter((text) => text.includes(apiKey.slice(8, 16))) };
 };
@@ -68,6 +72,7 @@ exports.expected = {
     aborted: ["AbortError", "aborted", "not-applied"],
     rate_limit: ["RateLimitError", "rate_limit", "not-applied"],
     rate_limit_wait: ["RateLimitWaitError", "rate_limit_wait", "not-sent"],
+    closed: ["ClientClosedError", "closed", "not-sent"],
   },
   showsKey: [],
 };

@@ -1,0 +1,155 @@
+import { consentText, type Consent, type ConsentWrite } from "../consent.ts";
+import type { Outcome } from "../errors.ts";
+import type { ConsentWatch } from "../transport/consent-watch.ts";
+import type { RecordedRun } from "./recorded-run.ts";
+import type { RecordedRow } from "./row-record.ts";
+
+/** What other calls wrote of one contact's consent, by channel. */
+type LoggedConsent = Readonly<Record<string, LoggedChannel>>;
+
+interface LoggedChannel {
+  /** What it may be now: one status, or several after a write whose end is not known. */
+  readonly statuses: readonly string[];
+  /** The number of the earlier run during which it was written; absent for this run. */
+  readonly run?: number;
+}
+
+/**
+ * The consents that other calls of this client wrote after the run began: no row of the run overrides one. With a
+ * checkpoint they are recorded before they are sent, and bind the run that goes on after a crash.
+ */
+export class ConsentLog implements ConsentWatch {
+  /** By contact. What was recorded earlier is read when a write to the contact comes. */
+  readonly #logged = new Map<string, LoggedConsent>();
+  /** What a write that is under way found recorded of its contacts. */
+  readonly #foundBy = new WeakMap<ConsentWrite, Map<string, LoggedConsent | undefined>>();
+  readonly #opening: Promise<RecordedRun | undefined> | undefined;
+  /** What is asked of the checkpoint, one after the other. */
+  #stored: Promise<void> | undefined;
+
+  /** With the checkpoint that is being opened: writes wait for it. */
+  constructor(opening: Promise<RecordedRun | undefined> | undefined) {
+    this.#opening = opening;
+  }
+
+  async begins(write: ConsentWrite): Promise<void> {
+    const found = new Map<string, LoggedConsent | undefined>();
+    await this.#inTurn(async (run) => {
+      this.#foundBy.set(write, found);
+      for (const contact of write.contacts) {
+        found.set(contact, await this.#read(run, contact));
+        await record(run, contact, this.#with(contact, write.consent, "unknown"), true);
+      }
+    });
+  }
+
+  ended(write: ConsentWrite, outcome: Outcome): void {
+    const found = this.#foundBy.get(write);
+    for (const contact of write.contacts) {
+      if (outcome === "applied" || outcome === "unknown") {
+        this.#logged.set(contact, this.#with(contact, write.consent, outcome));
+        void this.#inTurn((run) => this.#recordLogged(run, contact));
+      } else if (found) {
+        void this.#inTurn((run) => record(run, contact, found.get(contact), false));
+      }
+    }
+  }
+
+  /** Reads what is recorded of the contacts, so that `isOverriddenBy` knows it. */
+  async load(contacts: readonly string[]): Promise<void> {
+    await this.#inTurn(async (run) => {
+      for (const contact of contacts) await this.#read(run, contact);
+    });
+  }
+
+  /**
+   * Whether a row would override a later word. What was written during an earlier run is later than the row's consent
+   * where that is still the one that was recorded with the row.
+   */
+  isOverriddenBy({ contacts, consent }: ConsentWrite, before: RecordedRow | undefined): boolean {
+    return contacts.some((contact) =>
+      Object.entries(this.#logged.get(contact) ?? {}).some(
+        ([channel, { statuses, run }]) =>
+          statuses.some((status) => status !== consent[channel]) &&
+          (run === undefined || statesSameConsent(before, consent)),
+      ),
+    );
+  }
+
+  /** A row that was applied is the latest word: what was written before this run is over. */
+  rowApplied(contacts: readonly string[]): void {
+    for (const contact of contacts) {
+      const logged = this.#logged.get(contact);
+      if (!logged) continue;
+      const current = Object.entries(logged).filter(([, { run }]) => run === undefined);
+      if (current.length > 0) this.#logged.set(contact, Object.fromEntries(current));
+      else this.#logged.delete(contact);
+      void this.#inTurn((run) => record(run, contact, this.#logged.get(contact), false));
+    }
+  }
+
+  /** Resolves when everything is recorded. */
+  async settled(): Promise<void> {
+    await this.#stored;
+  }
+
+  #with(contact: string, consent: Consent, outcome: "applied" | "unknown"): LoggedConsent {
+    const logged = this.#logged.get(contact);
+    const channels = Object.entries(consent).map(([channel, status]): [string, LoggedChannel] => {
+      const before = outcome === "unknown" ? (logged?.[channel]?.statuses ?? []) : [];
+      return [channel, { statuses: [...new Set([...before, status])] }];
+    });
+    return { ...logged, ...Object.fromEntries(channels) };
+  }
+
+  async #read(run: RecordedRun, contact: string): Promise<LoggedConsent | undefined> {
+    const recorded = await recordedOf(run, contact);
+    if (recorded && !this.#logged.has(contact)) this.#logged.set(contact, recorded);
+    return this.#logged.get(contact);
+  }
+
+  /** Beside what earlier writes said of other channels. */
+  async #recordLogged(run: RecordedRun, contact: string): Promise<void> {
+    const logged = { ...(await recordedOf(run, contact)), ...this.#logged.get(contact) };
+    this.#logged.set(contact, logged);
+    await record(run, contact, logged, false);
+  }
+
+  /** Where the checkpoint fails the run ends (`RecordedRun`); the write that it was asked for goes on. */
+  #inTurn(work: (run: RecordedRun) => Promise<unknown>): Promise<void> | undefined {
+    if (!this.#opening) return undefined;
+    const before = this.#stored ?? Promise.resolve();
+    this.#stored = before
+      .then(() => this.#opening)
+      .then((run) => run && work(run))
+      .then(noResult, noResult);
+    return this.#stored;
+  }
+}
+
+/** Whether the row stated this consent when it was recorded. */
+export function statesSameConsent(before: RecordedRow | undefined, consent: Consent): boolean {
+  return before !== undefined && before.consent.split("\n").includes(consentText(consent));
+}
+
+async function recordedOf(run: RecordedRun, contact: string): Promise<LoggedConsent | undefined> {
+  // Safe: nothing else is recorded under this key.
+  const recorded = (await run.get(`consent:${contact}`)) as LoggedConsent | undefined;
+  return recorded && mapChannels(recorded, (of) => (of.run === run.number ? { statuses: of.statuses } : of));
+}
+
+async function record(
+  run: RecordedRun,
+  contact: string,
+  logged: LoggedConsent | undefined,
+  flush: boolean,
+): Promise<void> {
+  const value = logged && mapChannels(logged, (of) => ({ run: run.number, ...of }));
+  await run.set(`consent:${contact}`, value, { flush });
+}
+
+function mapChannels(logged: LoggedConsent, map: (channel: LoggedChannel) => LoggedChannel): LoggedConsent {
+  return Object.fromEntries(Object.entries(logged).map(([name, channel]) => [name, map(channel)]));
+}
+
+function noResult(): void {}

@@ -1,0 +1,53 @@
+import { contentLost } from "../schema/kind-of.ts";
+import { isRecord } from "../is-object.ts";
+
+// As many as can be sent (D16).
+const mostValues = 200_000;
+
+/**
+ * The fingerprint of a value: a hash of its JSON, the same in whatever order the keys of its objects stand.
+ * Throws where JSON cannot carry the value.
+ */
+export async function fingerprintOf(value: unknown): Promise<string> {
+  // 96 bits: among a million rows two have the same with a probability of 6 in 10^18.
+  return hex((await sha256(canonicalJson(value))).subarray(0, 12));
+}
+
+/** The id of an event that has none: the same for the same parts, in every run and after a kill. */
+export async function eventIdOf(...parts: readonly string[]): Promise<string> {
+  return hex(await sha256(JSON.stringify(parts)));
+}
+
+/** The fingerprint of a row that came after others with its key: its own, and one of all of them in their order. */
+export function chainedFingerprint(fingerprint: string, before: number): string {
+  return `${fingerprint}~${before.toString(36)}`;
+}
+
+/** The row's own part of a chained fingerprint. */
+export function rowPart(fingerprint: string): string {
+  return fingerprint.split("~", 1)[0]!;
+}
+
+/** By Web Crypto, which every runtime has. */
+async function sha256(text: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+}
+
+function hex(bytes: Uint8Array): string {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function canonicalJson(value: unknown): string {
+  let values = 0;
+  const text = JSON.stringify(value, (_, each: unknown) => {
+    // One object that stands in a row a billion times would be written for ever.
+    if (++values > mostValues) throw new RangeError(`it holds more than ${mostValues} values`);
+    if (!isRecord(each)) return each;
+    // A Map or a Promise shows nothing in JSON: all of them would have one fingerprint.
+    const lost = contentLost(each);
+    if (lost !== undefined) throw new TypeError(`it holds ${lost}`);
+    return Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+  if (text === undefined) throw new TypeError(`it is ${typeof value}`);
+  return text;
+}

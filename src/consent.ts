@@ -1,0 +1,60 @@
+// What a write states of a contact's consent, in one form for both families. A leaf.
+
+/**
+ * A contact's consent by channel: `email`, `phone`, any other channel of v2, and `is_suppressed`. A channel that is
+ * missing is left to the service. Statuses are in capitals, as v1 writes them ("States and transitions").
+ */
+export type Consent = Readonly<Record<string, string>>;
+
+/** A write that states a consent, and every name of the contact that it is written to. */
+export interface ConsentWrite {
+  readonly contacts: readonly string[];
+  readonly consent: Consent;
+}
+
+/** The value of a channel about which the service decides. It equals no status. */
+export const decidedByService = "decided by the service";
+
+/** The consent that a v1 contact states ("v1 contact"). */
+export function v1Consent(contact: {
+  readonly email_opt_in?: string | undefined;
+  readonly phone_opt_in?: string | undefined;
+  readonly is_suppressed?: boolean | undefined;
+}): Consent {
+  return stated([
+    ["email", contact.email_opt_in],
+    ["phone", contact.phone_opt_in],
+    ["is_suppressed", contact.is_suppressed],
+  ]);
+}
+
+/** The consent that a v2 contact states, over all its identifiers ("v2 identifier object"). */
+export function v2Consent(
+  identifiers: readonly { readonly channels: Readonly<Record<string, unknown>> }[],
+): Consent {
+  const channels = identifiers.flatMap((identifier) => Object.entries(identifier.channels));
+  return stated(
+    // Safe: its schema has found a channel to be an object with a status; any other is not documented.
+    channels.map(([channel, value]) => [channel, (value as { status?: string } | undefined)?.status]),
+  );
+}
+
+/** The same text for the same consent. */
+export function consentText(consent: Consent): string {
+  const channels = Object.entries(consent).map(([channel, status]) => `${channel}=${status}`);
+  return channels.sort().join(" ");
+}
+
+/** A channel that is stated twice with different words keeps both: it equals neither alone. */
+function stated(
+  channels: readonly (readonly [channel: string, status: string | boolean | undefined])[],
+): Consent {
+  const consent = new Map<string, string>();
+  for (const [channel, value] of channels) {
+    if (value === undefined) continue;
+    const status = String(value).toUpperCase();
+    const before = consent.get(channel);
+    consent.set(channel, before === undefined || before === status ? status : `${before} ${status}`);
+  }
+  return Object.fromEntries(consent);
+}

@@ -1,0 +1,361 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ConfigurationError, type BulkOptions, type BulkRequest } from "audience-sdk";
+import { fileCheckpoint } from "audience-sdk/checkpoint";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { endOf, LoggedCheckpoint, row, rows, setting, type Row } from "./setting.ts";
+
+let folder = "";
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "delta-"))));
+afterAll(() => rm(folder, { recursive: true }));
+
+const key = ({ email }: Row) => email;
+const bodies = (mock: ReturnType<typeof setting>["mock"]) => mock.requests.map(({ body }) => body);
+
+/** A night: a run of the rows over the checkpoint. Gives how each row ended, in the order of the rows. */
+async function night<R>(
+  { audience, upsert }: ReturnType<typeof setting>,
+  items: readonly R[],
+  options: BulkOptions<R>,
+  call: (item: R, request: BulkRequest) => Promise<unknown> = (item, request) => upsert(item as Row, request),
+) {
+  const { results, error } = await endOf(audience.bulk(items, call, options));
+  expect(error).toBeUndefined();
+  return results.toSorted((a, b) => a.index - b.index).map(({ status }) => status);
+}
+
+describe("With a key and a checkpoint, a later run sends what is new or has changed", () => {
+  it("an unchanged row is skipped, a changed one is sent, and a new one too", async () => {
+    const world = setting();
+    const options = { key, checkpoint: fileCheckpoint(join(folder, "changed")) };
+    await night(world, rows(3), options);
+    world.mock.reset();
+
+    const statuses = await night(
+      world,
+      [row(0), { ...row(1), email_opt_in: "UNSUBSCRIBED" } as const, row(2), row(3)],
+      options,
+    );
+
+    expect(statuses).toEqual(["skipped", "succeeded", "skipped", "succeeded"]);
+    expect(bodies(world.mock)).toEqual([{ ...row(1), email_opt_in: "UNSUBSCRIBED" }, row(3)]);
+  });
+
+  it("also one that changes back", async () => {
+    const world = setting();
+    const options = { key, checkpoint: fileCheckpoint(join(folder, "back")) };
+    const [a, b] = [row(0), { ...row(0), email_opt_in: "UNSUBSCRIBED" } as const];
+
+    const nights = [];
+    for (const item of [a, b, b, a, a, b]) nights.push(...(await night(world, [item], options)));
+
+    expect(nights).toEqual(["succeeded", "succeeded", "skipped", "succeeded", "skipped", "succeeded"]);
+    expect(bodies(world.mock)).toEqual([a, b, a, b]);
+  });
+
+  it("the order of a row's keys is no change, at any depth; the order of a list is one", async () => {
+    const world = setting();
+    const options = { key: ({ id }: { id: string }) => id, checkpoint: new LoggedCheckpoint() };
+    const call = (_: unknown, request: BulkRequest) => world.upsert(row(0), request);
+    await night(world, [{ id: "1", a: { b: 1, c: [1, 2] }, d: 2 }], options, call);
+
+    const again = await night(world, [{ d: 2, a: { c: [1, 2], b: 1 }, id: "1" }], options, call);
+    const turned = await night(world, [{ id: "1", a: { b: 1, c: [2, 1] }, d: 2 }], options, call);
+
+    expect([again, turned]).toEqual([["skipped"], ["succeeded"]]);
+  });
+
+  it("`fingerprint` says what counts as a change", async () => {
+    const world = setting();
+    const options = {
+      key,
+      fingerprint: ({ email, email_opt_in }: Row & { seenAt: number }) => ({ email, email_opt_in }),
+      checkpoint: new LoggedCheckpoint(),
+    };
+    const call = ({ email, email_opt_in }: Row, request: BulkRequest) =>
+      world.upsert({ email, email_opt_in }, request);
+
+    const nights = [];
+    for (const item of [
+      { ...row(0), seenAt: 1 },
+      { ...row(0), seenAt: 2 },
+      { ...row(0), email_opt_in: "UNSUBSCRIBED" as const, seenAt: 2 },
+    ])
+      nights.push(...(await night(world, [item], options, call)));
+
+    expect(nights).toEqual(["succeeded", "skipped", "succeeded"]);
+  });
+
+  it.each([
+    ["undefined", () => undefined, "what `fingerprint` gave cannot be written as JSON (it is undefined)"],
+    ["a Map", () => new Map(), "what `fingerprint` gave cannot be written as JSON (it holds a Map)"],
+  ])(
+    "a fingerprint that gives %s makes its row invalid, and nothing is sent",
+    async (_, fingerprint, message) => {
+      const { audience, mock, upsert } = setting();
+
+      const { results } = await endOf(
+        audience.bulk(rows(1), upsert, { key, fingerprint, checkpoint: new LoggedCheckpoint() }),
+      );
+
+      expect(results).toMatchObject([
+        {
+          status: "invalid",
+          error: { issues: [{ message: `${message}: let it give a string or a JSON value` }] },
+        },
+      ]);
+      expect(mock.requests).toEqual([]);
+    },
+  );
+
+  it("a row that JSON cannot carry is invalid: its changes could not be seen", async () => {
+    const { audience, mock, upsert } = setting();
+    const items = [{ ...row(0), tags: new Set(["a"]) }];
+
+    const { results } = await endOf(
+      audience.bulk(items, upsert, { key, checkpoint: new LoggedCheckpoint() }),
+    );
+
+    expect(results).toMatchObject([
+      {
+        status: "invalid",
+        error: {
+          issues: [
+            {
+              path: [],
+              message: "the row cannot be written as JSON (it holds a Set): give a `fingerprint`",
+            },
+          ],
+        },
+      },
+    ]);
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("a changed row that was refused is sent again, and one that is as before is not", async () => {
+    const { mock, ...world } = setting();
+    const options = { key, checkpoint: new LoggedCheckpoint() };
+    const bad = { ...row(0), first_name: "x".repeat(101) };
+    await night({ mock, ...world }, [row(0)], options);
+
+    const nights = [];
+    for (const item of [bad, bad, row(0)]) nights.push(...(await night({ mock, ...world }, [item], options)));
+
+    expect(nights).toEqual(["invalid", "invalid", "skipped"]);
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  it("a changed row whose end is not known is sent again, also when it is as before", async () => {
+    const world = setting({ faults: [{ kind: "reset-after", times: 1, after: 1 }] }, { maxRetries: 0 });
+    const options = { key, checkpoint: new LoggedCheckpoint() };
+    const [a, b] = [row(0), { ...row(0), email_opt_in: "UNSUBSCRIBED" } as const];
+
+    const nights = [];
+    for (const item of [a, b, a]) nights.push(...(await night(world, [item], options)));
+
+    expect(nights).toEqual(["succeeded", "unknown", "succeeded"]);
+    expect(world.mock.organization("mock-organization").contacts).toMatchObject([
+      { email_opt_in: "SUBSCRIBED" },
+    ]);
+  });
+
+  it("in doubt stays in doubt, whatever the row says now", async () => {
+    const world = setting({ faults: [{ kind: "reset-after", times: 1, after: 1 }] });
+    const options = { key, checkpoint: new LoggedCheckpoint() };
+    const call = (item: Row, request: BulkRequest) =>
+      world.audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
+    const [a, b] = [row(0), { ...row(0), email_opt_in: "NON_SUBSCRIBED" } as const];
+
+    const nights = [];
+    for (const item of [a, b, b, a]) nights.push(...(await night(world, [item], options, call)));
+
+    expect(nights).toEqual(["succeeded", "unknown", "unknown", "unknown"]);
+    expect(world.mock.requests).toHaveLength(2);
+  });
+});
+
+describe("Rows with the same key in one run", () => {
+  const first = row(0);
+  const last = { ...row(0), email_opt_in: "UNSUBSCRIBED" } as const;
+
+  it("are each sent, in order; the next run skips both", async () => {
+    const world = setting();
+    const options = { key, checkpoint: new LoggedCheckpoint() };
+
+    const nights = [await night(world, [first, last], options), await night(world, [first, last], options)];
+
+    expect(nights).toEqual([
+      ["succeeded", "succeeded"],
+      ["skipped", "skipped"],
+    ]);
+    expect(bodies(world.mock)).toEqual([first, last]);
+  });
+
+  it("when one changes, those after it are sent again: the last of them is what the service holds", async () => {
+    const world = setting();
+    const options = { key, checkpoint: new LoggedCheckpoint() };
+    await night(world, [first, last], options);
+
+    const statuses = await night(world, [{ ...first, first_name: "Ada" }, last], options);
+
+    expect(statuses).toEqual(["succeeded", "succeeded"]);
+    expect(world.mock.organization("mock-organization").contacts).toMatchObject([
+      { email_opt_in: "UNSUBSCRIBED", first_name: "Ada" },
+    ]);
+  });
+});
+
+describe("An event without an id of its own", () => {
+  const send =
+    ({ audience }: ReturnType<typeof setting>) =>
+    (item: { id: string; total: number }, request: BulkRequest) =>
+      audience.v1.events.send(
+        { eventName: "ordered", contact: { email: row(0).email }, eventData: { total: item.total } },
+        request,
+      );
+  const byId = ({ id }: { id: string }) => id;
+
+  it("has another id when its row has changed, also back, and is recorded each time", async () => {
+    const world = setting();
+    const options = { key: byId, checkpoint: new LoggedCheckpoint() };
+
+    for (const total of [1, 2, 1, 2]) await night(world, [{ id: "a", total }], options, send(world));
+
+    const { events } = world.mock.organization("mock-organization");
+    expect(events.map(({ eventData }) => eventData?.["total"])).toEqual([1, 2, 1, 2]);
+    expect(new Set(events.map(({ uniqueIdentifier }) => uniqueIdentifier)).size).toBe(4);
+  });
+
+  it("has the same id after a kill, and is recorded once", async () => {
+    const world = setting();
+    const checkpoint = new LoggedCheckpoint();
+    const options = { key: byId, checkpoint };
+    await night(world, [{ id: "a", total: 1 }], options, send(world));
+    const before = new Map(checkpoint.values);
+    await night(world, [{ id: "a", total: 2 }], options, send(world));
+    // As if the process had been killed before it could record the row's end.
+    const run = checkpoint.values.get("run");
+    checkpoint.values.clear();
+    for (const [name, value] of before) checkpoint.values.set(name, value);
+    checkpoint.values.set("run", run!);
+
+    const statuses = await night(world, [{ id: "a", total: 2 }], options, send(world));
+
+    expect(statuses).toEqual(["succeeded"]);
+    expect(world.mock.requests).toHaveLength(3);
+    expect(world.mock.organization("mock-organization").events).toHaveLength(2);
+  });
+
+  it("after a kill in the middle of a change, a row that changes again is a new event", async () => {
+    const world = setting({ faults: [{ kind: "reset-after", times: 1, after: 1 }] }, { maxRetries: 0 });
+    const options = { key: byId, checkpoint: new LoggedCheckpoint() };
+
+    for (const total of [1, 2, 3, 2]) await night(world, [{ id: "a", total }], options, send(world));
+
+    const { events } = world.mock.organization("mock-organization");
+    expect(events.map(({ eventData }) => eventData?.["total"])).toEqual([1, 2, 3, 2]);
+  });
+});
+
+describe("Without a key a checkpoint serves one run", () => {
+  it("that one which ended whole is followed by a new one, which sends every row", async () => {
+    const world = setting();
+    const options = { checkpoint: fileCheckpoint(join(folder, "keyless")) };
+    const [a, b] = [row(0), { ...row(0), email_opt_in: "UNSUBSCRIBED" } as const];
+
+    for (const item of [a, b, a]) await night(world, [item], options);
+
+    expect(bodies(world.mock)).toEqual([a, b, a]);
+    expect(await readFile(join(folder, "keyless"), "utf8")).toBe("audience-checkpoint 2\n");
+  });
+
+  it("one that was aborted goes on where it was", async () => {
+    const { audience, mock, upsert } = setting();
+    const checkpoint = new LoggedCheckpoint();
+    const stop = new AbortController();
+    const first = audience.bulk(rows(5), upsert, { checkpoint, concurrency: 1, signal: stop.signal });
+    for await (const { index } of first) if (index === 1) break;
+
+    const second = await audience.bulk(rows(5), upsert, { checkpoint });
+
+    expect(second.skipped).toBeGreaterThanOrEqual(2);
+    expect(second.skipped + second.succeeded).toBe(5);
+    expect(new Set(bodies(mock).map((body) => (body as Row).email)).size).toBe(5);
+    expect(mock.requests).toHaveLength(5);
+    expect(checkpoint.values.size).toBe(0);
+  });
+
+  it("one in which a row failed has ended whole all the same", async () => {
+    const { audience, upsert } = setting({ faults: [{ kind: "500-before", times: 1 }] }, { maxRetries: 0 });
+    const checkpoint = new LoggedCheckpoint();
+
+    const summary = await audience.bulk(rows(2), upsert, { checkpoint });
+
+    expect(summary).toMatchObject({ succeeded: 1, unknown: 1 });
+    expect(checkpoint.log.slice(-2)).toEqual(["clear", "close"]);
+  });
+
+  it.each([
+    [
+      "with a `key`",
+      "without one",
+      { key },
+      {},
+      "The checkpoint was written with a `key`. Give the same `key` again",
+    ],
+    [
+      "without a `key`",
+      "with one",
+      {},
+      { key },
+      "The checkpoint was written without a `key`, by a run that has not ended. Run that one to its end",
+    ],
+  ])("a checkpoint that was written %s is refused %s", async (_, __, before, after, message) => {
+    const { audience, mock, upsert } = setting();
+    const checkpoint = new LoggedCheckpoint();
+    for await (const first of audience.bulk(rows(3), upsert, { checkpoint, concurrency: 1, ...before }))
+      if (first.status === "succeeded") break;
+    const sent = mock.requests.length;
+    const kept = new Map(checkpoint.values);
+
+    const { error } = await endOf(audience.bulk(rows(3), upsert, { checkpoint, ...after }));
+
+    expect(error).toEqual(new ConfigurationError(`${message}, or name another checkpoint.`));
+    expect(mock.requests).toHaveLength(sent);
+    expect([checkpoint.values, checkpoint.log.at(-1)]).toEqual([kept, "close"]);
+  });
+});
+
+describe("The file's version", () => {
+  it("one of the old form is refused, with the way out, and left untouched", async () => {
+    const path = join(folder, "old");
+    const old = "audience-checkpoint 1 01234567-89ab-cdef-0123-456789abcdef\nAAAAAAAAAAAAAAAAs\n";
+    await writeFile(path, old);
+    const { audience, mock, upsert } = setting();
+
+    const { error } = await endOf(audience.bulk(rows(1), upsert, { key, checkpoint: fileCheckpoint(path) }));
+
+    expect(String(error)).toContain(
+      "is a checkpoint of another version (format 1, this one reads 2), and is left as it is. End its run with the " +
+        "version of audience-sdk that wrote it, or name another file: then every row is sent once.",
+    );
+    expect(await readFile(path, "utf8")).toBe(old);
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("the new form is none that the old version took for its own", async () => {
+    const path = join(folder, "new");
+    await night(setting(), rows(2), { key, checkpoint: fileCheckpoint(path) });
+
+    const text = await readFile(path, "utf8");
+
+    // What the old version asked of a file: this heading, or nothing but a torn part of it.
+    expect(text).not.toMatch(/^audience-checkpoint 1 [0-9a-f-]{36}\n/);
+    expect(text.length).toBeGreaterThan(
+      "audience-checkpoint 1 01234567-89ab-cdef-0123-456789abcdef\n".length,
+    );
+    expect(text).toMatch(/^audience-checkpoint 2\n(\["[\w-]{16}",\{.*\}\]\n)+$/);
+    expect(text).not.toContain("example.com");
+  });
+});

@@ -1,0 +1,132 @@
+import { ConfigurationError, RateLimiter, type BulkRequest } from "audience-sdk";
+import { describe, expect, it } from "vitest";
+import { endOf, LoggedCheckpoint, row, rows, setting, until, type Row } from "./setting.ts";
+
+const key = ({ email }: Row) => email;
+
+describe("isCurrent", () => {
+  it("is asked once the row's turn in the rate limit has come, right before it is sent", async () => {
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
+    const { audience, upsert, mock } = setting({}, { rateLimiter });
+    const asked: string[] = [];
+    const stop = new AbortController();
+    const isCurrent = async (item: Row) => {
+      asked.push(`${item.email}, ${mock.requests.length} sent`);
+      return true;
+    };
+    const ended = endOf(audience.bulk(rows(3), upsert, { isCurrent, signal: stop.signal }));
+    await until(() => mock.requests.length === 1 && rateLimiter.usage().queued === 2);
+
+    stop.abort();
+    await ended;
+
+    expect(asked).toEqual(["row-0@example.com, 0 sent"]);
+  });
+
+  it("where it says no, the row is superseded and not sent, its permit is back, and the run goes on", async () => {
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
+    const { audience, upsert, mock, emails } = setting({}, { rateLimiter });
+    const isCurrent = ({ email }: Row) => email !== row(1).email;
+
+    const { results, error } = await endOf(
+      audience.bulk(rows(3), upsert, { isCurrent, concurrency: 1, stopWhen: () => true }),
+    );
+
+    expect(error).toBeUndefined();
+    expect(results.map(({ status }) => status)).toEqual(["succeeded", "superseded", "succeeded"]);
+    expect(emails()).toEqual([row(0).email, row(2).email]);
+    expect(mock.requests).toHaveLength(2);
+  });
+
+  it.each([
+    ["a retry", { kind: "500-before", times: 1 }],
+    ["a requeue after a 429", { kind: "429", times: 1, retryAfter: 0.01 }],
+  ] as const)("is asked again before %s", async (_, fault) => {
+    const { audience, upsert, mock } = setting({ faults: [fault] });
+    const answers = [true, false];
+
+    const { results } = await endOf(audience.bulk(rows(1), upsert, { isCurrent: () => answers.shift()! }));
+
+    expect(results.map(({ status }) => status)).toEqual(["superseded"]);
+    expect([mock.requests.length, answers]).toEqual([1, []]);
+    expect(mock.organization("mock-organization").contacts).toEqual([]);
+  });
+
+  it("is asked before each write of a row, and before no read", async () => {
+    const { audience } = setting();
+    let asked = 0;
+    const call = async (item: Row, request: BulkRequest) => {
+      const { id } = await audience.v1.customers.upsert(item, request);
+      await audience.v1.customers.get(id, request);
+      await audience.v1.events.send({ eventName: "imported", contact: { email: item.email } }, request);
+    };
+
+    await audience.bulk(rows(1), call, { isCurrent: () => ++asked > 0 });
+
+    expect(asked).toBe(2);
+  });
+
+  it("with a checkpoint, a row that it superseded stays so on later nights until its consent changes", async () => {
+    const { audience, upsert, mock } = setting();
+    const checkpoint = new LoggedCheckpoint();
+    const night = async (item: Row & { first_name?: string }, isCurrent: boolean) => {
+      const run = audience.bulk([item], upsert, { key, checkpoint, isCurrent: () => isCurrent });
+      return (await endOf(run)).results[0]?.status;
+    };
+
+    const nights = [
+      await night(row(0), false),
+      await night(row(0), true),
+      await night({ ...row(0), first_name: "Ada" }, true),
+      await night({ ...row(0), email_opt_in: "NON_SUBSCRIBED" }, true),
+    ];
+
+    expect(nights).toEqual(["superseded", "superseded", "superseded", "succeeded"]);
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  it("what it throws is its row's error: the row is not sent, and tried again by the next run", async () => {
+    const { audience, upsert, mock } = setting();
+    const checkpoint = new LoggedCheckpoint();
+    const failure = new TypeError("the database is away");
+    const isCurrent = () => {
+      throw failure;
+    };
+
+    const { results, error } = await endOf(audience.bulk(rows(1), upsert, { key, checkpoint, isCurrent }));
+
+    expect([error, results[0]?.status, results[0]?.error]).toEqual([undefined, "failed", failure]);
+    expect([mock.requests, checkpoint.states]).toEqual([[], new Map()]);
+  });
+
+  it.each([
+    ["nothing", undefined],
+    ["a number", 1],
+  ])("one that gives %s ends the run: it has not said yes", async (_, given) => {
+    const { audience, upsert, mock } = setting();
+    const isCurrent = () => given as unknown as boolean;
+
+    const { error } = await endOf(audience.bulk(rows(3), upsert, { isCurrent, concurrency: 1 }));
+
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(String(error)).toContain("isCurrent must give true or false.");
+    expect(mock.requests).toEqual([]);
+  });
+
+  it("one that never answers holds an aborted run no longer", async () => {
+    const { audience, upsert, mock } = setting();
+    const stop = new AbortController();
+    let asked = 0;
+    const isCurrent = () => {
+      asked++;
+      return new Promise<boolean>(() => {});
+    };
+    const ended = endOf(audience.bulk(rows(1), upsert, { isCurrent, signal: stop.signal }));
+    await until(() => asked === 1);
+
+    stop.abort();
+
+    expect(await ended).toMatchObject({ results: [], error: { code: "aborted", outcome: "not-sent" } });
+    expect(mock.requests).toEqual([]);
+  });
+});

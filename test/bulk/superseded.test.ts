@@ -1,0 +1,425 @@
+import { AudienceClient, RateLimiter, type BulkOptions, type BulkRequest } from "audience-sdk";
+import { describe, expect, it } from "vitest";
+import { endOf, gate, LoggedCheckpoint, row, rows, setting, until, type Row } from "./setting.ts";
+
+const key = ({ email }: Row) => email;
+const ada = row(0);
+const organization = "mock-organization";
+type World = ReturnType<typeof setting>;
+
+/** Writes an unsubscription of the contact, by each call that carries consent. */
+const unsubscriptions: [string, (world: World) => Promise<unknown>][] = [
+  [
+    "v1.customers.upsert",
+    ({ audience }) => audience.v1.customers.upsert({ email: ada.email, email_opt_in: "UNSUBSCRIBED" }),
+  ],
+  [
+    "v1.contactGroups.addContact",
+    ({ audience }) =>
+      audience.v1.contactGroups.addContact("mock-list", { email: ada.email, email_opt_in: "UNSUBSCRIBED" }),
+  ],
+  [
+    "v2.contacts.upsert",
+    ({ audience }) =>
+      audience.v2.contacts.upsert({
+        firstName: "Ada",
+        listIds: [],
+        identifiers: [
+          {
+            type: "email",
+            id: ada.email,
+            channels: { email: { status: "unsubscribed" } },
+            consent: { createdAt: "2026-01-01T00:00:00Z", ip: "192.0.2.1", source: "preferences" },
+          },
+        ],
+      }),
+  ],
+];
+
+/** A run whose first row waits until `write` has ended, once the run has begun. */
+async function runBehind<R = Row>(
+  world: World,
+  {
+    write,
+    items = [ada] as unknown as R[],
+    call = (item, request) => world.upsert(item as Row, request),
+    options = {},
+  }: {
+    write: (world: World) => Promise<unknown>;
+    items?: R[];
+    call?: (item: R, request: BulkRequest) => Promise<unknown>;
+    options?: BulkOptions<R>;
+  },
+) {
+  async function* source() {
+    await write(world);
+    yield* items;
+  }
+  return await endOf(world.audience.bulk(source(), call, options));
+}
+
+const consentOf = ({ mock }: World, email = ada.email) =>
+  mock.organization(organization).contacts.find((contact) => contact.email === email)?.email_opt_in;
+
+describe("A row whose consent differs from one that another call of the client wrote after the run began", () => {
+  it.each(unsubscriptions)("is superseded and not sent, after %s", async (_, write) => {
+    const world = setting();
+
+    const { results, error } = await runBehind(world, { write });
+
+    expect(error).toBeUndefined();
+    expect(results).toMatchObject([
+      { status: "superseded", error: { code: "aborted", outcome: "not-sent" } },
+    ]);
+    expect(world.mock.requests).toHaveLength(1);
+    expect(consentOf(world)).toBe("UNSUBSCRIBED");
+  });
+
+  it.each(unsubscriptions)("also by a view of the client: %s", async (_, write) => {
+    const world = setting();
+    const view = { ...world, audience: world.audience.withOptions({ maxRetries: 0 }) };
+
+    const { results } = await runBehind(world, { write: () => write(view) });
+
+    expect(results).toMatchObject([{ status: "superseded" }]);
+  });
+
+  it.each([
+    ["by phone", { phone: "+1 555 0100", phone_opt_in: "SUBSCRIBED" }, "15550100"],
+    ["by e-mail in another case", { email: "ADA@example.com", email_opt_in: "SUBSCRIBED" }, undefined],
+  ] as const)("also %s", async (_, item, phone) => {
+    const world = setting();
+    const write = () =>
+      world.audience.v1.customers.upsert(
+        phone
+          ? { phone, phone_opt_in: "UNSUBSCRIBED" }
+          : { email: "ada@example.com", email_opt_in: "UNSUBSCRIBED" },
+      );
+
+    const { results } = await runBehind(world, {
+      write,
+      items: [item],
+      call: (contact, request) => world.audience.v1.customers.upsert({ ...contact }, request),
+    });
+
+    expect(results).toMatchObject([{ status: "superseded" }]);
+    expect(world.mock.requests).toHaveLength(1);
+  });
+
+  it("also where only the answer said that it is the same contact", async () => {
+    const world = setting();
+    const { audience } = world;
+    await audience.v1.customers.upsert({ ...ada, phone: "+15550100", phone_opt_in: "SUBSCRIBED" });
+
+    const { results } = await runBehind(world, {
+      write: () =>
+        audience.v1.customers.upsert({
+          phone: "+15550100",
+          phone_opt_in: "SUBSCRIBED",
+          email_opt_in: "UNSUBSCRIBED",
+        }),
+    });
+
+    expect(results).toMatchObject([{ status: "superseded" }]);
+    expect(consentOf(world)).toBe("UNSUBSCRIBED");
+  });
+
+  it.each([
+    [
+      "an e-mail consent that is left to the service",
+      (world: World, item: Row, request: BulkRequest) =>
+        world.audience.v1.contactGroups.addContact(
+          "mock-list",
+          { email: item.email },
+          { ...request, consent: "service-decides" },
+        ),
+    ],
+    [
+      "no consent at all",
+      (world: World, item: Row, request: BulkRequest) =>
+        world.audience.v1.customers.upsert({ email: item.email, first_name: "Ada" }, request),
+    ],
+  ])("also with %s", async (_, call) => {
+    const world = setting();
+
+    const { results } = await runBehind(world, {
+      write: unsubscriptions[0]![1],
+      call: (item, request) => call(world, item, request),
+    });
+
+    expect(results).toMatchObject([{ status: "superseded" }]);
+    expect(consentOf(world)).toBe("UNSUBSCRIBED");
+  });
+
+  it("also where `is_suppressed` differs", async () => {
+    const world = setting();
+
+    const { results } = await runBehind(world, {
+      write: ({ audience }) => audience.v1.customers.upsert({ ...ada, is_suppressed: true }),
+    });
+
+    expect(results).toMatchObject([{ status: "superseded" }]);
+    expect(world.mock.organization(organization).contacts).toMatchObject([{ is_suppressed: true }]);
+  });
+
+  it("also where it is not known whether that call was carried out", async () => {
+    const world = setting({ faults: [{ kind: "reset-after", times: 1 }] });
+    const write = ({ audience }: World) =>
+      unsubscriptions[0]![1]({ ...world, audience: audience.withOptions({ maxRetries: 0 }) }).catch(() => 0);
+
+    const { results } = await runBehind(world, { write });
+
+    expect(results).toMatchObject([{ status: "superseded" }]);
+    expect(consentOf(world)).toBe("UNSUBSCRIBED");
+  });
+
+  it("also while that call is in flight: the row waits for its end", async () => {
+    const world = setting();
+    const { opened, open } = gate();
+    const slow = world.audience.withOptions({
+      fetch: async (url, init) => {
+        await opened;
+        return await world.mock.fetch(url, init);
+      },
+    });
+    let sent: Promise<unknown> | undefined;
+    const ended = runBehind(world, {
+      write: async () => void (sent = unsubscriptions[0]![1]({ ...world, audience: slow })),
+    });
+    await until(() => sent !== undefined);
+
+    open();
+
+    expect((await ended).results).toMatchObject([{ status: "superseded" }]);
+    expect(consentOf(world)).toBe("UNSUBSCRIBED");
+  });
+
+  it("also as a row of another run", async () => {
+    const world = setting();
+
+    const { results } = await runBehind(world, {
+      write: ({ audience, upsert }) =>
+        audience.bulk([{ ...ada, email_opt_in: "UNSUBSCRIBED" } as const], upsert).summary(),
+    });
+
+    expect(results).toMatchObject([{ status: "superseded" }]);
+  });
+
+  it("is superseded though it waited for the rate limit when that call came", async () => {
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 200 }] });
+    const world = setting({}, { rateLimiter });
+    await world.audience.v1.customers.list();
+    const ended = endOf(world.audience.bulk(rows(2), world.upsert, { concurrency: 1 }));
+    await until(() => rateLimiter.usage().queued === 1);
+
+    await world.audience.v1.customers.upsert({ ...row(1), email_opt_in: "UNSUBSCRIBED" });
+
+    expect((await ended).results.map(({ status }) => status)).toEqual(["succeeded", "superseded"]);
+    expect(consentOf(world, row(1).email)).toBe("UNSUBSCRIBED");
+  });
+
+  it("is told by summary and progress, and ends nothing", async () => {
+    const world = setting();
+    const progress: unknown[] = [];
+    async function* source() {
+      await unsubscriptions[0]![1](world);
+      yield* rows(2);
+    }
+
+    const summary = await world.audience.bulk(source(), world.upsert, {
+      concurrency: 1,
+      onProgress: ({ done, succeeded, superseded }) => progress.push({ done, succeeded, superseded }),
+      stopWhen: () => true,
+    });
+
+    expect(summary).toMatchObject({ total: 2, succeeded: 1, superseded: 1, failed: 0 });
+    expect(progress).toEqual([
+      { done: 1, succeeded: 0, superseded: 1 },
+      { done: 2, succeeded: 1, superseded: 1 },
+    ]);
+  });
+});
+
+describe("A row is sent", () => {
+  it.each([
+    ["whose consent is the one that was written", { ...ada, email_opt_in: "UNSUBSCRIBED" as const }],
+    ["of another contact", row(1)],
+  ])("%s", async (_, item) => {
+    const world = setting();
+
+    const { results } = await runBehind(world, { write: unsubscriptions[0]![1], items: [item] });
+
+    expect(results).toMatchObject([{ status: "succeeded" }]);
+    expect(world.mock.requests).toHaveLength(2);
+  });
+
+  it("where the other call carried no consent, or another channel's", async () => {
+    const world = setting();
+
+    const { results } = await runBehind(world, {
+      write: async ({ audience }) => {
+        await audience.v1.customers.upsert({ email: ada.email, first_name: "Ada" });
+        await audience.v1.customers.upsert({ email: ada.email, phone_opt_in: "UNSUBSCRIBED" });
+        await audience.v1.events.send({ eventName: "seen", contact: { email: ada.email } });
+      },
+      call: (item, request) =>
+        world.audience.v1.customers.upsert({ ...item, phone_opt_in: "UNSUBSCRIBED" }, request),
+    });
+
+    expect(results).toMatchObject([{ status: "succeeded" }]);
+  });
+
+  it("where the other call came before the run began, or came to nothing", async () => {
+    const world = setting();
+    await unsubscriptions[0]![1](world);
+    const refused = world.audience.withOptions({
+      fetch: (url, init) => world.mock.fetch(url.replace("customer/create", "nowhere"), init),
+    });
+
+    const { results } = await runBehind(world, {
+      write: () => unsubscriptions[0]![1]({ ...world, audience: refused }).catch(() => 0),
+    });
+
+    expect(results).toMatchObject([{ status: "succeeded" }]);
+  });
+
+  it("where only the run's own rows wrote another consent", async () => {
+    const world = setting();
+    const items = [ada, { ...ada, email_opt_in: "UNSUBSCRIBED" } as Row, ada];
+
+    const { results } = await endOf(world.audience.bulk(items, world.upsert, { concurrency: 1 }));
+
+    expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
+  });
+
+  it("also where its function does not hand `request` on: its call is the row's", async () => {
+    const world = setting();
+    const items = [ada, { ...ada, email_opt_in: "UNSUBSCRIBED" } as Row, ada];
+
+    const { results } = await endOf(
+      world.audience.bulk(items, (item) => world.audience.v1.customers.upsert(item), { concurrency: 1 }),
+    );
+
+    expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
+  });
+});
+
+describe("With a checkpoint", () => {
+  /** A night over the checkpoint, in a process of its own. */
+  async function night(
+    { mock }: World,
+    item: Row & { first_name?: string },
+    checkpoint: LoggedCheckpoint,
+    write?: (world: World) => Promise<unknown>,
+  ) {
+    const world = { ...setting({}, mock.clientOptions), mock };
+    const { results, error } = await runBehind(world, {
+      write: async () => await write?.(world),
+      items: [item],
+      options: { key, checkpoint },
+    });
+    expect(error).toBeUndefined();
+    return results[0]?.status;
+  }
+
+  it("stays superseded on later nights until its own consent changes, whatever else does", async () => {
+    const world = setting();
+    const checkpoint = new LoggedCheckpoint();
+
+    const nights = [
+      await night(world, ada, checkpoint, unsubscriptions[0]![1]),
+      await night(world, ada, checkpoint),
+      await night(world, { ...ada, first_name: "Ada" }, checkpoint),
+      await night(world, { ...ada, first_name: "Ada" }, checkpoint),
+      await night(world, { ...ada, email_opt_in: "NON_SUBSCRIBED" }, checkpoint),
+      await night(world, { ...ada, email_opt_in: "NON_SUBSCRIBED", first_name: "Ada" }, checkpoint),
+    ];
+
+    expect(nights).toEqual([
+      "superseded",
+      "superseded",
+      "superseded",
+      "superseded",
+      "succeeded",
+      "succeeded",
+    ]);
+    expect(world.mock.requests.map(({ body }) => (body as Row).email_opt_in)).toEqual([
+      "UNSUBSCRIBED",
+      "NON_SUBSCRIBED",
+      "NON_SUBSCRIBED",
+    ]);
+  });
+
+  it("a consent that was written after the row had been sent is a later word on the next night too", async () => {
+    const world = setting();
+    const checkpoint = new LoggedCheckpoint();
+    const { audience, upsert } = world;
+    for await (const { status } of audience.bulk([ada], upsert, { key, checkpoint })) {
+      expect(status).toBe("succeeded");
+      await unsubscriptions[0]![1](world);
+    }
+
+    const nights = [
+      await night(world, { ...ada, first_name: "Ada" }, checkpoint),
+      await night(world, { ...ada, email_opt_in: "NON_SUBSCRIBED" }, checkpoint),
+      await night(world, { ...ada, email_opt_in: "NON_SUBSCRIBED", first_name: "Ada" }, checkpoint),
+    ];
+
+    expect(nights).toEqual(["superseded", "succeeded", "succeeded"]);
+  });
+
+  it("a consent that was written while it was open binds the run that goes on after a kill", async () => {
+    const world = setting();
+    const checkpoint = new LoggedCheckpoint();
+    const dying = { ...setting({}, world.mock.clientOptions), mock: world.mock };
+    const { opened } = gate();
+    void runBehind(dying, {
+      write: unsubscriptions[0]![1],
+      items: [row(1), ada],
+      call: async () => await opened,
+      options: { key, checkpoint, concurrency: 1 },
+    });
+    await until(() => world.mock.requests.length === 1 && checkpoint.values.size > 1);
+
+    const status = await night(world, ada, checkpoint);
+
+    expect(status).toBe("superseded");
+    expect(consentOf(world)).toBe("UNSUBSCRIBED");
+  });
+
+  it("also one that was in flight at the kill: it may have been carried out", async () => {
+    const world = setting();
+    const checkpoint = new LoggedCheckpoint();
+    const dying = new AudienceClient({
+      ...world.mock.clientOptions,
+      fetch: async (url, init) => {
+        await world.mock.fetch(url, init);
+        return await gate<Response>().opened;
+      },
+    });
+    const { opened } = gate();
+    void endOf(dying.bulk([row(1)], async () => await opened, { key, checkpoint }));
+    await until(() => checkpoint.log.length > 0);
+    void dying.v1.customers.upsert({ ...ada, email_opt_in: "UNSUBSCRIBED" });
+    await until(() => world.mock.requests.length === 1);
+
+    const status = await night(world, ada, checkpoint);
+
+    expect(status).toBe("superseded");
+  });
+
+  it("one that came to nothing binds nobody", async () => {
+    const world = setting();
+    const checkpoint = new LoggedCheckpoint();
+    const refused = world.audience.withOptions({
+      fetch: (url, init) => world.mock.fetch(url.replace("customer/create", "nowhere"), init),
+    });
+
+    const status = await night(world, ada, checkpoint, () =>
+      unsubscriptions[0]![1]({ ...world, audience: refused }).catch(() => 0),
+    );
+
+    expect(status).toBe("succeeded");
+    expect([...checkpoint.values.keys()].filter((name) => name.startsWith("consent:"))).toEqual([]);
+  });
+});

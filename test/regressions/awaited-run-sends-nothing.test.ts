@@ -1,0 +1,27 @@
+import { expect, it } from "vitest";
+import { endOf, rows, setting } from "../bulk/setting.ts";
+
+it("awaiting a run carries it out, and gives its summary", async () => {
+  const { audience, mock, upsert } = setting();
+
+  const summary = await audience.bulk(rows(3), upsert);
+
+  expect(summary).toMatchObject({ total: 3, succeeded: 3, superseded: 0 });
+  expect(mock.requests).toHaveLength(3);
+});
+
+it("beside the loop too, and it is the one that `summary()` gives", async () => {
+  const { audience, mock, upsert } = setting();
+  const run = audience.bulk(rows(3), upsert);
+
+  await endOf(run);
+
+  expect(await run).toEqual(await run.summary());
+  expect(mock.requests).toHaveLength(3);
+});
+
+it("a run that ends with an error rejects", async () => {
+  const { audience, upsert } = setting({}, { apiKey: "wrong-key" });
+
+  await expect(audience.bulk(rows(3), upsert)).rejects.toMatchObject({ code: "authentication" });
+});

@@ -1,0 +1,28 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileCheckpoint } from "audience-sdk/checkpoint";
+import { expect, it } from "vitest";
+import { rows, setting, type Row } from "../bulk/setting.ts";
+
+it.each([
+  ["with a key", { key: ({ email }: Row) => email }],
+  ["without a key", {}],
+])(
+  "%s: rows that say UNSUBSCRIBED the next day are sent, and SUBSCRIBED again the day after",
+  async (_, options) => {
+    const folder = await mkdtemp(join(tmpdir(), "nightly-"));
+    const { audience, mock, upsert } = setting();
+    const checkpoint = fileCheckpoint(join(folder, "import.ckpt"));
+    const [monday, tuesday] = (["SUBSCRIBED", "UNSUBSCRIBED"] as const).map((email_opt_in) =>
+      rows(50).map((row): Row => ({ ...row, email_opt_in })),
+    );
+
+    for (const day of [monday!, tuesday!, monday!, tuesday!])
+      expect(await audience.bulk(day, upsert, { ...options, checkpoint })).toMatchObject({ succeeded: 50 });
+
+    const { contacts } = mock.organization("mock-organization");
+    expect(contacts.map(({ email_opt_in }) => email_opt_in)).toEqual(rows(50).map(() => "UNSUBSCRIBED"));
+    await rm(folder, { recursive: true });
+  },
+);

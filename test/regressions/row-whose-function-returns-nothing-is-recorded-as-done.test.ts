@@ -1,0 +1,34 @@
+import { ConfigurationError, type BulkCall, type BulkRequest } from "audience-sdk";
+import { expect, it } from "vitest";
+import { endOf, LoggedCheckpoint, rows, setting, type Row } from "../bulk/setting.ts";
+
+const key = ({ email }: Row) => email;
+
+it.each([
+  ["without `request`", false],
+  ["with `request`", true],
+])(
+  "%s: the run ends, no row is recorded as done, and a run after it sends every row",
+  async (_, isHandedOn) => {
+    const { audience, mock, upsert } = setting(
+      { faults: [{ kind: "500-before", times: 7 }] },
+      { maxRetries: 0 },
+    );
+    const checkpoint = new LoggedCheckpoint();
+    // The compiler refuses it, as it returns nothing.
+    const call = ((row: Row, request: BulkRequest) => {
+      void audience.v1.customers.upsert(row, isHandedOn ? request : undefined).catch(() => undefined);
+    }) as unknown as BulkCall<Row>;
+
+    const { results, error } = await endOf(audience.bulk(rows(10), call, { key, checkpoint }));
+    const done = [...checkpoint.states.values()].filter((state) => state === "succeeded");
+    const after = await audience.withOptions({ maxRetries: 9 }).bulk(rows(10), upsert, { key, checkpoint });
+
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(new Set(results.map(({ status }) => status))).toEqual(new Set(["unknown"]));
+    expect(done).toEqual([]);
+    expect(after.succeeded + after.unknown).toBe(10);
+    expect(after.skipped).toBe(0);
+    expect(mock.requests.length).toBeGreaterThanOrEqual(10);
+  },
+);

@@ -1,0 +1,40 @@
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileCheckpoint } from "audience-sdk/checkpoint";
+import { expect, it } from "vitest";
+import { row, setting, type Row } from "../bulk/setting.ts";
+
+const count = 100_000;
+
+it("100,000 rows of which one in a hundred has changed take exactly 1,000 calls", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "delta-"));
+  const path = join(folder, "nightly.ckpt");
+  const { audience, mock, upsert } = setting();
+  const options = { key: ({ email }: Row) => email, checkpoint: fileCheckpoint(path) };
+  function* rows(night: number): Generator<Row> {
+    for (let index = 0; index < count; index++)
+      yield {
+        ...row(index),
+        ...(night === 2 && index % 100 === 7 && { email_opt_in: "UNSUBSCRIBED" as const }),
+      };
+  }
+  const first = await audience.bulk(rows(1), upsert, options);
+  const sizeOfFirst = (await stat(path)).size;
+  mock.reset();
+  const startedMs = performance.now();
+
+  const second = await audience.bulk(rows(2), upsert, options);
+
+  console.log(
+    `first night ${Math.round(first.durationMs)} ms, ${sizeOfFirst} bytes; ` +
+      `second ${Math.round(performance.now() - startedMs)} ms, ${(await stat(path)).size} bytes`,
+  );
+  expect(first).toMatchObject({ succeeded: count });
+  expect(second).toMatchObject({ succeeded: 1_000, skipped: 99_000 });
+  const sent = mock.requests.map(({ body }) => body as Row);
+  expect(sent).toHaveLength(1_000);
+  expect(sent.every(({ email_opt_in }) => email_opt_in === "UNSUBSCRIBED")).toBe(true);
+  expect(new Set(sent.map(({ email }) => email)).size).toBe(1_000);
+  await rm(folder, { recursive: true });
+});
