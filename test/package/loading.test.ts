@@ -50,7 +50,7 @@ describe("An entry loads what is promised, and no more", () => {
     const { stdout } = await runNode(consumer, "--eval", program);
 
     expect(stdout).toContain("v1ContactSchema");
-    expect(stdout).not.toMatch(/Client|RateLimiter|Transport/);
+    expect(stdout).not.toMatch(/AudienceClient|RateLimiter|Transport/);
   });
 });
 

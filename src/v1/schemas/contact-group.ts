@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-import { documented } from "../../schema/documented.ts";
+import { documented } from "../../schema/json.ts";
 import { pageQuery } from "../../schema/query.ts";
 
 /**

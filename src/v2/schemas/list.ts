@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-import { documented } from "../../schema/documented.ts";
+import { documented } from "../../schema/json.ts";
 import { pageQuery } from "../../schema/query.ts";
 
 /** A list ("v2 list"). Only `uuid` is sure to be there; the rest is typed as documented, not checked. */
