@@ -13,14 +13,14 @@ const contact = {
   custom_properties: { plan: { name: "pro", seats: 3 } },
 };
 
-// A plain zod schema (and so Standard Schema): it sends nothing and throws nothing.
+// A plain zod schema (and so Standard Schema), in zod's words: it sends nothing and throws nothing.
 const result = v1ContactSchema.safeParse(contact);
 for (const { path, message } of result.error?.issues ?? []) console.log(`${path.join(".")}: ${message}`);
-//=> phone: must have at least 7 characters, has 3
+//=> phone: Too small: expected string to have >=7 characters
 //=> custom_properties.plan: must be flat, not an object, which the service would store as unusable text: use flattenProperties
-//=> firstName: unknown field: write "first_name"
+//=> : unknown key, which the service refuses: a contact is sent alone, not wrapped; keys of your own go under custom_properties
 
-// A call does the same, and costs no request: what it cannot send, it does not send.
+// A call does the same and says more: one problem for each unknown key, and what was meant. It costs no request.
 const mock = createMockService();
 await using audience = new AudienceClient(mock.clientOptions);
 try {
@@ -28,8 +28,12 @@ try {
   await audience.v1.customers.upsert(contact);
 } catch (error) {
   if (!(error instanceof ValidationError)) throw error;
-  console.log(error.issues.length, error.outcome, mock.requests.length);
-  //=> 3 not-sent 0
+  for (const { path, message } of error.issues) console.log(`${path.join(".")}: ${message}`);
+  //=> phone: must have at least 7 characters, has 3
+  //=> custom_properties.plan: must be flat, not an object, which the service would store as unusable text: use flattenProperties
+  //=> firstName: unknown key: write "first_name"
+  console.log(error.outcome, mock.requests.length);
+  //=> not-sent 0
 }
 
 // Nested values, made flat: that is all that the service can store.

@@ -1,6 +1,6 @@
 // Reading what the service answered: tolerant, so a value that is not what it could be is simply not there.
 import { isRecord } from "./is-object.ts";
-import { kindOf } from "./fields/kind-of.ts";
+import { kindOf } from "./schema/kind-of.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

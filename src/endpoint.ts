@@ -1,5 +1,6 @@
+import type * as z from "zod";
+
 import type { Consent } from "./consent.ts";
-import type { Field, FieldFor } from "./fields/field.ts";
 
 /** The nine calls, named as they are written: `audience.v1.customers.upsert` is `"v1.customers.upsert"`. */
 export type Operation =
@@ -32,11 +33,11 @@ export interface Endpoint<Body, Output> {
   readonly method: "GET" | "POST";
   /** The path's template, the family's version included: `/api/v1/customer/{id}` ("Versioning"). */
   readonly path: string;
-  readonly query?: Field;
+  readonly query?: z.ZodType;
   /** The body's schema; a function, where an option of the call decides it. */
-  readonly body?: FieldFor<Body> | ((options: Readonly<Record<string, unknown>>) => FieldFor<Body>);
-  /** Options that only this endpoint has. */
-  readonly options?: Readonly<Record<string, { holds: (value: unknown) => boolean; words: string }>>;
+  readonly body?: z.ZodType<Body> | ((options: Readonly<Record<string, unknown>>) => z.ZodType<Body>);
+  /** The options of a call, where this endpoint has some of its own. */
+  readonly options?: z.ZodObject;
   /** Fills in what must be the same in every attempt, such as an event's id. */
   readonly complete?: (body: Body, newId: () => string) => Body;
   /** The id that makes repeating the call safe, for its errors ("Custom event": `uniqueIdentifier`). */

@@ -1,9 +1,11 @@
+import * as z from "zod";
+
 import { ValidationError, type ValidationIssue } from "./errors.ts";
-import { wrongType } from "./fields/explain.ts";
-import { isDate } from "./fields/is-date.ts";
-import { readJson } from "./fields/read-json.ts";
-import { readOptions } from "./option-checks.ts";
-import { isObject } from "./is-object.ts";
+import { wrongType } from "./schema/issues.ts";
+import { copyAsJson } from "./schema/json.ts";
+import { isDate } from "./schema/kind-of.ts";
+import { parseOptions } from "./schema/option.ts";
+import { isObject, isRecord } from "./is-object.ts";
 
 /** How the names of flattened properties are made. */
 export interface FlattenOptions {
@@ -26,22 +28,18 @@ export function flattenProperties(
   value: object,
   options: FlattenOptions = {},
 ): Record<string, string | number | boolean> {
-  const { separator = "_" } = readOptions(
-    options,
-    allowed,
-    "The options of flattenProperties",
-  ) as FlattenOptions;
-  const flattening: Flattening = { separator, flat: new Map(), issues: [], characters: 0 };
-  const { issues } = flattening;
+  const { separator = "_" } = parseOptions(optionsSchema, options, "The options of flattenProperties");
   if (!isObject(value) || isDate(value)) throw notAnObject(value);
-  const copy = readJson(value, (path, message) => issues.push({ path, code: "custom", message }));
-  if (Array.isArray(copy) || (issues.length === 0 && typeof copy !== "object")) throw notAnObject(copy);
+  const { copy, lost: issues } = copyAsJson(value);
+  if (issues.length > 0) throw new ValidationError(issues);
+  if (!isRecord(copy)) throw notAnObject(copy);
+  const flattening: Flattening = { separator, flat: new Map(), issues, characters: 0 };
   flatten(copy, [], "", flattening);
   if (issues.length > 0) throw new ValidationError(issues);
   return Object.fromEntries(flattening.flat);
 }
 
-const allowed = { separator: { holds: (value: unknown) => typeof value === "string", words: "a text" } };
+const optionsSchema = z.strictObject({ separator: z.string() }).partial();
 
 // Values in great depth have names of great length: a few MB of input would be GB of names.
 const mostCharacters = 10_000_000;
@@ -55,11 +53,13 @@ interface Flattening {
 }
 
 function notAnObject(value: unknown): ValidationError {
-  return new ValidationError([{ path: [], code: "invalid_type", message: wrongType("an object", value) }]);
+  return new ValidationError([
+    { path: [], code: "invalid_type", message: wrongType("an object", { input: value }) },
+  ]);
 }
 
 function flatten(value: unknown, path: (string | number)[], name: string, flattening: Flattening): void {
-  if (isObject(value)) {
+  if (isObject(value) && !isDate(value)) {
     const isList = Array.isArray(value);
     for (const [key, item] of Object.entries(value)) {
       const itemName = path.length === 0 ? key : `${name}${flattening.separator}${key}`;
@@ -71,8 +71,9 @@ function flatten(value: unknown, path: (string | number)[], name: string, flatte
     const { flat, issues } = flattening;
     if (name === "__proto__")
       issues.push({ path, code: "custom", message: 'would be named "__proto__": rename it' });
-    // True: it is a copy, in which nothing else is left that is no object.
-    else if (!flat.has(name)) flat.set(name, value as string | number | boolean);
+    // Safe: it is a copy, in which nothing else is left that is no object.
+    else if (!flat.has(name))
+      flat.set(name, isDate(value) ? value.toISOString() : (value as string | number | boolean));
     else {
       const message = `would be named "${name}", as another value is: rename one, or choose another separator`;
       issues.push({ path, code: "custom", message });

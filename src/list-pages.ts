@@ -1,9 +1,9 @@
 import type { Endpoint } from "./endpoint.ts";
-import { rules } from "./option-rules.ts";
-import type { CallOptions } from "./transport/call-options.ts";
+import { optionTypes } from "./schema/option.ts";
+import { callOptionsSchema, type CallOptions } from "./transport/call-options.ts";
 import type { Caller } from "./transport/transport.ts";
 import { isRecord } from "./is-object.ts";
-import { contentLost } from "./fields/content-lost.ts";
+import { contentLost } from "./schema/kind-of.ts";
 import { Paginator, type PageReading } from "./pagination.ts";
 
 /** Options of a list call: beside those of any call, how many pages are read while the consumer works. */
@@ -23,8 +23,7 @@ export interface ListCall<T> {
   readonly identify: (item: T) => string;
 }
 
-/** Beside the options of any call: known by its name where they are read. */
-const ownOptions = { readAhead: rules.count };
+const listOptionsSchema = callOptionsSchema.extend({ readAhead: optionTypes.count.optional() });
 
 const defaultPriority = 5;
 const lastPriority = 9;
@@ -42,7 +41,7 @@ export function listPages<T>({
   const given = copyOf<ListOptions>(options);
   // Not `??`: a null is refused with the page, not taken for one that was left out.
   const limit = asked?.limit === undefined ? longestPage : asked.limit;
-  const list = { ...endpoint, options: ownOptions };
+  const list = { ...endpoint, options: listOptionsSchema };
   return new Paginator<T>({
     page: asked?.page,
     limit,
@@ -52,7 +51,7 @@ export function listPages<T>({
     identify,
     async load(page, { signal, isReadAhead }) {
       // What is no object goes on as it is, to be refused where all calls are.
-      const pageQuery = asked ? { ...asked, limit, page } : query;
+      const pageQuery = asked ? { ...asked, page, limit } : query;
       const pageOptions = given ? { ...given, signal, priority: priorityOf(given, isReadAhead) } : options;
       const { data, response } = await call(list, { query: pageQuery }, pageOptions).withResponse();
       return { ...data, status: response.status };

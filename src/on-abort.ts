@@ -1,5 +1,4 @@
 import { ConfigurationError } from "./errors.ts";
-import { unreadableRule } from "./fields/unreadable.ts";
 
 // One listener per signal, because 10,000 of them take over a second to run and warn about a leak.
 const callbacksOf = new WeakMap<Abortable, Set<() => void>>();
@@ -49,7 +48,7 @@ function listen(signal: Abortable): Set<() => void> {
   try {
     signal.addEventListener("abort", listener, { once: true });
   } catch {
-    throw new ConfigurationError(`signal ${unreadableRule}.`);
+    throw new ConfigurationError("signal cannot be listened to: it throws.");
   }
   callbacksOf.set(signal, callbacks);
   listenerOf.set(signal, listener);

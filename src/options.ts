@@ -1,3 +1,5 @@
+import * as z from "zod";
+
 import { readBaseUrl } from "./base-url.ts";
 import { processLimiter } from "./rate-limiter/process-limiter.ts";
 import {
@@ -10,15 +12,15 @@ import {
 } from "./transport/observer.ts";
 import type { RateLimiterOptions } from "./rate-limiter/options.ts";
 import { RateLimiter } from "./rate-limiter/rate-limiter.ts";
-import { hasMethods, isPlain } from "./is-object.ts";
+import { hasMethods, isPlain, isRecord } from "./is-object.ts";
 import type { TransportSettings } from "./transport/job.ts";
 import { ConfigurationError } from "./errors.ts";
-import { rules } from "./option-rules.ts";
 import type { Redactor } from "./transport/redact.ts";
 import { packageVersion } from "./version.ts";
 import { readHeaders } from "./transport/request-headers.ts";
 import type { Fetch } from "./transport/send.ts";
-import { readGuarded, readOptions, type OptionRule } from "./option-checks.ts";
+import { optionTypes, optionThat, parseOptions } from "./schema/option.ts";
+import { headersOption } from "./transport/call-options.ts";
 import type { ParsePage } from "./v1/parse-page.ts";
 import { checkSecret, keySource, type ApiKey, type KeySource } from "./transport/key-source.ts";
 
@@ -89,56 +91,58 @@ const environmentVariables = {
   appId: "AUDIENCE_APP_ID",
 } as const;
 
-const keyRule: OptionRule = {
-  holds: (value) => typeof value === "string" || typeof value === "function",
-  words: "a text, or a function that gives one",
-};
+const keyOption = optionThat<ApiKey>(
+  "a string, or a function that gives one",
+  (value) => typeof value === "string" || typeof value === "function",
+);
 
-const allowed: Record<keyof ClientOptions, OptionRule> = {
-  baseUrl: rules.text,
-  baseUrlV2: rules.text,
-  apiKey: keyRule,
-  apiKeyV2: keyRule,
-  appId: rules.text,
-  timeoutMs: rules.durationMs,
-  deadlineMs: rules.durationMs,
-  maxRetries: rules.count,
-  maxResponseBytes: rules.positiveCount,
-  rateLimiter: {
-    holds: (value) => value === false || rules.object.holds(value),
-    words: "a RateLimiter, its options, or false",
-  },
-  parsePage: rules.function,
-  fetch: rules.function,
-  headers: rules.object,
-  logger: {
-    holds: (value) => hasMethods(value, "debug", "info", "warn", "error"),
-    words: "an object with the methods debug, info, warn and error",
-  },
-  logLevel: {
-    holds: (value) => logLevels.some((level) => level === value),
-    words: `one of ${logLevels.join(", ")}`,
-  },
-  hooks: rules.object,
-  userAgent: rules.text,
-  dangerouslyAllowBrowser: rules.boolean,
-  allowInsecureHttp: rules.boolean,
-};
+const clientOptionsSchema = z
+  .strictObject({
+    baseUrl: optionTypes.string,
+    baseUrlV2: optionTypes.string,
+    apiKey: keyOption,
+    apiKeyV2: keyOption,
+    appId: optionTypes.string,
+    timeoutMs: optionTypes.durationMs,
+    deadlineMs: optionTypes.durationMs,
+    maxRetries: optionTypes.count,
+    maxResponseBytes: optionTypes.positiveCount,
+    rateLimiter: optionThat<RateLimiter | RateLimiterOptions | false>(
+      "a RateLimiter, its options, or false",
+      (value) => value === false || isRecord(value),
+    ),
+    parsePage: optionThat<ParsePage>("a function", isFunction),
+    fetch: optionThat<Fetch>("a function", isFunction),
+    headers: headersOption,
+    logger: optionThat<Logger>("an object with the methods debug, info, warn and error", (value) =>
+      hasMethods(value, "debug", "info", "warn", "error"),
+    ),
+    logLevel: z.enum(logLevels),
+    hooks: optionThat<Hooks>("an object", isRecord),
+    userAgent: optionTypes.string,
+    dangerouslyAllowBrowser: optionTypes.boolean,
+    allowInsecureHttp: optionTypes.boolean,
+  })
+  .partial() satisfies z.ZodType<ClientOptions>;
 
-const hooksAllowed: Record<keyof Hooks, OptionRule> = {
-  onRequest: rules.function,
-  onResponse: rules.function,
-  onRetry: rules.function,
-  onThrottle: rules.function,
-};
+const hook = optionThat<(event: RequestEvent) => void>("a function", isFunction);
+
+const hooksSchema = z
+  .strictObject({ onRequest: hook, onResponse: hook, onRetry: hook, onThrottle: hook })
+  .partial();
 
 /** Of a limiter's options, those that leave the one limiter of the process as it is. */
-const boundsAllowed = { maxWaitMs: rules.waitMs, maxQueued: rules.count };
+const boundsSchema = z
+  .strictObject({ maxWaitMs: optionTypes.waitMs, maxQueued: optionTypes.count })
+  .partial();
+
+function isFunction(value: unknown): boolean {
+  return typeof value === "function";
+}
 
 /** Reads options and environment. Throws a `ConfigurationError` that names what is wrong, and never shows a value. */
 export function readClientOptions(options: unknown, redactor: Redactor): ClientSettings {
-  // The rules find each value to be what ClientOptions says.
-  const given: ClientOptions = readOptions(options, allowed, "The client's options");
+  const given: ClientOptions = parseOptions(clientOptionsSchema, options, "The client's options");
   const o: ClientOptions = { ...fromEnvironment(), ...given };
   refuseBrowser(o);
   const hooks = readHooks(o.hooks ?? {});
@@ -192,11 +196,7 @@ function readLimiter(option: ClientOptions["rateLimiter"]): {
   if (option === false) return {};
   if (option && isLimiter(option)) return { limiter: option };
   if (!keepsTheLimiter(option)) return { limiter: new RateLimiter(option) };
-  const bounds: Pick<RateLimiterOptions, keyof typeof boundsAllowed> = readOptions(
-    option ?? {},
-    boundsAllowed,
-    "rateLimiter",
-  );
+  const bounds = parseOptions(boundsSchema, option ?? {}, "rateLimiter");
   return { limiter: processLimiter(), ...bounds };
 }
 
@@ -206,16 +206,14 @@ function keepsTheLimiter(
 ): option is Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued"> | undefined {
   if (option === undefined) return true;
   if (option === false || isLimiter(option)) return false;
-  return readGuarded("rateLimiter", () =>
-    Object.entries(option).every(
-      ([name, value]) => value === undefined || Object.hasOwn(boundsAllowed, name),
-    ),
+  return Object.entries(option).every(
+    ([name, value]) => value === undefined || Object.hasOwn(boundsSchema.shape, name),
   );
 }
 
 /** The options of another view of a client: those given, over the client's own. The limiter stays the client's. */
 export function viewOptions(own: ClientOptions, options: ClientOptions): ClientOptions {
-  const given = readOptions(options, allowed, "The options of withOptions") as ClientOptions;
+  const given: ClientOptions = parseOptions(clientOptionsSchema, options, "The options of withOptions");
   if (!keepsTheLimiter(given.rateLimiter)) {
     throw new ConfigurationError("withOptions keeps the rateLimiter: give only its maxWaitMs and maxQueued.");
   }
@@ -225,20 +223,17 @@ export function viewOptions(own: ClientOptions, options: ClientOptions): ClientO
 
 /** By its methods: the limiter of the CommonJS build is no instance of the ESM build's class. */
 function isLimiter(option: RateLimiter | RateLimiterOptions): option is RateLimiter {
-  return readGuarded("rateLimiter", () => hasMethods(option, "take"));
+  return hasMethods(option, "take");
 }
 
 /** The hooks that are given. Of a class's instance they are its methods; what else it holds is its own affair. */
 function readHooks(given: Hooks): Hooks {
-  if (readGuarded("hooks", () => isPlain(given))) return readOptions(given, hooksAllowed, "hooks");
-  const names = Object.keys(hooksAllowed);
-  const methods = readGuarded("hooks", () => names.map((name) => [name, Reflect.get(given, name)] as const));
-  const found = Object.entries(readOptions(Object.fromEntries(methods), hooksAllowed, "hooks"));
+  if (isPlain(given)) return parseOptions(hooksSchema, given, "hooks");
+  const names = Object.keys(hooksSchema.shape);
+  const methods = Object.fromEntries(names.map((name) => [name, Reflect.get(given, name)]));
+  const found = Object.entries(parseOptions(hooksSchema, methods, "hooks"));
   if (found.length === 0) throw new ConfigurationError(`hooks must have one of ${names.join(", ")}.`);
-  const bound = ([name, hook]: [string, unknown]) =>
-    // True: the rule has found functions.
-    [name, (event: RequestEvent): unknown => Reflect.apply(hook as Function, given, [event])] as const;
-  return Object.fromEntries(found.map(bound));
+  return Object.fromEntries(found.map(([name, method]) => [name, method.bind(given)]));
 }
 
 /** An empty variable is one that is not set. */

@@ -1,8 +1,9 @@
-import { readOptions } from "./option-checks.ts";
+import * as z from "zod";
+
+import { optionTypes, parseOptions } from "./schema/option.ts";
 import { readItems } from "./pagination/read-items.ts";
 import { loadStep, PageStream } from "./pagination/page-stream.ts";
 import type { PageSource } from "./pagination/page-source.ts";
-import { rules } from "./option-rules.ts";
 import { startOf, type Progress, type Step } from "./pagination/step.ts";
 import { ValidationError } from "./errors.ts";
 
@@ -70,10 +71,7 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
 
   /** Every item in one array, or the first `max` (default: all); no page is asked for once there are enough. */
   async toArray(options: { max?: number | undefined } = {}): Promise<T[]> {
-    // The rule finds it to be what its type says.
-    const { max = Infinity } = readOptions(options, { max: rules.countOrAll }, "The options of toArray") as {
-      max?: number;
-    };
+    const { max = Infinity } = parseOptions(toArrayOptionsSchema, options, "The options of toArray");
     const items: T[] = [];
     if (max === 0) return items;
     for await (const step of new PageStream(this.#source, undefined, max)) {
@@ -103,6 +101,8 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     return this.then(undefined).finally(onFinally);
   }
 }
+
+const toArrayOptionsSchema = z.strictObject({ max: optionTypes.countOrAll }).partial();
 
 class ListPage<T> implements Page<T> {
   declare readonly items: readonly T[];

@@ -1,55 +1,47 @@
-import { readField } from "./fields/read-field.ts";
+import * as z from "zod";
+
 import { ValidationError, type ValidationIssue } from "./errors.ts";
-import type { Field, FoundIssue, Payload, ValueOf } from "./fields/field.ts";
-import { unreadableRule } from "./fields/unreadable.ts";
-import { explain } from "./fields/explain.ts";
+import { isObject } from "./is-object.ts";
+import { explain, propertyOf, readIssues, withNameMeant } from "./schema/issues.ts";
+import { copyAsJson } from "./schema/json.ts";
 
 /**
- * The input as its definition reads it, or a `ValidationError` that holds every problem at once. Whatever the input
- * does while it is read (a getter, a proxy that throws), the error is a `ValidationError`, and the input is unchanged.
+ * The input as JSON would send it, once the schema has found nothing wrong with it; else a `ValidationError` that holds
+ * every problem at once. The input is unchanged.
  */
-export function validate<F extends Field>(field: F, input: unknown): ValueOf<F> {
-  const payload: Payload = { value: input, issues: [] };
-  let issues: ValidationIssue[];
-  try {
-    readField(field, payload);
-    issues = payload.issues.map(inWords);
-  } catch {
-    /* v8 ignore next -- @preserve nothing is known that comes this far: a net beneath the others */
-    issues = [{ path: [], code: "custom", message: unreadableRule }];
-  }
+export function validate<Value>(schema: z.ZodType<Value>, input: unknown): Value {
+  const { copy, lost, dates } = isObject(input) ? copyAsJson(input) : { copy: input, lost: [], dates: [] };
+  if (copy === undefined && lost.length > 0) throw new ValidationError(lost);
+  const { error, data } = schema.safeParse(copy, { error: explain });
+  const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  const found = error
+    ? readIssues(error).map((issue) => withNameMeant(issue, copy, names))
+    : // zod takes a Date for an object without keys, and gives one in its place.
+      dates
+        .filter((path) => path.reduce(propertyOf, data) !== path.reduce(propertyOf, copy))
+        .map(notAnObject);
+  const issues = merged(found, lost);
   if (issues.length > 0) throw new ValidationError(issues);
-  // True: the value is what the field takes, as nothing was found wrong with it.
-  return payload.value as ValueOf<F>;
+  // Safe: the schemas have no transforms. Not what zod gives, in which the keys have another order.
+  return copy as Value;
 }
 
-function inWords(issue: FoundIssue): ValidationIssue {
-  // True: what brings no message along is of a kind that is explained.
-  const message = issue.message ?? (issue.explain ?? explain)(issue)!;
-  return { path: issue.path ?? [], code: issue.code, message };
+function notAnObject(path: ValidationIssue["path"]): ValidationIssue {
+  return { path, code: "invalid_type", message: "must be an object, not a Date" };
 }
 
-/** What a zod schema found. */
-interface SchemaError {
-  readonly issues: readonly {
-    readonly path: readonly PropertyKey[];
-    readonly code: string;
-    readonly message: string;
-    /** Of an issue with the code `unrecognized_keys`. */
-    readonly keys?: readonly string[];
-  }[];
+/** One issue for one problem: a type that is refused needs no word on what JSON would lose of it. */
+function merged(found: readonly ValidationIssue[], lost: readonly ValidationIssue[]): ValidationIssue[] {
+  const types = found.filter(({ code }) => code !== "custom");
+  const isSaid = ({ path, code }: ValidationIssue) =>
+    lost.some((one) => isIn(path, one.path) && (code === "custom" || path.length > one.path.length));
+  return [
+    ...found.filter((issue) => !isSaid(issue)),
+    ...lost.filter(({ path }) => !types.some((one) => isIn(path, one.path))),
+  ];
 }
 
-/** The issues of a zod error, each with one field as its path, as `ValidationError` holds them. */
-export function readIssues(error: SchemaError): ValidationIssue[] {
-  return error.issues.flatMap((issue): ValidationIssue[] => {
-    const path = issue.path.map((key) => (typeof key === "symbol" ? String(key) : key));
-    const { code, message } = issue;
-    // Our own objects give each unknown key an issue; a zod object that somebody has put in gives one for all.
-    if (code === "unrecognized_keys" && issue.keys && path.at(-1) !== issue.keys[0]) {
-      return issue.keys.map((key) => ({ path: [...path, key], code, message }));
-    }
-    // A union of kinds (a text or a number) is a type, and its message says which.
-    return [{ path, code: code === "invalid_union" ? "invalid_type" : code, message }];
-  });
+/** Whether `path` leads to what `outer` leads to, or into it. */
+function isIn(path: ValidationIssue["path"], outer: ValidationIssue["path"]): boolean {
+  return outer.every((key, index) => key === path[index]);
 }

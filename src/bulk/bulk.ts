@@ -3,8 +3,7 @@ import { BulkRun } from "./run.ts";
 import { RowPump, type BulkClient } from "./row-pump.ts";
 import type { BulkCall } from "./row-call.ts";
 import { RowSource, type BulkRows } from "./rows.ts";
-import { checkOption } from "../option-checks.ts";
-import { rules } from "../option-rules.ts";
+import { optionTypes, parseOption } from "../schema/option.ts";
 import { checkRows, type BulkCheck, type CheckResult } from "./check.ts";
 
 export type { BulkRows } from "./rows.ts";
@@ -46,7 +45,7 @@ export function createBulk(client: BulkClient): Bulk {
     call: BulkCall<Row, Result>,
     options?: BulkOptions<Row>,
   ) => {
-    checkOption("The call of bulk", call, rules.function);
+    parseOption(optionTypes.function, call, "The call of bulk");
     // Safe: what a Result resolves to is what awaiting it gives.
     const awaited = call as BulkCall<Row, PromiseLike<Awaited<Result>>>;
     return new BulkRun(new RowPump(new RowSource<Row>(rows), awaited, readBulkOptions<Row>(options), client));

@@ -1,11 +1,10 @@
 import { hearOut } from "../hear-out.ts";
 import { RowSource } from "./rows.ts";
-import { checkOption, readGuarded } from "../option-checks.ts";
-import { rules } from "../option-rules.ts";
+import { optionTypes, parseOption } from "../schema/option.ts";
 import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
 import { isObject } from "../is-object.ts";
 import { wordsOf } from "../words-of.ts";
-import { readIssues } from "../validate.ts";
+import { readIssues } from "../schema/issues.ts";
 
 const wanted = "The check of bulk.check must give { success, error: { issues } }, as safeParse does.";
 
@@ -30,7 +29,7 @@ export async function checkRows<Row>(
   check: (row: Row, index: number) => CheckResult,
   estimateMs: (calls: number) => number | undefined,
 ): Promise<BulkCheck> {
-  checkOption("The check of bulk.check", check, rules.function);
+  parseOption(optionTypes.function, check, "The check of bulk.check");
   const source = new RowSource<Row>(rows);
   const invalid: BulkCheck["invalid"] = [];
   let total = 0;
@@ -60,7 +59,7 @@ function issuesOf<Row>(
     if (error instanceof ValidationError) return error.issues;
     return [{ path: [], code: "unreadable", message: `the row cannot be checked: ${wordsOf(error)}` }];
   }
-  return readGuarded("The check of bulk.check", () => issuesIn(result));
+  return issuesIn(result);
 }
 
 function issuesIn(result: unknown): readonly ValidationIssue[] | undefined {

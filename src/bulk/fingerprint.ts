@@ -1,4 +1,4 @@
-import { contentLost } from "../fields/content-lost.ts";
+import { contentLost } from "../schema/kind-of.ts";
 import { isRecord } from "../is-object.ts";
 
 // As many as can be sent (D16).

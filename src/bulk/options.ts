@@ -1,7 +1,8 @@
 import type { Checkpoint } from "./checkpoint.ts";
 import type { BulkProgress } from "./result.ts";
-import { rules } from "../option-rules.ts";
-import { readOptions, type OptionRule } from "../option-checks.ts";
+import * as z from "zod";
+
+import { optionTypes, optionThat, parseOptions } from "../schema/option.ts";
 import { hasMethods } from "../is-object.ts";
 
 /** Options of `audience.bulk`. */
@@ -35,25 +36,28 @@ export interface BulkOptions<Row> {
   stopWhen?: ((error: unknown) => boolean) | undefined;
 }
 
-const isCheckpoint: OptionRule = {
-  holds: (value) => hasMethods(value, "open"),
-  words: "a Checkpoint, as fileCheckpoint(path) gives",
-};
-
-const allowed = {
-  concurrency: rules.positiveCount,
-  signal: rules.signal,
-  total: rules.count,
-  key: rules.function,
-  fingerprint: rules.function,
-  isCurrent: rules.function,
-  checkpoint: isCheckpoint,
-  onProgress: rules.function,
-  stopWhen: rules.function,
-};
+const bulkOptionsSchema = z
+  .strictObject({
+    concurrency: optionTypes.positiveCount,
+    signal: optionTypes.signal,
+    total: optionTypes.count,
+    key: optionTypes.function,
+    fingerprint: optionTypes.function,
+    isCurrent: optionTypes.function,
+    checkpoint: optionThat<Checkpoint>("a Checkpoint, as fileCheckpoint(path) gives", (value) =>
+      hasMethods(value, "open"),
+    ),
+    onProgress: optionTypes.function,
+    stopWhen: optionTypes.function,
+  })
+  .partial();
 
 /** Throws a `ConfigurationError` that names the option. */
 export function readBulkOptions<Row>(options: unknown): BulkOptions<Row> {
-  // The rules have found each value to be what BulkOptions says.
-  return readOptions(options === undefined ? {} : options, allowed, "The options of bulk");
+  // Safe: functions are typed by their caller, and the rest is what the schema says.
+  return parseOptions(
+    bulkOptionsSchema,
+    options === undefined ? {} : options,
+    "The options of bulk",
+  ) as BulkOptions<Row>;
 }

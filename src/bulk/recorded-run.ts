@@ -1,6 +1,5 @@
 import { ConfigurationError } from "../errors.ts";
 import { hasMethods } from "../is-object.ts";
-import { readGuarded } from "../option-checks.ts";
 import type { Checkpoint, OpenCheckpoint } from "./checkpoint.ts";
 
 const runKey = "run";
@@ -90,11 +89,8 @@ export class RecordedRun {
 /** One that cannot keep a record is refused before a row is sent: the next run would send again what this one did. */
 async function openCheckpoint(checkpoint: Checkpoint): Promise<OpenCheckpoint> {
   const opened: unknown = await checkpoint.open();
-  const isWhole = readGuarded("The opened checkpoint", () =>
-    hasMethods(opened, "get", "set", "clear", "close"),
-  );
   // Safe: it has just been found to be one.
-  if (isWhole) return opened as OpenCheckpoint;
+  if (hasMethods(opened, "get", "set", "clear", "close")) return opened as OpenCheckpoint;
   throw new ConfigurationError("`open` of the checkpoint must give { get, set, clear, close }.");
 }
 

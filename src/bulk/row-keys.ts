@@ -1,5 +1,5 @@
 import { ValidationError } from "../errors.ts";
-import { kindOf } from "../fields/kind-of.ts";
+import { kindOf } from "../schema/kind-of.ts";
 import { hearOut } from "../hear-out.ts";
 import { wordsOf } from "../words-of.ts";
 import { fingerprintOf } from "./fingerprint.ts";

@@ -1,5 +1,4 @@
 import { ConfigurationError } from "../errors.ts";
-import { readGuarded } from "../option-checks.ts";
 import { Breath } from "./breath.ts";
 import { isObject } from "../is-object.ts";
 
@@ -17,17 +16,12 @@ export class RowSource<Row> {
   readonly #breath = new Breath();
 
   constructor(rows: unknown) {
-    const counts = readGuarded("The rows of bulk", () => {
-      if (!isIterable(rows)) {
-        throw new ConfigurationError("The rows of bulk must be iterable.");
-      }
-      const { length, size } = rows as { length?: unknown; size?: unknown };
-      return [length, size];
-    });
+    if (!isIterable(rows)) throw new ConfigurationError("The rows of bulk must be iterable.");
+    const { length, size } = rows as { length?: unknown; size?: unknown };
     // It has the method of an iterable; what that gives is the caller's to type.
     this.#rows = rows as BulkRows<Row>;
     // True: a safe integer is a number.
-    this.length = counts.find((count) => Number.isSafeInteger(count)) as number | undefined;
+    this.length = [length, size].find((count) => Number.isSafeInteger(count)) as number | undefined;
   }
 
   /** Rejects with what the caller's iterable throws. */

@@ -1,6 +1,7 @@
 import { startOf, takeStep, type Progress, type Step } from "./step.ts";
-import { rules } from "../option-rules.ts";
-import { readOptions } from "../option-checks.ts";
+import * as z from "zod";
+
+import { optionTypes, parseOptions } from "../schema/option.ts";
 import { AbortError, showCaller } from "../errors.ts";
 import type { PageSource } from "./page-source.ts";
 import { onAbort, reasonOf } from "../on-abort.ts";
@@ -12,7 +13,7 @@ export async function loadStep<T>(
   options: { signal: AbortSignal | undefined; isReadAhead: boolean },
 ): Promise<Step<T>> {
   const { readAhead, signal } = source;
-  readOptions({ readAhead, signal }, allowed, "The options of a list");
+  parseOptions(optionsSchema, { readAhead, signal }, "The options of a list");
   return takeStep(source, progress, await source.load(progress.page, options));
 }
 
@@ -168,12 +169,9 @@ export function abortedBy(signal: AbortSignal): AbortError {
 }
 
 /** Judged here, as they steer the reading before a call has seen them. */
-const allowed = {
-  readAhead: rules.count,
-  signal: rules.signal,
-};
+const optionsSchema = z.strictObject({ readAhead: optionTypes.count, signal: optionTypes.signal }).partial();
 
-/** By its shape: a polyfilled signal, or one of another realm, is a signal too. */
+/** It is checked with each page, so that a bad one rejects; here it may be anything. */
 function isSignal(value: unknown): value is AbortSignal {
-  return rules.signal.holds(value);
+  return optionTypes.signal.safeParse(value).success;
 }

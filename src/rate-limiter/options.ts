@@ -5,8 +5,9 @@ import { readSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
 import { hasMethods } from "../is-object.ts";
 import type { Places } from "./places.ts";
 import type { RateLimitStore, StoreUser } from "./store.ts";
-import { rules } from "../option-rules.ts";
-import { checkOption, readGuarded, readOptions, type OptionRule } from "../option-checks.ts";
+import * as z from "zod";
+
+import { numberThat, optionTypes, optionThat, parseOption, parseOptions } from "../schema/option.ts";
 
 /** Options of a `RateLimiter`; each may be left out. */
 export interface RateLimiterOptions {
@@ -37,64 +38,51 @@ export interface RateLimiterSettings {
   readonly clock: () => number;
 }
 
-const allowed: Record<keyof RateLimiterOptions, OptionRule> = {
-  windows: { holds: isFilledList, words: "a list of at least one { limit, intervalMs }" },
-  maxWaitMs: rules.waitMs,
-  maxQueued: rules.countOrAll,
-  // Only what the package makes has the method.
-  store: {
-    holds: (value) => hasMethods(value, "open"),
-    words: "a rate limit store, as `redisRateLimitStore(redis)` gives",
-  },
-  // What is wrong in one is said by the field.
-  snapshot: { holds: () => true, words: "" },
-  clock: { holds: isClock, words: "a function that gives milliseconds, as `() => performance.now()`" },
-};
+const windowSchema = z.object({
+  limit: optionTypes.positiveCount,
+  intervalMs: numberThat("a number of milliseconds above 0", (value) => value > 0 && value < Infinity),
+});
+
+// Only what the package makes has the method.
+const storeOption = optionThat<RateLimitStore>(
+  "a rate limit store, as `redisRateLimitStore(redis)` gives",
+  (value) => hasMethods(value, "open"),
+);
+
+const limiterOptionsSchema = z
+  .strictObject({
+    windows: z.array(windowSchema).min(1),
+    maxWaitMs: optionTypes.waitMs,
+    maxQueued: optionTypes.countOrAll,
+    store: storeOption,
+    // `readSnapshot` says what is wrong in one.
+    snapshot: z.unknown(),
+    clock: optionThat<() => number>(
+      "a function that gives milliseconds, as `() => performance.now()`",
+      isClock,
+    ),
+  })
+  .partial();
 
 /** Checks the options; a bad one is a `ConfigurationError` that names it. */
 export function readLimiterOptions(options: unknown): RateLimiterSettings {
-  return readGuarded("RateLimiter: an option", () => {
-    // The rules have found each value to be what RateLimiterOptions says, but for the two that are read below.
-    const given: RateLimiterOptions = readOptions(options, allowed, "The options of RateLimiter");
-    const { maxWaitMs = Infinity, maxQueued = Infinity, store, snapshot } = given;
-    return {
-      // Not `map`, which would pass over holes, however many.
-      windows: Array.from(given.windows ?? DOCUMENTED_WINDOWS, readWindow),
-      maxWaitMs,
-      maxQueued,
-      store,
-      snapshot: snapshot === undefined ? undefined : readSnapshot(snapshot),
-      clock: given.clock ?? (() => performance.now()),
-    };
-  });
+  const given = parseOptions(limiterOptionsSchema, options, "The options of RateLimiter");
+  const { windows, maxWaitMs = Infinity, maxQueued = Infinity, store, snapshot, clock } = given;
+  return {
+    windows: windows?.map((window) => Object.freeze(window)) ?? DOCUMENTED_WINDOWS,
+    maxWaitMs,
+    maxQueued,
+    store,
+    snapshot: snapshot === undefined ? undefined : readSnapshot(snapshot),
+    clock: clock ?? (() => performance.now()),
+  };
 }
 
 /** The places of a store. What only looks like one gives none, and is refused as any other option is. */
 export function openStore(store: RateLimitStore, user: StoreUser): Places {
-  return readGuarded("store", () => {
-    const places: Places = store.open(user);
-    checkOption("store", hasMethods(places, "take") ? store : {}, allowed.store);
-    return places;
-  });
-}
-
-const finiteMs: OptionRule = {
-  ...rules.durationMs,
-  holds: (value) => value !== Infinity && rules.durationMs.holds(value),
-};
-
-function readWindow(window: unknown, index: number): RateLimitWindow {
-  const place = `windows[${index}]`;
-  checkOption(place, window, rules.object);
-  // True: it has just been found to be an object; each field is checked below.
-  const { limit, intervalMs } = window as RateLimitWindow;
-  checkOption(`${place}.limit`, limit, rules.positiveCount);
-  checkOption(`${place}.intervalMs`, intervalMs, finiteMs);
-  return Object.freeze({ limit, intervalMs });
-}
-
-function isFilledList(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0;
+  const places: Places = store.open(user);
+  parseOption(storeOption, hasMethods(places, "take") ? store : {}, "store");
+  return places;
 }
 
 function isClock(value: unknown): boolean {

@@ -1,5 +1,4 @@
 import { Alarm } from "./alarm.ts";
-import { rules } from "../option-rules.ts";
 import { restore, takeSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
 import { RateLimitWaitError } from "../errors.ts";
 import { firstOfAll, WaitingLine, type Waiter } from "./waiting-line.ts";
@@ -16,7 +15,7 @@ import {
   type RateLimiterSettings,
 } from "./options.ts";
 import { monotonic } from "./monotonic.ts";
-import { checkOption } from "../option-checks.ts";
+import { optionTypes, parseOption } from "../schema/option.ts";
 
 export type { Place } from "./place.ts";
 
@@ -157,7 +156,7 @@ export class RateLimiter {
 
   /** How long `calls` more calls take until the last is answered, after all that wait already, in milliseconds. */
   estimateMs(calls: number): number {
-    checkOption("The number of calls of estimateMs", calls, rules.count);
+    parseOption(optionTypes.count, calls, "The number of calls of estimateMs");
     const place = this.#line.size + calls;
     if (place === 0) return 0;
     const now = this.#clock();

@@ -77,7 +77,8 @@ export function readSnapshot(value: unknown): RateLimiterSnapshot {
   const given: Partial<Record<keyof RateLimiterSnapshot, unknown>> = isObject(value) ? value : {};
   const { version, takenAt, answeredAt, ids, pausedUntil, share } = given;
   // Of a list that is none, or a time that is none, the field itself is named first.
-  const isInReach = (time: unknown): boolean => isTime(time) && time <= (takenAt as number) + furthestAheadMs;
+  const isInReach = (time: unknown): boolean =>
+    isTime(time) && isTime(takenAt) && time <= takenAt + furthestAheadMs;
   const holds = {
     "": isObject(value),
     ".version": version === 1,

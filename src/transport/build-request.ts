@@ -1,5 +1,5 @@
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
-import { kindOf } from "../fields/kind-of.ts";
+import { kindOf } from "../schema/kind-of.ts";
 import { validate } from "../validate.ts";
 import { ValidationError, type ValidationIssue } from "../errors.ts";
 
@@ -66,7 +66,7 @@ function fillPath(
 }
 
 function problemOfId(value: unknown): string | undefined {
-  if (typeof value !== "string") return `must be a text, not ${kindOf(value)}`;
+  if (typeof value !== "string") return `must be a string, not ${kindOf(value)}`;
   if (value.trim() === "") return "is empty";
   // Even percent-encoded, these two change the path ("Endpoints").
   if (value === "." || value === "..") return `${value} is not an id`;

@@ -1,8 +1,9 @@
+import * as z from "zod";
+
 import type { ConsentWrite } from "../consent.ts";
 import type { Outcome } from "../errors.ts";
-import { readGuarded, readOptions, type OptionRule } from "../option-checks.ts";
 import { readHeaders } from "./request-headers.ts";
-import { rules } from "../option-rules.ts";
+import { optionTypes, optionThat, parseOptions, type Given } from "../schema/option.ts";
 import type { ConsentWatch } from "./consent-watch.ts";
 import { isPlain, isRecord } from "../is-object.ts";
 
@@ -70,16 +71,21 @@ export interface CallSettings {
   readonly given: Readonly<Record<string, unknown>>;
 }
 
-const allowed = {
-  signal: rules.signal,
-  timeoutMs: rules.durationMs,
-  deadlineMs: rules.durationMs,
-  maxRetries: rules.count,
-  maxWaitMs: rules.waitMs,
-  priority: rules.priority,
-  headers: rules.object,
-  repeatable: rules.boolean,
-};
+export const headersOption = optionThat<Readonly<Record<string, string>> | Headers>("an object", isRecord);
+
+/** What `CallOptions` says. */
+export const callOptionsSchema = z
+  .strictObject({
+    signal: optionTypes.signal,
+    timeoutMs: optionTypes.durationMs,
+    deadlineMs: optionTypes.durationMs,
+    maxRetries: optionTypes.count,
+    maxWaitMs: optionTypes.waitMs,
+    priority: optionTypes.priority,
+    headers: headersOption,
+    repeatable: optionTypes.boolean,
+  })
+  .partial() satisfies z.ZodType<CallOptions>;
 
 /** The options of a call that a row's function makes: they take the row's `request` along, also where it was not handed on. */
 export function withRowOptions(options: unknown, rowOptions: CallOptions | undefined): unknown {
@@ -89,27 +95,22 @@ export function withRowOptions(options: unknown, rowOptions: CallOptions | undef
   return isOwn ? { ...rowOptions, ...options } : options;
 }
 
-type Given<Options> = { readonly [Name in keyof Options]?: Exclude<Options[Name], undefined> };
-
 /** Throws a `ConfigurationError` that names the option. */
 export function readCallOptions(
   options: unknown,
   defaults: CallSettings,
-  own: Readonly<Record<string, OptionRule>> = {},
+  schema: z.ZodObject = callOptionsSchema,
 ): CallSettings {
   if (options === undefined) return defaults;
-  const given = readOptions(options, { ...allowed, ...own }, "The call's options");
-  // The rules have found each value to be what CallOptions says, and none of them is undefined.
-  const o = given as Given<CallOptions>;
+  const given = parseOptions(schema, options, "The call's options");
+  // Safe: the schema of an endpoint is that of any call, and more.
+  const o: Given<CallOptions> = given;
   return {
     ...defaults,
     ...o,
     headers: o.headers ? { ...defaults.headers, ...readHeaders(o.headers) } : defaults.headers,
     // Only a bulk run writes this property.
-    companion: readGuarded(
-      "The call's options",
-      () => (options as { [companionOption]?: Companion })[companionOption],
-    ),
+    companion: (options as { [companionOption]?: Companion })[companionOption],
     given,
   };
 }

@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../errors.ts";
-import { kindOf } from "../fields/kind-of.ts";
+import { kindOf } from "../schema/kind-of.ts";
 import type { Redactor } from "./redact.ts";
 
 /** A key, or a function that gives the current one, asked before every attempt so that keys can be rotated. */
@@ -38,7 +38,7 @@ export function checkSecret(value: unknown, option: string): string {
 }
 
 function problemOf(value: unknown): string | undefined {
-  if (typeof value !== "string") return `must be a text, not ${kindOf(value)}`;
+  if (typeof value !== "string") return `must be a string, not ${kindOf(value)}`;
   if (value.trim() === "") return "is empty";
   // Node takes 16 KiB for all headers of a request together.
   if (value.length > 16_384) return "is longer than 16,384 characters";

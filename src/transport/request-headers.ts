@@ -1,6 +1,6 @@
 import { ConfigurationError } from "../errors.ts";
-import { entriesOf, readGuarded } from "../option-checks.ts";
-import { kindOf } from "../fields/kind-of.ts";
+import { kindOf } from "../schema/kind-of.ts";
+import { refuseLost } from "../schema/option.ts";
 
 /** Headers that frame the message, set by the runtime alone; and a name that an object of headers loses. */
 const framing =
@@ -25,18 +25,24 @@ export function readHeaders(headers: unknown): Record<string, string> {
 }
 
 function pairsOf(headers: object): [string, unknown][] {
-  return readGuarded("headers", () => {
-    // A Headers object gives nothing to Object.entries, and may be of another implementation than the global one.
-    const entries = Symbol.iterator in headers ? [...(headers as Headers)] : entriesOf(headers, "headers");
-    // Inside the guard: what is iterable may give something else than pairs.
-    return entries.map(([name, value]: readonly unknown[]) => [String(name), value]);
-  });
+  // A Headers object gives nothing to Object.entries, and may be of another implementation than the global one.
+  if (Symbol.iterator in headers) {
+    const pairs: unknown[] = [...(headers as Iterable<unknown>)];
+    if (pairs.every(isPair)) return pairs;
+    throw new ConfigurationError("headers must be an object, or a Headers object.");
+  }
+  refuseLost(headers, "headers");
+  return Object.entries(headers);
+}
+
+function isPair(entry: unknown): entry is [string, unknown] {
+  return Array.isArray(entry) && typeof entry[0] === "string";
 }
 
 function problemOf(name: string, value: unknown): string | undefined {
   if (name === "" || afterName.test(name)) return "is not a header name";
   if (framing.test(name)) return "is set or dropped by the runtime";
-  if (typeof value !== "string") return `must be a text, not ${kindOf(value)}`;
+  if (typeof value !== "string") return `must be a string, not ${kindOf(value)}`;
   if (/[^\t\u0020-\u007e\u0080-\u00ff]/.test(value))
     return "holds a character that no HTTP header can carry, such as a line break";
   return undefined;

@@ -1,30 +1,32 @@
+import * as z from "zod";
+
 import {
-  v1ConsentedListContact,
-  v1Contact,
-  v1CustomerListQuery,
-  v1ListContact,
+  v1ConsentedListContactSchema,
+  v1ContactSchema,
+  v1CustomerListQuerySchema,
+  v1ListContactSchema,
   type V1Contact,
   type V1ListContact,
 } from "./schemas/contact.ts";
 import { decidedByService, v1Consent } from "../consent.ts";
 import { readAnswer } from "../read-answer.ts";
 import type { Endpoint } from "../endpoint.ts";
-import type { OptionRule } from "../option-checks.ts";
+import { callOptionsSchema } from "../transport/call-options.ts";
 import type { PageReading } from "../pagination.ts";
 import { contactKeys } from "../contact-key.ts";
 import {
-  v1AddContactResult,
-  v1ContactGroupListQuery,
+  v1AddContactResultSchema,
+  v1ContactGroupListQuerySchema,
   type AddContactResult,
   type ContactGroup,
 } from "./schemas/contact-group.ts";
 import type { ParsePage } from "./parse-page.ts";
-import { v1Profile, type Profile } from "./schemas/profile.ts";
+import { v1ProfileSchema, type Profile } from "./schemas/profile.ts";
 import { readProfile } from "./read-profile.ts";
 import { readV1Page, type PageReader } from "./read-page.ts";
 import { UnreadableAnswer } from "../unreadable-answer.ts";
 import { readId } from "../answer-value.ts";
-import { v1Event, type V1Event } from "./schemas/event.ts";
+import { v1EventSchema, type V1Event } from "./schemas/event.ts";
 import { readContactGroup } from "./read-contact-group.ts";
 
 /** What `v1.events.send` resolves to: the answer is not documented, so its status and body are given as they came. */
@@ -42,7 +44,7 @@ export const upsertCustomer: Endpoint<V1Contact, Profile> = {
   operation: "v1.customers.upsert",
   method: "POST",
   path: "/api/v1/customer/create",
-  body: v1Contact,
+  body: v1ContactSchema,
   isRepeatable: saysAllConsent,
   contactsOf: (contact) => contactKeys([contact]),
   consentOf: v1Consent,
@@ -63,14 +65,18 @@ export const getCustomer: Endpoint<undefined, Profile> = {
 /** `GET /api/v1/customer` */
 export const listCustomers = (parsePage: ParsePage | undefined) =>
   list(
-    { operation: "v1.customers.list", path: "/api/v1/customer", query: v1CustomerListQuery },
+    { operation: "v1.customers.list", path: "/api/v1/customer", query: v1CustomerListQuerySchema },
     { readItem: readProfile, parsePage },
   );
 
 /** `GET /api/v1/contact-groups` */
 export const listContactGroups = (parsePage: ParsePage | undefined) =>
   list(
-    { operation: "v1.contactGroups.list", path: "/api/v1/contact-groups", query: v1ContactGroupListQuery },
+    {
+      operation: "v1.contactGroups.list",
+      path: "/api/v1/contact-groups",
+      query: v1ContactGroupListQuerySchema,
+    },
     { readItem: readContactGroup, parsePage },
   );
 
@@ -94,10 +100,9 @@ export const getContactGroup: Endpoint<undefined, ContactGroup> = {
   },
 };
 
-const consentOption: OptionRule = {
-  holds: (value) => value === "service-decides",
-  words: '"service-decides", or left out',
-};
+const addContactOptionsSchema = callOptionsSchema.extend({
+  consent: z.literal("service-decides", { error: 'must be "service-decides", or left out' }).optional(),
+});
 
 /**
  * `POST /api/v1/contact-groups/{listId}/contacts`. The contact's consent is said, unless the caller leaves an omitted
@@ -107,8 +112,8 @@ export const addContact: Endpoint<V1ListContact, AddContactResult> = {
   operation: "v1.contactGroups.addContact",
   method: "POST",
   path: "/api/v1/contact-groups/{listId}/contacts",
-  options: { consent: consentOption },
-  body: ({ consent }) => (consent === "service-decides" ? v1ListContact : v1ConsentedListContact),
+  options: addContactOptionsSchema,
+  body: ({ consent }) => (consent === "service-decides" ? v1ListContactSchema : v1ConsentedListContactSchema),
   isRepeatable: saysAllConsent,
   contactsOf: (contact) => contactKeys([contact]),
   consentOf: (contact) => ({ email: decidedByService, ...v1Consent(contact) }),
@@ -119,7 +124,7 @@ export const addContact: Endpoint<V1ListContact, AddContactResult> = {
   }),
   mayHaveWrittenOn404: true,
   read: ({ body }) => {
-    const result = readAnswer(v1AddContactResult, body);
+    const result = readAnswer(v1AddContactResultSchema, body);
     if (readId(result.contact.contactUUID) === undefined) {
       throw new UnreadableAnswer("`contact.contactUUID` of its body is no id.");
     }
@@ -132,7 +137,7 @@ export const sendEvent: Endpoint<V1Event, EventResult> = {
   operation: "v1.events.send",
   method: "POST",
   path: "/api/v1/events",
-  body: v1Event,
+  body: v1EventSchema,
   complete: (event, newId) => ({ ...event, uniqueIdentifier: identifierOf(event) ?? newId() }),
   identifierOf,
   contactsOf: ({ contact, contactUUID }) => contactKeys([contact, { contactUUID }]),
@@ -158,7 +163,7 @@ function saysAllConsent({ email, email_opt_in, phone, phone_opt_in, double_opt_i
 }
 
 function readCustomer(body: unknown): Profile {
-  readAnswer(v1Profile, body);
+  readAnswer(v1ProfileSchema, body);
   const profile = readProfile(body);
   if (!profile) throw new UnreadableAnswer("its body holds no contact with an id.");
   return profile;

@@ -1,4 +1,3 @@
-import { unreadableRule } from "../fields/unreadable.ts";
 import type { PageReading } from "../pagination.ts";
 import { findItems, wayOut } from "./find-items.ts";
 import { isRecord } from "../is-object.ts";
@@ -63,6 +62,6 @@ function readItemAt<T>(item: unknown, at: number, readItem: (value: unknown) => 
   } catch (error) {
     if (error instanceof UnreadableAnswer) throw error;
     // What JSON.parse gave throws nothing; what a parsePage of the caller's made of it may.
-    throw new UnreadableAnswer(`item ${at} of its list ${unreadableRule}.`);
+    throw new UnreadableAnswer(`item ${at} of its list cannot be read: a getter of it throws.`);
   }
 }

@@ -3,8 +3,13 @@ import { readAnswer } from "../read-answer.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { PageReading } from "../pagination.ts";
 import { contactKeys } from "../contact-key.ts";
-import { v2Contact, v2UpsertResult, type V2Contact, type V2UpsertResult } from "./schemas/contact.ts";
-import { v2ListQuery, type List } from "./schemas/list.ts";
+import {
+  v2ContactSchema,
+  v2UpsertResultSchema,
+  type V2Contact,
+  type V2UpsertResult,
+} from "./schemas/contact.ts";
+import { v2ListQuerySchema, type List } from "./schemas/list.ts";
 import { readListPage } from "./read-list-page.ts";
 
 /** `POST /v2/contacts` */
@@ -12,11 +17,11 @@ export const upsertContact: Endpoint<V2Contact, V2UpsertResult> = {
   operation: "v2.contacts.upsert",
   method: "POST",
   path: "/v2/contacts",
-  body: v2Contact,
+  body: v2ContactSchema,
   isRepeatable: saysAllConsent,
   contactsOf: ({ identifiers }) => contactKeys(identifiers.map(({ type, id }) => ({ [type]: id }))),
   consentOf: ({ identifiers }) => v2Consent(identifiers),
-  read: ({ body }) => readAnswer(v2UpsertResult, body),
+  read: ({ body }) => readAnswer(v2UpsertResultSchema, body),
 };
 
 /** `GET /v2/lists` */
@@ -24,7 +29,7 @@ export const listLists: Endpoint<undefined, PageReading<List>> = {
   operation: "v2.lists.list",
   method: "GET",
   path: "/v2/lists",
-  query: v2ListQuery,
+  query: v2ListQuerySchema,
   read: ({ body }) => readListPage(body),
 };
 

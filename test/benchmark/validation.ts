@@ -1,41 +1,7 @@
-// What checking a contact costs: the client's reader and the zod schema of the package, beside a zod schema of the same
-// rules that is written by hand and closes none of zod's gaps. In turns, so that a busy machine is busy for all three.
+// What validating a contact costs: the schema alone, and the client's way through it.
 import { v1ContactSchema } from "audience-sdk/schemas";
-import * as z from "zod";
-import { isDay } from "../../src/fields/day.ts";
-import { isEmail } from "../../src/fields/email.ts";
-import { v1Contact } from "../../src/v1/schemas/contact.ts";
-import { validate } from "../../src/validate.ts";
 
-const short = z.string().max(100).optional();
-const long = z.string().max(255).optional();
-const optIn = z.enum(["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"]).optional();
-const byHand = z
-  .strictObject({
-    email: z.string().refine(isEmail).optional(),
-    phone: z.string().min(7).max(20).optional(),
-    external_id: z.string().optional(),
-    first_name: short,
-    last_name: short,
-    email_opt_in: optIn,
-    phone_opt_in: optIn,
-    is_suppressed: z.boolean().optional(),
-    double_opt_in: z.boolean().optional(),
-    source: z.string().optional(),
-    dob: z.string().refine(isDay).optional(),
-    gender: z.enum(["MALE", "FEMALE", "OTHER"]).optional(),
-    country: short,
-    state: short,
-    city: short,
-    address1: long,
-    address2: long,
-    postal_code: z.string().min(3).max(20).optional(),
-    custom_properties: z
-      .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
-      .refine((properties) => Object.keys(properties).length <= 30)
-      .optional(),
-  })
-  .refine(({ email, phone }) => email !== undefined || phone !== undefined);
+import { validate } from "../../src/validate.ts";
 
 const contact = {
   email: "ada@example.com",
@@ -60,9 +26,8 @@ const contact = {
 };
 
 const readers = {
-  "zod, written by hand": () => void byHand.parse(contact),
   "v1ContactSchema.safeParse": () => void v1ContactSchema.safeParse(contact).data,
-  "the client's reader": () => void validate(v1Contact, contact),
+  "the client": () => void validate(v1ContactSchema, contact),
 };
 
 const rounds = 41;

@@ -5,9 +5,6 @@ import * as z from "zod";
 import { row, rows, setting } from "./setting.ts";
 
 const failure = (issues: unknown) => ({ success: false, error: { issues } });
-const unreadable = () => {
-  throw new Error("hands off");
-};
 const byTheRules = (contact: unknown) => v1ContactSchema.safeParse(contact);
 
 describe("bulk.check", () => {
@@ -116,30 +113,22 @@ describe("bulk.check", () => {
       "a failure of whose issues one has no list for a path",
       () => failure([{ path: [] }, { path: "email" }]),
     ],
-    [
-      "what cannot be read",
-      () => new Proxy({ success: true }, { get: unreadable }),
-      "The check of bulk.check cannot be read: a getter or a proxy throws.",
-    ],
-  ])(
-    "a check that gives %s is a ConfigurationError, and the source is closed",
-    async (_, check, message = wanted) => {
-      const { audience } = setting();
-      let isClosed = false;
-      function* source() {
-        try {
-          yield* rows(3);
-        } finally {
-          isClosed = true;
-        }
+  ])("a check that gives %s is a ConfigurationError, and the source is closed", async (_, check) => {
+    const { audience } = setting();
+    let isClosed = false;
+    function* source() {
+      try {
+        yield* rows(3);
+      } finally {
+        isClosed = true;
       }
+    }
 
-      await expect(audience.bulk.check(source(), check as never)).rejects.toEqual(
-        new ConfigurationError(message),
-      );
-      expect(isClosed).toBe(true);
-    },
-  );
+    await expect(audience.bulk.check(source(), check as never)).rejects.toEqual(
+      new ConfigurationError(wanted),
+    );
+    expect(isClosed).toBe(true);
+  });
 
   it("a source that fails is told", async () => {
     const { audience } = setting();

@@ -261,24 +261,6 @@ describe("A checkpoint that fails ends the run with its error, as it must not go
     expect(checkpoint.log.at(-1)).toBe("close");
   });
 
-  it("as one does that cannot be read once it is open", async () => {
-    const { audience, mock, upsert } = setting();
-    const unreadable = new Proxy(new LoggedCheckpoint(), {
-      get: (_, name) => {
-        if (name === "then") return undefined;
-        throw failure;
-      },
-    });
-    const checkpoint = { open: async () => unreadable };
-
-    const { error } = await endOf(audience.bulk(rows(3), upsert, { checkpoint }));
-
-    expect(error).toEqual(
-      new ConfigurationError("The opened checkpoint cannot be read: a getter or a proxy throws."),
-    );
-    expect(mock.requests).toEqual([]);
-  });
-
   it("before what must not be sent twice is sent", async () => {
     const { audience, mock } = setting();
     const checkpoint = new LoggedCheckpoint();

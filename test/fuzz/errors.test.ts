@@ -64,6 +64,8 @@ describe("Whatever an error is made of, it is one of ours and of its class, or i
       expect(error).toBeInstanceOf(maker);
       expect(error).toBeInstanceOf(AudienceError);
     };
-    await tryDoor({ act, takes: 3, right: [[details, issues, "m"], ["unknown"], [details]] }, 60);
+    // The base class is abstract: nobody but a class of ours gives it its outcome and facts.
+    const takes = maker === entry.AudienceError ? 1 : 3;
+    await tryDoor({ act, takes, right: [[details, issues, "m"], ["unknown"], [details]] }, 60);
   });
 });

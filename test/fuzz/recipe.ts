@@ -8,8 +8,6 @@ export type Recipe =
   | { make: "json"; of: unknown }
   | { make: "odd"; of: OddName }
   | { make: "text"; of: string; times: number }
-  | { make: "proxy"; trap: TrapName; of: Recipe }
-  | { make: "getter"; name: string; throws: "always" | "once" }
   | { make: "deep"; levels: number }
   | { make: "wide"; levels: number }
   | { make: "holes"; length: number }
@@ -40,7 +38,6 @@ export const oddNames = [
   "a boxed text",
   "a Headers object",
   "a rejected promise",
-  "a revoked proxy",
   "a cycle",
   "a cycle of arrays",
   "an instance",
@@ -51,29 +48,12 @@ export const oddNames = [
   "a symbol as a key",
   "a toJSON that throws",
   "a toJSON that gives itself",
-  "a toJSON without end",
-  "a toString that throws",
-  "a kind that throws",
-  "a then that throws",
   "a then that never calls back",
-  "an iterator that throws",
   "an iterator that gives no object",
   "a brand of ours",
   "an aborted signal",
-  "a signal that lies",
 ] as const;
 export type OddName = (typeof oddNames)[number];
-
-export const trapNames = [
-  "get",
-  "has",
-  "ownKeys",
-  "getOwnPropertyDescriptor",
-  "getPrototypeOf",
-  "isExtensible",
-  "all",
-] as const;
-export type TrapName = (typeof trapNames)[number];
 
 const texts = [
   "",
@@ -134,18 +114,10 @@ const leaf: fc.Arbitrary<Recipe> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.record({
-      make: fc.constant("getter" as const),
-      name: fc.constantFrom(...names),
-      throws: fc.constantFrom("always" as const, "once" as const),
-    }),
-  },
-  {
-    weight: 1,
     arbitrary: fc.oneof(
       fc.record({ make: fc.constant("deep" as const), levels: fc.constantFrom(10, 499, 999, 1_001, 10_000) }),
-      fc.record({ make: fc.constant("wide" as const), levels: fc.constantFrom(5, 40) }),
-      fc.record({ make: fc.constant("holes" as const), length: fc.constantFrom(1, 5, 1_001, 4_000_000_000) }),
+      fc.record({ make: fc.constant("wide" as const), levels: fc.constantFrom(5, 12) }),
+      fc.record({ make: fc.constant("holes" as const), length: fc.constantFrom(1, 5, 1_001) }),
       fc.record({ make: fc.constant("many" as const), keys: fc.constantFrom(31, 1_000) }),
       fc.record({
         make: fc.constant("text" as const),
@@ -160,14 +132,6 @@ const { value } = fc.letrec<{ value: Recipe }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
     { weight: 5, arbitrary: leaf },
-    {
-      weight: 1,
-      arbitrary: fc.record({
-        make: fc.constant("proxy" as const),
-        trap: fc.constantFrom(...trapNames),
-        of: tie("value"),
-      }),
-    },
     {
       weight: 1,
       arbitrary: fc.record({

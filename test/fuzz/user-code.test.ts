@@ -101,7 +101,7 @@ describe.each(ways)("Whatever a function of the user's own gives, where it %s", 
         const checkpoint = { open } as Checkpoint;
         const run = client.bulk([rightV1Contact, rightV1Contact], send, { checkpoint });
         await run.summary().catch((error: unknown) => {
-          if (error !== value) unlessTheirs(error);
+          if (!Object.is(error, value)) unlessTheirs(error);
         });
       };
       await tryDoor({ act, right: [[right, ...values]] }, 30);
@@ -136,7 +136,7 @@ describe("Whatever an iterator of rows does", () => {
         } catch (error) {
           const isTheirs =
             error instanceof TypeError || (error instanceof Error && error.message === hostileWords);
-          if (!isTheirs && error !== value) throw error;
+          if (!isTheirs && !Object.is(error, value)) throw error;
         }
       }
     };

@@ -142,7 +142,7 @@ describe("a paginator", () => {
 
   test.each([
     [-1, "not -1"],
-    ["2", "not a text"],
+    ["2", "not a string"],
     [null, "not null"],
     [{}, "not an object"],
   ])("says what readAhead %j is instead", async (readAhead, part) => {

@@ -120,7 +120,7 @@ describe("the items of a v1 list answer", () => {
 
   test.each<[string, unknown, string]>([
     ["null", null, "it is null"],
-    ["a text", "hello", "it is a text"],
+    ["a text", "hello", "it is a string"],
     ["nothing", undefined, "it is nothing"],
     ["nothing but a total of 0", { ok: true, total: 0 }, "the keys ok, total"],
     [
@@ -372,8 +372,8 @@ describe("parsePage", () => {
     ["no items", { totalItems: 3 }, "gave `items` as nothing: it must be an array"],
     ["items that are no array", { items: { a: 1 } }, "gave `items` as an object with the keys a"],
     ["a negative total", { items: [], totalItems: -1 }, "gave `totalItems` as -1"],
-    ["pages that are no number", { items: [], totalPages: "3" }, "gave `totalPages` as a text"],
-    ["a flag that is none", { items: [], hasNextPage: "no" }, "gave `hasNextPage` as a text"],
+    ["pages that are no number", { items: [], totalPages: "3" }, "gave `totalPages` as a string"],
+    ["a flag that is none", { items: [], hasNextPage: "no" }, "gave `hasNextPage` as a string"],
   ])("that gives %s is told so", (_, given, message) => {
     // As from a caller without types.
     const error = refusal(() => customers(body, () => given as ReturnType<ParsePage>));

@@ -7,11 +7,10 @@ it("ninety thousand values 900 levels down, whose names would take 160 MB, are r
   let value: object = Array.from({ length: 90_000 }, () => 1);
   for (let level = 0; level < 900; level++) value = { a: value };
 
-  const error = thrownBy(() => flattenProperties({ none: null, deep: value, beside: [value] }));
+  const error = thrownBy(() => flattenProperties({ deep: value, beside: [value] }));
 
   expect(error).toBeInstanceOf(ValidationError);
   expect((error as ValidationError).issues).toMatchObject([
-    { path: ["none"], code: "custom" },
     {
       path: [],
       code: "too_big",

@@ -1,6 +1,6 @@
 import { AudienceClient, RateLimiter, type ClientOptions } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
-import { flattenProperties, v1ContactSchema } from "audience-sdk/schemas";
+import { flattenProperties } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
 
 // A caller without types may hand in any of them; each was read as options of which none is given.
@@ -57,7 +57,8 @@ describe.each([...kinds, ["an instance of a class without properties", new Hidde
 it.each(kinds)("%s is refused as a list's query, and nothing is sent", async (kind, given) => {
   const { mock, client } = opened();
   const { v1, v2 } = client;
-  const issues = [{ path: [], message: `must be a plain object, not ${kind}` }];
+  const message = kind === "a Date" ? "must be an object, not a Date" : `JSON cannot carry ${kind}`;
+  const issues = [{ path: [], message }];
   for (const list of [v1.customers.list(given), v1.contactGroups.list(given), v2.lists.list(given)])
     await expect(list.toArray()).rejects.toMatchObject({ code: "validation", issues });
   expect(mock.requests).toEqual([]);
@@ -77,11 +78,10 @@ it.each([
   ["a URLSearchParams", new URLSearchParams("email=ada@example.com")],
 ])("a contact that is %s is refused in one word", async (kind, given) => {
   const { mock, client } = opened();
-  const issues = [{ path: [], code: "invalid_type", message: `must be a plain object, not ${kind}` }];
+  const issues = [{ path: [], message: `JSON cannot carry ${kind}` }];
   await expect(client.v1.customers.upsert(given as object as typeof contact)).rejects.toMatchObject({
     issues,
   });
-  expect(v1ContactSchema.safeParse(given).error?.issues).toMatchObject(issues);
   expect(mock.requests).toEqual([]);
 });
 

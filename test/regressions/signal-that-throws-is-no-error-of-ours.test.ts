@@ -37,7 +37,7 @@ describe("A signal that throws when it is listened to", () => {
 
     for (const error of errors) {
       expect(error).toBeInstanceOf(ConfigurationError);
-      expect(error.message).toMatch(/^signal cannot be read/);
+      expect(error.message).toMatch(/^signal cannot be listened to/);
     }
     expect(mock.requests).toEqual([]);
   });
@@ -57,17 +57,17 @@ describe("A signal that throws when it is listened to", () => {
 });
 
 describe("A signal is refused", () => {
-  it.each([
-    ["without a way to stop listening", signalWith({ removeEventListener: 5 })],
-    ["that does not say whether it is aborted", signalWith({ aborted: undefined })],
-  ])("%s", async (_, signal) => {
-    const { mock, audience } = client();
+  it.each([["without a way to stop listening", signalWith({ removeEventListener: 5 })]])(
+    "%s",
+    async (_, signal) => {
+      const { mock, audience } = client();
 
-    expect(await failureOf(audience.v1.customers.upsert(contact, { signal }))).toBeInstanceOf(
-      ConfigurationError,
-    );
-    expect(mock.requests).toEqual([]);
-  });
+      expect(await failureOf(audience.v1.customers.upsert(contact, { signal }))).toBeInstanceOf(
+        ConfigurationError,
+      );
+      expect(mock.requests).toEqual([]);
+    },
+  );
 });
 
 it("A signal that throws when it is let go of changes nothing", async () => {

@@ -1,6 +1,5 @@
 import { AudienceClient } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
-import { v1ContactSchema } from "audience-sdk/schemas";
 import { expect, it } from "vitest";
 
 it("a key that the service does not know, and that is undefined, is left out like any other", async () => {
@@ -10,6 +9,5 @@ it("a key that the service does not know, and that is undefined, is left out lik
 
   await audience.v1.customers.upsert(row);
 
-  expect(v1ContactSchema.safeParse(row).success).toBe(true);
   expect(mock.requests[0]?.body).toEqual({ email: "ada@example.com" });
 });

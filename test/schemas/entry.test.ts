@@ -38,7 +38,7 @@ test("The entry loads zod and nothing else", async () => {
     packages: "external",
   });
   const [output] = Object.values(metafile.outputs);
-  expect([...new Set(output?.imports.map(({ path }) => path))]).toEqual(["zod", "zod/v4/core"]);
+  expect([...new Set(output?.imports.map(({ path }) => path))]).toEqual(["zod"]);
 });
 
 const everySchema = Object.entries(schemas).flatMap(([name, value]): [string, z.ZodType][] =>
@@ -70,7 +70,7 @@ describe("The JSON schema carries the documented rules", () => {
     expect(shown.anyOf).toEqual([{ required: ["email"] }, { required: ["phone"] }]);
     expect(shown.required).toBeUndefined();
     expect(shown.properties).toMatchObject({
-      email: { type: "string", format: "email", pattern: "^\\S[^\\s@]*@\\S+$" },
+      email: { type: "string", format: "email" },
       phone: { type: "string", minLength: 7, maxLength: 20 },
       first_name: { type: "string", maxLength: 100 },
       address1: { type: "string", maxLength: 255 },
@@ -138,21 +138,23 @@ describe("The JSON schema carries the documented rules", () => {
   });
 });
 
-describe("The schemas are the package's own, whatever an application sets up in zod", () => {
-  test("messages do not follow z.config", () => {
+describe("A bare safeParse is zod's own", () => {
+  test("in the user's words, but for the rules that only this package knows", () => {
     z.config({ customError: () => "overridden" });
     try {
-      const issues =
-        schemas.v1ContactSchema.safeParse({ gender: 5, Email: "x", phone: "1" }).error?.issues ?? [];
-      expect(issues.length).toBe(3);
-      expect(issues.map(({ message }) => message)).not.toContain("overridden");
+      const { error } = schemas.v1ContactSchema.safeParse({ gender: 5, email: "x", phone: "1" });
+      expect(error?.issues.map(({ path, message }) => [path.join(), message.slice(0, 25)])).toEqual([
+        ["email", "must be an e-mail address"],
+        ["phone", "overridden"],
+        ["gender", "overridden"],
+      ]);
     } finally {
       z.config({ customError: undefined });
     }
   });
-  test("they work without code generation", () => {
+  test("and works without code generation", () => {
     const result = schemas.v1ContactSchema.safeParse({ email: "a@b", x: 1 }, { jitless: true });
-    expect(result.error?.issues.map(({ path }) => path)).toEqual([["x"]]);
+    expect(result.error?.issues).toMatchObject([{ code: "unrecognized_keys", keys: ["x"] }]);
   });
 });
 

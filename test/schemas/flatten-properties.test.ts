@@ -83,16 +83,12 @@ describe("flattenProperties", () => {
   });
 
   test.each([
-    [
-      null,
-      "invalid_type",
-      ": must be an object, not null: leave the field out to send nothing, if it is optional",
-    ],
+    [null, "invalid_type", ": must be an object, not null"],
     [undefined, "invalid_type", ": required: an object"],
-    ["x", "invalid_type", ": must be an object, not a text"],
+    ["x", "invalid_type", ": must be an object, not a string"],
     [new Date(0), "invalid_type", ": must be an object, not a Date"],
     [[1], "invalid_type", ": must be an object, not an array"],
-    [{ toJSON: () => "x" }, "invalid_type", ": must be an object, not a text"],
+    [{ toJSON: () => "x" }, "invalid_type", ": must be an object, not a string"],
     [new Map(), "custom", ": JSON cannot carry a Map"],
     [
       { "": { "": { proto: { "": { "": 1 } } } } },
@@ -113,8 +109,9 @@ describe("flattenProperties", () => {
     ]);
   });
 
-  test("reports all problems at once: what JSON cannot carry, and names that are one", () => {
-    expect(refusal({ a: null, b_c: 1, b: { c: 2 } })).toEqual(["a", "b.c"]);
+  test("reports all problems of a kind at once: what JSON cannot carry, then names that are one", () => {
+    expect(refusal({ a: null, b: NaN, b_c: 1, d_e: 1, d: { e: 2 } })).toEqual(["a", "b"]);
+    expect(refusal({ b_c: 1, b: { c: 2 }, d_e: 1, d: { e: 2 } })).toEqual(["b.c", "d.e"]);
   });
 
   test("never pollutes: neither by a key __proto__ nor by one that the separator makes", () => {

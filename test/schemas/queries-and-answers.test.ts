@@ -8,7 +8,8 @@ import {
 } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
 
-import { messageAt, v2UpsertResultSchema, verdict } from "./judge.ts";
+import { v2UpsertResultSchema } from "../../src/v2/schemas/contact.ts";
+import { messageAt, verdict } from "./judge.ts";
 
 describe.each([
   ["customers", v1CustomerListQuerySchema],
@@ -28,7 +29,7 @@ describe.each([
     expect(verdict(schema, { [field]: 2 ** 53 })).toEqual([`${field} too_big`]);
     expect(verdict(schema, { [field]: -(2 ** 53) })).toContain(`${field} too_small`);
     expect(messageAt(schema, { [field]: 0 }, field)).toBe("must be at least 1");
-    expect(messageAt(schema, { [field]: 1.5 }, field)).toContain("whole number");
+    expect(messageAt(schema, { [field]: 1.5 }, field)).toContain("integer");
   });
   test("takes a limit over 100, which the service counts as 100", () => {
     expect(schema.parse({ limit: 101 })).toEqual({ limit: 101 });

@@ -6,7 +6,8 @@ import {
 } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
 
-import { issuesOf, messageAt, v1ConsentedListContactSchema, verdict } from "./judge.ts";
+import { v1ConsentedListContactSchema } from "../../src/v1/schemas/contact.ts";
+import { issuesOf, messageAt, verdict } from "./judge.ts";
 
 const ada = { email: "ada@example.com" };
 const withField = (name: string, value: unknown) => ({ ...ada, [name]: value });
@@ -85,7 +86,7 @@ describe("A v1 contact", () => {
       expect(verdict(v1ContactSchema, withField(field, value))).toHaveLength(1);
       expect(issuesOf(v1ContactSchema, withField(field, value))[0]?.path).toEqual([field]);
     }
-    expect(messageAt(v1ContactSchema, withField(field, null), field)).toContain("leave the field out");
+    expect(messageAt(v1ContactSchema, withField(field, null), field)).toContain("leave it out");
   });
 
   test.each(["is_suppressed", "double_opt_in"])("%s is true or false", (field) => {
@@ -185,15 +186,6 @@ describe("All problems are reported at once", () => {
       "firstName unrecognized_keys",
       "first_name invalid_type",
       "gender invalid_value",
-    ]);
-  });
-
-  test("a plain safeParse reports the same", () => {
-    const result = v1ContactSchema.safeParse({ firstName: "Ada", first_name: 5 });
-    expect(result.error?.issues.map(({ path }) => path.join("."))).toEqual([
-      "first_name",
-      "firstName",
-      "email",
     ]);
   });
 });

@@ -1,4 +1,6 @@
 import { runInNewContext } from "node:vm";
+import { AudienceClient } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
 import { v1EventFieldsSchema, v1EventSchema } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
 
@@ -95,6 +97,15 @@ describe("A custom event", () => {
 
 const withData = (eventData: unknown) => ({ ...order, eventData });
 
+const mock = createMockService();
+const { v1 } = new AudienceClient(mock.clientOptions);
+
+/** What arrives of an event's data. */
+async function arriving(eventData: Record<string, unknown>): Promise<unknown> {
+  await v1.events.send({ ...order, eventData });
+  return (mock.requests.at(-1)!.body as { eventData: unknown }).eventData;
+}
+
 describe("eventData is free JSON", () => {
   test("an object of any depth, as given", () => {
     const data = {
@@ -112,9 +123,8 @@ describe("eventData is free JSON", () => {
     expect(verdict(v1EventSchema, withData(data))).toEqual(["eventData invalid_type"]);
   });
 
-  test("undefined is a key left out, but no item of an array", () => {
-    const event = v1EventSchema.parse(withData({ a: undefined, b: 1 }));
-    expect(Object.keys(event.eventData ?? {})).toEqual(["b"]);
+  test("undefined is a key left out, but no item of an array", async () => {
+    expect(await arriving({ a: undefined, b: 1 })).toEqual({ b: 1 });
     expect(verdict(v1EventSchema, withData({ a: [1, undefined] }))).toEqual(["eventData.a.1 custom"]);
   });
 
@@ -164,55 +174,47 @@ describe("eventData is free JSON", () => {
         },
       },
     ],
-    ["a symbol as a key", { [Symbol("s")]: 1 }],
   ])("%s is refused where it stands", (_, value) => {
     const [first, ...more] = verdict(v1EventSchema, withData({ a: { b: [value] } }));
-    expect(first).toMatch(/^eventData\.a\.b\.0(\.Symbol\(s\))? custom$/);
+    expect(first).toBe("eventData.a.b.0 custom");
     expect(more).toEqual([]);
   });
 
-  test("a value with toJSON counts as what that gives, and an instance as the properties it shows", () => {
+  test("a value with toJSON counts as what that gives, and an instance as the properties it shows", async () => {
     const data = {
       at: new Date(0),
       url: new URL("https://example.com/"),
       order: new Order(),
-      tagged: Object.defineProperty(new Tagged(), Symbol("hidden"), { value: 1, enumerable: false }),
+      tagged: new Tagged(),
       own: { toJSON: () => [1] },
+      named: { toJSON: (key: string) => key },
+      [Symbol("hidden")]: 1,
     };
-    expect(v1EventSchema.parse(withData(data)).eventData).toEqual({
+    expect(await arriving(data)).toEqual({
       at: "1970-01-01T00:00:00.000Z",
       url: "https://example.com/",
       order: { id: 5 },
       tagged: { id: 5 },
       own: [1],
-    });
-  });
-
-  test("toJSON is told its key, as JSON.stringify does", () => {
-    const own = { toJSON: (key: string) => key };
-    expect(v1EventSchema.parse(withData({ at: own, list: ["x", own] })).eventData).toEqual({
-      at: "at",
-      list: ["x", "1"],
+      named: "named",
     });
   });
 
   test.each([
-    ["a text", "x"],
+    ["a string", "x"],
     ["an array", [1]],
-  ])("an object whose toJSON gives %s is none", (_, rendered) => {
+  ])("an object whose toJSON gives %s is none", (given, rendered) => {
     const data = { toJSON: () => rendered };
-    expect(verdict(v1EventSchema, withData(data))).toEqual(["eventData invalid_type"]);
-    expect(messageAt(v1EventSchema, withData(data), "eventData")).toContain("toJSON");
+    expect(messageAt(v1EventSchema, withData(data), "eventData")).toBe(`must be an object, not ${given}`);
   });
 
-  test("a plain object of another realm is one", () => {
-    const data: unknown = runInNewContext("({ total: 12.5, none: {} })");
-    expect(v1EventSchema.parse(withData(data)).eventData).toEqual({ total: 12.5, none: {} });
-    expect(verdict(v1EventSchema, withData(data))).toEqual([]);
+  test("a plain object of another realm is one", async () => {
+    const data = runInNewContext("({ total: 12.5, none: {} })") as Record<string, unknown>;
+    expect(await arriving(data)).toEqual({ total: 12.5, none: {} });
   });
 
   test("of all that is wrong, a hundred issues are told", () => {
-    const data = Object.fromEntries(Array.from({ length: 150 }, (_, at) => [Symbol(at), 1]));
+    const data = Object.fromEntries(Array.from({ length: 150 }, (_, at) => [`key ${at}`, null]));
     expect(verdict(v1EventSchema, withData(data))).toHaveLength(100);
   });
 
@@ -222,11 +224,11 @@ describe("eventData is free JSON", () => {
     );
   });
 
-  test("what is read is a copy: a later change of the input changes nothing", () => {
+  test("what is sent is what it was when the call was made", async () => {
     const data = { items: [1] };
-    const event = v1EventSchema.parse(withData(data));
+    const arrived = arriving(data);
     data.items.push(2);
-    expect(event.eventData).toEqual({ items: [1] });
+    expect(await arrived).toEqual({ items: [1] });
   });
 
   test("one object in two places is no cycle; an object in itself is", () => {

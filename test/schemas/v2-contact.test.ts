@@ -72,9 +72,9 @@ describe("A v2 contact", () => {
   test("identifiers holds at least one", () => {
     expect(verdict(v2ContactSchema, { ...ada, identifiers: [] })).toEqual(["identifiers too_small"]);
     expect(messageAt(v2ContactSchema, { ...ada, identifiers: [] }, "identifiers")).toContain(
-      "at least one item",
+      "must not be empty",
     );
-    expect(verdict(v2ContactSchema, { ...ada, identifiers: "" })).toEqual(["identifiers invalid_type"]);
+    expect(verdict(v2ContactSchema, { ...ada, identifiers: "email" })).toEqual(["identifiers invalid_type"]);
     expect(verdict(v2ContactSchema, { ...ada, identifiers: emailIdentifier })).toEqual([
       "identifiers invalid_type",
     ]);
@@ -158,7 +158,9 @@ describe("A v2 identifier", () => {
     }
     for (const id of [NaN, Infinity, true, {}, [], null, 5n]) {
       expect(verdict(v2IdentifierSchema, { ...phoneIdentifier, id })).toEqual(["id invalid_type"]);
-      expect(messageAt(v2IdentifierSchema, { ...phoneIdentifier, id }, "id")).toContain("a text or a number");
+      expect(messageAt(v2IdentifierSchema, { ...phoneIdentifier, id }, "id")).toContain(
+        "a string or a number",
+      );
     }
   });
 

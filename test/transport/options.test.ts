@@ -71,23 +71,12 @@ describe("An option of a wrong type is a ConfigurationError that names it, and d
   it("not even a text in the place of all options, or a function in the place of a hook", () => {
     expect(thrownBy(() => new AudienceClient("my-secret-key-1234" as never))).toMatchObject({
       code: "configuration",
-      message: "The client's options must be a plain object, not a text.",
+      message: "The client's options must be an object, not a string.",
     });
     expect(
       String(thrownBy(() => new AudienceClient(untyped({ hooks: { onRequest: "my-secret" } })))),
     ).not.toContain("my-secret");
     expect(thrownBy(() => new AudienceClient(null as never))).toBeInstanceOf(ConfigurationError);
-  });
-
-  it("and options that cannot be read are one too", () => {
-    const throwing = Object.defineProperty({}, "apiKey", {
-      enumerable: true,
-      get: () => {
-        throw new Error("no");
-      },
-    });
-
-    expect(thrownBy(() => new AudienceClient(throwing))).toBeInstanceOf(ConfigurationError);
   });
 
   it("in a call's options it rejects, and nothing is sent", async () => {
@@ -117,7 +106,7 @@ describe("An option of a wrong type is a ConfigurationError that names it, and d
     expect(errors.map(({ code }) => code)).toEqual(bad.map(() => "configuration"));
     expect(errors.map(({ outcome }) => outcome)).toEqual(bad.map(() => "not-sent"));
     expect(errors[2]?.message).toBe("timeoutMs must be a number of milliseconds above 0, not 0.");
-    expect(errors[11]?.message).toBe("The call's options must be a plain object, not a text.");
+    expect(errors[11]?.message).toBe("The call's options must be an object, not a string.");
     expect(mock.requests).toEqual([]);
   });
 });
@@ -147,7 +136,7 @@ describe("An unknown option is a ConfigurationError", () => {
       onRequest = "my-secret";
     }
     expect(String(thrownBy(() => new AudienceClient(untyped({ hooks: new Broken() }))))).toContain(
-      "onRequest must be a function, not a text.",
+      "onRequest must be a function, not a string.",
     );
   });
 
@@ -313,8 +302,8 @@ describe("The option headers", () => {
     [{ "x-a\r\nx-b": "c" }, '"x-a…" is not a header name'],
     [{ "x a": "c" }, '"x…" is not a header name'],
     [{ "": "c" }, '"" is not a header name'],
-    [{ "x-a": 5 }, '"x-a" must be a text, not a number'],
-    [{ "x-a": null }, '"x-a" must be a text, not null'],
+    [{ "x-a": 5 }, '"x-a" must be a string, not a number'],
+    [{ "x-a": null }, '"x-a" must be a string, not null'],
     [{ host: "elsewhere.example" }, `"host" ${framing}`],
     [{ "Content-Length": "0" }, `"Content-Length" ${framing}`],
     [{ "transfer-encoding": "chunked" }, `"transfer-encoding" ${framing}`],
@@ -330,22 +319,6 @@ describe("The option headers", () => {
     expect(Object.keys(mock.requests[0]?.headers ?? {})).not.toEqual(
       expect.arrayContaining([expect.stringMatching(/^x-(team|run)$/)]),
     );
-  });
-
-  it("is refused where it cannot be read", () => {
-    const headers = new Proxy(
-      {},
-      {
-        ownKeys: () => {
-          throw new TypeError("not today");
-        },
-      },
-    );
-
-    const error = thrownBy(() => new AudienceClient({ ...createMockService().clientOptions, headers }));
-
-    expect(error).toBeInstanceOf(ConfigurationError);
-    expect(String(error)).toContain("headers cannot be read: a getter or a proxy throws.");
   });
 
   it.each(injections)("cannot break out of its line or frame the message: %j", async (headers, problem) => {
@@ -411,11 +384,11 @@ describe("An id in a path", () => {
     [".", ". is not an id"],
     ["..", ".. is not an id"],
     ["\ud800", "holds half a character"],
-    [undefined, "must be a text, not undefined"],
-    [null, "must be a text, not null"],
-    [5, "must be a text, not a number"],
-    [{}, "must be a text, not an object"],
-    [["a"], "must be a text, not an array"],
+    [undefined, "must be a string, not undefined"],
+    [null, "must be a string, not null"],
+    [5, "must be a string, not a number"],
+    [{}, "must be a string, not an object"],
+    [["a"], "must be a string, not an array"],
   ])("%j is refused, and nothing is sent", async (id, problem) => {
     const mock = createMockService();
     const { v1 } = new AudienceClient(mock.clientOptions);

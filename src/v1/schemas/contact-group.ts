@@ -1,9 +1,7 @@
-import { optional } from "../../fields/field.ts";
-import { oneOf, text } from "../../fields/text.ts";
-import { optionOfTheCall } from "../../fields/query-hint.ts";
-import { wholeNumberFrom1 } from "../../fields/whole-number.ts";
-import { answerFields, strictFields } from "../../fields/objects.ts";
-import { documentedText } from "../../fields/documented.ts";
+import * as z from "zod";
+
+import { documented } from "../../schema/json.ts";
+import { pageQuery } from "../../schema/query.ts";
 
 /**
  * A list or a segment, with its `id` and whatever else the service gives: only the `id` is documented
@@ -42,20 +40,19 @@ export type AddContactResult = {
 };
 
 /** Which page of the lists and segments (`GET /api/v1/contact-groups`). */
-export const v1ContactGroupListQuery = strictFields(
-  {
-    type: optional(oneOf(["LIST", "SEGMENT", "ALL"])),
-    page: optional(wholeNumberFrom1()),
-    limit: optional(wholeNumberFrom1()),
-  },
-  optionOfTheCall,
-);
+export const v1ContactGroupListQuerySchema = pageQuery.extend({
+  type: z.enum(["LIST", "SEGMENT", "ALL"]).optional(),
+}) satisfies z.ZodType<V1ContactGroupListQuery>;
 
 /**
- * The answer to adding a contact to a list. Needed: `contact.contactUUID` and `contact.action`
+ * The response to adding a contact to a list. Needed: `contact.contactUUID` and `contact.action`
  * (`POST /api/v1/contact-groups/{listId}/contacts`).
  */
-export const v1AddContactResult = answerFields({
-  message: documentedText(),
-  contact: answerFields({ email: documentedText(), contactUUID: text(), action: text() }),
-});
+export const v1AddContactResultSchema = z.looseObject({
+  message: documented<string>("string"),
+  contact: z.looseObject({
+    email: documented<string>("string"),
+    contactUUID: z.string(),
+    action: z.string(),
+  }),
+}) satisfies z.ZodType<AddContactResult>;

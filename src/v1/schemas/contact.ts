@@ -1,14 +1,10 @@
-import { extended, strictFields, withRule } from "../../fields/objects.ts";
-import { explain } from "../../fields/explain.ts";
-import { boundedText, oneOf, text, yesOrNo } from "../../fields/text.ts";
-import { crossFieldRule } from "../../fields/cross-field-rule.ts";
-import { customProperties, type CustomProperties } from "./custom-properties.ts";
-import { wholeNumberFrom1 } from "../../fields/whole-number.ts";
+import * as z from "zod";
+
 import { LIMITS } from "../../limits.ts";
-import { optionOfTheCall } from "../../fields/query-hint.ts";
-import { day } from "../../fields/day.ts";
-import { email } from "../../fields/email.ts";
-import { optional, type Flat, type TextField } from "../../fields/field.ts";
+import { besideOtherIssues, unknownKeys } from "../../schema/issues.ts";
+import { boundedText, day, emailAddress } from "../../schema/text.ts";
+import { customPropertiesSchema, type CustomProperties } from "./custom-properties.ts";
+import { pageQuery } from "../../schema/query.ts";
 
 const optInStates = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;
 
@@ -68,6 +64,9 @@ export type V1ConsentedListContact = Flat<
   }
 >;
 
+/** For a declaration that shows each key. */
+type Flat<T> = { [K in keyof T]: T[K] };
+
 /** Which page of the contacts (`GET /api/v1/customer`). */
 export type V1CustomerListQuery = {
   /** From 1; default 1. */
@@ -76,81 +75,73 @@ export type V1CustomerListQuery = {
   limit?: number | undefined;
 };
 
+const optIn = z.enum(optInStates);
+
 /**
- * The fields of a v1 contact, without the rule that an `email` or a `phone` is needed: for `.extend`, `.pick`,
- * `.omit` and `.partial` ("v1 contact"). Any other field is refused, as the service refuses it.
+ * The keys of a v1 contact, without the rule that an `email` or a `phone` is needed: for `.extend`, `.pick`,
+ * `.omit` and `.partial`. Any other key is refused, as the service refuses it ("v1 contact").
  */
-export const v1ContactFields = strictFields(
+export const v1ContactFieldsSchema = z.strictObject(
   {
-    email: optional(email()),
-    phone: optional(limitedText("phone")),
-    external_id: optional(text()),
-    first_name: optional(limitedText("first_name")),
-    last_name: optional(limitedText("last_name")),
-    email_opt_in: optional(oneOf(optInStates)),
-    phone_opt_in: optional(oneOf(optInStates)),
-    is_suppressed: optional(yesOrNo()),
-    double_opt_in: optional(yesOrNo()),
-    source: optional(text()),
-    dob: optional(day()),
-    gender: optional(oneOf(["MALE", "FEMALE", "OTHER"])),
-    country: optional(limitedText("country")),
-    state: optional(limitedText("state")),
-    city: optional(limitedText("city")),
-    address1: optional(limitedText("address1")),
-    address2: optional(limitedText("address2")),
-    postal_code: optional(limitedText("postal_code")),
-    custom_properties: optional(customProperties()),
+    email: emailAddress().optional(),
+    phone: boundedText(LIMITS.phone).optional(),
+    external_id: z.string().optional(),
+    first_name: boundedText(LIMITS.first_name).optional(),
+    last_name: boundedText(LIMITS.last_name).optional(),
+    email_opt_in: optIn.optional(),
+    phone_opt_in: optIn.optional(),
+    is_suppressed: z.boolean().optional(),
+    double_opt_in: z.boolean().optional(),
+    source: z.string().optional(),
+    dob: day.optional(),
+    gender: z.enum(["MALE", "FEMALE", "OTHER"]).optional(),
+    country: boundedText(LIMITS.country).optional(),
+    state: boundedText(LIMITS.state).optional(),
+    city: boundedText(LIMITS.city).optional(),
+    address1: boundedText(LIMITS.address1).optional(),
+    address2: boundedText(LIMITS.address2).optional(),
+    postal_code: boundedText(LIMITS.postal_code).optional(),
+    custom_properties: customPropertiesSchema.optional(),
   },
-  (key, value) => (wrappers.test(key) && typeof value === "object" ? wrapped : ownField),
-);
-
-const wrappers = /^(contacts?|customers?|profile|data|attributes)$/;
-const wrapped = "unknown field: a contact is sent alone, its fields at the top, not wrapped";
-const ownField =
-  "unknown field: the service refuses a contact that holds it; fields of your own go under custom_properties";
-
-/** A text of the documented length. */
-/*! @__NO_SIDE_EFFECTS__ */
-function limitedText(field: Exclude<keyof typeof LIMITS, "rate" | "limit" | "custom_properties">): TextField {
-  return boundedText(LIMITS[field]);
-}
+  {
+    error: unknownKeys(
+      "unknown key, which the service refuses: a contact is sent alone, not wrapped; keys of your own go under custom_properties",
+    ),
+  },
+) satisfies z.ZodType<V1Contact>;
 
 /** A v1 contact, as `v1.customers.upsert` sends it: at least an `email` or a `phone` ("v1 contact"). */
-export const v1Contact = withRule(
-  v1ContactFields,
-  crossFieldRule(
-    ({ email: address, phone }) =>
-      address === undefined && phone === undefined
-        ? [{ path: ["email"], message: "required: an email or a phone" }]
-        : [],
-    { anyOf: [{ required: ["email"] }, { required: ["phone"] }] },
-  ),
-);
+export const v1ContactSchema = v1ContactFieldsSchema
+  .refine(({ email, phone }) => email !== undefined || phone !== undefined, {
+    path: ["email"],
+    error: "required: an email or a phone",
+    ...besideOtherIssues,
+  })
+  .meta({ anyOf: [{ required: ["email"] }, { required: ["phone"] }] });
 
 /**
- * The fields of a contact that is added to a list: a v1 contact whose `email` is required
- * (`POST /api/v1/contact-groups/{listId}/contacts`). As documented: `email_opt_in` may be left out.
+ * A contact that is added to a list, as documented: `email` is required, `email_opt_in` may be left out
+ * (`POST /api/v1/contact-groups/{listId}/contacts`).
  */
-export const v1ListContact = extended(v1ContactFields, {
-  email: email((issue) => (issue.input === undefined ? emailMissing : explain(issue))),
-});
+export const v1ListContactSchema = v1ContactFieldsSchema.extend({
+  email: emailAddress("required: an e-mail address; a phone alone is not enough"),
+}) satisfies z.ZodType<V1ListContact>;
 
-const emailMissing = "required: an e-mail address; a phone alone is not enough";
+/** The keys of a contact that is added to a list: for `.extend`, `.pick`, `.omit` and `.partial`. */
+export const v1ListContactFieldsSchema = v1ListContactSchema;
 
 /**
  * A contact that is added to a list with its consent said. `email_opt_in` is required, because without it the service
  * turns an existing contact to `SUBSCRIBED`, even one that had unsubscribed ("States and transitions").
  */
-export const v1ConsentedListContact = extended(v1ListContact, {
-  email_opt_in: oneOf(optInStates, (issue) => (issue.input === undefined ? consentMissing : explain(issue))),
-});
+export const v1ConsentedListContactSchema = v1ListContactSchema.extend({
+  email_opt_in: z.enum(optInStates, {
+    error: ({ input }) => (input === undefined ? consentMissing : undefined),
+  }),
+}) satisfies z.ZodType<V1ConsentedListContact>;
 
 const consentMissing =
   'required: without it the service makes an existing contact SUBSCRIBED, even one that has unsubscribed; say the state, or call with { consent: "service-decides" }';
 
 /** Which page of the contacts (`GET /api/v1/customer`). */
-export const v1CustomerListQuery = strictFields(
-  { page: optional(wholeNumberFrom1()), limit: optional(wholeNumberFrom1()) },
-  optionOfTheCall,
-);
+export const v1CustomerListQuerySchema = pageQuery satisfies z.ZodType<V1CustomerListQuery>;

@@ -1,11 +1,10 @@
+import * as z from "zod";
+
 import { isRecord } from "../../is-object.ts";
-import { nameMeant } from "../../fields/name-hint.ts";
-import { email } from "../../fields/email.ts";
-import { crossFieldRule } from "../../fields/cross-field-rule.ts";
-import { optional } from "../../fields/field.ts";
-import { jsonObject } from "../../fields/json-value.ts";
-import { boundedText, filledText } from "../../fields/text.ts";
-import { looseFields, strictFields, withRule } from "../../fields/objects.ts";
+import { besideOtherIssues, unknownKeys } from "../../schema/issues.ts";
+import { jsonObject, jsonValue } from "../../schema/json.ts";
+import { nameMeant } from "../../schema/name-hint.ts";
+import { emailAddress, filledText } from "../../schema/text.ts";
 
 /** A custom event, as `v1.events.send` takes it. It names its contact, by an `email` or a `contactUUID` ("Custom event"). */
 export type V1Event = {
@@ -29,46 +28,38 @@ export type V1Event = {
 };
 
 /**
- * The fields of a custom event, without the rule that it names a contact: for `.extend`, `.pick`, `.omit` and
- * `.partial` ("Custom event"). Any other field at the root is refused, as the v1 family refuses it.
+ * The keys of a custom event, without the rule that it names a contact: for `.extend`, `.pick`, `.omit` and
+ * `.partial` ("Custom event"). Any other key at the root is refused, as the v1 family refuses it.
  */
-export const v1EventFields = strictFields(
+export const v1EventFieldsSchema = z.strictObject(
   {
-    eventName: boundedText({ minLength: 1 }),
-    uniqueIdentifier: optional(boundedText({ minLength: 1 })),
-    contact: optional(looseFields({ email: optional(email()), contactUUID: optional(filledText()) })),
-    contactUUID: optional(filledText()),
-    eventData: optional(jsonObject()),
+    eventName: z.string().min(1),
+    uniqueIdentifier: z.string().min(1).optional(),
+    contact: z
+      .object({ email: emailAddress().optional(), contactUUID: filledText.optional() })
+      .catchall(jsonValue)
+      .optional(),
+    contactUUID: filledText.optional(),
+    eventData: jsonObject.optional(),
   },
-  (key, value) => {
-    if (wrappers.test(key) && typeof value === "object") return wrapped;
-    return ofTheContact.test(key) ? `unknown field: write contact: { ${key} }` : ownField;
+  {
+    error: unknownKeys(
+      "unknown key, which the service refuses: an event is sent alone, not wrapped; what names the contact goes under contact, data of your own under eventData",
+    ),
   },
-);
-
-const ofTheContact = /^(email|phone)$/;
-
-const wrappers = /^(events?|data)$/;
-const wrapped = "unknown field: an event is sent alone, its fields at the top, not wrapped";
-const ownField =
-  "unknown field: the service refuses an event that holds it; data of your own goes under eventData";
+) satisfies z.ZodType<V1Event>;
 
 /** A custom event that names its contact, by an `email` or a `contactUUID` ("Custom event"). */
-export const v1Event = withRule(
-  v1EventFields,
-  crossFieldRule(({ contact, contactUUID }) => {
-    if (contactUUID !== undefined) return [];
-    if (contact === undefined) return [{ path: ["contact"], message: whoseEvent }];
-    // What is no object has been reported already.
-    if (!isRecord(contact)) return [];
-    if (Reflect.get(contact, "email") !== undefined || Reflect.get(contact, "contactUUID") !== undefined)
-      return [];
-    const given = Object.keys(contact).find((key) => nameMeant(key, contactNames) !== undefined);
-    const hint =
-      given === undefined ? "" : `; "${given}" was given: write "${nameMeant(given, contactNames)}"`;
-    return [{ path: ["contact"], message: whoseEvent + hint }];
-  }),
-);
+export const v1EventSchema = v1EventFieldsSchema.superRefine(({ contact, contactUUID }, { addIssue }) => {
+  if (contactUUID !== undefined || (contact !== undefined && !isRecord(contact))) return;
+  if (contact?.email !== undefined || contact?.contactUUID !== undefined) return;
+  const given = Object.keys(contact ?? {}).find((key) => nameMeant(key, contactNames) !== undefined);
+  const hint = given === undefined ? "" : `; "${given}" was given: write "${nameMeant(given, contactNames)}"`;
+  addIssue({
+    code: "custom",
+    path: ["contact"],
+    message: `required: contact.email, contact.contactUUID, or contactUUID${hint}`,
+  });
+}, besideOtherIssues);
 
 const contactNames = ["email", "contactUUID"];
-const whoseEvent = "required: contact.email, contact.contactUUID, or contactUUID";

@@ -1,22 +1,6 @@
-import { documented, documentedText } from "../../fields/documented.ts";
-import { answerFields } from "../../fields/objects.ts";
-import { text } from "../../fields/text.ts";
+import * as z from "zod";
 
-/**
- * The answer to a v1 contact request ("v1 contact (profile) response envelope"). Only `data.id` is needed; everything
- * else may be absent or `null`, and what is not documented is kept.
- */
-export const v1Profile = answerFields({
-  data: answerFields({
-    /** `profile`. */
-    type: documentedText(),
-    /** Stable identifier of the contact; as `contactUUID` it names the contact of an event. */
-    id: text(),
-    attributes: documented<ProfileAttributes>({ type: "object" }),
-    relationships: documented<ProfileRelationships>({ type: "object" }),
-  }),
-  links: documented<ProfileLinks>({ type: "object" }),
-});
+import { documented } from "../../schema/json.ts";
 
 /** What the service stores of a contact. Only these are documented; any other comes as it is. */
 export interface ProfileAttributes {
@@ -69,3 +53,17 @@ export interface Profile {
   links?: ProfileLinks | null;
   [member: string]: unknown;
 }
+
+/**
+ * The response to a v1 contact request ("v1 contact (profile) response envelope"). Only `data.id` is needed; all else
+ * may be absent or `null`, and what is not documented is kept.
+ */
+export const v1ProfileSchema = z.looseObject({
+  data: z.looseObject({
+    type: documented<string>("string"),
+    id: z.string(),
+    attributes: documented<ProfileAttributes>("object"),
+    relationships: documented<ProfileRelationships>("object"),
+  }),
+  links: documented<ProfileLinks>("object"),
+});

@@ -1,14 +1,10 @@
-import { isArray } from "../../fields/is-array.ts";
-import { dayOrDateTime } from "../../fields/date-time.ts";
-import { pattern, text, yesOrNo } from "../../fields/text.ts";
-import { answerFields, looseFields, withRule } from "../../fields/objects.ts";
-import { isObject, isRecord } from "../../is-object.ts";
-import { free } from "../../fields/free.ts";
-import { optional } from "../../fields/field.ts";
-import { filledListOf, listOf } from "../../fields/list.ts";
-import { v2Identifier, type V2Identifier } from "./identifier.ts";
-import { day } from "../../fields/day.ts";
-import { crossFieldRule, type Breach } from "../../fields/cross-field-rule.ts";
+import * as z from "zod";
+
+import { isRecord } from "../../is-object.ts";
+import { besideOtherIssues } from "../../schema/issues.ts";
+import { jsonValue } from "../../schema/json.ts";
+import { day, dayOrDateTime } from "../../schema/text.ts";
+import { v2IdentifierSchema, type V2Identifier } from "./identifier.ts";
 
 /** A v2 contact, as `v2.contacts.upsert` takes it ("v2 contact", "v2 identifier object"). Any other field is passed on. */
 export type V2Contact = {
@@ -51,71 +47,61 @@ export type V2UpsertResult = {
 };
 
 /**
- * The fields of a v2 contact, without the rule on channels: for `.extend`, `.pick`, `.omit` and `.partial`
- * ("v2 contact"). Any other field is passed on.
+ * The keys of a v2 contact, without the rule on channels: for `.extend`, `.pick`, `.omit` and `.partial`
+ * ("v2 contact"). Any other key is passed on.
  */
-export const v2ContactFields = looseFields({
-  firstName: text(),
-  lastName: optional(text()),
-  birthDate: optional(day()),
-  city: optional(text()),
-  countryCode: optional(text([pattern(/^[A-Za-z]{2}$/, "must be a country code of two letters")])),
-  country: optional(text()),
-  provinceCode: optional(text()),
-  state: optional(text()),
-  postalCode: optional(text()),
-  gender: optional(text()),
-  createdAt: optional(dayOrDateTime()),
-  triggerWelcomeEmail: optional(yesOrNo()),
-  listIds: listOf(text()),
-  identifiers: filledListOf(v2Identifier),
-});
+export const v2ContactFieldsSchema = z
+  .object({
+    firstName: z.string(),
+    lastName: z.string().optional(),
+    birthDate: day.optional(),
+    city: z.string().optional(),
+    countryCode: z
+      .string()
+      .regex(/^[A-Za-z]{2}$/, "must be a country code of two letters")
+      .optional(),
+    country: z.string().optional(),
+    provinceCode: z.string().optional(),
+    state: z.string().optional(),
+    postalCode: z.string().optional(),
+    gender: z.string().optional(),
+    createdAt: dayOrDateTime.optional(),
+    triggerWelcomeEmail: z.boolean().optional(),
+    listIds: z.array(z.string()),
+    identifiers: z.array(v2IdentifierSchema).min(1),
+  })
+  .catchall(jsonValue) satisfies z.ZodType<V2Contact>;
 
 /** A v2 contact, as `v2.contacts.upsert` sends it ("v2 contact", "v2 identifier object"). */
-export const v2Contact = withRule(
-  v2ContactFields,
-  crossFieldRule(({ identifiers }) => (isArray(identifiers) ? missingChannels(identifiers) : [])),
-);
+export const v2ContactSchema = v2ContactFieldsSchema.superRefine(({ identifiers }, { addIssue }) => {
+  for (const { path, message } of missingChannels(identifiers)) addIssue({ code: "custom", path, message });
+}, besideOtherIssues);
 
-/** The answer to `POST /v2/contacts`. */
-export const v2UpsertResult = answerFields({
-  status: free<true>(
-    ({ value: input, issues }) => {
-      if (input !== true)
-        issues.push({ code: "invalid_value", values: [true], input, message: "must be true" });
-    },
-    { const: true },
-  ),
-});
+/** The response to `POST /v2/contacts`. */
+export const v2UpsertResultSchema = z.looseObject({
+  status: z.literal(true),
+}) satisfies z.ZodType<V2UpsertResult>;
 
 /** Without a phone identifier each identifier's `channels` needs `email`; without an e-mail identifier, `phone`. */
-function missingChannels(identifiers: readonly unknown[]): Breach[] {
-  const types = identifiers.map((identifier) => read(identifier, "type"));
+function missingChannels(identifiers: unknown): { path: (string | number)[]; message: string }[] {
+  // It is judged beside other issues, so that anything may stand here.
+  const given: unknown[] = Array.isArray(identifiers) ? identifiers : [];
+  const types = given.map((identifier) => (isRecord(identifier) ? identifier["type"] : undefined));
   // Where a type is wrong, what the rule asks for is not known yet.
   if (!types.every((type) => type === "email" || type === "phone")) return [];
-  const missing: Breach[] = [];
-  identifiers.forEach((identifier, index) => {
-    const channels = read(identifier, "channels");
-    if (!isRecord(channels)) return;
-    for (const [channel, other] of channelPairs) {
-      if (types.includes(other) || read(channels, channel) !== undefined) continue;
-      const message = `required: the contact has no ${other} identifier`;
-      missing.push({ path: ["identifiers", index, "channels", channel], message });
-    }
+  return given.flatMap((identifier, index) => {
+    const channels = isRecord(identifier) ? identifier["channels"] : undefined;
+    if (!isRecord(channels)) return [];
+    return channelPairs
+      .filter(([channel, other]) => !types.includes(other) && channels[channel] === undefined)
+      .map(([channel, other]) => ({
+        path: ["identifiers", index, "channels", channel],
+        message: `required: the contact has no ${other} identifier`,
+      }));
   });
-  return missing;
 }
 
 const channelPairs = [
   ["email", "phone"],
   ["phone", "email"],
 ] as const;
-
-/** Of a value as it came, where something else is wrong with it: one that throws when it is read has its issue already. */
-function read(value: unknown, key: string): unknown {
-  try {
-    return isObject(value) ? Reflect.get(value, key) : undefined;
-  } catch {
-    return undefined;
-  }
-}

@@ -1,12 +1,8 @@
-import { free } from "../../fields/free.ts";
-import { wrongType } from "../../fields/explain.ts";
-import { crossFieldRule } from "../../fields/cross-field-rule.ts";
-import { ipAddress } from "../../fields/ip-address.ts";
-import { oneOf, text } from "../../fields/text.ts";
-import { optional } from "../../fields/field.ts";
-import { emailRule, isEmail } from "../../fields/email.ts";
-import { dateTime } from "../../fields/date-time.ts";
-import { looseFields, withRule } from "../../fields/objects.ts";
+import * as z from "zod";
+
+import { besideOtherIssues } from "../../schema/issues.ts";
+import { jsonValue } from "../../schema/json.ts";
+import { dateTime, emailRule, ipAddress, isEmail } from "../../schema/text.ts";
 
 /** An e-mail address or a phone number of a v2 contact, with consent and status per channel ("v2 identifier object"). */
 export type V2Identifier = {
@@ -42,26 +38,24 @@ type V2Channel = {
   [field: string]: unknown;
 };
 
-const channel = looseFields({ status: text() });
+const channel = z.object({ status: z.string() }).catchall(jsonValue).optional();
 
-/** An identifier of a v2 contact ("v2 identifier object"). */
-export const v2Identifier = withRule(
-  looseFields({
-    type: oneOf(["email", "phone"]),
-    id: free<string | number>(
-      ({ value: input, issues }) => {
-        if (typeof input === "string" || Number.isFinite(input)) return;
-        const message = wrongType("a text or a number", input);
-        issues.push({ code: "invalid_type", expected: "string", input, message });
-      },
-      { anyOf: [{ type: "string" }, { type: "number" }] },
-    ),
-    channels: looseFields({ email: optional(channel), phone: optional(channel) }),
-    consent: looseFields({ createdAt: dateTime(), ip: ipAddress(), source: text() }),
-  }),
-  crossFieldRule(({ type, id }) => {
-    if (type !== "email") return [];
-    if (typeof id === "number") return [{ path: ["id"], message: `${emailRule}; it is a number` }];
-    return typeof id === "string" && !isEmail(id) ? [{ path: ["id"], message: emailRule }] : [];
-  }),
-);
+/** An e-mail address or a phone number of a v2 contact, with consent and status per channel ("v2 identifier object"). */
+export const v2IdentifierSchema = z
+  .object({
+    type: z.enum(["email", "phone"]),
+    id: z.union([z.string(), z.number()]),
+    channels: z.object({ email: channel, phone: channel }).catchall(jsonValue),
+    consent: z.object({ createdAt: dateTime, ip: ipAddress, source: z.string() }).catchall(jsonValue),
+  })
+  .catchall(jsonValue)
+  .refine(({ type, id }) => type !== "email" || isNoIdYet(id) || isEmail(String(id)), {
+    path: ["id"],
+    error: emailRule,
+    ...besideOtherIssues,
+  }) satisfies z.ZodType<V2Identifier>;
+
+/** What is neither has its own issue. */
+function isNoIdYet(id: unknown): boolean {
+  return typeof id !== "string" && typeof id !== "number";
+}

@@ -1,7 +1,7 @@
-import { optional } from "../../fields/field.ts";
-import { strictFields } from "../../fields/objects.ts";
-import { wholeNumberFrom1 } from "../../fields/whole-number.ts";
-import { optionOfTheCall } from "../../fields/query-hint.ts";
+import * as z from "zod";
+
+import { documented } from "../../schema/json.ts";
+import { pageQuery } from "../../schema/query.ts";
 
 /** A list ("v2 list"). Only `uuid` is sure to be there; the rest is typed as documented, not checked. */
 export type List = {
@@ -25,7 +25,23 @@ export type V2ListQuery = {
 };
 
 /** Which page of the lists (`GET /v2/lists`). */
-export const v2ListQuery = strictFields(
-  { page: optional(wholeNumberFrom1()), limit: optional(wholeNumberFrom1()) },
-  optionOfTheCall,
-);
+export const v2ListQuerySchema = pageQuery satisfies z.ZodType<V2ListQuery>;
+
+/** One page of lists, the response to `GET /v2/lists`. Needed: `data.lists` and each one's `uuid`. */
+export const v2ListPageSchema = z.looseObject({
+  success: documented<boolean>("boolean"),
+  data: z.looseObject({
+    lists: z.array(
+      z.looseObject({
+        uuid: z.string(),
+        name: documented<string>("string"),
+        created_at: documented<number>("number"),
+        description: documented<string>("string"),
+      }) satisfies z.ZodType<List>,
+    ),
+    current_page: documented<number>("number"),
+    total_pages: documented<number>("number"),
+    total_items: documented<number>("number"),
+    items_per_page: documented<number>("number"),
+  }),
+});

@@ -1,0 +1,122 @@
+import type * as z from "zod";
+
+import type { ValidationIssue } from "../errors.ts";
+import { isRecord } from "../is-object.ts";
+import { kindNamed, kindOf } from "./kind-of.ts";
+import { nameMeant } from "./name-hint.ts";
+import { countCharacters } from "./text.ts";
+
+/** For a rule over several keys of an object: zod skips it where one of them is wrong, but all problems are told at once. */
+export const besideOtherIssues = { when: ({ value }: z.core.ParsePayload): boolean => isRecord(value) };
+
+/** What is said of keys that an object does not take, where no name of another key is near. */
+export function unknownKeys(message: string): z.core.$ZodErrorMap {
+  return ({ code }) => (code === "unrecognized_keys" ? message : undefined);
+}
+
+/** What is wrong, in this package's words: the rule, what came instead, and the way out. Never the value itself. */
+export const explain: z.core.$ZodErrorMap = (issue) => {
+  switch (issue.code) {
+    case "invalid_type":
+      return wrongType(kindNamed(issue.expected), issue) + (isListOfInputs(issue) ? eachAlone : "");
+    case "invalid_union":
+      return wrongType(either.format(issue.errors.map(([first]) => kindExpected(first))), issue);
+    case "invalid_value":
+      return wrongChoice(issue.values.map(String), issue);
+    case "too_small":
+      return outOfBounds("at least", Number(issue.minimum), issue.input);
+    case "too_big":
+      return outOfBounds("at most", Number(issue.maximum), issue.input);
+    default:
+      return undefined;
+  }
+};
+
+const eachAlone = ": each is sent alone; for many, see audience.bulk";
+
+function isListOfInputs({ input, path = [] }: Place): boolean {
+  return Array.isArray(input) && path.length === 0;
+}
+
+const either = new Intl.ListFormat("en", { type: "disjunction" });
+
+function kindExpected(issue: z.core.$ZodIssue | undefined): string {
+  return issue?.code === "invalid_type" ? kindNamed(issue.expected) : "another value";
+}
+
+interface Place {
+  readonly input?: unknown;
+  readonly path?: readonly PropertyKey[] | undefined;
+}
+
+/** "required: a string", "must be a string, not a number". */
+export function wrongType(expected: string, { input, path = [] }: Place): string {
+  if (input === undefined && typeof path.at(-1) !== "number") return `required: ${expected}`;
+  const wayOut = input === null && path.length > 0 ? ": leave it out to send nothing, if it is optional" : "";
+  const given = typeof input === "number" && expected === "an integer" ? String(input) : kindOf(input);
+  return `must be ${expected}, not ${given}${wayOut}`;
+}
+
+function wrongChoice(values: readonly string[], place: Place): string {
+  const choice = values.length === 1 ? values.join() : `one of ${values.join(", ")}`;
+  if (typeof place.input !== "string") return wrongType(choice, place);
+  const meant = nameMeant(place.input, values);
+  return meant === undefined ? `must be ${choice}` : `must be ${choice}; case counts, write ${meant}`;
+}
+
+function outOfBounds(bound: "at least" | "at most", limit: number, input: unknown): string {
+  if ((input === "" || (Array.isArray(input) && input.length === 0)) && limit === 1)
+    return "must not be empty";
+  if (typeof input === "string")
+    return `must have ${bound} ${limit} characters, has ${countCharacters(input)}`;
+  if (Array.isArray(input)) return `must hold ${bound} ${limit} items, holds ${input.length}`;
+  return `must be ${bound} ${limit}`;
+}
+
+/** What a zod schema found, of whatever version of zod. */
+export interface SchemaError {
+  readonly issues: readonly {
+    readonly path: readonly PropertyKey[];
+    readonly code: string;
+    readonly message: string;
+    /** Of an issue with the code `unrecognized_keys`. */
+    readonly keys?: readonly string[];
+  }[];
+}
+
+/** The issues of a zod error as `ValidationError` holds them: one for each unknown key, with that key as its path. */
+export function readIssues({ issues }: SchemaError): ValidationIssue[] {
+  return issues.flatMap(({ path, code, message, keys }): ValidationIssue[] => {
+    const place = path.map((key) => (typeof key === "symbol" ? String(key) : key));
+    if (code === "unrecognized_keys" && keys)
+      return keys.map((key) => ({ path: [...place, key], code, message }));
+    // A union of kinds (a string or a number) is a type, and its message says which.
+    return [{ path: place, code: code === "invalid_union" ? "invalid_type" : code, message }];
+  });
+}
+
+/** The issue, and the key that was meant: `first_name` for `firstName`. `names` are the input's documented keys. */
+export function withNameMeant(
+  issue: ValidationIssue,
+  input: unknown,
+  names: readonly string[],
+): ValidationIssue {
+  const { code, path } = issue;
+  const key = path.at(-1);
+  if (typeof key !== "string") return issue;
+  if (code === "unrecognized_keys") {
+    const meant = nameMeant(key, names);
+    return meant === undefined ? issue : { ...issue, message: `unknown key: write "${meant}"` };
+  }
+  const holder = path.slice(0, -1).reduce(propertyOf, input);
+  if (code === "custom" || !isRecord(holder) || holder[key] !== undefined) return issue;
+  const given = nameMeant(key, Object.keys(holder));
+  return given === undefined
+    ? issue
+    : { ...issue, message: `required; "${given}" was given: write "${key}"` };
+}
+
+/** For `path.reduce(propertyOf, value)`. */
+export function propertyOf(holder: unknown, key: string | number): unknown {
+  return Array.isArray(holder) ? holder[Number(key)] : isRecord(holder) ? holder[key] : undefined;
+}

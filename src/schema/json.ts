@@ -1,0 +1,141 @@
+import * as z from "zod";
+
+import type { ValidationIssue } from "../errors.ts";
+import { isObject } from "../is-object.ts";
+import { contentLost, isDate, kindOf } from "./kind-of.ts";
+
+// Bounds of our own: without them a value that refers to one object a billion times would hang the process (D16).
+const maxDepth = 1_000;
+const maxValues = 200_000;
+const maxIssues = 100;
+
+const unreadable = "cannot be read: a getter or a toJSON throws";
+
+/** What `JSON.stringify` would send of a value, and what it would lose of it. */
+export interface JsonCopy {
+  /**
+   * What is refused stands in it as it was given, for a schema to say what is meant in its place. Undefined where the
+   * input is too large, or cannot be read.
+   */
+  readonly copy: unknown;
+  readonly lost: ValidationIssue[];
+  /** Where a valid Date stands. */
+  readonly dates: Path[];
+}
+
+type Path = ValidationIssue["path"];
+
+/**
+ * Copies `input` as JSON would send it: own properties, what a `toJSON` gives, nothing that is `undefined`. A valid
+ * Date stays a Date. Reported is what JSON would lose or write as null (numbers that are not finite, functions,
+ * BigInt, cycles, Map, Set, …), and `null`, which the client sends nowhere (D1).
+ */
+export function copyAsJson(input: unknown): JsonCopy {
+  const lost: ValidationIssue[] = [];
+  const dates: Path[] = [];
+  const path: Path = [];
+  const ancestors = new Set<object>();
+  let values = 0;
+
+  function refuse(message: string, value?: unknown): unknown {
+    if (lost.length < maxIssues) lost.push({ path: [...path], code: "custom", message });
+    return value;
+  }
+
+  function copyProperty(holder: object, key: string | number): unknown {
+    path.push(key);
+    try {
+      // Whoever reads the JSON may drop it, or take it for a prototype.
+      if (key === "__proto__") return refuse("is not accepted as a key: use another");
+      const value: unknown = Reflect.get(holder, key);
+      return value === undefined && !Array.isArray(holder) ? undefined : copyValue(value);
+    } catch (error) {
+      throw error instanceof Unsendable ? error : new Unsendable(unreadable, [...path]);
+    } finally {
+      path.pop();
+    }
+  }
+
+  function copyValue(value: unknown): unknown {
+    values += 1;
+    if (values > maxValues) throw new Unsendable(`holds more than ${maxValues} values`);
+    if (path.length > maxDepth) throw new Unsendable(`is nested deeper than ${maxDepth} levels`);
+    if (isObject(value)) return copyObject(value);
+    if (typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)) return value;
+    if (value === null) return refuse("must not be null: leave it out to send nothing", value);
+    if (value === undefined) return refuse("undefined in an array would become null: leave the item out");
+    return refuse(`JSON cannot carry ${kindOf(value)}`, value);
+  }
+
+  function copyObject(value: object): unknown {
+    if (isDate(value)) {
+      if (Number.isNaN(value.getTime())) return refuse("is an invalid Date", value);
+      dates.push([...path]);
+      return value;
+    }
+    if (ancestors.has(value)) return refuse("refers to itself, which JSON cannot carry", value);
+    ancestors.add(value);
+    const copy = copyContent(value);
+    ancestors.delete(value);
+    return copy;
+  }
+
+  function copyContent(value: object): unknown {
+    const toJson: unknown = Reflect.get(value, "toJSON");
+    if (typeof toJson !== "function") return copyItems(value);
+    const given: unknown = Reflect.apply(toJson, value, [String(path.at(-1) ?? "")]);
+    if (given === undefined) return refuse("its toJSON gives nothing", value);
+    // As JSON.stringify does: what a toJSON gives is not asked for its own.
+    return isObject(given) ? copyItems(given) : copyValue(given);
+  }
+
+  function copyItems(value: object): unknown {
+    if (Array.isArray(value)) return Array.from(value, (_, index) => copyProperty(value, index));
+    const kind = contentLost(value);
+    if (kind !== undefined) return refuse(`JSON cannot carry ${kind}`, value);
+    const copy: Record<string, unknown> = {};
+    for (const key of Object.keys(value)) {
+      const property = copyProperty(value, key);
+      if (property !== undefined) copy[key] = property;
+    }
+    return copy;
+  }
+
+  try {
+    return { copy: copyValue(input), lost, dates };
+  } catch (error) {
+    const { path: at, message } = error instanceof Unsendable ? error : new Unsendable(unreadable);
+    return { copy: undefined, lost: [{ path: at, code: "custom", message }], dates };
+  }
+}
+
+/** Too large, or it cannot be read: what else is wrong is not looked for. */
+class Unsendable extends Error {
+  readonly path: Path;
+
+  constructor(message: string, path: Path = []) {
+    super(message);
+    this.path = path;
+  }
+}
+
+function refuseLost({ value, issues }: z.core.ParsePayload): void {
+  if (value === undefined) return;
+  for (const issue of copyAsJson(value).lost) issues.push({ ...issue, code: "custom", input: value });
+}
+
+/** Any value that JSON can carry, but `null`. */
+export const jsonValue = z.unknown().check(refuseLost);
+
+/** An object of free keys with such values. */
+export const jsonObject = z.record(z.string(), z.unknown()).check(refuseLost);
+
+/**
+ * A key of a response that nothing here depends on: typed as documented, and never a reason to refuse the response, as a
+ * write that succeeded must not fail over a value that nobody asked for (D30).
+ */
+export function documented<Value>(type: "string" | "number" | "boolean" | "object") {
+  const schema = z.unknown().meta({ anyOf: [{ type }, { type: "null" }] });
+  // Safe: the type is the document's word, as the one that is written out says.
+  return (schema as unknown as z.ZodType<Value | null, Value | null>).optional();
+}

@@ -1,0 +1,49 @@
+import { isObject, isPlain } from "../is-object.ts";
+
+const kinds: Readonly<Record<string, string>> = {
+  int: "an integer",
+  record: "an object",
+  date: "a Date",
+  undefined: "undefined",
+  bigint: "a BigInt",
+};
+
+/** A kind in words, by what JavaScript or zod calls it. */
+export function kindNamed(name: string): string {
+  return kinds[name] ?? withArticle(name);
+}
+
+/** What kind of value this is, for a message. Never the value: it may be a key, personal, or ten megabytes. */
+export function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (typeof value === "number" && !Number.isFinite(value)) return String(value);
+  if (Array.isArray(value)) return "an array";
+  if (isDate(value) && Number.isNaN(value.getTime())) return "an invalid Date";
+  return isObject(value) ? (contentLost(value) ?? withArticle(className(value))) : kindNamed(typeof value);
+}
+
+/** Whether this is a `Date`, of this realm or another (in Jest, `fs` gives Dates of another), valid or not. */
+export function isDate(value: unknown): value is Date {
+  return Object.prototype.toString.call(value) === "[object Date]";
+}
+
+/** What kind of object this is, where `JSON.stringify` would write `{}` or a part in its place: `a Map`. */
+export function contentLost(value: object): string | undefined {
+  const name = className(value);
+  if (ArrayBuffer.isView(value) || keptElsewhere.test(name)) return withArticle(name);
+  if (Object.keys(value).length > 0 || isPlain(value)) return undefined;
+  return name === "object" ? "an instance of a class without properties" : withArticle(name);
+}
+
+// These hold their content elsewhere even where something of one's own was added.
+const keptElsewhere = /^(Map|Set|Date|Error|Promise|String)$/;
+
+/** `Map`, also of another realm; `object` for one without a kind of its own. */
+function className(value: object): string {
+  const name = Object.prototype.toString.call(value).slice(8, -1);
+  return name === "Object" ? "object" : name;
+}
+
+function withArticle(name: string): string {
+  return /^[aeio]/i.test(name) ? `an ${name}` : `a ${name}`;
+}

@@ -1,0 +1,97 @@
+import * as z from "zod";
+
+import { ConfigurationError } from "../errors.ts";
+import { hasMethods, isRecord } from "../is-object.ts";
+import { explain, readIssues } from "./issues.ts";
+import { contentLost, kindOf } from "./kind-of.ts";
+import { nameMeant } from "./name-hint.ts";
+
+/** An option by a rule of its own; `what` says what it must be. The message shows no value: it could be a key. */
+export function optionThat<Value>(what: string, isRight: (value: unknown) => boolean) {
+  return z.custom<Value>(isRight, {
+    error: ({ input }) => `must be ${what}, not ${input === "" ? "an empty string" : kindOf(input)}`,
+  });
+}
+
+/** The same of a number, which the message shows. */
+export function numberThat(what: string, isRight: (value: number) => boolean) {
+  return z.custom<number>((value) => typeof value === "number" && isRight(value), {
+    error: ({ input }) => `must be ${what}, not ${typeof input === "number" ? input : kindOf(input)}`,
+  });
+}
+
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
+
+/** What options may be, in several places. */
+export const optionTypes = {
+  boolean: z.boolean(),
+  string: optionThat<string>(
+    "a string that is not empty",
+    (value) => typeof value === "string" && value.trim() !== "",
+  ),
+  function: optionThat<(...args: never) => unknown>("a function", (value) => typeof value === "function"),
+  durationMs: numberThat("a number of milliseconds above 0", (value) => value > 0),
+  waitMs: numberThat("a number of milliseconds from 0", (value) => value >= 0),
+  count: numberThat("an integer from 0", isCount),
+  countOrAll: numberThat("an integer from 0, or Infinity", (value) => isCount(value) || value === Infinity),
+  positiveCount: numberThat("an integer from 1", (value) => isCount(value) && value > 0),
+  priority: numberThat("an integer from 0 (first) to 9 (last)", (value) => isCount(value) && value <= 9),
+  // By its methods: a polyfilled signal, or one of another realm, is a signal too.
+  signal: optionThat<AbortSignal>(
+    "an AbortSignal (a controller's `signal`)",
+    (value) => hasMethods(value, "addEventListener", "removeEventListener") && "aborted" in value,
+  ),
+};
+
+/** Options without those that are `undefined`, which are left out. */
+export type Given<Options> = { [Name in keyof Options]: Exclude<Options[Name], undefined> };
+
+/** The options that are given, or a `ConfigurationError` that names each that is wrong, the rule and the way out. */
+export function parseOptions<Schema extends z.ZodObject>(
+  schema: Schema,
+  options: unknown,
+  place: string,
+): Given<z.output<Schema>> {
+  if (isRecord(options)) refuseLost(options, place);
+  const given = Object.entries(parseOption(schema, options, place)).filter(
+    ([, value]) => value !== undefined,
+  );
+  // Safe: they have just been found to be what the schema says.
+  return Object.fromEntries(given) as Given<z.output<Schema>>;
+}
+
+/** Refuses what holds its content elsewhere: it would pass for an object without any, and what was meant go unheard. */
+export function refuseLost(given: object, place: string): void {
+  const kind = contentLost(given);
+  if (kind === undefined) return;
+  const wayOut = { "a Promise": ": await it", "an AbortSignal": ": write { signal }" }[kind] ?? "";
+  throw new ConfigurationError(`${place} must be a plain object, not ${kind}${wayOut}.`);
+}
+
+/** One option; `place` is its name. */
+export function parseOption<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  place: string,
+): z.output<Schema> {
+  const { error, data } = schema.safeParse(value, { error: explain });
+  if (!error) return data;
+  const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  const problems = readIssues(error).map(({ path, code, message }) => {
+    if (code === "unrecognized_keys") return unknownOption(String(path.at(-1)), names, place);
+    return `${nameOf(path, place)} ${message}.`;
+  });
+  throw new ConfigurationError(problems.join(" "));
+}
+
+function nameOf(path: readonly (string | number)[], place: string): string {
+  const name = path.map((key) => (typeof key === "number" ? `[${key}]` : `.${key}`)).join("");
+  return name === "" ? place : name.replace(/^\./, "");
+}
+
+function unknownOption(name: string, names: readonly string[], place: string): string {
+  const given = name.toLowerCase();
+  const meant = nameMeant(name, names) ?? names.find((each) => each.toLowerCase().startsWith(given));
+  const wayOut = meant ? `did you mean ${meant}?` : `there are ${names.join(", ")}.`;
+  return `${place}: there is no option ${JSON.stringify(name)}; ${wayOut}`;
+}

@@ -1,0 +1,120 @@
+import * as z from "zod";
+
+import { isDate, kindOf } from "./kind-of.ts";
+
+/** A string within inclusive bounds, in code points (D2); zod's own `.min` and `.max` count UTF-16 units. */
+export function boundedText({
+  minLength = 0,
+  maxLength = Infinity,
+}: {
+  minLength?: number;
+  maxLength?: number;
+}) {
+  const schema = z.string().check(({ value: input, issues }) => {
+    const length = countCharacters(input);
+    const common = { origin: "string", inclusive: true, input, continue: true } as const;
+    if (length < minLength) issues.push({ code: "too_small", minimum: minLength, ...common });
+    if (length > maxLength) issues.push({ code: "too_big", maximum: maxLength, ...common });
+  });
+  return schema.meta({ ...(minLength > 0 && { minLength }), ...(maxLength < Infinity && { maxLength }) });
+}
+
+/** Code points: an emoji is one character. */
+export function countCharacters(text: string): number {
+  return text.replace(/[\ud800-\udbff][\udc00-\udfff]/g, " ").length;
+}
+
+/** A string that holds more than white space. */
+export const filledText = z.string().regex(/\S/, "must not be empty or blank");
+
+/** The message for what is not an e-mail address. */
+export const emailRule = "must be an e-mail address: a string with an @ inside, without spaces";
+
+/** A text, an `@` and a text, without white space. Linear in the length, unlike one pattern for all of it. */
+export function isEmail(address: string): boolean {
+  const at = address.indexOf("@", 1);
+  return at !== -1 && at < address.length - 1 && !/\s/.test(address);
+}
+
+/** An e-mail address; the document asks for no more of it than that it is one (D3). `missing` says why it is required. */
+export function emailAddress(missing?: string) {
+  return z.stringFormat("email", isEmail, {
+    error: ({ code, input }) =>
+      code === "invalid_format" ? emailRule : input === undefined ? missing : undefined,
+  });
+}
+
+/** A real day as text (D4). */
+export const day = z.iso.date({
+  error: ({ code, input }) =>
+    code === "invalid_format" || isDate(input)
+      ? "must be a day of the calendar, as a string: YYYY-MM-DD; a Date has a time zone"
+      : undefined,
+});
+
+const timePattern = /^T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d([.,]\d+)?)?(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)?$/;
+// A date-time with twenty digits of a second's fraction is shorter: no need to match a text of megabytes.
+const longestDateTime = 64;
+
+function isDay(text: string): boolean {
+  return z.regexes.date.test(text);
+}
+
+/** A real day, `T`, a real time; seconds, their fraction and the offset may be missing (D5). */
+function isDateTime(text: string): boolean {
+  return text.length <= longestDateTime && isDay(text.slice(0, 10)) && timePattern.test(text.slice(10));
+}
+
+/** A date-time as text, or a valid `Date`, which is sent as ISO 8601 in UTC (`consent.createdAt`). */
+export const dateTime = moment(
+  isDateTime,
+  "an ISO 8601 date-time, such as 2026-01-31T09:30:00Z, or a valid Date",
+  {
+    type: "string",
+    format: "date-time",
+  },
+);
+
+/** A date-time or a day as text, or a valid `Date` (`createdAt` of a v2 contact). */
+export const dayOrDateTime = moment(
+  (text) => isDay(text) || isDateTime(text),
+  "an ISO 8601 day or date-time, such as 2026-01-31 or 2026-01-31T09:30:00Z, or a valid Date",
+  {
+    anyOf: [
+      { type: "string", format: "date-time" },
+      { type: "string", format: "date" },
+    ],
+  },
+);
+
+/** Not a union with `z.date()`, which has no JSON schema. */
+function moment(isValid: (text: string) => boolean, what: string, jsonSchema: Record<string, unknown>) {
+  const schema = z.unknown().check(({ value: input, issues }) => {
+    if (typeof input === "string" ? isValid(input) : isDate(input) && !Number.isNaN(input.getTime())) return;
+    if (typeof input === "string") {
+      issues.push({ code: "invalid_format", format: "datetime", input, message: `must be ${what}` });
+    } else {
+      const message = input === undefined ? `required: ${what}` : `must be ${what}, not ${kindOf(input)}`;
+      issues.push({ code: "invalid_type", expected: "date", input, message });
+    }
+  });
+  // Safe: the check refuses everything else.
+  return schema.meta(jsonSchema) as unknown as z.ZodType<string | Date, string | Date>;
+}
+
+const ipv4Characters = /^[\d.]{7,15}$/;
+const ipv6Characters = /^[\da-f:.]{2,45}$/i;
+
+/** An IPv4 or IPv6 address, alone: no zone, no port, no prefix length ("v2 identifier object"). */
+export const ipAddress = z
+  .stringFormat("ip", isIpAddress, {
+    error: ({ code }) => (code === "invalid_format" ? "must be an IPv4 or IPv6 address alone" : undefined),
+  })
+  .meta({ anyOf: [{ format: "ipv4" }, { format: "ipv6" }] });
+
+/** As the URL standard reads hosts, which names an IPv6 address in brackets. */
+function isIpAddress(address: string): boolean {
+  if (ipv4Characters.test(address))
+    return URL.canParse(`http://${address}`) && new URL(`http://${address}`).hostname === address;
+  return ipv6Characters.test(address) && URL.canParse(`http://[${address}]`);
+}
