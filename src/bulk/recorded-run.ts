@@ -105,7 +105,7 @@ function decodeRun(value: string): { id: string; number: number; isKeyed: boolea
 
 function parse(value: string): unknown {
   try {
-    return JSON.parse(value) ?? {};
+    return { ...JSON.parse(value) };
   } catch {
     return {};
   }

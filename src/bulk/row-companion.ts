@@ -19,7 +19,8 @@ export class RowCompanion implements Companion {
   readonly #onLateCall: () => void;
   /** Resolves when the row's end is recorded. */
   readonly over: Promise<void>;
-  #end: () => void = () => {};
+  // Given by the constructor of the promise, which runs at once.
+  #end!: () => void;
   #isOver = false;
   /** Calls that must not be made twice, and were carried out, or may have been, or still may be. */
   readonly #unrepeatable = new Set<object>();

@@ -97,14 +97,9 @@ class OpenFile implements OpenCheckpoint {
     this.#length = length;
     this.#unlock = unlock;
     this.#handle = openSync(file, "r+");
-    try {
-      // What stands behind the last whole line was torn by a crash.
-      ftruncateSync(this.#handle, length);
-      if (length === 0) this.#append(`${heading}\n`);
-    } catch (error) {
-      closeSync(this.#handle);
-      throw error;
-    }
+    // What stands behind the last whole line was torn by a crash.
+    ftruncateSync(this.#handle, length);
+    if (length === 0) this.#append(`${heading}\n`);
   }
 
   get(key: string): string | undefined {

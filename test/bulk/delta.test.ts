@@ -213,7 +213,32 @@ describe("Rows with the same key in one run", () => {
     },
   );
 
-  it("while the first is refused night after night, the last is skipped", async () => {
+  it("while the first is refused by the service night after night, the last is skipped", async () => {
+    const world = setting();
+    const options = { key, checkpoint: new LoggedCheckpoint() };
+    const refusing = world.audience.withOptions({
+      fetch: (url, init) =>
+        world.mock.fetch(
+          JSON.stringify(init.body).includes("UNSUBSCRIBED")
+            ? url
+            : url.replace("customer/create", "nowhere"),
+          init,
+        ),
+    });
+    const call = (item: Row, request: BulkRequest) => refusing.v1.customers.upsert(item, request);
+
+    const nights = [
+      await night(world, [first, last], options, call),
+      await night(world, [first, last], options, call),
+    ];
+
+    expect(nights).toEqual([
+      ["failed", "succeeded"],
+      ["failed", "skipped"],
+    ]);
+  });
+
+  it("while the first is invalid night after night, the last is skipped", async () => {
     const world = setting();
     const options = { key, checkpoint: new LoggedCheckpoint() };
     const bad = { ...first, first_name: "x".repeat(101) };
@@ -392,4 +417,27 @@ describe("The file's version", () => {
     expect(text).toMatch(/^audience-checkpoint 2\n(\["[\w-]{16}",".*"\]\n)+$/);
     expect(text).not.toContain("example.com");
   });
+});
+
+it.each([
+  ["run", "null", "The checkpoint holds no run of bulk under `run`. Restore it, or begin with an empty one."],
+  [
+    "run",
+    "no JSON",
+    "The checkpoint holds no run of bulk under `run`. Restore it, or begin with an empty one.",
+  ],
+  [
+    "row:row-0@example.com",
+    "sent yesterday",
+    "The checkpoint holds something else than a row where a row was recorded.",
+  ],
+])("A checkpoint whose `%s` holds %o ends the run before anything is sent", async (name, value, message) => {
+  const { audience, mock, upsert } = setting();
+  const checkpoint = new LoggedCheckpoint();
+  checkpoint.values.set(name, value);
+
+  const { error } = await endOf(audience.bulk(rows(1), upsert, { key, checkpoint }));
+
+  expect(error).toEqual(new ConfigurationError(message));
+  expect(mock.requests).toEqual([]);
 });

@@ -230,6 +230,7 @@ describe("A file checkpoint", () => {
     ["a value that is an object", '["0123456789abcdef",{}]'],
     ["a value that is null", '["0123456789abcdef",null]'],
     ["a value that is an array", '["0123456789abcdef",[]]'],
+    ["a broken escape", '["0123456789abcdef","\\q"]'],
     ["something behind the value", '["0123456789abcdef","1",{}]'],
   ])("refuses a file with a line of %s, and leaves it as it is", async (_, line) => {
     const file = `${heading}["fedcba9876543210","1"]\n${line}\n["fedcba9876543210"]\n`;

@@ -96,6 +96,23 @@ describe("With a checkpoint", () => {
     expect(mock.requests).toHaveLength(1);
   });
 
+  it("a row whose second call must not be sent twice is in doubt from there on", async () => {
+    const { audience, upsert } = setting();
+    const checkpoint = new LoggedCheckpoint();
+    const call = async (item: Row, request: BulkRequest) => {
+      await upsert(item, request);
+      await audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
+    };
+
+    await audience.bulk(rows(1), call, { checkpoint, key });
+
+    expect(checkpoint.log.slice(1, 4)).toEqual([
+      "row-0@example.com: sent",
+      "row-0@example.com: in-doubt",
+      "row-0@example.com: succeeded",
+    ]);
+  });
+
   it("a doubt that came to nothing is forgotten", async () => {
     const { audience, mock } = setting();
     const checkpoint = new LoggedCheckpoint();

@@ -240,6 +240,61 @@ describe("A row whose consent differs from one that another call of the client w
   });
 });
 
+describe("A row of several calls", () => {
+  it("is superseded, though its function goes on when one of them is", async () => {
+    const world = setting();
+
+    const { results } = await runBehind(world, {
+      write: unsubscriptions[0]![1],
+      call: (item, request) => world.upsert(item, request).catch(() => "gone on"),
+    });
+
+    expect(results).toMatchObject([{ status: "superseded" }]);
+  });
+
+  it("is unknown where one that must not be made twice was made before", async () => {
+    const world = setting();
+    const { audience } = world;
+
+    const { results } = await runBehind(world, {
+      write: unsubscriptions[0]![1],
+      call: async (item, request) => {
+        await audience.v1.customers.upsert(
+          { ...item, email: "other@example.com", double_opt_in: true },
+          request,
+        );
+        await world.upsert(item, request);
+      },
+    });
+
+    expect(results).toMatchObject([{ status: "unknown", error: { code: "aborted" } }]);
+  });
+});
+
+it("A row is looked at once more right before it is sent, and its permit is given back", async () => {
+  const world = setting();
+  const { audience, mock } = world;
+  await audience.v1.customers.upsert({ ...ada, phone: "+15550100", phone_opt_in: "SUBSCRIBED" });
+  const { opened, open } = gate();
+  const checkpoint = new LoggedCheckpoint();
+  const record = checkpoint.set.bind(checkpoint);
+  checkpoint.set = async (name, value) => {
+    await record(name, value);
+    if (value?.startsWith("sent ")) await opened;
+  };
+  const ended = endOf(audience.bulk([ada], world.upsert, { key, checkpoint }));
+  await until(() => checkpoint.states.get(ada.email) === "sent");
+
+  // By another name of the contact, as only its answer tells.
+  const phone = { phone: "+15550100", phone_opt_in: "SUBSCRIBED", email_opt_in: "UNSUBSCRIBED" } as const;
+  await audience.v1.customers.upsert(phone);
+  open();
+
+  expect((await ended).results).toMatchObject([{ status: "superseded" }]);
+  expect(mock.requests).toHaveLength(2);
+  expect(checkpoint.states.get(ada.email)).toBe("superseded");
+});
+
 describe("A row is sent", () => {
   it.each([
     ["whose consent is the one that was written", { ...ada, email_opt_in: "UNSUBSCRIBED" as const }],
@@ -288,6 +343,16 @@ describe("A row is sent", () => {
     const items = [ada, { ...ada, email_opt_in: "UNSUBSCRIBED" } as Row, ada];
 
     const { results } = await endOf(world.audience.bulk(items, world.upsert, { concurrency: 1 }));
+
+    expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
+  });
+
+  it("also where its call has options of its own without `request`", async () => {
+    const world = setting();
+    const items = [ada, { ...ada, email_opt_in: "UNSUBSCRIBED" } as Row, ada];
+    const call = (item: Row) => world.audience.v1.customers.upsert(item, { timeoutMs: 1_000 });
+
+    const { results } = await endOf(world.audience.bulk(items, call, { concurrency: 1 }));
 
     expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
   });
@@ -382,6 +447,22 @@ describe("With a checkpoint", () => {
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
   });
 
+  it("the same for a row that leaves its consent to the service, on both nights", async () => {
+    const world = setting();
+    const checkpoint = new LoggedCheckpoint();
+    const [before, after] = ["Ada", "Ada L."].map(
+      (first_name) => ({ email: ada.email, first_name }) as unknown as Row,
+    );
+    for await (const { status } of world.audience.bulk([before!], world.upsert, { key, checkpoint })) {
+      expect(status).toBe("succeeded");
+      await unsubscriptions[0]![1](world);
+    }
+
+    const nights = [await night(world, after!, checkpoint), await night(world, ada, checkpoint)];
+
+    expect(nights).toEqual(["superseded", "succeeded"]);
+  });
+
   it("a change of another channel's consent lifts nothing", async () => {
     const world = setting();
     const checkpoint = new LoggedCheckpoint();
@@ -437,13 +518,13 @@ describe("With a checkpoint", () => {
   it("one that came to nothing binds nobody", async () => {
     const world = setting();
     const checkpoint = new LoggedCheckpoint();
-    const refused = world.audience.withOptions({
-      fetch: (url, init) => world.mock.fetch(url.replace("customer/create", "nowhere"), init),
-    });
 
-    const status = await night(world, ada, checkpoint, () =>
-      unsubscriptions[0]![1]({ ...world, audience: refused }).catch(() => 0),
-    );
+    const status = await night(world, ada, checkpoint, (own) => {
+      const refused = own.audience.withOptions({
+        fetch: (url, init) => world.mock.fetch(url.replace("customer/create", "nowhere"), init),
+      });
+      return unsubscriptions[0]![1]({ ...own, audience: refused }).catch(() => 0);
+    });
 
     expect(status).toBe("succeeded");
     expect([...checkpoint.values.keys()].filter((name) => name.startsWith("consent:"))).toEqual([]);

@@ -4,6 +4,15 @@ import { endOf, LoggedCheckpoint, rows, setting, type Row } from "../bulk/settin
 
 const key = ({ email }: Row) => email;
 
+it("options of a call that are none are refused, with or without `request`", async () => {
+  const { audience, mock } = setting();
+
+  const run = audience.bulk(rows(1), (row) => audience.v1.customers.upsert(row, 5 as never));
+
+  await expect(run).rejects.toBeInstanceOf(ConfigurationError);
+  expect(mock.requests).toEqual([]);
+});
+
 it.each([
   ["without `request`", false],
   ["with `request`", true],

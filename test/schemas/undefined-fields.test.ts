@@ -1,0 +1,20 @@
+import { v1EventSchema, v2ContactSchema } from "audience-sdk/schemas";
+import { expect, it } from "vitest";
+
+const identifier = {
+  type: "email",
+  id: "ada@example.com",
+  channels: { email: { status: "subscribed" } },
+  consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
+};
+
+it.each([
+  [
+    "a v2 contact",
+    v2ContactSchema,
+    { firstName: "Ada", listIds: [], identifiers: [identifier], extra: undefined },
+  ],
+  ["an event's contact", v1EventSchema, { eventName: "seen", contact: { email: "a@b.c", extra: undefined } }],
+])("A further field of %s that is undefined is one left out", (_, schema, value) => {
+  expect(schema.safeParse(value).success).toBe(true);
+});
