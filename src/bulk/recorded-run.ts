@@ -19,6 +19,7 @@ export class RecordedRun {
   readonly #checkpoint: OpenCheckpoint;
   readonly #isKeyed: boolean;
   readonly #onFailure: (error: unknown) => void;
+  #isClosed = false;
 
   private constructor(
     checkpoint: OpenCheckpoint,
@@ -73,10 +74,13 @@ export class RecordedRun {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#checkpoint.close();
   }
 
   async #guard<T>(work: () => T | Promise<T>): Promise<T> {
+    // A row that calls when its run is over: another run may have the checkpoint by now.
+    if (this.#isClosed) throw new ConfigurationError("The run is over, and its checkpoint is closed.");
     try {
       return await work();
     } catch (error) {

@@ -56,9 +56,10 @@ export class RowCompanion implements Companion {
 
   began(result: Promise<unknown>, given: Promise<unknown>): void {
     if (this.#isOver) {
-      given.catch(() => undefined); // The run ends with what its caller did wrong.
-      void this.#record.reopen();
+      // While the run lasts it ends with what is wrong here. Afterwards the call is refused, and only its caller is told.
+      if (!this.stop.aborted) given.catch(() => undefined);
       this.#onLateCall();
+      this.#record.reopen().catch(() => undefined);
     }
     this.#underWay.add(given);
     const heard = () => this.#underWay.delete(given);

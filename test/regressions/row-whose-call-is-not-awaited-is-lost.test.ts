@@ -190,6 +190,24 @@ it("a row that fails while another of its calls is under way ends when that one 
   expect(mock.requests).toMatchObject([{ applied: true }]);
 });
 
+it("a call that begins when its run is over is refused, and touches no checkpoint", async () => {
+  const { audience, mock, upsert } = setting();
+  const checkpoint = new LoggedCheckpoint();
+  const late: Promise<unknown>[] = [];
+  const { opened, open } = gate();
+  const call = async (contact: Row, request: BulkRequest) => {
+    void opened.then(() => late.push(upsert(contact, request).catch((error: unknown) => error)));
+  };
+  await audience.bulk(rows(1), call, { checkpoint, key });
+  const recorded = checkpoint.log.length;
+
+  open();
+  await settled();
+
+  expect(await late[0]).toMatchObject({ code: "aborted", outcome: "not-sent" });
+  expect([mock.requests, checkpoint.log.length, unheard]).toEqual([[], recorded, []]);
+});
+
 it("a call that begins when its row is over ends the run, and the next run sends the row", async () => {
   const { audience, upsert } = setting();
   const checkpoint = new LoggedCheckpoint();
