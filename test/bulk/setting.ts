@@ -88,7 +88,7 @@ export class LoggedCheckpoint implements OpenCheckpoint {
 }
 
 /** How a recorded row stands. */
-export function stateOf(value: string | undefined): string | undefined {
+function stateOf(value: string | undefined): string | undefined {
   return value?.split(" ", 1)[0];
 }
 
