@@ -1,8 +1,7 @@
 import { consentLines, type ConsentWrite } from "../consent.ts";
 import { AbortError, ConfigurationError, type Outcome } from "../errors.ts";
 import type { Companion, RowAttempt } from "../transport/call-options.ts";
-import type { ConsentLog } from "./consent-log.ts";
-import { statesSameConsent } from "./consent-log.ts";
+import { statesSameConsent, type ConsentLog } from "./consent-log.ts";
 import type { RowRecord } from "./row-record.ts";
 
 /** What goes along with the calls of one row: makes them safe over a restart, and knows what became of them. */

@@ -4,6 +4,16 @@ import { endOf, LoggedCheckpoint, row, rows, setting, until, type Row } from "./
 
 const key = ({ email }: Row) => email;
 
+/** An `isCurrent` that hangs, and whether it has been asked. */
+function neverAnswers() {
+  let asked = 0;
+  const isCurrent = () => {
+    asked++;
+    return new Promise<boolean>(() => {});
+  };
+  return { isCurrent, isAsked: () => asked === 1 };
+}
+
 describe("isCurrent", () => {
   it("is asked once the row's turn in the rate limit has come, right before it is sent", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
@@ -116,13 +126,9 @@ describe("isCurrent", () => {
   it("one that never answers holds up its contact no longer than the run", async () => {
     const { audience, upsert, mock } = setting();
     const stop = new AbortController();
-    let asked = 0;
-    const isCurrent = () => {
-      asked++;
-      return new Promise<boolean>(() => {});
-    };
+    const { isCurrent, isAsked } = neverAnswers();
     const ended = endOf(audience.bulk(rows(1), upsert, { isCurrent, signal: stop.signal }));
-    await until(() => asked === 1);
+    await until(isAsked);
     stop.abort();
     await ended;
 
@@ -136,14 +142,10 @@ describe("isCurrent", () => {
     const checkpoint = new LoggedCheckpoint();
     await endOf(audience.bulk(rows(1), upsert, { key, checkpoint, isCurrent: () => false }));
     const changed = { ...row(0), first_name: "Ada" };
-    let asked = 0;
-    const hang = () => {
-      asked++;
-      return new Promise<boolean>(() => {});
-    };
+    const { isCurrent, isAsked } = neverAnswers();
     const crashed = setting({}, mock.clientOptions);
-    void endOf(crashed.audience.bulk([changed], crashed.upsert, { key, checkpoint, isCurrent: hang }));
-    await until(() => asked === 1);
+    void endOf(crashed.audience.bulk([changed], crashed.upsert, { key, checkpoint, isCurrent }));
+    await until(isAsked);
 
     const { results } = await endOf(
       audience.bulk([changed], upsert, { key, checkpoint, isCurrent: () => true }),
@@ -156,13 +158,9 @@ describe("isCurrent", () => {
   it("one that never answers holds an aborted run no longer", async () => {
     const { audience, upsert, mock } = setting();
     const stop = new AbortController();
-    let asked = 0;
-    const isCurrent = () => {
-      asked++;
-      return new Promise<boolean>(() => {});
-    };
+    const { isCurrent, isAsked } = neverAnswers();
     const ended = endOf(audience.bulk(rows(1), upsert, { isCurrent, signal: stop.signal }));
-    await until(() => asked === 1);
+    await until(isAsked);
 
     stop.abort();
 
