@@ -1,5 +1,4 @@
 import type * as z from "zod";
-
 import type { Consent } from "./consent.ts";
 
 /** The nine calls, named as they are written: `audience.v1.customers.upsert` is `"v1.customers.upsert"`. */

@@ -1,7 +1,7 @@
-import { Redactor } from "./transport/redact.ts";
 import { readClientOptions, type ClientOptions, type ClientSettings } from "./options.ts";
-import { Transport } from "./transport/transport.ts";
+import { Redactor } from "./transport/redact.ts";
 import { Session } from "./transport/session.ts";
+import { Transport } from "./transport/transport.ts";
 
 /** A client's settings, and the one transport that its families share. */
 export interface OpenClient {

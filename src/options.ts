@@ -1,7 +1,14 @@
 import * as z from "zod";
-
 import { readBaseUrl } from "./base-url.ts";
+import { ConfigurationError } from "./errors.ts";
+import { hasMethods, isPlain, isRecord } from "./is-object.ts";
+import type { RateLimiterOptions } from "./rate-limiter/options.ts";
 import { processLimiter } from "./rate-limiter/process-limiter.ts";
+import { RateLimiter } from "./rate-limiter/rate-limiter.ts";
+import { optionTypes, optionThat, parseOptions } from "./schema/option.ts";
+import { headersOption } from "./transport/call-options.ts";
+import type { TransportSettings } from "./transport/job.ts";
+import { checkSecret, keySource, type ApiKey, type KeySource } from "./transport/key-source.ts";
 import {
   Observer,
   logLevels,
@@ -10,19 +17,11 @@ import {
   type LogLevel,
   type RequestEvent,
 } from "./transport/observer.ts";
-import type { RateLimiterOptions } from "./rate-limiter/options.ts";
-import { RateLimiter } from "./rate-limiter/rate-limiter.ts";
-import { hasMethods, isPlain, isRecord } from "./is-object.ts";
-import type { TransportSettings } from "./transport/job.ts";
-import { ConfigurationError } from "./errors.ts";
 import type { Redactor } from "./transport/redact.ts";
-import { packageVersion } from "./version.ts";
 import { readHeaders } from "./transport/request-headers.ts";
 import type { Fetch } from "./transport/send.ts";
-import { optionTypes, optionThat, parseOptions } from "./schema/option.ts";
-import { headersOption } from "./transport/call-options.ts";
 import type { ParsePage } from "./v1/parse-page.ts";
-import { checkSecret, keySource, type ApiKey, type KeySource } from "./transport/key-source.ts";
+import { packageVersion } from "./version.ts";
 
 /** Options of a client. Those with an environment variable are read from it where they are not given. */
 export interface ClientOptions {

@@ -1,11 +1,10 @@
 import * as z from "zod";
-
-import { optionTypes, parseOptions } from "./schema/option.ts";
-import { readItems } from "./pagination/read-items.ts";
-import { loadStep, PageStream } from "./pagination/page-stream.ts";
-import type { PageSource } from "./pagination/page-source.ts";
-import { startOf, type Progress, type Step } from "./pagination/step.ts";
 import { ValidationError } from "./errors.ts";
+import type { PageSource } from "./pagination/page-source.ts";
+import { loadStep, PageStream } from "./pagination/page-stream.ts";
+import { readItems } from "./pagination/read-items.ts";
+import { startOf, type Progress, type Step } from "./pagination/step.ts";
+import { optionTypes, parseOptions } from "./schema/option.ts";
 
 export type { PageReading, PageSource } from "./pagination/page-source.ts";
 

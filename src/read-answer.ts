@@ -1,5 +1,4 @@
 import type * as z from "zod";
-
 import { explain, readIssues } from "./schema/issues.ts";
 import { UnreadableAnswer } from "./unreadable-answer.ts";
 

@@ -1,5 +1,4 @@
 import * as z from "zod";
-
 import { ValidationError, type ValidationIssue } from "./errors.ts";
 import { isObject } from "./is-object.ts";
 import { explain, propertyOf, readIssues, withNameMeant } from "./schema/issues.ts";

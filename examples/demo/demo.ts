@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { isAudienceError } from "audience-sdk";
-import { help, readArguments, UsageError, type DemoArguments } from "./arguments.ts";
 import { inWords } from "../console/duration.ts";
 import { say, type Output } from "../console/terminal.ts";
 import { CsvFileError } from "../exports/csv-file.ts";
+import { help, readArguments, UsageError, type DemoArguments } from "./arguments.ts";
 import { callsFor } from "./send-rows.ts";
 import { openLive, openMock, type Retry } from "./service.ts";
 import { agreesToLive, readAndCheck, sayRetries, send, showBooks, showContacts } from "./steps.ts";

@@ -1,5 +1,5 @@
-import type { CheckedRows } from "../exports/check-rows.ts";
 import { printable } from "../console/text-width.ts";
+import type { CheckedRows } from "../exports/check-rows.ts";
 import type { ExportFile } from "../exports/read-exports.ts";
 import type { ReadRow } from "../exports/read-row.ts";
 import type { SendReport } from "./send-rows.ts";

@@ -1,9 +1,9 @@
-import { checkRows, type CheckedRows } from "../exports/check-rows.ts";
 import { counted } from "../console/counted.ts";
 import { inWords } from "../console/duration.ts";
 import { Progress } from "../console/progress.ts";
 import { isAnsweredYes } from "../console/question.ts";
 import { columnsOf, say, type Output } from "../console/terminal.ts";
+import { checkRows, type CheckedRows } from "../exports/check-rows.ts";
 import { readExports } from "../exports/read-exports.ts";
 import { consentSummary, contactTable, readContacts } from "./read-back.ts";
 import { fileLines, invalidLines, sendLines, validLines } from "./report.ts";

@@ -1,5 +1,5 @@
-import type * as z from "zod";
 import type { v1ContactSchema } from "audience-sdk/schemas";
+import type * as z from "zod";
 
 /** A contact as `customers.upsert` and `contactGroups.addContact` take it. */
 export type Contact = z.input<typeof v1ContactSchema>;

@@ -1,7 +1,7 @@
 import { consentWord } from "./consent-words.ts";
 import type { ContactField } from "./contact-columns.ts";
-import type { Contact, RowIssue } from "./contact.ts";
 import { readDay, readEmail, readGender, type ValueReading } from "./contact-values.ts";
+import type { Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
 import { readPhone } from "./phone.ts";

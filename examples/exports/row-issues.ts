@@ -1,6 +1,6 @@
 import { v1ContactSchema } from "audience-sdk/schemas";
-import type { Contact, RowIssue } from "./contact.ts";
 import { quoted } from "./contact-values.ts";
+import type { Contact, RowIssue } from "./contact.ts";
 
 /** What the documented rules of a contact say against it, with the value that is meant. */
 export function contactIssues(contact: Contact): RowIssue[] {

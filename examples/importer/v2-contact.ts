@@ -1,5 +1,5 @@
-import type * as z from "zod";
 import { v2ContactSchema } from "audience-sdk/schemas";
+import type * as z from "zod";
 import type { Channel, ConsentEvidence, Contact, OptIn, RowIssue } from "../exports/contact.ts";
 import type { ReadRow } from "../exports/read-row.ts";
 

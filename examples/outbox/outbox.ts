@@ -1,7 +1,7 @@
+import type { V1Event } from "audience-sdk";
+import { v1EventSchema } from "audience-sdk/schemas";
 import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
-import { v1EventSchema } from "audience-sdk/schemas";
-import type { V1Event } from "audience-sdk";
 
 /** An event that can be sent again: its id says what happened, and not when it was sent. */
 export type OutboxEvent = V1Event & { uniqueIdentifier: string };

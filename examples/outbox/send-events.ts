@@ -1,6 +1,6 @@
+import { isAudienceError, type AudienceClient } from "audience-sdk";
 import { UnrecoverableError, Worker } from "bullmq";
 import type { Redis } from "ioredis";
-import { isAudienceError, type AudienceClient } from "audience-sdk";
 import { queueName, type OutboxEvent } from "./outbox.ts";
 
 interface SendEventsOptions {

@@ -1,8 +1,8 @@
+import { AudienceClient, RateLimiter } from "audience-sdk";
+import { redisRateLimitStore } from "audience-sdk/redis";
 // Sends what is in the outbox, until it is told to stop: npx tsx examples/outbox/work.ts
 // The service is the one that the environment names (AUDIENCE_BASE_URL, AUDIENCE_API_KEY), Redis that of REDIS_URL.
 import { Redis } from "ioredis";
-import { AudienceClient, RateLimiter } from "audience-sdk";
-import { redisRateLimitStore } from "audience-sdk/redis";
 import { sendEvents } from "./send-events.ts";
 
 // BullMQ asks for no bound on retries: its workers wait as long as Redis is away.

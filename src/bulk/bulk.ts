@@ -1,10 +1,10 @@
-import { readBulkOptions, type BulkOptions } from "./options.ts";
-import { BulkRun } from "./run.ts";
-import { RowPump, type BulkClient } from "./row-pump.ts";
-import type { BulkCall } from "./row-call.ts";
-import { RowSource, type BulkRows } from "./rows.ts";
 import { optionTypes, parseOption } from "../schema/option.ts";
 import { checkRows, type BulkCheck, type CheckResult } from "./check.ts";
+import { readBulkOptions, type BulkOptions } from "./options.ts";
+import type { BulkCall } from "./row-call.ts";
+import { RowPump, type BulkClient } from "./row-pump.ts";
+import { RowSource, type BulkRows } from "./rows.ts";
+import { BulkRun } from "./run.ts";
 
 export type { BulkRows } from "./rows.ts";
 

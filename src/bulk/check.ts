@@ -1,10 +1,10 @@
-import { hearOut } from "../hear-out.ts";
-import { RowSource } from "./rows.ts";
-import { optionTypes, parseOption } from "../schema/option.ts";
 import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
+import { hearOut } from "../hear-out.ts";
 import { isObject } from "../is-object.ts";
-import { wordsOf } from "../words-of.ts";
 import { readIssues } from "../schema/issues.ts";
+import { optionTypes, parseOption } from "../schema/option.ts";
+import { wordsOf } from "../words-of.ts";
+import { RowSource } from "./rows.ts";
 
 const wanted = "The check of bulk.check must give { success, error: { issues } }, as safeParse does.";
 

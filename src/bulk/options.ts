@@ -1,9 +1,8 @@
+import * as z from "zod";
+import { hasMethods } from "../is-object.ts";
+import { optionTypes, optionThat, parseOptions } from "../schema/option.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { BulkProgress } from "./result.ts";
-import * as z from "zod";
-
-import { optionTypes, optionThat, parseOptions } from "../schema/option.ts";
-import { hasMethods } from "../is-object.ts";
 
 /** Options of `audience.bulk`. */
 export interface BulkOptions<Row> {

@@ -1,6 +1,6 @@
 import { ValidationError } from "../errors.ts";
-import { kindOf } from "../schema/kind-of.ts";
 import { hearOut } from "../hear-out.ts";
+import { kindOf } from "../schema/kind-of.ts";
 import { wordsOf } from "../words-of.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { hashOf } from "./key-hash.ts";

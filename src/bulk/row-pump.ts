@@ -1,17 +1,17 @@
 import { AbortError, ClientClosedError, isAudienceError } from "../errors.ts";
+import { onAbort, reasonOf } from "../on-abort.ts";
 import type { ConsentWatch } from "../transport/consent-watch.ts";
-import { Tally } from "./tally.ts";
-import { tell } from "./tell.ts";
+import { ConsentLog } from "./consent-log.ts";
 import { intake, type Intake, type ReadyRow } from "./intake.ts";
 import type { BulkOptions } from "./options.ts";
+import { RecordedRun } from "./recorded-run.ts";
 import type { BulkResult, BulkSummary } from "./result.ts";
 import { callRow, misuse, type BulkCall, type CallAsRow, type RowEnd } from "./row-call.ts";
 import type { RowCompanion } from "./row-companion.ts";
 import type { RowSource } from "./rows.ts";
-import { ConsentLog } from "./consent-log.ts";
-import { RecordedRun } from "./recorded-run.ts";
 import { isStop } from "./stop-when.ts";
-import { onAbort, reasonOf } from "../on-abort.ts";
+import { Tally } from "./tally.ts";
+import { tell } from "./tell.ts";
 
 /** What a run needs of its client. */
 export interface BulkClient {

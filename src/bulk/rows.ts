@@ -1,6 +1,6 @@
 import { ConfigurationError } from "../errors.ts";
-import { Breath } from "./breath.ts";
 import { isObject } from "../is-object.ts";
+import { Breath } from "./breath.ts";
 
 /** Rows of any number, in an array or any other iterable. */
 export type BulkRows<Row> = Iterable<Row> | AsyncIterable<Row>;

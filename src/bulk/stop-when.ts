@@ -1,6 +1,6 @@
 import { ConfigurationError, isAudienceError } from "../errors.ts";
-import { isObject } from "../is-object.ts";
 import { hearOut } from "../hear-out.ts";
+import { isObject } from "../is-object.ts";
 import { asksForTooLong } from "../transport/retry-policy.ts";
 
 const stopCodes: readonly string[] = ["authentication", "permission", "configuration", "closed"];

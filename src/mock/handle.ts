@@ -1,7 +1,7 @@
-import { withoutFinalSlashes } from "./final-slashes.ts";
 import { v1ErrorReply } from "./answers-v1.ts";
 import type { MockEndpoint, Reply } from "./endpoint.ts";
 import { type FaultPlan, keepsFromApplying, type MockFault } from "./faults.ts";
+import { withoutFinalSlashes } from "./final-slashes.ts";
 import type { Organization } from "./organization.ts";
 import type { Random } from "./random.ts";
 import { type MockRateLimitOptions, type RateGate, retryAfterOf } from "./rate-window.ts";

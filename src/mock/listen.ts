@@ -1,11 +1,11 @@
-import { withoutFinalSlashes } from "./final-slashes.ts";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { checkNames } from "./check-names.ts";
 import { controlResponse } from "./control.ts";
+import { withoutFinalSlashes } from "./final-slashes.ts";
 import { isObject } from "./is-object.ts";
-import { isConnectionReset } from "./response.ts";
 import type { MockClientOptions, MockService } from "./mock-service.ts";
+import { isConnectionReset } from "./response.ts";
 
 /** Where the mock listens; always on loopback. */
 export interface MockListenOptions {

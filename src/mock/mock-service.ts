@@ -4,13 +4,13 @@ import { checkPermissions, variantsOf } from "./check-variants.ts";
 import { FaultPlan, type MockFault } from "./faults.ts";
 import { handle, type MockState } from "./handle.ts";
 import { listen, type MockListener, type MockListenOptions } from "./listen.ts";
-import { seededIds, seededRandom } from "./random.ts";
-import { DOCUMENTED_RATE, type MockRateLimitOptions, type MockRateWindow, RateGate } from "./rate-window.ts";
 import { checkOptions } from "./options.ts";
-import type { MockRequest } from "./request-log.ts";
-import { DEFAULT_ORGANIZATION, type MockOrganizationSeed } from "./seed.ts";
 import { ownCopy, readable } from "./own-copy.ts";
 import { plainRequest } from "./plain-request.ts";
+import { seededIds, seededRandom } from "./random.ts";
+import { DOCUMENTED_RATE, type MockRateLimitOptions, type MockRateWindow, RateGate } from "./rate-window.ts";
+import type { MockRequest } from "./request-log.ts";
+import { DEFAULT_ORGANIZATION, type MockOrganizationSeed } from "./seed.ts";
 import type { MockVariants } from "./variants.ts";
 import { World } from "./world.ts";
 

@@ -1,10 +1,9 @@
-import { startOf, takeStep, type Progress, type Step } from "./step.ts";
 import * as z from "zod";
-
-import { optionTypes, parseOptions } from "../schema/option.ts";
 import { AbortError, showCaller } from "../errors.ts";
-import type { PageSource } from "./page-source.ts";
 import { onAbort, reasonOf } from "../on-abort.ts";
+import { optionTypes, parseOptions } from "../schema/option.ts";
+import type { PageSource } from "./page-source.ts";
+import { startOf, takeStep, type Progress, type Step } from "./step.ts";
 
 /** Asks for one page and takes it in. */
 export async function loadStep<T>(

@@ -1,8 +1,8 @@
+import { UnexpectedResponseError } from "../errors.ts";
+import { goesOn } from "./next-page.ts";
+import type { PageReading, PageSource } from "./page-source.ts";
 import { moveOn, type Position } from "./position.ts";
 import { compareWithBefore, isGoingRound, nothingSeen, type Repeats } from "./repeats.ts";
-import type { PageReading, PageSource } from "./page-source.ts";
-import { goesOn } from "./next-page.ts";
-import { UnexpectedResponseError } from "../errors.ts";
 
 /** All that is kept of the pages read so far. A value: each page goes on from its own. */
 export interface Progress {

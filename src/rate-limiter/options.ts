@@ -1,13 +1,12 @@
+import * as z from "zod";
 import type { RateLimitWindow } from "../errors.ts";
 import { hearOut } from "../hear-out.ts";
-import { DOCUMENTED_WINDOWS } from "../limits.ts";
-import { readSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
 import { hasMethods } from "../is-object.ts";
-import type { Places } from "./places.ts";
-import type { RateLimitStore, StoreUser } from "./store.ts";
-import * as z from "zod";
-
+import { DOCUMENTED_WINDOWS } from "../limits.ts";
 import { numberThat, optionTypes, optionThat, parseOption, parseOptions } from "../schema/option.ts";
+import type { Places } from "./places.ts";
+import { readSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
+import type { RateLimitStore, StoreUser } from "./store.ts";
 
 /** Options of a `RateLimiter`; each may be left out. */
 export interface RateLimiterOptions {

@@ -1,21 +1,21 @@
-import { Alarm } from "./alarm.ts";
-import { restore, takeSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
 import { RateLimitWaitError } from "../errors.ts";
-import { firstOfAll, WaitingLine, type Waiter } from "./waiting-line.ts";
-import { SlowDown } from "./slow-down.ts";
 import { onAbort, type Abortable } from "../on-abort.ts";
+import { optionTypes, parseOption } from "../schema/option.ts";
+import { Alarm } from "./alarm.ts";
 import { LocalPlaces } from "./local-places.ts";
-import { Windows } from "./windows.ts";
-import type { Place } from "./place.ts";
-import type { AbsenceObserver, Places, WindowUsage } from "./places.ts";
+import { monotonic } from "./monotonic.ts";
 import {
   openStore,
   readLimiterOptions,
   type RateLimiterOptions,
   type RateLimiterSettings,
 } from "./options.ts";
-import { monotonic } from "./monotonic.ts";
-import { optionTypes, parseOption } from "../schema/option.ts";
+import type { Place } from "./place.ts";
+import type { AbsenceObserver, Places, WindowUsage } from "./places.ts";
+import { SlowDown } from "./slow-down.ts";
+import { restore, takeSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
+import { firstOfAll, WaitingLine, type Waiter } from "./waiting-line.ts";
+import { Windows } from "./windows.ts";
 
 export type { Place } from "./place.ts";
 

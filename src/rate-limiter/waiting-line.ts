@@ -1,7 +1,7 @@
-import { Turns } from "./turns.ts";
 import Sync from "bottleneck/lib/Sync.js";
-import type { Place } from "./place.ts";
 import { Deadlines } from "./deadlines.ts";
+import type { Place } from "./place.ts";
+import { Turns } from "./turns.ts";
 
 /** A call that waits for a place. */
 export interface Waiter {

@@ -1,5 +1,4 @@
 import type * as z from "zod";
-
 import type { ValidationIssue } from "../errors.ts";
 import { isRecord } from "../is-object.ts";
 import { kindNamed, kindOf } from "./kind-of.ts";

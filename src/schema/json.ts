@@ -1,5 +1,4 @@
 import * as z from "zod";
-
 import type { ValidationIssue } from "../errors.ts";
 import { isObject } from "../is-object.ts";
 import { contentLost, isDate, kindOf } from "./kind-of.ts";

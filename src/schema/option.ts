@@ -1,5 +1,4 @@
 import * as z from "zod";
-
 import { ConfigurationError } from "../errors.ts";
 import { hasMethods, isRecord } from "../is-object.ts";
 import { explain, readIssues } from "./issues.ts";

@@ -1,5 +1,4 @@
 import * as z from "zod";
-
 import { unknownKeys } from "./issues.ts";
 
 /** From 1, without an upper bound: the service counts a `limit` over 100 as 100 ("Limits"). */

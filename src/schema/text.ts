@@ -1,5 +1,4 @@
 import * as z from "zod";
-
 import { isDate, kindOf } from "./kind-of.ts";
 
 /** A string within inclusive bounds, in code points (D2); zod's own `.min` and `.max` count UTF-16 units. */

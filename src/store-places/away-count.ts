@@ -1,8 +1,8 @@
 import type { RateLimitWindow } from "../errors.ts";
 import type { Forecast } from "../rate-limiter/forecast.ts";
 import type { WindowUsage } from "../rate-limiter/places.ts";
-import type { Outlook } from "./shared-view.ts";
 import { widened, Windows } from "../rate-limiter/windows.ts";
+import type { Outlook } from "./shared-view.ts";
 
 interface AwayState {
   readonly windows: readonly RateLimitWindow[];

@@ -1,6 +1,6 @@
 import type { RateLimitWindow } from "../errors.ts";
-import type { StorePlace } from "./place-store.ts";
 import { Windows } from "../rate-limiter/windows.ts";
+import type { StorePlace } from "./place-store.ts";
 
 /** The places of this process, by id, as long as they count: what a store that lost its memory is told again. */
 export class OwnPlaces {

@@ -1,6 +1,6 @@
 import type { OwnPlaces } from "./own-places.ts";
-import type { StoreLink } from "./store-link.ts";
 import type { StoreState, TakeRequest } from "./place-store.ts";
+import type { StoreLink } from "./store-link.ts";
 
 interface StoreGrantsOptions {
   readonly link: StoreLink;

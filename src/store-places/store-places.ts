@@ -1,19 +1,14 @@
 import type { RateLimitWindow } from "../errors.ts";
-import { AwayCount } from "./away-count.ts";
-import { inBackground } from "./background-timer.ts";
 import type { Forecast } from "../rate-limiter/forecast.ts";
-import { OwnPlaces } from "./own-places.ts";
 import { createPlace, type Place, type PlaceEnd } from "../rate-limiter/place.ts";
 import type { AbsenceObserver, Places, WindowUsage } from "../rate-limiter/places.ts";
 import { RoundTrip } from "../rate-limiter/round-trip.ts";
 import type { SlowDown } from "../rate-limiter/slow-down.ts";
 import type { StoreUser } from "../rate-limiter/store.ts";
-import { sharedUsage } from "./shared-usage.ts";
-import { SharedView } from "./shared-view.ts";
-import { StoreAbsence } from "./store-absence.ts";
-import { StoreGrants } from "./store-grants.ts";
-import { StoreLink } from "./store-link.ts";
-import { StoreReports } from "./store-reports.ts";
+import { widened } from "../rate-limiter/windows.ts";
+import { AwayCount } from "./away-count.ts";
+import { inBackground } from "./background-timer.ts";
+import { OwnPlaces } from "./own-places.ts";
 import {
   heartbeatMs,
   limitInForce,
@@ -22,7 +17,12 @@ import {
   type StoreWindow,
   type TakeRequest,
 } from "./place-store.ts";
-import { widened } from "../rate-limiter/windows.ts";
+import { sharedUsage } from "./shared-usage.ts";
+import { SharedView } from "./shared-view.ts";
+import { StoreAbsence } from "./store-absence.ts";
+import { StoreGrants } from "./store-grants.ts";
+import { StoreLink } from "./store-link.ts";
+import { StoreReports } from "./store-reports.ts";
 
 /**
  * Places that a store grants, several at once for all that wait here, and what becomes of them.

@@ -1,13 +1,13 @@
-import { send, type Exchange, type OutgoingRequest } from "./send.ts";
+import { RateLimitWaitError, isAudienceError, type AudienceError } from "../errors.ts";
+import { onAbort } from "../on-abort.ts";
 import type { Place } from "../rate-limiter/rate-limiter.ts";
 import type { CallResult } from "./api-promise.ts";
-import { RateLimitWaitError, isAudienceError, type AudienceError } from "../errors.ts";
-import type { Job, TransportSettings } from "./job.ts";
+import type { RowAttempt } from "./call-options.ts";
 import { decode } from "./decode.ts";
 import type { Interruption } from "./interruption.ts";
-import { onAbort } from "../on-abort.ts";
-import type { RowAttempt } from "./call-options.ts";
+import type { Job, TransportSettings } from "./job.ts";
 import { retryAfterMs } from "./retry-after.ts";
+import { send, type Exchange, type OutgoingRequest } from "./send.ts";
 import type { Session } from "./session.ts";
 
 /** One attempt of a call: takes a place, asks for the key, sends, and decodes the answer. A pause begins it anew. */

@@ -1,7 +1,7 @@
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
+import { ValidationError, type ValidationIssue } from "../errors.ts";
 import { kindOf } from "../schema/kind-of.ts";
 import { validate } from "../validate.ts";
-import { ValidationError, type ValidationIssue } from "../errors.ts";
 
 /** A request but for its key, which is asked for anew before each attempt. Every attempt sends these very bytes. */
 export interface PreparedRequest<Body> {

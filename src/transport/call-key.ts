@@ -1,8 +1,8 @@
-import { startTimer } from "./timer.ts";
 import { TimeoutError } from "../errors.ts";
-import type { KeySource } from "./key-source.ts";
 import { onAbort } from "../on-abort.ts";
 import type { Call } from "./call.ts";
+import type { KeySource } from "./key-source.ts";
+import { startTimer } from "./timer.ts";
 
 /** The key over one call's attempts: asked for before each, and once more after a 401. */
 export class CallKey {

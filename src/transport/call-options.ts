@@ -1,11 +1,10 @@
 import * as z from "zod";
-
 import type { ConsentWrite } from "../consent.ts";
 import type { Outcome } from "../errors.ts";
-import { readHeaders } from "./request-headers.ts";
+import { isRecord } from "../is-object.ts";
 import { optionTypes, optionThat, parseOptions, type Given } from "../schema/option.ts";
 import type { ConsentWatch } from "./consent-watch.ts";
-import { isRecord } from "../is-object.ts";
+import { readHeaders } from "./request-headers.ts";
 
 /** Options of one call; each stands in the place of the client's. */
 export interface CallOptions {

@@ -1,7 +1,7 @@
-import { Interruption } from "./interruption.ts";
-import type { Companion } from "./call-options.ts";
 import type { Operation } from "../endpoint.ts";
 import { endWith, isAudienceError, type AudienceError, type Outcome } from "../errors.ts";
+import type { Companion } from "./call-options.ts";
+import { Interruption } from "./interruption.ts";
 
 const severity: readonly Outcome[] = ["not-sent", "not-applied", "unknown", "applied"];
 

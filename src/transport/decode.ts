@@ -1,3 +1,4 @@
+import type { Endpoint } from "../endpoint.ts";
 import {
   ApiError,
   AuthenticationError,
@@ -10,15 +11,14 @@ import {
   UnexpectedResponseError,
   type Outcome,
 } from "../errors.ts";
-import { gramLength, type Redactor } from "./redact.ts";
-import type { Endpoint } from "../endpoint.ts";
-import type { Exchange } from "./send.ts";
-import { UnreadableAnswer } from "../unreadable-answer.ts";
-import { retryAfterMs } from "./retry-after.ts";
 import { isObject } from "../is-object.ts";
-import { printable } from "./printable.ts";
-import { isNestedDeeper } from "./json-depth.ts";
+import { UnreadableAnswer } from "../unreadable-answer.ts";
 import { isOk } from "./answer-head.ts";
+import { isNestedDeeper } from "./json-depth.ts";
+import { printable } from "./printable.ts";
+import { gramLength, type Redactor } from "./redact.ts";
+import { retryAfterMs } from "./retry-after.ts";
+import type { Exchange } from "./send.ts";
 
 const shownBodyLength = 64 * 1024;
 const shownMessageLength = 300;

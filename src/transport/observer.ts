@@ -1,8 +1,8 @@
-import type { AudienceError } from "../errors.ts";
 import type { Operation } from "../endpoint.ts";
+import type { AudienceError } from "../errors.ts";
+import { isObject } from "../is-object.ts";
 import type { CallFacts } from "./call.ts";
 import { requestChannels, type RequestChannels } from "./request-channels.ts";
-import { isObject } from "../is-object.ts";
 
 /**
  * What a hook is told: which call, which attempt, and how it went. No key, e-mail address, phone number or body;

@@ -1,6 +1,6 @@
 import { isAudienceError } from "../errors.ts";
-import { setOwn } from "../set-own.ts";
 import { isObject } from "../is-object.ts";
+import { setOwn } from "../set-own.ts";
 /** The longest stretch of a key that is looked for. */
 export const gramLength = 8;
 const mask = "[redacted]";

@@ -1,13 +1,13 @@
-import { startTimer } from "./timer.ts";
+import ky from "ky";
 import { ConnectionError, TimeoutError } from "../errors.ts";
 import type { Place } from "../rate-limiter/rate-limiter.ts";
-import ky from "ky";
-import type { Redactor } from "./redact.ts";
-import { sentOnce } from "./sent-once.ts";
 import { isOk, readAnswerHead, type AnswerHead } from "./answer-head.ts";
 import { isUndecodable, readConnectionFailure } from "./connection-failure.ts";
 import { Interruption } from "./interruption.ts";
 import { giveUp, readBody, type Arrival, type BodyText } from "./read-body.ts";
+import type { Redactor } from "./redact.ts";
+import { sentOnce } from "./sent-once.ts";
+import { startTimer } from "./timer.ts";
 
 /** `fetch`, or what behaves like it: a proxy's, a test's. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;

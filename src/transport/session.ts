@@ -1,5 +1,5 @@
-import { ClientClosedError, type Outcome } from "../errors.ts";
 import type { ConsentWrite } from "../consent.ts";
+import { ClientClosedError, type Outcome } from "../errors.ts";
 import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { Call } from "./call.ts";

@@ -1,15 +1,4 @@
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
-import { retry } from "./retry.ts";
-import { onAbort, reasonOf } from "../on-abort.ts";
-import { wait } from "./wait.ts";
-import { startTimer } from "./timer.ts";
-import { attempt } from "./attempt.ts";
-import { asksForTooLong, retryDelayMs, turnedAwayDelayMs } from "./retry-policy.ts";
-import { readCallOptions, withRowOptions, type CallSettings } from "./call-options.ts";
-import { CallKey } from "./call-key.ts";
-import type { FamilyAccess, Job, TransportSettings } from "./job.ts";
-import type { Session } from "./session.ts";
-import { Call } from "./call.ts";
 import {
   AbortError,
   ApiError,
@@ -21,8 +10,19 @@ import {
   showCaller,
   TimeoutError,
 } from "../errors.ts";
-import { buildRequest } from "./build-request.ts";
+import { onAbort, reasonOf } from "../on-abort.ts";
 import { apiPromise, type ApiPromise, type CallResult } from "./api-promise.ts";
+import { attempt } from "./attempt.ts";
+import { buildRequest } from "./build-request.ts";
+import { CallKey } from "./call-key.ts";
+import { readCallOptions, withRowOptions, type CallSettings } from "./call-options.ts";
+import { Call } from "./call.ts";
+import type { FamilyAccess, Job, TransportSettings } from "./job.ts";
+import { asksForTooLong, retryDelayMs, turnedAwayDelayMs } from "./retry-policy.ts";
+import { retry } from "./retry.ts";
+import type { Session } from "./session.ts";
+import { startTimer } from "./timer.ts";
+import { wait } from "./wait.ts";
 
 /** Calls one family's endpoints. */
 export type Caller = <Body, Output>(

@@ -1,10 +1,10 @@
-import { addContact, getContactGroup, listContactGroups } from "./endpoints.ts";
+import { LIMITS } from "../limits.ts";
 import { listPages, type ListOptions } from "../list-pages.ts";
 import type { Paginator } from "../pagination.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
 import type { Caller } from "../transport/transport.ts";
-import { LIMITS } from "../limits.ts";
+import { addContact, getContactGroup, listContactGroups } from "./endpoints.ts";
 import type { ParsePage } from "./parse-page.ts";
 import type { AddContactResult, ContactGroup, V1ContactGroupListQuery } from "./schemas/contact-group.ts";
 import type { V1ConsentedListContact, V1ListContact } from "./schemas/contact.ts";

@@ -1,5 +1,5 @@
-import { listPages, type ListOptions } from "../list-pages.ts";
 import { LIMITS } from "../limits.ts";
+import { listPages, type ListOptions } from "../list-pages.ts";
 import type { Paginator } from "../pagination.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";

@@ -1,5 +1,22 @@
 import * as z from "zod";
-
+import { readId } from "../answer-value.ts";
+import { decidedByService, v1Consent } from "../consent.ts";
+import { contactKeys } from "../contact-key.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { PageReading } from "../pagination.ts";
+import { readAnswer } from "../read-answer.ts";
+import { callOptionsSchema } from "../transport/call-options.ts";
+import { UnreadableAnswer } from "../unreadable-answer.ts";
+import type { ParsePage } from "./parse-page.ts";
+import { readContactGroup } from "./read-contact-group.ts";
+import { readV1Page, type PageReader } from "./read-page.ts";
+import { readProfile } from "./read-profile.ts";
+import {
+  v1AddContactResultSchema,
+  v1ContactGroupListQuerySchema,
+  type AddContactResult,
+  type ContactGroup,
+} from "./schemas/contact-group.ts";
 import {
   v1ConsentedListContactSchema,
   v1ContactSchema,
@@ -8,26 +25,8 @@ import {
   type V1Contact,
   type V1ListContact,
 } from "./schemas/contact.ts";
-import { decidedByService, v1Consent } from "../consent.ts";
-import { readAnswer } from "../read-answer.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { callOptionsSchema } from "../transport/call-options.ts";
-import type { PageReading } from "../pagination.ts";
-import { contactKeys } from "../contact-key.ts";
-import {
-  v1AddContactResultSchema,
-  v1ContactGroupListQuerySchema,
-  type AddContactResult,
-  type ContactGroup,
-} from "./schemas/contact-group.ts";
-import type { ParsePage } from "./parse-page.ts";
-import { v1ProfileSchema, type Profile } from "./schemas/profile.ts";
-import { readProfile } from "./read-profile.ts";
-import { readV1Page, type PageReader } from "./read-page.ts";
-import { UnreadableAnswer } from "../unreadable-answer.ts";
-import { readId } from "../answer-value.ts";
 import { v1EventSchema, type V1Event } from "./schemas/event.ts";
-import { readContactGroup } from "./read-contact-group.ts";
+import { v1ProfileSchema, type Profile } from "./schemas/profile.ts";
 
 /** What `v1.events.send` resolves to: the answer is not documented, so its status and body are given as they came. */
 export interface EventResult {

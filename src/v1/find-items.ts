@@ -1,7 +1,7 @@
-import { plainName } from "../plain-name.ts";
-import { isRecord } from "../is-object.ts";
-import { UnreadableAnswer } from "../unreadable-answer.ts";
 import { describeKeys, describeShape, type JsonObject } from "../answer-value.ts";
+import { isRecord } from "../is-object.ts";
+import { plainName } from "../plain-name.ts";
+import { UnreadableAnswer } from "../unreadable-answer.ts";
 
 /**
  * The array that holds a v1 list's items. Where it stands is not documented ("Endpoints": response body shape): it may

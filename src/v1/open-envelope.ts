@@ -1,5 +1,5 @@
-import { isRecord } from "../is-object.ts";
 import { readId, type JsonObject } from "../answer-value.ts";
+import { isRecord } from "../is-object.ts";
 
 /** A resource, and what stood around it in its envelope. */
 export interface Opened {

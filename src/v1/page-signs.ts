@@ -1,5 +1,5 @@
-import { isRecord } from "../is-object.ts";
 import { readCount, type JsonObject } from "../answer-value.ts";
+import { isRecord } from "../is-object.ts";
 import { plainName } from "../plain-name.ts";
 
 /** What an answer says about the list as a whole, under whichever of the usual names. */

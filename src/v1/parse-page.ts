@@ -1,8 +1,8 @@
-import { hearOut } from "../hear-out.ts";
-import { wordsOf } from "../words-of.ts";
 import { describeShape } from "../answer-value.ts";
+import { hearOut } from "../hear-out.ts";
 import { isRecord } from "../is-object.ts";
 import { UnreadableAnswer } from "../unreadable-answer.ts";
+import { wordsOf } from "../words-of.ts";
 import type { FoundPage } from "./page-signs.ts";
 
 /** What `parsePage` found in a list answer. Totals and `hasNextPage` may be left out, where the answer has none. */

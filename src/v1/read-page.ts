@@ -1,10 +1,10 @@
-import type { PageReading } from "../pagination.ts";
-import { findItems, wayOut } from "./find-items.ts";
-import { isRecord } from "../is-object.ts";
-import { callParsePage, type ParsePage } from "./parse-page.ts";
 import { describeShape } from "../answer-value.ts";
+import { isRecord } from "../is-object.ts";
+import type { PageReading } from "../pagination.ts";
 import { UnreadableAnswer } from "../unreadable-answer.ts";
+import { findItems, wayOut } from "./find-items.ts";
 import { readSigns, type FoundPage } from "./page-signs.ts";
+import { callParsePage, type ParsePage } from "./parse-page.ts";
 
 export type { ParsePage } from "./parse-page.ts";
 

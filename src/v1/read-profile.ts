@@ -1,8 +1,8 @@
 import { readId, type JsonObject } from "../answer-value.ts";
-import { setOwn } from "../set-own.ts";
-import type { Profile } from "./schemas/profile.ts";
-import { openEnvelope, putOn } from "./open-envelope.ts";
 import { isRecord } from "../is-object.ts";
+import { setOwn } from "../set-own.ts";
+import { openEnvelope, putOn } from "./open-envelope.ts";
+import type { Profile } from "./schemas/profile.ts";
 
 /**
  * A contact, whether it comes as a resource, in an envelope, or as a flat object; `undefined` without an id.

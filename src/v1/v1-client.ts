@@ -1,8 +1,8 @@
-import { v1ContactGroups, type V1ContactGroups } from "./contact-groups.ts";
 import { openClient, type OpenClient } from "../open-client.ts";
 import type { ClientOptions } from "../options.ts";
-import { v1Events, type V1Events } from "./events.ts";
+import { v1ContactGroups, type V1ContactGroups } from "./contact-groups.ts";
 import { v1Customers, type V1Customers } from "./customers.ts";
+import { v1Events, type V1Events } from "./events.ts";
 import { v1Access } from "./v1-family.ts";
 
 /**

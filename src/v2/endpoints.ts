@@ -1,8 +1,9 @@
 import { v2Consent } from "../consent.ts";
-import { readAnswer } from "../read-answer.ts";
+import { contactKeys } from "../contact-key.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { PageReading } from "../pagination.ts";
-import { contactKeys } from "../contact-key.ts";
+import { readAnswer } from "../read-answer.ts";
+import { readListPage } from "./read-list-page.ts";
 import {
   v2ContactSchema,
   v2UpsertResultSchema,
@@ -10,7 +11,6 @@ import {
   type V2UpsertResult,
 } from "./schemas/contact.ts";
 import { v2ListQuerySchema, type List } from "./schemas/list.ts";
-import { readListPage } from "./read-list-page.ts";
 
 /** `POST /v2/contacts` */
 export const upsertContact: Endpoint<V2Contact, V2UpsertResult> = {

@@ -1,7 +1,7 @@
-import { listLists } from "./endpoints.ts";
+import { listPages, type ListOptions } from "../list-pages.ts";
 import type { Paginator } from "../pagination.ts";
 import type { Caller } from "../transport/transport.ts";
-import { listPages, type ListOptions } from "../list-pages.ts";
+import { listLists } from "./endpoints.ts";
 import type { List, V2ListQuery } from "./schemas/list.ts";
 
 /** The lists of the v2 family. */

@@ -1,8 +1,8 @@
 import { describeShape, readCount, readId, type JsonObject } from "../answer-value.ts";
+import { isRecord } from "../is-object.ts";
 import type { PageReading } from "../pagination.ts";
 import { UnreadableAnswer } from "../unreadable-answer.ts";
 import type { List } from "./schemas/list.ts";
-import { isRecord } from "../is-object.ts";
 
 /**
  * Reads a page of lists (`GET /v2/lists`). Needed is `data.lists`, and the `uuid` of each; totals and page size are

@@ -3,12 +3,11 @@
 // Rounds take turns, so that a busy machine is as busy for all; medians. Ratios hold over machines, figures do not.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { createMockService } from "audience-sdk/mock";
 import Bottleneck from "bottleneck";
 import ky from "ky";
 import pRetry from "p-retry";
 import * as z from "zod";
-
-import { createMockService } from "audience-sdk/mock";
 
 // True: the file is built from src/index.ts. tsx would slow that source down, as it names every function anew.
 const { AudienceClient, RateLimiter } = (await import(

@@ -1,9 +1,9 @@
+import { RateLimiter } from "audience-sdk";
+import { redisRateLimitStore, type RedisLike } from "audience-sdk/redis";
 // What a place costs that several processes share: npx tsx test/benchmark/redis.ts
 // On loopback, with a Redis that this program starts. Times depend on the machine, commands do not.
 import { Redis } from "ioredis";
 import { createClient } from "redis";
-import { RateLimiter } from "audience-sdk";
-import { redisRateLimitStore, type RedisLike } from "audience-sdk/redis";
 import { hasRedis, RedisServer } from "../redis/redis-server.ts";
 
 const calls = 2_000;

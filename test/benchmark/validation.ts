@@ -1,6 +1,5 @@
 // What validating a contact costs: the schema alone, and the client's way through it.
 import { v1ContactSchema } from "audience-sdk/schemas";
-
 import { validate } from "../../src/validate.ts";
 
 const contact = {

@@ -1,6 +1,6 @@
 import { AudienceClient, type BulkRequest, type BulkResult, type BulkRun } from "audience-sdk";
-import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import type { OpenCheckpoint } from "audience-sdk/checkpoint";
+import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 
 /** A contact whose writes are the same when they are done twice. */
 export interface Row {

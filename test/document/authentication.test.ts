@@ -1,5 +1,5 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
 import { AuthenticationError, ConfigurationError, PermissionError, type AudienceClient } from "audience-sdk";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { doors, useService } from "./doors.ts";
 import { errorOf } from "./refusals.ts";
 import { v2Contact } from "./samples.ts";

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
 import { flattenProperties } from "audience-sdk/schemas";
+import { describe, expect, it } from "vitest";
 import { useService } from "./doors.ts";
 import { expectNotSent, expectRefusedByService } from "./refusals.ts";
 import { untyped } from "./samples.ts";

@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { AudienceClient, type ClientOptions } from "audience-sdk";
 import {
   createMockService,
@@ -10,6 +9,7 @@ import {
 } from "audience-sdk/mock";
 import { mswHandlers } from "audience-sdk/mock/msw";
 import { setupServer } from "msw/node";
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { acme, globex } from "./organizations.ts";
 
 /** The ways to the mock: a function, a patched `fetch`, a socket. */

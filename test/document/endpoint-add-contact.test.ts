@@ -1,6 +1,6 @@
-import { describe, expect, it } from "vitest";
 import { NotFoundError } from "audience-sdk";
 import { v1AddContactResultSchema, v1ListContactSchema } from "audience-sdk/schemas";
+import { describe, expect, it } from "vitest";
 import { doors, useService } from "./doors.ts";
 import { errorOf, expectNotSent, expectRefusedByService } from "./refusals.ts";
 import { untyped } from "./samples.ts";

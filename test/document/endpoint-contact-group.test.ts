@@ -1,6 +1,6 @@
-import { describe, expect, it } from "vitest";
 import { AudienceClient, NotFoundError } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
+import { describe, expect, it } from "vitest";
 import { doors, useService } from "./doors.ts";
 import { errorOf, expectNotSent } from "./refusals.ts";
 import { untyped } from "./samples.ts";

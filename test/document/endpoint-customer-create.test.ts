@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
 import { BadRequestError } from "audience-sdk";
+import { describe, expect, it } from "vitest";
 import { doors, useService } from "./doors.ts";
 import { errorOf, expectNotSent, expectRefusedByService } from "./refusals.ts";
 import { untyped } from "./samples.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { acme } from "./organizations.ts";
 import { doors, useService } from "./doors.ts";
+import { acme } from "./organizations.ts";
 import { expectNotSent } from "./refusals.ts";
 import { untyped } from "./samples.ts";
 

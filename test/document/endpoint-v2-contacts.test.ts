@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
 import { AuthenticationError, BadRequestError, ServerError, UnexpectedResponseError } from "audience-sdk";
+import { describe, expect, it } from "vitest";
 import { doors, useService } from "./doors.ts";
 import { errorOf, expectNotSent } from "./refusals.ts";
 import { emailIdentifier, phoneIdentifier, untyped, v2Contact } from "./samples.ts";

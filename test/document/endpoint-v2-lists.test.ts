@@ -1,7 +1,7 @@
-import { describe, expect, it } from "vitest";
 import { AuthenticationError, ServerError } from "audience-sdk";
-import { acme } from "./organizations.ts";
+import { describe, expect, it } from "vitest";
 import { doors, useService } from "./doors.ts";
+import { acme } from "./organizations.ts";
 import { errorOf, expectNotSent } from "./refusals.ts";
 import { untyped } from "./samples.ts";
 

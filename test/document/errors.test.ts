@@ -1,4 +1,3 @@
-import { describe, expect, it } from "vitest";
 import {
   ApiError,
   AuthenticationError,
@@ -8,6 +7,7 @@ import {
   RateLimitError,
   ServerError,
 } from "audience-sdk";
+import { describe, expect, it } from "vitest";
 import { doors, useService } from "./doors.ts";
 import { errorOf } from "./refusals.ts";
 import { consent, v2Contact } from "./samples.ts";

@@ -1,5 +1,5 @@
-import { expect } from "vitest";
 import { ValidationError } from "audience-sdk";
+import { expect } from "vitest";
 import type { Service } from "./doors.ts";
 
 /** The call rejects with one issue for each of these paths, and nothing has arrived at the mock. */

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
 import type { V1Contact, V1OptIn } from "audience-sdk";
+import { describe, expect, it } from "vitest";
 import { useService } from "./doors.ts";
 import { errorOf } from "./refusals.ts";
 import { emailIdentifier, phoneIdentifier, untyped, v2Contact } from "./samples.ts";

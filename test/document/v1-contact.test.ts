@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
 import type { V1Contact } from "audience-sdk";
+import { describe, expect, it } from "vitest";
 import { type Service, useService } from "./doors.ts";
 import { casesOf, type FieldRow } from "./field-table.ts";
 import { expectNotSent, expectRefusedByService } from "./refusals.ts";

@@ -1,6 +1,6 @@
-import { describe, expect, it } from "vitest";
 import { UnexpectedResponseError } from "audience-sdk";
 import { v1ProfileSchema } from "audience-sdk/schemas";
+import { describe, expect, it } from "vitest";
 import { now, useService } from "./doors.ts";
 import { errorOf } from "./refusals.ts";
 

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
 import { v2ListPageSchema } from "audience-sdk/schemas";
+import { describe, expect, it } from "vitest";
 import { useService } from "./doors.ts";
 
 describe("a v2 list", () => {

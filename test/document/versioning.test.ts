@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
 import { V1Client, V2Client } from "audience-sdk";
+import { describe, expect, it } from "vitest";
 import { useService } from "./doors.ts";
 import { v2Contact } from "./samples.ts";
 

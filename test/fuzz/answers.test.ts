@@ -1,13 +1,13 @@
-import { deflateSync, gzipSync } from "node:zlib";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
+import { deflateSync, gzipSync } from "node:zlib";
 import { AudienceClient, isAudienceError } from "audience-sdk";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runs } from "../properties/runs.ts";
 import { rightEvent, rightV1Contact, rightV2Contact } from "./right.ts";
 import { offline } from "./served.ts";
-import { runs } from "../properties/runs.ts";
 
 interface Answer {
   readonly status: number;

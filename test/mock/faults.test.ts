@@ -1,6 +1,6 @@
 import { createConnection } from "node:net";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { MockFault } from "audience-sdk/mock";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { eventually } from "../eventually.ts";
 import { doors, inProcess, nodeHttp, type OpenDoor } from "./doors.ts";
 

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
 import { createMockService, type MockRateLimitOptions, type MockServiceOptions } from "audience-sdk/mock";
+import { describe, expect, it } from "vitest";
 
 /** Sends a request at each of the times, and tells the statuses. */
 async function statusesAt(

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { MockOrganizationSeed } from "audience-sdk/mock";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { doors, type OpenDoor } from "./doors.ts";
 
 const CREATE = "/api/v1/customer/create";

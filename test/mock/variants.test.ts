@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
 import type { MockOrganizationSeed, MockVariants } from "audience-sdk/mock";
+import { describe, expect, it } from "vitest";
 import { inProcess, msw, nodeHttp } from "./doors.ts";
 
 const CREATE = "/api/v1/customer/create";

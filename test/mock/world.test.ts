@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
 import { createMockService, type MockOrganizationSeed } from "audience-sdk/mock";
+import { describe, expect, it } from "vitest";
 
 const acme: MockOrganizationSeed = {
   id: "acme",

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-
 import { UnexpectedResponseError } from "../../src/errors.ts";
 import {
   collect,

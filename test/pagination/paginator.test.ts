@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-
 import { ConfigurationError, ValidationError } from "../../src/errors.ts";
 import { Paginator, type Page } from "../../src/pagination.ts";
 import { collect, errorOf, ids, items, listOf, listThat, settled, type Item } from "./fake-list.ts";

@@ -1,6 +1,5 @@
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-
 import { AbortError, ConnectionError } from "../../src/errors.ts";
 import { Paginator, type Page, type PageReading } from "../../src/pagination.ts";
 import { garbageCollector } from "../garbage-collector.ts";

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-
 import { readContactGroup } from "../../src/v1/read-contact-group.ts";
 import { readProfile } from "../../src/v1/read-profile.ts";
 

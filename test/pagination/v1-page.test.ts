@@ -1,8 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
-
 import { UnreadableAnswer } from "../../src/unreadable-answer.ts";
-import { readV1Page, type ParsePage } from "../../src/v1/read-page.ts";
 import { readContactGroup } from "../../src/v1/read-contact-group.ts";
+import { readV1Page, type ParsePage } from "../../src/v1/read-page.ts";
 import { readProfile } from "../../src/v1/read-profile.ts";
 
 const contacts = [

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-
 import { UnreadableAnswer } from "../../src/unreadable-answer.ts";
 import { readListPage } from "../../src/v2/read-list-page.ts";
 

@@ -1,6 +1,5 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-
 import { UnexpectedResponseError } from "../../src/errors.ts";
 import { Paginator } from "../../src/pagination.ts";
 import { readContactGroup } from "../../src/v1/read-contact-group.ts";

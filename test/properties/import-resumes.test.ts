@@ -1,7 +1,7 @@
-import * as fc from "fast-check";
 import { AudienceClient, type BulkRequest } from "audience-sdk";
 import type { Checkpoint } from "audience-sdk/checkpoint";
 import { createMockService } from "audience-sdk/mock";
+import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { importRow, rowOf, type ImportRow } from "../bulk/killed-import/rows.ts";
 import { runs } from "./runs.ts";

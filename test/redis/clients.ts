@@ -1,8 +1,8 @@
+import type { RedisLike } from "audience-sdk/redis";
 import { Redis as Redis5 } from "ioredis";
 import { Redis as Redis6 } from "ioredis-6";
 import { createClient as createClient5 } from "redis";
 import { createClient as createClient6 } from "redis-6";
-import type { RedisLike } from "audience-sdk/redis";
 
 /** How a test connects: what one package calls `url` and the other hides in several options. */
 export interface Connection {

@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { RedisPlaceStore } from "../../src/redis/redis-place-store.ts";
 import { widened } from "../../src/rate-limiter/windows.ts";
+import { RedisPlaceStore } from "../../src/redis/redis-place-store.ts";
 import { heartbeatMs } from "../../src/store-places/place-store.ts";
 import { bestLastAnswer, randomFrom } from "../rate-limiter/simulation.ts";
 import { RawProcess } from "./raw-store.ts";

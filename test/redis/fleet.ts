@@ -2,10 +2,10 @@ import { fork, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { build } from "esbuild";
 import type { RateLimitWindow } from "audience-sdk";
 import type { MockClientOptions } from "audience-sdk/mock";
 import type { RedisRateLimitStoreOptions } from "audience-sdk/redis";
+import { build } from "esbuild";
 import { repository } from "../project/source-files.ts";
 import type { ClientName } from "./clients.ts";
 

@@ -1,6 +1,6 @@
-import { Redis } from "ioredis";
 import type { RateLimitWindow } from "audience-sdk";
 import { createMockService, type MockListener, type MockService } from "audience-sdk/mock";
+import { Redis } from "ioredis";
 import { Fleet, type Task } from "./fleet.ts";
 import { RedisServer } from "./redis-server.ts";
 

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
 import { redisRateLimitStore, type RedisLike } from "audience-sdk/redis";
+import { describe, expect, it } from "vitest";
 
 const client: RedisLike = { evalsha: async () => "", eval: async () => "" };
 

@@ -1,6 +1,6 @@
-import { expect, it } from "vitest";
 import { RateLimiter } from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
+import { expect, it } from "vitest";
 
 /** What a call is told of a client that throws this. */
 async function toldOf(reason: unknown): Promise<string> {

@@ -1,9 +1,9 @@
 import { inspect } from "node:util";
-import { Redis } from "ioredis";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { AudienceClient, RateLimiter } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { redisRateLimitStore, type RedisLike, type RedisRateLimitStoreOptions } from "audience-sdk/redis";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { clientKinds, type Connection } from "./clients.ts";
 import { RedisServer } from "./redis-server.ts";
 import { describeWithRedis } from "./with-redis.ts";

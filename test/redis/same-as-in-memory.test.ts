@@ -3,11 +3,11 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { RedisPlaceStore } from "../../src/redis/redis-place-store.ts";
 import type { StorePlace, StoreState } from "../../src/store-places/place-store.ts";
+import { runs } from "../properties/runs.ts";
 import { MemoryStore } from "../store-places/memory-store.ts";
 import { RedisServer } from "./redis-server.ts";
 import { SetClock } from "./set-clock.ts";
 import { describeWithRedis } from "./with-redis.ts";
-import { runs } from "../properties/runs.ts";
 
 const windows = [
   { limit: 3, countedMs: 1_000, shrinks: true },

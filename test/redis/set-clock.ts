@@ -1,5 +1,5 @@
-import type { Redis } from "ioredis";
 import type { IoredisLike } from "audience-sdk/redis";
+import type { Redis } from "ioredis";
 
 const readsTheTime = "redis.call('TIME')";
 // So that what comes later has a later time, also in the JSON of Redis, which keeps a tenth of a millisecond.

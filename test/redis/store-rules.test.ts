@@ -1,6 +1,6 @@
+import type { RedisLike, RedisRateLimitStoreOptions } from "audience-sdk/redis";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { RedisLike, RedisRateLimitStoreOptions } from "audience-sdk/redis";
 import { RedisPlaceStore } from "../../src/redis/redis-place-store.ts";
 import { settleInMs } from "../../src/store-places/place-store.ts";
 import { clientKinds, type OpenClient } from "./clients.ts";

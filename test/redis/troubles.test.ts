@@ -1,6 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { describe, expect, it, type TestContext } from "vitest";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Task } from "./fleet.ts";
 import { MachineRoom } from "./machine-room.ts";
 import { SlowProxy } from "./slow-proxy.ts";

@@ -2,7 +2,6 @@ import * as schemas from "audience-sdk/schemas";
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
 
 const requests = [

@@ -1,11 +1,10 @@
 import { flattenProperties, LIMITS, v1ContactSchema } from "audience-sdk/schemas";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-
 import { ConfigurationError, ValidationError } from "../../src/errors.ts";
-import { verdict } from "./judge.ts";
 import { runs } from "../properties/runs.ts";
 import { thrownBy } from "../transport/failure.ts";
+import { verdict } from "./judge.ts";
 
 function refusal(value: object, options?: { separator?: string }): string[] {
   try {

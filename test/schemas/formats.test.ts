@@ -1,6 +1,5 @@
 import { v1ContactSchema, v2ContactSchema, v2IdentifierSchema } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
-
 import { messageAt, verdict } from "./judge.ts";
 
 const identifier = (change: object = {}) => ({

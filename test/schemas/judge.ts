@@ -1,7 +1,6 @@
 import * as schemas from "audience-sdk/schemas";
 import { expect } from "vitest";
 import type * as z from "zod";
-
 import { ValidationError, type ValidationIssue } from "../../src/errors.ts";
 import { explain, readIssues } from "../../src/schema/issues.ts";
 import { v2UpsertResultSchema } from "../../src/v2/schemas/contact.ts";

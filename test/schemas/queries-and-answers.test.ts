@@ -7,7 +7,6 @@ import {
   v2ListQuerySchema,
 } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
-
 import { v2UpsertResultSchema } from "../../src/v2/schemas/contact.ts";
 import { messageAt, verdict } from "./judge.ts";
 

@@ -5,7 +5,6 @@ import {
   v1ListContactSchema,
 } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
-
 import { v1ConsentedListContactSchema } from "../../src/v1/schemas/contact.ts";
 import { issuesOf, messageAt, verdict } from "./judge.ts";
 

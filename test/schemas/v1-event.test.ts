@@ -3,7 +3,6 @@ import { AudienceClient } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { v1EventFieldsSchema, v1EventSchema } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
-
 import { messageAt, verdict } from "./judge.ts";
 
 const contact = { email: "ada@example.com" };

@@ -4,8 +4,8 @@ import { AudienceClient, RateLimiter } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../eventually.ts";
-import { failureOf } from "../transport/failure.ts";
 import { garbageCollector } from "../garbage-collector.ts";
+import { failureOf } from "../transport/failure.ts";
 import { json, profileAnswer, serve } from "../transport/served.ts";
 
 const { clientOptions } = createMockService();

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { AudienceClient, RateLimiter } from "audience-sdk";
 import { createMockService, type MockFaultKind } from "audience-sdk/mock";
 import { expect, it, onTestFinished } from "vitest";
+import { randomFrom } from "../rate-limiter/simulation.ts";
 import { heldMb } from "./heap.ts";
 import { booksOf, expectBooksToAgree } from "./mixed-books.ts";
 import { MixedLoad } from "./mixed-load.ts";
-import { randomFrom } from "../rate-limiter/simulation.ts";
 
 const durationMs = Number(process.env["SOAK_MS"] ?? 120_000);
 const seed = Number(process.env["SOAK_SEED"] ?? (process.env["CI"] === undefined ? Date.now() % 2 ** 31 : 1));

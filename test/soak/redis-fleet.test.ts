@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
+import { bestLastAnswer } from "../rate-limiter/simulation.ts";
 import { MachineRoom } from "../redis/machine-room.ts";
 import { describeWithRedis } from "../redis/with-redis.ts";
-import { bestLastAnswer } from "../rate-limiter/simulation.ts";
 import { leastWithin } from "./within.ts";
 
 // The documented windows, with the minute as a quarter of one.

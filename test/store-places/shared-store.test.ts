@@ -5,10 +5,10 @@ import { RateLimiter, type Place } from "../../src/rate-limiter/rate-limiter.ts"
 import { heartbeatMs } from "../../src/store-places/place-store.ts";
 import { sharePlaces } from "../../src/store-places/share-places.ts";
 import { garbageCollector } from "../garbage-collector.ts";
-import { MemoryStore } from "./memory-store.ts";
 import { refusedBySliding } from "../rate-limiter/server-count.ts";
 import { randomFrom } from "../rate-limiter/simulation.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
+import { MemoryStore } from "./memory-store.ts";
 
 type StoreOptions = Partial<ConstructorParameters<typeof MemoryStore>[0]>;
 

@@ -1,8 +1,8 @@
 import { AudienceClient, type V1Contact } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { failureOf } from "./failure.ts";
 import { garbageCollector } from "../garbage-collector.ts";
+import { failureOf } from "./failure.ts";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 const event = { eventName: "order placed", contact: { email: "ada@example.com" } };

@@ -1,5 +1,4 @@
 import * as z from "zod";
-
 import { documented } from "../../schema/json.ts";
 import { pageQuery } from "../../schema/query.ts";
 

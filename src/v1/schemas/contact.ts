@@ -1,10 +1,9 @@
 import * as z from "zod";
-
 import { LIMITS } from "../../limits.ts";
 import { besideOtherIssues, unknownKeys } from "../../schema/issues.ts";
+import { pageQuery } from "../../schema/query.ts";
 import { boundedText, day, emailAddress } from "../../schema/text.ts";
 import { customPropertiesSchema, type CustomProperties } from "./custom-properties.ts";
-import { pageQuery } from "../../schema/query.ts";
 
 const optInStates = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;
 

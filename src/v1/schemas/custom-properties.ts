@@ -1,5 +1,4 @@
 import * as z from "zod";
-
 import { isObject } from "../../is-object.ts";
 import { LIMITS } from "../../limits.ts";
 import { besideOtherIssues } from "../../schema/issues.ts";

@@ -1,5 +1,4 @@
 import * as z from "zod";
-
 import { isRecord } from "../../is-object.ts";
 import { besideOtherIssues, unknownKeys } from "../../schema/issues.ts";
 import { jsonObject, jsonValue } from "../../schema/json.ts";

@@ -1,5 +1,4 @@
 import * as z from "zod";
-
 import { documented } from "../../schema/json.ts";
 
 /** What the service stores of a contact. Only these are documented; any other comes as it is. */

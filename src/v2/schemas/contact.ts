@@ -1,5 +1,4 @@
 import * as z from "zod";
-
 import { isRecord } from "../../is-object.ts";
 import { besideOtherIssues } from "../../schema/issues.ts";
 import { jsonValue } from "../../schema/json.ts";

@@ -1,5 +1,4 @@
 import * as z from "zod";
-
 import { besideOtherIssues } from "../../schema/issues.ts";
 import { jsonValue } from "../../schema/json.ts";
 import { dateTime, emailRule, ipAddress, isEmail } from "../../schema/text.ts";

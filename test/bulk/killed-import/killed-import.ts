@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createMockService, type MockService } from "audience-sdk/mock";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
+import { createMockService, type MockService } from "audience-sdk/mock";
 import { importRows, rowOf, type ImportRow } from "./rows.ts";
 
 const child = fileURLToPath(new URL("child.ts", import.meta.url));
