@@ -222,7 +222,7 @@ export function viewOptions(own: ClientOptions, options: ClientOptions): ClientO
 
 /** By its methods: the limiter of the CommonJS build is no instance of the ESM build's class. */
 function isLimiter(option: RateLimiter | RateLimiterOptions): option is RateLimiter {
-  return hasMethods(option, "take");
+  return hasMethods(option, "acquire");
 }
 
 /** The hooks that are given. Of a class's instance they are its methods; what else it holds is its own affair. */

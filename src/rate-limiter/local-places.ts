@@ -1,6 +1,6 @@
 import type { RateLimitWindow } from "../errors.ts";
 import type { Forecast } from "./forecast.ts";
-import { createPlace, type Place, type PlaceEnd } from "./place.ts";
+import { createPermit, type Permit, type PermitEnd } from "./permit.ts";
 import type { Places, WindowUsage } from "./places.ts";
 import { RoundTrip } from "./round-trip.ts";
 import type { SlowDown } from "./slow-down.ts";
@@ -38,10 +38,10 @@ export class LocalPlaces implements Places {
     return this.#slowDown.pausedMs(now) > 0 ? 0 : this.#windows.free(now);
   }
 
-  take(now: number): Place {
+  take(now: number): Permit {
     this.#windows.take();
     this.#forecast = undefined;
-    return createPlace((end) => this.#end(end, now));
+    return createPermit((end) => this.#end(end, now));
   }
 
   want(): void {}
@@ -90,7 +90,7 @@ export class LocalPlaces implements Places {
     return [...this.#windows.answeredAt(now), ...inFlight].map((answeredAt) => [undefined, answeredAt]);
   }
 
-  #end(arrivesWithinMs: PlaceEnd, takenAt: number): void {
+  #end(arrivesWithinMs: PermitEnd, takenAt: number): void {
     const now = this.#clock();
     if (arrivesWithinMs === undefined) this.#windows.giveBack();
     else this.#windows.answer(now + arrivesWithinMs);

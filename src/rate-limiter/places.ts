@@ -1,6 +1,6 @@
 import type { RateLimitWindow } from "../errors.ts";
 import type { Forecast } from "./forecast.ts";
-import type { Place } from "./place.ts";
+import type { Permit } from "./permit.ts";
 
 /**
  * One window as it stands: how much of it is taken, and when a place in it comes free.
@@ -30,7 +30,7 @@ export interface Places {
   /** How many can be handed out at once. */
   free(now: number): number;
   /** Hands one out. Only where one is free. */
-  take(now: number): Place;
+  take(now: number): Permit;
   /** This many calls wait. */
   want(calls: number, now: number): void;
   /** When the next place can come free at the soonest, in milliseconds; undefined while that is being asked for. */
@@ -38,7 +38,7 @@ export interface Places {
   /** Why nobody gets a place for now, where that is so; all that wait are turned away then. */
   refusal(now: number): string | undefined;
   /** Tells of a shared store that is away or back: now, and as long as the place is waited for whenever that changes. */
-  tellOfAbsence?(observer: AbsenceObserver, place: Place | Promise<Place>): void;
+  tellOfAbsence?(observer: AbsenceObserver, place: Permit | Promise<Permit>): void;
   forecast(now: number): Forecast;
   /** The window that holds back the call number `place`. */
   heldBackBy(place: number, now: number): RateLimitWindow;

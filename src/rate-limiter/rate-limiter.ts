@@ -10,17 +10,17 @@ import {
   type RateLimiterOptions,
   type RateLimiterSettings,
 } from "./options.ts";
-import type { Place } from "./place.ts";
+import type { Permit } from "./permit.ts";
 import type { AbsenceObserver, Places, WindowUsage } from "./places.ts";
 import { SlowDown } from "./slow-down.ts";
 import { restore, takeSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
 import { firstOfAll, WaitingLine, type Waiter } from "./waiting-line.ts";
 import { Windows } from "./windows.ts";
 
-export type { Place } from "./place.ts";
+export type { Permit } from "./permit.ts";
 
 /** How one call asks for its place. */
-export interface PlaceRequest {
+export interface PermitRequest {
   /** 0 goes first, 9 last; default 5. */
   readonly priority?: number | undefined;
   /** The clients take turns; the same object is the same client. */
@@ -32,7 +32,7 @@ export interface PlaceRequest {
   /** Instead of the limiter's own. */
   readonly maxQueued?: number | undefined;
   /** A call that was refused with 429: first of all when the pause ends. */
-  readonly goesFirst?: boolean | undefined;
+  readonly isRequeued?: boolean | undefined;
   /** Told where a shared store is away. */
   readonly observer?: AbsenceObserver | undefined;
   /** Called once, with the expected wait, when the call must wait. */
@@ -101,7 +101,7 @@ export class RateLimiter {
    *
    * @internal
    */
-  take(request: PlaceRequest = {}): Place | Promise<Place> {
+  acquire(request: PermitRequest = {}): Permit | Promise<Permit> {
     if (request.signal?.aborted) return Promise.reject(request.signal.reason);
     const now = this.#clock();
     const isFree = this.#line.size === 0 && this.#places.free(now) > 0;
@@ -180,15 +180,15 @@ export class RateLimiter {
     );
   }
 
-  #wait(request: PlaceRequest, now: number): Promise<Place> {
+  #wait(request: PermitRequest, now: number): Promise<Permit> {
     return new Promise((resolve, reject) => {
-      const { client = anonymous, priority = defaultPriority, signal, goesFirst } = request;
-      const level = goesFirst ? firstOfAll : 1 + priority;
+      const { client = anonymous, priority = defaultPriority, signal, isRequeued } = request;
+      const level = isRequeued ? firstOfAll : 1 + priority;
       const { maxWaitMs = this.#settings.maxWaitMs, maxQueued = this.#settings.maxQueued } = request;
       const refusal = this.#places.refusal(now);
       if (refusal) throw this.#waitError(refusal, 1, now);
       // What was refused with 429 had its place in the queue before.
-      const mostBefore = goesFirst ? Infinity : maxQueued;
+      const mostBefore = isRequeued ? Infinity : maxQueued;
       // While a store is being asked, nobody knows yet who must wait.
       if (this.#line.size >= mostBefore && this.#places.etaMs(now) !== undefined) {
         throw this.#queueFull(mostBefore, now);

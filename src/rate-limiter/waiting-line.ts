@@ -1,6 +1,6 @@
 import Sync from "bottleneck/lib/Sync.js";
 import { Deadlines } from "./deadlines.ts";
-import type { Place } from "./place.ts";
+import type { Permit } from "./permit.ts";
 import { Turns } from "./turns.ts";
 
 /** A call that waits for a place. */
@@ -12,7 +12,7 @@ export interface Waiter {
   readonly maxQueued: number;
   /** Stops listening to the call's signal. */
   forget: () => void;
-  readonly resolve: (place: Place) => void;
+  readonly resolve: (place: Permit) => void;
   readonly reject: (reason: unknown) => void;
 }
 

@@ -1,4 +1,4 @@
-import type { Place } from "../rate-limiter/place.ts";
+import type { Permit } from "../rate-limiter/permit.ts";
 import type { AbsenceObserver } from "../rate-limiter/places.ts";
 import type { AwayCount } from "./away-count.ts";
 import { inBackground } from "./background-timer.ts";
@@ -49,7 +49,7 @@ export class StoreAbsence {
   }
 
   /** Tells whose call it is how things stand, and as long as the call waits each time that it changes. */
-  tell(observer: AbsenceObserver, place: Place | Promise<Place>): void {
+  tell(observer: AbsenceObserver, place: Permit | Promise<Permit>): void {
     observer.limitsAlone(this.#words());
     if (!(place instanceof Promise)) return;
     const add = (calls: number): void => {

@@ -1,6 +1,6 @@
 import type { RateLimitWindow } from "../errors.ts";
 import type { Forecast } from "../rate-limiter/forecast.ts";
-import { createPlace, type Place, type PlaceEnd } from "../rate-limiter/place.ts";
+import { createPermit, type Permit, type PermitEnd } from "../rate-limiter/permit.ts";
 import type { AbsenceObserver, Places, WindowUsage } from "../rate-limiter/places.ts";
 import { RoundTrip } from "../rate-limiter/round-trip.ts";
 import type { SlowDown } from "../rate-limiter/slow-down.ts";
@@ -88,13 +88,13 @@ export class SharedPlaces implements Places {
     return this.#away ? this.#away.free(now, this.#slowDown.share) : this.#grants.count(now);
   }
 
-  take(now: number): Place {
+  take(now: number): Permit {
     const away = this.#away;
     // While the store is away nothing is in hand, and the id is one that it has yet to hear of.
     const id = this.#grants.shift() ?? this.#own.newId();
     away?.take();
     this.#own.hold(id);
-    return createPlace((end) => this.#end(id, end, { takenAt: now, away }));
+    return createPermit((end) => this.#end(id, end, { takenAt: now, away }));
   }
 
   want(calls: number, now: number): void {
@@ -116,7 +116,7 @@ export class SharedPlaces implements Places {
     return this.#absence.refusal();
   }
 
-  tellOfAbsence(observer: AbsenceObserver, place: Place | Promise<Place>): void {
+  tellOfAbsence(observer: AbsenceObserver, place: Permit | Promise<Permit>): void {
     this.#absence.tell(observer, place);
   }
 
@@ -168,7 +168,7 @@ export class SharedPlaces implements Places {
 
   #end(
     id: string,
-    arrivesWithinMs: PlaceEnd,
+    arrivesWithinMs: PermitEnd,
     { takenAt, away }: { takenAt: number; away: AwayCount | undefined },
   ): void {
     const now = this.#clock();

@@ -1,6 +1,6 @@
 import { RateLimitWaitError, isAudienceError, type AudienceError } from "../errors.ts";
 import { onAbort } from "../on-abort.ts";
-import type { Place } from "../rate-limiter/rate-limiter.ts";
+import type { Permit } from "../rate-limiter/rate-limiter.ts";
 import type { CallResult } from "./api-promise.ts";
 import type { RowAttempt } from "./call-options.ts";
 import { decode } from "./decode.ts";
@@ -18,16 +18,16 @@ export async function attempt<Body, Output>(
 ): Promise<CallResult<Output>> {
   const { call, endpoint, request } = job;
   call.signal.throwIfAborted();
-  const place = await takePlace(job, settings, session);
-  const key = await askForKey(job, place);
+  const permit = await acquirePermit(job, settings, session);
+  const key = await askForKey(job, permit);
   // Nothing may wait between this look and the request: an aborted call that says "not sent" must not be sent, nor may
   // one in a pause that came while it waited for its key (D81).
   if (call.signal.aborted || session.limiter?.isPaused) {
-    place.unused();
-    call.hadPlace = !job.settings.companion;
+    permit.release("unsent");
+    call.isRequeued = !job.settings.companion;
     return attempt(job, settings, session);
   }
-  checkConsent(job, place);
+  checkConsent(job, permit);
   call.attempts++;
   call.isInFlight = true;
   const tell = settings.observer.attempt(call.facts, call.attempts);
@@ -39,7 +39,7 @@ export async function attempt<Body, Output>(
       ...settings,
       timeoutMs: job.settings.timeoutMs,
       signal: call.signal,
-      place,
+      permit,
       onHead: ({ status, headers }) => {
         if (status === 429) session.limiter?.refused(retryAfterMs(headers));
         else session.limiter?.succeeded();
@@ -61,34 +61,34 @@ export async function attempt<Body, Output>(
 }
 
 /** Where no limit is kept. */
-const unlimitedPlace: Place = { answered() {}, lost() {}, unused() {} };
+const unlimitedPermit: Permit = { release() {} };
 
-async function takePlace<Body>(
+async function acquirePermit<Body>(
   job: Job<Body, unknown>,
   settings: TransportSettings,
   session: Session,
-): Promise<Place> {
+): Promise<Permit> {
   const { call, deadlineAt } = job;
-  if (!session.limiter) return unlimitedPlace;
+  if (!session.limiter) return unlimitedPermit;
   const askedAt = settings.now();
   // A deadline that has passed, and whose timer is only late, leaves no time to wait.
   const maxWaitMs = Math.max(0, Math.min(job.settings.maxWaitMs ?? Infinity, deadlineAt - askedAt));
   let endWait: (() => void) | undefined;
-  const place = session.limiter.take({
+  const permit = session.limiter.acquire({
     priority: job.settings.priority,
     client: session,
     signal: call.signal,
-    goesFirst: call.hadPlace,
+    isRequeued: call.isRequeued,
     observer: settings.observer,
     onWait: (waitMs) => void (endWait = settings.observer.waits(call.facts, call.attempts + 1, waitMs)),
     // Where the call says nothing, the limiter's own bound holds.
     maxWaitMs: maxWaitMs < Infinity ? maxWaitMs : job.settings.maxWaitMs,
     maxQueued: settings.maxQueued,
   });
-  if (!(place instanceof Promise)) return place;
+  if (!(permit instanceof Promise)) return permit;
   call.waits();
   try {
-    return await place;
+    return await permit;
   } catch (error) {
     throw ofThisCopy(error);
   } finally {
@@ -105,7 +105,7 @@ function ofThisCopy(error: unknown): unknown {
 }
 
 /** Asked for once the place is there: a key from before an hour in the queue may have been rotated away. */
-async function askForKey<Body>(job: Job<Body, unknown>, place: Place): Promise<string> {
+async function askForKey<Body>(job: Job<Body, unknown>, permit: Permit): Promise<string> {
   const { call } = job;
   const { companion } = job.settings;
   try {
@@ -116,7 +116,7 @@ async function askForKey<Body>(job: Job<Body, unknown>, place: Place): Promise<s
     }
     return key;
   } catch (error) {
-    place.unused();
+    permit.release("unsent");
     throw error;
   } finally {
     call.goesOn();
@@ -132,11 +132,11 @@ function untilAborted<T>(signal: Interruption, work: Promise<T>): Promise<T> {
 }
 
 /** A row of a bulk run whose consent was superseded while it waited for its key or its record is not sent. */
-function checkConsent<Body>(job: Job<Body, unknown>, place: Place): void {
+function checkConsent<Body>(job: Job<Body, unknown>, permit: Permit): void {
   try {
     job.settings.companion?.checkConsent(rowAttempt(job));
   } catch (error) {
-    place.unused();
+    permit.release("unsent");
     throw error;
   }
 }

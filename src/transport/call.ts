@@ -23,7 +23,7 @@ export class Call {
   /** Answered, read and decoded: what comes now to interrupt the call comes too late. */
   hasSucceeded = false;
   /** It had a place, and was refused with 429 or held back by a pause: it goes first when the limiter's pause ends. */
-  hadPlace = false;
+  isRequeued = false;
   /** Attempts that the rate limit alone turned away, and that a row of a bulk run does not count. */
   turnedAway = 0;
   uniqueIdentifier: string | undefined;

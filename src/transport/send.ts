@@ -1,6 +1,6 @@
 import ky from "ky";
 import { ConnectionError, TimeoutError } from "../errors.ts";
-import type { Place } from "../rate-limiter/rate-limiter.ts";
+import type { Permit } from "../rate-limiter/rate-limiter.ts";
 import { isOk, readAnswerHead, type AnswerHead } from "./answer-head.ts";
 import { isUndecodable, readConnectionFailure } from "./connection-failure.ts";
 import { Interruption } from "./interruption.ts";
@@ -32,7 +32,7 @@ export interface SendOptions {
   readonly maxResponseBytes: number;
   /** The call's: aborted when nobody waits for the answer any more. */
   readonly signal: Interruption;
-  readonly place: Place;
+  readonly permit: Permit;
   /** Told of an answer before its body is read. */
   readonly onHead: (head: AnswerHead) => void;
   /** Makes a message safe to show. */
@@ -44,7 +44,7 @@ const lingerMs = 2_000;
 
 /** Sends one request and reads its answer. Rejects with a `ConnectionError` or `TimeoutError`, or the signal's reason. */
 export async function send(request: OutgoingRequest, options: SendOptions): Promise<Exchange> {
-  const { signal, place, timeoutMs } = options;
+  const { signal, permit, timeoutMs } = options;
   const cut = new Interruption();
   const arrival: Arrival = { bytes: 0 };
   const timeout = startTimer(() => cut.abort(timeoutError(timeoutMs, arrival)), timeoutMs);
@@ -60,7 +60,7 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
     arrival.status = head.status;
     // Before the place comes back: nobody takes it where the answer begins a pause.
     options.onHead(head);
-    place.answered();
+    permit.release("responded");
     if (signal.aborted) stop();
     const body = await readBody(head, { maxBytes: options.maxResponseBytes, cut, arrival });
     // An error's status is known, whatever became of its body.
@@ -69,7 +69,7 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
     return { ...head, ...body, url: head.url || request.url };
   } catch (error) {
     if (cut.aborted) {
-      place.lost();
+      permit.release("lost");
       throw cut.reason;
     }
     throw connectionError(error, request.url, options);
@@ -125,14 +125,14 @@ function throughKy(url: string, init: RequestInit, fetch: Fetch): Promise<Respon
   });
 }
 
-function connectionError(error: unknown, url: string, { place, redactor }: SendOptions): ConnectionError {
+function connectionError(error: unknown, url: string, { permit, redactor }: SendOptions): ConnectionError {
   const { reason, wasSent, wasAnswer, ...failure } = readConnectionFailure(error);
   // A fetch of the caller's may put anything into its errors.
   const code = redactor.text(failure.code);
   // Without the path, in which an id may be an e-mail address.
   const { origin } = new URL(url);
-  if (wasSent) place.lost();
-  else place.unused();
+  if (wasSent) permit.release("lost");
+  else permit.release("unsent");
   const told = code ? ` (${code})` : "";
   const failed = wasAnswer
     ? `What ${origin} answered ${wasAnswer}${told}.`

@@ -195,8 +195,8 @@ export class Transport {
     observer.retries(call.facts, Math.max(1, call.attempts), delayMs, failure);
     // A refusal pauses the limiter for everybody, and lets the refused call go first when the pause ends.
     // A row goes back to its own place, the last: it holds nobody up.
-    call.hadPlace = failure instanceof RateLimitError && !isTurnedAway;
-    if (call.hadPlace && isPaced) return;
+    call.isRequeued = failure instanceof RateLimitError && !isTurnedAway;
+    if (call.isRequeued && isPaced) return;
     if (isTurnedAway) call.turnedAway++;
     call.waits();
     await wait(delayMs, call.signal);

@@ -1,7 +1,7 @@
 // What the limiter adds to a call: npx tsx test/benchmark/rate-limiter.ts
 // Ratios hold over machines, absolute figures do not; each is the best of five rounds.
 import Bottleneck from "bottleneck";
-import { type Place, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import { type Permit, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 
 interface Cost {
   readonly wallUs: number;
@@ -40,8 +40,8 @@ const signal = new AbortController().signal;
 const freeBudget = await costOf(many, async () => {
   const limiter = new RateLimiter({ windows: [{ limit: 1e9, intervalMs: 1_000 }, ...free.slice(1)] });
   for (let call = 0; call < many; call += 1) {
-    const place = limiter.take({ priority: 5, client: limiter, signal }) as Place; // the budget is free
-    place.answered();
+    const place = limiter.acquire({ priority: 5, client: limiter, signal }) as Permit; // the budget is free
+    place.release("responded");
     limiter.succeeded();
   }
 });
@@ -57,9 +57,9 @@ tell("bottleneck alone, one `schedule` after the other", scheduled);
 const waiting = 20_000;
 const queued = await costOf(waiting, async () => {
   const limiter = new RateLimiter({ windows: [{ limit: 1_000, intervalMs: 1 }] });
-  const use = (place: Place): void => place.answered();
+  const use = (place: Permit): void => place.release("responded");
   await Promise.all(
-    Array.from({ length: waiting }, async () => use(await limiter.take({ signal, onWait: () => {} }))),
+    Array.from({ length: waiting }, async () => use(await limiter.acquire({ signal, onWait: () => {} }))),
   );
 });
 tell("20,000 at once through 1,000 per ms, most of them wait", queued);
@@ -67,7 +67,7 @@ tell("20,000 at once through 1,000 per ms, most of them wait", queued);
 const aborted = await costOf(10_000, async () => {
   const controller = new AbortController();
   const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 3_600_000 }] });
-  const calls = Array.from({ length: 10_001 }, async () => limiter.take({ signal: controller.signal }));
+  const calls = Array.from({ length: 10_001 }, async () => limiter.acquire({ signal: controller.signal }));
   controller.abort();
   await Promise.allSettled(calls);
 });

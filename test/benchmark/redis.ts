@@ -20,9 +20,9 @@ async function waitsOf(client: RedisLike, key: string): Promise<number[]> {
   const waitsMs: number[] = [];
   for (let call = 0; call < calls; call += 1) {
     const before = performance.now();
-    const place = await limiter.take();
+    const place = await limiter.acquire();
     waitsMs.push(performance.now() - before);
-    place.answered();
+    place.release("responded");
     limiter.succeeded();
   }
   return waitsMs.toSorted((a, b) => a - b);

@@ -8,7 +8,7 @@ async function prioritiesOf(options?: ListOptions): Promise<(number | undefined)
   const contacts = ["a", "b", "c"].map((name) => ({ email: `${name}@example.com` }));
   const organization = { id: "acme", apiKeys: ["acme-mock-key"], appId: "acme-app", contacts };
   const limiter = new RateLimiter();
-  const take = vi.spyOn(limiter, "take");
+  const take = vi.spyOn(limiter, "acquire");
   const audience = new AudienceClient({
     ...createMockService({ organizations: [organization] }).clientOptions,
     rateLimiter: limiter,

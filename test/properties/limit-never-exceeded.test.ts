@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { type Place, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import { type Permit, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 import { refusedByFixed, refusedBySliding, refusedByTokenBucket } from "../rate-limiter/server-count.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
 import { runs } from "./runs.ts";
@@ -70,7 +70,7 @@ async function play({ windows, calls, restartAt }: Load): Promise<{ arrivals: Ar
     const controller = new AbortController();
     if (call.givesUpAfterMs !== null) time.after(call.givesUpAfterMs, () => controller.abort());
     const { priority, maxWaitMs } = call;
-    const place = asked.take({
+    const place = asked.acquire({
       priority,
       signal: controller.signal,
       ...(maxWaitMs === null ? {} : { maxWaitMs }),
@@ -80,26 +80,26 @@ async function play({ windows, calls, restartAt }: Load): Promise<{ arrivals: Ar
         settled += 1;
         // A process that has ended sends nothing more.
         if (asked === limiter) send(asked, granted, call);
-        else granted.unused();
+        else granted.release("unsent");
       },
       () => (settled += 1),
     );
   };
-  const send = (asked: RateLimiter, place: Place, { outMs, backMs, end }: Call): void => {
-    if (end === "unused") return place.unused();
+  const send = (asked: RateLimiter, place: Permit, { outMs, backMs, end }: Call): void => {
+    if (end === "unused") return place.release("unsent");
     if (end === "lost") {
       const arrival = { at: time.now() + outMs + backMs };
       arrivals.push(arrival);
       underWay.add(arrival);
       time.after(outMs, () => {
         underWay.delete(arrival);
-        place.lost();
+        place.release("lost");
       });
       return;
     }
     arrivals.push({ at: time.now() + outMs });
     time.after(outMs + backMs, () => {
-      place.answered();
+      place.release("responded");
       if (end === "refused") asked.refused(backMs);
       else asked.succeeded();
     });

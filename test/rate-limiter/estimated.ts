@@ -1,4 +1,4 @@
-import { type Place, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import { type Permit, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
 /** Warms a limiter up with 80 calls, then sends `calls` more a little later: told beforehand, and what came. */
@@ -10,14 +10,14 @@ export async function estimated(
   const limiter = new RateLimiter({ clock: time.now });
   const begin = 70_000;
   let [told, came] = [0, 0];
-  const send = (place: Place): void => {
+  const send = (place: Permit): void => {
     time.after(roundTripMs(), () => {
-      place.answered();
+      place.release("responded");
       came = time.now() - begin;
     });
   };
   const call = (): void => {
-    const place = limiter.take();
+    const place = limiter.acquire();
     if ("then" in place) void place.then(send);
     else send(place);
   };

@@ -19,8 +19,8 @@ async function run(program: string): Promise<{ written: string; code: unknown }>
 it("a waiting call keeps the process alive until it has its place", async () => {
   const ended = await run(`
     const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 200 }] });
-    limiter.take().answered();
-    await limiter.take();
+    limiter.acquire().release("responded");
+    await limiter.acquire();
     console.log("left");
   `);
   expect(ended).toEqual({ written: "left\n", code: 0 });
@@ -29,9 +29,9 @@ it("a waiting call keeps the process alive until it has its place", async () => 
 it("an idle limiter does not, nor does one whose calls gave up", async () => {
   const ended = await run(`
     const limiter = new RateLimiter();
-    for (let call = 0; call < 10; call += 1) limiter.take().answered();
+    for (let call = 0; call < 10; call += 1) limiter.acquire().release("responded");
     const controller = new AbortController();
-    const waits = limiter.take({ signal: controller.signal }).catch((reason) => console.log(reason));
+    const waits = limiter.acquire({ signal: controller.signal }).catch((reason) => console.log(reason));
     controller.abort("gave up");
     await waits;
     const before = performance.now();

@@ -1,6 +1,6 @@
 import type { RateLimitWindow } from "../../src/errors.ts";
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
-import type { Place } from "../../src/rate-limiter/rate-limiter.ts";
+import type { Permit } from "../../src/rate-limiter/rate-limiter.ts";
 import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 import { widened } from "../../src/rate-limiter/windows.ts";
 import { VirtualTime } from "./virtual-time.ts";
@@ -50,19 +50,19 @@ export async function simulate(load: Load): Promise<{ arrivals: number[]; lastAn
   const { out, back } = delaysOf(load);
   const arrivals: number[] = [];
   let lastAnswerAt = 0;
-  const send = (place: Place): void => {
+  const send = (place: Permit): void => {
     const call = arrivals.length;
     arrivals.push(time.now() + out[call]!);
     time.after(out[call]! + back[call]!, () => {
       lastAnswerAt = time.now();
-      place.answered();
+      place.release("responded");
     });
   };
   const client = {};
   await time.run(() => {
     for (const askedAt of load.askedAt) {
       time.at(askedAt, () => {
-        const place = limiter.take({ client });
+        const place = limiter.acquire({ client });
         if ("then" in place) void place.then(send);
         else send(place);
       });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
-import { type Place, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import { type Permit, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 import { randomFrom } from "./simulation.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
@@ -9,9 +9,9 @@ function start(windows = DOCUMENTED_WINDOWS) {
   const limiter = new RateLimiter({ clock: time.now, windows });
   const leaves = (at: number, log: number[]): void => {
     time.at(at, () => {
-      void Promise.resolve(limiter.take()).then((place) => {
+      void Promise.resolve(limiter.acquire()).then((place) => {
         log.push(time.now());
-        place.answered();
+        place.release("responded");
       });
     });
   };
@@ -50,7 +50,7 @@ describe("a 429", () => {
   it("leaves a single window whole: the pause alone slows it", () => {
     const { limiter } = start([{ limit: 10, intervalMs: 1_000 }]);
     limiter.refused(0);
-    const places = Array.from({ length: 10 }, () => limiter.take());
+    const places = Array.from({ length: 10 }, () => limiter.acquire());
     expect(places.every((place) => !("then" in place))).toBe(true);
   });
 
@@ -58,7 +58,7 @@ describe("a 429", () => {
     const { limiter } = start();
     limiter.refused(0);
     for (let answer = 0; answer < 100; answer += 1) limiter.succeeded();
-    const places = Array.from({ length: 10 }, () => limiter.take());
+    const places = Array.from({ length: 10 }, () => limiter.acquire());
     expect(places.every((place) => !("then" in place))).toBe(true);
   });
 
@@ -88,18 +88,18 @@ async function besideAStranger(
     if (isFree || refusalsCount) accepted.push(time.now());
     return isFree;
   };
-  const send = (place: Place): void => {
+  const send = (place: Permit): void => {
     time.after(5 + 295 * random(), () => {
       const isFree = arrive();
       time.after(5 + 295 * random(), () => {
-        place.answered();
+        place.release("responded");
         if (isFree) {
           answered += 1;
           limiter.succeeded();
         } else {
           refusals += 1;
           limiter.refused();
-          void Promise.resolve(limiter.take({ goesFirst: true })).then(send);
+          void Promise.resolve(limiter.acquire({ isRequeued: true })).then(send);
         }
       });
     });
@@ -109,7 +109,7 @@ async function besideAStranger(
       if (second % 60 >= 10) continue;
       for (let call = 0; call < 5; call += 1) time.at(second * 1_000 + 1_000 * random(), () => arrive());
     }
-    for (let call = 0; call < 300; call += 1) void Promise.resolve(limiter.take()).then(send);
+    for (let call = 0; call < 300; call += 1) void Promise.resolve(limiter.acquire()).then(send);
   });
   return { refusals, answered };
 }

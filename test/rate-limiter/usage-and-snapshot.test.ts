@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
-import { type Place, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import type { Permit, PermitUse } from "../../src/rate-limiter/permit.ts";
+import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 import { estimated } from "./estimated.ts";
 
 /** Takes and answers so many places at once; they must be free. */
 function spend(limiter: RateLimiter, calls: number): void {
-  for (let call = 0; call < calls; call += 1) (limiter.take() as Place).answered(); // free, so no promise
+  for (let call = 0; call < calls; call += 1) (limiter.acquire() as Permit).release("responded"); // free, so no promise
 }
 
 describe("usage", () => {
@@ -13,9 +14,9 @@ describe("usage", () => {
     let now = 0;
     const limiter = new RateLimiter({ clock: () => now, windows: DOCUMENTED_WINDOWS });
     spend(limiter, 9);
-    void limiter.take();
+    void limiter.acquire();
     now = 400;
-    void limiter.take();
+    void limiter.acquire();
     expect(limiter.usage()).toEqual({
       windows: [
         { limit: 10, intervalMs: 1_000, used: 10, freeInMs: 606 },
@@ -41,7 +42,7 @@ describe("estimateMs", () => {
     const limiter = new RateLimiter({ clock: () => 0 });
     spend(limiter, 10);
     const before = limiter.estimateMs(11);
-    void limiter.take();
+    void limiter.acquire();
     expect(limiter.estimateMs(10)).toBe(before);
     limiter.refused(100_000);
     expect(limiter.estimateMs(10)).toBeGreaterThan(100_000);
@@ -59,16 +60,16 @@ describe("estimateMs", () => {
   it("goes by the mean time from a place to its answer, of calls that were answered alone", () => {
     let now = 0;
     const limiter = new RateLimiter({ clock: () => now });
-    const call = (durationMs: number, end: "answered" | "unused" | "lost"): void => {
-      const place = limiter.take() as Place; // free, so no promise
+    const call = (durationMs: number, end: PermitUse): void => {
+      const place = limiter.acquire() as Permit; // free, so no promise
       now += durationMs;
-      place[end]();
+      place.release(end);
     };
-    call(100, "answered");
-    call(200, "answered");
-    call(600, "answered");
+    call(100, "responded");
+    call(200, "responded");
+    call(600, "responded");
     expect(limiter.estimateMs(1)).toBe(300);
-    call(9_000, "unused");
+    call(9_000, "unsent");
     call(9_000, "lost");
     expect(limiter.estimateMs(1)).toBe(300);
   });
@@ -76,9 +77,9 @@ describe("estimateMs", () => {
   it("is of now: a while later it is not sooner over", () => {
     let now = 0;
     const limiter = new RateLimiter({ clock: () => now });
-    const place = limiter.take() as Place; // free, so no promise
+    const place = limiter.acquire() as Permit; // free, so no promise
     now = 200;
-    place.answered();
+    place.release("responded");
     expect(limiter.estimateMs(3)).toBe(200);
     now = 60_000;
     expect(limiter.estimateMs(3)).toBe(200);
@@ -87,11 +88,11 @@ describe("estimateMs", () => {
   it("expects what is in flight to be answered half a round trip on", () => {
     let now = 0;
     const limiter = new RateLimiter({ clock: () => now, windows: [{ limit: 1, intervalMs: 1_000 }] });
-    const place = limiter.take() as Place; // free, so no promise
+    const place = limiter.acquire() as Permit; // free, so no promise
     now = 200;
-    place.answered();
+    place.release("responded");
     now = 5_000;
-    void limiter.take();
+    void limiter.acquire();
     // Half a round trip, the window as it is counted here, and the round trip of the next call.
     expect(limiter.estimateMs(1)).toBe(Math.round(100 + 1_005.5 + 200));
   });
@@ -148,7 +149,7 @@ describe("snapshot", () => {
 
   it("counts what was in flight as if it could still arrive for a moment", () => {
     const limiter = new RateLimiter({ clock: () => 5 });
-    void limiter.take();
+    void limiter.acquire();
     expect(restart(limiter, 0).usage().windows[0]).toMatchObject({ used: 1, freeInMs: 0 });
     expect(restart(limiter, 5_900).usage().windows[0]).toMatchObject({ used: 1 });
     expect(restart(limiter, 6_100).usage().windows[0]).toMatchObject({ used: 0 });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { RateLimitWaitError } from "../../src/errors.ts";
 import { onAbort } from "../../src/on-abort.ts";
-import { type Place, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import { type Permit, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 import { garbageCollector } from "../garbage-collector.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
@@ -11,18 +11,18 @@ function start(options: ConstructorParameters<typeof RateLimiter>[0] = {}) {
   const limiter = new RateLimiter({ clock: time.now, ...options });
   const log: string[] = [];
   const leftAt = new Map<string, number>();
-  const call = (name: string, request: Parameters<RateLimiter["take"]>[0] = {}): void => {
-    const use = (place: Place): void => {
+  const call = (name: string, request: Parameters<RateLimiter["acquire"]>[0] = {}): void => {
+    const use = (place: Permit): void => {
       log.push(name);
       leftAt.set(name, time.now());
-      time.after(100, () => place.answered());
+      time.after(100, () => place.release("responded"));
     };
     const fail = (error: unknown): void => void log.push(`${name}: ${(error as Error).name}`);
-    const place = limiter.take(request);
+    const place = limiter.acquire(request);
     if ("then" in place) place.then(use, fail);
     else use(place);
   };
-  const calls = (number: number, name: string, request?: Parameters<RateLimiter["take"]>[0]): void => {
+  const calls = (number: number, name: string, request?: Parameters<RateLimiter["acquire"]>[0]): void => {
     for (let index = 1; index <= number; index += 1) call(`${name}${index}`, request);
   };
   return { time, limiter, log, leftAt, call, calls };
@@ -53,11 +53,11 @@ describe("a free place", () => {
     const { time, limiter } = start(oneASecond);
     const leftAt: number[] = [];
     await time.run(() => {
-      const place = limiter.take() as Place; // free, so no promise
-      time.at(700, () => place.answered());
-      time.at(900, () => place.answered());
-      time.at(900, () => place.unused());
-      void Promise.resolve(limiter.take()).then(() => leftAt.push(time.now()));
+      const place = limiter.acquire() as Permit; // free, so no promise
+      time.at(700, () => place.release("responded"));
+      time.at(900, () => place.release("responded"));
+      time.at(900, () => place.release("unsent"));
+      void Promise.resolve(limiter.acquire()).then(() => leftAt.push(time.now()));
     }, 10_000);
     expect(leftAt[0]).toBeGreaterThanOrEqual(1_700);
     expect(leftAt[0]).toBeLessThan(1_720);
@@ -66,9 +66,9 @@ describe("a free place", () => {
   it("comes back at once where the call never left", async () => {
     const { time, limiter, leftAt, call } = start(oneASecond);
     await time.run(() => {
-      const place = limiter.take() as Place; // free, so no promise
+      const place = limiter.acquire() as Permit; // free, so no promise
       call("next");
-      time.at(50, () => place.unused());
+      time.at(50, () => place.release("unsent"));
     }, 10_000);
     expect(leftAt.get("next")).toBeLessThan(60);
   });
@@ -76,9 +76,9 @@ describe("a free place", () => {
   it("comes back after a moment's grace where the call was lost, which may still arrive", async () => {
     const { time, limiter, leftAt, call } = start(oneASecond);
     await time.run(() => {
-      const place = limiter.take() as Place; // free, so no promise
+      const place = limiter.acquire() as Permit; // free, so no promise
       call("next");
-      time.at(50, () => place.lost());
+      time.at(50, () => place.release("lost"));
     }, 10_000);
     expect(leftAt.get("next")).toBeGreaterThanOrEqual(6_050);
     expect(leftAt.get("next")).toBeLessThan(6_080);
@@ -87,10 +87,10 @@ describe("a free place", () => {
   it("is had at once by nobody while others wait for it", async () => {
     const { time, limiter, log, call } = start({ windows: [{ limit: 2, intervalMs: 1_000 }] });
     await time.run(() => {
-      const places = [limiter.take(), limiter.take()] as Place[]; // free, so no promises
+      const places = [limiter.acquire(), limiter.acquire()] as Permit[]; // free, so no promises
       call("first");
       call("second");
-      for (const place of places) place.unused();
+      for (const place of places) place.release("unsent");
       call("third");
       time.at(1, () => log.push("a moment later"));
     }, 10_000);
@@ -100,10 +100,10 @@ describe("a free place", () => {
   it("is had as soon as it is back, though it was expected later", async () => {
     const { time, limiter, leftAt, call } = start({ windows: [{ limit: 2, intervalMs: 1_000 }] });
     await time.run(() => {
-      const [lost, slow] = [limiter.take() as Place, limiter.take() as Place]; // free, so no promises
-      lost.lost();
+      const [lost, slow] = [limiter.acquire() as Permit, limiter.acquire() as Permit]; // free, so no promises
+      lost.release("lost");
       call("next");
-      time.at(100, () => slow.answered());
+      time.at(100, () => slow.release("responded"));
     }, 10_000);
     expect(leftAt.get("next")).toBeCloseTo(1_106, -1);
   });
@@ -111,8 +111,8 @@ describe("a free place", () => {
   it("is not kept from others by calls that were aborted in flight and are answered unseen", async () => {
     const { time, limiter, leftAt, calls, call } = start();
     await time.run(() => {
-      const places = Array.from({ length: 10 }, () => limiter.take() as Place); // free, so no promise
-      time.at(300, () => places.forEach((place) => place.answered()));
+      const places = Array.from({ length: 10 }, () => limiter.acquire() as Permit); // free, so no promise
+      time.at(300, () => places.forEach((place) => place.release("responded")));
       calls(10, "other ");
       call("last");
     }, 10_000);
@@ -130,7 +130,7 @@ describe("who goes next", () => {
       call("none");
       call("five", { priority: 5 });
       call("zero", { priority: 0 });
-      call("refused", { priority: 9, goesFirst: true });
+      call("refused", { priority: 9, isRequeued: true });
     }, 10_000);
     expect(log).toEqual(["first", "refused", "zero", "none", "five", "nine"]);
   });
@@ -174,7 +174,7 @@ describe("a call that gives up", () => {
     const reasons: unknown[] = [];
     await time.run(() => {
       call("first");
-      void Promise.resolve(limiter.take({ signal: controller.signal })).catch((reason: unknown) => {
+      void Promise.resolve(limiter.acquire({ signal: controller.signal })).catch((reason: unknown) => {
         reasons.push([time.now(), reason]);
       });
       call("second");
@@ -186,7 +186,7 @@ describe("a call that gives up", () => {
 
   it("is turned away at once if its signal is aborted already", async () => {
     const { limiter } = start();
-    await expect(limiter.take({ signal: AbortSignal.abort("before") })).rejects.toBe("before");
+    await expect(limiter.acquire({ signal: AbortSignal.abort("before") })).rejects.toBe("before");
     expect(limiter.usage().inFlight).toBe(0);
   });
 
@@ -199,9 +199,9 @@ describe("a call that gives up", () => {
     let cpuUs = 0;
     await time.run(() => {
       for (let call = 0; call < 10_010; call += 1) {
-        const place = limiter.take({ signal: controller.signal, maxWaitMs: 1e9 });
+        const place = limiter.acquire({ signal: controller.signal, maxWaitMs: 1e9 });
         if ("then" in place) place.catch(() => (rejected += 1));
-        else place.answered();
+        else place.release("responded");
       }
       const before = process.cpuUsage();
       controller.abort();
@@ -236,7 +236,9 @@ describe("a bound on waiting", () => {
       for (let index = 0; index < 10; index += 1) call(`call ${index}`);
       time.at(600, () => {
         call("in time");
-        void Promise.resolve(limiter.take({ maxWaitMs: 100 })).catch((reason: unknown) => (error = reason));
+        void Promise.resolve(limiter.acquire({ maxWaitMs: 100 })).catch(
+          (reason: unknown) => (error = reason),
+        );
       });
     }, 650);
     expect(error).toBeInstanceOf(RateLimitWaitError);
@@ -253,8 +255,8 @@ describe("a bound on waiting", () => {
   it("says in the error what was passed: the call's patience, or the room in the queue", async () => {
     const { time, limiter } = start({ ...oneASecond, maxQueued: 1 });
     const messages: string[] = [];
-    const take = (request: Parameters<RateLimiter["take"]>[0] = {}) =>
-      void Promise.resolve(limiter.take(request)).catch((error: unknown) =>
+    const take = (request: Parameters<RateLimiter["acquire"]>[0] = {}) =>
+      void Promise.resolve(limiter.acquire(request)).catch((error: unknown) =>
         messages.push((error as Error).message),
       );
     await time.run(() => {
@@ -271,7 +273,7 @@ describe("a bound on waiting", () => {
   it("is kept up to its end: a wait of just `maxWaitMs` is waited", async () => {
     const { time, limiter, log, call } = start(oneASecond);
     await time.run(() => {
-      (limiter.take() as Place).answered(); // free, so no promise
+      (limiter.acquire() as Permit).release("responded"); // free, so no promise
       call("patient", { maxWaitMs: 1_005.5 });
       call("impatient", { maxWaitMs: 1_005.4 });
     }, 2_000);
@@ -308,17 +310,17 @@ describe("a bound on waiting", () => {
       call("second");
       call("third");
       call("fourth", { maxQueued: 2 });
-      call("refused", { goesFirst: true });
+      call("refused", { isRequeued: true });
     }, 10_000);
     expect(log).toEqual(["first", "third: RateLimitWaitError", "refused", "second", "fourth"]);
   });
 
   it("says of a full queue when the call would have had its place, and tells nobody of a wait", async () => {
     const { limiter } = start({ ...oneASecond, maxQueued: 1 });
-    (limiter.take() as Place).answered(); // free, so no promise
-    void limiter.take();
+    (limiter.acquire() as Permit).release("responded"); // free, so no promise
+    void limiter.acquire();
     const onWait = vi.fn();
-    await expect(limiter.take({ onWait })).rejects.toMatchObject({ waitMs: Math.ceil(2 * 1_005.5) });
+    await expect(limiter.acquire({ onWait })).rejects.toMatchObject({ waitMs: Math.ceil(2 * 1_005.5) });
     expect(onWait).not.toHaveBeenCalled();
   });
 
@@ -342,7 +344,7 @@ describe("the expected wait", () => {
   /** How many calls go before each of these, as the expected wait tells. */
   function before(calls: { client: object; priority?: number }[]): number[] {
     const { limiter, call } = start(oneEach100Ms);
-    (limiter.take() as Place).answered(); // free, so no promise
+    (limiter.acquire() as Permit).release("responded"); // free, so no promise
     const waits: number[] = [];
     for (const request of calls) call("call", { ...request, onWait: (waitMs) => waits.push(waitMs) });
     return waits.map((waitMs) => Math.round(waitMs / round) - 1);
@@ -371,9 +373,9 @@ describe("time", () => {
     const limiter = new RateLimiter();
     const left: number[] = [];
     for (let call = 0; call < 25; call += 1) {
-      void Promise.resolve(limiter.take()).then((place) => {
+      void Promise.resolve(limiter.acquire()).then((place) => {
         left.push(Math.floor(performance.now() / 1_000));
-        place.answered();
+        place.release("responded");
       });
     }
     await vi.advanceTimersByTimeAsync(5_000);
@@ -384,7 +386,7 @@ describe("time", () => {
   it("that is set back is no time passed", async () => {
     let now = 1_000;
     const limiter = new RateLimiter({ ...oneASecond, clock: () => now });
-    (limiter.take() as Place).answered(); // free, so no promise
+    (limiter.acquire() as Permit).release("responded"); // free, so no promise
     now = 400;
     expect(limiter.usage().windows[0]).toMatchObject({ used: 1, freeInMs: 1_006 });
     now = 1_405;
@@ -399,7 +401,7 @@ describe("the timer", () => {
     const { time, limiter, call } = start(oneASecond);
     let set = 0;
     await time.run(() => {
-      (limiter.take() as Place).answered(); // free, so no promise
+      (limiter.acquire() as Permit).release("responded"); // free, so no promise
       const { setTimeout } = globalThis;
       Object.assign(globalThis, {
         setTimeout: (...args: Parameters<typeof setTimeout>) => {
@@ -419,8 +421,8 @@ describe("the timer", () => {
     const limiter = new RateLimiter({ ...oneASecond, clock: () => Math.floor(time.now() / 2) });
     const leftAt: number[] = [];
     await time.run(() => {
-      (limiter.take() as Place).answered(); // free, so no promise
-      void Promise.resolve(limiter.take()).then(() => leftAt.push(time.now()));
+      (limiter.acquire() as Permit).release("responded"); // free, so no promise
+      void Promise.resolve(limiter.acquire()).then(() => leftAt.push(time.now()));
     }, 10_000);
     expect(leftAt).toHaveLength(1);
     expect(leftAt[0]).toBeGreaterThanOrEqual(2_011);
@@ -436,7 +438,7 @@ it("a waiting call takes less than 1 KB, and gives it back when it is aborted", 
     const request = { signal: controller.signal, maxWaitMs: 1e12, onWait: () => {} };
     collect();
     const before = process.memoryUsage().heapUsed;
-    for (let call = 0; call < calls; call++) void Promise.resolve(limiter.take(request)).catch(() => {});
+    for (let call = 0; call < calls; call++) void Promise.resolve(limiter.acquire(request)).catch(() => {});
     collect();
     const waiting = process.memoryUsage().heapUsed;
     controller.abort();
@@ -485,10 +487,10 @@ it("so does one that is the only one of its client that waits", async () => {
 
 it("places that are given back in one moment let in as many as there are", async () => {
   const { time, limiter, log, calls } = start({ windows: [{ limit: 3, intervalMs: 1_000 }] });
-  const unsent = [limiter.take(), limiter.take(), limiter.take()] as Place[]; // free, so no promises
+  const unsent = [limiter.acquire(), limiter.acquire(), limiter.acquire()] as Permit[]; // free, so no promises
   await time.run(() => {
     calls(4, "call ");
-    for (const place of unsent) place.unused();
+    for (const place of unsent) place.release("unsent");
     time.at(1, () => log.push("a moment later"));
   });
   expect(log).toEqual(["call 1", "call 2", "call 3", "a moment later", "call 4"]);

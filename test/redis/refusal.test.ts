@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 async function toldOf(reason: unknown): Promise<string> {
   const fails = () => Promise.reject(reason);
   const store = redisRateLimitStore({ evalsha: fails, eval: fails }, { onUnavailable: "reject" });
-  const ended = await Promise.resolve(new RateLimiter({ store }).take()).catch((error: unknown) => error);
+  const ended = await Promise.resolve(new RateLimiter({ store }).acquire()).catch((error: unknown) => error);
   return (ended as Error).message.replace("Not sent. The store of the rate limit is away: ", ""); // all that it throws is one
 }
 

@@ -17,7 +17,7 @@ async function asked(answer: Error): Promise<string[]> {
     },
   };
   const store = redisRateLimitStore(client, { onUnavailable: "reject" });
-  await Promise.resolve(new RateLimiter({ store }).take()).catch(() => {});
+  await Promise.resolve(new RateLimiter({ store }).acquire()).catch(() => {});
   return log;
 }
 

@@ -19,8 +19,8 @@ function twoProcesses() {
   /** A call whose place is given back at once, and after that the 429s, each so much later. */
   const refusedAt = (at: number, refusals: [laterMs: number, retryAfterMs: number][]): void => {
     time.at(at, () => {
-      void Promise.resolve(one.take()).then((place) => {
-        place.answered();
+      void Promise.resolve(one.acquire()).then((place) => {
+        place.release("responded");
         for (const [laterMs, retryAfterMs] of refusals) {
           time.after(laterMs, () => one.refused(retryAfterMs));
         }
@@ -42,7 +42,7 @@ it("A 429 that is met while the store is being told of its place pauses the othe
     refusedAt(0, [[1, 3_000]]);
     time.at(600, () => {
       shares.push(state().share);
-      void Promise.resolve(other.take()).then(() => sent.push(time.now()));
+      void Promise.resolve(other.acquire()).then(() => sent.push(time.now()));
     });
   }, 10_000);
   expect(shares).toEqual([1 / 2]);
@@ -107,7 +107,7 @@ it("A process that could not tell of its 429 goes on at half its share", async (
     time.at(2 * wayMs + wayMs + 5, () => (store.network = "refuses"));
     time.at(8_000, () => {
       for (let call = 0; call < 4; call += 1) {
-        void Promise.resolve(one.take()).then(() => sent.push(time.now()));
+        void Promise.resolve(one.acquire()).then(() => sent.push(time.now()));
       }
     });
   }, 8_900);

@@ -12,10 +12,10 @@ it("A call leaves when its patience ends, though the store has not answered yet,
   const limiter = new RateLimiter({ clock: time.now, store: sharePlaces(store) });
   const log: unknown[] = [];
   const call = (maxWaitMs: number): void => {
-    void Promise.resolve(limiter.take({ maxWaitMs })).then(
+    void Promise.resolve(limiter.acquire({ maxWaitMs })).then(
       (place) => {
         log.push([time.now(), "sent"]);
-        place.answered();
+        place.release("responded");
       },
       (error: unknown) => log.push([Math.round(time.now() / 10) * 10, error]),
     );

@@ -17,9 +17,9 @@ function twoProcesses() {
   const callAt = (at: number, calls: number, limiter: RateLimiter): void => {
     time.at(at, () => {
       for (let call = 0; call < calls; call += 1) {
-        void Promise.resolve(limiter.take()).then((place) => {
+        void Promise.resolve(limiter.acquire()).then((place) => {
           arrivals.push(time.now());
-          place.answered();
+          place.release("responded");
         });
       }
     });

@@ -13,10 +13,10 @@ function start(maxQueued: number, limit = 10) {
   const limiter = new RateLimiter({ clock: time.now, store: sharePlaces(store), windows, maxQueued });
   const log: string[] = [];
   const call = (name: string, request: object = {}): void => {
-    void Promise.resolve(limiter.take(request)).then(
+    void Promise.resolve(limiter.acquire(request)).then(
       (place) => {
         log.push(`${time.now()}: ${name}`);
-        place.answered();
+        place.release("responded");
       },
       (error: unknown) => {
         expect(error).toBeInstanceOf(RateLimitWaitError);
@@ -94,7 +94,7 @@ it("A call that is let go or called off is not refused later", async () => {
   const reasons: unknown[] = [];
   await time.run(() => {
     call("first");
-    const place = limiter.take({ signal: controller.signal });
+    const place = limiter.acquire({ signal: controller.signal });
     void Promise.resolve(place).catch((reason: unknown) => reasons.push(reason));
     call("third");
     controller.abort("called off");

@@ -20,10 +20,12 @@ it.each([
     const estimates: number[] = [];
     const errors: unknown[] = [];
     await time.run(() => {
-      void Promise.resolve(limiter.take()).then((place) => place.answered());
+      void Promise.resolve(limiter.acquire()).then((place) => place.release("responded"));
       time.at(1_500, () => (store.network = "refuses"));
       time.at(3_000, () => {
-        void Promise.resolve(limiter.take({ maxWaitMs: 100 })).catch((error: unknown) => errors.push(error));
+        void Promise.resolve(limiter.acquire({ maxWaitMs: 100 })).catch((error: unknown) =>
+          errors.push(error),
+        );
         estimates.push(limiter.estimateMs(1), limiter.estimateMs(3));
       });
     }, 5_000);

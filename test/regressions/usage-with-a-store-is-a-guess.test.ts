@@ -23,9 +23,9 @@ function start(options: StoreOptions = {}) {
     new RateLimiter({ clock: time.now, store: sharePlaces(store), windows, ...more });
   const call = (limiter: RateLimiter, calls: number, tookMs = 10): void => {
     for (let index = 0; index < calls; index += 1) {
-      void Promise.resolve(limiter.take()).then((place) => {
+      void Promise.resolve(limiter.acquire()).then((place) => {
         left.push(time.now());
-        time.after(tookMs, () => place.answered());
+        time.after(tookMs, () => place.release("responded"));
       });
     }
   };
@@ -168,7 +168,7 @@ describe("usage with a store", () => {
     await time.run(() => {
       call(limiter, 3);
       time.at(100, () => (store.network = "refuses"));
-      time.at(200, () => void Promise.resolve(limiter.take()).catch(() => {}));
+      time.at(200, () => void Promise.resolve(limiter.acquire()).catch(() => {}));
       look(limiter, 300, 700);
     }, 1_000);
     expect(shorter()).toEqual([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { RateLimiter, type Place } from "../../src/rate-limiter/rate-limiter.ts";
+import { RateLimiter, type Permit } from "../../src/rate-limiter/rate-limiter.ts";
 import type { ReportRequest, TakeRequest } from "../../src/store-places/place-store.ts";
 import { sharePlaces } from "../../src/store-places/share-places.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
@@ -32,8 +32,8 @@ function overheard(options: Partial<ConstructorParameters<typeof MemoryStore>[0]
   });
   const process = (more: object = {}) =>
     new RateLimiter({ clock: time.now, store: shared, windows, ...more });
-  const take = (limiter: RateLimiter, then: (place: Place) => void = () => {}) =>
-    void Promise.resolve(limiter.take()).then(then);
+  const take = (limiter: RateLimiter, then: (place: Permit) => void = () => {}) =>
+    void Promise.resolve(limiter.acquire()).then(then);
   return { time, store, takes, reports, process, take };
 }
 
@@ -80,7 +80,7 @@ describe("The store is asked", () => {
     const { time, takes, process, take } = overheard({ delayMs: () => 0 });
     const limiter = process();
     await time.run(() => {
-      for (let call = 0; call < 11; call += 1) take(limiter, (place) => place.answered());
+      for (let call = 0; call < 11; call += 1) take(limiter, (place) => place.release("responded"));
     }, 1_100);
     const [first, second, ...more] = takes;
     expect(first?.at).toBe(0);
@@ -91,7 +91,7 @@ describe("The store is asked", () => {
 
   it("sooner where a report shows a place that was given back, if it said to wait for long", async () => {
     const { time, takes, process, take } = overheard({ delayMs: () => 0 });
-    const places: Place[] = [];
+    const places: Permit[] = [];
     const few = {
       windows: [
         { limit: 3, intervalMs: 50_000 },
@@ -101,19 +101,19 @@ describe("The store is asked", () => {
     const limiter = process(few);
     await time.run(() => {
       for (let call = 0; call < 4; call += 1) take(limiter, (place) => places.push(place));
-      time.at(1_000, () => places[0]!.answered());
-      time.at(1_500, () => places[1]!.unused());
+      time.at(1_000, () => places[0]!.release("responded"));
+      time.at(1_500, () => places[1]!.release("unsent"));
     }, 3_000);
     expect(takes.map(({ at }) => at)).toEqual([0, 1_500]);
   });
 
   it("not sooner where it said to wait for a moment: a place may be another's turn", async () => {
     const { time, takes, process, take } = overheard({ delayMs: () => 0 });
-    const places: Place[] = [];
+    const places: Permit[] = [];
     const limiter = process();
     await time.run(() => {
       for (let call = 0; call < 11; call += 1) take(limiter, (place) => places.push(place));
-      time.at(700, () => places[0]!.unused());
+      time.at(700, () => places[0]!.release("unsent"));
     }, 1_100);
     expect(takes.map(({ at }) => at)).toEqual([0, 1_006]);
   });
@@ -127,11 +127,11 @@ describe("The store is asked", () => {
       ],
     };
     const limiter = process(few);
-    const places: Place[] = [];
+    const places: Permit[] = [];
     await time.run(() => {
       limiter.refused(1);
       for (let call = 0; call < 3; call += 1) take(limiter, (place) => places.push(place));
-      time.at(2_000, () => places[0]!.answered());
+      time.at(2_000, () => places[0]!.release("responded"));
     }, 5_000);
     expect(places).toHaveLength(2);
     expect(takes.filter(({ at }) => at >= 2_000)).toEqual([]);
@@ -142,7 +142,7 @@ describe("The store is asked", () => {
     const limiter = process();
     await time.run(() => {
       take(limiter, (place) => {
-        place.answered();
+        place.release("responded");
         limiter.refused(3_000);
         take(limiter);
       });
@@ -156,8 +156,8 @@ describe("The store is told", () => {
   it("of all that happens in one turn at once, and of what happens while it is told with the next report", async () => {
     const { time, reports, process, take } = overheard({ delayMs: () => 20 });
     const limiter = process();
-    const taken: Place[] = [];
-    const answer = () => taken.splice(0, 2).forEach((place) => place.answered());
+    const taken: Permit[] = [];
+    const answer = () => taken.splice(0, 2).forEach((place) => place.release("responded"));
     await time.run(() => {
       for (let call = 0; call < 4; call += 1) take(limiter, (place) => taken.push(place));
       time.at(100, answer);
@@ -172,13 +172,13 @@ describe("The store is told", () => {
   it("how each place ended: answered, unused, or lost and still to arrive for a while", async () => {
     const { time, takes, reports, process, take } = overheard();
     const limiter = process();
-    const places: Place[] = [];
+    const places: Permit[] = [];
     await time.run(() => {
       for (let call = 0; call < 3; call += 1) take(limiter, (place) => places.push(place));
       time.at(100, () => {
-        places[0]!.answered();
-        places[1]!.unused();
-        places[2]!.lost();
+        places[0]!.release("responded");
+        places[1]!.release("unsent");
+        places[2]!.release("lost");
       });
     }, 1_000);
     const ids = takes[0]!.ids;
@@ -193,7 +193,7 @@ describe("The store is told", () => {
 
   it("how a place ended also where the news that it is in flight is still on its way", async () => {
     const { time, reports, process, take } = overheard({ delayMs: () => 20 });
-    await time.run(() => take(process(), (place) => time.at(2_010, () => place.answered())), 3_000);
+    await time.run(() => take(process(), (place) => time.at(2_010, () => place.release("responded"))), 3_000);
     expect(reports.map(({ at, places }) => [at, places.map(({ state }) => state)])).toEqual([
       [2_000, ["held"]],
       [2_040, ["answered"]],
@@ -204,7 +204,7 @@ describe("The store is told", () => {
     const { time, store, takes, reports, process, take } = overheard();
     const limiter = process();
     await time.run(() => {
-      take(limiter, (place) => time.at(500, () => place.answered()));
+      take(limiter, (place) => time.at(500, () => place.release("responded")));
       take(limiter);
       time.at(1_000, () => store.loseMemory());
     }, 2_500);
@@ -225,7 +225,7 @@ describe("The store is told", () => {
     await time.run(() => {
       take(limiter, (place) => {
         limiter.refused(3_000);
-        time.at(50, () => place.answered());
+        time.at(50, () => place.release("responded"));
       });
     }, 1_000);
     expect(reports.map(({ refusedForMs }) => refusedForMs)).toEqual([3_000, undefined]);
@@ -234,9 +234,9 @@ describe("The store is told", () => {
   it("of successes only after a refusal, and of each once", async () => {
     const { time, reports, process, take } = overheard();
     const limiter = process();
-    const succeed = (place: Place) => {
+    const succeed = (place: Permit) => {
       limiter.succeeded();
-      place.answered();
+      place.release("responded");
     };
     await time.run(() => {
       take(limiter, succeed);
@@ -250,7 +250,7 @@ describe("The store is told", () => {
   it("that a process lives: of places in flight with each beat, without any where it was not heard of else", async () => {
     const { time, takes, reports, process, take } = overheard();
     const limiter = process();
-    await time.run(() => take(limiter, (place) => time.at(4_500, () => place.answered())), 9_000);
+    await time.run(() => take(limiter, (place) => time.at(4_500, () => place.release("responded"))), 9_000);
     const id = takes[0]!.ids[0]!;
     expect(reports.map(({ at, places }) => [at, places.map(({ state }) => state)])).toEqual([
       [2_000, ["held"]],
@@ -264,7 +264,7 @@ describe("The store is told", () => {
 
   it("nothing where it has just heard of a process that has nothing in flight", async () => {
     const { time, reports, process, take } = overheard();
-    await time.run(() => take(process(), (place) => time.at(1_500, () => place.answered())), 5_000);
+    await time.run(() => take(process(), (place) => time.at(1_500, () => place.release("responded"))), 5_000);
     expect(reports.map(({ at }) => at)).toEqual([1_500, 4_000]);
   });
 
@@ -280,7 +280,7 @@ describe("The store is told", () => {
     const limiter = process();
     const log: string[] = [];
     await time.run(() => {
-      take(limiter, (place) => place.answered());
+      take(limiter, (place) => place.release("responded"));
       time.at(100, () => {
         takes.length = reports.length = 0;
         const restarted = process({ snapshot: limiter.snapshot() });
@@ -298,10 +298,10 @@ describe("A store that was away", () => {
     const { time, store, reports, process, take } = overheard({ localShare: 1 / 2 });
     const limiter = process();
     await time.run(() => {
-      take(limiter, (place) => place.answered());
+      take(limiter, (place) => place.release("responded"));
       time.at(1_500, () => (store.network = "refuses"));
       // A beat finds the store away; half of what the others left is used alone.
-      time.at(10_000, () => take(limiter, (place) => place.answered()));
+      time.at(10_000, () => take(limiter, (place) => place.release("responded")));
       time.at(12_000, () => (store.network = "up"));
     }, 13_500);
     const back = reports.filter(({ at }) => at > 12_000);
@@ -324,10 +324,10 @@ describe("A store that was away", () => {
     await time.run(() => {
       take(limiter, (place) => {
         delayMs = 700;
-        place.answered();
+        place.release("responded");
       });
       const observer = { limitsAlone: (absence: string | undefined) => void absences.push(absence) };
-      for (const at of [1_300, 6_000]) time.at(at, () => void limiter.take({ observer }));
+      for (const at of [1_300, 6_000]) time.at(at, () => void limiter.acquire({ observer }));
       time.at(1_300, () => (delayMs = 1));
     }, 6_500);
     // The first call waits, and is told of the return, too.
@@ -338,7 +338,7 @@ describe("A store that was away", () => {
     const { time, store, reports, process, take } = overheard();
     const limiter = process();
     await time.run(() => {
-      take(limiter, (place) => place.answered());
+      take(limiter, (place) => place.release("responded"));
       time.at(1_000, () => (store.network = "refuses"));
     }, 6_500);
     expect(reports.filter(({ at }) => at > 1_000).map(({ at }) => at)).toEqual([
@@ -351,7 +351,7 @@ describe("A store that was away", () => {
     const limiter = process();
     const sent: number[] = [];
     await time.run(() => {
-      take(limiter, (place) => place.answered());
+      take(limiter, (place) => place.release("responded"));
       time.at(1_500, () => (store.network = "refuses"));
       time.at(2_500, () => (store.network = "up"));
       time.at(3_500, () => take(limiter, () => sent.push(time.now())));
@@ -380,7 +380,7 @@ describe("A store that was away", () => {
   it("is come back to with a silence for all after more than two beats", async () => {
     const { time, store, reports, process, take } = overheard();
     await time.run(() => {
-      take(process(), (place) => place.answered());
+      take(process(), (place) => place.release("responded"));
       time.at(1_500, () => (store.network = "refuses"));
       time.at(7_000, () => (store.network = "up"));
     }, 9_000);
@@ -390,16 +390,16 @@ describe("A store that was away", () => {
   it("hears later of what happens meanwhile, and once of several failures at a time", async () => {
     const { time, store, reports, process, take } = overheard();
     const limiter = process();
-    const places: Place[] = [];
+    const places: Permit[] = [];
     await time.run(() => {
       for (let call = 0; call < 3; call += 1) take(limiter, (place) => places.push(place));
       time.at(1_000, () => {
         store.network = "refuses";
-        places[0]!.answered();
+        places[0]!.release("responded");
         take(limiter);
       });
-      time.at(1_500, () => places[1]!.answered());
-      time.at(3_500, () => places[2]!.answered());
+      time.at(1_500, () => places[1]!.release("responded"));
+      time.at(3_500, () => places[2]!.release("responded"));
     }, 5_500);
     expect(reports.map(({ at }) => at)).toEqual([1_000, 2_001, 3_002, 4_003, 5_004]);
   });
@@ -421,7 +421,7 @@ describe("A store that goes away again before all have told it of their places",
       for (let index = 0; index < times; index += 1) {
         take(limiter, (place) => {
           sent.push(time.now());
-          place.answered();
+          place.release("responded");
         });
       }
     };
@@ -541,15 +541,15 @@ describe("A limiter with a store", () => {
   it("counts what is in flight until it ends, however it ends", async () => {
     const { time, process, take } = overheard();
     const limiter = process();
-    const places: Place[] = [];
+    const places: Permit[] = [];
     const inFlight: number[] = [];
     const look = () => inFlight.push(limiter.usage().inFlight);
     await time.run(() => {
       for (let call = 0; call < 3; call += 1) take(limiter, (place) => places.push(place));
       time.at(100, () => {
         look();
-        for (const end of ["answered", "unused", "lost"] as const) {
-          places.shift()![end]();
+        for (const end of ["responded", "unsent", "lost"] as const) {
+          places.shift()!.release(end);
           look();
         }
       });
@@ -562,8 +562,8 @@ describe("A limiter with a store", () => {
     const limiter = process();
     const estimates: number[] = [];
     await time.run(() => {
-      take(limiter, (place) => time.after(800, () => place.lost()));
-      take(limiter, (place) => time.after(400, () => place.answered()));
+      take(limiter, (place) => time.after(800, () => place.release("lost")));
+      take(limiter, (place) => time.after(400, () => place.release("responded")));
       time.at(1_000, () => estimates.push(limiter.estimateMs(1)));
     }, 1_000);
     expect(estimates).toEqual([400]);
@@ -575,7 +575,7 @@ describe("A limiter with a store", () => {
     const kept: number[] = [];
     const look = () => kept.push(limiter.snapshot().answeredAt.length);
     await time.run(() => {
-      take(limiter, (place) => place.answered());
+      take(limiter, (place) => place.release("responded"));
       time.at(60_000, look);
       time.at(60_100, look);
     }, 61_000);
@@ -587,7 +587,7 @@ describe("A limiter with a store", () => {
     const limiter = process({ windows: windows.toReversed() });
     const used: number[][] = [];
     await time.run(() => {
-      for (let call = 0; call < 10; call += 1) take(limiter, (place) => place.answered());
+      for (let call = 0; call < 10; call += 1) take(limiter, (place) => place.release("responded"));
       time.at(100, () => used.push(limiter.usage().windows.map((window) => window.used)));
     }, 100);
     expect(used).toEqual([[10, 10]]);
@@ -598,7 +598,7 @@ describe("A limiter with a store", () => {
     const limiter = process();
     const sent: number[] = [];
     await time.run(() => {
-      for (let call = 0; call < 10; call += 1) take(limiter, (place) => place.answered());
+      for (let call = 0; call < 10; call += 1) take(limiter, (place) => place.release("responded"));
       time.at(5_000, () => {
         store.network = "refuses";
         const restarted = process({ snapshot: limiter.snapshot() });
@@ -613,7 +613,7 @@ describe("A limiter with a store", () => {
     const limiter = process({ windows: [windows[0]!, { limit: 100, intervalMs: 60_000 }] });
     const sent: number[] = [];
     await time.run(() => {
-      time.at(100_000, () => take(limiter, (place) => place.answered()));
+      time.at(100_000, () => take(limiter, (place) => place.release("responded")));
       time.at(100_500, () => (store.network = "refuses"));
       time.at(100_600, () => {
         for (let call = 0; call < 100; call += 1) take(limiter, () => sent.push(time.now()));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { RateLimitWaitError } from "../../src/errors.ts";
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
-import { RateLimiter, type Place } from "../../src/rate-limiter/rate-limiter.ts";
+import { RateLimiter, type Permit } from "../../src/rate-limiter/rate-limiter.ts";
 import { heartbeatMs } from "../../src/store-places/place-store.ts";
 import { sharePlaces } from "../../src/store-places/share-places.ts";
 import { garbageCollector } from "../garbage-collector.ts";
@@ -21,16 +21,16 @@ function room(options: StoreOptions = {}) {
   const ended: { status: "answered" | "failed"; at: number; error?: unknown }[] = [];
   const process = (more: object = {}) =>
     new RateLimiter({ clock: time.now, store: sharePlaces(store), ...more });
-  const send = (place: Place): void => {
+  const send = (place: Permit): void => {
     const [out, back] = [5 + 295 * random(), 5 + 295 * random()];
     arrivals.push(time.now() + out);
     time.after(out + back, () => {
-      place.answered();
+      place.release("responded");
       ended.push({ status: "answered", at: time.now() });
     });
   };
   const call = (limiter: RateLimiter, request: object = {}): void => {
-    void Promise.resolve(limiter.take(request)).then(send, (error: unknown) => {
+    void Promise.resolve(limiter.acquire(request)).then(send, (error: unknown) => {
       ended.push({ status: "failed", at: time.now(), error });
     });
   };
@@ -67,7 +67,7 @@ describe("several processes share one store", () => {
         one.succeeded();
         estimates.push(other.estimateMs(1), other.estimateMs(2));
         for (let call = 0; call < 2; call += 1) {
-          void Promise.resolve(other.take({ maxWaitMs: 2_000 })).catch((error: unknown) =>
+          void Promise.resolve(other.acquire({ maxWaitMs: 2_000 })).catch((error: unknown) =>
             turnedAway.push(error),
           );
         }
@@ -94,11 +94,11 @@ describe("several processes share one store", () => {
     const reasons: unknown[] = [];
     await time.run(() => {
       for (let call = 0; call < 5; call += 1) {
-        void Promise.resolve(limiter.take({ signal: controller.signal })).catch((reason: unknown) =>
+        void Promise.resolve(limiter.acquire({ signal: controller.signal })).catch((reason: unknown) =>
           reasons.push(reason),
         );
       }
-      void Promise.resolve(limiter.take()).then((place) => place.unused());
+      void Promise.resolve(limiter.acquire()).then((place) => place.release("unsent"));
       controller.abort("left");
     }, 100);
     expect(reasons).toEqual(Array(5).fill("left"));
@@ -119,7 +119,7 @@ describe("several processes share one store", () => {
       void store.take({ ...killed, ids: ["killed:1", "killed:2"] });
       time.at(
         2_000,
-        () => void Promise.resolve(process({ windows }).take()).then(() => left.push(time.now())),
+        () => void Promise.resolve(process({ windows }).acquire()).then(() => left.push(time.now())),
       );
     }, 14_000);
     expect(left).toHaveLength(1);
@@ -130,14 +130,14 @@ describe("several processes share one store", () => {
   it("holds the places of a call that takes longer than the lease", async () => {
     const { time, store, process } = room({ leaseMs: 10_000 });
     const limiter = process();
-    await time.run(() => void Promise.resolve(limiter.take()), 60_000);
+    await time.run(() => void Promise.resolve(limiter.acquire()), 60_000);
     expect(store.held).toBe(1);
     expect(limiter.usage().inFlight).toBe(1);
   });
 
   it("renews a lease that is shorter than the usual beat", async () => {
     const { time, store, process } = room({ leaseMs: 900 });
-    await time.run(() => void Promise.resolve(process().take()), 9_900);
+    await time.run(() => void Promise.resolve(process().acquire()), 9_900);
     expect(store.held).toBe(1);
   });
 
@@ -148,9 +148,9 @@ describe("several processes share one store", () => {
     const left: number[] = [];
     await time.run(() => {
       for (let call = 0; call < 2; call += 1) {
-        void Promise.resolve(one.take()).then((place) => time.at(5_000, () => place.unused()));
+        void Promise.resolve(one.acquire()).then((place) => time.at(5_000, () => place.release("unsent")));
       }
-      time.at(100, () => void Promise.resolve(other.take()).then(() => left.push(time.now())));
+      time.at(100, () => void Promise.resolve(other.acquire()).then(() => left.push(time.now())));
     }, 100_000);
     expect(left).toHaveLength(1);
     expect(left[0]).toBeLessThan(5_000 + heartbeatMs + 10);
@@ -161,11 +161,11 @@ describe("several processes share one store", () => {
     const [one, other] = [process(), process()];
     const left: number[] = [];
     await time.run(() => {
-      void Promise.resolve(one.take()).then((place) => {
-        place.answered();
+      void Promise.resolve(one.acquire()).then((place) => {
+        place.release("responded");
         one.refused(7_000);
       });
-      time.at(100, () => void Promise.resolve(other.take()).then(() => left.push(time.now())));
+      time.at(100, () => void Promise.resolve(other.acquire()).then(() => left.push(time.now())));
     }, 10_000);
     expect(left).toHaveLength(1);
     expect(left[0]).toBeGreaterThanOrEqual(7_000);
@@ -177,7 +177,7 @@ it("places that are granted after a 429 came go back: they are not kept over the
   const { time, store, process } = room();
   const limiter = process();
   await time.run(() => {
-    for (let call = 0; call < 3; call += 1) void limiter.take();
+    for (let call = 0; call < 3; call += 1) void limiter.acquire();
     // The store has granted them, and its answer is on the way.
     time.at(1.5, () => limiter.refused(60_000));
   }, 100);
@@ -378,7 +378,7 @@ describe("an answer of the store", () => {
     const granted: number[] = [];
     await time.run(() => {
       delayMs = 700;
-      void Promise.resolve(limiter.take()).then((place) => place.unused());
+      void Promise.resolve(limiter.acquire()).then((place) => place.release("unsent"));
       time.at(750, () => granted.push(store.held));
       time.at(1_100, () => (delayMs = 1));
     }, 6_000);
@@ -407,10 +407,13 @@ describe("an answer of the store", () => {
     const limiter = process({ windows: [{ limit: 2, intervalMs: 1_000 }] });
     const held: number[] = [];
     await time.run(() => {
-      void Promise.resolve(limiter.take()).then((place) => {
+      void Promise.resolve(limiter.acquire()).then((place) => {
         // The report of this answer is refused at 1,300 ms, and the question of 1,000 ms is answered at 1,800 ms.
-        time.at(900, () => place.answered());
-        time.at(1_000, () => void Promise.resolve(limiter.take()).then((other) => other.unused()));
+        time.at(900, () => place.release("responded"));
+        time.at(
+          1_000,
+          () => void Promise.resolve(limiter.acquire()).then((other) => other.release("unsent")),
+        );
       });
       time.at(1_250, () => (store.network = "refuses"));
       time.at(1_350, () => (store.network = "up"));
@@ -427,11 +430,11 @@ it("full pace grows back with the successes of all processes", async () => {
   const [one, other] = [process(), process()];
   const shares: number[] = [];
   await time.run(() => {
-    void Promise.resolve(one.take()).then((place) => {
-      place.answered();
+    void Promise.resolve(one.acquire()).then((place) => {
+      place.release("responded");
       one.refused(1_000);
     });
-    const take = () => void Promise.resolve(other.take()).then((place) => place.answered());
+    const take = () => void Promise.resolve(other.acquire()).then((place) => place.release("responded"));
     time.at(1_500, take);
     time.at(2_000, () => {
       for (let success = 0; success < 60; success += 1) one.succeeded();
@@ -497,7 +500,7 @@ describe("while the store is away", () => {
       for (const at of [0, 500]) {
         time.at(at, () => {
           const onWait = (waitMs: number) => waits.push(waitMs);
-          void Promise.resolve(limiter.take({ onWait })).catch((error: unknown) => errors.push(error));
+          void Promise.resolve(limiter.acquire({ onWait })).catch((error: unknown) => errors.push(error));
         });
       }
     }, 2_000);
@@ -520,7 +523,7 @@ it("a limiter that nobody holds any more reports no more", async () => {
   const { time, store, process } = room();
   // Longer than any timer of the call itself, and between two reports.
   await time.run(() => {
-    void Promise.resolve(process().take()).then((place) => place.answered());
+    void Promise.resolve(process().acquire()).then((place) => place.release("responded"));
   }, 71_000);
   const whileHeld = store.log.length;
   // What a WeakRef gave is held to the end of the turn.

@@ -1,4 +1,4 @@
-import { type Place, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import { type Permit, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 import { sharePlaces } from "../../src/store-places/share-places.ts";
 import { refusedBySliding } from "../rate-limiter/server-count.ts";
 import { randomFrom } from "../rate-limiter/simulation.ts";
@@ -36,17 +36,17 @@ export async function throughTroubles(seed: number): Promise<Ended> {
   const arrivals: number[] = [];
   const log: string[] = [];
   let waiting = 0;
-  const send = (place: Place): void => {
+  const send = (place: Permit): void => {
     waiting -= 1;
     const end = random();
-    if (end < 0.05) return place.unused();
+    if (end < 0.05) return place.release("unsent");
     const [outMs, backMs] = [5 + 300 * random(), 300 * random()];
     arrivals.push(time.now() + outMs);
-    time.after(outMs + backMs, () => (end < 0.1 ? place.lost() : place.answered()));
+    time.after(outMs + backMs, () => (end < 0.1 ? place.release("lost") : place.release("responded")));
   };
   const burst = (limiter: RateLimiter, calls: number): void => {
     waiting += calls;
-    for (let call = 0; call < calls; call += 1) void Promise.resolve(limiter.take()).then(send);
+    for (let call = 0; call < calls; call += 1) void Promise.resolve(limiter.acquire()).then(send);
   };
   const trouble = (): void => {
     const at = begin + troubleUntil * random();
