@@ -23,7 +23,7 @@ async function signUp(audience: AudienceClient, email: string): Promise<"welcome
 
 const mock = createMockService();
 await using audience = new AudienceClient({ ...mock.clientOptions, maxRetries: 1 });
-const books = () => mock.organization("mock-organization");
+const state = () => mock.organization("mock-organization");
 
 // What it does, as the service sees it.
 assert.equal(await signUp(audience, "ada@example.com"), "welcome");
@@ -34,7 +34,7 @@ assert.deepEqual(
     ["v1.events.send", 200],
   ],
 );
-assert.equal(books().contacts[0]?.email_opt_in, "SUBSCRIBED");
+assert.equal(state().contacts[0]?.email_opt_in, "SUBSCRIBED");
 console.log("signs up: a contact, a membership, an event");
 //=> signs up: a contact, a membership, an event
 
@@ -42,10 +42,10 @@ console.log("signs up: a contact, a membership, an event");
 mock.reset();
 mock.addFault({ kind: "500-before", operation: "v1.events.send", times: 2 });
 assert.equal(await signUp(audience, "ada@example.com"), "try again later");
-assert.equal(books().events.length, 0);
+assert.equal(state().events.length, 0);
 assert.equal(await signUp(audience, "ada@example.com"), "welcome");
-assert.equal(books().events.length, 1);
-assert.equal(books().triggers.length, 1); // "subscribed to list", once per contact and list
+assert.equal(state().events.length, 1);
+assert.equal(state().triggers.length, 1); // "subscribed to list", once per contact and list
 console.log("is safe to repeat: one event, one trigger");
 //=> is safe to repeat: one event, one trigger
 
@@ -53,6 +53,6 @@ console.log("is safe to repeat: one event, one trigger");
 await using server = await mock.listen();
 await using remote = new AudienceClient(server.clientOptions);
 assert.equal(await signUp(remote, "bo@example.com"), "welcome");
-assert.equal(books().contacts.length, 2);
+assert.equal(state().contacts.length, 2);
 console.log("works over HTTP:", new URL(server.url).hostname);
 //=> works over HTTP: 127.0.0.1

@@ -14,9 +14,11 @@ export function contactKeys(
   contacts: readonly (Partial<Record<keyof typeof plain, unknown>> | undefined)[],
 ): string[] {
   const keys = contacts.flatMap((contact) =>
-    Object.entries(plain).flatMap(([kind, read]) => {
+    Object.entries(plain).flatMap(([kind, normalize]) => {
       const name = contact?.[kind as keyof typeof plain]; // one of its own keys
-      return typeof name === "string" || typeof name === "number" ? [`${kind}:${read(String(name))}`] : [];
+      return typeof name === "string" || typeof name === "number"
+        ? [`${kind}:${normalize(String(name))}`]
+        : [];
     }),
   );
   return [...new Set(keys)];

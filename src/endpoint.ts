@@ -21,7 +21,7 @@ export interface EndpointInput {
 }
 
 /** A 2xx answer. `body` is the parsed JSON; the text, where the endpoint reads any answer and this one is no JSON. */
-export interface Answer {
+export interface ParsedResponse {
   readonly status: number;
   readonly body: unknown;
 }
@@ -52,7 +52,7 @@ export interface Endpoint<Body, Output> {
   /** The documented 404 that may have written all the same ("Endpoints", add-to-list, 6). */
   readonly mayHaveWrittenOn404?: true;
   /** The answer is not documented, so that any 2xx is a success. */
-  readonly takesAnyAnswer?: true;
+  readonly acceptsAnyResponse?: true;
   /** The answer's value; throws `UnreadableAnswer` where something needed is missing. */
-  readonly read: (answer: Answer, sent: Body) => Output;
+  readonly decode: (response: ParsedResponse, sent: Body) => Output;
 }

@@ -350,8 +350,7 @@ export function endWith<E extends AudienceError>(
 
 /** A fact that is undefined is left out, so that it does not show. */
 function note(error: AudienceError, facts: object): void {
-  for (const [name, fact] of Object.entries(facts))
-    if (fact !== undefined) Object.assign(error, { [name]: fact });
+  Object.assign(error, Object.fromEntries(Object.entries(facts).filter(([, fact]) => fact !== undefined)));
 }
 
 /**

@@ -1,9 +1,8 @@
 import * as z from "zod";
 import { ValidationError, type ValidationIssue } from "./errors.ts";
-import { isObject, isRecord } from "./is-object.ts";
 import { wrongType } from "./schema/issues.ts";
 import { copyAsJson } from "./schema/json.ts";
-import { isDate } from "./schema/kind-of.ts";
+import { isObject, isRecord, isDate } from "./schema/kind-of.ts";
 import { parseOptions } from "./schema/option.ts";
 
 /** How the names of flattened properties are made. */

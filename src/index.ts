@@ -33,7 +33,7 @@ export type { BulkOptions } from "./bulk/options.ts";
 export type { BulkCounts, BulkProgress, BulkResult, BulkStatus, BulkSummary } from "./bulk/result.ts";
 export type { BulkCall, BulkRequest } from "./bulk/row-call.ts";
 export type { BulkRun } from "./bulk/run.ts";
-export type { ListOptions } from "./list-pages.ts";
+export type { ListOptions } from "./pagination/list-pages.ts";
 export type { Operation } from "./endpoint.ts";
 export type {
   AnyAudienceError,
@@ -43,7 +43,7 @@ export type {
   RateLimitWindow,
   ValidationIssue,
 } from "./errors.ts";
-export type { Page, Paginator } from "./pagination.ts";
+export type { Page, Paginator } from "./pagination/paginator.ts";
 export type { RateLimiterOptions } from "./rate-limiter/options.ts";
 export type { RateLimiterUsage } from "./rate-limiter/rate-limiter.ts";
 export type { WindowUsage } from "./rate-limiter/places.ts";

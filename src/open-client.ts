@@ -1,4 +1,4 @@
-import { readClientOptions, type ClientOptions, type ClientSettings } from "./options.ts";
+import { parseClientOptions, type ClientOptions, type ClientSettings } from "./options.ts";
 import { Redactor } from "./transport/redact.ts";
 import { Session } from "./transport/session.ts";
 import { Transport } from "./transport/transport.ts";
@@ -12,7 +12,7 @@ export interface OpenClient {
 /** Opens a client; or, with the session of one, another view of it. */
 export function openClient(options: ClientOptions, session?: Session): OpenClient {
   const redactor = session?.redactor ?? new Redactor();
-  const settings = readClientOptions(options, redactor);
+  const settings = parseClientOptions(options, redactor);
   return {
     settings,
     transport: new Transport(settings.transport, session ?? new Session(settings.limiter, redactor)),

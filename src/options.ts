@@ -1,11 +1,11 @@
 import * as z from "zod";
-import { readBaseUrl } from "./base-url.ts";
 import { ConfigurationError } from "./errors.ts";
-import { hasMethods, isPlain, isRecord } from "./is-object.ts";
 import type { RateLimiterOptions } from "./rate-limiter/options.ts";
 import { processLimiter } from "./rate-limiter/process-limiter.ts";
 import { RateLimiter } from "./rate-limiter/rate-limiter.ts";
+import { hasMethods, isPlain, isRecord } from "./schema/kind-of.ts";
 import { optionTypes, optionThat, parseOptions } from "./schema/option.ts";
+import { parseBaseUrl } from "./transport/base-url.ts";
 import { headersOption } from "./transport/call-options.ts";
 import type { TransportSettings } from "./transport/job.ts";
 import { checkSecret, keySource, type ApiKey, type KeySource } from "./transport/key-source.ts";
@@ -20,8 +20,8 @@ import {
 import type { Redactor } from "./transport/redact.ts";
 import { readHeaders } from "./transport/request-headers.ts";
 import type { Fetch } from "./transport/send.ts";
+import { packageVersion } from "./transport/version.ts";
 import type { ParsePage } from "./v1/parse-page.ts";
-import { packageVersion } from "./version.ts";
 
 /** Options of a client. Those with an environment variable are read from it where they are not given. */
 export interface ClientOptions {
@@ -140,16 +140,16 @@ function isFunction(value: unknown): boolean {
 }
 
 /** Reads options and environment. Throws a `ConfigurationError` that names what is wrong, and never shows a value. */
-export function readClientOptions(options: unknown, redactor: Redactor): ClientSettings {
+export function parseClientOptions(options: unknown, redactor: Redactor): ClientSettings {
   const given: ClientOptions = parseOptions(clientOptionsSchema, options, "The client's options");
   const o: ClientOptions = { ...fromEnvironment(), ...given };
   refuseBrowser(o);
-  const hooks = readHooks(o.hooks ?? {});
+  const hooks = parseHooks(o.hooks ?? {});
   const url = (value: string | undefined, name: string) =>
-    value === undefined ? undefined : readBaseUrl(value, name, o.allowInsecureHttp ?? false);
+    value === undefined ? undefined : parseBaseUrl(value, name, o.allowInsecureHttp ?? false);
   const key = (value: ApiKey | undefined, name: string) =>
     value === undefined ? undefined : keySource(value, name, redactor);
-  const { limiter, maxWaitMs, maxQueued } = readLimiter(o.rateLimiter);
+  const { limiter, maxWaitMs, maxQueued } = parseLimiter(o.rateLimiter);
   const now = () => performance.now();
   return {
     given,
@@ -187,7 +187,7 @@ export function readClientOptions(options: unknown, redactor: Redactor): ClientS
 }
 
 /** The one limiter of this process, unless something is asked for that only another can keep. */
-function readLimiter(option: ClientOptions["rateLimiter"]): {
+function parseLimiter(option: ClientOptions["rateLimiter"]): {
   limiter?: RateLimiter;
   maxWaitMs?: number | undefined;
   maxQueued?: number | undefined;
@@ -226,7 +226,7 @@ function isLimiter(option: RateLimiter | RateLimiterOptions): option is RateLimi
 }
 
 /** The hooks that are given. Of a class's instance they are its methods; what else it holds is its own affair. */
-function readHooks(given: Hooks): Hooks {
+function parseHooks(given: Hooks): Hooks {
   if (isPlain(given)) return parseOptions(hooksSchema, given, "hooks");
   const names = Object.keys(hooksSchema.shape);
   const methods = Object.fromEntries(names.map((name) => [name, Reflect.get(given, name)]));

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { ValidationError, type ValidationIssue } from "./errors.ts";
-import { isObject } from "./is-object.ts";
-import { explain, propertyOf, readIssues, withNameMeant } from "./schema/issues.ts";
+import { explain, propertyOf, toIssues, withNameMeant } from "./schema/issues.ts";
 import { copyAsJson } from "./schema/json.ts";
+import { isObject } from "./schema/kind-of.ts";
 
 /**
  * The input as JSON would send it, once the schema has found nothing wrong with it; else a `ValidationError` that holds
@@ -15,7 +15,7 @@ export function validate<Value>(schema: z.ZodType<Value>, input: unknown): Value
   /* v8 ignore next -- @preserve what a call sends is an object: the type of a schema does not say so. */
   const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
   const found = error
-    ? readIssues(error).map((issue) => withNameMeant(issue, copy, names))
+    ? toIssues(error).map((issue) => withNameMeant(issue, copy, names))
     : // zod takes a Date for an object without keys, and gives one in its place.
       dates
         .filter((path) => path.reduce(propertyOf, data) !== path.reduce(propertyOf, copy))

@@ -6,7 +6,7 @@ import { CsvFileError } from "../exports/csv-file.ts";
 import { help, readArguments, UsageError, type DemoArguments } from "./arguments.ts";
 import { callsFor } from "./send-rows.ts";
 import { openLive, openMock, type Retry } from "./service.ts";
-import { agreesToLive, readAndCheck, sayRetries, send, showBooks, showContacts } from "./steps.ts";
+import { agreesToLive, readAndCheck, sayRetries, send, showState, showContacts } from "./steps.ts";
 import type { DemoSurroundings } from "./surroundings.ts";
 
 const ownData = fileURLToPath(new URL("../data", import.meta.url));
@@ -48,7 +48,7 @@ async function tour(
     if (signal.aborted) return stopped(output);
     if (!isWhole) return 1;
     await showContacts(service, around);
-    if (service.mock) await showBooks(service, service.mock, checked, around);
+    if (service.mock) await showState(service, service.mock, checked, around);
     say(output, `Done in ${inWords(performance.now() - startedMs)}.`);
     return 0;
   } finally {

@@ -97,14 +97,14 @@ function tableRows({ isTTY, rows }: Output): number {
 }
 
 /** Step 5: the mock shows what no client can ask the service, and that nothing is recorded twice. */
-export async function showBooks(
+export async function showState(
   { audience, listId }: DemoService,
   mock: NonNullable<DemoService["mock"]>,
   { valid }: CheckedRows,
   { output, signal }: DemoSurroundings,
 ): Promise<void> {
-  const books = () => mock.organization("demo");
-  const before = books();
+  const state = () => mock.organization("demo");
+  const before = state();
   say(
     output,
     "5  The mock's own books",
@@ -113,7 +113,7 @@ export async function showBooks(
   );
   const again = valid.slice(0, 10);
   const { sent } = await sendRows(again, { audience, listId, signal, onRowDone: () => undefined });
-  const after = books();
+  const after = state();
   say(
     output,
     `   ${sent.length} rows sent once more: now ${after.contacts.length} contacts, ${after.memberships.length} members, ` +

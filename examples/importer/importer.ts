@@ -65,7 +65,7 @@ async function carryOut(asked: ImporterArguments, around: ImporterSurroundings):
       await target.checkList(service.audience, signal);
       await importAll(survey, { service, target, asked, failed, output, signal });
     }
-    if (service.books) say(output, service.books());
+    if (service.state) say(output, service.state());
     return failed.count === 0 ? 0 : 1;
   } finally {
     line.end();

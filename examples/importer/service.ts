@@ -9,7 +9,7 @@ export interface ImportService {
   /** What it is, in a line to print. */
   readonly description: string;
   /** What it holds in the end, where it can be looked into. */
-  readonly books?: () => string;
+  readonly state?: () => string;
   close(): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export async function openMock(listId?: string): Promise<ImportService> {
   return {
     audience,
     description: `a mock at ${server.url}, with windows that are ${timesShorter} times shorter than the service's`,
-    books: () => {
+    state: () => {
       const { contacts, memberships } = mock.organization("importer");
       const inList = listId === undefined ? "" : `, ${memberships.length} of them in the list`;
       return `The mock holds ${counted(contacts.length, "contact")}${inList}.`;

@@ -1,6 +1,6 @@
 import { optionTypes, parseOption } from "../schema/option.ts";
 import { checkRows, type BulkCheck, type CheckResult } from "./check.ts";
-import { readBulkOptions, type BulkOptions } from "./options.ts";
+import { parseBulkOptions, type BulkOptions } from "./options.ts";
 import type { BulkCall } from "./row-call.ts";
 import { RowPump, type BulkClient } from "./row-pump.ts";
 import { RowSource, type BulkRows } from "./rows.ts";
@@ -48,7 +48,9 @@ export function createBulk(client: BulkClient): Bulk {
     parseOption(optionTypes.function, call, "The call of bulk");
     // Safe: what a Result resolves to is what awaiting it gives.
     const awaited = call as BulkCall<Row, PromiseLike<Awaited<Result>>>;
-    return new BulkRun(new RowPump(new RowSource<Row>(rows), awaited, readBulkOptions<Row>(options), client));
+    return new BulkRun(
+      new RowPump(new RowSource<Row>(rows), awaited, parseBulkOptions<Row>(options), client),
+    );
   };
   return Object.assign(bulk, {
     check: <Row>(rows: BulkRows<Row>, check: (row: Row, index: number) => CheckResult) =>

@@ -1,9 +1,8 @@
 import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
-import { hearOut } from "../hear-out.ts";
-import { isObject } from "../is-object.ts";
-import { readIssues } from "../schema/issues.ts";
+import { toIssues } from "../schema/issues.ts";
+import { isObject } from "../schema/kind-of.ts";
 import { optionTypes, parseOption } from "../schema/option.ts";
-import { wordsOf } from "../words-of.ts";
+import { ignoreRejection, errorMessage } from "../schema/user-function.ts";
 import { RowSource } from "./rows.ts";
 
 const wanted = "The check of bulk.check must give { success, error: { issues } }, as safeParse does.";
@@ -54,10 +53,10 @@ function issuesOf<Row>(
   let result: unknown;
   try {
     result = check(row, index);
-    hearOut(result);
+    ignoreRejection(result);
   } catch (error) {
     if (error instanceof ValidationError) return error.issues;
-    return [{ path: [], code: "unreadable", message: `the row cannot be checked: ${wordsOf(error)}` }];
+    return [{ path: [], code: "unreadable", message: `the row cannot be checked: ${errorMessage(error)}` }];
   }
   return issuesIn(result);
 }
@@ -66,9 +65,9 @@ function issuesIn(result: unknown): readonly ValidationIssue[] | undefined {
   if (!isObject(result) || !("success" in result)) throw new ConfigurationError(wanted);
   if (result.success) return undefined;
   // What stands in `error` is looked at before it is taken for what a schema gives.
-  const { error } = result as { error?: Parameters<typeof readIssues>[0] };
+  const { error } = result as { error?: Parameters<typeof toIssues>[0] };
   if (!Array.isArray(error?.issues) || !error.issues.every(isIssue)) throw new ConfigurationError(wanted);
-  return readIssues(error);
+  return toIssues(error);
 }
 
 function isIssue(issue: unknown): boolean {

@@ -1,5 +1,4 @@
-import { isRecord } from "../is-object.ts";
-import { contentLost } from "../schema/kind-of.ts";
+import { isRecord, contentLost } from "../schema/kind-of.ts";
 
 // As many as can be sent (D16).
 const mostValues = 200_000;

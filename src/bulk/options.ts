@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { hasMethods } from "../is-object.ts";
+import { hasMethods } from "../schema/kind-of.ts";
 import { optionTypes, optionThat, parseOptions } from "../schema/option.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { BulkProgress } from "./result.ts";
@@ -52,7 +52,7 @@ const bulkOptionsSchema = z
   .partial();
 
 /** Throws a `ConfigurationError` that names the option. */
-export function readBulkOptions<Row>(options: unknown): BulkOptions<Row> {
+export function parseBulkOptions<Row>(options: unknown): BulkOptions<Row> {
   // Safe: functions are typed by their caller, and the rest is what the schema says.
   return parseOptions(
     bulkOptionsSchema,

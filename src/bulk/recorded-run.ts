@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../errors.ts";
-import { hasMethods } from "../is-object.ts";
+import { hasMethods } from "../schema/kind-of.ts";
 import type { Checkpoint, OpenCheckpoint } from "./checkpoint.ts";
 
 const runKey = "run";

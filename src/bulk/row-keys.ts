@@ -1,7 +1,6 @@
 import { ValidationError } from "../errors.ts";
-import { hearOut } from "../hear-out.ts";
 import { kindOf } from "../schema/kind-of.ts";
-import { wordsOf } from "../words-of.ts";
+import { ignoreRejection, errorMessage } from "../schema/user-function.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { hashOf } from "./key-hash.ts";
 import type { BulkOptions } from "./options.ts";
@@ -43,13 +42,13 @@ export class RowKeys<Row> {
   async #fingerprint(row: Row): Promise<string> {
     const { fingerprint } = this.#options;
     const given: unknown = fingerprint ? fingerprint(row) : row;
-    hearOut(given);
+    ignoreRejection(given);
     try {
       return await fingerprintOf(given);
     } catch (error) {
       const wayOut = fingerprint ? "let it give a string or a JSON value" : "give a `fingerprint`";
       const what = fingerprint ? "what `fingerprint` gave" : "the row";
-      throw rowError(`${what} cannot be written as JSON (${wordsOf(error)}): ${wayOut}`);
+      throw rowError(`${what} cannot be written as JSON (${errorMessage(error)}): ${wayOut}`);
     }
   }
 
@@ -71,7 +70,7 @@ export class RowKeys<Row> {
 }
 
 function checkKey(key: unknown): string {
-  hearOut(key);
+  ignoreRejection(key);
   if (typeof key === "string" && key !== "" && !brokenCharacter.test(key)) return key;
   const kind = key === "" ? "an empty string" : typeof key === "string" ? "half a character" : kindOf(key);
   throw rowError(`the key function must give a string, not ${kind}`);

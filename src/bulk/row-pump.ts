@@ -11,7 +11,7 @@ import type { RowCompanion } from "./row-companion.ts";
 import type { RowSource } from "./rows.ts";
 import { isStop } from "./stop-when.ts";
 import { Tally } from "./tally.ts";
-import { tell } from "./tell.ts";
+import { notify } from "./tell.ts";
 
 /** What a run needs of its client. */
 export interface BulkClient {
@@ -228,7 +228,7 @@ export class RowPump<Row, Value> {
     const { onProgress, total = this.#source.length } = this.#options;
     const { estimateMs } = this.#client;
     if (onProgress)
-      void tell(onProgress, this.#tally.progress(total, { underWay: this.#underWay, estimateMs }));
+      void notify(onProgress, this.#tally.progress(total, { underWay: this.#underWay, estimateMs }));
   }
 
   #change(): Promise<void> {

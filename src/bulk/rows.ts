@@ -1,6 +1,6 @@
 import { ConfigurationError } from "../errors.ts";
-import { isObject } from "../is-object.ts";
-import { Breath } from "./breath.ts";
+import { isObject } from "../schema/kind-of.ts";
+import { EventLoopYield } from "./breath.ts";
 
 /** Rows of any number, in an array or any other iterable. */
 export type BulkRows<Row> = Iterable<Row> | AsyncIterable<Row>;
@@ -13,7 +13,7 @@ export class RowSource<Row> {
   #iterator: Iterator<Row> | AsyncIterator<Row> | undefined;
   #isOver = false;
   #isReading = false;
-  readonly #breath = new Breath();
+  readonly #eventLoopYield = new EventLoopYield();
 
   constructor(rows: unknown) {
     if (!isIterable(rows)) throw new ConfigurationError("The rows of bulk must be iterable.");
@@ -28,7 +28,7 @@ export class RowSource<Row> {
   async next(): Promise<IteratorResult<Row, unknown>> {
     this.#isReading = true;
     try {
-      const breath = this.#breath.taken();
+      const breath = this.#eventLoopYield.afterRow();
       if (breath) await breath;
       this.#iterator ??= begin(this.#rows);
       const next = await this.#iterator.next();

@@ -1,6 +1,6 @@
 import { ConfigurationError, isAudienceError } from "../errors.ts";
-import { hearOut } from "../hear-out.ts";
-import { isObject } from "../is-object.ts";
+import { isObject } from "../schema/kind-of.ts";
+import { ignoreRejection } from "../schema/user-function.ts";
 import { asksForTooLong } from "../transport/retry-policy.ts";
 
 const stopCodes: readonly string[] = ["authentication", "permission", "configuration", "closed"];
@@ -9,7 +9,7 @@ const stopCodes: readonly string[] = ["authentication", "permission", "configura
 export function isStop(error: unknown, stopWhen: (error: unknown) => unknown = stopsByDefault): boolean {
   if (isAudienceError(error) && error.code === "rate_limit" && asksForTooLong(error)) return true;
   const stops = stopWhen(error);
-  hearOut(stops);
+  ignoreRejection(stops);
   // A promise would be taken for a yes.
   if (isObject(stops)) {
     throw new ConfigurationError("stopWhen must give true or false.");

@@ -60,7 +60,7 @@ export function singleGroup(group: MockGroup, { variants, baseUrl }: Exchange): 
 }
 
 /** "list contacts", "list lists and segments": the shape is not shown, so it is an option. */
-export function listAnswer<Source>(
+export function listResponse<Source>(
   exchange: Exchange,
   sources: readonly Source[],
   {

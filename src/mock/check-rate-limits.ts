@@ -1,6 +1,6 @@
 import { checkNames } from "./check-names.ts";
+import type { MockServiceOptions } from "./interface.ts";
 import { isObject } from "./is-object.ts";
-import type { MockServiceOptions } from "./mock-service.ts";
 import type { MockRateLimitOptions, MockRateWindow } from "./rate-window.ts";
 
 const names = ["windows", "algorithm", "retryAfter", "countRefused", "phaseMs"];

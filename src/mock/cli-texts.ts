@@ -1,4 +1,4 @@
-import type { MockClientOptions } from "./mock-service.ts";
+import type { MockClientOptions } from "./interface.ts";
 import type { MockOrganizationSeed } from "./seed.ts";
 import { shellWord } from "./shell-word.ts";
 

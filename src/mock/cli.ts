@@ -2,7 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { inspect, parseArgs } from "node:util";
 import { HELP, startMessage } from "./cli-texts.ts";
-import { createMockService, type MockServiceOptions } from "./mock-service.ts";
+import type { MockServiceOptions } from "./interface.ts";
+import { createMockService } from "./mock-service.ts";
 import { DEFAULT_ORGANIZATION } from "./seed.ts";
 
 const DEFAULT_PORT = 4010;
@@ -39,7 +40,7 @@ function readArguments(): { port: number; seedFile: string | undefined; wantsHel
 }
 
 /** The options of `createMockService` that JSON can hold, or only the organizations. */
-async function readSeed(file: string | undefined): Promise<MockServiceOptions> {
+async function loadSeed(file: string | undefined): Promise<MockServiceOptions> {
   if (file === undefined) return {};
   let content: unknown;
   try {
@@ -61,7 +62,7 @@ async function readSeed(file: string | undefined): Promise<MockServiceOptions> {
 async function run(): Promise<void> {
   const { port, seedFile, wantsHelp } = readArguments();
   if (wantsHelp) return void process.stdout.write(HELP);
-  const options = await readSeed(seedFile);
+  const options = await loadSeed(seedFile);
   const listener = await start(options, port);
   process.stdout.write(startMessage(listener.clientOptions, options.organizations ?? [DEFAULT_ORGANIZATION]));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void listener.close());

@@ -1,5 +1,5 @@
 import { checkFault } from "./faults.ts";
-import type { MockService } from "./mock-service.ts";
+import type { MockService } from "./interface.ts";
 
 /** Where a test in another process or language looks into the books. */
 const PREFIX = "/__mock/";

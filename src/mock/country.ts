@@ -22,7 +22,7 @@ const SHORT_FORMS: Readonly<Record<string, string>> = {
 let codesByName: Map<string, string> | undefined;
 
 /** English names of all regions, from the runtime's own language data; built at the first use. */
-function readNames(): Map<string, string> {
+function loadCodesByName(): Map<string, string> {
   const names = new Intl.DisplayNames(["en"], { type: "region", fallback: "none" });
   const codes = new Map<string, string>();
   for (let first = 65; first <= 90; first += 1) {
@@ -46,6 +46,6 @@ export function countryCodeOf(country: string): string | undefined {
   const short = Object.hasOwn(SHORT_FORMS, name) ? SHORT_FORMS[name] : undefined;
   if (short !== undefined) return short;
   if (/^[a-z]{2}$/.test(name)) return name.toUpperCase();
-  codesByName ??= readNames();
+  codesByName ??= loadCodesByName();
   return codesByName.get(name);
 }

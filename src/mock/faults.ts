@@ -124,7 +124,7 @@ export function keepsFromApplying(fault: MockFault | undefined): boolean {
 interface PlannedFault {
   fault: MockFault;
   met: number;
-  struck: number;
+  matched: number;
 }
 
 /** Which fault strikes which request: of several that are due, the one that was added first. */
@@ -139,20 +139,20 @@ export class FaultPlan {
 
   add(fault: MockFault): void {
     checkFault(fault);
-    this.#planned.push({ fault: { ...fault }, met: 0, struck: 0 });
+    this.#planned.push({ fault: { ...fault }, met: 0, matched: 0 });
   }
 
-  strike(operation: MockOperation | undefined): MockFault | undefined {
+  match(operation: MockOperation | undefined): MockFault | undefined {
     let chosen: PlannedFault | undefined;
     for (const planned of this.#planned) {
       const { fault } = planned;
       if (fault.operation !== undefined && fault.operation !== operation) continue;
       planned.met += 1;
       if (chosen !== undefined || planned.met <= (fault.after ?? 0)) continue;
-      if (planned.struck >= (fault.times ?? Number.POSITIVE_INFINITY)) continue;
+      if (planned.matched >= (fault.times ?? Number.POSITIVE_INFINITY)) continue;
       if (fault.probability === undefined || this.#random() < fault.probability) chosen = planned;
     }
-    if (chosen) chosen.struck += 1;
+    if (chosen) chosen.matched += 1;
     return chosen?.fault;
   }
 }

@@ -4,7 +4,7 @@ import { type FaultPlan, keepsFromApplying, type MockFault } from "./faults.ts";
 import { withoutFinalSlashes } from "./final-slashes.ts";
 import type { Organization } from "./organization.ts";
 import type { Random } from "./random.ts";
-import { type MockRateLimitOptions, type RateGate, retryAfterOf } from "./rate-window.ts";
+import { type MockRateLimitOptions, type RateLimiter, retryAfterOf } from "./rate-window.ts";
 import { type Problem, Refusal } from "./refusal.ts";
 import type { MockRequest } from "./request-log.ts";
 import { connectionReset, faultResponse, sleep, spoiledResponse, toResponse } from "./response.ts";
@@ -17,7 +17,7 @@ import type { World } from "./world.ts";
 export interface MockState {
   world: World;
   faults: FaultPlan;
-  gate: RateGate | undefined;
+  rateLimiter: RateLimiter | undefined;
   rateLimits: MockRateLimitOptions | undefined;
   variants: MockVariants;
   requests: MockRequest[];
@@ -39,7 +39,7 @@ interface Target {
 }
 
 /** The whole service: one request in, one answer out. A connection that breaks is a rejection, as with `fetch`. */
-export async function handle(state: MockState, request: Request, caller: string): Promise<Response> {
+export async function handle(state: MockState, request: Request, clientIp: string): Promise<Response> {
   const latencyMs = latencyOf(state);
   const wayThereMs = Math.round(latencyMs * (typeof state.latencyMs === "number" ? 0.5 : state.random()));
   if (latencyMs > 0) await sleep(wayThereMs);
@@ -47,7 +47,7 @@ export async function handle(state: MockState, request: Request, caller: string)
   const target = targetOf(request, state.variants);
   const entry = logEntry(request, target, state);
   state.requests.push(entry);
-  const waitMs = state.gate?.take(caller, state.nowMs()) ?? 0;
+  const waitMs = state.rateLimiter?.take(clientIp, state.nowMs()) ?? 0;
   const body = await request.text();
   entry.body = loggedBody(body);
 
@@ -75,7 +75,7 @@ async function answer(
     errorReplyOf(target, state, status, message, problems);
   if (waitMs > 0) return { response: rateLimitResponse(state, waitMs, errorReply), hangs: false };
 
-  const fault = state.faults.strike(target.endpoint?.operation);
+  const fault = state.faults.match(target.endpoint?.operation);
   if (fault) entry.fault = fault.kind;
   let reply: Reply | undefined;
   if (!keepsFromApplying(fault)) {
@@ -174,9 +174,9 @@ function targetOf(request: Request, variants: MockVariants): Target {
   ] as const) {
     const prefix = withoutFinalSlashes(new URL(base).pathname);
     const path = url.pathname.slice(prefix.length);
-    const isOfFamily =
+    const isInFamily =
       url.pathname.startsWith(prefix) && path.startsWith(family === "v1" ? "/api/v1/" : "/v2/");
-    if (!isOfFamily) continue;
+    if (!isInFamily) continue;
     const endpoint = endpoints.find(
       (candidate) => candidate.method === request.method && candidate.path.test(path),
     );

@@ -10,14 +10,15 @@ export type {
   MockWelcomeEmail,
 } from "./books.ts";
 export type { MockFault, MockFaultKind } from "./faults.ts";
-export type { MockListener, MockListenOptions } from "./listen.ts";
-export {
-  createMockService,
-  type MockClientOptions,
-  type MockFetch,
-  type MockService,
-  type MockServiceOptions,
-} from "./mock-service.ts";
+export type {
+  MockClientOptions,
+  MockFetch,
+  MockListener,
+  MockListenOptions,
+  MockService,
+  MockServiceOptions,
+} from "./interface.ts";
+export { createMockService } from "./mock-service.ts";
 export type { MockRateLimitOptions, MockRateWindow } from "./rate-window.ts";
 export type { Problem as MockProblem } from "./refusal.ts";
 export type { MockRequest } from "./request-log.ts";

@@ -3,30 +3,12 @@ import type { AddressInfo } from "node:net";
 import { checkNames } from "./check-names.ts";
 import { controlResponse } from "./control.ts";
 import { withoutFinalSlashes } from "./final-slashes.ts";
+import type { MockClientOptions, MockListener, MockListenOptions, MockService } from "./interface.ts";
 import { isObject } from "./is-object.ts";
-import type { MockClientOptions, MockService } from "./mock-service.ts";
 import { isConnectionReset } from "./response.ts";
 
-/** Where the mock listens; always on loopback. */
-export interface MockListenOptions {
-  /** Default 0: any free port. */
-  port?: number;
-}
-
-/** A mock on a real socket. */
-export interface MockListener {
-  /** For example `http://127.0.0.1:49152`; both families live here. */
-  readonly url: string;
-  /** As `mock.clientOptions`, but without `fetch`, so that requests take the network. */
-  readonly clientOptions: MockClientOptions;
-  /** Cuts what is open, hanging requests too, and frees the port. */
-  readonly close: () => Promise<void>;
-  /** As `close`: `await using server = await mock.listen()`. */
-  [Symbol.asyncDispose](): Promise<void>;
-}
-
 interface ListenContext {
-  answer: (request: Request, caller: string) => Promise<Response>;
+  answer: (request: Request, clientIp: string) => Promise<Response>;
   service: MockService;
   clientOptions: MockClientOptions;
 }

@@ -2,8 +2,8 @@ import { http, type HttpHandler, HttpResponse } from "msw";
 import { isAddress } from "./address.ts";
 import { checkNames } from "./check-names.ts";
 import { withoutFinalSlashes } from "./final-slashes.ts";
+import type { MockService } from "./interface.ts";
 import { isObject, showsNothing } from "./is-object.ts";
-import type { MockService } from "./mock-service.ts";
 import { readable } from "./own-copy.ts";
 import { isConnectionReset } from "./response.ts";
 

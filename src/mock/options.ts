@@ -1,5 +1,5 @@
 import { checkRateLimits } from "./check-rate-limits.ts";
-import type { MockServiceOptions } from "./mock-service.ts";
+import type { MockServiceOptions } from "./interface.ts";
 import { readable } from "./own-copy.ts";
 
 interface Rule {

@@ -123,20 +123,20 @@ class BucketCount implements Count {
 }
 
 /** Counts the requests of each caller ("Limits": counted per IP) in all windows at once. */
-export class RateGate {
+export class RateLimiter {
   readonly #options: MockRateLimitOptions;
-  readonly #callers = new Map<string, Count[]>();
+  readonly #countsByIp = new Map<string, Count[]>();
 
   constructor(options: MockRateLimitOptions) {
     this.#options = options;
   }
 
   /** Takes a place for a request: 0 where it may pass, else the milliseconds until one would. */
-  take(caller: string, nowMs: number): number {
-    let counts = this.#callers.get(caller);
+  take(clientIp: string, nowMs: number): number {
+    let counts = this.#countsByIp.get(clientIp);
     if (counts === undefined) {
       counts = this.#options.windows.map((window) => this.#countOf(window));
-      this.#callers.set(caller, counts);
+      this.#countsByIp.set(clientIp, counts);
     }
     let waitMs = 0;
     for (const count of counts) waitMs = Math.max(waitMs, count.waitMs(nowMs));

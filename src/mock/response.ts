@@ -27,11 +27,11 @@ export function isConnectionReset(error: unknown): boolean {
   );
 }
 
-const textOf = ({ body, plainText }: Reply): string | undefined =>
+const toText = ({ body, plainText }: Reply): string | undefined =>
   plainText ?? (body === undefined ? undefined : JSON.stringify(body));
 
 /** A reply on the wire. */
-export function toResponse(reply: Reply, body: BodyInit | undefined = textOf(reply)): Response {
+export function toResponse(reply: Reply, body: BodyInit | undefined = toText(reply)): Response {
   const type = reply.plainText === undefined ? JSON_TYPE : "text/plain; charset=utf-8";
   const content = BODILESS.has(reply.status) ? undefined : body;
   const headers = { ...(content !== undefined && { "content-type": type }), ...reply.headers };
@@ -62,7 +62,7 @@ export function faultResponse(
 
 /** The service's own answer, spoiled. */
 export function spoiledResponse(fault: MockFault, reply: Reply, signal: AbortSignal): Response {
-  const text = textOf(reply) ?? "{}";
+  const text = toText(reply) ?? "{}";
   const hasBody = { ...reply, status: reply.status === 204 ? 200 : reply.status };
   if (fault.kind === "truncated-json")
     return toResponse(hasBody, text.slice(0, Math.max(1, Math.floor(text.length / 2))));

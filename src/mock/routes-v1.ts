@@ -1,4 +1,4 @@
-import { listAnswer, listedCustomer, listedGroup, profileEnvelope, singleGroup } from "./answers-v1.ts";
+import { listResponse, listedCustomer, listedGroup, profileEnvelope, singleGroup } from "./answers-v1.ts";
 import { type Exchange, type MockEndpoint, readPage, type Reply } from "./endpoint.ts";
 import { Refusal } from "./refusal.ts";
 import {
@@ -66,7 +66,7 @@ function getCustomer(exchange: Exchange): Reply {
 function listCustomers(exchange: Exchange): Reply {
   const page = readPage(exchange.query, PAGE_SIZE.default, PAGE_SIZE.max);
   const shape = { name: "customers", path: "/api/v1/customer" };
-  return listAnswer(exchange, exchange.organization.contacts(), {
+  return listResponse(exchange, exchange.organization.contacts(), {
     ...page,
     ...shape,
     itemOf: (contact) => listedCustomer(contact, exchange),
@@ -81,7 +81,7 @@ function listGroups(exchange: Exchange): Reply {
     throw new Refusal(400, message, [{ path: "type", message }]);
   }
   const shape = { name: "contact_groups", path: "/api/v1/contact-groups" };
-  return listAnswer(exchange, exchange.organization.groups(type), {
+  return listResponse(exchange, exchange.organization.groups(type), {
     ...page,
     ...shape,
     itemOf: (group) => listedGroup(group, exchange),

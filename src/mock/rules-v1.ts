@@ -13,7 +13,7 @@ import {
   require,
   type Rule,
   text,
-  textThat,
+  stringThat,
 } from "./rules.ts";
 import type { MockVariants } from "./variants.ts";
 
@@ -28,7 +28,7 @@ const customProperty: Rule = (value, path, problems) => {
 
 /** "v1 contact", field by field. */
 const CONTACT_FIELDS: Readonly<Record<string, Rule>> = {
-  email: textThat(isEmail, "must be an email address"),
+  email: stringThat(isEmail, "must be an email address"),
   phone: text(DOCUMENTED_LIMITS.phone),
   external_id: text(),
   first_name: name,
@@ -38,7 +38,7 @@ const CONTACT_FIELDS: Readonly<Record<string, Rule>> = {
   is_suppressed: boolean,
   double_opt_in: boolean,
   source: text(),
-  dob: textThat(isDay, "must be a day of the calendar, YYYY-MM-DD"),
+  dob: stringThat(isDay, "must be a day of the calendar, YYYY-MM-DD"),
   gender: oneOf("MALE", "FEMALE", "OTHER"),
   country: name,
   state: name,
@@ -132,7 +132,7 @@ export function checkV1Event(
   const { contactUuidPlace, isUniqueIdentifierRequired } = variants;
   const inContact = contactUuidPlace === "root" ? {} : { contactUUID: filled };
   const contact = object({
-    fields: { email: textThat(isEmail, "must be an email address"), ...inContact },
+    fields: { email: stringThat(isEmail, "must be an email address"), ...inContact },
     others: anythingButNull,
   });
   const atRoot = contactUuidPlace === "contact" ? {} : { contactUUID: filled };

@@ -10,7 +10,7 @@ import {
   require,
   type Rule,
   text,
-  textThat,
+  stringThat,
 } from "./rules.ts";
 
 /** A body that keeps the rules of a v2 contact; further fields are passed on. */
@@ -40,46 +40,46 @@ export interface V2Identifier {
 
 /** "v2 contact", "v2 identifier object"; lengths are not shown, `maxLength` is the mock's option. */
 export function checkV2Contact(body: unknown, maxLength: number): asserts body is V2Contact {
-  const anyText = text({ max: maxLength });
+  const anyString = text({ max: maxLength });
   require(body, (value, path, problems) => {
-    contactRule(anyText)(value, path, problems);
+    contactRule(anyString)(value, path, problems);
     if (isObject(value) && Array.isArray(value["identifiers"])) checkChannels(value["identifiers"], problems);
   });
 }
 
-function contactRule(anyText: Rule): Rule {
+function contactRule(anyString: Rule): Rule {
   return object({
     fields: {
-      firstName: anyText,
-      lastName: anyText,
-      birthDate: textThat(isDay, "must be a day of the calendar, YYYY-MM-DD"),
-      city: anyText,
-      countryCode: textThat(isCountryCode, "must be a two-letter country code"),
-      country: anyText,
-      provinceCode: anyText,
-      state: anyText,
-      postalCode: anyText,
-      gender: anyText,
-      createdAt: textThat(
+      firstName: anyString,
+      lastName: anyString,
+      birthDate: stringThat(isDay, "must be a day of the calendar, YYYY-MM-DD"),
+      city: anyString,
+      countryCode: stringThat(isCountryCode, "must be a two-letter country code"),
+      country: anyString,
+      provinceCode: anyString,
+      state: anyString,
+      postalCode: anyString,
+      gender: anyString,
+      createdAt: stringThat(
         (value) => isDay(value) || isDateTime(value),
         "must be an ISO 8601 day or date-time",
       ),
       triggerWelcomeEmail: boolean,
-      listIds: arrayOf(anyText),
-      identifiers: arrayOf(identifierRule(anyText), { min: 1 }),
+      listIds: arrayOf(anyString),
+      identifiers: arrayOf(identifierRule(anyString), { min: 1 }),
     },
     required: ["firstName", "listIds", "identifiers"],
     others: anythingButNull,
   });
 }
 
-function identifierRule(anyText: Rule): Rule {
-  const status = object({ fields: { status: anyText }, required: ["status"], others: anythingButNull });
+function identifierRule(anyString: Rule): Rule {
+  const status = object({ fields: { status: anyString }, required: ["status"], others: anythingButNull });
   const consent = object({
     fields: {
-      createdAt: textThat(isDateTime, "must be an ISO 8601 date-time"),
-      ip: textThat(isIpAddress, "must be an IPv4 or IPv6 address"),
-      source: anyText,
+      createdAt: stringThat(isDateTime, "must be an ISO 8601 date-time"),
+      ip: stringThat(isIpAddress, "must be an IPv4 or IPv6 address"),
+      source: anyString,
     },
     required: ["createdAt", "ip", "source"],
     others: anythingButNull,
@@ -87,7 +87,7 @@ function identifierRule(anyText: Rule): Rule {
   const identifier = object({
     fields: {
       type: oneOf("email", "phone"),
-      id: textOrNumber,
+      id: stringOrNumber,
       channels: object({ fields: { email: status, phone: status }, others: anythingButNull }),
       consent,
     },
@@ -102,7 +102,7 @@ function identifierRule(anyText: Rule): Rule {
   };
 }
 
-const textOrNumber: Rule = (value, path, problems) => {
+const stringOrNumber: Rule = (value, path, problems) => {
   if (typeof value !== "string" && typeof value !== "number")
     problems.push({ path, message: `${path} must be a string or a number` });
 };

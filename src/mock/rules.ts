@@ -47,7 +47,7 @@ export function text({ min = 0, max = Number.POSITIVE_INFINITY }: { min?: number
 }
 
 /** A text that a test of its own must accept. */
-export function textThat(accepts: (value: string) => boolean, must: string): Rule {
+export function stringThat(accepts: (value: string) => boolean, must: string): Rule {
   return (value, path, problems) => {
     if (typeof value !== "string") return note(problems, path, `must be a string, not ${kindOf(value)}`);
     if (!accepts(value)) note(problems, path, must);
@@ -55,7 +55,7 @@ export function textThat(accepts: (value: string) => boolean, must: string): Rul
 }
 
 export function oneOf(...allowed: readonly string[]): Rule {
-  return textThat((value) => allowed.includes(value), `must be one of ${allowed.join(", ")}`);
+  return stringThat((value) => allowed.includes(value), `must be one of ${allowed.join(", ")}`);
 }
 
 export const boolean: Rule = (value, path, problems) => {

@@ -13,7 +13,7 @@ export class World {
       const organization = new Organization(seed, sources);
       this.#register("v1", organization.apiKeys, organization);
       this.#register("v2", organization.apiKeysV2, organization);
-      for (const contact of seed.contacts ?? []) plant(organization, contact, sources);
+      for (const contact of seed.contacts ?? []) seedContact(organization, contact, sources);
       return organization;
     });
     for (const organization of this.organizations) this.#checkId(organization);
@@ -55,7 +55,7 @@ export class World {
 }
 
 /** A seed's contact goes through the same rules as a request, so that a typing error in it shows at once. */
-function plant(
+function seedContact(
   organization: Organization,
   { id, lists = [], created, updated, ...fields }: MockContactSeed,
   sources: Sources,

@@ -31,7 +31,7 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
   readonly #readAhead: Step<T>[] = [];
   /** Asked for, and not read yet. */
   readonly #asked: Asked<T>[] = [];
-  #giveUpLoad: (() => void) | undefined;
+  #abortLoad: (() => void) | undefined;
   #failure: { error: unknown } | undefined;
   /** Nothing more will be asked of the source. */
   #isComplete = false;
@@ -74,7 +74,7 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
   #advance(): void {
     this.#dropIfAborted();
     this.#handOver();
-    if (this.#giveUpLoad || this.#isComplete) return;
+    if (this.#abortLoad || this.#isComplete) return;
     if (this.#asked.length > 0 || this.#readAhead.length < (this.#source.readAhead ?? 1)) this.#load();
   }
 
@@ -110,16 +110,16 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
     const settle = (take: () => void) => {
       unlink();
       // Given up meanwhile: nobody waits for this page, or for how it failed.
-      if (this.#giveUpLoad !== giveUp) return;
-      this.#giveUpLoad = undefined;
+      if (this.#abortLoad !== abort) return;
+      this.#abortLoad = undefined;
       take();
       this.#advance();
     };
-    const giveUp = () => {
+    const abort = () => {
       unlink();
       controller.abort();
     };
-    this.#giveUpLoad = giveUp;
+    this.#abortLoad = abort;
     loadStep(this.#source, this.#progress, {
       signal: controller.signal,
       isReadAhead: this.#asked.length === 0,
@@ -142,8 +142,8 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
   }
 
   #drop(): void {
-    this.#giveUpLoad?.();
-    this.#giveUpLoad = undefined;
+    this.#abortLoad?.();
+    this.#abortLoad = undefined;
     this.#readAhead.length = 0;
     this.#isComplete = true;
   }

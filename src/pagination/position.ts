@@ -1,4 +1,4 @@
-import type { PageReading } from "./page-source.ts";
+import type { ParsedPage } from "./page-source.ts";
 
 /** How far into the list the pages have come, counted in items. */
 export interface Position {
@@ -12,7 +12,7 @@ export interface Position {
 /** What is known about one page when its place in the list is to be told. */
 export interface PageFacts {
   readonly page: number;
-  readonly reading: PageReading<unknown>;
+  readonly reading: ParsedPage<unknown>;
   /** The smaller of what was asked for and what the answer says: the two may differ, and too small loses nothing. */
   readonly limit: number | undefined;
   readonly isSamePage: boolean;

@@ -1,6 +1,6 @@
 import { UnexpectedResponseError } from "../errors.ts";
 import { goesOn } from "./next-page.ts";
-import type { PageReading, PageSource } from "./page-source.ts";
+import type { ParsedPage, PageSource } from "./page-source.ts";
 import { moveOn, type Position } from "./position.ts";
 import { compareWithBefore, isGoingRound, nothingSeen, type Repeats } from "./repeats.ts";
 
@@ -18,7 +18,7 @@ export interface Step<T> {
   readonly limit: number;
   readonly items: readonly T[];
   readonly hasNextPage: boolean;
-  readonly reading: PageReading<T>;
+  readonly reading: ParsedPage<T>;
   readonly next: Progress;
 }
 
@@ -27,7 +27,7 @@ export function startOf(source: PageSource<unknown>): Progress {
 }
 
 /** Takes one answer in. Throws where going on would read the same pages for ever. */
-export function takeStep<T>(source: PageSource<T>, before: Progress, reading: PageReading<T>): Step<T> {
+export function takeStep<T>(source: PageSource<T>, before: Progress, reading: ParsedPage<T>): Step<T> {
   const page = before.page ?? 1;
   const limit = smaller(source.countedLimit, reading.limit);
   const compared = compareWithBefore(before.repeats, reading.items, (item) => source.identify(item));
@@ -53,7 +53,7 @@ function smaller(one: number | undefined, other: number | undefined): number | u
   return Math.min(one, other);
 }
 
-function repeating(reading: PageReading<unknown>, page: number): UnexpectedResponseError {
+function repeating(reading: ParsedPage<unknown>, page: number): UnexpectedResponseError {
   return new UnexpectedResponseError({
     message: `What page ${page} holds has come before: the service seems to repeat pages.`,
     outcome: "not-applied",

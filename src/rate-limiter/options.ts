@@ -1,9 +1,9 @@
 import * as z from "zod";
 import type { RateLimitWindow } from "../errors.ts";
-import { hearOut } from "../hear-out.ts";
-import { hasMethods } from "../is-object.ts";
 import { DOCUMENTED_WINDOWS } from "../limits.ts";
+import { hasMethods } from "../schema/kind-of.ts";
 import { numberThat, optionTypes, optionThat, parseOption, parseOptions } from "../schema/option.ts";
+import { ignoreRejection } from "../schema/user-function.ts";
 import type { Places } from "./places.ts";
 import { readSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
 import type { RateLimitStore, StoreUser } from "./store.ts";
@@ -87,6 +87,6 @@ export function openStore(store: RateLimitStore, user: StoreUser): Places {
 function isClock(value: unknown): boolean {
   if (typeof value !== "function") return false;
   const read: unknown = Reflect.apply(value, undefined, []);
-  hearOut(read);
+  ignoreRejection(read);
   return Number.isFinite(read);
 }

@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../errors.ts";
-import { isObject } from "../is-object.ts";
+import { isObject } from "../schema/kind-of.ts";
 
 /** The count of a limiter as plain JSON, to give to the next one after a restart. All times are times of day. */
 export interface RateLimiterSnapshot {

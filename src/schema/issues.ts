@@ -1,7 +1,6 @@
 import type * as z from "zod";
 import type { ValidationIssue } from "../errors.ts";
-import { isRecord } from "../is-object.ts";
-import { kindNamed, kindOf } from "./kind-of.ts";
+import { isRecord, kindNamed, kindOf } from "./kind-of.ts";
 import { nameMeant } from "./name-hint.ts";
 import { countCharacters } from "./text.ts";
 
@@ -85,7 +84,7 @@ export interface SchemaError {
 }
 
 /** The issues of a zod error as `ValidationError` holds them: one for each unknown key, with that key as its path. */
-export function readIssues({ issues }: SchemaError): ValidationIssue[] {
+export function toIssues({ issues }: SchemaError): ValidationIssue[] {
   return issues.flatMap(({ path, code, message, keys }): ValidationIssue[] => {
     const place = path.map((key) => (typeof key === "symbol" ? String(key) : key));
     if (code === "unrecognized_keys" && keys)

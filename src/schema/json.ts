@@ -1,7 +1,6 @@
 import * as z from "zod";
 import type { ValidationIssue } from "../errors.ts";
-import { isObject } from "../is-object.ts";
-import { contentLost, isDate, kindOf } from "./kind-of.ts";
+import { isObject, contentLost, isDate, kindOf } from "./kind-of.ts";
 
 // Bounds of our own: without them a value that refers to one object a billion times would hang the process (D16).
 const maxDepth = 1_000;
@@ -118,16 +117,16 @@ class Unsendable extends Error {
   }
 }
 
-function refuseLost({ value, issues }: z.core.ParsePayload): void {
+function rejectLost({ value, issues }: z.core.ParsePayload): void {
   if (value === undefined) return;
   for (const issue of copyAsJson(value).lost) issues.push({ ...issue, code: "custom", input: value });
 }
 
 /** Any value that JSON can carry, but `null`. */
-export const jsonValue = z.unknown().check(refuseLost);
+export const jsonValue = z.unknown().check(rejectLost);
 
 /** An object of free keys with such values. */
-export const jsonObject = z.record(z.string(), z.unknown()).check(refuseLost);
+export const jsonObject = z.record(z.string(), z.unknown()).check(rejectLost);
 
 /**
  * A key of a response that nothing here depends on: typed as documented, and never a reason to refuse the response, as a

@@ -1,4 +1,7 @@
-import { plainName } from "../plain-name.ts";
+/** `total_pages`, `totalPages` and `total-pages` are one name; so are `_links` and `links`. */
+export function plainName(key: string): string {
+  return key.replace(/[\s_-]/g, "").toLowerCase();
+}
 
 /**
  * The name that was meant, where one of `names` differs from `given` in case and separators only (`firstName` →

@@ -1,8 +1,7 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
-import { hasMethods, isRecord } from "../is-object.ts";
-import { explain, readIssues } from "./issues.ts";
-import { contentLost, kindOf } from "./kind-of.ts";
+import { explain, toIssues } from "./issues.ts";
+import { hasMethods, isRecord, contentLost, kindOf } from "./kind-of.ts";
 import { nameMeant } from "./name-hint.ts";
 
 /** An option by a rule of its own; `what` says what it must be. The message shows no value: it could be a key. */
@@ -51,7 +50,7 @@ export function parseOptions<Schema extends z.ZodObject>(
   options: unknown,
   place: string,
 ): Given<z.output<Schema>> {
-  if (isRecord(options)) refuseLost(options, place);
+  if (isRecord(options)) rejectLost(options, place);
   const given = Object.entries(parseOption(schema, options, place)).filter(
     ([, value]) => value !== undefined,
   );
@@ -60,7 +59,7 @@ export function parseOptions<Schema extends z.ZodObject>(
 }
 
 /** Refuses what holds its content elsewhere: it would pass for an object without any, and what was meant go unheard. */
-export function refuseLost(given: object, place: string): void {
+export function rejectLost(given: object, place: string): void {
   const kind = contentLost(given);
   if (kind === undefined) return;
   const wayOut = { "a Promise": ": await it", "an AbortSignal": ": write { signal }" }[kind] ?? "";
@@ -76,7 +75,7 @@ export function parseOption<Schema extends z.ZodType>(
   const { error, data } = schema.safeParse(value, { error: explain });
   if (!error) return data;
   const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-  const problems = readIssues(error).map(({ path, code, message }) => {
+  const problems = toIssues(error).map(({ path, code, message }) => {
     if (code === "unrecognized_keys") return unknownOption(String(path.at(-1)), names, place);
     return `${nameOf(path, place)} ${message}.`;
   });

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { isDate, kindOf } from "./kind-of.ts";
 
 /** A string within inclusive bounds, in code points (D2); zod's own `.min` and `.max` count UTF-16 units. */
-export function boundedText({
+export function boundedString({
   minLength = 0,
   maxLength = Infinity,
 }: {
@@ -24,7 +24,7 @@ export function countCharacters(text: string): number {
 }
 
 /** A string that holds more than white space. */
-export const filledText = z.string().regex(/\S/, "must not be empty or blank");
+export const nonBlankString = z.string().regex(/\S/, "must not be empty or blank");
 
 /** The message for what is not an e-mail address. */
 export const emailRule = "must be an e-mail address: a string with an @ inside, without spaces";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { ConsentWrite } from "../consent.ts";
 import type { Outcome } from "../errors.ts";
-import { isRecord } from "../is-object.ts";
+import { isRecord } from "../schema/kind-of.ts";
 import { optionTypes, optionThat, parseOptions, type Given } from "../schema/option.ts";
 import type { ConsentWatch } from "./consent-watch.ts";
 import { readHeaders } from "./request-headers.ts";

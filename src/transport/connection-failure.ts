@@ -1,5 +1,5 @@
 import type { ConnectionFailureReason } from "../errors.ts";
-import { isObject } from "../is-object.ts";
+import { isObject } from "../schema/kind-of.ts";
 
 export interface ConnectionFailure {
   readonly reason: ConnectionFailureReason;

@@ -11,8 +11,8 @@ import {
   UnexpectedResponseError,
   type Outcome,
 } from "../errors.ts";
-import { isObject } from "../is-object.ts";
-import { UnreadableAnswer } from "../unreadable-answer.ts";
+import { isObject } from "../schema/kind-of.ts";
+import { UndecodableResponse } from "../schema/response.ts";
 import { isOk } from "./answer-head.ts";
 import { isNestedDeeper } from "./json-depth.ts";
 import { printable } from "./printable.ts";
@@ -61,15 +61,15 @@ function readValue<Body, Output>(
   // Parsed, each level takes a hundred times its byte, and whoever prints or copies the value overflows the stack.
   const isTooDeep = isNestedDeeper(text, readDepth);
   const body = isTooDeep ? undefined : parseJson(text);
-  if (body === undefined && !endpoint.takesAnyAnswer) {
+  if (body === undefined && !endpoint.acceptsAnyResponse) {
     if (isTooDeep) throw unexpected(`its body is nested deeper than ${readDepth} levels.`);
     throw unexpected(text === "" ? "its body is empty." : "its body is not JSON.");
   }
   try {
-    return endpoint.read({ status, body: body === undefined ? text || undefined : body.value }, sent);
+    return endpoint.decode({ status, body: body === undefined ? text || undefined : body.value }, sent);
   } catch (error) {
     /* v8 ignore next -- @preserve a defect of our own */
-    if (!(error instanceof UnreadableAnswer)) throw error;
+    if (!(error instanceof UndecodableResponse)) throw error;
     throw unexpected(error.message);
   }
 }

@@ -1,6 +1,6 @@
 import type { Operation } from "../endpoint.ts";
 import type { AudienceError } from "../errors.ts";
-import { isObject } from "../is-object.ts";
+import { isObject } from "../schema/kind-of.ts";
 import type { CallFacts } from "./call.ts";
 import { requestChannels, type RequestChannels } from "./request-channels.ts";
 

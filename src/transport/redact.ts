@@ -1,5 +1,5 @@
 import { isAudienceError } from "../errors.ts";
-import { isObject } from "../is-object.ts";
+import { isObject } from "../schema/kind-of.ts";
 import { setOwn } from "../set-own.ts";
 /** The longest stretch of a key that is looked for. */
 export const gramLength = 8;

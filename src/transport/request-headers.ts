@@ -1,6 +1,6 @@
 import { ConfigurationError } from "../errors.ts";
 import { kindOf } from "../schema/kind-of.ts";
-import { refuseLost } from "../schema/option.ts";
+import { rejectLost } from "../schema/option.ts";
 
 /** Headers that frame the message, set by the runtime alone; and a name that an object of headers loses. */
 const framing =
@@ -31,7 +31,7 @@ function pairsOf(headers: object): [string, unknown][] {
     if (pairs.every(isPair)) return pairs;
     throw new ConfigurationError("headers must be an object, or a Headers object.");
   }
-  refuseLost(headers, "headers");
+  rejectLost(headers, "headers");
   return Object.entries(headers);
 }
 

@@ -1,16 +1,14 @@
 import * as z from "zod";
-import { readId } from "../answer-value.ts";
 import { decidedByService, v1Consent } from "../consent.ts";
 import { contactKeys } from "../contact-key.ts";
 import type { Endpoint } from "../endpoint.ts";
-import type { PageReading } from "../pagination.ts";
-import { readAnswer } from "../read-answer.ts";
+import type { PageReading } from "../pagination/paginator.ts";
+import { parseId, parseResponse, UndecodableResponse } from "../schema/response.ts";
 import { callOptionsSchema } from "../transport/call-options.ts";
-import { UnreadableAnswer } from "../unreadable-answer.ts";
 import type { ParsePage } from "./parse-page.ts";
-import { readContactGroup } from "./read-contact-group.ts";
-import { readV1Page, type PageReader } from "./read-page.ts";
-import { readProfile } from "./read-profile.ts";
+import { decodeContactGroup } from "./read-contact-group.ts";
+import { parseV1Page, type PageDecoder } from "./read-page.ts";
+import { decodeProfile } from "./read-profile.ts";
 import {
   v1AddContactResultSchema,
   v1ContactGroupListQuerySchema,
@@ -50,7 +48,7 @@ export const upsertCustomer: Endpoint<V1Contact, Profile> = {
   appliedTo: ({ id, attributes: { email, phone } }) => ({
     contacts: contactKeys([{ contactUUID: id, email, phone }]),
   }),
-  read: ({ body }) => readCustomer(body),
+  decode: ({ body }) => decodeCustomer(body),
 };
 
 /** `GET /api/v1/customer/{id}` */
@@ -58,14 +56,14 @@ export const getCustomer: Endpoint<undefined, Profile> = {
   operation: "v1.customers.get",
   method: "GET",
   path: "/api/v1/customer/{id}",
-  read: ({ body }) => readCustomer(body),
+  decode: ({ body }) => decodeCustomer(body),
 };
 
 /** `GET /api/v1/customer` */
 export const listCustomers = (parsePage: ParsePage | undefined) =>
   list(
     { operation: "v1.customers.list", path: "/api/v1/customer", query: v1CustomerListQuerySchema },
-    { readItem: readProfile, parsePage },
+    { decodeItem: decodeProfile, parsePage },
   );
 
 /** `GET /api/v1/contact-groups` */
@@ -76,15 +74,19 @@ export const listContactGroups = (parsePage: ParsePage | undefined) =>
       path: "/api/v1/contact-groups",
       query: v1ContactGroupListQuerySchema,
     },
-    { readItem: readContactGroup, parsePage },
+    { decodeItem: decodeContactGroup, parsePage },
   );
 
 function list<T>(
   endpoint: Pick<Endpoint<undefined, T>, "operation" | "path" | "query">,
-  reader: Omit<PageReader<T>, "operation">,
+  decodePage: Omit<PageDecoder<T>, "operation">,
 ): Endpoint<undefined, PageReading<T>> {
   const { operation } = endpoint;
-  return { method: "GET", ...endpoint, read: ({ body }) => readV1Page(body, { operation, ...reader }) };
+  return {
+    method: "GET",
+    ...endpoint,
+    decode: ({ body }) => parseV1Page(body, { operation, ...decodePage }),
+  };
 }
 
 /** `GET /api/v1/contact-groups/{id}`; how its answer looks is not documented. */
@@ -92,9 +94,9 @@ export const getContactGroup: Endpoint<undefined, ContactGroup> = {
   operation: "v1.contactGroups.get",
   method: "GET",
   path: "/api/v1/contact-groups/{id}",
-  read: ({ body }) => {
-    const group = readContactGroup(body);
-    if (!group) throw new UnreadableAnswer("its body holds no contact group with an id.");
+  decode: ({ body }) => {
+    const group = decodeContactGroup(body);
+    if (!group) throw new UndecodableResponse("its body holds no contact group with an id.");
     return group;
   },
 };
@@ -122,10 +124,10 @@ export const addContact: Endpoint<V1ListContact, AddContactResult> = {
     consent: { email: action === "created" ? "NON_SUBSCRIBED" : "SUBSCRIBED", ...v1Consent(sent) },
   }),
   mayHaveWrittenOn404: true,
-  read: ({ body }) => {
-    const result = readAnswer(v1AddContactResultSchema, body);
-    if (readId(result.contact.contactUUID) === undefined) {
-      throw new UnreadableAnswer("`contact.contactUUID` of its body is no id.");
+  decode: ({ body }) => {
+    const result = parseResponse(v1AddContactResultSchema, body);
+    if (parseId(result.contact.contactUUID) === undefined) {
+      throw new UndecodableResponse("`contact.contactUUID` of its body is no id.");
     }
     return result;
   },
@@ -141,9 +143,9 @@ export const sendEvent: Endpoint<V1Event, EventResult> = {
   identifierOf,
   contactsOf: ({ contact, contactUUID }) => contactKeys([contact, { contactUUID }]),
   isRepeatable: () => true,
-  takesAnyAnswer: true,
+  acceptsAnyResponse: true,
   // True: `complete` has given it one.
-  read: ({ status, body }, sent) => ({ uniqueIdentifier: identifierOf(sent)!, status, body }),
+  decode: ({ status, body }, sent) => ({ uniqueIdentifier: identifierOf(sent)!, status, body }),
 };
 
 function identifierOf({ uniqueIdentifier }: V1Event): string | undefined {
@@ -161,9 +163,9 @@ function saysAllConsent({ email, email_opt_in, phone, phone_opt_in, double_opt_i
   return phone === undefined || phone_opt_in !== undefined;
 }
 
-function readCustomer(body: unknown): Profile {
-  readAnswer(v1ProfileSchema, body);
-  const profile = readProfile(body);
-  if (!profile) throw new UnreadableAnswer("its body holds no contact with an id.");
+function decodeCustomer(body: unknown): Profile {
+  parseResponse(v1ProfileSchema, body);
+  const profile = decodeProfile(body);
+  if (!profile) throw new UndecodableResponse("its body holds no contact with an id.");
   return profile;
 }

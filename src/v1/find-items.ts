@@ -1,7 +1,6 @@
-import { describeKeys, describeShape, type JsonObject } from "../answer-value.ts";
-import { isRecord } from "../is-object.ts";
-import { plainName } from "../plain-name.ts";
-import { UnreadableAnswer } from "../unreadable-answer.ts";
+import { isRecord } from "../schema/kind-of.ts";
+import { plainName } from "../schema/name-hint.ts";
+import { describeKeys, describeShape, type JsonObject, UndecodableResponse } from "../schema/response.ts";
 
 /**
  * The array that holds a v1 list's items. Where it stands is not documented ("Endpoints": response body shape): it may
@@ -68,14 +67,14 @@ function arraysOf(place: JsonObject): NamedArray[] {
   return Object.entries(place).flatMap(([key, value]) => (Array.isArray(value) ? [[key, value]] : []));
 }
 
-function ambiguous(found: readonly NamedArray[]): UnreadableAnswer {
+function ambiguous(found: readonly NamedArray[]): UndecodableResponse {
   const keys = describeKeys(found.map(([name]) => name));
-  return new UnreadableAnswer(`its body holds several arrays that could be the list: ${keys}. ${wayOut}`);
+  return new UndecodableResponse(`its body holds several arrays that could be the list: ${keys}. ${wayOut}`);
 }
 
-function unknownShape(body: unknown): UnreadableAnswer {
+function unknownShape(body: unknown): UndecodableResponse {
   const data = isRecord(body) && "data" in body ? `, its \`data\` is ${describeShape(body["data"])}` : "";
-  return new UnreadableAnswer(
+  return new UndecodableResponse(
     `its body holds no list that is understood: it is ${describeShape(body)}${data}. ${wayOut}`,
   );
 }

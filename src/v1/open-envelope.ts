@@ -1,5 +1,5 @@
-import { readId, type JsonObject } from "../answer-value.ts";
-import { isRecord } from "../is-object.ts";
+import { isRecord } from "../schema/kind-of.ts";
+import { parseId, type JsonObject } from "../schema/response.ts";
 
 /** A resource, and what stood around it in its envelope. */
 export interface Opened {
@@ -15,7 +15,7 @@ export interface Opened {
 export function openEnvelope(value: unknown): Opened | undefined {
   if (!isRecord(value)) return undefined;
   const { data, ...beside } = value;
-  const isEnvelope = isRecord(data) && ("id" in data || readId(value["id"]) === undefined);
+  const isEnvelope = isRecord(data) && ("id" in data || parseId(value["id"]) === undefined);
   return isEnvelope ? { resource: data, beside } : { resource: value, beside: {} };
 }
 

@@ -1,6 +1,6 @@
-import { readCount, type JsonObject } from "../answer-value.ts";
-import { isRecord } from "../is-object.ts";
-import { plainName } from "../plain-name.ts";
+import { isRecord } from "../schema/kind-of.ts";
+import { plainName } from "../schema/name-hint.ts";
+import { parseCount, type JsonObject } from "../schema/response.ts";
 
 /** What an answer says about the list as a whole, under whichever of the usual names. */
 export interface PageSigns {
@@ -20,7 +20,7 @@ export interface FoundPage extends PageSigns {
  * is worth, and where two differ, the one that reads on: the greater total, the smaller page, the next page that one
  * of them knows of.
  */
-export function readSigns(body: unknown, itemsHere: number): PageSigns {
+export function parseSigns(body: unknown, itemsHere: number): PageSigns {
   const holders = holdersOf(body);
   const links = holders.flatMap((holder) => valuesOf(holder, linkHolders)).filter(isRecord);
   const limits = counts(holders, limitNames).filter((limit) => limit > 0);
@@ -75,27 +75,27 @@ function holdersOf(body: unknown): JsonObject[] {
 function counts(holders: readonly JsonObject[], names: RegExp): number[] {
   return holders
     .flatMap((holder) => valuesOf(holder, names))
-    .map(readCount)
+    .map(parseCount)
     .filter((count) => count !== undefined);
 }
 
 function nextsOf(holder: JsonObject): boolean[] {
   const flags = valuesOf(holder, goesOnNames).filter((flag) => typeof flag === "boolean");
   const ends = valuesOf(holder, isLastNames).filter((flag) => typeof flag === "boolean");
-  return [...flags, ...ends.map((isLast) => !isLast), ...valuesOf(holder, nextNames).flatMap(readNext)];
+  return [...flags, ...ends.map((isLast) => !isLast), ...valuesOf(holder, nextNames).flatMap(parseNext)];
 }
 
 /** JSON:API: a link that is null or left out has no page behind it, but `self` alone says nothing about pages. */
 function linkedNextsOf(links: JsonObject): boolean[] {
-  const nexts = valuesOf(links, nextNames).flatMap(readNext);
+  const nexts = valuesOf(links, nextNames).flatMap(parseNext);
   if (nexts.length > 0) return nexts;
   return ["prev", "previous", "last"].some((name) => name in links) ? [false] : [];
 }
 
 /** A link, as text or as `{ href }`; a page number; a cursor. Nothing, null, `false` and "" lead nowhere. */
-function readNext(next: unknown): boolean[] {
+function parseNext(next: unknown): boolean[] {
   if (next === undefined || Array.isArray(next)) return [];
-  if (isRecord(next)) return "href" in next ? readNext(next["href"]) : [true];
+  if (isRecord(next)) return "href" in next ? parseNext(next["href"]) : [true];
   return [Boolean(next)];
 }
 
@@ -103,6 +103,6 @@ function lastPageOf(links: JsonObject): number[] {
   const last = isRecord(links["last"]) ? links["last"]["href"] : links["last"];
   const page =
     typeof last === "string" ? /[?&]page(?:\[number\]|%5Bnumber%5D)?=(\d+)/i.exec(last)?.[1] : undefined;
-  const count = readCount(page);
+  const count = parseCount(page);
   return count === undefined ? [] : [count];
 }

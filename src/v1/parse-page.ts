@@ -1,8 +1,6 @@
-import { describeShape } from "../answer-value.ts";
-import { hearOut } from "../hear-out.ts";
-import { isRecord } from "../is-object.ts";
-import { UnreadableAnswer } from "../unreadable-answer.ts";
-import { wordsOf } from "../words-of.ts";
+import { isRecord } from "../schema/kind-of.ts";
+import { describeShape, UndecodableResponse } from "../schema/response.ts";
+import { ignoreRejection, errorMessage } from "../schema/user-function.ts";
 import type { FoundPage } from "./page-signs.ts";
 
 /** What `parsePage` found in a list answer. Totals and `hasNextPage` may be left out, where the answer has none. */
@@ -32,11 +30,11 @@ export type ParsePage = (body: unknown, context: { operation: string }) => Parse
 /** Calls `parsePage` and checks what it gives: it is written by the user, perhaps without types. */
 export function callParsePage(parsePage: ParsePage, body: unknown, operation: string): FoundPage {
   const parsed: unknown = call(parsePage, body, operation);
-  hearOut(parsed);
+  ignoreRejection(parsed);
   try {
     return check(parsed);
   } catch (error) {
-    if (error instanceof UnreadableAnswer) throw error;
+    if (error instanceof UndecodableResponse) throw error;
     throw amiss("gave a value that cannot be read");
   }
 }
@@ -62,7 +60,7 @@ function call(parsePage: ParsePage, body: unknown, operation: string): unknown {
   try {
     return parsePage(body, { operation });
   } catch (error) {
-    throw amiss(`threw ${wordsOf(error)}; the body is ${describeShape(body)}`);
+    throw amiss(`threw ${errorMessage(error)}; the body is ${describeShape(body)}`);
   }
 }
 
@@ -73,6 +71,6 @@ function checkCount(name: string, value: unknown): number | undefined {
   throw amiss(`gave \`${name}\` as ${shown}: it must be a whole number from 0`);
 }
 
-function amiss(what: string): UnreadableAnswer {
-  return new UnreadableAnswer(`the client's parsePage, asked about its body, ${what}.`);
+function amiss(what: string): UndecodableResponse {
+  return new UndecodableResponse(`the client's parsePage, asked about its body, ${what}.`);
 }

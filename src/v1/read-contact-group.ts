@@ -1,4 +1,4 @@
-import { readId } from "../answer-value.ts";
+import { parseId } from "../schema/response.ts";
 import { openEnvelope, putOn } from "./open-envelope.ts";
 import type { ContactGroup } from "./schemas/contact-group.ts";
 
@@ -6,9 +6,9 @@ import type { ContactGroup } from "./schemas/contact-group.ts";
  * A list or segment, in an envelope or without one; `undefined` without an id. Its other fields are not documented
  * ("v1 list (contact group)") and are passed through.
  */
-export function readContactGroup(value: unknown): ContactGroup | undefined {
+export function decodeContactGroup(value: unknown): ContactGroup | undefined {
   const opened = openEnvelope(value);
-  const id = opened && readId(opened.resource["id"]);
+  const id = opened && parseId(opened.resource["id"]);
   if (!opened || id === undefined) return undefined;
   return putOn(opened.beside, { ...opened.resource, id });
 }

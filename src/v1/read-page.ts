@@ -1,35 +1,38 @@
-import { describeShape } from "../answer-value.ts";
-import { isRecord } from "../is-object.ts";
-import type { PageReading } from "../pagination.ts";
-import { UnreadableAnswer } from "../unreadable-answer.ts";
+import type { PageReading } from "../pagination/paginator.ts";
+import { isRecord } from "../schema/kind-of.ts";
+import { describeShape, UndecodableResponse } from "../schema/response.ts";
 import { findItems, wayOut } from "./find-items.ts";
-import { readSigns, type FoundPage } from "./page-signs.ts";
+import { parseSigns, type FoundPage } from "./page-signs.ts";
 import { callParsePage, type ParsePage } from "./parse-page.ts";
 
 export type { ParsePage } from "./parse-page.ts";
 
-export interface PageReader<T> {
+export interface PageDecoder<T> {
   readonly operation: string;
   /** The item as it is given to the user; `undefined` where it has no id. */
-  readonly readItem: (value: unknown) => T | undefined;
+  readonly decodeItem: (value: unknown) => T | undefined;
   readonly parsePage?: ParsePage | undefined;
 }
 
 /** Reads a v1 list answer of any usual shape. Throws `UnreadableAnswer` where the items, or the id of one, are not found. */
-export function readV1Page<T>(body: unknown, reader: PageReader<T>): PageReading<T> {
-  const { items, ...signs } = reader.parsePage
-    ? callParsePage(reader.parsePage, body, reader.operation)
-    : understand(body, reader.operation);
-  return { items: items.map((item, at) => readItemAt(item, at, reader.readItem)), ...signs, raw: body };
+export function parseV1Page<T>(body: unknown, decodePage: PageDecoder<T>): PageReading<T> {
+  const { items, ...signs } = decodePage.parsePage
+    ? callParsePage(decodePage.parsePage, body, decodePage.operation)
+    : understand(body, decodePage.operation);
+  return {
+    items: items.map((item, at) => decodeItemAt(item, at, decodePage.decodeItem)),
+    ...signs,
+    raw: body,
+  };
 }
 
 function understand(body: unknown, operation: string): FoundPage {
-  if (isEmptyAsNull(body)) return { items: [], ...readSigns(body, 0) };
+  if (isEmptyAsNull(body)) return { items: [], ...parseSigns(body, 0) };
   const items = findItems(body, operation);
   if (items.length === 0 && saysFailure(body)) {
-    throw new UnreadableAnswer("its body holds no items and says that the call failed.");
+    throw new UndecodableResponse("its body holds no items and says that the call failed.");
   }
-  return { items, ...readSigns(body, items.length) };
+  return { items, ...parseSigns(body, items.length) };
 }
 
 /** Some servers write an empty array as null. Taken for one only where a total of 0 says so too. */
@@ -38,7 +41,7 @@ function isEmptyAsNull(body: unknown): boolean {
   const data = body["data"];
   const place = isRecord(data) ? data : body;
   if (!Object.values(place).includes(null) || Object.values(place).some(Array.isArray)) return false;
-  const { totalItems, totalPages } = readSigns(body, 0);
+  const { totalItems, totalPages } = parseSigns(body, 0);
   return totalItems === 0 || (totalItems === undefined && totalPages === 0);
 }
 
@@ -54,14 +57,16 @@ function saysFailure(body: unknown): boolean {
   );
 }
 
-function readItemAt<T>(item: unknown, at: number, readItem: (value: unknown) => T | undefined): T {
+function decodeItemAt<T>(item: unknown, at: number, decodeItem: (value: unknown) => T | undefined): T {
   try {
-    const read = readItem(item);
+    const read = decodeItem(item);
     if (read !== undefined) return read;
-    throw new UnreadableAnswer(`item ${at} of its list has no id: it is ${describeShape(item)}. ${wayOut}`);
+    throw new UndecodableResponse(
+      `item ${at} of its list has no id: it is ${describeShape(item)}. ${wayOut}`,
+    );
   } catch (error) {
-    if (error instanceof UnreadableAnswer) throw error;
+    if (error instanceof UndecodableResponse) throw error;
     // What JSON.parse gave throws nothing; what a parsePage of the caller's made of it may.
-    throw new UnreadableAnswer(`item ${at} of its list cannot be read: a getter of it throws.`);
+    throw new UndecodableResponse(`item ${at} of its list cannot be read: a getter of it throws.`);
   }
 }

@@ -1,5 +1,5 @@
-import { readId, type JsonObject } from "../answer-value.ts";
-import { isRecord } from "../is-object.ts";
+import { isRecord } from "../schema/kind-of.ts";
+import { parseId, type JsonObject } from "../schema/response.ts";
 import { setOwn } from "../set-own.ts";
 import { openEnvelope, putOn } from "./open-envelope.ts";
 import type { Profile } from "./schemas/profile.ts";
@@ -10,14 +10,14 @@ import type { Profile } from "./schemas/profile.ts";
  * How a contact looks in a list is not documented ("Endpoints"), so a flat one has its fields gathered in `attributes`,
  * where the documented envelope has them. No field is dropped.
  */
-export function readProfile(value: unknown): Profile | undefined {
+export function decodeProfile(value: unknown): Profile | undefined {
   const opened = openEnvelope(value);
-  const id = opened && readId(opened.resource["id"]);
+  const id = opened && parseId(opened.resource["id"]);
   if (!opened || id === undefined) return undefined;
   const { resource, beside } = opened;
   const { type, id: _, ...members } = isRecord(resource["attributes"]) ? resource : gather(resource);
   // True as far as the document is: only the id is checked, the rest is typed as documented.
-  return putOn(beside, { type: readType(type), id, ...members }) as Profile;
+  return putOn(beside, { type: parseType(type), id, ...members }) as Profile;
 }
 
 /** Gathers a flat object's fields in `attributes`; what JSON:API puts beside them stays beside them. */
@@ -38,7 +38,7 @@ function gather(flat: JsonObject): JsonObject {
 const resourceType = "profile";
 const besideAttributes = new Set(["relationships", "links"]);
 
-function readType(type: unknown): string {
+function parseType(type: unknown): string {
   return typeof type === "string" && type !== "" ? type : resourceType;
 }
 

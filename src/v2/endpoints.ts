@@ -1,9 +1,9 @@
 import { v2Consent } from "../consent.ts";
 import { contactKeys } from "../contact-key.ts";
 import type { Endpoint } from "../endpoint.ts";
-import type { PageReading } from "../pagination.ts";
-import { readAnswer } from "../read-answer.ts";
-import { readListPage } from "./read-list-page.ts";
+import type { PageReading } from "../pagination/paginator.ts";
+import { parseResponse } from "../schema/response.ts";
+import { parseListPage } from "./read-list-page.ts";
 import {
   v2ContactSchema,
   v2UpsertResultSchema,
@@ -21,7 +21,7 @@ export const upsertContact: Endpoint<V2Contact, V2UpsertResult> = {
   isRepeatable: saysAllConsent,
   contactsOf: ({ identifiers }) => contactKeys(identifiers.map(({ type, id }) => ({ [type]: id }))),
   consentOf: ({ identifiers }) => v2Consent(identifiers),
-  read: ({ body }) => readAnswer(v2UpsertResultSchema, body),
+  decode: ({ body }) => parseResponse(v2UpsertResultSchema, body),
 };
 
 /** `GET /v2/lists` */
@@ -30,7 +30,7 @@ export const listLists: Endpoint<undefined, PageReading<List>> = {
   method: "GET",
   path: "/v2/lists",
   query: v2ListQuerySchema,
-  read: ({ body }) => readListPage(body),
+  decode: ({ body }) => parseListPage(body),
 };
 
 /**

@@ -1,5 +1,5 @@
-import { listPages, type ListOptions } from "../list-pages.ts";
-import type { Paginator } from "../pagination.ts";
+import { listPages, type ListOptions } from "../pagination/list-pages.ts";
+import type { Paginator } from "../pagination/paginator.ts";
 import type { Caller } from "../transport/transport.ts";
 import { listLists } from "./endpoints.ts";
 import type { List, V2ListQuery } from "./schemas/list.ts";

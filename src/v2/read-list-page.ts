@@ -1,26 +1,31 @@
-import { describeShape, readCount, readId, type JsonObject } from "../answer-value.ts";
-import { isRecord } from "../is-object.ts";
-import type { PageReading } from "../pagination.ts";
-import { UnreadableAnswer } from "../unreadable-answer.ts";
+import type { PageReading } from "../pagination/paginator.ts";
+import { isRecord } from "../schema/kind-of.ts";
+import {
+  describeShape,
+  parseCount,
+  parseId,
+  type JsonObject,
+  UndecodableResponse,
+} from "../schema/response.ts";
 import type { List } from "./schemas/list.ts";
 
 /**
  * Reads a page of lists (`GET /v2/lists`). Needed is `data.lists`, and the `uuid` of each; totals and page size are
  * taken where they are there.
  */
-export function readListPage(body: unknown): PageReading<List> {
+export function parseListPage(body: unknown): PageReading<List> {
   const data = isRecord(body) ? body["data"] : undefined;
-  if (!isRecord(data)) throw new UnreadableAnswer(`${wanted}: it is ${describeShape(body)}.`);
+  if (!isRecord(data)) throw new UndecodableResponse(`${wanted}: it is ${describeShape(body)}.`);
   const lists = listsOf(data);
-  if (!lists) throw new UnreadableAnswer(`${wanted}: its \`data\` is ${describeShape(data)}.`);
+  if (!lists) throw new UndecodableResponse(`${wanted}: its \`data\` is ${describeShape(data)}.`);
   if (lists.length === 0 && isRecord(body) && body["success"] === false) {
-    throw new UnreadableAnswer("its body holds no lists and says that the call failed.");
+    throw new UndecodableResponse("its body holds no lists and says that the call failed.");
   }
   return {
-    items: lists.map(readList),
-    limit: readCount(data["items_per_page"]),
-    totalItems: readCount(data["total_items"]),
-    totalPages: readCount(data["total_pages"]),
+    items: lists.map(decodeList),
+    limit: parseCount(data["items_per_page"]),
+    totalItems: parseCount(data["total_items"]),
+    totalPages: parseCount(data["total_pages"]),
     raw: body,
   };
 }
@@ -29,14 +34,14 @@ const wanted = "its body lacks the array `data.lists`";
 
 /** Some servers write an empty array as null. Taken for one only where the total says so too. */
 function listsOf({ lists, total_items }: JsonObject): readonly unknown[] | undefined {
-  if (lists === null && readCount(total_items) === 0) return [];
+  if (lists === null && parseCount(total_items) === 0) return [];
   return Array.isArray(lists) ? lists : undefined;
 }
 
-function readList(value: unknown, at: number): List {
-  const uuid = isRecord(value) ? readId(value["uuid"]) : undefined;
+function decodeList(value: unknown, at: number): List {
+  const uuid = isRecord(value) ? parseId(value["uuid"]) : undefined;
   if (!isRecord(value) || uuid === undefined) {
-    throw new UnreadableAnswer(
+    throw new UndecodableResponse(
       `\`data.lists[${at}]\` of its body has no \`uuid\`: it is ${describeShape(value)}.`,
     );
   }

@@ -1,7 +1,7 @@
 // Whether reading ahead hides the service's time behind the consumer's: `npx tsx test/benchmark/pagination.ts`.
 // 100 pages of 100 items, 20 ms a page on either side. Prints ratios, and fails where one is over its bound.
 import { setTimeout as delay } from "node:timers/promises";
-import { Paginator } from "../../src/pagination.ts";
+import { Paginator } from "../../src/pagination/paginator.ts";
 
 const pages = 100;
 const itemsPerPage = 100;

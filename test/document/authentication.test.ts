@@ -1,6 +1,6 @@
 import { AuthenticationError, ConfigurationError, PermissionError, type AudienceClient } from "audience-sdk";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { doors, useService } from "./doors.ts";
+import { entryPoints, useService } from "./entry-points.ts";
 import { errorOf } from "./refusals.ts";
 import { v2Contact } from "./samples.ts";
 
@@ -24,8 +24,8 @@ const v2Calls: [string, Call][] = [
   ["v2.lists.list", ({ v2 }) => v2.lists.list()],
 ];
 
-describe.each(doors)("authentication, %s", (door) => {
-  const service = useService({ door });
+describe.each(entryPoints)("authentication, %s", (entryPoint) => {
+  const service = useService({ entryPoint });
   const headers = () => service.mock.requests.map((request) => request.headers);
 
   it.each(v1Calls)("%s carries X-API-Key, and nothing of v2", async (operation, call) => {
@@ -52,7 +52,7 @@ describe.each(doors)("authentication, %s", (door) => {
     "%s with an unknown key is an AuthenticationError, and changes nothing",
     async (operation, call) => {
       const stranger = service.clientWith({ apiKey: "stranger-key-1", apiKeyV2: "stranger-key-2" });
-      const before = service.books();
+      const before = service.state();
       const error = await errorOf(call(stranger));
 
       expect(error).toBeInstanceOf(AuthenticationError);
@@ -61,7 +61,7 @@ describe.each(doors)("authentication, %s", (door) => {
         outcome: "not-applied",
         request: { operation, attempts: 1 },
       });
-      expect(service.books()).toEqual(before);
+      expect(service.state()).toEqual(before);
     },
   );
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { doors, useService } from "./doors.ts";
+import { entryPoints, useService } from "./entry-points.ts";
 import { expectNotSent, expectRefusedByService } from "./refusals.ts";
 import { untyped, v2Contact } from "./samples.ts";
 
-describe.each(doors)("the conventions of both families, %s", (door) => {
-  const service = useService({ door });
+describe.each(entryPoints)("the conventions of both families, %s", (entryPoint) => {
+  const service = useService({ entryPoint });
 
   it("v2 requests are in camelCase, and sent as given", async () => {
     const contact = v2Contact({ lastName: "Turing", countryCode: "GB" });
@@ -98,7 +98,7 @@ describe("JSON", () => {
     const { status } = await service.send("POST", path, body, { "content-type": "text/plain" });
 
     expect(status).toBe(400);
-    expect(service.books().contacts).toHaveLength(2);
+    expect(service.state().contacts).toHaveLength(2);
   });
 
   it("all answers are JSON, errors too", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { useService } from "./doors.ts";
+import { useService } from "./entry-points.ts";
 import { casesOf, type FieldRow } from "./field-table.ts";
 import { expectNotSent, expectRefusedByService } from "./refusals.ts";
 import { characters, untyped } from "./samples.ts";
@@ -45,7 +45,7 @@ describe("a custom event", () => {
     await send(event);
 
     expect(service.mock.requests[0]?.body).toEqual(event);
-    expect(service.books().events).toMatchObject([{ contactId: "ada", ...event }]);
+    expect(service.state().events).toMatchObject([{ contactId: "ada", ...event }]);
   });
 
   it.each(casesOf(rows, "forbidden"))("%s is %s: %s is not sent", async (field, _rule, _shown, value) => {
@@ -70,21 +70,21 @@ describe("a custom event", () => {
   it("eventData is optional", async () => {
     await send(base);
 
-    expect(service.books().events[0]).not.toHaveProperty("eventData");
+    expect(service.state().events[0]).not.toHaveProperty("eventData");
   });
 
   it("uniqueIdentifier is optional: the client makes one, and gives it back", async () => {
     const { uniqueIdentifier } = await send({ ...base, uniqueIdentifier: undefined });
 
     expect(uniqueIdentifier).toMatch(/\S{16,}/);
-    expect(service.books().events).toMatchObject([{ uniqueIdentifier }]);
+    expect(service.state().events).toMatchObject([{ uniqueIdentifier }]);
   });
 
   it("two events without uniqueIdentifier are two events", async () => {
     await send({ ...base, uniqueIdentifier: undefined });
     await send({ ...base, uniqueIdentifier: undefined });
 
-    expect(new Set(service.books().events.map(({ uniqueIdentifier }) => uniqueIdentifier)).size).toBe(2);
+    expect(new Set(service.state().events.map(({ uniqueIdentifier }) => uniqueIdentifier)).size).toBe(2);
   });
 
   it("its contact is created if it does not exist, and gets no marketing e-mail", async () => {
@@ -92,7 +92,7 @@ describe("a custom event", () => {
 
     const created = service.contact("new@example.com");
     expect(created).toMatchObject({ email_opt_in: "NON_SUBSCRIBED" });
-    expect(service.books().events).toMatchObject([{ contactId: created?.id }]);
+    expect(service.state().events).toMatchObject([{ contactId: created?.id }]);
   });
 
   it("the contact of an event may hold further keys, which change nothing on the contact", async () => {
@@ -109,7 +109,7 @@ describe("a custom event", () => {
   ])("a contactUUID %s names the contact", async (_, naming) => {
     await send({ ...base, ...naming });
 
-    expect(service.books().events).toMatchObject([{ contactId: "grace" }]);
+    expect(service.state().events).toMatchObject([{ contactId: "grace" }]);
   });
 
   it.each<[string, object]>([
@@ -139,7 +139,7 @@ describe("a custom event", () => {
   it("a Date in its data is sent as ISO 8601", async () => {
     await send({ ...base, eventData: { at: new Date(0) } });
 
-    expect(service.books().events).toMatchObject([{ eventData: { at: "1970-01-01T00:00:00.000Z" } }]);
+    expect(service.state().events).toMatchObject([{ eventData: { at: "1970-01-01T00:00:00.000Z" } }]);
   });
 
   it.each([Number.NaN, 10n, () => 1])(

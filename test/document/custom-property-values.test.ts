@@ -1,6 +1,6 @@
 import { flattenProperties } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
-import { useService } from "./doors.ts";
+import { useService } from "./entry-points.ts";
 import { expectNotSent, expectRefusedByService } from "./refusals.ts";
 import { untyped } from "./samples.ts";
 

@@ -1,20 +1,20 @@
 import { NotFoundError } from "audience-sdk";
 import { v1AddContactResultSchema, v1ListContactSchema } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
-import { doors, useService } from "./doors.ts";
+import { entryPoints, useService } from "./entry-points.ts";
 import { errorOf, expectNotSent, expectRefusedByService } from "./refusals.ts";
 import { untyped } from "./samples.ts";
 
 const ADD = "/api/v1/contact-groups/news/contacts";
 const contact = { email: "new@example.com", email_opt_in: "SUBSCRIBED" } as const;
 
-describe.each(doors)("contactGroups.addContact, %s", (door) => {
-  const service = useService({ door });
+describe.each(entryPoints)("contactGroups.addContact, %s", (entryPoint) => {
+  const service = useService({ entryPoint });
   const add = (body: unknown, listId = "news") =>
     service.audience.v1.contactGroups.addContact(listId, untyped(body));
   const members = (listId = "news") =>
     service
-      .books()
+      .state()
       .memberships.filter((each) => each.listId === listId)
       .map(({ contactId }) => contactId);
 
@@ -176,7 +176,7 @@ describe("a segment", () => {
     const error = await errorOf(service.audience.v1.contactGroups.addContact("engaged", contact));
 
     expect(error).toBeInstanceOf(NotFoundError);
-    expect(service.books().memberships.map(({ listId }) => listId)).not.toContain("engaged");
+    expect(service.state().memberships.map(({ listId }) => listId)).not.toContain("engaged");
   });
 });
 

@@ -1,12 +1,12 @@
 import { AudienceClient, NotFoundError } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
-import { doors, useService } from "./doors.ts";
+import { entryPoints, useService } from "./entry-points.ts";
 import { errorOf, expectNotSent } from "./refusals.ts";
 import { untyped } from "./samples.ts";
 
-describe.each(doors)("contactGroups.get, %s", (door) => {
-  const service = useService({ door });
+describe.each(entryPoints)("contactGroups.get, %s", (entryPoint) => {
+  const service = useService({ entryPoint });
 
   it("sends no body, and gives the one list", async () => {
     const group = await service.audience.v1.contactGroups.get("news");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { doors, useService } from "./doors.ts";
+import { entryPoints, useService } from "./entry-points.ts";
 import { acme } from "./organizations.ts";
 import { expectNotSent } from "./refusals.ts";
 import { untyped } from "./samples.ts";
@@ -13,8 +13,8 @@ const lists = Array.from({ length: 103 }, (_, at) => ({
 const crowded = [{ ...acme, lists, contacts: [], automations: [] }];
 const ids = lists.map(({ id }) => id);
 
-describe.each(doors)("contactGroups.list, %s", (door) => {
-  const service = useService({ door, organizations: crowded });
+describe.each(entryPoints)("contactGroups.list, %s", (entryPoint) => {
+  const service = useService({ entryPoint, organizations: crowded });
   const list = (...query: Parameters<typeof service.audience.v1.contactGroups.list>) =>
     service.audience.v1.contactGroups.list(...query);
 
@@ -101,7 +101,7 @@ describe.each(["data", "array", "data-key", "root-key"] as const)(
   (v1List) => {
     describe.each(["flat", "resource"] as const)("and a group is %s", (v1ListedGroup) => {
       const service = useService({
-        door: "in process",
+        entryPoint: "in process",
         organizations: crowded,
         variants: { v1List, v1ListedGroup },
       });

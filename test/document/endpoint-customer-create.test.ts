@@ -1,13 +1,13 @@
 import { BadRequestError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { doors, useService } from "./doors.ts";
+import { entryPoints, useService } from "./entry-points.ts";
 import { errorOf, expectNotSent, expectRefusedByService } from "./refusals.ts";
 import { untyped } from "./samples.ts";
 
 const CREATE = "/api/v1/customer/create";
 
-describe.each(doors)("customers.upsert, %s", (door) => {
-  const service = useService({ door });
+describe.each(entryPoints)("customers.upsert, %s", (entryPoint) => {
+  const service = useService({ entryPoint });
   const upsert = (contact: unknown) => service.audience.v1.customers.upsert(untyped(contact));
 
   it("sends the flat contact as JSON with the v1 key", async () => {
@@ -40,7 +40,7 @@ describe.each(doors)("customers.upsert, %s", (door) => {
       attributes: { email: "new@example.com", first_name: "New" },
     });
     expect(service.contact("new@example.com")?.id).toBe(data.id);
-    expect(service.books().contacts).toHaveLength(3);
+    expect(service.state().contacts).toHaveLength(3);
   });
 
   it.each<[string, object]>([
@@ -53,22 +53,22 @@ describe.each(doors)("customers.upsert, %s", (door) => {
 
     expect(response.status).toBe(201);
     expect(data.id).toBe("ada");
-    expect(service.books().contacts).toHaveLength(2);
-    expect(service.books().contacts[0]).toMatchObject({ id: "ada", ...name, first_name: "Augusta" });
+    expect(service.state().contacts).toHaveLength(2);
+    expect(service.state().contacts[0]).toMatchObject({ id: "ada", ...name, first_name: "Augusta" });
   });
 
   it("adds the contact to no list", async () => {
-    const before = service.books().memberships;
+    const before = service.state().memberships;
     await upsert({ email: "new@example.com", email_opt_in: "SUBSCRIBED" });
 
-    expect(service.books()).toMatchObject({ memberships: before, triggers: [] });
+    expect(service.state()).toMatchObject({ memberships: before, triggers: [] });
   });
 
   it("an update leaves the contact in its lists", async () => {
-    const before = service.books().memberships;
+    const before = service.state().memberships;
     await upsert({ email: "grace@example.com", first_name: "Amazing" });
 
-    expect(service.books().memberships).toEqual(before);
+    expect(service.state().memberships).toEqual(before);
   });
 
   it.each<[string, object, string]>([

@@ -1,11 +1,11 @@
 import { NotFoundError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { doors, useService } from "./doors.ts";
+import { entryPoints, useService } from "./entry-points.ts";
 import { errorOf, expectNotSent } from "./refusals.ts";
 import { untyped } from "./samples.ts";
 
-describe.each(doors)("customers.get, %s", (door) => {
-  const service = useService({ door });
+describe.each(entryPoints)("customers.get, %s", (entryPoint) => {
+  const service = useService({ entryPoint });
 
   it("sends no body, and the key of the v1 family", async () => {
     await service.audience.v1.customers.get("ada");

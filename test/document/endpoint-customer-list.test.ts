@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { doors, useService } from "./doors.ts";
+import { entryPoints, useService } from "./entry-points.ts";
 import { acme } from "./organizations.ts";
 import { expectNotSent } from "./refusals.ts";
 import { untyped } from "./samples.ts";
@@ -8,8 +8,8 @@ const contacts = Array.from({ length: 205 }, (_, at) => ({ id: `c${at}`, email: 
 const crowded = [{ ...acme, contacts }];
 const idsFrom = (start: number, end: number) => contacts.slice(start, end).map(({ id }) => id);
 
-describe.each(doors)("customers.list, %s", (door) => {
-  const service = useService({ door, organizations: crowded });
+describe.each(entryPoints)("customers.list, %s", (entryPoint) => {
+  const service = useService({ entryPoint, organizations: crowded });
   const list = (...query: Parameters<typeof service.audience.v1.customers.list>) =>
     service.audience.v1.customers.list(...query);
 
@@ -111,7 +111,7 @@ describe.each(["data", "array", "data-key", "root-key"] as const)(
           "and a contact is %s",
           (v1ListedCustomer) => {
             const service = useService({
-              door: "in process",
+              entryPoint: "in process",
               organizations: crowded,
               variants: { v1List, v1Paging, v1ListedCustomer },
             });

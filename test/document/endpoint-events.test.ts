@@ -1,6 +1,6 @@
 import { NotFoundError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { doors, useService } from "./doors.ts";
+import { entryPoints, useService } from "./entry-points.ts";
 import { errorOf } from "./refusals.ts";
 import { untyped } from "./samples.ts";
 
@@ -11,8 +11,8 @@ const event = {
   eventData: { total: 9.5, items: [{ sku: "a" }] },
 };
 
-describe.each(doors)("events.send, %s", (door) => {
-  const service = useService({ door });
+describe.each(entryPoints)("events.send, %s", (entryPoint) => {
+  const service = useService({ entryPoint });
   const send = (more: object = {}) => service.audience.v1.events.send(untyped({ ...event, ...more }));
 
   it("sends the event as JSON with the v1 key, and gives its identifier, the status and the body", async () => {
@@ -40,7 +40,7 @@ describe.each(doors)("events.send, %s", (door) => {
     await send({ uniqueIdentifier: "order-2" });
 
     expect(
-      service.books().events.map(({ contactId, uniqueIdentifier }) => [contactId, uniqueIdentifier]),
+      service.state().events.map(({ contactId, uniqueIdentifier }) => [contactId, uniqueIdentifier]),
     ).toEqual([
       ["ada", "order-1"],
       ["ada", "order-2"],
@@ -56,7 +56,7 @@ describe.each(doors)("events.send, %s", (door) => {
   it("an automation that eventName triggers fires", async () => {
     await send();
 
-    expect(service.books().automationRuns).toMatchObject([
+    expect(service.state().automationRuns).toMatchObject([
       { automation: "Thanks", contactId: "ada", on: { event: "order placed" } },
     ]);
   });
@@ -66,7 +66,7 @@ describe.each(doors)("events.send, %s", (door) => {
     const again = await send();
 
     expect(again).toEqual(first);
-    expect(service.books()).toMatchObject({
+    expect(service.state()).toMatchObject({
       events: [{ uniqueIdentifier: "order-1" }],
       automationRuns: [{ automation: "Thanks" }],
     });
@@ -81,8 +81,8 @@ describe.each(doors)("events.send, %s", (door) => {
       expect.objectContaining({ uniqueIdentifier }),
       expect.objectContaining({ uniqueIdentifier }),
     ]);
-    expect(service.books().events).toMatchObject([{ uniqueIdentifier }]);
-    expect(service.books().automationRuns).toHaveLength(1);
+    expect(service.state().events).toMatchObject([{ uniqueIdentifier }]);
+    expect(service.state().automationRuns).toHaveLength(1);
   });
 
   it("a contactUUID that no contact has is refused by the mock, and the error carries the identifier", async () => {
@@ -90,7 +90,7 @@ describe.each(doors)("events.send, %s", (door) => {
 
     expect(error).toBeInstanceOf(NotFoundError);
     expect(error).toMatchObject({ uniqueIdentifier: "order-1", outcome: "not-applied" });
-    expect(service.books().events).toEqual([]);
+    expect(service.state().events).toEqual([]);
   });
 });
 
@@ -108,7 +108,7 @@ describe.each<[number, unknown]>([
     const result = await service.audience.v1.events.send(event);
 
     expect(result).toEqual({ uniqueIdentifier: "order-1", status: eventStatus, body: eventBody });
-    expect(service.books().events).toHaveLength(1);
+    expect(service.state().events).toHaveLength(1);
   });
 });
 
@@ -122,7 +122,7 @@ describe.each(["contact", "root"] as const)(
         contactUuidPlace === "contact" ? { contact: { contactUUID: "grace" } } : { contactUUID: "grace" };
       await service.audience.v1.events.send({ eventName: "order placed", ...naming });
 
-      expect(service.books().events).toMatchObject([{ contactId: "grace" }]);
+      expect(service.state().events).toMatchObject([{ contactId: "grace" }]);
     });
   },
 );

@@ -1,11 +1,11 @@
 import { AuthenticationError, BadRequestError, ServerError, UnexpectedResponseError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { doors, useService } from "./doors.ts";
+import { entryPoints, useService } from "./entry-points.ts";
 import { errorOf, expectNotSent } from "./refusals.ts";
 import { emailIdentifier, phoneIdentifier, untyped, v2Contact } from "./samples.ts";
 
-describe.each(doors)("v2.contacts.upsert, %s", (door) => {
-  const service = useService({ door });
+describe.each(entryPoints)("v2.contacts.upsert, %s", (entryPoint) => {
+  const service = useService({ entryPoint });
   const upsert = (...args: Parameters<typeof service.audience.v2.contacts.upsert>) =>
     service.audience.v2.contacts.upsert(...args);
 
@@ -39,7 +39,7 @@ describe.each(doors)("v2.contacts.upsert, %s", (door) => {
   it("creates a contact where no identifier matches", async () => {
     await upsert(v2Contact());
 
-    expect(service.books().contacts).toHaveLength(3);
+    expect(service.state().contacts).toHaveLength(3);
     expect(service.contact("alan@example.com")).toMatchObject({
       first_name: "Alan",
       email_opt_in: "SUBSCRIBED",
@@ -55,8 +55,8 @@ describe.each(doors)("v2.contacts.upsert, %s", (door) => {
   ])("updates the contact that matches by %s", async (_, identifiers) => {
     await upsert(v2Contact({ identifiers }));
 
-    expect(service.books().contacts).toHaveLength(2);
-    expect(service.books().contacts[0]).toMatchObject({ id: "ada", first_name: "Alan" });
+    expect(service.state().contacts).toHaveLength(2);
+    expect(service.state().contacts[0]).toMatchObject({ id: "ada", first_name: "Alan" });
   });
 
   it("creating needs an e-mail: a phone that nobody has is sent, and is a BadRequestError", async () => {
@@ -69,7 +69,7 @@ describe.each(doors)("v2.contacts.upsert, %s", (door) => {
       body: { status: "error", message: expect.stringContaining("email") },
     });
     expect(service.mock.requests).toMatchObject([{ status: 400, applied: false }]);
-    expect(service.books().contacts).toHaveLength(2);
+    expect(service.state().contacts).toHaveLength(2);
   });
 
   it("a 401 is an AuthenticationError", async () => {

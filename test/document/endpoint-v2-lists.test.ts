@@ -1,6 +1,6 @@
 import { AuthenticationError, ServerError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { doors, useService } from "./doors.ts";
+import { entryPoints, useService } from "./entry-points.ts";
 import { acme } from "./organizations.ts";
 import { errorOf, expectNotSent } from "./refusals.ts";
 import { untyped } from "./samples.ts";
@@ -20,8 +20,8 @@ const crowded = [
 ];
 const uuids = lists.map(({ id }) => id);
 
-describe.each(doors)("v2.lists.list, %s", (door) => {
-  const service = useService({ door, organizations: crowded });
+describe.each(entryPoints)("v2.lists.list, %s", (entryPoint) => {
+  const service = useService({ entryPoint, organizations: crowded });
   const list = (...query: Parameters<typeof service.audience.v2.lists.list>) =>
     service.audience.v2.lists.list(...query);
 

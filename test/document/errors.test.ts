@@ -8,14 +8,14 @@ import {
   ServerError,
 } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { doors, useService } from "./doors.ts";
+import { entryPoints, useService } from "./entry-points.ts";
 import { errorOf } from "./refusals.ts";
 import { consent, v2Contact } from "./samples.ts";
 
 const tooMany = Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`key ${at}`, "x"]));
 
-describe.each(doors)("the errors of the v2 family, %s", (door) => {
-  const service = useService({ door });
+describe.each(entryPoints)("the errors of the v2 family, %s", (entryPoint) => {
+  const service = useService({ entryPoint });
 
   it.each<[number, string, string, string, unknown, Record<string, string>]>([
     [400, "identifiers missing", "POST", "/v2/contacts", { firstName: "Alan", listIds: [] }, {}],
@@ -54,8 +54,8 @@ describe.each(doors)("the errors of the v2 family, %s", (door) => {
   });
 });
 
-describe.each(doors)("the errors of the v1 family, %s", (door) => {
-  const service = useService({ door });
+describe.each(entryPoints)("the errors of the v1 family, %s", (entryPoint) => {
+  const service = useService({ entryPoint });
 
   it.each<[number, string, string, string, unknown, Record<string, string>]>([
     [

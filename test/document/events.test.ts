@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { doors, useService } from "./doors.ts";
+import { entryPoints, useService } from "./entry-points.ts";
 import { untyped } from "./samples.ts";
 
-describe.each(doors)("inbound events, %s", (door) => {
-  const service = useService({ door });
+describe.each(entryPoints)("inbound events, %s", (entryPoint) => {
+  const service = useService({ entryPoint });
   const send = (eventName: string, more: object = {}) =>
     service.audience.v1.events.send(untyped({ eventName, contact: { email: "ada@example.com" }, ...more }));
 
   it("an event appears on its contact's timeline, with its data", async () => {
     await send("page seen", { eventData: { url: "/pricing" } });
 
-    expect(service.books().events).toMatchObject([
+    expect(service.state().events).toMatchObject([
       { contactId: "ada", eventName: "page seen", eventData: { url: "/pricing" } },
     ]);
   });
@@ -18,13 +18,13 @@ describe.each(doors)("inbound events, %s", (door) => {
   it("an event triggers the automations of its name, and no others", async () => {
     await send("order placed");
 
-    expect(service.books().automationRuns).toMatchObject([{ automation: "Thanks", contactId: "ada" }]);
+    expect(service.state().automationRuns).toMatchObject([{ automation: "Thanks", contactId: "ada" }]);
   });
 
   it("an event without a matching automation is recorded all the same", async () => {
     await send("Order Placed");
 
-    expect(service.books()).toMatchObject({ events: [{ eventName: "Order Placed" }], automationRuns: [] });
+    expect(service.state()).toMatchObject({ events: [{ eventName: "Order Placed" }], automationRuns: [] });
   });
 
   it("events stand in the order in which they came", async () => {
@@ -32,7 +32,7 @@ describe.each(doors)("inbound events, %s", (door) => {
     await send("second");
     await send("third");
 
-    expect(service.books().events.map(({ eventName }) => eventName)).toEqual(["first", "second", "third"]);
+    expect(service.state().events.map(({ eventName }) => eventName)).toEqual(["first", "second", "third"]);
   });
 
   it("joining a list is a trigger of its own, once for each contact and list", async () => {
@@ -44,10 +44,10 @@ describe.each(doors)("inbound events, %s", (door) => {
     await add();
     await add();
 
-    expect(service.books().triggers).toMatchObject([
+    expect(service.state().triggers).toMatchObject([
       { name: "subscribed to list", contactId: "ada", listId: "news" },
     ]);
-    expect(service.books().automationRuns).toMatchObject([{ automation: "Hello" }]);
+    expect(service.state().automationRuns).toMatchObject([{ automation: "Hello" }]);
   });
 
   it("an event belongs to the organization of its key", async () => {
@@ -59,7 +59,7 @@ describe.each(doors)("inbound events, %s", (door) => {
       contact: { email: "ada@example.com" },
     });
 
-    expect(service.books().events).toHaveLength(1);
+    expect(service.state().events).toHaveLength(1);
     expect(service.mock.organization("globex")).toMatchObject({
       events: [{ uniqueIdentifier: "order-1" }],
       automationRuns: [],

@@ -2,7 +2,7 @@ import { AudienceClient, DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { LIMITS } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
-import { useService } from "./doors.ts";
+import { useService } from "./entry-points.ts";
 import { acme } from "./organizations.ts";
 import { expectNotSent, expectRefusedByService } from "./refusals.ts";
 import { characters, untyped } from "./samples.ts";

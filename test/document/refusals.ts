@@ -1,6 +1,6 @@
 import { ValidationError } from "audience-sdk";
 import { expect } from "vitest";
-import type { Service } from "./doors.ts";
+import type { Service } from "./entry-points.ts";
 
 /** The call rejects with one issue for each of these paths, and nothing has arrived at the mock. */
 export async function expectNotSent(
@@ -19,11 +19,11 @@ export async function expectNotSent(
 
 /** The service itself refuses the same body with 400, and its books stay as they were. */
 export async function expectRefusedByService(service: Service, path: string, body: unknown): Promise<void> {
-  const before = service.books();
+  const before = service.state();
   const { status } = await service.send("POST", path, body);
   expect(status).toBe(400);
   expect(service.mock.requests).toMatchObject([{ method: "POST", path, status: 400, applied: false }]);
-  expect(service.books()).toEqual(before);
+  expect(service.state()).toEqual(before);
 }
 
 /** What a call rejects with. */

@@ -1,6 +1,6 @@
 import type { V1Contact, V1OptIn } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { useService } from "./doors.ts";
+import { useService } from "./entry-points.ts";
 import { errorOf } from "./refusals.ts";
 import { emailIdentifier, phoneIdentifier, untyped, v2Contact } from "./samples.ts";
 
@@ -89,7 +89,7 @@ describe("contactGroups.addContact", () => {
 
       expect(contact.action).toBe("created");
       expect(state("new@example.com")).toBe(sent);
-      expect(service.books().memberships).toContainEqual(
+      expect(service.state().memberships).toContainEqual(
         expect.objectContaining({ listId: "news", contactId: contact.contactUUID }),
       );
     },
@@ -103,7 +103,7 @@ describe("contactGroups.addContact", () => {
 
       expect(contact.action).toBe("updated");
       expect(state("new@example.com")).toBe(sent);
-      expect(service.books().memberships).toContainEqual(
+      expect(service.state().memberships).toContainEqual(
         expect.objectContaining({ listId: "news", contactId: contact.contactUUID }),
       );
     },
@@ -135,12 +135,12 @@ describe("joining a list", () => {
   const add = (listId: string, email = "ada@example.com") =>
     service.audience.v1.contactGroups.addContact(listId, { email, email_opt_in: "SUBSCRIBED" });
   const triggers = () =>
-    service.books().triggers.map(({ name, contactId, listId }) => [name, contactId, listId]);
+    service.state().triggers.map(({ name, contactId, listId }) => [name, contactId, listId]);
 
   it("who is no member becomes one, and the trigger fires", async () => {
     await add("news");
 
-    expect(service.books().memberships).toContainEqual(
+    expect(service.state().memberships).toContainEqual(
       expect.objectContaining({ listId: "news", contactId: "ada" }),
     );
     expect(triggers()).toEqual([["subscribed to list", "ada", "news"]]);
@@ -151,7 +151,7 @@ describe("joining a list", () => {
     await add("news");
 
     expect(triggers()).toHaveLength(1);
-    expect(service.books().memberships.filter(({ contactId }) => contactId === "ada")).toHaveLength(1);
+    expect(service.state().memberships.filter(({ contactId }) => contactId === "ada")).toHaveLength(1);
   });
 
   it("adding somebody who was a member from the start does not fire it", async () => {
@@ -195,7 +195,7 @@ describe("joining a list", () => {
     });
 
     expect(service.contact("ada@example.com")?.email_opt_in).toBe("UNSUBSCRIBED");
-    expect(service.books().memberships.map(({ contactId }) => contactId)).toContain("ada");
+    expect(service.state().memberships.map(({ contactId }) => contactId)).toContain("ada");
   });
 });
 
@@ -211,9 +211,9 @@ describe("joining a list again after leaving it, where listIds ends other member
     await upsert();
     await upsert("news");
 
-    expect(service.books().memberships.map(({ contactId }) => contactId)).toContain("ada");
-    expect(service.books().triggers).toMatchObject([{ contactId: "ada", listId: "news" }]);
-    expect(service.books().automationRuns).toHaveLength(1);
+    expect(service.state().memberships.map(({ contactId }) => contactId)).toContain("ada");
+    expect(service.state().triggers).toMatchObject([{ contactId: "ada", listId: "news" }]);
+    expect(service.state().automationRuns).toHaveLength(1);
   });
 });
 

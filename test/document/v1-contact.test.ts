@@ -1,6 +1,6 @@
 import type { V1Contact } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { type Service, useService } from "./doors.ts";
+import { type Service, useService } from "./entry-points.ts";
 import { casesOf, type FieldRow } from "./field-table.ts";
 import { expectNotSent, expectRefusedByService } from "./refusals.ts";
 import { characters, untyped } from "./samples.ts";
@@ -254,7 +254,7 @@ describe("the name of a v1 contact", () => {
   ])("is an %s", async (_, contact) => {
     await service.audience.v1.customers.upsert(contact);
 
-    expect(service.books().contacts.at(-1)).toMatchObject(contact);
+    expect(service.state().contacts.at(-1)).toMatchObject(contact);
   });
 
   it("is needed: without both nothing is sent", async () => {

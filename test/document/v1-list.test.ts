@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { useService } from "./doors.ts";
+import { useService } from "./entry-points.ts";
 import { expectNotSent } from "./refusals.ts";
 import { untyped } from "./samples.ts";
 

@@ -1,7 +1,7 @@
 import { UnexpectedResponseError } from "audience-sdk";
 import { v1ProfileSchema } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
-import { now, useService } from "./doors.ts";
+import { now, useService } from "./entry-points.ts";
 import { errorOf } from "./refusals.ts";
 
 const CREATE = "/api/v1/customer/create";
@@ -82,7 +82,7 @@ describe("the profile envelope", () => {
     const { id } = await service.audience.v1.customers.upsert({ phone: "1234567" });
     await service.audience.v1.events.send({ eventName: "order placed", contact: { contactUUID: id } });
 
-    expect(service.books().events).toMatchObject([{ contactId: id, eventName: "order placed" }]);
+    expect(service.state().events).toMatchObject([{ contactId: id, eventName: "order placed" }]);
   });
 
   it("further attributes are kept, though they are not documented", async () => {

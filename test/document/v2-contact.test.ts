@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { now, useService } from "./doors.ts";
+import { now, useService } from "./entry-points.ts";
 import { casesOf, type FieldRow } from "./field-table.ts";
 import { expectNotSent, expectRefusedByService } from "./refusals.ts";
 import { characters, emailIdentifier, untyped, v2Contact } from "./samples.ts";
@@ -178,7 +178,7 @@ describe("a v2 contact", () => {
   ])("triggerWelcomeEmail %j starts the welcome flow for %j", async (triggerWelcomeEmail, emails) => {
     await upsert({ ...v2Contact(), triggerWelcomeEmail });
 
-    expect(service.books().welcomeEmails.map(({ email }) => email)).toEqual(emails);
+    expect(service.state().welcomeEmails.map(({ email }) => email)).toEqual(emails);
   });
 
   it("where no welcome flow is configured triggerWelcomeEmail starts nothing", async () => {
@@ -201,7 +201,7 @@ describe("listIds", () => {
   const upsert = (listIds: unknown) =>
     service.audience.v2.contacts.upsert(v2Contact({ listIds: untyped(listIds) }));
   const memberships = () => {
-    const { memberships: all } = service.books();
+    const { memberships: all } = service.state();
     const id = service.contact("alan@example.com")?.id;
     return all.filter(({ contactId }) => contactId === id).map(({ listId }) => listId);
   };
@@ -215,8 +215,8 @@ describe("listIds", () => {
   it("joining fires the trigger, as any other way of joining", async () => {
     await upsert(["news", "offers"]);
 
-    expect(service.books().triggers.map(({ listId }) => listId)).toEqual(["news", "offers"]);
-    expect(service.books().automationRuns).toMatchObject([{ automation: "Hello" }]);
+    expect(service.state().triggers.map(({ listId }) => listId)).toEqual(["news", "offers"]);
+    expect(service.state().automationRuns).toMatchObject([{ automation: "Hello" }]);
   });
 
   it("the same list twice is one membership", async () => {

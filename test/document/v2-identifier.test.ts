@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { useService } from "./doors.ts";
+import { useService } from "./entry-points.ts";
 import { casesOf, type FieldRow } from "./field-table.ts";
 import { expectNotSent, expectRefusedByService } from "./refusals.ts";
 import { consent, emailIdentifier, phoneIdentifier, untyped, v2Contact } from "./samples.ts";
@@ -183,7 +183,7 @@ describe("the channels of v2 identifiers", () => {
     await upsert(...identifiers);
 
     expect(service.mock.requests).toMatchObject([{ status: 200, applied: true }]);
-    expect(service.books().contacts).toHaveLength(2);
+    expect(service.state().contacts).toHaveLength(2);
   });
 
   const missing: [string, object[], string[]][] = [

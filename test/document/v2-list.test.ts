@@ -1,6 +1,6 @@
 import { v2ListPageSchema } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
-import { useService } from "./doors.ts";
+import { useService } from "./entry-points.ts";
 
 describe("a v2 list", () => {
   const service = useService();

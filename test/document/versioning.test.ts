@@ -1,6 +1,6 @@
 import { V1Client, V2Client } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { useService } from "./doors.ts";
+import { useService } from "./entry-points.ts";
 import { v2Contact } from "./samples.ts";
 
 describe("the version", () => {

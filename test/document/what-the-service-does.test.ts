@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { doors, useService } from "./doors.ts";
+import { entryPoints, useService } from "./entry-points.ts";
 import { emailIdentifier, phoneIdentifier, v2Contact } from "./samples.ts";
 
-describe.each(doors)("what the service does, %s", (door) => {
-  const service = useService({ door });
+describe.each(entryPoints)("what the service does, %s", (entryPoint) => {
+  const service = useService({ entryPoint });
 
   it("contacts are created and updated, each with a status per channel, by either family", async () => {
     const { audience } = service;
@@ -22,7 +22,7 @@ describe.each(doors)("what the service does, %s", (door) => {
       }),
     );
 
-    expect(service.books().contacts).toHaveLength(3);
+    expect(service.state().contacts).toHaveLength(3);
     expect(service.contact("new@example.com")).toMatchObject({
       first_name: "Alan",
       email_opt_in: "UNSUBSCRIBED",
@@ -47,7 +47,7 @@ describe.each(doors)("what the service does, %s", (door) => {
 
     expect(service.mock.requests).toHaveLength(1);
     expect(service.contact("new@example.com")).toMatchObject({ id: contact.contactUUID, first_name: "New" });
-    expect(service.books().memberships).toContainEqual(
+    expect(service.state().memberships).toContainEqual(
       expect.objectContaining({ listId: "offers", contactId: contact.contactUUID }),
     );
   });
@@ -59,7 +59,7 @@ describe.each(doors)("what the service does, %s", (door) => {
     });
 
     const contactId = service.contact("new@example.com")?.id;
-    expect(service.books()).toMatchObject({
+    expect(service.state()).toMatchObject({
       events: [{ contactId, eventName: "order placed" }],
       automationRuns: [{ contactId, automation: "Thanks" }],
     });
@@ -71,7 +71,7 @@ describe.each(doors)("what the service does, %s", (door) => {
       email_opt_in: "SUBSCRIBED",
     });
 
-    expect(service.books().automationRuns).toMatchObject([
+    expect(service.state().automationRuns).toMatchObject([
       { contactId: "ada", automation: "Hello", on: { listId: "news" } },
     ]);
   });
@@ -82,13 +82,13 @@ describe.each(doors)("what the service does, %s", (door) => {
       apiKeyV2: "globex-mock-key",
       appId: "globex-mock-app",
     });
-    const acmeBefore = service.books();
+    const acmeBefore = service.state();
     await globex.v1.customers.upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" });
 
     expect(await globex.v1.customers.list().toArray()).toMatchObject([
       { attributes: { email: "ada@example.com" } },
     ]);
     expect(await globex.v2.lists.list().toArray()).toEqual([]);
-    expect(service.books()).toEqual(acmeBefore);
+    expect(service.state()).toEqual(acmeBefore);
   });
 });

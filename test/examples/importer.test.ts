@@ -483,7 +483,7 @@ describe("The command line", () => {
   it.each([
     [["--list", "any"], "The mock holds 1 contact, 1 of them in the list."],
     [[], "The mock holds 1 contact."],
-  ])("--mock %j imports into a mock on this machine, whatever the environment holds", async (args, books) => {
+  ])("--mock %j imports into a mock on this machine, whatever the environment holds", async (args, state) => {
     const mock = await service();
 
     const { code, out } = await run([
@@ -492,7 +492,7 @@ describe("The command line", () => {
       ...args,
     ]);
 
-    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(books) });
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(state) });
     expect(mock.requests).toEqual([]);
   });
 });

@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
+import { createServer, type AddressInfo } from "node:net";
 import { deflateSync, gzipSync } from "node:zlib";
 import { AudienceClient, isAudienceError } from "audience-sdk";
 import fc from "fast-check";

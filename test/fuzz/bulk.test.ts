@@ -11,7 +11,7 @@ import { expect, it } from "vitest";
 import { hostileWords } from "./build.ts";
 import { rightV1Contact } from "./right.ts";
 import { offline } from "./served.ts";
-import { tryDoor } from "./trial.ts";
+import { tryEntryPoint } from "./trial.ts";
 
 const audience = new AudienceClient(offline);
 const open = { get: () => undefined, set: () => undefined, clear: () => undefined, close: () => undefined };
@@ -58,7 +58,7 @@ it("Whatever the rows are, each has its result, or the run rejects with an error
     }
     await audience.bulk.check(rowsOf(rows), (row) => v1ContactSchema.safeParse(row)).catch(unlessTheirs);
   };
-  await tryDoor({ act, right: [[[rightV1Contact, rightV1Contact]]] }, 120);
+  await tryEntryPoint({ act, right: [[[rightV1Contact, rightV1Contact]]] }, 120);
 });
 
 it("Whatever one row among others is, each has its result", async () => {
@@ -72,7 +72,7 @@ it("Whatever one row among others is, each has its result", async () => {
     const recorded = audience.bulk(rows, upsert, { checkpoint: rightOptions.checkpoint });
     expect(await recorded.summary()).toMatchObject({ total: 3 });
   };
-  await tryDoor({ act, right: [[rightV1Contact]] }, 120);
+  await tryEntryPoint({ act, right: [[rightV1Contact]] }, 120);
 });
 
 it("Whatever the options are, the run ends with a result for each row, or an error of ours", async () => {
@@ -82,7 +82,7 @@ it("Whatever the options are, the run ends with a result for each row, or an err
     const summary = await run.summary().catch(unlessTheirs);
     if (summary) expect(summary).toMatchObject({ total: 1 });
   };
-  await tryDoor({ act, right: [[rightOptions]] }, 120);
+  await tryEntryPoint({ act, right: [[rightOptions]] }, 120);
 });
 
 it("Whatever stands for the call or the check of a row, the run ends, or an error of ours is thrown", async () => {
@@ -92,7 +92,7 @@ it("Whatever stands for the call or the check of a row, the run ends, or an erro
     await audience.bulk.check([1], given as () => CheckResult);
     await audience.bulk([1], given as () => Promise<void>).summary();
   };
-  await tryDoor({ act, takes: 2, right: [[{ success: false, error: { issues: [] } }], []] }, 120);
+  await tryEntryPoint({ act, takes: 2, right: [[{ success: false, error: { issues: [] } }], []] }, 120);
 });
 
 it("Whatever is given to then of a run changes nothing", async () => {
@@ -102,5 +102,5 @@ it("Whatever is given to then of a run changes nothing", async () => {
     await Promise.allSettled([run.then(first as () => void, second as () => void)]);
     expect(await run).toMatchObject({ total: 1, succeeded: 1 });
   };
-  await tryDoor({ act, takes: 2 }, 60);
+  await tryEntryPoint({ act, takes: 2 }, 60);
 });

@@ -2,7 +2,7 @@ import { AudienceClient, isAudienceError, type Paginator } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { rightCallOptions, rightEvent, rightQuery, rightV1Contact, rightV2Contact } from "./right.ts";
 import { offline } from "./served.ts";
-import { tryDoor } from "./trial.ts";
+import { tryEntryPoint } from "./trial.ts";
 
 const { v1, v2 } = new AudienceClient(offline);
 const ids = [["contact-1"], [rightCallOptions]];
@@ -47,12 +47,15 @@ describe("Whatever is given to a call, it gives its value or an error of ours", 
     ["v2.contacts.upsert", upsertV2, [[rightV2Contact], [rightCallOptions]]],
     ["v2.lists.list", (...all: unknown[]) => readAll(listLists(...all)), [[rightQuery], [rightCallOptions]]],
   ])("%s", async (_, act, right) => {
-    await tryDoor({ act, right, takes: right.length }, 60);
+    await tryEntryPoint({ act, right, takes: right.length }, 60);
   });
 
   it("and with right input, whatever the options", async () => {
-    await tryDoor({ act: (options) => sendEvent(rightEvent, options), right: [[rightCallOptions]] }, 100);
-    await tryDoor(
+    await tryEntryPoint(
+      { act: (options) => sendEvent(rightEvent, options), right: [[rightCallOptions]] },
+      100,
+    );
+    await tryEntryPoint(
       { act: (options) => readAll(listLists(rightQuery, options)), right: [[rightCallOptions]] },
       250,
     );
@@ -62,7 +65,7 @@ describe("Whatever is given to a call, it gives its value or an error of ours", 
 it("Whatever is given to toArray, it gives items or an error of ours", async () => {
   const list = v1.customers.list();
   const act = (options: unknown) => list.toArray(options as { max?: number });
-  await tryDoor({ act, right: [[{ max: 1 }]] }, 60);
+  await tryEntryPoint({ act, right: [[{ max: 1 }]] }, 60);
 });
 
 it("Whatever is given to then, catch and finally of a list changes nothing", async () => {
@@ -77,7 +80,7 @@ it("Whatever is given to then, catch and finally of a list changes nothing", asy
     for (const { status } of await Promise.allSettled(ends)) expect(status).toBeTypeOf("string");
     expect((await list).items).toHaveLength(1);
   };
-  await tryDoor({ act, takes: 2 }, 60);
+  await tryEntryPoint({ act, takes: 2 }, 60);
 });
 
 it("Whatever is given to withResponse(), then and catch of a call changes nothing", async () => {
@@ -88,12 +91,12 @@ it("Whatever is given to withResponse(), then and catch of a call changes nothin
       if (isAudienceError(error)) throw error;
     });
   };
-  await tryDoor({ act, takes: 2 }, 60);
+  await tryEntryPoint({ act, takes: 2 }, 60);
 });
 
 it("isAudienceError says of anything whether it is one", async () => {
   const act = (value: unknown) => {
     expect(isAudienceError(value)).toBeTypeOf("boolean");
   };
-  await tryDoor({ act }, 200);
+  await tryEntryPoint({ act }, 200);
 });

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { expect, it, onTestFinished } from "vitest";
-import { tryDoor } from "./trial.ts";
+import { tryEntryPoint } from "./trial.ts";
 
 it("Whatever is given to fileCheckpoint, it makes a checkpoint or throws a TypeError, and touches no file", async () => {
-  await tryDoor(
+  await tryEntryPoint(
     { act: (path) => fileCheckpoint(path as string), right: [["a.ckpt"]], promised: "a TypeError" },
     500,
   );
@@ -32,8 +32,8 @@ it("Whatever is given to an open checkpoint, it is recorded or a TypeError is th
   };
   const value = "succeeded";
   const right = [["row", "an other row"], [value]];
-  await tryDoor({ act, takes: 2, right, promised: "a TypeError" }, 300);
-  await tryDoor({ act: (key) => act(key, value), right: [["row"]], promised: "a TypeError" }, 300);
+  await tryEntryPoint({ act, takes: 2, right, promised: "a TypeError" }, 300);
+  await tryEntryPoint({ act: (key) => act(key, value), right: [["row"]], promised: "a TypeError" }, 300);
 
   await open.close();
   const again = await fileCheckpoint(path).open();

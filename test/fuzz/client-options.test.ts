@@ -8,7 +8,7 @@ import {
 } from "audience-sdk";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { offline, rightFetch } from "./served.ts";
-import { tryDoor } from "./trial.ts";
+import { tryEntryPoint } from "./trial.ts";
 
 const silent = () => undefined;
 const rightOptions = {
@@ -59,13 +59,13 @@ describe("Whatever the options are, a client is made that works, or an error of 
       (options: unknown) => use(new AudienceClient(offline).withOptions(options as ClientOptions)),
     ],
   ])("%s", async (_, act) => {
-    await tryDoor({ act, right }, 120);
+    await tryEntryPoint({ act, right }, 120);
   });
 
   it("each option alone", async () => {
     for (const name of Object.keys(rightOptions)) {
       const act = (value: unknown) => use(new AudienceClient({ ...offline, [name]: value }));
-      await tryDoor({ act, right: [Object.values(rightOptions)] }, 15);
+      await tryEntryPoint({ act, right: [Object.values(rightOptions)] }, 15);
     }
   });
 });

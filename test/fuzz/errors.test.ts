@@ -1,7 +1,7 @@
 import * as entry from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { hostileWords } from "./build.ts";
-import { tryDoor } from "./trial.ts";
+import { tryEntryPoint } from "./trial.ts";
 
 const { AudienceError } = entry;
 const details = {
@@ -66,6 +66,6 @@ describe("Whatever an error is made of, it is one of ours and of its class, or i
     };
     // The base class is abstract: nobody but a class of ours gives it its outcome and facts.
     const takes = maker === entry.AudienceError ? 1 : 3;
-    await tryDoor({ act, takes, right: [[details, issues, "m"], ["unknown"], [details]] }, 60);
+    await tryEntryPoint({ act, takes, right: [[details, issues, "m"], ["unknown"], [details]] }, 60);
   });
 });

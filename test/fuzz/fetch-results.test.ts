@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { hostileWords } from "./build.ts";
 import { rightEvent } from "./right.ts";
 import { offline } from "./served.ts";
-import { tryDoor } from "./trial.ts";
+import { tryEntryPoint } from "./trial.ts";
 
 const text = '{"data":{"type":"profile","id":"contact-1","attributes":{"email":"ada@example.com"}}}';
 
@@ -95,7 +95,7 @@ describe("Whatever a fetch of one's own gives, a call gives a value or an error 
     ],
   ])("%s", async (_, fetchOf) => {
     // As a caller without types may.
-    await tryDoor({ act: (value) => use(fetchOf(value) as Fetch), right: [answers] }, 60);
+    await tryEntryPoint({ act: (value) => use(fetchOf(value) as Fetch), right: [answers] }, 60);
   });
 
   it.each(oddBodies.map((body) => [String(body), body] as const))("with the body %s", async (_, body) => {

@@ -1,7 +1,7 @@
 import { flattenProperties, type FlattenOptions } from "audience-sdk/schemas";
 import { it } from "vitest";
 import { rightEvent, rightIdentifier, rightQuery, rightV1Contact, rightV2Contact } from "./right.ts";
-import { tryDoor } from "./trial.ts";
+import { tryEntryPoint } from "./trial.ts";
 
 /** Of each kind of input one that is accepted. */
 const right = [rightV1Contact, rightEvent, rightV2Contact, rightIdentifier, rightQuery];
@@ -10,5 +10,5 @@ it("Whatever is given to flattenProperties, it gives flat properties or an error
   const act = (value: unknown, options: unknown) =>
     // As a caller without types may.
     flattenProperties(value as object, options as FlattenOptions);
-  await tryDoor({ act, takes: 2, right: [right, [{ separator: "." }]] }, 200);
+  await tryEntryPoint({ act, takes: 2, right: [right, [{ separator: "." }]] }, 200);
 });

@@ -1,7 +1,7 @@
 import { RateLimiter, type RateLimiterOptions, type RateLimitStore } from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
 import { expect, it } from "vitest";
-import { tryDoor } from "./trial.ts";
+import { tryEntryPoint } from "./trial.ts";
 
 const snapshot = {
   version: 1,
@@ -33,7 +33,7 @@ it("Whatever the options of a RateLimiter are, it works or an error of ours is t
     expect(new RateLimiter({ snapshot: limiter.snapshot() }).usage().queued).toBe(0);
     expect(limiter.estimateMs(calls as number)).toBeGreaterThanOrEqual(0);
   };
-  await tryDoor({ act, takes: 2, right: [[rightOptions, {}], [5]] }, 200);
+  await tryEntryPoint({ act, takes: 2, right: [[rightOptions, {}], [5]] }, 200);
 });
 
 it("Whatever the snapshot is, it carries a count over or is refused", async () => {
@@ -42,7 +42,7 @@ it("Whatever the snapshot is, it carries a count over or is refused", async () =
     for (const { used } of limiter.usage().windows) expect(used).toBeLessThanOrEqual(2);
     expect(limiter.estimateMs(1)).toBeLessThanOrEqual(2 * 3_600_000 + 10_000);
   };
-  await tryDoor({ act, right: [[snapshot]] }, 200);
+  await tryEntryPoint({ act, right: [[snapshot]] }, 200);
 });
 
 it("Whatever stands for a store, or for what its open gives, a limiter works or an error of ours is thrown", async () => {
@@ -57,13 +57,16 @@ it("Whatever stands for a store, or for what its open gives, a limiter works or 
     use({ ...store, open: () => given });
     use(given);
   };
-  await tryDoor({ act, right: [[store, { open: () => 5 }]] }, 200);
+  await tryEntryPoint({ act, right: [[store, { open: () => 5 }]] }, 200);
 });
 
 it("Whatever is given to redisRateLimitStore, it makes a store or throws a TypeError", async () => {
   const options = { key: "k", onUnavailable: "reject", localShare: 0.5, leaseMs: 10_000 };
   const act = (client: unknown, given: unknown) =>
     redisRateLimitStore(client as typeof redis, given as { key: string }).leaseMs;
-  await tryDoor({ act, takes: 2, right: [[redis], [options]], promised: "a TypeError" }, 200);
-  await tryDoor({ act: (given) => act(redis, given), right: [[options]], promised: "a TypeError" }, 200);
+  await tryEntryPoint({ act, takes: 2, right: [[redis], [options]], promised: "a TypeError" }, 200);
+  await tryEntryPoint(
+    { act: (given) => act(redis, given), right: [[options]], promised: "a TypeError" },
+    200,
+  );
 });

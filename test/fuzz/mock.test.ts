@@ -8,7 +8,7 @@ import { mswHandlers, type MswHandlersOptions } from "audience-sdk/mock/msw";
 import { describe, it } from "vitest";
 import { hostileWords } from "./build.ts";
 import { rightEvent, rightV1Contact, rightV2Contact } from "./right.ts";
-import { tryDoor } from "./trial.ts";
+import { tryEntryPoint } from "./trial.ts";
 
 /** It copies up to a million values, and is no part of a program that serves others. */
 const ofMock = { promised: "a TypeError", longestMs: 500 } as const;
@@ -86,14 +86,14 @@ async function use(options: unknown): Promise<void> {
 }
 
 it("Whatever the options of the mock are, it answers, or a TypeError is thrown", async () => {
-  await tryDoor({ act: use, right: [[rightOptions]], ...ofMock }, 300);
+  await tryEntryPoint({ act: use, right: [[rightOptions]], ...ofMock }, 300);
 });
 
 it("Whatever one option of the mock is, it answers, or a TypeError is thrown", async () => {
   for (const name of Object.keys(rightOptions)) {
     const act = (value: unknown) => use({ ...rightOptions, faults: undefined, latencyMs: 0, [name]: value });
     const right = Reflect.get(rightOptions, name) as unknown;
-    await tryDoor({ act, right: [[right]], ...ofMock }, 60);
+    await tryEntryPoint({ act, right: [[right]], ...ofMock }, 60);
   }
 });
 
@@ -105,13 +105,13 @@ describe("Whatever is given to a function of the mock, it gives its value or a T
       mock.addFault(fault as MockFault);
     };
     const right = [{ kind: "slow-body", operation: "v1.events.send", times: 1, delayMs: 5, location: "x" }];
-    await tryDoor({ act, right: [right], ...ofMock }, 200);
+    await tryEntryPoint({ act, right: [right], ...ofMock }, 200);
   });
 
   it("organization", async () => {
     const mock = createMockService();
     const act = (id: unknown) => mock.organization(id as string);
-    await tryDoor({ act, right: [["mock-organization"]], ...ofMock }, 200);
+    await tryEntryPoint({ act, right: [["mock-organization"]], ...ofMock }, 200);
   });
 
   it("fetch", async () => {
@@ -125,7 +125,7 @@ describe("Whatever is given to a function of the mock, it gives its value or a T
       mock.fetch(input as string, init as RequestInit).catch((error: unknown) => {
         if (error !== hostileWords) throw error;
       });
-    await tryDoor({ act, takes: 2, right, ...ofMock }, 200);
+    await tryEntryPoint({ act, takes: 2, right, ...ofMock }, 200);
   });
 
   it("listen", async () => {
@@ -133,7 +133,7 @@ describe("Whatever is given to a function of the mock, it gives its value or a T
       const listener = await createMockService().listen(options as MockListenOptions);
       await listener.close();
     };
-    await tryDoor({ act, right: [[{ port: 0 }]], ...ofMock }, 60);
+    await tryEntryPoint({ act, right: [[{ port: 0 }]], ...ofMock }, 60);
   });
 
   it("mswHandlers", async () => {
@@ -141,7 +141,7 @@ describe("Whatever is given to a function of the mock, it gives its value or a T
     const act = (given: unknown, options: unknown) =>
       mswHandlers(given as typeof mock, options as MswHandlersOptions).length;
     const right = [[mock], [{ baseUrl: "https://a.example", baseUrlV2: "https://b.example/" }]];
-    await tryDoor({ act, takes: 2, right, ...ofMock }, 200);
-    await tryDoor({ act: (options) => act(mock, options), right: [right[1] ?? []], ...ofMock }, 200);
+    await tryEntryPoint({ act, takes: 2, right, ...ofMock }, 200);
+    await tryEntryPoint({ act: (options) => act(mock, options), right: [right[1] ?? []], ...ofMock }, 200);
   });
 });

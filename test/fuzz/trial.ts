@@ -8,7 +8,7 @@ import { nearlyRight, type Recipe } from "./recipe.ts";
 import { shapeOf } from "./shape-of.ts";
 
 /** Something that takes values of anybody: a function, a constructor, an option. */
-export interface Door {
+export interface EntryPoint {
   readonly act: (...values: unknown[]) => unknown;
   /** Inputs that would be accepted, one list for each value: a graft spoils one place of one of them. */
   readonly right?: readonly (readonly unknown[])[];
@@ -30,25 +30,25 @@ const longestWaitMs = 20_000;
  * Goes through a door with hostile values, `count` times; or as often as `PROPERTY_RUNS` says, by hand. A result or a promised
  * error comes back, in time; nothing is rejected unheard, no prototype is polluted, and the values are as they were.
  */
-export async function tryDoor(door: Door, count: number): Promise<void> {
-  const values = fc.tuple(...Array.from({ length: door.takes ?? 1 }, () => nearlyRight));
+export async function tryEntryPoint(entryPoint: EntryPoint, count: number): Promise<void> {
+  const values = fc.tuple(...Array.from({ length: entryPoint.takes ?? 1 }, () => nearlyRight));
   await fc.assert(
-    fc.asyncProperty(values, (recipes) => goThrough(door, recipes)),
+    fc.asyncProperty(values, (recipes) => goThrough(entryPoint, recipes)),
     runs(count),
   );
 }
 
-async function goThrough(door: Door, recipes: readonly Recipe[]): Promise<void> {
+async function goThrough(entryPoint: EntryPoint, recipes: readonly Recipe[]): Promise<void> {
   // Slow once may be the collector's doing; slow three times running is not.
   for (let round = 1; ; round++) {
-    const tookMs = await goThroughOnce(door, recipes);
-    if (tookMs <= (door.longestMs ?? longestMs) * slowest) return;
+    const tookMs = await goThroughOnce(entryPoint, recipes);
+    if (tookMs <= (entryPoint.longestMs ?? longestMs) * slowest) return;
     if (round === 3) throw new Error(`takes ${Math.round(tookMs)} ms of the processor`);
   }
 }
 
 async function goThroughOnce(
-  { act, promised, right = [] }: Door,
+  { act, promised, right = [] }: EntryPoint,
   recipes: readonly Recipe[],
 ): Promise<number> {
   const values = recipes.map((recipe, at) => build(recipe, right[at]));
@@ -90,7 +90,7 @@ async function inTime(act: () => Promise<unknown>): Promise<{ thrown: unknown } 
   }
 }
 
-function expectPromised(error: unknown, promised: Door["promised"] = "an error of ours"): void {
+function expectPromised(error: unknown, promised: EntryPoint["promised"] = "an error of ours"): void {
   const isPromised = promised === "a TypeError" ? error instanceof TypeError : isAudienceError(error);
   if (!isPromised) throw new Error(`not ${promised}: ${inspect(error)}`);
   // True: a TypeError and an error of ours are both.

@@ -11,7 +11,7 @@ import { describe, expect, it } from "vitest";
 import { hostileWords } from "./build.ts";
 import { rightEvent, rightV1Contact } from "./right.ts";
 import { offline } from "./served.ts";
-import { tryDoor } from "./trial.ts";
+import { tryEntryPoint } from "./trial.ts";
 
 /** What a function of the user's own does with a hostile value. */
 const ways: readonly (readonly [string, (value: unknown) => () => unknown])[] = [
@@ -45,7 +45,7 @@ describe.each(ways)("Whatever a function of the user's own gives, where it %s", 
       });
       expect((await client.v1.customers.get("contact-1")).id).toBe("contact-1");
     };
-    await tryDoor({ act }, 60);
+    await tryEntryPoint({ act }, 60);
   });
 
   it("parsePage finds items, or the call fails with an error of ours", async () => {
@@ -55,7 +55,7 @@ describe.each(ways)("Whatever a function of the user's own gives, where it %s", 
       await client.v1.customers.list().toArray({ max: 3 });
     };
     const right = [{ items: [{ id: "contact-1" }], totalPages: 1, totalItems: 1, hasNextPage: false }];
-    await tryDoor({ act, right: [right] }, 80);
+    await tryEntryPoint({ act, right: [right] }, 80);
   });
 
   it("the key is sent, or the call fails with an error of ours", async () => {
@@ -63,7 +63,7 @@ describe.each(ways)("Whatever a function of the user's own gives, where it %s", 
       const client = new AudienceClient({ ...offline, apiKey: wayOf(value) as () => string, timeoutMs: 50 });
       await client.v1.events.send(rightEvent);
     };
-    await tryDoor({ act, right: [["test-key-0123456789"]] }, 60);
+    await tryEntryPoint({ act, right: [["test-key-0123456789"]] }, 60);
   });
 
   it("a client of Redis counts, or is away: the call is sent or refused", async () => {
@@ -85,7 +85,7 @@ describe.each(ways)("Whatever a function of the user's own gives, where it %s", 
       epoch: "e",
       taken: [0, 0, 0],
     });
-    await tryDoor({ act, right: [[granted, "null", "[]", "{}"]] }, 60);
+    await tryEntryPoint({ act, right: [[granted, "null", "[]", "{}"]] }, 60);
   });
 
   it("a checkpoint keeps a record, or the run ends with an error of ours or its own", async () => {
@@ -104,7 +104,7 @@ describe.each(ways)("Whatever a function of the user's own gives, where it %s", 
           if (!Object.is(error, value)) unlessTheirs(error);
         });
       };
-      await tryDoor({ act, right: [[right, ...values]] }, 30);
+      await tryEntryPoint({ act, right: [[right, ...values]] }, 30);
     }
   });
 });
@@ -140,7 +140,7 @@ describe("Whatever an iterator of rows does", () => {
         }
       }
     };
-    await tryDoor(
+    await tryEntryPoint(
       {
         act,
         right: [

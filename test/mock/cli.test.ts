@@ -69,12 +69,12 @@ describe("audience-mock", () => {
     const v2 = await fetch(`${url}/v2/lists`, {
       headers: { "service-api-key": "mock-api-key-not-a-secret", "service-app-id": "mock-app-id" },
     });
-    const books: unknown = await (await fetch(`${url}/__mock/organizations/mock-organization`)).json();
+    const state: unknown = await (await fetch(`${url}/__mock/organizations/mock-organization`)).json();
     child.kill("SIGTERM");
     const code = await exitCodeOf(child);
 
     expect([created.status, v2.status, code]).toEqual([201, 200, 0]);
-    expect(books).toMatchObject({ contacts: [{ email: "ada@example.com" }] });
+    expect(state).toMatchObject({ contacts: [{ email: "ada@example.com" }] });
     for (const part of [
       `export AUDIENCE_BASE_URL=${url}`,
       `export AUDIENCE_BASE_URL_V2=${url}`,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { inProcess, nodeHttp, type OpenDoor } from "./doors.ts";
+import { inProcess, nodeHttp, type OpenEntryPoint } from "./entry-points.ts";
 
-let open: OpenDoor;
+let open: OpenEntryPoint;
 beforeEach(async () => {
   open = await nodeHttp.open();
   await open.call("/api/v1/customer/create", { body: { email: "ada@example.com" } });

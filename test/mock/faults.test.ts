@@ -2,7 +2,7 @@ import { createConnection } from "node:net";
 import type { MockFault } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { eventually } from "../eventually.ts";
-import { doors, inProcess, nodeHttp, type OpenDoor } from "./doors.ts";
+import { doors, inProcess, nodeHttp, type OpenEntryPoint } from "./entry-points.ts";
 
 const CREATE = "/api/v1/customer/create";
 const body = { email: "ada@example.com" };
@@ -14,8 +14,8 @@ const statusesOf = async (options: Parameters<typeof inProcess.open>[0], count: 
   return statuses;
 };
 
-describe.each(doors)("a fault, $name", (door) => {
-  let open: OpenDoor;
+describe.each(doors)("a fault, $name", (entryPoint) => {
+  let open: OpenEntryPoint;
   const isWritten = () => open.mock.organization("mock-organization").contacts.length > 0;
   const write = (fault: MockFault) => {
     open.mock.addFault(fault);
@@ -23,7 +23,7 @@ describe.each(doors)("a fault, $name", (door) => {
   };
 
   beforeEach(async () => {
-    open = await door.open();
+    open = await entryPoint.open();
   });
   afterEach(() => open.close());
 
@@ -191,9 +191,9 @@ describe.each(doors)("a fault, $name", (door) => {
 });
 
 // MSW hands out one half of a tee, whose cancel() waits for the other half.
-describe.each([inProcess, nodeHttp])("huge-body, $name", (door) => {
+describe.each([inProcess, nodeHttp])("huge-body, $name", (entryPoint) => {
   it("ends where nobody reads on", async () => {
-    const { send, close } = await door.open({ faults: [{ kind: "huge-body" }] });
+    const { send, close } = await entryPoint.open({ faults: [{ kind: "huge-body" }] });
     const response = await send(CREATE, { body });
     const reader = response.body?.getReader();
     const first = await reader?.read();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { inProcess } from "./doors.ts";
+import { inProcess } from "./entry-points.ts";
 
 /** The statuses with which the mock judges the texts of one field, through the door. */
 async function judge(

@@ -1,6 +1,6 @@
 import type { MockVariants } from "audience-sdk/mock";
 import { expect, it } from "vitest";
-import { inProcess } from "./doors.ts";
+import { inProcess } from "./entry-points.ts";
 
 const email = "ada@example.com";
 const CREATE = "/api/v1/customer/create";

@@ -1,6 +1,6 @@
 import type { MockOrganizationSeed } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { doors, type OpenDoor } from "./doors.ts";
+import { doors, type OpenEntryPoint } from "./entry-points.ts";
 
 const CREATE = "/api/v1/customer/create";
 const ADD = "/api/v1/contact-groups/news/contacts";
@@ -74,14 +74,14 @@ const event = (more: Record<string, unknown> = {}) => ({
 // An `unknown` of its own, as the matcher is an `any`.
 const anyText: unknown = expect.any(String);
 
-describe.each(doors)("the service, $name", (door) => {
-  let open: OpenDoor;
-  const books = () => open.mock.organization("acme");
-  const contact = (email: string) => books().contacts.find((candidate) => candidate.email === email);
+describe.each(doors)("the service, $name", (entryPoint) => {
+  let open: OpenEntryPoint;
+  const state = () => open.mock.organization("acme");
+  const contact = (email: string) => state().contacts.find((candidate) => candidate.email === email);
   const post = (path: string, body: unknown) => open.call(path, { body });
 
   beforeEach(async () => {
-    open = await door.open({ organizations: [acme, globex], clock: () => Date.UTC(2026, 0, 31) });
+    open = await entryPoint.open({ organizations: [acme, globex], clock: () => Date.UTC(2026, 0, 31) });
   });
   afterEach(() => open.close());
 
@@ -113,7 +113,7 @@ describe.each(doors)("the service, $name", (door) => {
       });
 
       expect(status).toBe(401);
-      expect(books().contacts).toHaveLength(2);
+      expect(state().contacts).toHaveLength(2);
     });
 
     it("a key acts only on its own organization's data", async () => {
@@ -159,7 +159,7 @@ describe.each(doors)("the service, $name", (door) => {
         },
         links: { self },
       });
-      expect(books().memberships.map(({ contactId }) => contactId)).toEqual(["grace"]);
+      expect(state().memberships.map(({ contactId }) => contactId)).toEqual(["grace"]);
     });
 
     it("stores every field that is sent", async () => {
@@ -198,8 +198,8 @@ describe.each(doors)("the service, $name", (door) => {
       const answer = await post(CREATE, body);
 
       expect(answer).toMatchObject({ status: 201, body: { data: { id: "ada" } } });
-      expect(books().contacts).toHaveLength(2);
-      expect(books().contacts[0]).toMatchObject({
+      expect(state().contacts).toHaveLength(2);
+      expect(state().contacts[0]).toMatchObject({
         first_name: "Augusta",
         phone: "+390111111",
         email_opt_in: "UNSUBSCRIBED",
@@ -210,7 +210,7 @@ describe.each(doors)("the service, $name", (door) => {
       await post(CREATE, { phone: "+390111111", email: "augusta@example.com" });
       await post(CREATE, { email: "ada@example.com" });
 
-      expect(books().contacts.map(({ email }) => email)).toEqual([
+      expect(state().contacts.map(({ email }) => email)).toEqual([
         "augusta@example.com",
         "grace@example.com",
         "ada@example.com",
@@ -235,7 +235,7 @@ describe.each(doors)("the service, $name", (door) => {
       const { status } = await post(CREATE, { first_name: "Nobody" });
 
       expect(status).toBe(400);
-      expect(books().contacts).toHaveLength(2);
+      expect(state().contacts).toHaveLength(2);
     });
 
     it("a contact may have a phone only", async () => {
@@ -390,12 +390,12 @@ describe.each(doors)("the service, $name", (door) => {
       expect(first.ids).toHaveLength(10);
       expect(first.ids.slice(0, 2)).toEqual(["ada", "grace"]);
       expect(second.ids).toHaveLength(2);
-      expect(new Set([...first.ids, ...second.ids])).toEqual(new Set(books().contacts.map(({ id }) => id)));
+      expect(new Set([...first.ids, ...second.ids])).toEqual(new Set(state().contacts.map(({ id }) => id)));
     });
 
     it("a limit over 100 is capped at 100", async () => {
       const contacts = Array.from({ length: 101 }, (_, at) => ({ email: `n${at}@example.com` }));
-      const other = await door.open({ organizations: [{ ...acme, contacts }] });
+      const other = await entryPoint.open({ organizations: [{ ...acme, contacts }] });
       const { body } = await other.call("/api/v1/customer?limit=500");
       await other.close();
 
@@ -447,7 +447,7 @@ describe.each(doors)("the service, $name", (door) => {
         message: anyText,
         contact: { email: "new@example.com", contactUUID: created?.id, action: "created" },
       });
-      expect(books().memberships).toContainEqual({
+      expect(state().memberships).toContainEqual({
         listId: "news",
         contactId: created?.id,
         joinedAt: anyText,
@@ -462,11 +462,11 @@ describe.each(doors)("the service, $name", (door) => {
       ["contact exists", "ada@example.com", "NON_SUBSCRIBED", "updated", "NON_SUBSCRIBED"],
       ["contact exists", "ada@example.com", "UNSUBSCRIBED", "updated", "UNSUBSCRIBED"],
       ["contact exists", "ada@example.com", "SUBSCRIBED", "updated", "SUBSCRIBED"],
-    ])("%s (%s), email_opt_in %s: action %s, then %s", async (_, email, email_opt_in, action, state) => {
+    ])("%s (%s), email_opt_in %s: action %s, then %s", async (_, email, email_opt_in, action, stored) => {
       const { body } = await post(ADD, { email, email_opt_in });
 
       expect(body).toMatchObject({ contact: { action } });
-      expect(contact(email)?.email_opt_in).toBe(state);
+      expect(contact(email)?.email_opt_in).toBe(stored);
     });
 
     it("fires the trigger and its automation once for each contact and list", async () => {
@@ -477,11 +477,11 @@ describe.each(doors)("the service, $name", (door) => {
         email_opt_in: "SUBSCRIBED",
       });
 
-      expect(books().triggers.map(({ name, contactId, listId }) => [name, contactId, listId])).toEqual([
+      expect(state().triggers.map(({ name, contactId, listId }) => [name, contactId, listId])).toEqual([
         ["subscribed to list", "ada", "news"],
         ["subscribed to list", "ada", "offers"],
       ]);
-      expect(books().automationRuns).toMatchObject([
+      expect(state().automationRuns).toMatchObject([
         { automation: "Hello", contactId: "ada", on: { listId: "news" } },
       ]);
     });
@@ -489,7 +489,7 @@ describe.each(doors)("the service, $name", (door) => {
     it("adding a member of the seed fires nothing", async () => {
       await post(ADD, { email: "grace@example.com", email_opt_in: "SUBSCRIBED" });
 
-      expect(books().triggers).toEqual([]);
+      expect(state().triggers).toEqual([]);
     });
 
     it.each<[string, unknown]>([
@@ -508,7 +508,7 @@ describe.each(doors)("the service, $name", (door) => {
       const { status } = await post(ADD, body);
 
       expect(status).toBe(400);
-      expect(books().contacts).toHaveLength(2);
+      expect(state().contacts).toHaveLength(2);
     });
 
     it.each(["nothing", "engaged"])(
@@ -520,7 +520,7 @@ describe.each(doors)("the service, $name", (door) => {
 
         expect(status).toBe(404);
         expect(contact("new@example.com")).toMatchObject({ email_opt_in: "NON_SUBSCRIBED" });
-        expect(books().memberships).toHaveLength(1);
+        expect(state().memberships).toHaveLength(1);
         expect(open.mock.requests.at(-1)).toMatchObject({ status: 404, applied: true });
       },
     );
@@ -531,8 +531,8 @@ describe.each(doors)("the service, $name", (door) => {
       const { status } = await post(EVENTS, event());
 
       expect(status).toBe(200);
-      expect(books().events).toMatchObject([{ contactId: "ada", ...event() }]);
-      expect(books().automationRuns).toMatchObject([
+      expect(state().events).toMatchObject([{ contactId: "ada", ...event() }]);
+      expect(state().automationRuns).toMatchObject([
         { automation: "Thanks", contactId: "ada", on: { event: "order placed" } },
       ]);
     });
@@ -546,8 +546,8 @@ describe.each(doors)("the service, $name", (door) => {
     it("an event without a matching automation is still recorded", async () => {
       await post(EVENTS, event({ eventName: "page seen" }));
 
-      expect(books().events).toHaveLength(1);
-      expect(books().automationRuns).toEqual([]);
+      expect(state().events).toHaveLength(1);
+      expect(state().automationRuns).toEqual([]);
     });
 
     it("the same uniqueIdentifier again succeeds and changes nothing", async () => {
@@ -555,8 +555,8 @@ describe.each(doors)("the service, $name", (door) => {
       const again = await post(EVENTS, event({ contact: { email: "new@example.com" } }));
 
       expect(again).toMatchObject({ status: first.status, body: first.body });
-      expect(books().events).toHaveLength(1);
-      expect(books().automationRuns).toHaveLength(1);
+      expect(state().events).toHaveLength(1);
+      expect(state().automationRuns).toHaveLength(1);
       expect(contact("new@example.com")).toBeUndefined();
       expect(open.mock.requests.map(({ applied }) => applied)).toEqual([true, false]);
     });
@@ -574,14 +574,14 @@ describe.each(doors)("the service, $name", (door) => {
     ])("a contactUUID %s names the contact", async (_, more) => {
       await post(EVENTS, event(more));
 
-      expect(books().events).toMatchObject([{ contactId: "grace" }]);
+      expect(state().events).toMatchObject([{ contactId: "grace" }]);
     });
 
     it("an unknown contactUUID is a 404", async () => {
       const { status } = await post(EVENTS, event({ contact: { contactUUID: "nobody" } }));
 
       expect(status).toBe(404);
-      expect(books().events).toEqual([]);
+      expect(state().events).toEqual([]);
     });
 
     it("the contact may hold further keys", async () => {
@@ -610,7 +610,7 @@ describe.each(doors)("the service, $name", (door) => {
       const { status } = await post(EVENTS, event(more));
 
       expect(status).toBe(400);
-      expect(books().events).toEqual([]);
+      expect(state().events).toEqual([]);
     });
   });
 
@@ -650,7 +650,7 @@ describe.each(doors)("the service, $name", (door) => {
         consents: [{ type: "email", id: "alan@example.com", ...consent }],
         other_fields: { provinceCode: "LND", loyalty: { points: 3 } },
       });
-      expect(books().triggers).toMatchObject([{ contactId: id, listId: "news" }]);
+      expect(state().triggers).toMatchObject([{ contactId: id, listId: "news" }]);
       expect((await open.call(`/api/v1/customer/${id}`)).status).toBe(200);
     });
 
@@ -662,18 +662,18 @@ describe.each(doors)("the service, $name", (door) => {
       const { status } = await post(CONTACTS, v2Contact({ identifiers }));
 
       expect(status).toBe(200);
-      expect(books().contacts).toHaveLength(2);
-      expect(books().contacts[0]).toMatchObject({ id: "ada", first_name: "Alan" });
+      expect(state().contacts).toHaveLength(2);
+      expect(state().contacts[0]).toMatchObject({ id: "ada", first_name: "Alan" });
     });
 
     it.each([
       ["subscribed", "SUBSCRIBED"],
       ["unsubscribed", "UNSUBSCRIBED"],
       ["pending", "PENDING"],
-    ])("the email status %s is email_opt_in %s", async (status, state) => {
+    ])("the email status %s is email_opt_in %s", async (status, stored) => {
       await post(CONTACTS, v2Contact({ identifiers: [emailIdentifier("ada@example.com", status)] }));
 
-      expect(contact("ada@example.com")?.email_opt_in).toBe(state);
+      expect(contact("ada@example.com")?.email_opt_in).toBe(stored);
     });
 
     it("with both kinds of identifier each channel has its own status", async () => {
@@ -707,7 +707,7 @@ describe.each(doors)("the service, $name", (door) => {
       expect(status).toBe(400);
       expect(body).toMatchObject({ status: "error", message: anyText });
       expect(JSON.stringify(body)).toContain("email");
-      expect(books().contacts).toHaveLength(2);
+      expect(state().contacts).toHaveLength(2);
     });
 
     it.each([
@@ -717,7 +717,7 @@ describe.each(doors)("the service, $name", (door) => {
     ])("triggerWelcomeEmail %s sends %i mails", async (triggerWelcomeEmail, mails) => {
       await post(CONTACTS, v2Contact({ triggerWelcomeEmail }));
 
-      expect(books().welcomeEmails).toHaveLength(mails);
+      expect(state().welcomeEmails).toHaveLength(mails);
     });
 
     it("sends no welcome mail where no flow is configured", async () => {
@@ -785,7 +785,7 @@ describe.each(doors)("the service, $name", (door) => {
 
       expect(status).toBe(400);
       expect(body).toEqual({ status: "error", message: anyText });
-      expect(books().contacts).toHaveLength(2);
+      expect(state().contacts).toHaveLength(2);
     });
   });
 
@@ -873,15 +873,15 @@ describe.each(doors)("the service, $name", (door) => {
     open.mock.addFault({ kind: "500-before" });
     open.mock.reset();
 
-    expect(books().contacts.map(({ id }) => id)).toEqual(["ada", "grace"]);
+    expect(state().contacts.map(({ id }) => id)).toEqual(["ada", "grace"]);
     expect(requests).toEqual([]);
     expect((await open.call("/api/v1/customer")).status).toBe(200);
   });
 
   it("the books are copies", () => {
-    const [first] = books().contacts;
+    const [first] = state().contacts;
     if (first) first.email = "changed@example.com";
 
-    expect(books().contacts[0]?.email).toBe("ada@example.com");
+    expect(state().contacts[0]?.email).toBe("ada@example.com");
   });
 });

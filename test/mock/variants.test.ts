@@ -1,6 +1,6 @@
 import type { MockOrganizationSeed, MockVariants } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
-import { inProcess, msw, nodeHttp } from "./doors.ts";
+import { inProcess, msw, nodeHttp } from "./entry-points.ts";
 
 const CREATE = "/api/v1/customer/create";
 const ADD = "/api/v1/contact-groups/news/contacts";
@@ -32,14 +32,14 @@ const acme: MockOrganizationSeed = {
 };
 
 async function open(variants: Partial<MockVariants>) {
-  const door = await inProcess.open({ organizations: [acme], variants, clock: () => 0 });
+  const entryPoint = await inProcess.open({ organizations: [acme], variants, clock: () => 0 });
   const contact = (id: string) =>
-    door.mock.organization("acme").contacts.find((candidate) => candidate.id === id);
+    entryPoint.mock.organization("acme").contacts.find((candidate) => candidate.id === id);
   return {
-    ...door,
+    ...entryPoint,
     contact,
-    books: () => door.mock.organization("acme"),
-    post: (path: string, body: unknown) => door.call(path, { body }),
+    state: () => entryPoint.mock.organization("acme"),
+    post: (path: string, body: unknown) => entryPoint.call(path, { body }),
   };
 }
 
@@ -246,10 +246,10 @@ describe("variants: events", () => {
     [201, undefined, ""],
     [204, { id: 7 }, ""],
   ])("eventStatus %i, eventBody %j", async (eventStatus, eventBody, body) => {
-    const { post, books } = await open({ eventStatus, eventBody });
+    const { post, state } = await open({ eventStatus, eventBody });
 
     expect(await post(EVENTS, event)).toMatchObject({ status: eventStatus, body });
-    expect(books().events).toHaveLength(1);
+    expect(state().events).toHaveLength(1);
   });
 
   it.each<[MockVariants["contactUuidPlace"], number, number]>([
@@ -332,10 +332,10 @@ describe("variants: what a v1 write does", () => {
     ["insensitive", 3],
     ["sensitive", 4],
   ] as const)("emailCase %s", async (emailCase, count) => {
-    const { post, books } = await open({ emailCase });
+    const { post, state } = await open({ emailCase });
     await post(CREATE, { email: "ADA@example.com" });
 
-    expect(books().contacts).toHaveLength(count);
+    expect(state().contacts).toHaveLength(count);
   });
 
   it.each([
@@ -363,24 +363,24 @@ describe("variants: what a v1 write does", () => {
     [true, 4],
     [false, 3],
   ])("unknownListWritesContact %s", async (unknownListWritesContact, count) => {
-    const { post, books } = await open({ unknownListWritesContact });
+    const { post, state } = await open({ unknownListWritesContact });
 
     expect((await post("/api/v1/contact-groups/nothing/contacts", { email: "new@example.com" })).status).toBe(
       404,
     );
-    expect(books().contacts).toHaveLength(count);
+    expect(state().contacts).toHaveLength(count);
   });
 
   it.each([
     [false, 404, 0],
     [true, 200, 1],
   ])("canAddToSegment %s", async (canAddToSegment, status, members) => {
-    const { post, books } = await open({ canAddToSegment });
+    const { post, state } = await open({ canAddToSegment });
 
     expect((await post("/api/v1/contact-groups/engaged/contacts", { email: "ada@example.com" })).status).toBe(
       status,
     );
-    expect(books().memberships).toHaveLength(members);
+    expect(state().memberships).toHaveLength(members);
   });
 });
 
@@ -436,42 +436,42 @@ describe("variants: the v2 family", () => {
     ["ignored", 200, ["news"]],
     ["refused", 400, []],
   ] as const)("v2UnknownList %s", async (v2UnknownList, status, joined) => {
-    const { post, books } = await open({ v2UnknownList });
+    const { post, state } = await open({ v2UnknownList });
 
     expect((await post(CONTACTS, v2Contact("subscribed", { listIds: ["nothing", "news"] }))).status).toBe(
       status,
     );
-    expect(books().memberships.map(({ listId }) => listId)).toEqual(joined);
+    expect(state().memberships.map(({ listId }) => listId)).toEqual(joined);
   });
 
   it.each([
     ["added", ["news", "offers"]],
     ["replaced", ["offers"]],
   ] as const)("v2ListIds %s; the trigger stays once for each list", async (v2ListIds, lists) => {
-    const { post, books } = await open({ v2ListIds });
+    const { post, state } = await open({ v2ListIds });
     for (const listId of ["news", "offers", "news", "offers"])
       await post(CONTACTS, v2Contact("subscribed", { listIds: [listId] }));
 
-    expect(books().memberships.map(({ listId }) => listId)).toEqual(lists);
-    expect(books().triggers.map(({ listId }) => listId)).toEqual(["news", "offers"]);
+    expect(state().memberships.map(({ listId }) => listId)).toEqual(lists);
+    expect(state().triggers.map(({ listId }) => listId)).toEqual(["news", "offers"]);
   });
 
   it.each([
     ["every-request", 2],
     ["once", 1],
   ] as const)("welcomeEmail %s", async (welcomeEmail, mails) => {
-    const { post, books } = await open({ welcomeEmail });
+    const { post, state } = await open({ welcomeEmail });
     await post(CONTACTS, v2Contact("subscribed", { triggerWelcomeEmail: true }));
     await post(CONTACTS, v2Contact("subscribed", { triggerWelcomeEmail: true }));
 
-    expect(books().welcomeEmails).toHaveLength(mails);
+    expect(state().welcomeEmails).toHaveLength(mails);
   });
 });
 
-describe.each([inProcess, msw, nodeHttp])("variants: base URLs with a path, $name", (door) => {
+describe.each([inProcess, msw, nodeHttp])("variants: base URLs with a path, $name", (entryPoint) => {
   it("are where the families live", async () => {
     const variants = { baseUrl: "https://one.example/eu/audience/", baseUrlV2: "https://two.example/lists" };
-    const { mock, call, close } = await door.open({ organizations: [acme], variants });
+    const { mock, call, close } = await entryPoint.open({ organizations: [acme], variants });
     const groups = await call("/api/v1/contact-groups/news");
     const lists = await call("/v2/lists");
     await close();

@@ -39,11 +39,11 @@ describe("a seed", () => {
         lists: ["news"],
       },
     ];
-    const books = createMockService({ organizations: [{ ...acme, contacts }], clock: () => 0 }).organization(
+    const state = createMockService({ organizations: [{ ...acme, contacts }], clock: () => 0 }).organization(
       "acme",
     );
 
-    expect(books.contacts).toMatchObject([
+    expect(state.contacts).toMatchObject([
       {
         email: "ada@example.com",
         email_opt_in: "NON_SUBSCRIBED",
@@ -52,10 +52,10 @@ describe("a seed", () => {
         created: "1970-01-01T00:00:00.000Z",
       },
     ]);
-    expect(books.memberships).toEqual([
-      { listId: "news", contactId: books.contacts[0]?.id, joinedAt: "1970-01-01T00:00:00.000Z" },
+    expect(state.memberships).toEqual([
+      { listId: "news", contactId: state.contacts[0]?.id, joinedAt: "1970-01-01T00:00:00.000Z" },
     ]);
-    expect(books.triggers).toEqual([]);
+    expect(state.triggers).toEqual([]);
   });
 
   it("may give ids and times", () => {

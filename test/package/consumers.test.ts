@@ -11,12 +11,12 @@ const consumer = inject("consumer");
 
 // The budget in Redis is shown on each runtime by the tests of the platforms.
 const cases = ["scenario", "failures", "import"].flatMap((program) =>
-  loaders.flatMap((loader) => ["http", "process"].map((door) => ({ program, loader, door }))),
+  loaders.flatMap((loader) => ["http", "process"].map((entryPoint) => ({ program, loader, entryPoint }))),
 );
 
 describe("The installed package runs", () => {
-  it.each(cases)("$program, over $door, loaded as $loader does", async ({ program, door, loader }) => {
-    const { stdout, stderr } = await runNode(consumer, loader, program, door);
+  it.each(cases)("$program, over $door, loaded as $loader does", async ({ program, entryPoint, loader }) => {
+    const { stdout, stderr } = await runNode(consumer, loader, program, entryPoint);
 
     expect(stderr).toBe("");
     expect(JSON.parse(stdout)).toEqual(programs[program]?.expected);

@@ -1,4 +1,4 @@
-import { Paginator, type PageReading, type PageSource } from "../../src/pagination.ts";
+import { Paginator, type PageReading, type PageSource } from "../../src/pagination/paginator.ts";
 
 export interface Item {
   readonly id: string;

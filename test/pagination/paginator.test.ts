@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ConfigurationError, ValidationError } from "../../src/errors.ts";
-import { Paginator, type Page } from "../../src/pagination.ts";
+import { Paginator, type Page } from "../../src/pagination/paginator.ts";
 import { collect, errorOf, ids, items, listOf, listThat, settled, type Item } from "./fake-list.ts";
 
 const threePages = [items(0, 100), items(100, 200), items(200, 250)];

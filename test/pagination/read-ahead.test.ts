@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AbortError, ConnectionError } from "../../src/errors.ts";
-import { Paginator, type Page, type PageReading } from "../../src/pagination.ts";
+import { Paginator, type Page, type PageReading } from "../../src/pagination/paginator.ts";
 import { garbageCollector } from "../garbage-collector.ts";
 import { collect, errorOf, heldList, items, listThat, settled, type Item } from "./fake-list.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { readContactGroup } from "../../src/v1/read-contact-group.ts";
-import { readProfile } from "../../src/v1/read-profile.ts";
+import { decodeContactGroup } from "../../src/v1/read-contact-group.ts";
+import { decodeProfile } from "../../src/v1/read-profile.ts";
 
 const self = "/api/v1/customer/7";
 const related = "/api/v1/customer/7/lists";
@@ -79,7 +79,7 @@ describe("a contact becomes a profile", () => {
     ],
   ])("from %s", (_, value, profile) => {
     const before = structuredClone(value);
-    expect(readProfile(value)).toEqual(profile);
+    expect(decodeProfile(value)).toEqual(profile);
     expect(value).toEqual(before);
   });
 
@@ -102,11 +102,11 @@ describe("a contact becomes a profile", () => {
     [{ id: 2 ** 53 }],
     [{ data: [{ id: "7" }] }],
   ])("but not %j, which has no id", (value) => {
-    expect(readProfile(value)).toBeUndefined();
+    expect(decodeProfile(value)).toBeUndefined();
   });
 
   test("whose fields cannot reach the prototype", () => {
-    const profile = readProfile(JSON.parse('{"id":"7","__proto__":{"email":"x"}}'));
+    const profile = decodeProfile(JSON.parse('{"id":"7","__proto__":{"email":"x"}}'));
     expect(profile?.attributes.email).toBeUndefined();
     expect(Object.getPrototypeOf(profile?.attributes)).toBe(Object.prototype);
   });
@@ -133,7 +133,7 @@ describe("a list or segment becomes a contact group", () => {
     ["a numeric id", { id: 12, name: null }, { id: "12", name: null }],
     ["a field named data", { id: "l1", data: { colour: "red" } }, { id: "l1", data: { colour: "red" } }],
   ])("from %s", (_, value, group) => {
-    expect(readContactGroup(value)).toEqual(group);
+    expect(decodeContactGroup(value)).toEqual(group);
   });
 
   test.each([
@@ -146,6 +146,6 @@ describe("a list or segment becomes a contact group", () => {
     [{ id: "" }],
     [{ id: 2 ** 60 }],
   ])("but not %j, which has no id", (value) => {
-    expect(readContactGroup(value)).toBeUndefined();
+    expect(decodeContactGroup(value)).toBeUndefined();
   });
 });

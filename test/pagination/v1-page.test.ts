@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
-import { UnreadableAnswer } from "../../src/unreadable-answer.ts";
-import { readContactGroup } from "../../src/v1/read-contact-group.ts";
-import { readV1Page, type ParsePage } from "../../src/v1/read-page.ts";
-import { readProfile } from "../../src/v1/read-profile.ts";
+import { UndecodableResponse } from "../../src/schema/response.ts";
+import { decodeContactGroup } from "../../src/v1/read-contact-group.ts";
+import { parseV1Page, type ParsePage } from "../../src/v1/read-page.ts";
+import { decodeProfile } from "../../src/v1/read-profile.ts";
 
 const contacts = [
   { id: "a", email: "a@example.com" },
@@ -11,16 +11,16 @@ const contacts = [
 const more = { x: 1 };
 
 const customers = (body: unknown, parsePage?: ParsePage) =>
-  readV1Page(body, { operation: "v1.customers.list", readItem: readProfile, parsePage });
+  parseV1Page(body, { operation: "v1.customers.list", decodeItem: decodeProfile, parsePage });
 const groups = (body: unknown) =>
-  readV1Page(body, { operation: "v1.contactGroups.list", readItem: readContactGroup });
+  parseV1Page(body, { operation: "v1.contactGroups.list", decodeItem: decodeContactGroup });
 
 /** What reading a body throws. */
-function refusal(read: () => unknown): UnreadableAnswer {
+function refusal(read: () => unknown): UndecodableResponse {
   try {
     read();
   } catch (error) {
-    if (error instanceof UnreadableAnswer) return error;
+    if (error instanceof UndecodableResponse) return error;
     throw error;
   }
   throw new Error("it was read");

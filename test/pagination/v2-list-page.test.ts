@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { UnreadableAnswer } from "../../src/unreadable-answer.ts";
-import { readListPage } from "../../src/v2/read-list-page.ts";
+import { UndecodableResponse } from "../../src/schema/response.ts";
+import { parseListPage } from "../../src/v2/read-list-page.ts";
 
 const lists = [{ uuid: "u1", name: "News", created_at: 1_700_000_000, description: "" }, { uuid: "u2" }];
 
@@ -10,7 +10,13 @@ describe("GET /v2/lists", () => {
       success: true,
       data: { lists, current_page: 1, total_pages: 3, total_items: 45, items_per_page: 20 },
     };
-    expect(readListPage(body)).toEqual({ items: lists, limit: 20, totalItems: 45, totalPages: 3, raw: body });
+    expect(parseListPage(body)).toEqual({
+      items: lists,
+      limit: 20,
+      totalItems: 45,
+      totalPages: 3,
+      raw: body,
+    });
   });
 
   test.each<[string, object]>([
@@ -19,16 +25,16 @@ describe("GET /v2/lists", () => {
     ["no counts", { total_pages: -1, total_items: "many", items_per_page: {} }],
   ])("needs nothing but the lists: totals may be %s", (_, totals) => {
     const body = { data: { lists, ...totals } };
-    expect(readListPage(body)).toEqual({ items: lists, raw: body });
+    expect(parseListPage(body)).toEqual({ items: lists, raw: body });
   });
 
   test("keeps fields that the service adds", () => {
     const added = { uuid: "u1", name: null, colour: "red", nested: { a: [1] } };
-    expect(readListPage({ data: { lists: [added] } }).items).toEqual([added]);
+    expect(parseListPage({ data: { lists: [added] } }).items).toEqual([added]);
   });
 
   test("has no lists where they are null and so is their number", () => {
-    expect(readListPage({ data: { lists: null, total_items: 0 } })).toMatchObject({
+    expect(parseListPage({ data: { lists: null, total_items: 0 } })).toMatchObject({
       items: [],
       totalItems: 0,
     });
@@ -52,7 +58,7 @@ describe("GET /v2/lists", () => {
     ],
     ["success false, and no lists", { success: false, data: { lists: [] } }, "the call failed"],
   ])("is unreadable with %s", (_, body, message) => {
-    expect(() => readListPage(body)).toThrow(UnreadableAnswer);
-    expect(() => readListPage(body)).toThrow(message);
+    expect(() => parseListPage(body)).toThrow(UndecodableResponse);
+    expect(() => parseListPage(body)).toThrow(message);
   });
 });

@@ -27,14 +27,14 @@ describe.each(runtimes)("On $runtime, loaded as $loader does", ({ command: [comm
   }
   const env: Record<string, string> = { DENO_NO_UPDATE_CHECK: "1" };
 
-  it.each(["http", "process"])("a first program runs, over %s", async (door) => {
-    expect(await run("scenario", door)).toEqual(programs["scenario"]?.expected);
+  it.each(["http", "process"])("a first program runs, over %s", async (entryPoint) => {
+    expect(await run("scenario", entryPoint)).toEqual(programs["scenario"]?.expected);
   });
 
   it.each(["http", "process"])(
     "each failure is an error of its class that shows no key, over %s",
-    async (door) => {
-      expect(await run("failures", door)).toEqual(programs["failures"]?.expected);
+    async (entryPoint) => {
+      expect(await run("failures", entryPoint)).toEqual(programs["failures"]?.expected);
     },
   );
 

@@ -5,10 +5,10 @@ import { repository } from "./source-files.ts";
 
 /** Source file by entry, as package.json names them: `audience-sdk/mock` is `src/mock/index.ts`. */
 export const entrySources: Record<string, string> = Object.fromEntries(
-  Object.entries(manifest.exports).flatMap(([door, paths]) => {
+  Object.entries(manifest.exports).flatMap(([entryPoint, paths]) => {
     if (typeof paths === "string") return [];
     const source = paths.import.default.replace("./dist/", "src/").replace(/\.js$/, ".ts");
-    return [[door.replace(".", manifest.name), join(repository, source)]];
+    return [[entryPoint.replace(".", manifest.name), join(repository, source)]];
   }),
 );
 

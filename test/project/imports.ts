@@ -20,11 +20,19 @@ export function importsOf(files: SourceFiles): Import[] {
 }
 
 /** All that is loaded with a file, over any number of steps. */
-export function loadedBy(path: string, imports: readonly Import[], seen = new Set<string>()): Set<string> {
-  for (const { from, to, kind } of imports) {
-    if (from !== path || kind !== "static" || seen.has(to)) continue;
+export function loadedBy(path: string, imports: readonly Import[]): Set<string> {
+  return reachedFrom(
+    path,
+    imports.filter(({ kind }) => kind === "static"),
+  );
+}
+
+/** All that a file needs over any number of steps, types included. */
+export function reachedFrom(path: string, imports: readonly Import[], seen = new Set<string>()): Set<string> {
+  for (const { from, to } of imports) {
+    if (from !== path || seen.has(to)) continue;
     seen.add(to);
-    loadedBy(to, imports, seen);
+    reachedFrom(to, imports, seen);
   }
   return seen;
 }

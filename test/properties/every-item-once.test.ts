@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { UnexpectedResponseError } from "../../src/errors.ts";
-import { Paginator } from "../../src/pagination.ts";
-import { readContactGroup } from "../../src/v1/read-contact-group.ts";
-import { readV1Page } from "../../src/v1/read-page.ts";
-import { readProfile } from "../../src/v1/read-profile.ts";
-import { readListPage } from "../../src/v2/read-list-page.ts";
+import { Paginator } from "../../src/pagination/paginator.ts";
+import { decodeContactGroup } from "../../src/v1/read-contact-group.ts";
+import { parseV1Page } from "../../src/v1/read-page.ts";
+import { decodeProfile } from "../../src/v1/read-profile.ts";
+import { parseListPage } from "../../src/v2/read-list-page.ts";
 import { runs } from "./runs.ts";
 
 /** One page of a list, as a server sees it. */
@@ -110,7 +110,7 @@ async function readAll({
 }: Serving) {
   const all = Array.from({ length: count }, (_, at) => idOf(at));
   const asked: number[] = [];
-  const readItem = operation === "v1.customers.list" ? readProfile : readContactGroup;
+  const readItem = operation === "v1.customers.list" ? decodeProfile : decodeContactGroup;
   const paginator = new Paginator<{ id: string }>({
     page: start,
     limit: 100,
@@ -123,7 +123,10 @@ async function readAll({
       const pages = Math.max(1, Math.ceil(count / size));
       const body = answer({ items, page, limit: size, total: count, pages });
       // As it comes from the wire.
-      return readV1Page<{ id: string }>(JSON.parse(JSON.stringify(body)), { operation, readItem });
+      return parseV1Page<{ id: string }>(JSON.parse(JSON.stringify(body)), {
+        operation,
+        decodeItem: readItem,
+      });
     },
     identify: ({ id }) => id,
   });
@@ -242,7 +245,7 @@ describe("every list of v2 comes once, in order", () => {
                 total_items: count,
                 items_per_page: size,
               };
-              return readListPage({
+              return parseListPage({
                 data: {
                   lists,
                   ...Object.fromEntries(Object.entries(totals).filter(([key]) => keys.includes(key))),

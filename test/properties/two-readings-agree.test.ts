@@ -11,7 +11,7 @@ import { runs, timesOf } from "./runs.ts";
 
 const count = timesOf(10_000);
 
-const doors = {
+const entryPoints = {
   "v1.customers.upsert": { schema: v1ContactSchema, path: "/api/v1/customer/create" },
   "v1.contactGroups.addContact": {
     schema: v1ListContactSchema,
@@ -36,7 +36,7 @@ const { baseUrl, baseUrlV2, apiKey, appId } = mock.clientOptions;
 
 /** The schemas' reading, and the client's, which must find the same. */
 function readBySchemas({ write, body }: Payload): Verdict {
-  const { schema } = doors[write];
+  const { schema } = entryPoints[write];
   const issues = issuesOf(schema, body);
   const result = schema.safeParse(body);
   if (!result.success || issues.length > 0) return "refused";
@@ -52,7 +52,7 @@ async function readByMock({ write, body }: Payload): Promise<Verdict> {
   mock.reset();
   const isV2 = write.startsWith("v2.");
   const credentials = isV2 ? { "service-api-key": apiKey, "service-app-id": appId } : { "x-api-key": apiKey };
-  const { status } = await mock.fetch((isV2 ? baseUrlV2 : baseUrl) + doors[write].path, {
+  const { status } = await mock.fetch((isV2 ? baseUrlV2 : baseUrl) + entryPoints[write].path, {
     method: "POST",
     headers: { ...credentials, "content-type": "application/json" },
     body: JSON.stringify(body),

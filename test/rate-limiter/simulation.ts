@@ -1,7 +1,6 @@
 import type { RateLimitWindow } from "../../src/errors.ts";
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
-import type { Permit } from "../../src/rate-limiter/rate-limiter.ts";
-import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import { type Permit, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 import { widened } from "../../src/rate-limiter/windows.ts";
 import { VirtualTime } from "./virtual-time.ts";
 

@@ -2,7 +2,7 @@ import * as schemas from "audience-sdk/schemas";
 import { expect } from "vitest";
 import type * as z from "zod";
 import { ValidationError, type ValidationIssue } from "../../src/errors.ts";
-import { explain, readIssues } from "../../src/schema/issues.ts";
+import { explain, toIssues } from "../../src/schema/issues.ts";
 import { v2UpsertResultSchema } from "../../src/v2/schemas/contact.ts";
 import { validate } from "../../src/validate.ts";
 
@@ -17,7 +17,7 @@ const ofResponses = new Set<z.ZodType>([
 export function issuesOf(schema: z.ZodType, input: unknown): readonly ValidationIssue[] {
   if (ofResponses.has(schema)) {
     const { error } = schema.safeParse(input, { error: explain });
-    return error ? readIssues(error) : [];
+    return error ? toIssues(error) : [];
   }
   try {
     expectToBeSent(schema, validate(schema, input), input);

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { isAudienceError, type AudienceClient } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { expect } from "vitest";
-import type { CallRecord } from "./mixed-books.ts";
+import type { CallRecord } from "./mixed-state.ts";
 
 interface Load {
   /** A client more; it is closed here. */

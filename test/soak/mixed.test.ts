@@ -7,8 +7,8 @@ import { createMockService, type MockFaultKind } from "audience-sdk/mock";
 import { expect, it, onTestFinished } from "vitest";
 import { randomFrom } from "../rate-limiter/simulation.ts";
 import { heldMb } from "./heap.ts";
-import { booksOf, expectBooksToAgree } from "./mixed-books.ts";
 import { MixedLoad } from "./mixed-load.ts";
+import { stateOf, expectStateToAgree } from "./mixed-state.ts";
 
 const durationMs = Number(process.env["SOAK_MS"] ?? 120_000);
 const seed = Number(process.env["SOAK_SEED"] ?? (process.env["CI"] === undefined ? Date.now() % 2 ** 31 : 1));
@@ -90,11 +90,11 @@ it(
       arrived,
       refusedUnprovoked,
       writes: load.records.length,
-      struck: Object.fromEntries(
+      matched: Object.fromEntries(
         kinds.map((kind) => [kind, mock.requests.filter(({ fault }) => fault === kind).length]),
       ),
       endings: Object.fromEntries([...load.counts].toSorted(([a], [b]) => a.localeCompare(b))),
-      unknown: expectBooksToAgree(load.records, booksOf(mock, organization.id, listId)),
+      unknown: expectStateToAgree(load.records, stateOf(mock, organization.id, listId)),
       heldMb: held.map((mb) => mb.toFixed(1)).join(" "),
       perRequestKb: ((((held.at(-1) ?? 0) - (held[1] ?? 0)) * 1_000) / arrived).toFixed(2),
       usage: rateLimiter.usage(),

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { LIMITS } from "../../limits.ts";
 import { besideOtherIssues, unknownKeys } from "../../schema/issues.ts";
 import { pageQuery } from "../../schema/query.ts";
-import { boundedText, day, emailAddress } from "../../schema/text.ts";
+import { boundedString, day, emailAddress } from "../../schema/text.ts";
 import { customPropertiesSchema, type CustomProperties } from "./custom-properties.ts";
 
 const optInStates = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;
@@ -83,10 +83,10 @@ const optIn = z.enum(optInStates);
 export const v1ContactFieldsSchema = z.strictObject(
   {
     email: emailAddress().optional(),
-    phone: boundedText(LIMITS.phone).optional(),
+    phone: boundedString(LIMITS.phone).optional(),
     external_id: z.string().optional(),
-    first_name: boundedText(LIMITS.first_name).optional(),
-    last_name: boundedText(LIMITS.last_name).optional(),
+    first_name: boundedString(LIMITS.first_name).optional(),
+    last_name: boundedString(LIMITS.last_name).optional(),
     email_opt_in: optIn.optional(),
     phone_opt_in: optIn.optional(),
     is_suppressed: z.boolean().optional(),
@@ -94,12 +94,12 @@ export const v1ContactFieldsSchema = z.strictObject(
     source: z.string().optional(),
     dob: day.optional(),
     gender: z.enum(["MALE", "FEMALE", "OTHER"]).optional(),
-    country: boundedText(LIMITS.country).optional(),
-    state: boundedText(LIMITS.state).optional(),
-    city: boundedText(LIMITS.city).optional(),
-    address1: boundedText(LIMITS.address1).optional(),
-    address2: boundedText(LIMITS.address2).optional(),
-    postal_code: boundedText(LIMITS.postal_code).optional(),
+    country: boundedString(LIMITS.country).optional(),
+    state: boundedString(LIMITS.state).optional(),
+    city: boundedString(LIMITS.city).optional(),
+    address1: boundedString(LIMITS.address1).optional(),
+    address2: boundedString(LIMITS.address2).optional(),
+    postal_code: boundedString(LIMITS.postal_code).optional(),
     custom_properties: customPropertiesSchema.optional(),
   },
   {

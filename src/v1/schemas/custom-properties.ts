@@ -1,8 +1,7 @@
 import * as z from "zod";
-import { isObject } from "../../is-object.ts";
 import { LIMITS } from "../../limits.ts";
 import { besideOtherIssues } from "../../schema/issues.ts";
-import { kindOf } from "../../schema/kind-of.ts";
+import { isObject, kindOf } from "../../schema/kind-of.ts";
 
 /** What a custom property can be. The service stores numbers and booleans as text ("Custom property value rules"). */
 export type CustomPropertyValue = string | number | boolean;

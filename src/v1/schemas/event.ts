@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { isRecord } from "../../is-object.ts";
 import { besideOtherIssues, unknownKeys } from "../../schema/issues.ts";
 import { jsonObject, jsonValue } from "../../schema/json.ts";
+import { isRecord } from "../../schema/kind-of.ts";
 import { nameMeant } from "../../schema/name-hint.ts";
-import { emailAddress, filledText } from "../../schema/text.ts";
+import { emailAddress, nonBlankString } from "../../schema/text.ts";
 
 /** A custom event, as `v1.events.send` takes it. It names its contact, by an `email` or a `contactUUID` ("Custom event"). */
 export type V1Event = {
@@ -35,10 +35,10 @@ export const v1EventFieldsSchema = z.strictObject(
     eventName: z.string().min(1),
     uniqueIdentifier: z.string().min(1).optional(),
     contact: z
-      .object({ email: emailAddress().optional(), contactUUID: filledText.optional() })
+      .object({ email: emailAddress().optional(), contactUUID: nonBlankString.optional() })
       .catchall(jsonValue)
       .optional(),
-    contactUUID: filledText.optional(),
+    contactUUID: nonBlankString.optional(),
     eventData: jsonObject.optional(),
   },
   {

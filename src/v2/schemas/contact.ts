@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { isRecord } from "../../is-object.ts";
 import { besideOtherIssues } from "../../schema/issues.ts";
 import { jsonValue } from "../../schema/json.ts";
+import { isRecord } from "../../schema/kind-of.ts";
 import { day, dayOrDateTime } from "../../schema/text.ts";
 import { v2IdentifierSchema, type V2Identifier } from "./identifier.ts";
 

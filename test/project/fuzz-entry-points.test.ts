@@ -1,18 +1,18 @@
 import type ts from "typescript";
 import { beforeAll, describe, expect, it } from "vitest";
-import { readFuzz, untriedDoors } from "./fuzz-doors.ts";
-import { publicDoors } from "./public-doors.ts";
+import { entryPoints } from "./entry-points.ts";
+import { readFuzz, untriedEntryPoints } from "./fuzz-entry-points.ts";
 
 let program: ts.Program;
 beforeAll(() => void (program = readFuzz()), 120_000);
 
 describe("A function that takes something of a user's", () => {
   it("is tried with hostile values, each of them, by a test below test/fuzz", () => {
-    expect(untriedDoors(program)).toEqual([]);
+    expect(untriedEntryPoints(program)).toEqual([]);
   });
 
   it("is found wherever a user reaches it: exported, on a class, on what a call gives, and inherited", () => {
-    expect([...publicDoors(program).keys()]).toEqual(
+    expect([...entryPoints(program).keys()]).toEqual(
       expect.arrayContaining([
         "isAudienceError",
         "new RateLimiter",
@@ -29,7 +29,7 @@ describe("A function that takes something of a user's", () => {
   });
 
   it("is none where it takes nothing, is the package's own, or is what a user writes", () => {
-    const names = [...publicDoors(program).keys()];
+    const names = [...entryPoints(program).keys()];
 
     for (const name of ["RateLimiter.usage", "RateLimiter.take", "new Paginator", "Hooks.onRetry"]) {
       expect(names).not.toContain(name);
@@ -37,6 +37,6 @@ describe("A function that takes something of a user's", () => {
   });
 
   it("is told by its name where no test tries it", () => {
-    expect(untriedDoors(program, [])).toEqual([...publicDoors(program).keys()]);
+    expect(untriedEntryPoints(program, [])).toEqual([...entryPoints(program).keys()]);
   });
 });

@@ -1,10 +1,9 @@
-import type { Endpoint } from "./endpoint.ts";
-import { isRecord } from "./is-object.ts";
-import { Paginator, type PageReading } from "./pagination.ts";
-import { contentLost } from "./schema/kind-of.ts";
-import { optionTypes } from "./schema/option.ts";
-import { callOptionsSchema, type CallOptions } from "./transport/call-options.ts";
-import type { Caller } from "./transport/transport.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { isRecord, contentLost } from "../schema/kind-of.ts";
+import { optionTypes } from "../schema/option.ts";
+import { callOptionsSchema, type CallOptions } from "../transport/call-options.ts";
+import type { Caller } from "../transport/transport.ts";
+import { Paginator, type PageReading } from "./paginator.ts";
 
 /** Options of a list call: beside those of any call, how many pages are read while the consumer works. */
 export interface ListOptions extends CallOptions {

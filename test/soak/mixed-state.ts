@@ -11,7 +11,7 @@ export interface CallRecord {
 }
 
 /** What the service has of each id. */
-export interface FoundBooks {
+export interface FoundState {
   readonly contacts: ReadonlyMap<string, number>;
   readonly members: ReadonlyMap<string, number>;
   readonly events: ReadonlyMap<string, number>;
@@ -19,7 +19,7 @@ export interface FoundBooks {
   readonly applied: ReadonlyMap<string, number>;
 }
 
-export function booksOf(mock: MockService, organization: string, listId: string): FoundBooks {
+export function stateOf(mock: MockService, organization: string, listId: string): FoundState {
   const { contacts, memberships, events } = mock.organization(organization);
   const names = new Map(contacts.map(({ id, email }) => [id, nameOf(email)]));
   const joined = memberships.filter((each) => each.listId === listId);
@@ -38,15 +38,15 @@ export function booksOf(mock: MockService, organization: string, listId: string)
  * Row by row: what says that it was applied is in the books once, what says that it was not is not there, and what does
  * not know is there at most once. Gives how many of these were carried out, and how many not.
  */
-export function expectBooksToAgree(
+export function expectStateToAgree(
   records: readonly CallRecord[],
-  found: FoundBooks,
+  found: FoundState,
 ): { applied: number; notApplied: number } {
   const unknown = { applied: 0, notApplied: 0 };
   const wrong: string[] = [];
   for (const { kind, id, outcome } of records) {
-    const book = kind === "event" ? found.events : kind === "member" ? found.members : found.contacts;
-    const times = book.get(id) ?? 0;
+    const state = kind === "event" ? found.events : kind === "member" ? found.members : found.contacts;
+    const times = state.get(id) ?? 0;
     const requests = found.applied.get(id) ?? 0;
     const isRight =
       outcome === "applied"

@@ -1,10 +1,10 @@
-import { ConfigurationError } from "./errors.ts";
+import { ConfigurationError } from "../errors.ts";
 
 /**
  * Reads a base URL, which may carry a path prefix, to one without a final slash. What would lead somewhere else than
  * it reads (user info, backslashes, look-alike dots) is refused, and so is a key sent in the clear.
  */
-export function readBaseUrl(value: string, option: string, allowInsecureHttp: boolean): string {
+export function parseBaseUrl(value: string, option: string, allowInsecureHttp: boolean): string {
   const refuse = (problem: string): never => {
     throw new ConfigurationError(`${option} ${problem}.`);
   };
@@ -13,7 +13,7 @@ export function readBaseUrl(value: string, option: string, allowInsecureHttp: bo
   for (const [sign, problem] of misleading) if (sign.test(value)) return refuse(problem);
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) return refuse("must be a URL like https://example.com/prefix");
-  if (!readsAsItLeads(/^\w+:\/\/([^/]*)/.exec(value)?.[1] ?? "", url.hostname)) {
+  if (!isReadAsItLeads(/^\w+:\/\/([^/]*)/.exec(value)?.[1] ?? "", url.hostname)) {
     return refuse("must name its host right after https://: a name, or four plain numbers");
   }
   if (/\/(api\/v1|v2)(\/|$)/i.test(url.pathname))
@@ -35,7 +35,7 @@ const misleading = [
 const hostName = /^[a-z0-9._-]+$/;
 
 /** Numbers are rewritten: 010.0.0.1 leads to 8.0.0.1, and 127.1 to 127.0.0.1. An IPv6 address reads as what it is. */
-function readsAsItLeads(host: string, hostname: string): boolean {
+function isReadAsItLeads(host: string, hostname: string): boolean {
   if (host.startsWith("[")) return true;
   return hostName.test(hostname) && host.replace(/:\d*$/, "").toLowerCase() === hostname;
 }

@@ -5,26 +5,26 @@ import { publicSurface } from "./public-surface.ts";
 import { repository } from "./source-files.ts";
 
 /** Where each function is declared that takes something of a user's, by its name: `V1Customers.upsert`, `new ApiError`. */
-export type Doors = ReadonlyMap<string, ts.Declaration>;
+export type EntryPoints = ReadonlyMap<string, ts.Declaration>;
 
 /**
  * Every function, constructor and method that a user reaches from what the entries export, by way of what these give, and
  * that takes something. What a user writes (a hook, a checkpoint of one's own) is none: there it is we who call.
  */
-export function publicDoors(program: ts.Program): Doors {
-  const finder = new DoorFinder(program.getTypeChecker());
+export function entryPoints(program: ts.Program): EntryPoints {
+  const finder = new EntryPointFinder(program.getTypeChecker());
   for (const [entry, source] of Object.entries(entrySources)) {
     const names = publicSurface[entry]?.values ?? [];
     for (const [name, symbol] of exportsOf(program, source)) if (names.includes(name)) finder.enter(symbol);
   }
-  return finder.doors;
+  return finder.entryPoints;
 }
 
-class DoorFinder {
+class EntryPointFinder {
   readonly #checker: ts.TypeChecker;
   readonly #walked = new Set<ts.Type>();
   readonly #functions = new Set<ts.Declaration>();
-  readonly doors = new Map<string, ts.Declaration>();
+  readonly entryPoints = new Map<string, ts.Declaration>();
 
   constructor(checker: ts.TypeChecker) {
     this.#checker = checker;
@@ -35,7 +35,7 @@ class DoorFinder {
     if (!isOurs(declaration)) return;
     const type = this.#checker.getTypeOfSymbol(symbol);
     for (const { declaration: made, parameters } of type.getConstructSignatures()) {
-      if (parameters.length > 0 && isOurs(made)) this.doors.set(`new ${symbol.name}`, declaration);
+      if (parameters.length > 0 && isOurs(made)) this.entryPoints.set(`new ${symbol.name}`, declaration);
     }
     for (const made of type.getConstructSignatures()) this.#walk(made.getReturnType());
     this.#call(symbol.name, declaration, type);
@@ -49,7 +49,7 @@ class DoorFinder {
       this.#walk(signature.getReturnType());
       if (parameters.length === 0 || !isOurs(called) || this.#functions.has(called)) continue;
       this.#functions.add(called);
-      this.doors.set(name, declaration);
+      this.entryPoints.set(name, declaration);
     }
   }
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import ts from "typescript";
+import { entryPoints } from "./entry-points.ts";
 import { entrySources } from "./entry-sources.ts";
-import { publicDoors } from "./public-doors.ts";
 import { repository, sourceFiles } from "./source-files.ts";
 
 /** The tests that go through doors with hostile values. */
@@ -17,9 +17,9 @@ export function readFuzz(): ts.Program {
 }
 
 /** The public functions that none of these tests names. */
-export function untriedDoors(program: ts.Program, tests: readonly string[] = fuzzTests): string[] {
+export function untriedEntryPoints(program: ts.Program, tests: readonly string[] = fuzzTests): string[] {
   const named = new Set(tests.flatMap((path) => namedIn(program, path)));
-  return [...publicDoors(program)].flatMap(([name, declaration]) => (named.has(declaration) ? [] : [name]));
+  return [...entryPoints(program)].flatMap(([name, declaration]) => (named.has(declaration) ? [] : [name]));
 }
 
 /** What a file names where it is run. To import it, or to speak of its type, is not to try it. */

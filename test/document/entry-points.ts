@@ -13,9 +13,9 @@ import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { acme, globex } from "./organizations.ts";
 
 /** The ways to the mock: a function, a patched `fetch`, a socket. */
-export const doors = ["in process", "MSW", "real HTTP"] as const;
+export const entryPoints = ["in process", "MSW", "real HTTP"] as const;
 
-export type Door = (typeof doors)[number];
+export type EntryPoint = (typeof entryPoints)[number];
 
 export interface Answer {
   status: number;
@@ -30,7 +30,7 @@ export interface Service {
   readonly audience: AudienceClient;
   readonly options: MockClientOptions;
   /** What Acme's books hold now. */
-  books(): MockBooks;
+  state(): MockBooks;
   /** Acme's contact with this e-mail or phone, as stored. */
   contact(emailOrPhone: string): MockContact | undefined;
   /** A client that differs in some options, to the same mock. */
@@ -41,7 +41,7 @@ export interface Service {
 
 export interface ServiceOptions extends MockServiceOptions {
   /** Default MSW: the client's own `fetch`, and no socket. */
-  door?: Door;
+  entryPoint?: EntryPoint;
   client?: ClientOptions;
 }
 
@@ -59,7 +59,11 @@ export const now = "2026-01-31T00:00:00.000Z";
  * });
  * ```
  */
-export function useService({ door = "MSW", client = {}, ...mockOptions }: ServiceOptions = {}): Service {
+export function useService({
+  entryPoint = "MSW",
+  client = {},
+  ...mockOptions
+}: ServiceOptions = {}): Service {
   const mock = createMockService({
     organizations: [acme, globex],
     clock: () => Date.parse(now),
@@ -70,7 +74,7 @@ export function useService({ door = "MSW", client = {}, ...mockOptions }: Servic
   let audience: AudienceClient | undefined;
 
   beforeAll(async () => {
-    entry = await open(door, mock);
+    entry = await open(entryPoint, mock);
   });
   beforeEach(() => mock.reset());
   afterEach(async () => {
@@ -94,7 +98,7 @@ export function useService({ door = "MSW", client = {}, ...mockOptions }: Servic
     get options() {
       return entry.options;
     },
-    books: () => mock.organization("acme"),
+    state: () => mock.organization("acme"),
     contact: (name) =>
       mock.organization("acme").contacts.find(({ email, phone }) => email === name || phone === name),
     send: (method, path, body, headers) => send(entry, { method, path, body, headers }),
@@ -109,10 +113,10 @@ interface Entry {
   close: () => void | Promise<void>;
 }
 
-async function open(door: Door, mock: MockService): Promise<Entry> {
+async function open(entryPoint: EntryPoint, mock: MockService): Promise<Entry> {
   const { fetch: mockFetch, ...options } = mock.clientOptions;
   const globalFetch = (url: string, init: RequestInit) => fetch(url, init);
-  switch (door) {
+  switch (entryPoint) {
     case "in process":
       return { options, client: { fetch: mockFetch }, fetch: mockFetch, close: () => undefined };
     case "MSW": {

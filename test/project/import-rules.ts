@@ -1,8 +1,8 @@
-import { importsOf, loadedBy, type Import } from "./imports.ts";
+import { importsOf, loadedBy, reachedFrom, type Import } from "./imports.ts";
 import type { SourceFiles } from "./source-files.ts";
 
-/** What one file may need of another. A wall sees one import at a time and says whether it breaks the rule. */
-interface Wall {
+/** What one file may need of another: a rule sees one import at a time and says whether it is broken. */
+interface ImportRule {
   readonly rule: string;
   readonly isBrokenBy: (one: Import) => boolean;
 }
@@ -18,18 +18,17 @@ const importers: Record<string, RegExp> = {
 };
 
 const mayLoadNode = /^src\/(mock\/listen|mock\/cli|checkpoint\/.+)\.ts$/;
-const mayCount = /^src\/(store-places\/.+|rate-limiter\/(windows|place|round-trip))\.ts$/;
+const mayCount = /^src\/(store-places\/.+|rate-limiter\/(windows|permit|round-trip))\.ts$/;
 const mayAskForNode = /^src\/transport\/request-channels\.ts$/;
 
-const walls: Wall[] = [
+const importRules: ImportRule[] = [
   {
     rule: "a leaf imports nothing of ours",
     isBrokenBy: ({ from, to }) => /^src\/(limits|set-own|consent)\.ts$/.test(from) && isOurs(to),
   },
   {
-    rule: "errors know each other, and of the rest how a property is set",
-    isBrokenBy: ({ from, to }) =>
-      /^src\/errors(\.ts|\/)/.test(from) && isOurs(to) && !/^src\/(errors\/|set-own\.ts$)/.test(to),
+    rule: "errors know nothing else of ours",
+    isBrokenBy: ({ from, to }) => from === "src/errors.ts" && isOurs(to),
   },
   {
     rule: "an endpoint knows what a schema and a consent are, and nothing else of ours",
@@ -70,9 +69,9 @@ const walls: Wall[] = [
   {
     rule: "redis and checkpoint take types from the rest, and nothing else; redis the shared places too",
     isBrokenBy: ({ from, to, kind }) => {
-      const door = /^src\/(redis|checkpoint)\//.exec(from)?.[0];
+      const entryPoint = /^src\/(redis|checkpoint)\//.exec(from)?.[0];
       if (from.startsWith("src/redis/") && to.startsWith("src/store-places/")) return false;
-      return door !== undefined && isOurs(to) && !to.startsWith(door) && kind !== "type";
+      return entryPoint !== undefined && isOurs(to) && !to.startsWith(entryPoint) && kind !== "type";
     },
   },
   {
@@ -106,10 +105,10 @@ const loads: Record<string, readonly string[]> = {
   "src/checkpoint/index.ts": ["node:crypto", "node:fs", "node:os", "node:path"],
 };
 
-/** Every place where the sources break the plan of the house, one line each. */
-export function brokenWalls(files: SourceFiles): string[] {
+/** Every import that breaks a rule, one line each. */
+export function brokenRules(files: SourceFiles): string[] {
   const imports = importsOf(files);
-  const single = walls.flatMap(({ rule, isBrokenBy }) =>
+  const single = importRules.flatMap(({ rule, isBrokenBy }) =>
     imports.filter(isBrokenBy).map(({ from, to }) => `${from} imports ${to}: ${rule}`),
   );
   return [...single, ...tooMuchLoaded(files, imports), ...circles(files, imports)];
@@ -125,16 +124,14 @@ function tooMuchLoaded(files: SourceFiles, imports: readonly Import[]): string[]
     );
 }
 
-/** The files that import themselves by way of others, each circle once, at its first file. */
+/** The files that import themselves by way of others, types included, each circle once with all its files. */
 function circles(files: SourceFiles, imports: readonly Import[]): string[] {
-  const inCircle = [...files.keys()].filter((path) => loadedBy(path, imports).has(path));
-  const isFirst = (path: string) =>
-    !inCircle.some(
-      (one) => one < path && loadedBy(path, imports).has(one) && loadedBy(one, imports).has(path),
-    );
-  return inCircle
-    .filter(isFirst)
-    .map((path) => `${path} imports itself by way of others: imports run in one direction`);
+  const ours = imports.filter(({ to }) => isOurs(to));
+  const reached = new Map([...files.keys()].map((path) => [path, reachedFrom(path, ours)]));
+  const circleOf = (path: string) =>
+    [...files.keys()].filter((other) => reached.get(path)?.has(other) && reached.get(other)?.has(path));
+  const found = [...files.keys()].filter((path) => circleOf(path).toSorted()[0] === path);
+  return found.map((path) => `${circleOf(path).join(", ")}: imports run in one direction`);
 }
 
 function isOurs(to: string): boolean {

@@ -1,6 +1,6 @@
 import type { MockOrganizationSeed, MockVariants } from "audience-sdk/mock";
 import { expect, it } from "vitest";
-import { inProcess } from "./doors.ts";
+import { inProcess } from "./entry-points.ts";
 
 const CREATE = "/api/v1/customer/create";
 const EVENTS = "/api/v1/events";
@@ -36,13 +36,13 @@ async function open(variants: Partial<MockVariants> = {}, contacts: MockOrganiza
     now += 1_000;
     return (await call(path, { body })).status;
   };
-  return { post, mock, books: () => mock.organization("acme") };
+  return { post, mock, state: () => mock.organization("acme") };
 }
 
 it("A list that tells no creation time came to be with the mock, in whole seconds", async () => {
-  const { books } = await open();
+  const { state } = await open();
 
-  expect(books().groups).toStrictEqual([{ id: "news", name: "News", type: "LIST", created_at: 100 }]);
+  expect(state().groups).toStrictEqual([{ id: "news", name: "News", type: "LIST", created_at: 100 }]);
 });
 
 it("An organization without lists has none", async () => {
@@ -52,10 +52,10 @@ it("An organization without lists has none", async () => {
 });
 
 it("A contact holds what was written, the defaults, and no more", async () => {
-  const { post, books } = await open();
+  const { post, state } = await open();
   await post(CREATE, { email: "ada@example.com" });
 
-  expect(books().contacts).toStrictEqual([
+  expect(state().contacts).toStrictEqual([
     {
       id: expect.any(String) as unknown,
       email: "ada@example.com",
@@ -71,57 +71,57 @@ it("A contact holds what was written, the defaults, and no more", async () => {
 });
 
 it("A phone that a contact has given up is free again", async () => {
-  const { post, books } = await open();
+  const { post, state } = await open();
   await post(CREATE, { email: "ada@example.com", phone: "1111111" });
   await post(CREATE, { email: "ada@example.com", phone: "2222222" });
   await post(CREATE, { phone: "1111111", first_name: "Bea" });
 
-  expect(books().contacts).toMatchObject([
+  expect(state().contacts).toMatchObject([
     { email: "ada@example.com", phone: "2222222" },
     { phone: "1111111", first_name: "Bea" },
   ]);
 });
 
 it("With v2ListIds replaced, who stays in a list stays as it is", async () => {
-  const { post, books } = await open({ v2ListIds: "replaced" });
+  const { post, state } = await open({ v2ListIds: "replaced" });
   const contact = { firstName: "Ada", identifiers: [identifier("email", "ada@example.com")] };
   await post(V2, { ...contact, listIds: ["news"] });
   await post(V2, { ...contact, listIds: ["news"] });
 
-  expect(books().memberships).toMatchObject([{ listId: "news", joinedAt: seconds(101) }]);
+  expect(state().memberships).toMatchObject([{ listId: "news", joinedAt: seconds(101) }]);
 });
 
 it("An organization is found by a key of either family, too", async () => {
-  const { mock, books } = await open();
+  const { mock, state } = await open();
 
-  expect(mock.organization("acme-key")).toEqual(books());
-  expect(mock.organization("acme-v2")).toEqual(books());
+  expect(mock.organization("acme-key")).toEqual(state());
+  expect(mock.organization("acme-v2")).toEqual(state());
 });
 
 it("A contact that is written again keeps the time of its creation", async () => {
-  const { post, books } = await open();
+  const { post, state } = await open();
   await post(CREATE, { email: "ada@example.com" });
   await post(CREATE, { email: "ada@example.com", city: "London" });
 
-  expect(books().contacts).toMatchObject([{ created: seconds(101), updated: seconds(102), city: "London" }]);
+  expect(state().contacts).toMatchObject([{ created: seconds(101), updated: seconds(102), city: "London" }]);
 });
 
 it("A contact of the seed was last written when it came to be, where the seed says no more", async () => {
-  const { books } = await open({}, [
+  const { state } = await open({}, [
     { email: "ada@example.com", created: seconds(1) },
     { email: "bob@example.com" },
   ]);
 
-  expect(books().contacts).toMatchObject([
+  expect(state().contacts).toMatchObject([
     { created: seconds(1), updated: seconds(1) },
     { created: seconds(100), updated: seconds(100) },
   ]);
 });
 
 it("What joining a list sets off has the time at which it was", async () => {
-  const { post, books } = await open();
+  const { post, state } = await open();
   await post("/api/v1/contact-groups/news/contacts", { email: "ada@example.com" });
-  const { contacts, memberships, triggers, automationRuns } = books();
+  const { contacts, memberships, triggers, automationRuns } = state();
   const contactId = contacts[0]?.id;
 
   expect(memberships).toStrictEqual([{ listId: "news", contactId, joinedAt: seconds(101) }]);
@@ -134,12 +134,12 @@ it("What joining a list sets off has the time at which it was", async () => {
 });
 
 it("An event holds what was sent, and no more; without a uniqueIdentifier each is recorded", async () => {
-  const { post, books } = await open();
+  const { post, state } = await open();
   await post(EVENTS, { eventName: "news", contact: { email: "ada@example.com" } });
-  const [contact] = books().contacts;
+  const [contact] = state().contacts;
   await post(EVENTS, { eventName: "seen", contactUUID: contact?.id, uniqueIdentifier: "1", eventData: {} });
   await post(EVENTS, { eventName: "seen", contactUUID: contact?.id });
-  const { events, automationRuns } = books();
+  const { events, automationRuns } = state();
   const of = { id: expect.any(String) as unknown, contactId: contact?.id };
 
   expect(events).toStrictEqual([
@@ -152,33 +152,33 @@ it("An event holds what was sent, and no more; without a uniqueIdentifier each i
 });
 
 it("v2 fields that v1 does not know are kept where a later write does not name them", async () => {
-  const { post, books } = await open();
+  const { post, state } = await open();
   const contact = { firstName: "Ada", listIds: [], identifiers: [identifier("email", "ada@example.com")] };
   await post(V2, { ...contact, plan: "gold", seats: 1 });
   await post(V2, { ...contact, seats: 2 });
 
-  expect(books().contacts[0]?.other_fields).toEqual({ plan: "gold", seats: 2 });
+  expect(state().contacts[0]?.other_fields).toEqual({ plan: "gold", seats: 2 });
 });
 
 it("A contact without an e-mail address gets no welcome e-mail", async () => {
-  const { post, books } = await open({}, [{ id: "ada", phone: "1234567" }]);
+  const { post, state } = await open({}, [{ id: "ada", phone: "1234567" }]);
   const contact = { firstName: "Ada", listIds: [], triggerWelcomeEmail: true };
   const status = await post(V2, { ...contact, identifiers: [identifier("phone", "1234567")] });
 
   expect(status).toBe(200);
-  expect(books().contacts[0]?.first_name).toBe("Ada");
-  expect(books().welcomeEmails).toEqual([]);
+  expect(state().contacts[0]?.first_name).toBe("Ada");
+  expect(state().welcomeEmails).toEqual([]);
 });
 
 it("With welcomeEmail once, each contact gets one", async () => {
-  const { post, books } = await open({ welcomeEmail: "once" });
+  const { post, state } = await open({ welcomeEmail: "once" });
   for (const email of ["ada@example.com", "bob@example.com", "ada@example.com"]) {
     const identifiers = [identifier("email", email)];
     await post(V2, { firstName: "A", listIds: [], triggerWelcomeEmail: true, identifiers });
   }
-  const [ada, bob] = books().contacts;
+  const [ada, bob] = state().contacts;
 
-  expect(books().welcomeEmails).toStrictEqual([
+  expect(state().welcomeEmails).toStrictEqual([
     { contactId: ada?.id, email: "ada@example.com", sentAt: seconds(101) },
     { contactId: bob?.id, email: "bob@example.com", sentAt: seconds(102) },
   ]);
@@ -190,24 +190,24 @@ it.each([
   [{ email_opt_in: "UNSUBSCRIBED", double_opt_in: true }, "UNSUBSCRIBED"],
 ])(
   "With doubleOptIn pending, only a subscription that is to be confirmed waits: %j",
-  async (fields, state) => {
-    const { post, books } = await open({ doubleOptIn: "pending" });
+  async (fields, status) => {
+    const { post, state } = await open({ doubleOptIn: "pending" });
     await post(CREATE, { email: "ada@example.com", ...fields });
 
-    expect(books().contacts[0]?.email_opt_in).toBe(state);
+    expect(state().contacts[0]?.email_opt_in).toBe(status);
   },
 );
 
 it("A country of the seed that nobody knows is kept, as one of a write is", async () => {
-  const { books } = await open({}, [{ email: "ada@example.com", country: "Atlantis" }]);
+  const { state } = await open({}, [{ email: "ada@example.com", country: "Atlantis" }]);
 
-  expect(books().contacts[0]?.country).toBe("Atlantis");
+  expect(state().contacts[0]?.country).toBe("Atlantis");
 });
 
 it("A seed's contact is as the seed says, whatever a write would wait for", async () => {
-  const { books } = await open({ doubleOptIn: "pending" }, [
+  const { state } = await open({ doubleOptIn: "pending" }, [
     { email: "ada@example.com", email_opt_in: "SUBSCRIBED", double_opt_in: true },
   ]);
 
-  expect(books().contacts[0]?.email_opt_in).toBe("SUBSCRIBED");
+  expect(state().contacts[0]?.email_opt_in).toBe("SUBSCRIBED");
 });

@@ -1,12 +1,12 @@
 import * as z from "zod";
-import { ValidationError } from "./errors.ts";
-import type { PageSource } from "./pagination/page-source.ts";
-import { loadStep, PageStream } from "./pagination/page-stream.ts";
-import { readItems } from "./pagination/read-items.ts";
-import { startOf, type Progress, type Step } from "./pagination/step.ts";
-import { optionTypes, parseOptions } from "./schema/option.ts";
+import { ValidationError } from "../errors.ts";
+import { optionTypes, parseOptions } from "../schema/option.ts";
+import type { PageSource } from "./page-source.ts";
+import { loadStep, PageStream } from "./page-stream.ts";
+import { decodeItems } from "./read-items.ts";
+import { startOf, type Progress, type Step } from "./step.ts";
 
-export type { PageReading, PageSource } from "./pagination/page-source.ts";
+export type { ParsedPage as PageReading, PageSource } from "./page-source.ts";
 
 /**
  * One page of a list. Iterating it gives its items and all that follow, with pages read ahead.
@@ -59,13 +59,13 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
 
   /** Every item of the list, page after page. */
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
-    return readItems(this.#source, { stream: new PageStream(this.#source) });
+    return decodeItems(this.#source, { stream: new PageStream(this.#source) });
   }
 
   /** The pages instead of their items, read ahead in the same way. */
   pages(): AsyncIterable<Page<T>> {
     const source = this.#source;
-    return { [Symbol.asyncIterator]: () => readPages(source, new PageStream(source)) };
+    return { [Symbol.asyncIterator]: () => loadPages(source, new PageStream(source)) };
   }
 
   /** Every item in one array, or the first `max` (default: all); no page is asked for once there are enough. */
@@ -84,7 +84,7 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     onFulfilled?: ((page: Page<T>) => Value | PromiseLike<Value>) | null,
     onRejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
   ): Promise<Value | Failure> {
-    this.#firstPage ??= readPage(this.#source);
+    this.#firstPage ??= loadPage(this.#source);
     return this.#firstPage.then(onFulfilled, onRejected);
   }
 
@@ -128,17 +128,17 @@ class ListPage<T> implements Page<T> {
 
   async nextPage(): Promise<Page<T>> {
     if (!this.hasNextPage) throw noNextPage(this.page);
-    return readPage(this.#source, this.#step.next);
+    return loadPage(this.#source, this.#step.next);
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
     const rest = this.hasNextPage ? new PageStream(this.#source, this.#step.next) : undefined;
-    return readItems(this.#source, { head: this.items, stream: rest });
+    return decodeItems(this.#source, { head: this.items, stream: rest });
   }
 }
 
 /** One page that somebody waits for. */
-async function readPage<T>(source: PageSource<T>, progress: Progress = startOf(source)): Promise<Page<T>> {
+async function loadPage<T>(source: PageSource<T>, progress: Progress = startOf(source)): Promise<Page<T>> {
   return new ListPage(
     source,
     await loadStep(source, progress, { signal: source.signal, isReadAhead: false }),
@@ -150,7 +150,7 @@ function noNextPage(page: number): ValidationError {
   return new ValidationError([{ path: ["page"], code: "no_next_page", message }]);
 }
 
-function readPages<T>(source: PageSource<T>, stream: PageStream<T>): AsyncIterableIterator<Page<T>> {
+function loadPages<T>(source: PageSource<T>, stream: PageStream<T>): AsyncIterableIterator<Page<T>> {
   return {
     next: async () => {
       const result = await stream.next();

@@ -26,7 +26,7 @@ export interface Answer {
   body: unknown;
 }
 
-export interface OpenDoor {
+export interface OpenEntryPoint {
   mock: MockService;
   options: MockClientOptions;
   /** `path` is of either family. */
@@ -36,9 +36,9 @@ export interface OpenDoor {
   close: () => Promise<void>;
 }
 
-export interface Door {
+export interface EntryPoint {
   name: string;
-  open: (options?: MockServiceOptions) => Promise<OpenDoor>;
+  open: (options?: MockServiceOptions) => Promise<OpenEntryPoint>;
 }
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -48,7 +48,7 @@ function opened(
   options: MockClientOptions,
   fetch: Fetch,
   close: () => Promise<void>,
-): OpenDoor {
+): OpenEntryPoint {
   const send = (path: string, { method, body, rawBody, headers, signal }: Call = {}) => {
     const isV2 = path.startsWith("/v2/");
     const text = rawBody ?? (body === undefined ? undefined : JSON.stringify(body));
@@ -85,7 +85,7 @@ function parsed(text: string): unknown {
   }
 }
 
-export const inProcess: Door = {
+export const inProcess: EntryPoint = {
   name: "in process",
   open: (options) => {
     const mock = createMockService(options);
@@ -93,7 +93,7 @@ export const inProcess: Door = {
   },
 };
 
-export const msw: Door = {
+export const msw: EntryPoint = {
   name: "MSW",
   open: (options) => {
     const mock = createMockService(options);
@@ -110,7 +110,7 @@ export const msw: Door = {
   },
 };
 
-export const nodeHttp: Door = {
+export const nodeHttp: EntryPoint = {
   name: "node:http",
   open: async (options) => {
     const mock = createMockService(options);
@@ -119,4 +119,4 @@ export const nodeHttp: Door = {
   },
 };
 
-export const doors: readonly Door[] = [inProcess, msw, nodeHttp];
+export const doors: readonly EntryPoint[] = [inProcess, msw, nodeHttp];
