@@ -70,7 +70,7 @@ it("Each call is judged by its own `maxQueued`", async () => {
     call("first");
     call("in a long queue", { maxQueued: 9 });
     call("in none");
-    call("refused with 429 before", { goesFirst: true });
+    call("refused with 429 before", { isRequeued: true });
   }, 1_000);
   expect(names()).toEqual(["10: refused with 429 before", "10: in none refused", "10: first refused"]);
   expect(limiter.usage().queued).toBe(1);
