@@ -1,9 +1,12 @@
-// Our schemas beside the user's own zod, in both formats: whether each promise of mixing them holds.
+// node mixing.mjs import|require zod audience-sdk/schemas: our schemas beside the user's own zod, loaded in this format
+// and order: whether each promise of mixing them holds.
 import { createRequire } from "node:module";
-import * as importedSchemas from "audience-sdk/schemas";
-import * as importedZod from "zod";
 
-const require = createRequire(import.meta.url);
+const [format, ...names] = process.argv.slice(2);
+const load = format === "import" ? (name) => import(name) : createRequire(import.meta.url);
+const loaded = {};
+for (const name of names) loaded[name] = await load(name);
+
 const ada = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" };
 const accepts = (schema, ...values) => values.every((value) => schema.safeParse(value).success);
 const refuses = (schema, ...values) => values.every((value) => !schema.safeParse(value).success);
@@ -75,6 +78,4 @@ function inGerman(z, run) {
   }
 }
 
-const imported = await mix(importedZod, importedSchemas);
-const required = await mix(require("zod"), require("audience-sdk/schemas"));
-console.log(JSON.stringify({ imported, required }));
+console.log(JSON.stringify(await mix(loaded.zod, loaded["audience-sdk/schemas"])));
