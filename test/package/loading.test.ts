@@ -58,7 +58,7 @@ describe("All libraries are built in", () => {
     expect(foreign.map(({ from, to }) => `${from} ${to}`)).toEqual([`dist/mock/msw${ending} msw`]);
   });
 
-  it("once in each format, for all entries", () => {
+  it("once for all entries, as ES modules", () => {
     const modules = [...installedFiles(consumer, ".js").values()].flatMap(sourcesIn);
 
     expect(modules.length).toBeGreaterThan(0);
