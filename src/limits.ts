@@ -1,7 +1,7 @@
 // Every number that the service documents, once ("Limits"). A leaf: it imports nothing.
 
 /** As `Object.freeze`, in a form that a bundler may leave out with what is frozen. */
-/*! @__NO_SIDE_EFFECTS__ */
+/* @__NO_SIDE_EFFECTS__ */
 function frozen<const T>(value: T): Readonly<T> {
   return Object.freeze(value);
 }

@@ -58,6 +58,11 @@ export const projects: Project[] = Object.entries(resolvers).flatMap(([resolver,
   })),
 );
 
+/** Each resolver once, with one runtime or the other. */
+export const someProjects = projects.filter(
+  ({ resolver, runtime }) => (resolver === "bundler") !== (runtime === "@types/node"),
+);
+
 /** The version that the repository is written in. */
 export const ownCompiler = [process.execPath, tool("typescript/bin/tsc")];
 

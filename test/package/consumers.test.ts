@@ -41,6 +41,17 @@ describe("The installed package runs", () => {
     expect(exitCode).toBe(0);
   });
 
+  it.each(["import", "require"])(
+    "beside the newest zod, whose schemas mix with ours, by %s",
+    async (format) => {
+      const { stdout, stderr } = await runNode(consumer, "mixing.mjs", format, "zod", "audience-sdk/schemas");
+      const promises: Record<string, boolean> = JSON.parse(stdout);
+
+      expect(stderr).toBe("");
+      expect(new Set(Object.values(promises))).toEqual(new Set([true]));
+    },
+  );
+
   it("as both formats in one process, which share the limiter and know each other's errors", async () => {
     const { stdout, stderr } = await runNode(consumer, "both.mjs");
 

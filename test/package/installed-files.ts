@@ -16,3 +16,15 @@ export function installedFiles(consumer: string, ...endings: string[]): Map<stri
   );
   return new Map(paths.map((path) => [path, readFileSync(join(folder, path), "utf8")]));
 }
+
+/** The source files whose code a built file holds: the build writes the path of each above it, our own and a library's. */
+export function sourcesIn(text: string): string[] {
+  const found = text.matchAll(/^\/\/ ((?:src|node_modules)\/.+)$/gm);
+  return [...new Set([...found].flatMap(([, path]) => path ?? []))];
+}
+
+/** The names of the packages that these source files belong to. */
+export function packagesOf(sources: readonly string[]): string[] {
+  const names = sources.flatMap((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
+  return [...new Set(names)].sort();
+}

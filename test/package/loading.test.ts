@@ -2,55 +2,67 @@ import { createContext, runInContext } from "node:vm";
 import { build } from "esbuild";
 import { describe, expect, inject, it } from "vitest";
 import { importsOf, loadedBy } from "../project/imports.ts";
-import { installedFiles } from "./installed-files.ts";
+import { installedFiles, packagesOf, sourcesIn } from "./installed-files.ts";
 import { runNode } from "./run-program.ts";
 
 const consumer = inject("consumer");
 
 describe("An entry loads what is promised, and no more", () => {
+  const files = installedFiles(consumer, ".js");
+  const imports = importsOf(files);
+  const libraries = ["bottleneck", "is-network-error", "ky", "p-retry", "zod"];
+
   it.each([
-    ["audience-sdk", "dist/index.js", ["bottleneck/lib/Sync.js", "ky", "p-retry", "zod"]],
-    ["audience-sdk/schemas", "dist/schemas.js", ["zod"]],
-    ["audience-sdk/mock", "dist/mock/index.js", []],
-    ["audience-sdk/mock/msw", "dist/mock/msw.js", ["msw"]],
-    ["audience-sdk/redis", "dist/redis/index.js", []],
+    ["audience-sdk", "dist/index.js", [], libraries],
+    ["audience-sdk/schemas", "dist/schemas.js", [], ["zod"]],
+    ["audience-sdk/mock", "dist/mock/index.js", [], []],
+    ["audience-sdk/mock/msw", "dist/mock/msw.js", ["msw"], []],
+    ["audience-sdk/redis", "dist/redis/index.js", [], []],
     [
       "audience-sdk/checkpoint",
       "dist/checkpoint/index.js",
       ["node:crypto", "node:fs", "node:os", "node:path"],
+      [],
     ],
-  ])("%s, as an ES module", (_entry, file, packages) => {
-    const files = installedFiles(consumer, ".js");
-    const imports = importsOf(files);
-    const modules = [...loadedBy(file, imports)].filter((to) => !to.startsWith("dist/"));
-    const loaded = new Set(modules.map((to) => (to.startsWith("zod/") ? "zod" : to)));
+  ])("%s, as an ES module", (entry, file, modules, packages) => {
+    const loaded = [file, ...loadedBy(file, imports)];
+    const foreign = loaded.filter((to) => !to.startsWith("dist/"));
+    const inside = sourcesIn(loaded.map((path) => files.get(path) ?? "").join("\n"));
+    const ofClient = inside.filter((path) =>
+      /^src\/(audience-client|transport|bulk|pagination)\b/.test(path),
+    );
 
     expect([...files.keys()]).toContain(file);
-    expect([...loaded].sort()).toEqual(packages);
+    expect(foreign.sort()).toEqual(modules);
+    expect(packagesOf(inside)).toEqual(packages);
+    expect(ofClient.length > 0).toBe(entry === "audience-sdk");
   });
 
-  it.each([
-    ["audience-sdk", ["audience-sdk", "zod"]],
-    ["audience-sdk/schemas", ["audience-sdk", "zod"]],
-    ["audience-sdk/mock", ["audience-sdk"]],
-    ["audience-sdk/redis", ["audience-sdk"]],
-    ["audience-sdk/checkpoint", ["audience-sdk"]],
-  ])("%s, by require", async (entry, packages) => {
-    const program = `require(${JSON.stringify(entry)}); console.log(JSON.stringify(Object.keys(require.cache)))`;
+  it.each(["schemas", "mock", "redis", "checkpoint"])("audience-sdk/%s, by require", async (entry) => {
+    const program = `require("audience-sdk/${entry}"); console.log(JSON.stringify(Object.entries(require.cache).map(([path, { exports }]) => [path, Object.keys(exports)])))`;
     const { stdout } = await runNode(consumer, "--eval", program);
-    const files: string[] = JSON.parse(stdout);
-    const loaded = new Set(files.map((path) => /.*node_modules[\\/]([^\\/]+)/.exec(path)?.[1] ?? path));
+    const loaded: [path: string, names: string[]][] = JSON.parse(stdout);
+    const names = loaded.flatMap(([, each]) => each);
 
-    expect([...loaded].sort()).toEqual(packages);
+    expect(loaded.length).toBeGreaterThan(0);
+    expect(names.filter((name) => /^(AudienceClient|RateLimiter|V1Client|V2Client)$/.test(name))).toEqual([]);
+    expect(names.includes("ZodType") || names.includes("v1ContactSchema")).toBe(entry === "schemas");
+  });
+});
+
+describe("All libraries are built in", () => {
+  it.each([".js", ".cjs"])("so that no %s needs anything but Node's own modules, and msw", (ending) => {
+    const files = installedFiles(consumer, ending);
+    const foreign = importsOf(files).filter(({ to }) => !to.startsWith("dist/") && !to.startsWith("node:"));
+
+    expect(foreign.map(({ from, to }) => `${from} ${to}`)).toEqual([`dist/mock/msw${ending} msw`]);
   });
 
-  it("audience-sdk/schemas, by require, loads nothing of the client", async () => {
-    const program =
-      "require('audience-sdk/schemas'); console.log(Object.values(require.cache).map(({ exports }) => Object.keys(exports)).flat().join())";
-    const { stdout } = await runNode(consumer, "--eval", program);
+  it("once for all entries, as ES modules", () => {
+    const modules = [...installedFiles(consumer, ".js").values()].flatMap(sourcesIn);
 
-    expect(stdout).toContain("v1ContactSchema");
-    expect(stdout).not.toMatch(/AudienceClient|RateLimiter|Transport/);
+    expect(modules.length).toBeGreaterThan(0);
+    expect(modules.filter((path, index) => modules.indexOf(path) !== index)).toEqual([]);
   });
 });
 

@@ -18,6 +18,8 @@ const sizes: Record<keyof typeof written, () => number | Promise<number>> = {
   unpacked: () => sum(fileSizes(join(installed, "audience-sdk"))),
   // Without what npm writes for itself.
   installed: () => sum([...fileSizes(installed)].filter(([path]) => !path.startsWith("."))),
+  // A bundle, minified and compressed.
+  client: () => compressed('export { AudienceClient } from "audience-sdk";'),
 };
 
 describe("What a user pays in bytes grows by no more than 2 % over what is written in sizes.json", () => {
@@ -28,8 +30,8 @@ describe("What a user pays in bytes grows by no more than 2 % over what is writt
   });
 });
 
-it("A bundle with the client, minified and compressed, is at most 100 kB, zod included", async () => {
-  expect(await compressed('export { AudienceClient } from "audience-sdk";')).toBeLessThanOrEqual(100_000);
+it("A bundle with the client, minified and compressed, is at most 100 kB, libraries included", async () => {
+  expect(await sizes.client()).toBeLessThanOrEqual(100_000);
 });
 
 describe("In one file with all that it needs, the package runs", () => {

@@ -17,21 +17,12 @@ const ours = {
   call: `await audience.v1.customers.upsert(${contact});`,
 };
 
+export const withACall = "audience-sdk, and a call";
+
 export const own: Program[] = [
   { name: "audience-sdk", from: "audience-sdk", text: ours.construct },
-  { name: "audience-sdk, and a call", from: "audience-sdk", text: ours.construct + ours.call },
+  { name: withACall, from: "audience-sdk", text: ours.construct + ours.call },
 ];
-
-/** Of these the floor is taken: the same, in one file, without what is not used. */
-export const bundled: Program[] = own.map(({ name, ...rest }) => ({ ...rest, name: `${name}, in one file` }));
-
-export const dependencies: Program[] = ["ky", "p-retry", "bottleneck/lib/Sync.js", "zod", "zod/v4/core"].map(
-  (name) => ({
-    name: `import ${name}`,
-    from: "audience-sdk",
-    text: `import * as all from "${name}"; globalThis.kept = all;`,
-  }),
-);
 
 export const others: Program[] = [
   {

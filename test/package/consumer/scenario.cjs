@@ -24,6 +24,8 @@ exports.run = async function ({ sdk, mocking, schemas, door = "http" }) {
       attempts,
       events: mock.organization("mock-organization").events.length,
       refused: sdk.isAudienceError(refusal) && refusal instanceof sdk.ValidationError && refusal.code,
+      knowsErrorOfOtherEntry:
+        thrownBy(() => schemas.flattenProperties({ a: null })) instanceof sdk.ValidationError,
       schemaRefuses: schemas.v1ContactSchema.safeParse({}).success === false,
       requests: mock.requests.map(({ operation }) => operation),
       renamed: Object.entries(sdk).flatMap(([name, { name: own = name }]) => (own === name ? [] : [name])),
@@ -42,7 +44,16 @@ exports.expected = {
   attempts: 2,
   events: 1,
   refused: "validation",
+  knowsErrorOfOtherEntry: true,
   schemaRefuses: true,
   requests: ["v1.customers.upsert", "v1.customers.list", "v2.lists.list", "v1.events.send", "v1.events.send"],
   renamed: [],
 };
+
+function thrownBy(call) {
+  try {
+    return call();
+  } catch (error) {
+    return error;
+  }
+}
