@@ -2,7 +2,7 @@ import { ConfigurationError, RateLimiter, ValidationError } from "audience-sdk";
 import { v1ContactSchema } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { row, rows, setting } from "./setting.ts";
+import { row, rows, setting } from "./fixture.ts";
 
 const failure = (issues: unknown) => ({ success: false, error: { issues } });
 const byTheRules = (contact: unknown) => v1ContactSchema.safeParse(contact);

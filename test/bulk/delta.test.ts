@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ConfigurationError, type BulkOptions, type BulkRequest } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { endOf, LoggedCheckpoint, row, rows, setting, type Row } from "./setting.ts";
+import { endOf, LoggedCheckpoint, row, rows, setting, type Row } from "./fixture.ts";
 
 let folder = "";
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "delta-"))));

@@ -1,6 +1,6 @@
 import { ConfigurationError, RateLimiter, type BulkRequest } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { endOf, LoggedCheckpoint, row, rows, setting, until, type Row } from "./setting.ts";
+import { endOf, LoggedCheckpoint, row, rows, setting, until, type Row } from "./fixture.ts";
 
 const key = ({ email }: Row) => email;
 

@@ -1,6 +1,6 @@
 import { RateLimiter, type BulkProgress } from "audience-sdk";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { LoggedCheckpoint, row, rows, setting } from "./setting.ts";
+import { LoggedCheckpoint, row, rows, setting } from "./fixture.ts";
 
 describe("onProgress", () => {
   beforeEach(() => {

@@ -1,7 +1,7 @@
 import { AudienceClient, RateLimiter, type BulkRequest } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { endOf, LoggedCheckpoint, row, rows, setting, until, type Row } from "./setting.ts";
+import { endOf, LoggedCheckpoint, row, rows, setting, until, type Row } from "./fixture.ts";
 
 describe("A row that meets a 429", () => {
   beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date", "performance"] }));

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { AudienceClient, ConfigurationError, type BulkRequest } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
-import { endOf, LoggedCheckpoint, row, rows, setting, type Row } from "./setting.ts";
+import { endOf, LoggedCheckpoint, row, rows, setting, type Row } from "./fixture.ts";
 
 const key = ({ email }: Row) => email;
 const thousand = Array.from({ length: 1_000 }, (_, index) => index);

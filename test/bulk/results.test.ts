@@ -1,6 +1,6 @@
 import { AudienceClient, ConfigurationError, ValidationError, type BulkRequest } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { endOf, row, rows, setting } from "./setting.ts";
+import { endOf, row, rows, setting } from "./fixture.ts";
 
 describe("Each row has one result", () => {
   it("with its index, its key, the row itself and what its call gave", async () => {

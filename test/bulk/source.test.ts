@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { AbortError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { endOf, gate, LoggedCheckpoint, row, rows, setting, settled, until, type Row } from "./setting.ts";
+import { endOf, gate, LoggedCheckpoint, row, rows, setting, settled, until, type Row } from "./fixture.ts";
 
 describe("Rows may come from any iterable", () => {
   it.each([

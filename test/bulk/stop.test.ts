@@ -11,7 +11,7 @@ import {
   type BulkRequest,
 } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { endOf, gate, LoggedCheckpoint, row, rows, setting, settled, until, type Row } from "./setting.ts";
+import { endOf, gate, LoggedCheckpoint, row, rows, setting, settled, until, type Row } from "./fixture.ts";
 
 /** A fetch that is answered by the mock, once the test opens it; `sent` grows as requests leave. */
 function gated(real: (url: string, init: RequestInit) => Promise<Response>) {

@@ -1,6 +1,6 @@
 import { AudienceClient, RateLimiter, type BulkOptions, type BulkRequest } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { endOf, gate, LoggedCheckpoint, row, rows, setting, until, type Row } from "./setting.ts";
+import { endOf, gate, LoggedCheckpoint, row, rows, setting, until, type Row } from "./fixture.ts";
 
 const key = ({ email }: Row) => email;
 const ada = row(0);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../properties/runs.ts";
-import { list, openService, run, type Seeds } from "./importer-setting.ts";
+import { list, openService, run, type Seeds } from "./importer-fixture.ts";
 
 // What words mean is written down here once more, and not taken from the importer.
 const strictness = { S: 1, N: 2, U: 3 } as const;

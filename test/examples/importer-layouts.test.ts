@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { csv, run, sentBodies, service, temporaryFolder } from "./importer-setting.ts";
+import { csv, run, sentBodies, service, temporaryFolder } from "./importer-fixture.ts";
 
 // S subscribed, N non-subscribed, U unsubscribed; "·" the file says nothing, so the field is not sent.
 const states = { S: "SUBSCRIBED", N: "NON_SUBSCRIBED", U: "UNSUBSCRIBED", "·": undefined } as const;

@@ -7,7 +7,7 @@ import {
   sentBodies,
   service,
   temporaryFolder,
-} from "./importer-setting.ts";
+} from "./importer-fixture.ts";
 
 let folder: string;
 beforeEach(async () => {

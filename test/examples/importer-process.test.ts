@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { temporaryFolder } from "./importer-setting.ts";
+import { temporaryFolder } from "./importer-fixture.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { progressLine } from "../../examples/importer/progress-line.ts";
-import { csv as csvIn, emailConsents, list, run, service, temporaryFolder } from "./importer-setting.ts";
+import { csv as csvIn, emailConsents, list, run, service, temporaryFolder } from "./importer-fixture.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 const data = join(repository, "examples/data");

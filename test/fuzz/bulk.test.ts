@@ -8,10 +8,10 @@ import {
 } from "audience-sdk";
 import { v1ContactSchema } from "audience-sdk/schemas";
 import { expect, it } from "vitest";
-import { hostileWords } from "./build.ts";
-import { rightV1Contact } from "./right.ts";
-import { offline } from "./served.ts";
-import { tryEntryPoint } from "./trial.ts";
+import { hostileWords } from "./build-value.ts";
+import { offline } from "./offline-client.ts";
+import { tryEntryPoint } from "./try-entry-point.ts";
+import { rightV1Contact } from "./valid-inputs.ts";
 
 const audience = new AudienceClient(offline);
 const open = { get: () => undefined, set: () => undefined, clear: () => undefined, close: () => undefined };

@@ -1,8 +1,8 @@
 import { AudienceClient, isAudienceError, type Paginator } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { rightCallOptions, rightEvent, rightQuery, rightV1Contact, rightV2Contact } from "./right.ts";
-import { offline } from "./served.ts";
-import { tryEntryPoint } from "./trial.ts";
+import { offline } from "./offline-client.ts";
+import { tryEntryPoint } from "./try-entry-point.ts";
+import { rightCallOptions, rightEvent, rightQuery, rightV1Contact, rightV2Contact } from "./valid-inputs.ts";
 
 const { v1, v2 } = new AudienceClient(offline);
 const ids = [["contact-1"], [rightCallOptions]];

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { expect, it, onTestFinished } from "vitest";
-import { tryEntryPoint } from "./trial.ts";
+import { tryEntryPoint } from "./try-entry-point.ts";
 
 it("Whatever is given to fileCheckpoint, it makes a checkpoint or throws a TypeError, and touches no file", async () => {
   await tryEntryPoint(

@@ -7,8 +7,8 @@ import {
   type ClientOptions,
 } from "audience-sdk";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { offline, rightFetch } from "./served.ts";
-import { tryEntryPoint } from "./trial.ts";
+import { offline, rightFetch } from "./offline-client.ts";
+import { tryEntryPoint } from "./try-entry-point.ts";
 
 const silent = () => undefined;
 const rightOptions = {

@@ -1,7 +1,7 @@
 import * as entry from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { hostileWords } from "./build.ts";
-import { tryEntryPoint } from "./trial.ts";
+import { hostileWords } from "./build-value.ts";
+import { tryEntryPoint } from "./try-entry-point.ts";
 
 const { AudienceError } = entry;
 const details = {

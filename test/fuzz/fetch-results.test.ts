@@ -1,9 +1,9 @@
 import { AudienceClient, isAudienceError, type Fetch } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { hostileWords } from "./build.ts";
-import { rightEvent } from "./right.ts";
-import { offline } from "./served.ts";
-import { tryEntryPoint } from "./trial.ts";
+import { hostileWords } from "./build-value.ts";
+import { offline } from "./offline-client.ts";
+import { tryEntryPoint } from "./try-entry-point.ts";
+import { rightEvent } from "./valid-inputs.ts";
 
 const text = '{"data":{"type":"profile","id":"contact-1","attributes":{"email":"ada@example.com"}}}';
 

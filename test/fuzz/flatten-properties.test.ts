@@ -1,7 +1,7 @@
 import { flattenProperties, type FlattenOptions } from "audience-sdk/schemas";
 import { it } from "vitest";
-import { rightEvent, rightIdentifier, rightQuery, rightV1Contact, rightV2Contact } from "./right.ts";
-import { tryEntryPoint } from "./trial.ts";
+import { tryEntryPoint } from "./try-entry-point.ts";
+import { rightEvent, rightIdentifier, rightQuery, rightV1Contact, rightV2Contact } from "./valid-inputs.ts";
 
 /** Of each kind of input one that is accepted. */
 const right = [rightV1Contact, rightEvent, rightV2Contact, rightIdentifier, rightQuery];

@@ -1,7 +1,7 @@
 import { RateLimiter, type RateLimiterOptions, type RateLimitStore } from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
 import { expect, it } from "vitest";
-import { tryEntryPoint } from "./trial.ts";
+import { tryEntryPoint } from "./try-entry-point.ts";
 
 const snapshot = {
   version: 1,

@@ -6,9 +6,9 @@ import {
 } from "audience-sdk/mock";
 import { mswHandlers, type MswHandlersOptions } from "audience-sdk/mock/msw";
 import { describe, it } from "vitest";
-import { hostileWords } from "./build.ts";
-import { rightEvent, rightV1Contact, rightV2Contact } from "./right.ts";
-import { tryEntryPoint } from "./trial.ts";
+import { hostileWords } from "./build-value.ts";
+import { tryEntryPoint } from "./try-entry-point.ts";
+import { rightEvent, rightV1Contact, rightV2Contact } from "./valid-inputs.ts";
 
 /** It copies up to a million values, and is no part of a program that serves others. */
 const ofMock = { promised: "a TypeError", longestMs: 500 } as const;

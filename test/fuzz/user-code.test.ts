@@ -8,10 +8,10 @@ import {
 } from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
 import { describe, expect, it } from "vitest";
-import { hostileWords } from "./build.ts";
-import { rightEvent, rightV1Contact } from "./right.ts";
-import { offline } from "./served.ts";
-import { tryEntryPoint } from "./trial.ts";
+import { hostileWords } from "./build-value.ts";
+import { offline } from "./offline-client.ts";
+import { tryEntryPoint } from "./try-entry-point.ts";
+import { rightEvent, rightV1Contact } from "./valid-inputs.ts";
 
 /** What a function of the user's own does with a hostile value. */
 const ways: readonly (readonly [string, (value: unknown) => () => unknown])[] = [

@@ -13,7 +13,7 @@ export function timesOf(count: number): number {
  * `PROPERTY_SEED`.
  *
  * ```sh
- * PROPERTY_RUNS=1000000 npm test -- test/properties/two-readings-agree.test.ts
+ * PROPERTY_RUNS=1000000 npm test -- test/properties/schemas-and-mock-agree.test.ts
  * ```
  */
 export function runs(count: number): Parameters<unknown> {

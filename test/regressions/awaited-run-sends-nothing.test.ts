@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { endOf, rows, setting } from "../bulk/setting.ts";
+import { endOf, rows, setting } from "../bulk/fixture.ts";
 
 it("awaiting a run carries it out, and gives its summary", async () => {
   const { audience, mock, upsert } = setting();

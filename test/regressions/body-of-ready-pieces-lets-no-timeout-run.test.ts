@@ -1,6 +1,6 @@
 import { AudienceClient, TimeoutError } from "audience-sdk";
 import { expect, it } from "vitest";
-import { offline } from "../fuzz/served.ts";
+import { offline } from "../fuzz/offline-client.ts";
 
 it("A body whose empty pieces are all there already does not hold up the call's timeout", async () => {
   const piece = { done: false, value: new Uint8Array(0) } as const;

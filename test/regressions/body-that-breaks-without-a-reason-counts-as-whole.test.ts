@@ -1,6 +1,6 @@
 import { AudienceClient, ConnectionError } from "audience-sdk";
 import { expect, it } from "vitest";
-import { offline } from "../fuzz/served.ts";
+import { offline } from "../fuzz/offline-client.ts";
 
 it("A body that breaks off without a reason is no whole answer", async () => {
   const body = new ReadableStream({ start: (controller) => controller.error() });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { expect, it } from "vitest";
-import { rows, setting, type Row } from "../bulk/setting.ts";
+import { rows, setting, type Row } from "../bulk/fixture.ts";
 
 it.each([
   ["with a key", { key: ({ email }: Row) => email }],

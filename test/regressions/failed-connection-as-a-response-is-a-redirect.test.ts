@@ -1,6 +1,6 @@
 import { AudienceClient, ConnectionError } from "audience-sdk";
 import { expect, it } from "vitest";
-import { offline } from "../fuzz/served.ts";
+import { offline } from "../fuzz/offline-client.ts";
 
 it("A Response that stands for a failed connection is one, and does not say that nothing was applied", async () => {
   const audience = new AudienceClient({ ...offline, fetch: async () => Response.error() });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { row, rows, setting } from "../bulk/setting.ts";
+import { row, rows, setting } from "../bulk/fixture.ts";
 
 it("who unsubscribes while a run is under way is not subscribed again by a row that was read before", async () => {
   const { audience, mock, upsert } = setting();

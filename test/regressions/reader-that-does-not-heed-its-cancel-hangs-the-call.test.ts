@@ -1,6 +1,6 @@
 import { AudienceClient, TimeoutError } from "audience-sdk";
 import { expect, it } from "vitest";
-import { offline } from "../fuzz/served.ts";
+import { offline } from "../fuzz/offline-client.ts";
 
 it.each([
   ["goes on reading", async () => undefined],

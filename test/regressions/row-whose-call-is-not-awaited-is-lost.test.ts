@@ -10,7 +10,7 @@ import {
   settled,
   until,
   type Row,
-} from "../bulk/setting.ts";
+} from "../bulk/fixture.ts";
 
 const unheard: unknown[] = [];
 const hear = (error: unknown) => void unheard.push(error);

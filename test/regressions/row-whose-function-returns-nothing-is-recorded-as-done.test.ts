@@ -1,6 +1,6 @@
 import { ConfigurationError, type BulkCall, type BulkRequest } from "audience-sdk";
 import { expect, it } from "vitest";
-import { endOf, LoggedCheckpoint, rows, setting, type Row } from "../bulk/setting.ts";
+import { endOf, LoggedCheckpoint, rows, setting, type Row } from "../bulk/fixture.ts";
 
 const key = ({ email }: Row) => email;
 

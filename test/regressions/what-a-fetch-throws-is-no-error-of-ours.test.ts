@@ -1,6 +1,6 @@
 import { AudienceClient, ConnectionError, RateLimiter, ServerError } from "audience-sdk";
 import { expect, it } from "vitest";
-import { offline } from "../fuzz/served.ts";
+import { offline } from "../fuzz/offline-client.ts";
 
 const unreadable = Proxy.revocable({}, {});
 unreadable.revoke();

@@ -5,7 +5,7 @@ import {
   type ClientOptions,
 } from "audience-sdk";
 import { expect, it } from "vitest";
-import { offline } from "../fuzz/served.ts";
+import { offline } from "../fuzz/offline-client.ts";
 
 const { proxy, revoke } = Proxy.revocable({}, {});
 revoke();

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { ConfigurationError, ValidationError } from "../../src/errors.ts";
 import { runs } from "../properties/runs.ts";
 import { thrownBy } from "../transport/failure.ts";
-import { verdict } from "./judge.ts";
+import { verdict } from "./issues.ts";
 
 function refusal(value: object, options?: { separator?: string }): string[] {
   try {

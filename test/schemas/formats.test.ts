@@ -1,6 +1,6 @@
 import { v1ContactSchema, v2ContactSchema, v2IdentifierSchema } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
-import { messageAt, verdict } from "./judge.ts";
+import { messageAt, verdict } from "./issues.ts";
 
 const identifier = (change: object = {}) => ({
   type: "email",

@@ -9,7 +9,7 @@ import {
 } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { issuesOf, messageAt, verdict } from "./judge.ts";
+import { issuesOf, messageAt, verdict } from "./issues.ts";
 
 const schemas = { v1ContactSchema, v1ListContactSchema, v1EventSchema, v2ContactSchema, v2IdentifierSchema };
 const ada = { email: "ada@example.com" };

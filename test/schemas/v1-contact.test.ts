@@ -6,7 +6,7 @@ import {
 } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
 import { v1ConsentedListContactSchema } from "../../src/v1/schemas/contact.ts";
-import { issuesOf, messageAt, verdict } from "./judge.ts";
+import { issuesOf, messageAt, verdict } from "./issues.ts";
 
 const ada = { email: "ada@example.com" };
 const withField = (name: string, value: unknown) => ({ ...ada, [name]: value });

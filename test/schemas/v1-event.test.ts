@@ -3,7 +3,7 @@ import { AudienceClient } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { v1EventFieldsSchema, v1EventSchema } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
-import { messageAt, verdict } from "./judge.ts";
+import { messageAt, verdict } from "./issues.ts";
 
 const contact = { email: "ada@example.com" };
 const order = { eventName: "order placed", contact };

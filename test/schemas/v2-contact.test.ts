@@ -1,6 +1,6 @@
 import { v2ContactFieldsSchema, v2ContactSchema, v2IdentifierSchema } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
-import { issuesOf, messageAt, verdict } from "./judge.ts";
+import { issuesOf, messageAt, verdict } from "./issues.ts";
 
 const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
 const subscribed = { status: "subscribed" };

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { expect, it } from "vitest";
-import { row, setting, type Row } from "../bulk/setting.ts";
+import { row, setting, type Row } from "../bulk/fixture.ts";
 
 const count = 100_000;
 

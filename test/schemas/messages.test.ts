@@ -11,7 +11,7 @@ import {
 } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
 import type * as z from "zod";
-import { issuesOf } from "./judge.ts";
+import { issuesOf } from "./issues.ts";
 
 const email = "ada@example.com";
 const contact = (fields: object) => ({ email, ...fields });

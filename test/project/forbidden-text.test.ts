@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { foreignWords } from "./foreign-words.ts";
+import { foreignWords } from "./forbidden-text.ts";
 import { repository, type SourceFiles } from "./source-files.ts";
 
 it("No file holds what is true on one machine alone, or a thought that is not finished", () => {
@@ -36,7 +36,7 @@ function allFiles(): SourceFiles {
     ),
   );
   const paths = [...readdirSync(repository), ...below].filter(
-    (path) => path !== "test/project/foreign-words.ts" && statSync(join(repository, path)).isFile(),
+    (path) => path !== "test/project/forbidden-text.ts" && statSync(join(repository, path)).isFile(),
   );
   return new Map(paths.map((path) => [path, readFileSync(join(repository, path), "utf8")]));
 }

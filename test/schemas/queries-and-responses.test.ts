@@ -8,7 +8,7 @@ import {
 } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
 import { v2UpsertResultSchema } from "../../src/v2/schemas/contact.ts";
-import { messageAt, verdict } from "./judge.ts";
+import { messageAt, verdict } from "./issues.ts";
 
 describe.each([
   ["customers", v1CustomerListQuerySchema],

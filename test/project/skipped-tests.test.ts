@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { unrunTests } from "./skipped-tests.ts";
 import { sourceFiles } from "./source-files.ts";
-import { unrunTests } from "./unrun-tests.ts";
 
 it("Every test that is written runs", () => {
   expect(unrunTests(sourceFiles("test"))).toEqual([]);

@@ -5,8 +5,8 @@ import { AudienceClient, isAudienceError } from "audience-sdk";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runs } from "../properties/runs.ts";
-import { rightEvent, rightV1Contact, rightV2Contact } from "./right.ts";
-import { offline } from "./served.ts";
+import { offline } from "./offline-client.ts";
+import { rightEvent, rightV1Contact, rightV2Contact } from "./valid-inputs.ts";
 
 interface Answer {
   readonly status: number;

@@ -1,4 +1,4 @@
-import type { OddName, Recipe } from "./recipe.ts";
+import type { OddName, Recipe } from "./hostile-value.ts";
 
 /** Makes the value of a recipe; `right` are inputs that would be accepted, for a graft. */
 export function build(recipe: Recipe, right: readonly unknown[] = []): unknown {

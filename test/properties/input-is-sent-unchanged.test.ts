@@ -2,7 +2,7 @@ import { AudienceClient, ValidationError } from "audience-sdk";
 import { v1ContactSchema, v1EventSchema, v1ListContactSchema, v2ContactSchema } from "audience-sdk/schemas";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { offline, rightFetch } from "../fuzz/served.ts";
+import { offline, rightFetch } from "../fuzz/offline-client.ts";
 import { anyPayload, type Payload } from "./payloads/payload.ts";
 import { runs, timesOf } from "./runs.ts";
 

@@ -3,8 +3,8 @@ import { isAudienceError } from "audience-sdk";
 import fc from "fast-check";
 import { expect } from "vitest";
 import { runs } from "../properties/runs.ts";
-import { build, hostileWords } from "./build.ts";
-import { nearlyRight, type Recipe } from "./recipe.ts";
+import { build, hostileWords } from "./build-value.ts";
+import { nearlyRight, type Recipe } from "./hostile-value.ts";
 import { shapeOf } from "./shape-of.ts";
 
 /** Something that takes values of anybody: a function, a constructor, an option. */

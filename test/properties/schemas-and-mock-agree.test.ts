@@ -3,7 +3,7 @@ import { createMockService } from "audience-sdk/mock";
 import { v1ContactSchema, v1EventSchema, v1ListContactSchema, v2ContactSchema } from "audience-sdk/schemas";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { issuesOf } from "../schemas/judge.ts";
+import { issuesOf } from "../schemas/issues.ts";
 import { namedExceptions, type Verdict } from "./payloads/exceptions.ts";
 import { anyPayload, notedPayloads, writes, type Payload, type Write } from "./payloads/payload.ts";
 import { knownPhones } from "./payloads/v2-contact.ts";
