@@ -28,7 +28,7 @@ const contact = {
   city: "Turin",
   custom_properties: { plan: "gold" },
 } as const;
-const answer = JSON.stringify({
+const response = JSON.stringify({
   data: {
     type: "profile",
     id: "01JC7W8Q2",
@@ -145,7 +145,7 @@ if (process.argv.includes("--serve")) {
   process.stdout.write(`${url}\n`);
 } else {
   const inMemory = await measure("in memory", 1_000, "https://api.example.com", async () => {
-    return new Response(answer, { status: 201, headers: { "content-type": "application/json" } });
+    return new Response(response, { status: 201, headers: { "content-type": "application/json" } });
   });
   if (!(await overHttp()) || !inMemory) process.exitCode = 1;
 }

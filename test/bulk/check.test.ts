@@ -2,14 +2,14 @@ import { ConfigurationError, RateLimiter, ValidationError } from "audience-sdk";
 import { v1ContactSchema } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { row, rows, setting } from "./fixture.ts";
+import { row, rows, createFixture } from "./fixture.ts";
 
 const failure = (issues: unknown) => ({ success: false, error: { issues } });
 const byTheRules = (contact: unknown) => v1ContactSchema.safeParse(contact);
 
 describe("bulk.check", () => {
   it("tells every row that is not valid, with every issue, and sends nothing", async () => {
-    const { audience, mock } = setting();
+    const { audience, mock } = createFixture();
     const items = [row(0), { firstName: "Ada" }, row(2), { ...row(3), phone: "1" }];
 
     const checked = await audience.bulk.check(items, byTheRules);
@@ -25,7 +25,7 @@ describe("bulk.check", () => {
   });
 
   it("estimates how long the valid ones take at the rate limit", async () => {
-    const { audience } = setting({}, { rateLimiter: new RateLimiter() });
+    const { audience } = createFixture({}, { rateLimiter: new RateLimiter() });
 
     const { estimateMs } = await audience.bulk.check(rows(1_500), byTheRules);
 
@@ -35,7 +35,7 @@ describe("bulk.check", () => {
   });
 
   it("takes rows as they come, and constant memory for those that are valid", async () => {
-    const { audience } = setting();
+    const { audience } = createFixture();
     async function* source() {
       yield* rows(5);
     }
@@ -66,7 +66,7 @@ describe("bulk.check", () => {
       { path: ["email"], code: "banned", message: "not her" },
     ],
   ])("a row whose check throws %s is not valid, and its issues tell why", async (_, thrown, issue) => {
-    const { audience } = setting();
+    const { audience } = createFixture();
 
     const { invalid } = await audience.bulk.check([1], () => {
       // oxlint-disable-next-line typescript/only-throw-error -- as a caller's own code may.
@@ -77,7 +77,7 @@ describe("bulk.check", () => {
   });
 
   it("a check may give a ValidationError as its error", async () => {
-    const { audience } = setting();
+    const { audience } = createFixture();
     const error = new ValidationError([{ path: ["email"], code: "banned", message: "not her" }]);
 
     const { invalid } = await audience.bulk.check([1], () => ({ success: false, error }));
@@ -86,7 +86,7 @@ describe("bulk.check", () => {
   });
 
   it("a schema of the caller's own may be the check: its issues are told by field", async () => {
-    const { audience } = setting();
+    const { audience } = createFixture();
     const part = Symbol("part");
     const schema = z.object({ size: z.union([z.string(), z.number()]), [part]: z.string() });
 
@@ -98,7 +98,7 @@ describe("bulk.check", () => {
     ]);
   });
 
-  const wanted = "The check of bulk.check must give { success, error: { issues } }, as safeParse does.";
+  const expected = "The check of bulk.check must give { success, error: { issues } }, as safeParse does.";
   it.each([
     ["nothing", () => undefined],
     ["null", () => null],
@@ -114,7 +114,7 @@ describe("bulk.check", () => {
       () => failure([{ path: [] }, { path: "email" }]),
     ],
   ])("a check that gives %s is a ConfigurationError, and the source is closed", async (_, check) => {
-    const { audience } = setting();
+    const { audience } = createFixture();
     let isClosed = false;
     function* source() {
       try {
@@ -125,13 +125,13 @@ describe("bulk.check", () => {
     }
 
     await expect(audience.bulk.check(source(), check as never)).rejects.toEqual(
-      new ConfigurationError(wanted),
+      new ConfigurationError(expected),
     );
     expect(isClosed).toBe(true);
   });
 
   it("a source that fails is told", async () => {
-    const { audience } = setting();
+    const { audience } = createFixture();
     // eslint-disable-next-line require-yield
     const source = function* (): Generator<object> {
       throw new Error("the file broke off");

@@ -20,7 +20,7 @@ export function row(index: number): Row {
 type ClientOptions = NonNullable<ConstructorParameters<typeof AudienceClient>[0]>;
 
 /** A mock, a client that talks to it in process, and the usual call: a row is upserted. */
-export function setting(mockOptions: MockServiceOptions = {}, clientOptions: ClientOptions = {}) {
+export function createFixture(mockOptions: MockServiceOptions = {}, clientOptions: ClientOptions = {}) {
   const mock = createMockService(mockOptions);
   const audience = new AudienceClient({ ...mock.clientOptions, ...clientOptions });
   const upsert = (contact: Row, request: BulkRequest) => audience.v1.customers.upsert(contact, request);
@@ -29,7 +29,7 @@ export function setting(mockOptions: MockServiceOptions = {}, clientOptions: Cli
 }
 
 /** All results of a run, and what it rejected with. */
-export async function endOf<R, V>(
+export async function collectRun<R, V>(
   run: BulkRun<R, V>,
 ): Promise<{ results: BulkResult<R, V>[]; error?: unknown }> {
   const results: BulkResult<R, V>[] = [];
@@ -93,23 +93,23 @@ function stateOf(value: string | undefined): string | undefined {
 }
 
 /** A promise, and what ends it. */
-export function gate<T = void>(): { opened: Promise<T>; open: (value: T) => void } {
-  let open: (value: T) => void = () => {};
-  const opened = new Promise<T>((resolve) => (open = resolve));
-  return { opened, open };
+export function deferred<T = void>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((fulfil) => (resolve = fulfil));
+  return { promise, resolve };
 }
 
 /** Lets everything happen that needs no timer and no socket. */
-export async function settled(): Promise<void> {
+export async function flushEventLoop(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Waits until something has come about that the test has set going. */
-export async function until(hasComeAbout: () => boolean): Promise<void> {
+export async function until(condition: () => boolean): Promise<void> {
   const startedMs = performance.now();
-  while (!hasComeAbout()) {
+  while (!condition()) {
     if (performance.now() - startedMs > 5_000)
-      throw new Error(`It never came about: ${hasComeAbout.toString()}`);
+      throw new Error(`It never came about: ${condition.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }

@@ -1,6 +1,6 @@
 import { RateLimiter, type BulkProgress } from "audience-sdk";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { LoggedCheckpoint, row, rows, setting } from "./fixture.ts";
+import { LoggedCheckpoint, row, rows, createFixture } from "./fixture.ts";
 
 describe("onProgress", () => {
   beforeEach(() => {
@@ -11,7 +11,7 @@ describe("onProgress", () => {
   afterEach(() => vi.useRealTimers());
 
   it("is told after each row how many have ended, and how", async () => {
-    const { audience, upsert } = setting();
+    const { audience, upsert } = createFixture();
     const seen: BulkProgress[] = [];
     const items = [row(0), { ...row(1), email: "nobody" }, row(2)];
 
@@ -29,7 +29,7 @@ describe("onProgress", () => {
   });
 
   it("knows the total of an array or a set, and else what it is told", async () => {
-    const { audience, upsert } = setting();
+    const { audience, upsert } = createFixture();
     const totals: unknown[] = [];
     const onProgress = ({ total, etaMs }: BulkProgress) => totals.push([total, etaMs === undefined]);
 
@@ -49,7 +49,7 @@ describe("onProgress", () => {
 
   it("tells the end as the limiter does, without counting twice what is under way", async () => {
     const limiter = new RateLimiter({ windows: [{ limit: 10, intervalMs: 60_000 }] });
-    const { audience, upsert } = setting({}, { rateLimiter: limiter });
+    const { audience, upsert } = createFixture({}, { rateLimiter: limiter });
     const seen: BulkProgress[] = [];
     const summary = audience
       .bulk(rows(30), upsert, { concurrency: 5, onProgress: (progress) => seen.push(progress) })
@@ -68,9 +68,9 @@ describe("onProgress", () => {
 
   it("tells the pace of the last minute, without the rows that were only skipped", async () => {
     const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
-    const { audience, upsert } = setting({}, { rateLimiter: limiter });
+    const { audience, upsert } = createFixture({}, { rateLimiter: limiter });
     const checkpoint = new LoggedCheckpoint();
-    const earlier = setting();
+    const earlier = createFixture();
     await earlier.audience.bulk(rows(500), earlier.upsert, { checkpoint, key: ({ email }) => email });
     let last: BulkProgress | undefined;
     let early: BulkProgress | undefined;
@@ -106,7 +106,7 @@ describe("onProgress", () => {
     ["also where for minutes none has ended", [10_000, 200_000, 1_000], [6, 1, 2]],
     ["even in the first moment", [0, 500], [60_000, 240]],
   ])("tells the rows of a minute %s", async (_, durationsMs, ratesPerMinute) => {
-    const { audience } = setting();
+    const { audience } = createFixture();
     const seen: number[] = [];
     const run = audience.bulk(durationsMs, async (durationMs) => void vi.advanceTimersByTime(durationMs), {
       concurrency: 1,
@@ -120,7 +120,7 @@ describe("onProgress", () => {
   });
 
   it("tells no time that is left where more rows came than were told of", async () => {
-    const { audience, upsert } = setting({}, { rateLimiter: new RateLimiter() });
+    const { audience, upsert } = createFixture({}, { rateLimiter: new RateLimiter() });
     const seen: unknown[] = [];
     const onProgress = ({ done, total, etaMs }: BulkProgress) => seen.push([done, total, etaMs]);
 
@@ -142,7 +142,7 @@ describe("onProgress", () => {
     ],
     ["rejects", () => Promise.reject(new Error("not now"))],
   ])("that %s changes nothing", async (_, onProgress) => {
-    const { audience, upsert } = setting();
+    const { audience, upsert } = createFixture();
     // A promise is no answer that the types allow; JavaScript does.
     const options = { onProgress: onProgress as () => void };
 
@@ -151,7 +151,7 @@ describe("onProgress", () => {
 });
 
 it("The duration counts from the start of the run, not from when it was made", async () => {
-  const { audience, upsert } = setting();
+  const { audience, upsert } = createFixture();
   const run = audience.bulk(rows(1), upsert);
   await new Promise((resolve) => setTimeout(resolve, 50));
   const startedAt = performance.now();

@@ -1,14 +1,14 @@
 import { AudienceClient, RateLimiter, type BulkRequest } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { endOf, LoggedCheckpoint, row, rows, setting, until, type Row } from "./fixture.ts";
+import { collectRun, LoggedCheckpoint, row, rows, createFixture, until, type Row } from "./fixture.ts";
 
 describe("A row that meets a 429", () => {
   beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date", "performance"] }));
   afterEach(() => vi.useRealTimers());
 
   it("goes back into the queue, however often it is refused", async () => {
-    const { audience, mock, upsert } = setting({ faults: [{ kind: "429", times: 12 }] });
+    const { audience, mock, upsert } = createFixture({ faults: [{ kind: "429", times: 12 }] });
     const summary = audience.bulk(rows(3), upsert, { concurrency: 1 }).summary();
 
     for (let second = 0; second < 60; second++) await vi.advanceTimersByTimeAsync(1_000);
@@ -18,7 +18,7 @@ describe("A row that meets a 429", () => {
   });
 
   it("also where its call says that nothing is to be tried again", async () => {
-    const { audience } = setting({ faults: [{ kind: "429", times: 7 }] });
+    const { audience } = createFixture({ faults: [{ kind: "429", times: 7 }] });
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.customers.upsert(item, { ...request, maxRetries: 0 });
     const summary = audience.bulk(rows(1), call).summary();
@@ -31,7 +31,7 @@ describe("A row that meets a 429", () => {
   it.each(["with a limiter", "without one"])(
     "waits as long as the service says, up to an hour: %s",
     async (how) => {
-      const { audience, mock, upsert } = setting(
+      const { audience, mock, upsert } = createFixture(
         { faults: [{ kind: "429", times: 1, retryAfter: 3_600 }] },
         how === "with a limiter" ? { rateLimiter: new RateLimiter() } : {},
       );
@@ -47,13 +47,13 @@ describe("A row that meets a 429", () => {
   );
 
   it("a wait over an hour ends the run, and the row stays unrecorded", async () => {
-    const { audience, mock, upsert } = setting({
+    const { audience, mock, upsert } = createFixture({
       faults: [{ kind: "429", times: 1, after: 1, retryAfter: 3_601 }],
     });
     const checkpoint = new LoggedCheckpoint();
     const key = ({ email }: Row) => email;
 
-    const { results, error } = await endOf(
+    const { results, error } = await collectRun(
       audience.bulk(rows(3), upsert, { key, checkpoint, concurrency: 1, stopWhen: () => false }),
     );
 
@@ -64,7 +64,9 @@ describe("A row that meets a 429", () => {
   });
 
   it("waits a second where the service names no wait", async () => {
-    const { audience, mock, upsert } = setting({ faults: [{ kind: "429", times: 1, retryAfter: false }] });
+    const { audience, mock, upsert } = createFixture({
+      faults: [{ kind: "429", times: 1, retryAfter: false }],
+    });
     const summary = audience.bulk(rows(1), upsert).summary();
 
     await vi.advanceTimersByTimeAsync(999);
@@ -76,7 +78,9 @@ describe("A row that meets a 429", () => {
   });
 
   it("does not make the row's earlier calls again", async () => {
-    const { audience, mock } = setting({ faults: [{ kind: "429", operation: "v1.events.send", times: 9 }] });
+    const { audience, mock } = createFixture({
+      faults: [{ kind: "429", operation: "v1.events.send", times: 9 }],
+    });
     const call = async (item: Row, request: BulkRequest) => {
       await audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
       await audience.v1.events.send({ eventName: "imported", contact: { email: item.email } }, request);
@@ -94,7 +98,7 @@ describe("A row that meets a 429", () => {
   });
 
   it("leaves the other failures their own retries", async () => {
-    const { audience } = setting({
+    const { audience } = createFixture({
       faults: [
         { kind: "429", times: 6 },
         { kind: "500-before", times: 4 },
@@ -110,7 +114,7 @@ describe("A row that meets a 429", () => {
   });
 
   it("is turned away at once when the run is aborted", async () => {
-    const { audience, upsert } = setting({ faults: [{ kind: "429", retryAfter: 3_600 }] });
+    const { audience, upsert } = createFixture({ faults: [{ kind: "429", retryAfter: 3_600 }] });
     const stop = new AbortController();
     const summary = audience.bulk(rows(1), upsert, { signal: stop.signal }).summary();
     const end = summary.catch((error: unknown) => error);
@@ -123,7 +127,7 @@ describe("A row that meets a 429", () => {
 });
 
 it("A row waits where the queue is full, and is sent when there is room", async () => {
-  const { audience, upsert } = setting(
+  const { audience, upsert } = createFixture(
     {},
     { rateLimiter: { windows: [{ limit: 2, intervalMs: 50 }], maxQueued: 0 } },
   );
@@ -141,7 +145,7 @@ describe("A row that finds the queue full", () => {
     ["half a minute, where it is told of more: there may be room before", 100_000, 30_000],
   ])("comes back after %s", async (_, intervalMs, waitMs) => {
     const waits: (number | undefined)[] = [];
-    const { audience, upsert } = setting(
+    const { audience, upsert } = createFixture(
       {},
       {
         rateLimiter: { windows: [{ limit: 1, intervalMs }], maxQueued: 0 },
@@ -156,10 +160,10 @@ describe("A row that finds the queue full", () => {
   });
 
   it("fails where its call says how long it would wait", async () => {
-    const { audience } = setting({}, { rateLimiter: { windows: [{ limit: 1, intervalMs: 60_000 }] } });
+    const { audience } = createFixture({}, { rateLimiter: { windows: [{ limit: 1, intervalMs: 60_000 }] } });
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.customers.upsert(item, { ...request, maxWaitMs: 100 });
-    const { results } = await endOf(audience.bulk(rows(2), call, { concurrency: 1 }));
+    const { results } = await collectRun(audience.bulk(rows(2), call, { concurrency: 1 }));
 
     expect(results).toMatchObject([
       { status: "succeeded" },

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { AudienceClient, ConfigurationError, type BulkRequest } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
-import { endOf, LoggedCheckpoint, row, rows, setting, type Row } from "./fixture.ts";
+import { collectRun, LoggedCheckpoint, row, rows, createFixture, type Row } from "./fixture.ts";
 
 const key = ({ email }: Row) => email;
 const thousand = Array.from({ length: 1_000 }, (_, index) => index);
@@ -10,7 +10,7 @@ const eventOf = ({ email }: Row) => ({ eventName: "imported", contact: { email }
 
 describe("With a checkpoint", () => {
   it("a row is recorded before it is sent, and its end before its result is given and another takes its place", async () => {
-    const { audience, mock, upsert } = setting();
+    const { audience, mock, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
 
     for await (const { key: name } of audience.bulk(rows(3), upsert, { checkpoint, key, concurrency: 1 })) {
@@ -33,14 +33,14 @@ describe("With a checkpoint", () => {
   });
 
   it("what has succeeded is skipped by the next run, and what has not is sent", async () => {
-    const { audience, mock, upsert } = setting(
+    const { audience, mock, upsert } = createFixture(
       { faults: [{ kind: "500-before", times: 1, after: 1 }] },
       { maxRetries: 0 },
     );
     const checkpoint = new LoggedCheckpoint();
     const first = await audience.bulk(rows(3), upsert, { checkpoint, key, concurrency: 1 }).summary();
 
-    const { results } = await endOf(audience.bulk(rows(4), upsert, { checkpoint, key, concurrency: 1 }));
+    const { results } = await collectRun(audience.bulk(rows(4), upsert, { checkpoint, key, concurrency: 1 }));
 
     expect(first).toMatchObject({ succeeded: 2, unknown: 1 });
     expect(results.map(({ status }) => status)).toEqual(["skipped", "succeeded", "skipped", "succeeded"]);
@@ -52,7 +52,7 @@ describe("With a checkpoint", () => {
     ["must not be sent twice is recorded as in doubt", true, "in-doubt"],
   ])("what %s before it is sent", async (_, double_opt_in, state) => {
     const checkpoint = new LoggedCheckpoint();
-    const { mock, audience: probe } = setting();
+    const { mock, audience: probe } = createFixture();
     const audience = probe.withOptions({
       fetch: (url, init) => {
         checkpoint.log.push("sent");
@@ -74,13 +74,13 @@ describe("With a checkpoint", () => {
   });
 
   it("where it ended in doubt, the next run says so, and does not send it", async () => {
-    const { audience, mock } = setting({ faults: [{ kind: "reset-after", times: 1 }] });
+    const { audience, mock } = createFixture({ faults: [{ kind: "reset-after", times: 1 }] });
     const checkpoint = new LoggedCheckpoint();
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
-    const first = await endOf(audience.bulk(rows(1), call, { checkpoint, key }));
+    const first = await collectRun(audience.bulk(rows(1), call, { checkpoint, key }));
 
-    const second = await endOf(audience.bulk(rows(1), call, { checkpoint, key }));
+    const second = await collectRun(audience.bulk(rows(1), call, { checkpoint, key }));
 
     expect(first.results).toMatchObject([{ status: "unknown", error: { outcome: "unknown" } }]);
     expect(second.results).toMatchObject([
@@ -97,7 +97,7 @@ describe("With a checkpoint", () => {
   });
 
   it("a row whose second call must not be sent twice is in doubt from there on", async () => {
-    const { audience, upsert } = setting();
+    const { audience, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const call = async (item: Row, request: BulkRequest) => {
       await upsert(item, request);
@@ -114,7 +114,7 @@ describe("With a checkpoint", () => {
   });
 
   it("a doubt that came to nothing is forgotten", async () => {
-    const { audience, mock } = setting();
+    const { audience, mock } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.contactGroups.addContact(
@@ -127,8 +127,8 @@ describe("With a checkpoint", () => {
         .withOptions({ fetch: (url, init) => mock.fetch(url.replace("customer/create", "nowhere"), init) })
         .v1.customers.upsert({ ...item, double_opt_in: true }, request);
 
-    const doubt = await endOf(audience.bulk(rows(1), call, { checkpoint, key, stopWhen: () => false }));
-    const nothing = await endOf(audience.bulk([row(1)], refused, { checkpoint, key }));
+    const doubt = await collectRun(audience.bulk(rows(1), call, { checkpoint, key, stopWhen: () => false }));
+    const nothing = await collectRun(audience.bulk([row(1)], refused, { checkpoint, key }));
 
     // The 404 of addContact may have created the contact; another 404 has done nothing.
     expect([doubt.results[0]?.status, nothing.results[0]?.status]).toEqual(["unknown", "failed"]);
@@ -139,7 +139,7 @@ describe("With a checkpoint", () => {
   });
 
   it("a doubt is forgotten where nothing was sent", async () => {
-    const { audience: probe } = setting();
+    const { audience: probe } = createFixture();
     const refused = Object.assign(new Error("connect ECONNREFUSED"), {
       code: "ECONNREFUSED",
       syscall: "connect",
@@ -149,22 +149,22 @@ describe("With a checkpoint", () => {
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
 
-    const { results } = await endOf(audience.bulk(rows(1), call, { checkpoint, key }));
+    const { results } = await collectRun(audience.bulk(rows(1), call, { checkpoint, key }));
 
     expect(results).toMatchObject([{ status: "failed", error: { outcome: "not-sent" } }]);
     expect(checkpoint.log.slice(1, 3)).toEqual(["row-0@example.com: in-doubt", "row-0@example.com: nothing"]);
   });
 
   it("a row whose first call must not be made twice stays in doubt when a later one fails", async () => {
-    const { audience, mock } = setting();
+    const { audience, mock } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const call = async (item: Row, request: BulkRequest) => {
       await audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
       throw new TypeError("a mistake of the caller's own");
     };
 
-    const first = await endOf(audience.bulk(rows(1), call, { checkpoint, key }));
-    const second = await endOf(audience.bulk(rows(1), call, { checkpoint, key }));
+    const first = await collectRun(audience.bulk(rows(1), call, { checkpoint, key }));
+    const second = await collectRun(audience.bulk(rows(1), call, { checkpoint, key }));
 
     expect(first.results).toMatchObject([{ status: "unknown", error: expect.any(TypeError) }]);
     expect(second.results).toMatchObject([{ status: "unknown" }]);
@@ -172,13 +172,13 @@ describe("With a checkpoint", () => {
   });
 
   it("a doubt from an earlier run is not shown to stopWhen: this run has not met it", async () => {
-    const { audience, upsert } = setting({ faults: [{ kind: "reset-after", times: 1 }] });
+    const { audience, upsert } = createFixture({ faults: [{ kind: "reset-after", times: 1 }] });
     const checkpoint = new LoggedCheckpoint();
     const unrepeatable = (item: Row, request: BulkRequest) =>
       audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
     await audience.bulk(rows(1), unrepeatable, { checkpoint, key }).summary();
 
-    const { results, error } = await endOf(
+    const { results, error } = await collectRun(
       audience.bulk(rows(2), upsert, { checkpoint, key, concurrency: 1, stopWhen: () => true }),
     );
 
@@ -187,7 +187,7 @@ describe("With a checkpoint", () => {
   });
 
   it("an event without an id has the same one in the next run, and a row's second event another", async () => {
-    const { audience, mock } = setting();
+    const { audience, mock } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const call = async (item: Row, request: BulkRequest) => {
       await audience.v1.events.send(eventOf(item), request);
@@ -209,7 +209,7 @@ describe("With a checkpoint", () => {
   });
 
   it("without a checkpoint each event has an id of its own", async () => {
-    const { audience, mock } = setting();
+    const { audience, mock } = createFixture();
     const call = async (item: Row, request: BulkRequest) => {
       await audience.v1.events.send(eventOf(item), request);
       await audience.v1.events.send(eventOf(item), request);
@@ -223,7 +223,7 @@ describe("With a checkpoint", () => {
   });
 
   it("an event's own id stays as it is", async () => {
-    const { audience, mock } = setting();
+    const { audience, mock } = createFixture();
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.events.send({ ...eventOf(item), uniqueIdentifier: "order-17" }, request);
 
@@ -237,14 +237,14 @@ describe("A checkpoint that fails ends the run with its error, as it must not go
   const failure = new Error("no space left on device");
 
   it.each(["open", "get", "set", "clear", "close"] as const)("%s", async (method) => {
-    const { audience, mock, upsert } = setting();
+    const { audience, mock, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     checkpoint.fails.set(method, failure);
     // Only a checkpoint that serves one run is cleared.
     const options = { checkpoint, concurrency: 2, ...(method !== "clear" && { key }) };
     const run = audience.bulk(rows(50), upsert, options);
 
-    const { error } = await endOf(run);
+    const { error } = await collectRun(run);
 
     expect(error).toBe(failure);
     await expect(run.summary()).rejects.toBe(failure);
@@ -258,7 +258,7 @@ describe("A checkpoint that fails ends the run with its error, as it must not go
     ["when a row is to be sent", "set", 0],
     ["when a row has ended", "set", 1],
   ] as const)("%s", async (_, method, works) => {
-    const { audience, mock, upsert } = setting();
+    const { audience, mock, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const real = checkpoint[method].bind(checkpoint) as (...given: unknown[]) => unknown;
     let times = 0;
@@ -269,7 +269,7 @@ describe("A checkpoint that fails ends the run with its error, as it must not go
     Object.assign(checkpoint, { [method]: failing });
     const run = audience.bulk(rows(50), upsert, { checkpoint, key, concurrency: 2 });
 
-    const { error } = await endOf(run);
+    const { error } = await collectRun(run);
 
     expect(error).toBe(failure);
     await expect(run.summary()).rejects.toBe(failure);
@@ -279,20 +279,20 @@ describe("A checkpoint that fails ends the run with its error, as it must not go
   });
 
   it("before what must not be sent twice is sent", async () => {
-    const { audience, mock } = setting();
+    const { audience, mock } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     checkpoint.fails.set("set", failure);
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
 
-    const { error } = await endOf(audience.bulk(rows(3), call, { checkpoint, key }));
+    const { error } = await collectRun(audience.bulk(rows(3), call, { checkpoint, key }));
 
     expect(error).toBe(failure);
     expect(mock.requests).toEqual([]);
   });
 
   it("after a loop that was left early too", async () => {
-    const { audience, upsert } = setting();
+    const { audience, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     checkpoint.fails.set("close", failure);
     const leave = async () => {
@@ -303,11 +303,11 @@ describe("A checkpoint that fails ends the run with its error, as it must not go
   });
 
   it("the first failure is the one that is told", async () => {
-    const { audience, upsert } = setting({}, { apiKey: "some-other-key-000" });
+    const { audience, upsert } = createFixture({}, { apiKey: "some-other-key-000" });
     const checkpoint = new LoggedCheckpoint();
     checkpoint.fails.set("close", failure);
 
-    expect((await endOf(audience.bulk(rows(3), upsert, { checkpoint }))).error).toMatchObject({
+    expect((await collectRun(audience.bulk(rows(3), upsert, { checkpoint }))).error).toMatchObject({
       code: "authentication",
     });
   });
@@ -315,9 +315,11 @@ describe("A checkpoint that fails ends the run with its error, as it must not go
 
 describe("A row's key", () => {
   const names = async (emails: string[], options: object) => {
-    const { audience } = setting();
+    const { audience } = createFixture();
     const items = emails.map((email) => ({ email }));
-    const { results } = await endOf(audience.bulk(items, async () => null, { concurrency: 1, ...options }));
+    const { results } = await collectRun(
+      audience.bulk(items, async () => null, { concurrency: 1, ...options }),
+    );
     return results.map((result) => result.key);
   };
   const byEmail = ({ email }: { email: string }) => email;
@@ -350,10 +352,10 @@ describe("A row's key", () => {
   });
 
   it("that cannot be had makes the row invalid, and ends nothing", async () => {
-    const { audience, mock, upsert } = setting();
+    const { audience, mock, upsert } = createFixture();
     const items = [row(0), { ...row(1), email: "" }, row(2)];
 
-    const { results, error } = await endOf(audience.bulk(items, upsert, { key, concurrency: 1 }));
+    const { results, error } = await collectRun(audience.bulk(items, upsert, { key, concurrency: 1 }));
 
     expect(results.map(({ status }) => status)).toEqual(["succeeded", "invalid", "succeeded"]);
     expect(results[1]).toMatchObject({ key: "1", error: { code: "validation" } });
@@ -370,20 +372,20 @@ describe("A row's key", () => {
     ["\ud800", "half a character"],
     ["ada \udc00", "half a character"],
   ])("is a string that is not empty, and not %j", async (given, kind) => {
-    const { audience } = setting();
+    const { audience } = createFixture();
 
-    const { results } = await endOf(audience.bulk([1], async () => null, { key: () => given as never }));
+    const { results } = await collectRun(audience.bulk([1], async () => null, { key: () => given as never }));
 
     const message = `the key function must give a string, not ${kind}`;
     expect(results).toMatchObject([{ error: { issues: [{ path: [], code: "no_key", message }] } }]);
   });
 
   it("that cannot be had is shown to stopWhen", async () => {
-    const { audience, upsert } = setting();
+    const { audience, upsert } = createFixture();
     const seen: unknown[] = [];
     const stopWhen = (error: unknown) => seen.push(error) === 0;
 
-    const { results } = await endOf(audience.bulk(rows(1), upsert, { key: () => "", stopWhen }));
+    const { results } = await collectRun(audience.bulk(rows(1), upsert, { key: () => "", stopWhen }));
 
     expect(seen).toEqual([results[0]?.error]);
   });
@@ -392,20 +394,22 @@ describe("A row's key", () => {
     ["an error of ours of another kind", new ConfigurationError("not configured")],
     ["an error of another's that looks like one", Object.assign(new Error("no"), { code: "validation" })],
   ])("whose function throws %s makes the row failed", async (_, thrown) => {
-    const { audience, upsert } = setting();
+    const { audience, upsert } = createFixture();
     const keyOf = () => {
       throw thrown;
     };
 
-    const { results } = await endOf(audience.bulk(rows(1), upsert, { key: keyOf, stopWhen: () => false }));
+    const { results } = await collectRun(
+      audience.bulk(rows(1), upsert, { key: keyOf, stopWhen: () => false }),
+    );
 
     expect(results).toMatchObject([{ status: "failed", error: thrown }]);
   });
 
   it("whose function throws makes the row failed with what it threw", async () => {
-    const { audience, upsert } = setting();
+    const { audience, upsert } = createFixture();
 
-    const { results, error } = await endOf(
+    const { results, error } = await collectRun(
       audience.bulk([null as unknown as Row, row(1)], upsert, { key, concurrency: 1 }),
     );
 
@@ -447,9 +451,9 @@ describe("A row's key", () => {
   ])(
     "cannot be made of a row that JSON cannot carry, which with a checkpoint needs a fingerprint: %s",
     async (_, item, reason) => {
-      const { audience } = setting();
+      const { audience } = createFixture();
 
-      const { results } = await endOf(
+      const { results } = await collectRun(
         audience.bulk([item], async () => null, { checkpoint: new LoggedCheckpoint() }),
       );
 
@@ -459,10 +463,10 @@ describe("A row's key", () => {
   );
 
   it("is made of as many values as can be sent, and of no more", async () => {
-    const { audience } = setting();
+    const { audience } = createFixture();
     const items = [199_999, 200_000].map((values) => Array.from({ length: values }, () => 1));
 
-    const { results } = await endOf(
+    const { results } = await collectRun(
       audience.bulk(items, async () => null, { checkpoint: new LoggedCheckpoint(), concurrency: 1 }),
     );
 
@@ -471,10 +475,10 @@ describe("A row's key", () => {
   });
 
   it.each([undefined, () => 1])("cannot be made of %s, of which JSON makes nothing", async (item) => {
-    const { audience } = setting();
+    const { audience } = createFixture();
     const options = { checkpoint: new LoggedCheckpoint() };
 
-    const { results } = await endOf(audience.bulk([item], async () => null, options));
+    const { results } = await collectRun(audience.bulk([item], async () => null, options));
 
     const message = `the row cannot be written as JSON (it is ${typeof item}): give a \`fingerprint\``;
     expect(results).toMatchObject([{ status: "invalid", error: { issues: [{ message }] } }]);

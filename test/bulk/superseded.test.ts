@@ -1,11 +1,20 @@
 import { AudienceClient, RateLimiter, type BulkOptions, type BulkRequest } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { endOf, gate, LoggedCheckpoint, row, rows, setting, until, type Row } from "./fixture.ts";
+import {
+  collectRun,
+  deferred,
+  LoggedCheckpoint,
+  row,
+  rows,
+  createFixture,
+  until,
+  type Row,
+} from "./fixture.ts";
 
 const key = ({ email }: Row) => email;
 const ada = row(0);
 const organization = "mock-organization";
-type World = ReturnType<typeof setting>;
+type World = ReturnType<typeof createFixture>;
 
 /** Writes an unsubscription of the contact, by each call that carries consent. */
 const unsubscriptions: [string, (world: World) => Promise<unknown>][] = [
@@ -55,7 +64,7 @@ async function runBehind<R = Row>(
     await write(world);
     yield* items;
   }
-  return await endOf(world.audience.bulk(source(), call, options));
+  return await collectRun(world.audience.bulk(source(), call, options));
 }
 
 const consentOf = ({ mock }: World, email = ada.email) =>
@@ -63,7 +72,7 @@ const consentOf = ({ mock }: World, email = ada.email) =>
 
 describe("A row whose consent differs from one that another call of the client wrote after the run began", () => {
   it.each(unsubscriptions)("is superseded and not sent, after %s", async (_, write) => {
-    const world = setting();
+    const world = createFixture();
 
     const { results, error } = await runBehind(world, { write });
 
@@ -76,7 +85,7 @@ describe("A row whose consent differs from one that another call of the client w
   });
 
   it.each(unsubscriptions)("also by a view of the client: %s", async (_, write) => {
-    const world = setting();
+    const world = createFixture();
     const view = { ...world, audience: world.audience.withOptions({ maxRetries: 0 }) };
 
     const { results } = await runBehind(world, { write: () => write(view) });
@@ -88,7 +97,7 @@ describe("A row whose consent differs from one that another call of the client w
     ["by phone", { phone: "+1 555 0100", phone_opt_in: "SUBSCRIBED" }, "15550100"],
     ["by e-mail in another case", { email: "ADA@example.com", email_opt_in: "SUBSCRIBED" }, undefined],
   ] as const)("also %s", async (_, item, phone) => {
-    const world = setting();
+    const world = createFixture();
     const write = () =>
       world.audience.v1.customers.upsert(
         phone
@@ -107,7 +116,7 @@ describe("A row whose consent differs from one that another call of the client w
   });
 
   it("also where only the answer said that it is the same contact", async () => {
-    const world = setting();
+    const world = createFixture();
     const { audience } = world;
     await audience.v1.customers.upsert({ ...ada, phone: "+15550100", phone_opt_in: "SUBSCRIBED" });
 
@@ -140,7 +149,7 @@ describe("A row whose consent differs from one that another call of the client w
         world.audience.v1.customers.upsert({ email: item.email, first_name: "Ada" }, request),
     ],
   ])("also with %s", async (_, call) => {
-    const world = setting();
+    const world = createFixture();
 
     const { results } = await runBehind(world, {
       write: unsubscriptions[0]![1],
@@ -152,7 +161,7 @@ describe("A row whose consent differs from one that another call of the client w
   });
 
   it("also where `is_suppressed` differs", async () => {
-    const world = setting();
+    const world = createFixture();
 
     const { results } = await runBehind(world, {
       write: ({ audience }) => audience.v1.customers.upsert({ ...ada, is_suppressed: true }),
@@ -163,7 +172,7 @@ describe("A row whose consent differs from one that another call of the client w
   });
 
   it("also where it is not known whether that call was carried out", async () => {
-    const world = setting({ faults: [{ kind: "reset-after", times: 1 }] });
+    const world = createFixture({ faults: [{ kind: "reset-after", times: 1 }] });
     const write = ({ audience }: World) =>
       unsubscriptions[0]![1]({ ...world, audience: audience.withOptions({ maxRetries: 0 }) }).catch(() => 0);
 
@@ -174,8 +183,8 @@ describe("A row whose consent differs from one that another call of the client w
   });
 
   it("also while that call is in flight: the row waits for its end", async () => {
-    const world = setting();
-    const { opened, open } = gate();
+    const world = createFixture();
+    const { promise: opened, resolve: open } = deferred();
     const slow = world.audience.withOptions({
       fetch: async (url, init) => {
         await opened;
@@ -195,7 +204,7 @@ describe("A row whose consent differs from one that another call of the client w
   });
 
   it("also as a row of another run", async () => {
-    const world = setting();
+    const world = createFixture();
 
     const { results } = await runBehind(world, {
       write: ({ audience, upsert }) =>
@@ -207,9 +216,9 @@ describe("A row whose consent differs from one that another call of the client w
 
   it("is superseded though it waited for the rate limit when that call came", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 200 }] });
-    const world = setting({}, { rateLimiter });
+    const world = createFixture({}, { rateLimiter });
     await world.audience.v1.customers.list();
-    const ended = endOf(world.audience.bulk(rows(2), world.upsert, { concurrency: 1 }));
+    const ended = collectRun(world.audience.bulk(rows(2), world.upsert, { concurrency: 1 }));
     await until(() => rateLimiter.usage().queued === 1);
 
     await world.audience.v1.customers.upsert({ ...row(1), email_opt_in: "UNSUBSCRIBED" });
@@ -219,7 +228,7 @@ describe("A row whose consent differs from one that another call of the client w
   });
 
   it("is told by summary and progress, and ends nothing", async () => {
-    const world = setting();
+    const world = createFixture();
     const progress: unknown[] = [];
     async function* source() {
       await unsubscriptions[0]![1](world);
@@ -242,7 +251,7 @@ describe("A row whose consent differs from one that another call of the client w
 
 describe("A row of several calls", () => {
   it("is superseded, though its function goes on when one of them is", async () => {
-    const world = setting();
+    const world = createFixture();
 
     const { results } = await runBehind(world, {
       write: unsubscriptions[0]![1],
@@ -253,7 +262,7 @@ describe("A row of several calls", () => {
   });
 
   it("is unknown where one that must not be made twice was made before", async () => {
-    const world = setting();
+    const world = createFixture();
     const { audience } = world;
 
     const { results } = await runBehind(world, {
@@ -272,17 +281,17 @@ describe("A row of several calls", () => {
 });
 
 it("A row is looked at once more right before it is sent, and its permit is given back", async () => {
-  const world = setting();
+  const world = createFixture();
   const { audience, mock } = world;
   await audience.v1.customers.upsert({ ...ada, phone: "+15550100", phone_opt_in: "SUBSCRIBED" });
-  const { opened, open } = gate();
+  const { promise: opened, resolve: open } = deferred();
   const checkpoint = new LoggedCheckpoint();
   const record = checkpoint.set.bind(checkpoint);
   checkpoint.set = async (name, value) => {
     await record(name, value);
     if (value?.startsWith("sent ")) await opened;
   };
-  const ended = endOf(audience.bulk([ada], world.upsert, { key, checkpoint }));
+  const ended = collectRun(audience.bulk([ada], world.upsert, { key, checkpoint }));
   await until(() => checkpoint.states.get(ada.email) === "sent");
 
   // By another name of the contact, as only its answer tells.
@@ -300,7 +309,7 @@ describe("A row is sent", () => {
     ["whose consent is the one that was written", { ...ada, email_opt_in: "UNSUBSCRIBED" as const }],
     ["of another contact", row(1)],
   ])("%s", async (_, item) => {
-    const world = setting();
+    const world = createFixture();
 
     const { results } = await runBehind(world, { write: unsubscriptions[0]![1], items: [item] });
 
@@ -309,7 +318,7 @@ describe("A row is sent", () => {
   });
 
   it("where the other call carried no consent, or another channel's", async () => {
-    const world = setting();
+    const world = createFixture();
 
     const { results } = await runBehind(world, {
       write: async ({ audience }) => {
@@ -325,7 +334,7 @@ describe("A row is sent", () => {
   });
 
   it("where the other call came before the run began, or came to nothing", async () => {
-    const world = setting();
+    const world = createFixture();
     await unsubscriptions[0]![1](world);
     const refused = world.audience.withOptions({
       fetch: (url, init) => world.mock.fetch(url.replace("customer/create", "nowhere"), init),
@@ -339,29 +348,29 @@ describe("A row is sent", () => {
   });
 
   it("where only the run's own rows wrote another consent", async () => {
-    const world = setting();
+    const world = createFixture();
     const items = [ada, { ...ada, email_opt_in: "UNSUBSCRIBED" } as Row, ada];
 
-    const { results } = await endOf(world.audience.bulk(items, world.upsert, { concurrency: 1 }));
+    const { results } = await collectRun(world.audience.bulk(items, world.upsert, { concurrency: 1 }));
 
     expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
   });
 
   it("also where its call has options of its own without `request`", async () => {
-    const world = setting();
+    const world = createFixture();
     const items = [ada, { ...ada, email_opt_in: "UNSUBSCRIBED" } as Row, ada];
     const call = (item: Row) => world.audience.v1.customers.upsert(item, { timeoutMs: 1_000 });
 
-    const { results } = await endOf(world.audience.bulk(items, call, { concurrency: 1 }));
+    const { results } = await collectRun(world.audience.bulk(items, call, { concurrency: 1 }));
 
     expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
   });
 
   it("also where its function does not hand `request` on: its call is the row's", async () => {
-    const world = setting();
+    const world = createFixture();
     const items = [ada, { ...ada, email_opt_in: "UNSUBSCRIBED" } as Row, ada];
 
-    const { results } = await endOf(
+    const { results } = await collectRun(
       world.audience.bulk(items, (item) => world.audience.v1.customers.upsert(item), { concurrency: 1 }),
     );
 
@@ -377,7 +386,7 @@ describe("With a checkpoint", () => {
     checkpoint: LoggedCheckpoint,
     write?: (world: World) => Promise<unknown>,
   ) {
-    const world = { ...setting({}, mock.clientOptions), mock };
+    const world = { ...createFixture({}, mock.clientOptions), mock };
     const { results, error } = await runBehind(world, {
       write: async () => await write?.(world),
       items: [item],
@@ -388,7 +397,7 @@ describe("With a checkpoint", () => {
   }
 
   it("stays superseded on later nights until its own consent changes, whatever else does", async () => {
-    const world = setting();
+    const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
 
     const nights = [
@@ -416,7 +425,7 @@ describe("With a checkpoint", () => {
   });
 
   it("a consent that was written after the row had been sent is a later word on the next night too", async () => {
-    const world = setting();
+    const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const { audience, upsert } = world;
     for await (const { status } of audience.bulk([ada], upsert, { key, checkpoint })) {
@@ -434,7 +443,7 @@ describe("With a checkpoint", () => {
   });
 
   it("the same after a night on which the row was not valid", async () => {
-    const world = setting();
+    const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const bad = { ...ada, first_name: "x".repeat(101) };
 
@@ -448,7 +457,7 @@ describe("With a checkpoint", () => {
   });
 
   it("the same for a row that leaves its consent to the service, on both nights", async () => {
-    const world = setting();
+    const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const [before, after] = ["Ada", "Ada L."].map(
       (first_name) => ({ email: ada.email, first_name }) as unknown as Row,
@@ -464,7 +473,7 @@ describe("With a checkpoint", () => {
   });
 
   it("a change of another channel's consent lifts nothing", async () => {
-    const world = setting();
+    const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
 
     const nights = [
@@ -476,10 +485,10 @@ describe("With a checkpoint", () => {
   });
 
   it("a consent that was written while it was open binds the run that goes on after a kill", async () => {
-    const world = setting();
+    const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
-    const dying = { ...setting({}, world.mock.clientOptions), mock: world.mock };
-    const { opened } = gate();
+    const dying = { ...createFixture({}, world.mock.clientOptions), mock: world.mock };
+    const { promise: opened } = deferred();
     void runBehind(dying, {
       write: unsubscriptions[0]![1],
       items: [row(1), ada],
@@ -495,17 +504,17 @@ describe("With a checkpoint", () => {
   });
 
   it("also one that was in flight at the kill: it may have been carried out", async () => {
-    const world = setting();
+    const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const dying = new AudienceClient({
       ...world.mock.clientOptions,
       fetch: async (url, init) => {
         await world.mock.fetch(url, init);
-        return await gate<Response>().opened;
+        return await deferred<Response>().promise;
       },
     });
-    const { opened } = gate();
-    void endOf(dying.bulk([row(1)], async () => await opened, { key, checkpoint }));
+    const { promise: opened } = deferred();
+    void collectRun(dying.bulk([row(1)], async () => await opened, { key, checkpoint }));
     await until(() => checkpoint.log.length > 0);
     void dying.v1.customers.upsert({ ...ada, email_opt_in: "UNSUBSCRIBED" });
     await until(() => world.mock.requests.length === 1);
@@ -516,7 +525,7 @@ describe("With a checkpoint", () => {
   });
 
   it("one that came to nothing binds nobody", async () => {
-    const world = setting();
+    const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
 
     const status = await night(world, ada, checkpoint, (own) => {

@@ -102,16 +102,16 @@ describe("JSON", () => {
   });
 
   it("all answers are JSON, errors too", async () => {
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       service.send("GET", "/v2/lists"),
       service.send("GET", "/v2/lists?page=0"),
       service.send("GET", "/api/v1/customer/nobody"),
       service.send("POST", "/api/v1/events", {}),
     ]);
 
-    expect(answers.map(({ status }) => status)).toEqual([200, 400, 404, 400]);
-    expect(answers.map(({ headers }) => headers.get("content-type")?.split(";")[0])).toEqual(
-      answers.map(() => "application/json"),
+    expect(responses.map(({ status }) => status)).toEqual([200, 400, 404, 400]);
+    expect(responses.map(({ headers }) => headers.get("content-type")?.split(";")[0])).toEqual(
+      responses.map(() => "application/json"),
     );
   });
 

@@ -27,7 +27,7 @@ const rows: readonly FieldRow[] = [
     rule: "free key–value data",
     allowed: [
       {},
-      { total: 9.5, currency: "EUR", isGift: false },
+      { total: 9.5, currency: "EUR", isPresent: false },
       { items: [{ sku: "a", tags: [] }] },
       { "": "", constructor: 1 },
     ],

@@ -17,7 +17,7 @@ export const entryPoints = ["in process", "MSW", "real HTTP"] as const;
 
 export type EntryPoint = (typeof entryPoints)[number];
 
-export interface Answer {
+export interface ServiceResponse {
   status: number;
   headers: Headers;
   /** The JSON, else the text. */
@@ -36,7 +36,12 @@ export interface Service {
   /** A client that differs in some options, to the same mock. */
   clientWith(options: ClientOptions): AudienceClient;
   /** A plain request with the right credentials, for rules that no client of ours would break. `""` leaves a header out. */
-  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<ServiceResponse>;
 }
 
 export interface ServiceOptions extends MockServiceOptions {
@@ -84,9 +89,9 @@ export function useService({
   afterAll(() => entry.close());
 
   const clientWith = (options: ClientOptions): AudienceClient => {
-    const made = new AudienceClient({ ...entry.options, ...entry.client, ...client, ...options });
-    clients.push(made);
-    return made;
+    const created = new AudienceClient({ ...entry.options, ...entry.client, ...client, ...options });
+    clients.push(created);
+    return created;
   };
   return {
     mock,
@@ -146,7 +151,7 @@ interface PlainRequest {
 async function send(
   { options, fetch: fetchThrough }: Entry,
   { method, path, body, headers }: PlainRequest,
-): Promise<Answer> {
+): Promise<ServiceResponse> {
   const isV2 = path.startsWith("/v2/");
   const credentials: Record<string, string> = isV2
     ? { "service-api-key": options.apiKeyV2 ?? options.apiKey, "service-app-id": options.appId }

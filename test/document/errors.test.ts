@@ -34,10 +34,10 @@ describe.each(entryPoints)("the errors of the v2 family, %s", (entryPoint) => {
     [401, "app id missing", "GET", "/v2/lists", undefined, { "service-app-id": "" }],
     [401, "app id invalid", "GET", "/v2/lists", undefined, { "service-app-id": "stranger" }],
   ])("%i: %s, with status error and a message", async (status, _, method, path, body, headers) => {
-    const answer = await service.send(method, path, body, headers);
+    const response = await service.send(method, path, body, headers);
 
-    expect(answer.status).toBe(status);
-    expect(answer.body).toEqual({ status: "error", message: expect.any(String) });
+    expect(response.status).toBe(status);
+    expect(response.body).toEqual({ status: "error", message: expect.any(String) });
   });
 
   it("500: an unexpected error of the server has the same body, and the client hands it on", async () => {
@@ -96,9 +96,9 @@ describe.each(entryPoints)("the errors of the v1 family, %s", (entryPoint) => {
       {},
     ],
   ])("%i: %s", async (status, _, method, path, body, headers) => {
-    const answer = await service.send(method, path, body, headers);
+    const response = await service.send(method, path, body, headers);
 
-    expect(answer.status).toBe(status);
+    expect(response.status).toBe(status);
     expect(service.contact("new@example.com")).toBeUndefined();
   });
 });

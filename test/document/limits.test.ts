@@ -47,7 +47,7 @@ describe("the rate", () => {
   it("counts per IP, so over both families and all organizations", async () => {
     const mock = createMockService({ rateLimits: [{ limit: 2, intervalMs: 60_000 }], clock: () => 0 });
     const { baseUrl, baseUrlV2, apiKey, appId } = mock.clientOptions;
-    const answers = [
+    const responses = [
       await mock.fetch(`${baseUrl}/api/v1/customer`, { headers: { "x-api-key": apiKey } }),
       await mock.fetch(`${baseUrlV2}/v2/lists`, {
         headers: { "service-api-key": apiKey, "service-app-id": appId },
@@ -55,7 +55,7 @@ describe("the rate", () => {
       await mock.fetch(`${baseUrl}/api/v1/customer`, { headers: { "x-api-key": "stranger" } }),
     ];
 
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 429]);
   });
 
   it("the client's own limiter has the same three windows", () => {

@@ -257,10 +257,10 @@ describe.each(["SUBSCRIBED", "NON_SUBSCRIBED"] as const)(
     it("an existing contact gets it, and the one who says it is not surprised", async () => {
       const { customers } = service.audience.v1;
       const omitted = await customers.upsert({ email: "ada@example.com", first_name: "Ada" });
-      const said = await customers.upsert({ email: "ada@example.com", email_opt_in: "UNSUBSCRIBED" });
+      const result = await customers.upsert({ email: "ada@example.com", email_opt_in: "UNSUBSCRIBED" });
 
       expect(omitted.attributes.email_opt_in).toBe(state);
-      expect(said.attributes.email_opt_in).toBe("UNSUBSCRIBED");
+      expect(result.attributes.email_opt_in).toBe("UNSUBSCRIBED");
     });
   },
 );

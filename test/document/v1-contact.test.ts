@@ -28,7 +28,7 @@ const text = {
   allowed: ["", "crm-7", characters(1_000)],
   forbidden: [7, false, {}, ["x"], null],
 };
-const yesOrNo = { rule: "true or false", allowed: [true, false], forbidden: ["true", "", 0, 1, null] };
+const booleans = { rule: "true or false", allowed: [true, false], forbidden: ["true", "", 0, 1, null] };
 
 /** The table "v1 contact", row by row; `custom_properties` has rules of its own and a file of its own. */
 const rows: readonly FieldRow[] = [
@@ -44,8 +44,8 @@ const rows: readonly FieldRow[] = [
   { field: "last_name", ...upTo(100) },
   { field: "email_opt_in", rule: "one of three states", allowed: optIns, forbidden: noOptIns },
   { field: "phone_opt_in", rule: "one of three states", allowed: optIns, forbidden: noOptIns },
-  { field: "is_suppressed", ...yesOrNo },
-  { field: "double_opt_in", ...yesOrNo },
+  { field: "is_suppressed", ...booleans },
+  { field: "double_opt_in", ...booleans },
   { field: "source", ...text },
   {
     field: "dob",

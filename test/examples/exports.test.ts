@@ -292,8 +292,8 @@ describe("A word of consent", () => {
     ...["cleaned", "Hard bounced", "suppressed"].map((word) => [word, suppressed] as const),
     ...["", "n/a", "-", "unknown", "not opted out"].map((word) => [word, {}] as const),
     ...["active", "VIP", "yes please", "paused", "2"].map((word) => [word, "not understood"] as const),
-  ])("in an opt-in column: %s", (word, said) => {
-    expect(readConsent({ question: "opt-in" }, word)).toEqual(said);
+  ])("in an opt-in column: %s", (word, expected) => {
+    expect(readConsent({ question: "opt-in" }, word)).toEqual(expected);
   });
 
   it.each([
@@ -310,8 +310,8 @@ describe("A word of consent", () => {
     // "Not opted out" is no opt-in.
     ...["no", "false", "0", "", "subscribed", "opted in"].map((word) => [word, {}] as const),
     ...["maybe", "all"].map((word) => [word, "not understood"] as const),
-  ])("in an opt-out column: %s", (word, said) => {
-    expect(readConsent({ question: "opt-out" }, word)).toEqual(said);
+  ])("in an opt-out column: %s", (word, expected) => {
+    expect(readConsent({ question: "opt-out" }, word)).toEqual(expected);
   });
 
   it.each([
@@ -322,8 +322,8 @@ describe("A word of consent", () => {
     ["[]", {}],
     ["false", {}],
     ["0", {}],
-  ])("of a suppression: %s", (word, said) => {
-    expect(readConsent({ question: "undeliverable" }, word)).toEqual(said);
+  ])("of a suppression: %s", (word, expected) => {
+    expect(readConsent({ question: "undeliverable" }, word)).toEqual(expected);
   });
 
   it.each([
@@ -340,7 +340,7 @@ describe("A word of consent", () => {
     ["state", "yes", "not understood"],
     ["state", "opted in", subscribed],
     ["state", "opted out", left],
-  ] as const)("in a column that asks %s: %s", (question, word, said) => {
-    expect(readConsent({ question }, word)).toEqual(said);
+  ] as const)("in a column that asks %s: %s", (question, word, expected) => {
+    expect(readConsent({ question }, word)).toEqual(expected);
   });
 });

@@ -13,7 +13,7 @@ type State = keyof typeof strictness;
 /** "-" says nothing, "?" is a word that nobody can know. */
 type Meaning = State | "-" | "?";
 
-const answers: Record<Meaning, string[]> = {
+const wordsByMeaning: Record<Meaning, string[]> = {
   S: ["subscribed", "Yes", "TRUE", "1", "opted in", "Opt-In", "y"],
   N: [
     "never subscribed",
@@ -28,7 +28,7 @@ const answers: Record<Meaning, string[]> = {
   "-": ["", " ", "n/a", "NULL"],
   "?": ["paused", "VIP", "yes please", "42"],
 };
-const refusals: Record<Meaning, string[]> = {
+const wordsOfOptOut: Record<Meaning, string[]> = {
   S: [],
   N: ["cleaned"],
   U: ["Yes", "true", "1", "x", "unsubscribed", "2024-05-01"],
@@ -50,21 +50,24 @@ const columnsOf = (headings: readonly string[], rest: Omit<ConsentColumn, "headi
 const columns: ConsentColumn[] = [
   ...columnsOf(
     ["email_opt_in", "E-Mail Opt-In", "Email Marketing Consent", "newsletter", "Accepts Email Marketing"],
-    { channels: ["email"], words: answers },
+    { channels: ["email"], words: wordsByMeaning },
   ),
-  ...columnsOf(["Status", "subscribed"], { channels: ["email"], isGeneral: true, words: answers }),
+  ...columnsOf(["Status", "subscribed"], { channels: ["email"], isGeneral: true, words: wordsByMeaning }),
   ...columnsOf(["sms_opt_in", "SMS Marketing Consent", "phone consent"], {
     channels: ["phone"],
-    words: answers,
+    words: wordsByMeaning,
   }),
-  ...columnsOf(["Unsubscribed from all email", "do_not_email"], { channels: ["email"], words: refusals }),
-  ...columnsOf(["SMS_BLACKLISTED", "Do Not Text"], { channels: ["phone"], words: refusals }),
+  ...columnsOf(["Unsubscribed from all email", "do_not_email"], {
+    channels: ["email"],
+    words: wordsOfOptOut,
+  }),
+  ...columnsOf(["SMS_BLACKLISTED", "Do Not Text"], { channels: ["phone"], words: wordsOfOptOut }),
   ...columnsOf(["Unsubscribed", "opt-out"], {
     channels: ["email", "phone"],
     isGeneral: true,
-    words: refusals,
+    words: wordsOfOptOut,
   }),
-  ...columnsOf(["Do Not Contact"], { channels: ["email", "phone"], words: refusals }),
+  ...columnsOf(["Do Not Contact"], { channels: ["email", "phone"], words: wordsOfOptOut }),
 ];
 
 const people = [
@@ -119,12 +122,12 @@ function meaningsOf(files: readonly ImportedFile[], person: number, channel: "em
 }
 
 /** What is wrong with a channel's consent after the run; undefined where nothing is. */
-function wrongIn(
+function problemOf(
   meanings: readonly Meaning[],
   {
     earlier,
     own,
-    isWhole,
+    isComplete,
     hasSent,
     isUnasked,
     isExact,
@@ -132,7 +135,7 @@ function wrongIn(
     earlier: State | undefined;
     own: State;
     /** All rows were imported. */
-    isWhole: boolean;
+    isComplete: boolean;
     /** Something was sent: then every opt-out was. */
     hasSent: boolean;
     /** The command line does not say what is meant. */
@@ -147,13 +150,13 @@ function wrongIn(
   const isBetter = strictest !== undefined && strictness[own] < strictness[strictest];
   // What was not sent is as it was.
   const isOptOutSent = hasSent && isExact && strictest !== "S";
-  if (isBetter && (own !== earlier || (isWhole && !isDoubtful) || isOptOutSent))
+  if (isBetter && (own !== earlier || (isComplete && !isDoubtful) || isOptOutSent))
     return "it is better than the strictest word";
   if (isDoubtful && own === "S" && earlier !== "S") return "a word that nobody can know made a subscriber";
   const isKept = own === (earlier ?? "N");
   if (strictest === undefined && !isDoubtful && isUnasked && !isKept)
     return "it changed, and nothing was said";
-  if (isWhole && isExact && strictest !== undefined && !isDoubtful && own !== strictest && !isKept)
+  if (isComplete && isExact && strictest !== undefined && !isDoubtful && own !== strictest && !isKept)
     return "it is none of the words";
   return undefined;
 }
@@ -189,7 +192,7 @@ describe("The consent at the service is never better than the strictest word in 
             const known = earlier[person];
             if (contact === undefined) return [];
             const settings = {
-              isWhole: code === 0,
+              isComplete: code === 0,
               hasSent: code !== 2,
               isUnasked: meant === undefined || meant === "keep",
             };
@@ -197,7 +200,7 @@ describe("The consent at the service is never better than the strictest word in 
               const own = stateOf(contact[`${channel}_opt_in`]);
               // Somebody without an address has no e-mail consent; general words may count for the number instead.
               if (email === "" || own === undefined) return [];
-              const found = wrongIn(meaningsOf(files, person, channel), {
+              const found = problemOf(meaningsOf(files, person, channel), {
                 earlier: known?.[index],
                 own,
                 isExact: channel === "email",

@@ -1,41 +1,41 @@
-import type { OddName, Recipe } from "./hostile-value.ts";
+import type { SpecialName, HostileValue } from "./hostile-value.ts";
 
 /** Makes the value of a recipe; `right` are inputs that would be accepted, for a graft. */
-export function build(recipe: Recipe, right: readonly unknown[] = []): unknown {
-  const of = (inner: Recipe) => build(inner, right);
-  switch (recipe.make) {
+export function buildValue(description: HostileValue, valid: readonly unknown[] = []): unknown {
+  const of = (inner: HostileValue) => buildValue(inner, valid);
+  switch (description.kind) {
     case "json":
-      return structuredClone(recipe.of);
-    case "odd":
-      return oddities[recipe.of]();
-    case "text":
-      return recipe.of.repeat(recipe.times);
+      return structuredClone(description.of);
+    case "special":
+      return specialValues[description.of]();
+    case "string":
+      return description.of.repeat(description.times);
     case "deep":
-      return deep(recipe.levels);
+      return deep(description.levels);
     case "wide":
-      return wide(recipe.levels);
+      return wide(description.levels);
     case "holes":
-      return Object.assign([], { length: recipe.length });
+      return Object.assign([], { length: description.length });
     case "many":
-      return Object.fromEntries(Array.from({ length: recipe.keys }, (_, at) => [`key${at}`, at]));
+      return Object.fromEntries(Array.from({ length: description.keys }, (_, at) => [`key${at}`, at]));
     case "list":
-      return recipe.of.map(of);
+      return description.of.map(of);
     case "record":
-      return withOwn(recipe.of.map(([name, inner]) => [name, of(inner)]));
+      return objectOf(description.of.map(([name, inner]) => [name, of(inner)]));
     case "graft":
-      return grafted(right, recipe, of(recipe.of));
+      return grafted(valid, description, of(description.of));
   }
 }
 
 /** What every hostile method throws. Its words must show nowhere. */
-export const hostileWords = "thrown by the input";
+export const hostileMessage = "thrown by the input";
 
 const hostile = (): never => {
-  throw new Error(hostileWords);
+  throw new Error(hostileMessage);
 };
 
 /** Not by assignment, which would take `__proto__` for the prototype. */
-function withOwn(entries: readonly (readonly [string, unknown])[]): object {
+function objectOf(entries: readonly (readonly [string, unknown])[]): object {
   const object = {};
   for (const [name, value] of entries) {
     Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
@@ -57,22 +57,22 @@ function wide(levels: number): unknown {
 
 /** A copy of one of the right inputs with another value in one place. */
 function grafted(
-  right: readonly unknown[],
+  valid: readonly unknown[],
   { onto, at }: { onto: number; at: readonly number[] },
   value: unknown,
 ): unknown {
-  const root = { copy: copyOf(right[onto % Math.max(1, right.length)]) };
-  let place: object = root;
+  const root = { copy: copyOf(valid[onto % Math.max(1, valid.length)]) };
+  let parent: object = root;
   let name = "copy";
   for (const step of at) {
-    const inner: unknown = Reflect.get(place, name);
+    const inner: unknown = Reflect.get(parent, name);
     if (typeof inner !== "object" || inner === null) break;
     const names = Object.keys(inner);
     if (names.length === 0) break;
-    place = inner;
+    parent = inner;
     name = names[step % names.length] ?? "";
   }
-  Reflect.set(place, name, value);
+  Reflect.set(parent, name, value);
   return root.copy;
 }
 
@@ -92,7 +92,7 @@ class Person {
   }
 }
 
-const oddities: Record<OddName, () => unknown> = {
+const specialValues: Record<SpecialName, () => unknown> = {
   undefined: () => undefined,
   null: () => null,
   NaN: () => Number.NaN,
@@ -111,10 +111,10 @@ const oddities: Record<OddName, () => unknown> = {
   "a RegExp": () => /x/g,
   "an Error": () => new Error("odd", { cause: { code: 5 } }),
   "a typed array": () => new Uint8Array(4),
-  "a boxed text": () => Object("ada@example.com") as object,
+  "a boxed string": () => Object("ada@example.com") as object,
   "a Headers object": () => new Headers({ "x-odd": "1" }),
   "a rejected promise": () => {
-    const promise = Promise.reject(new Error(hostileWords));
+    const promise = Promise.reject(new Error(hostileMessage));
     // Its maker hears of it; whoever is handed it must not leave a branch of its own unheard.
     promise.catch(() => undefined);
     return promise;
@@ -144,5 +144,5 @@ const oddities: Record<OddName, () => unknown> = {
   "a then that never calls back": () => ({ then: () => undefined }),
   "an iterator that gives no object": () => ({ [Symbol.iterator]: () => 5, [Symbol.asyncIterator]: () => 5 }),
   "a brand of ours": () => ({ [Symbol.for("audience-sdk.error")]: true }),
-  "an aborted signal": () => AbortSignal.abort(hostileWords),
+  "an aborted signal": () => AbortSignal.abort(hostileMessage),
 };

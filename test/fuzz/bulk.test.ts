@@ -8,14 +8,14 @@ import {
 } from "audience-sdk";
 import { v1ContactSchema } from "audience-sdk/schemas";
 import { expect, it } from "vitest";
-import { hostileWords } from "./build-value.ts";
+import { hostileMessage } from "./build-value.ts";
 import { offline } from "./offline-client.ts";
 import { tryEntryPoint } from "./try-entry-point.ts";
-import { rightV1Contact } from "./valid-inputs.ts";
+import { validV1Contact } from "./valid-inputs.ts";
 
 const audience = new AudienceClient(offline);
 const open = { get: () => undefined, set: () => undefined, clear: () => undefined, close: () => undefined };
-const rightOptions = {
+const validOptions = {
   concurrency: 2,
   total: 1,
   key: () => "row",
@@ -44,7 +44,7 @@ function isLong(value: unknown): boolean {
 
 /** What an iterable of the caller's throws once it is being read is what its run rejects with. */
 function unlessTheirs(error: unknown): void {
-  if (error instanceof Error && (error.message === hostileWords || error instanceof TypeError)) return;
+  if (error instanceof Error && (error.message === hostileMessage || error instanceof TypeError)) return;
   throw error;
 }
 
@@ -58,31 +58,31 @@ it("Whatever the rows are, each has its result, or the run rejects with an error
     }
     await audience.bulk.check(rowsOf(rows), (row) => v1ContactSchema.safeParse(row)).catch(unlessTheirs);
   };
-  await tryEntryPoint({ act, right: [[[rightV1Contact, rightV1Contact]]] }, 120);
+  await tryEntryPoint({ act, valid: [[[validV1Contact, validV1Contact]]] }, 120);
 });
 
 it("Whatever one row among others is, each has its result", async () => {
   const act = async (row: unknown) => {
-    const rows = [rightV1Contact, row, rightV1Contact];
+    const rows = [validV1Contact, row, validV1Contact];
     const { total, succeeded } = await audience.bulk(rows, upsert).summary();
     expect(total).toBe(3);
     expect(succeeded).toBeGreaterThanOrEqual(2);
     const checked = await audience.bulk.check(rows, (each) => v1ContactSchema.safeParse(each));
     expect(checked.total).toBe(3);
-    const recorded = audience.bulk(rows, upsert, { checkpoint: rightOptions.checkpoint });
+    const recorded = audience.bulk(rows, upsert, { checkpoint: validOptions.checkpoint });
     expect(await recorded.summary()).toMatchObject({ total: 3 });
   };
-  await tryEntryPoint({ act, right: [[rightV1Contact]] }, 120);
+  await tryEntryPoint({ act, valid: [[validV1Contact]] }, 120);
 });
 
 it("Whatever the options are, the run ends with a result for each row, or an error of ours", async () => {
   const act = async (options: unknown) => {
-    const run = audience.bulk([rightV1Contact], upsert, options as BulkOptions<unknown>);
+    const run = audience.bulk([validV1Contact], upsert, options as BulkOptions<unknown>);
     // What a checkpoint of the caller's throws is what its run rejects with.
     const summary = await run.summary().catch(unlessTheirs);
     if (summary) expect(summary).toMatchObject({ total: 1 });
   };
-  await tryEntryPoint({ act, right: [[rightOptions]] }, 120);
+  await tryEntryPoint({ act, valid: [[validOptions]] }, 120);
 });
 
 it("Whatever stands for the call or the check of a row, the run ends, or an error of ours is thrown", async () => {
@@ -92,15 +92,18 @@ it("Whatever stands for the call or the check of a row, the run ends, or an erro
     await audience.bulk.check([1], given as () => CheckResult);
     await audience.bulk([1], given as () => Promise<void>).summary();
   };
-  await tryEntryPoint({ act, takes: 2, right: [[{ success: false, error: { issues: [] } }], []] }, 120);
+  await tryEntryPoint(
+    { act, argumentCount: 2, valid: [[{ success: false, error: { issues: [] } }], []] },
+    120,
+  );
 });
 
 it("Whatever is given to then of a run changes nothing", async () => {
   const act = async (first: unknown, second: unknown) => {
-    const run = audience.bulk([rightV1Contact], upsert);
+    const run = audience.bulk([validV1Contact], upsert);
     // What a callback of the caller's throws is the caller's.
     await Promise.allSettled([run.then(first as () => void, second as () => void)]);
     expect(await run).toMatchObject({ total: 1, succeeded: 1 });
   };
-  await tryEntryPoint({ act, takes: 2 }, 60);
+  await tryEntryPoint({ act, argumentCount: 2 }, 60);
 });

@@ -7,7 +7,7 @@ import { tryEntryPoint } from "./try-entry-point.ts";
 
 it("Whatever is given to fileCheckpoint, it makes a checkpoint or throws a TypeError, and touches no file", async () => {
   await tryEntryPoint(
-    { act: (path) => fileCheckpoint(path as string), right: [["a.ckpt"]], promised: "a TypeError" },
+    { act: (path) => fileCheckpoint(path as string), valid: [["a.ckpt"]], allowedError: "a TypeError" },
     500,
   );
 });
@@ -32,8 +32,8 @@ it("Whatever is given to an open checkpoint, it is recorded or a TypeError is th
   };
   const value = "succeeded";
   const right = [["row", "an other row"], [value]];
-  await tryEntryPoint({ act, takes: 2, right, promised: "a TypeError" }, 300);
-  await tryEntryPoint({ act: (key) => act(key, value), right: [["row"]], promised: "a TypeError" }, 300);
+  await tryEntryPoint({ act, argumentCount: 2, valid: right, allowedError: "a TypeError" }, 300);
+  await tryEntryPoint({ act: (key) => act(key, value), valid: [["row"]], allowedError: "a TypeError" }, 300);
 
   await open.close();
   const again = await fileCheckpoint(path).open();

@@ -7,11 +7,11 @@ import {
   type ClientOptions,
 } from "audience-sdk";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { offline, rightFetch } from "./offline-client.ts";
+import { offline, offlineFetch } from "./offline-client.ts";
 import { tryEntryPoint } from "./try-entry-point.ts";
 
 const silent = () => undefined;
-const rightOptions = {
+const validOptions = {
   ...offline,
   apiKeyV2: "other-key-0123456789",
   timeoutMs: 1_000,
@@ -30,10 +30,10 @@ const rightOptions = {
   userAgent: "app/1",
   allowInsecureHttp: false,
 };
-const right = [[rightOptions, offline]];
+const right = [[validOptions, offline]];
 
 // Where an option is spoiled, the global one is asked: it must not be the network's.
-beforeEach(() => void vi.stubGlobal("fetch", rightFetch));
+beforeEach(() => void vi.stubGlobal("fetch", offlineFetch));
 
 async function use(client: { v1: V1Client; v2: V2Client }): Promise<void> {
   // Where no limiter is left of the options, the process's own is taken, which these calls use up.
@@ -59,13 +59,13 @@ describe("Whatever the options are, a client is made that works, or an error of 
       (options: unknown) => use(new AudienceClient(offline).withOptions(options as ClientOptions)),
     ],
   ])("%s", async (_, act) => {
-    await tryEntryPoint({ act, right }, 120);
+    await tryEntryPoint({ act, valid: right }, 120);
   });
 
   it("each option alone", async () => {
-    for (const name of Object.keys(rightOptions)) {
+    for (const name of Object.keys(validOptions)) {
       const act = (value: unknown) => use(new AudienceClient({ ...offline, [name]: value }));
-      await tryEntryPoint({ act, right: [Object.values(rightOptions)] }, 15);
+      await tryEntryPoint({ act, valid: [Object.values(validOptions)] }, 15);
     }
   });
 });

@@ -1,6 +1,6 @@
 import * as entry from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { hostileWords } from "./build-value.ts";
+import { hostileMessage } from "./build-value.ts";
 import { tryEntryPoint } from "./try-entry-point.ts";
 
 const { AudienceError } = entry;
@@ -46,7 +46,7 @@ function isTheirs(error: unknown): boolean {
   return (
     error instanceof TypeError ||
     error instanceof RangeError ||
-    (error instanceof Error && error.message === hostileWords)
+    (error instanceof Error && error.message === hostileMessage)
   );
 }
 
@@ -66,6 +66,9 @@ describe("Whatever an error is made of, it is one of ours and of its class, or i
     };
     // The base class is abstract: nobody but a class of ours gives it its outcome and facts.
     const takes = maker === entry.AudienceError ? 1 : 3;
-    await tryEntryPoint({ act, takes, right: [[details, issues, "m"], ["unknown"], [details]] }, 60);
+    await tryEntryPoint(
+      { act, argumentCount: takes, valid: [[details, issues, "m"], ["unknown"], [details]] },
+      60,
+    );
   });
 });

@@ -4,19 +4,19 @@ import fc from "fast-check";
  * How a hostile value is made. What is drawn, shrunk and printed is the recipe, because the value itself may throw as
  * soon as somebody looks at it.
  */
-export type Recipe =
-  | { make: "json"; of: unknown }
-  | { make: "odd"; of: OddName }
-  | { make: "text"; of: string; times: number }
-  | { make: "deep"; levels: number }
-  | { make: "wide"; levels: number }
-  | { make: "holes"; length: number }
-  | { make: "many"; keys: number }
-  | { make: "list"; of: readonly Recipe[] }
-  | { make: "record"; of: readonly (readonly [string, Recipe])[] }
-  | { make: "graft"; onto: number; at: readonly number[]; of: Recipe };
+export type HostileValue =
+  | { kind: "json"; of: unknown }
+  | { kind: "special"; of: SpecialName }
+  | { kind: "string"; of: string; times: number }
+  | { kind: "deep"; levels: number }
+  | { kind: "wide"; levels: number }
+  | { kind: "holes"; length: number }
+  | { kind: "many"; keys: number }
+  | { kind: "list"; of: readonly HostileValue[] }
+  | { kind: "record"; of: readonly (readonly [string, HostileValue])[] }
+  | { kind: "graft"; onto: number; at: readonly number[]; of: HostileValue };
 
-export const oddNames = [
+export const specialNames = [
   "undefined",
   "null",
   "NaN",
@@ -35,7 +35,7 @@ export const oddNames = [
   "a RegExp",
   "an Error",
   "a typed array",
-  "a boxed text",
+  "a boxed string",
   "a Headers object",
   "a rejected promise",
   "a cycle",
@@ -53,9 +53,9 @@ export const oddNames = [
   "a brand of ours",
   "an aborted signal",
 ] as const;
-export type OddName = (typeof oddNames)[number];
+export type SpecialName = (typeof specialNames)[number];
 
-const texts = [
+const strings = [
   "",
   " ",
   ".",
@@ -95,32 +95,32 @@ const names = (
   "message error errors"
 ).split(" ");
 
-const leaf: fc.Arbitrary<Recipe> = fc.oneof(
+const leaf: fc.Arbitrary<HostileValue> = fc.oneof(
   {
     weight: 4,
-    arbitrary: fc.record({ make: fc.constant("odd" as const), of: fc.constantFrom(...oddNames) }),
+    arbitrary: fc.record({ kind: fc.constant("special" as const), of: fc.constantFrom(...specialNames) }),
   },
   {
     weight: 2,
-    arbitrary: fc.record({ make: fc.constant("json" as const), of: fc.jsonValue({ maxDepth: 3 }) }),
+    arbitrary: fc.record({ kind: fc.constant("json" as const), of: fc.jsonValue({ maxDepth: 3 }) }),
   },
   {
     weight: 2,
     arbitrary: fc.record({
-      make: fc.constant("text" as const),
-      of: fc.oneof(fc.constantFrom(...texts), fc.string({ unit: "binary" })),
+      kind: fc.constant("string" as const),
+      of: fc.oneof(fc.constantFrom(...strings), fc.string({ unit: "binary" })),
       times: fc.constantFrom(1, 1, 1, 100, 10_000),
     }),
   },
   {
     weight: 1,
     arbitrary: fc.oneof(
-      fc.record({ make: fc.constant("deep" as const), levels: fc.constantFrom(10, 499, 999, 1_001, 10_000) }),
-      fc.record({ make: fc.constant("wide" as const), levels: fc.constantFrom(5, 12) }),
-      fc.record({ make: fc.constant("holes" as const), length: fc.constantFrom(1, 5, 1_001) }),
-      fc.record({ make: fc.constant("many" as const), keys: fc.constantFrom(31, 1_000) }),
+      fc.record({ kind: fc.constant("deep" as const), levels: fc.constantFrom(10, 499, 999, 1_001, 10_000) }),
+      fc.record({ kind: fc.constant("wide" as const), levels: fc.constantFrom(5, 12) }),
+      fc.record({ kind: fc.constant("holes" as const), length: fc.constantFrom(1, 5, 1_001) }),
+      fc.record({ kind: fc.constant("many" as const), keys: fc.constantFrom(31, 1_000) }),
       fc.record({
-        make: fc.constant("text" as const),
+        kind: fc.constant("string" as const),
         of: fc.constantFrom(..."x0/@ "),
         times: fc.constantFrom(1_000_000, 10_000_000),
       }),
@@ -128,21 +128,21 @@ const leaf: fc.Arbitrary<Recipe> = fc.oneof(
   },
 );
 
-const { value } = fc.letrec<{ value: Recipe }>((tie) => ({
+const { value } = fc.letrec<{ value: HostileValue }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
     { weight: 5, arbitrary: leaf },
     {
       weight: 1,
       arbitrary: fc.record({
-        make: fc.constant("list" as const),
+        kind: fc.constant("list" as const),
         of: fc.array(tie("value"), { maxLength: 3 }),
       }),
     },
     {
       weight: 2,
       arbitrary: fc.record({
-        make: fc.constant("record" as const),
+        kind: fc.constant("record" as const),
         of: fc.array(fc.tuple(fc.constantFrom(...names), tie("value")), { maxLength: 4 }),
       }),
     },
@@ -150,13 +150,13 @@ const { value } = fc.letrec<{ value: Recipe }>((tie) => ({
 }));
 
 /** Any hostile value at all. */
-const anyRecipe: fc.Arbitrary<Recipe> = value;
+const anyHostileValue: fc.Arbitrary<HostileValue> = value;
 
 /** Half of them any value; half of them a value that would be right, were it not for one place in it. */
-export const nearlyRight: fc.Arbitrary<Recipe> = fc.oneof(
-  anyRecipe,
+export const nearlyValid: fc.Arbitrary<HostileValue> = fc.oneof(
+  anyHostileValue,
   fc.record({
-    make: fc.constant("graft" as const),
+    kind: fc.constant("graft" as const),
     onto: fc.nat({ max: 20 }),
     at: fc.array(fc.nat({ max: 20 }), { minLength: 1, maxLength: 4 }),
     of: value,

@@ -5,13 +5,13 @@ import { tryEntryPoint } from "./try-entry-point.ts";
 
 const snapshot = {
   version: 1,
-  takenAt: 1_000,
-  answeredAt: [900, 950],
+  acquiredAt: 1_000,
+  respondedAt: [900, 950],
   ids: ["a", "b"],
   pausedUntil: 1_100,
   share: 1,
 };
-const rightOptions = {
+const validOptions = {
   windows: [
     { limit: 1_000, intervalMs: 1_000 },
     { limit: 10_000, intervalMs: 60_000 },
@@ -33,7 +33,7 @@ it("Whatever the options of a RateLimiter are, it works or an error of ours is t
     expect(new RateLimiter({ snapshot: limiter.snapshot() }).usage().queued).toBe(0);
     expect(limiter.estimateMs(calls as number)).toBeGreaterThanOrEqual(0);
   };
-  await tryEntryPoint({ act, takes: 2, right: [[rightOptions, {}], [5]] }, 200);
+  await tryEntryPoint({ act, argumentCount: 2, valid: [[validOptions, {}], [5]] }, 200);
 });
 
 it("Whatever the snapshot is, it carries a count over or is refused", async () => {
@@ -42,7 +42,7 @@ it("Whatever the snapshot is, it carries a count over or is refused", async () =
     for (const { used } of limiter.usage().windows) expect(used).toBeLessThanOrEqual(2);
     expect(limiter.estimateMs(1)).toBeLessThanOrEqual(2 * 3_600_000 + 10_000);
   };
-  await tryEntryPoint({ act, right: [[snapshot]] }, 200);
+  await tryEntryPoint({ act, valid: [[snapshot]] }, 200);
 });
 
 it("Whatever stands for a store, or for what its open gives, a limiter works or an error of ours is thrown", async () => {
@@ -57,16 +57,19 @@ it("Whatever stands for a store, or for what its open gives, a limiter works or 
     use({ ...store, open: () => given });
     use(given);
   };
-  await tryEntryPoint({ act, right: [[store, { open: () => 5 }]] }, 200);
+  await tryEntryPoint({ act, valid: [[store, { open: () => 5 }]] }, 200);
 });
 
 it("Whatever is given to redisRateLimitStore, it makes a store or throws a TypeError", async () => {
   const options = { key: "k", onUnavailable: "reject", localShare: 0.5, leaseMs: 10_000 };
   const act = (client: unknown, given: unknown) =>
     redisRateLimitStore(client as typeof redis, given as { key: string }).leaseMs;
-  await tryEntryPoint({ act, takes: 2, right: [[redis], [options]], promised: "a TypeError" }, 200);
   await tryEntryPoint(
-    { act: (given) => act(redis, given), right: [[options]], promised: "a TypeError" },
+    { act, argumentCount: 2, valid: [[redis], [options]], allowedError: "a TypeError" },
+    200,
+  );
+  await tryEntryPoint(
+    { act: (given) => act(redis, given), valid: [[options]], allowedError: "a TypeError" },
     200,
   );
 });

@@ -6,14 +6,14 @@ import {
 } from "audience-sdk/mock";
 import { mswHandlers, type MswHandlersOptions } from "audience-sdk/mock/msw";
 import { describe, it } from "vitest";
-import { hostileWords } from "./build-value.ts";
+import { hostileMessage } from "./build-value.ts";
 import { tryEntryPoint } from "./try-entry-point.ts";
-import { rightEvent, rightV1Contact, rightV2Contact } from "./valid-inputs.ts";
+import { validEvent, validV1Contact, validV2Contact } from "./valid-inputs.ts";
 
 /** It copies up to a million values, and is no part of a program that serves others. */
 const ofMock = { promised: "a TypeError", longestMs: 500 } as const;
 
-const rightOptions: MockServiceOptions = {
+const validOptions: MockServiceOptions = {
   organizations: [
     {
       id: "organization",
@@ -21,7 +21,7 @@ const rightOptions: MockServiceOptions = {
       apiKeysV2: ["key-v2"],
       appId: "app",
       lists: [{ id: "list-1", name: "Newsletter", type: "LIST", description: "d", created_at: 5 }],
-      contacts: [{ ...rightSeed(), id: "contact-1", lists: ["list-1"], created: "2026-01-31T09:30:00.000Z" }],
+      contacts: [{ ...validSeed(), id: "contact-1", lists: ["list-1"], created: "2026-01-31T09:30:00.000Z" }],
       automations: [
         { name: "welcome", on: { event: "signed_up" } },
         { name: "joined", on: { listId: "list-1" } },
@@ -48,8 +48,8 @@ const rightOptions: MockServiceOptions = {
   },
 };
 
-function rightSeed() {
-  const { email, phone, email_opt_in } = rightV1Contact;
+function validSeed() {
+  const { email, phone, email_opt_in } = validV1Contact;
   return { email, phone, email_opt_in, custom_properties: { plan: "gold", seats: 5 } };
 }
 
@@ -73,12 +73,12 @@ async function use(options: unknown): Promise<void> {
   const post = (url: string, headers: Record<string, string>, body: unknown) =>
     ask(url, { method: "POST", headers, body: JSON.stringify(body) });
   for (let round = 0; round < 2; round++) {
-    await post(`${baseUrl}/api/v1/customer/create`, v1, rightV1Contact);
-    await post(`${baseUrl}/api/v1/events`, v1, rightEvent);
+    await post(`${baseUrl}/api/v1/customer/create`, v1, validV1Contact);
+    await post(`${baseUrl}/api/v1/events`, v1, validEvent);
     await post(`${baseUrl}/api/v1/contact-groups/list-1/contacts`, v1, { email: "bo@example.com" });
     await ask(`${baseUrl}/api/v1/customer`, { headers: v1 });
     await ask(`${baseUrl}/api/v1/contact-groups/list-1`, { headers: v1 });
-    await post(`${baseUrlV2}/v2/contacts`, v2, rightV2Contact);
+    await post(`${baseUrlV2}/v2/contacts`, v2, validV2Contact);
     await ask(`${baseUrlV2}/v2/lists`, { headers: v2 });
     mock.organization(apiKey);
     mock.reset();
@@ -86,14 +86,14 @@ async function use(options: unknown): Promise<void> {
 }
 
 it("Whatever the options of the mock are, it answers, or a TypeError is thrown", async () => {
-  await tryEntryPoint({ act: use, right: [[rightOptions]], ...ofMock }, 300);
+  await tryEntryPoint({ act: use, valid: [[validOptions]], ...ofMock }, 300);
 });
 
 it("Whatever one option of the mock is, it answers, or a TypeError is thrown", async () => {
-  for (const name of Object.keys(rightOptions)) {
-    const act = (value: unknown) => use({ ...rightOptions, faults: undefined, latencyMs: 0, [name]: value });
-    const right = Reflect.get(rightOptions, name) as unknown;
-    await tryEntryPoint({ act, right: [[right]], ...ofMock }, 60);
+  for (const name of Object.keys(validOptions)) {
+    const act = (value: unknown) => use({ ...validOptions, faults: undefined, latencyMs: 0, [name]: value });
+    const right = Reflect.get(validOptions, name) as unknown;
+    await tryEntryPoint({ act, valid: [[right]], ...ofMock }, 60);
   }
 });
 
@@ -105,13 +105,13 @@ describe("Whatever is given to a function of the mock, it gives its value or a T
       mock.addFault(fault as MockFault);
     };
     const right = [{ kind: "slow-body", operation: "v1.events.send", times: 1, delayMs: 5, location: "x" }];
-    await tryEntryPoint({ act, right: [right], ...ofMock }, 200);
+    await tryEntryPoint({ act, valid: [right], ...ofMock }, 200);
   });
 
   it("organization", async () => {
     const mock = createMockService();
     const act = (id: unknown) => mock.organization(id as string);
-    await tryEntryPoint({ act, right: [["mock-organization"]], ...ofMock }, 200);
+    await tryEntryPoint({ act, valid: [["mock-organization"]], ...ofMock }, 200);
   });
 
   it("fetch", async () => {
@@ -123,9 +123,9 @@ describe("Whatever is given to a function of the mock, it gives its value or a T
     // What a signal was aborted with is the caller's own.
     const act = (input: unknown, init: unknown) =>
       mock.fetch(input as string, init as RequestInit).catch((error: unknown) => {
-        if (error !== hostileWords) throw error;
+        if (error !== hostileMessage) throw error;
       });
-    await tryEntryPoint({ act, takes: 2, right, ...ofMock }, 200);
+    await tryEntryPoint({ act, argumentCount: 2, valid: right, ...ofMock }, 200);
   });
 
   it("listen", async () => {
@@ -133,7 +133,7 @@ describe("Whatever is given to a function of the mock, it gives its value or a T
       const listener = await createMockService().listen(options as MockListenOptions);
       await listener.close();
     };
-    await tryEntryPoint({ act, right: [[{ port: 0 }]], ...ofMock }, 60);
+    await tryEntryPoint({ act, valid: [[{ port: 0 }]], ...ofMock }, 60);
   });
 
   it("mswHandlers", async () => {
@@ -141,7 +141,7 @@ describe("Whatever is given to a function of the mock, it gives its value or a T
     const act = (given: unknown, options: unknown) =>
       mswHandlers(given as typeof mock, options as MswHandlersOptions).length;
     const right = [[mock], [{ baseUrl: "https://a.example", baseUrlV2: "https://b.example/" }]];
-    await tryEntryPoint({ act, takes: 2, right, ...ofMock }, 200);
-    await tryEntryPoint({ act: (options) => act(mock, options), right: [right[1] ?? []], ...ofMock }, 200);
+    await tryEntryPoint({ act, argumentCount: 2, valid: right, ...ofMock }, 200);
+    await tryEntryPoint({ act: (options) => act(mock, options), valid: [right[1] ?? []], ...ofMock }, 200);
   });
 });

@@ -1,7 +1,7 @@
 import type { Fetch } from "audience-sdk";
 
 const profile = { type: "profile", id: "contact-1", attributes: { email: "ada@example.com" } };
-const rightAnswers: readonly (readonly [RegExp, unknown])[] = [
+const responses: readonly (readonly [RegExp, unknown])[] = [
   [/\/customer\?/, { data: [profile], meta: { total: 1 } }],
   [/\/customer\//, { data: profile, links: { self: "x" } }],
   [/\/contact-groups\?/, { data: [{ id: "list-1", name: "Newsletter" }], meta: { total: 1 } }],
@@ -18,8 +18,8 @@ const rightAnswers: readonly (readonly [RegExp, unknown])[] = [
 ];
 
 /** Answers each of the nine calls as the service would, at once. */
-export const rightFetch: Fetch = async (url) => {
-  const found = rightAnswers.find(([address]) => address.test(url));
+export const offlineFetch: Fetch = async (url) => {
+  const found = responses.find(([address]) => address.test(url));
   return Response.json(found?.[1] ?? { message: "no such endpoint" }, { status: found ? 200 : 404 });
 };
 
@@ -31,5 +31,5 @@ export const offline = {
   appId: "app",
   rateLimiter: false,
   maxRetries: 0,
-  fetch: rightFetch,
+  fetch: offlineFetch,
 } as const;

@@ -6,21 +6,21 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runs } from "../properties/runs.ts";
 import { offline } from "./offline-client.ts";
-import { rightEvent, rightV1Contact, rightV2Contact } from "./valid-inputs.ts";
+import { validEvent, validV1Contact, validV2Contact } from "./valid-inputs.ts";
 
-interface Answer {
+interface FakeResponse {
   readonly status: number;
   readonly headers: readonly (readonly [string, string])[];
   readonly body: Uint8Array<ArrayBuffer>;
   readonly encoding: "gzip" | "deflate" | "none" | "a lie";
   /** How much of what should be sent is sent, of 1. */
-  readonly sent: number;
+  readonly sentShare: number;
 }
 
 const bytes = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(text));
 
 /** What the service would answer, or nearly. */
-const nearlyRight = [
+const nearlyValid = [
   '{"data":{"type":"profile","id":"c-1","attributes":{"email":"a@b"}},"links":{"self":"x"}}',
   '{"data":[{"type":"profile","id":"c-1","attributes":{}}],"meta":{"total":1}}',
   '{"data":{"lists":[{"uuid":"u","name":"n"}],"current_page":1,"total_pages":9007199254740993},"success":true}',
@@ -38,11 +38,11 @@ const nearlyRight = [
 ];
 
 const body = fc.oneof(
-  fc.constantFrom(...nearlyRight).map(bytes),
+  fc.constantFrom(...nearlyValid).map(bytes),
   fc.json({ maxDepth: 4 }).map(bytes),
   fc.uint8Array({ maxLength: 300 }).map((random) => new Uint8Array(random)),
   // One byte of a right answer is another.
-  fc.tuple(fc.constantFrom(...nearlyRight), fc.nat(), fc.nat({ max: 255 })).map(([text, at, byte]) => {
+  fc.tuple(fc.constantFrom(...nearlyValid), fc.nat(), fc.nat({ max: 255 })).map(([text, at, byte]) => {
     const changed = bytes(text);
     if (changed.length > 0) changed[at % changed.length] = byte;
     return changed;
@@ -66,7 +66,7 @@ const header = fc.oneof(
     .map((value) => ["X-Random", value.trim()] as const),
 );
 
-const answer: fc.Arbitrary<Answer> = fc.record({
+const anyResponse: fc.Arbitrary<FakeResponse> = fc.record({
   status: fc.oneof(
     fc.constantFrom(200, 201, 204, 301, 400, 401, 404, 429, 500),
     fc.integer({ min: 200, max: 599 }),
@@ -74,17 +74,17 @@ const answer: fc.Arbitrary<Answer> = fc.record({
   headers: fc.array(header, { maxLength: 3 }),
   body,
   encoding: fc.constantFrom("gzip", "deflate", "none", "none", "none", "a lie"),
-  sent: fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true })),
+  sentShare: fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true })),
 });
 
-function encoded({ body: plain, encoding }: Answer): Uint8Array {
+function encoded({ body: plain, encoding }: FakeResponse): Uint8Array {
   if (encoding === "gzip") return gzipSync(plain);
   return encoding === "deflate" ? deflateSync(plain) : plain;
 }
 
 type Client = AudienceClient;
 const calls: readonly (readonly [string, (client: Client) => PromiseLike<unknown>])[] = [
-  ["v1.customers.upsert", ({ v1 }) => v1.customers.upsert(rightV1Contact as { email: string })],
+  ["v1.customers.upsert", ({ v1 }) => v1.customers.upsert(validV1Contact as { email: string })],
   ["v1.customers.get", ({ v1 }) => v1.customers.get("c-1")],
   ["v1.customers.list", ({ v1 }) => v1.customers.list().toArray({ max: 5 })],
   ["v1.contactGroups.list", ({ v1 }) => v1.contactGroups.list().toArray({ max: 5 })],
@@ -93,16 +93,16 @@ const calls: readonly (readonly [string, (client: Client) => PromiseLike<unknown
     "v1.contactGroups.addContact",
     ({ v1 }) => v1.contactGroups.addContact("g-1", { email: "a@b", email_opt_in: "SUBSCRIBED" }),
   ],
-  ["v1.events.send", ({ v1 }) => v1.events.send(rightEvent)],
-  ["v2.contacts.upsert", ({ v2 }) => v2.contacts.upsert(rightV2Contact as never)],
+  ["v1.events.send", ({ v1 }) => v1.events.send(validEvent)],
+  ["v2.contacts.upsert", ({ v2 }) => v2.contacts.upsert(validV2Contact as never)],
   ["v2.lists.list", ({ v2 }) => v2.lists.list().toArray({ max: 5 })],
 ];
 
 /** A value or an error of ours comes, soon, that shows no key and can be logged; nothing is rejected unheard. */
-async function judge(call: () => PromiseLike<unknown>): Promise<void> {
-  const unheard: unknown[] = [];
-  const hear = (reason: unknown) => void unheard.push(reason);
-  process.on("unhandledRejection", hear);
+async function expectHandled(call: () => PromiseLike<unknown>): Promise<void> {
+  const unhandled: unknown[] = [];
+  const record = (reason: unknown) => void unhandled.push(reason);
+  process.on("unhandledRejection", record);
   try {
     await call();
   } catch (error) {
@@ -111,28 +111,28 @@ async function judge(call: () => PromiseLike<unknown>): Promise<void> {
     expect(error.outcome).toBeOneOf(["not-sent", "not-applied", "unknown"]);
   }
   await new Promise((resolve) => setImmediate(resolve));
-  process.off("unhandledRejection", hear);
-  expect(unheard).toEqual([]);
+  process.off("unhandledRejection", record);
+  expect(unhandled).toEqual([]);
   expect(Reflect.get({}, "polluted")).toBeUndefined();
 }
 
 describe("Whatever the service answers, a call gives a value or an error of ours", () => {
   it.each(calls)("in memory: %s", async (_, call) => {
-    const property = fc.asyncProperty(answer, async (given) => {
-      const isBodiless = given.status === 204 || given.status === 205 || given.status === 304;
-      const whole = given.body.slice(0, Math.ceil(given.body.length * given.sent));
+    const property = fc.asyncProperty(anyResponse, async (response) => {
+      const isBodiless = response.status === 204 || response.status === 205 || response.status === 304;
+      const whole = response.body.slice(0, Math.ceil(response.body.length * response.sentShare));
       const fetch = async () =>
         new Response(isBodiless ? null : whole, {
-          status: given.status,
-          headers: given.headers.map(([name, value]): [string, string] => [name, value]),
+          status: response.status,
+          headers: response.headers.map(([name, value]): [string, string] => [name, value]),
         });
-      await judge(() => call(new AudienceClient({ ...offline, fetch })));
+      await expectHandled(() => call(new AudienceClient({ ...offline, fetch })));
     });
     await fc.assert(property, runs(60));
   });
 
   describe("on real sockets", () => {
-    let next: Answer | undefined;
+    let next: FakeResponse | undefined;
     const server = createServer((socket) => {
       socket.on("error", () => undefined);
       socket.once("data", () => {
@@ -148,7 +148,7 @@ describe("Whatever the service answers, a call gives a value or an error of ours
         ];
         const whole = Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), content]);
         // Cut anywhere: in the status, the headers, or the body.
-        socket.end(whole.subarray(0, Math.ceil(whole.length * next.sent)));
+        socket.end(whole.subarray(0, Math.ceil(whole.length * next.sentShare)));
       });
     });
     let url = "";
@@ -162,10 +162,10 @@ describe("Whatever the service answers, a call gives a value or an error of ours
 
     it.each(calls)("%s", async (_, call) => {
       const { fetch: __, ...options } = offline;
-      const property = fc.asyncProperty(answer, async (given) => {
-        next = given;
+      const property = fc.asyncProperty(anyResponse, async (response) => {
+        next = response;
         const client = new AudienceClient({ ...options, baseUrl: url, baseUrlV2: url, timeoutMs: 5_000 });
-        await judge(() => call(client));
+        await expectHandled(() => call(client));
       });
       await fc.assert(property, runs(25));
     });

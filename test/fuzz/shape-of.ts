@@ -1,7 +1,7 @@
 import { types } from "node:util";
 
 const mostNodes = 5_000;
-const madeToBeUsed: ReadonlySet<unknown> = new Set([
+const prototypesWithState: ReadonlySet<unknown> = new Set([
   AbortSignal.prototype,
   ReadableStream.prototype,
   Response.prototype,
@@ -22,11 +22,11 @@ export function shapeOf(root: unknown): string {
       shape.push(typeof value === "string" ? `${value.length}:${value.slice(0, 40)}` : String(value));
       continue;
     }
-    const known = numbers.get(value);
-    shape.push(known === undefined ? "new" : `seen ${known}`);
-    if (known !== undefined || types.isProxy(value) || ArrayBuffer.isView(value)) continue;
+    const seenAs = numbers.get(value);
+    shape.push(seenAs === undefined ? "new" : `seen ${seenAs}`);
+    if (seenAs !== undefined || types.isProxy(value) || ArrayBuffer.isView(value)) continue;
     // Whoever listens or reads changes what the runtime keeps in it.
-    if (madeToBeUsed.has(Object.getPrototypeOf(value))) continue;
+    if (prototypesWithState.has(Object.getPrototypeOf(value))) continue;
     numbers.set(value, at);
     shape.push(Object.isFrozen(value) ? "frozen" : Object.isExtensible(value) ? "open" : "closed");
     for (const name of Reflect.ownKeys(value).slice(0, 1_100)) {

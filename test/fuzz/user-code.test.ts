@@ -8,13 +8,13 @@ import {
 } from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
 import { describe, expect, it } from "vitest";
-import { hostileWords } from "./build-value.ts";
+import { hostileMessage } from "./build-value.ts";
 import { offline } from "./offline-client.ts";
 import { tryEntryPoint } from "./try-entry-point.ts";
-import { rightEvent, rightV1Contact } from "./valid-inputs.ts";
+import { validEvent, validV1Contact } from "./valid-inputs.ts";
 
 /** What a function of the user's own does with a hostile value. */
-const ways: readonly (readonly [string, (value: unknown) => () => unknown])[] = [
+const behaviors: readonly (readonly [string, (value: unknown) => () => unknown])[] = [
   ["gives it", (value) => () => value],
   ["gives a promise of it", (value) => async () => value],
   [
@@ -29,14 +29,14 @@ const silent = () => undefined;
 
 /** What the caller's own checkpoint or iterator throws is what its run rejects with. */
 function unlessTheirs(error: unknown): void {
-  if (error instanceof TypeError || (error instanceof Error && error.message === hostileWords)) return;
+  if (error instanceof TypeError || (error instanceof Error && error.message === hostileMessage)) return;
   throw error;
 }
 
-describe.each(ways)("Whatever a function of the user's own gives, where it %s", (_, wayOf) => {
+describe.each(behaviors)("Whatever a function of the user's own gives, where it %s", (_, behaviorOf) => {
   it("hooks and the logger change nothing", async () => {
     const act = async (value: unknown) => {
-      const own = wayOf(value) as () => undefined;
+      const own = behaviorOf(value) as () => undefined;
       const client = new AudienceClient({
         ...offline,
         logger: { debug: own, info: own, warn: own, error: own },
@@ -50,30 +50,34 @@ describe.each(ways)("Whatever a function of the user's own gives, where it %s", 
 
   it("parsePage finds items, or the call fails with an error of ours", async () => {
     const act = async (value: unknown) => {
-      const parsePage = wayOf(value) as NonNullable<ClientOptions["parsePage"]>;
+      const parsePage = behaviorOf(value) as NonNullable<ClientOptions["parsePage"]>;
       const client = new AudienceClient({ ...offline, parsePage });
       await client.v1.customers.list().toArray({ max: 3 });
     };
     const right = [{ items: [{ id: "contact-1" }], totalPages: 1, totalItems: 1, hasNextPage: false }];
-    await tryEntryPoint({ act, right: [right] }, 80);
+    await tryEntryPoint({ act, valid: [right] }, 80);
   });
 
   it("the key is sent, or the call fails with an error of ours", async () => {
     const act = async (value: unknown) => {
-      const client = new AudienceClient({ ...offline, apiKey: wayOf(value) as () => string, timeoutMs: 50 });
-      await client.v1.events.send(rightEvent);
+      const client = new AudienceClient({
+        ...offline,
+        apiKey: behaviorOf(value) as () => string,
+        timeoutMs: 50,
+      });
+      await client.v1.events.send(validEvent);
     };
-    await tryEntryPoint({ act, right: [["test-key-0123456789"]] }, 60);
+    await tryEntryPoint({ act, valid: [["test-key-0123456789"]] }, 60);
   });
 
   it("a client of Redis counts, or is away: the call is sent or refused", async () => {
     const act = async (value: unknown) => {
-      const own = wayOf(value) as () => Promise<unknown>;
+      const own = behaviorOf(value) as () => Promise<unknown>;
       const store = redisRateLimitStore({ evalsha: own, eval: own }, { onUnavailable: "reject" });
       const rateLimiter = new RateLimiter({ store, maxWaitMs: 50 });
       const client = new AudienceClient({ ...offline, rateLimiter });
       // Why its store is away is told in the store's own words.
-      await client.v1.events.send(rightEvent, { deadlineMs: 100 }).catch((error: unknown) => {
+      await client.v1.events.send(validEvent, { deadlineMs: 100 }).catch((error: unknown) => {
         if (!isAudienceError(error)) throw error;
       });
     };
@@ -85,7 +89,7 @@ describe.each(ways)("Whatever a function of the user's own gives, where it %s", 
       epoch: "e",
       taken: [0, 0, 0],
     });
-    await tryEntryPoint({ act, right: [[granted, "null", "[]", "{}"]] }, 60);
+    await tryEntryPoint({ act, valid: [[granted, "null", "[]", "{}"]] }, 60);
   });
 
   it("a checkpoint keeps a record, or the run ends with an error of ours or its own", async () => {
@@ -96,15 +100,15 @@ describe.each(ways)("Whatever a function of the user's own gives, where it %s", 
     ];
     for (const part of ["open", "get", "set", "clear", "close"] as const) {
       const act = async (value: unknown) => {
-        const own = wayOf(value);
+        const own = behaviorOf(value);
         const open = part === "open" ? own : async () => ({ ...right, [part]: own });
         const checkpoint = { open } as Checkpoint;
-        const run = client.bulk([rightV1Contact, rightV1Contact], send, { checkpoint });
+        const run = client.bulk([validV1Contact, validV1Contact], send, { checkpoint });
         await run.summary().catch((error: unknown) => {
           if (!Object.is(error, value)) unlessTheirs(error);
         });
       };
-      await tryEntryPoint({ act, right: [[right, ...values]] }, 30);
+      await tryEntryPoint({ act, valid: [[right, ...values]] }, 30);
     }
   });
 });
@@ -113,7 +117,7 @@ const client = new AudienceClient(offline);
 const send = (row: unknown, request: object) => client.v1.customers.upsert(row as { email: string }, request);
 
 describe("Whatever an iterator of rows does", () => {
-  const endless = { next: () => ({ done: false, value: rightV1Contact }) };
+  const endless = { next: () => ({ done: false, value: validV1Contact }) };
   it.each([
     ["next", (value: unknown) => ({ next: () => value })],
     ["next, as a promise", (value: unknown) => ({ next: async () => value })],
@@ -135,7 +139,7 @@ describe("Whatever an iterator of rows does", () => {
           }
         } catch (error) {
           const isTheirs =
-            error instanceof TypeError || (error instanceof Error && error.message === hostileWords);
+            error instanceof TypeError || (error instanceof Error && error.message === hostileMessage);
           if (!isTheirs && !Object.is(error, value)) throw error;
         }
       }
@@ -143,10 +147,10 @@ describe("Whatever an iterator of rows does", () => {
     await tryEntryPoint(
       {
         act,
-        right: [
+        valid: [
           [
             { done: true, value: undefined },
-            { done: false, value: rightV1Contact },
+            { done: false, value: validV1Contact },
           ],
         ],
       },

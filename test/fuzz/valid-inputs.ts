@@ -1,7 +1,7 @@
 /** Inputs that are accepted, for a graft to spoil in one place. */
 const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
 
-export const rightV1Contact = {
+export const validV1Contact = {
   email: "ada@example.com",
   phone: "+15550100",
   email_opt_in: "SUBSCRIBED",
@@ -11,31 +11,31 @@ export const rightV1Contact = {
   custom_properties: { plan: "gold", seats: 5 },
 };
 
-export const rightEvent = {
+export const validEvent = {
   eventName: "order placed",
   uniqueIdentifier: "order-1",
   contact: { email: "ada@example.com", tags: [1] },
   eventData: { lines: [{ sku: "a", count: 1 }] },
 };
 
-export const rightIdentifier = {
+export const validIdentifier = {
   type: "email",
   id: "ada@example.com",
   channels: { email: { status: "subscribed" } },
   consent,
 };
 
-export const rightV2Contact = {
+export const validV2Contact = {
   firstName: "Ada",
   createdAt: "2026-01-31",
   listIds: ["list-1"],
-  identifiers: [rightIdentifier],
+  identifiers: [validIdentifier],
   extra: { tags: ["a"] },
 };
 
-export const rightQuery = { page: 1, limit: 10 };
+export const validQuery = { page: 1, limit: 10 };
 
-export const rightCallOptions = {
+export const validCallOptions = {
   signal: new AbortController().signal,
   timeoutMs: 1_000,
   deadlineMs: 2_000,

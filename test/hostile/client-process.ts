@@ -6,13 +6,13 @@ import type { ClientOptions } from "audience-sdk";
 /** The calls that a client's process knows. */
 export type CallName = "read" | "write" | "event" | "list";
 
-export interface Question {
+export interface ClientRequest {
   readonly call: CallName;
   readonly options: ClientOptions;
 }
 
 /** How one call ended, and what its process has held and left behind. */
-export interface Ending {
+export interface ClientResult {
   /** The error as JSON, or the value. */
   readonly error?: Readonly<Record<string, unknown>>;
   readonly value?: unknown;
@@ -20,7 +20,7 @@ export interface Ending {
   /** The most memory that the process ever had, in MB. */
   readonly highestMb: number;
   /** What was rejected, and nobody heard. */
-  readonly unheard: readonly string[];
+  readonly unhandled: readonly string[];
 }
 
 const program = fileURLToPath(new URL("client-program.ts", import.meta.url));
@@ -42,14 +42,14 @@ export class ClientProcess {
     return new ClientProcess(child, atFirstMb);
   }
 
-  async ask(question: Question): Promise<Ending> {
+  async runInProcess(question: ClientRequest): Promise<ClientResult> {
     const ended = new AbortController();
     const exit = once(this.#child, "exit", ended).then(([code]) => {
       throw new Error(`the client's process ended with ${String(code)}`);
     });
     this.#child.send(question);
     try {
-      const [ending] = (await Promise.race([once(this.#child, "message", ended), exit])) as [Ending];
+      const [ending] = (await Promise.race([once(this.#child, "message", ended), exit])) as [ClientResult];
       return ending;
     } finally {
       exit.catch(() => undefined);

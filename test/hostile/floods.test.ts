@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ClientProcess, type CallName, type Ending } from "./client-process.ts";
-import { flood, serveRaw, type RawAnswer } from "./raw-server.ts";
+import { ClientProcess, type CallName, type ClientResult } from "./client-process.ts";
+import { flood, serveRaw, type RawResponse } from "./raw-server.ts";
 
 const ok = "HTTP/1.1 200 OK\r\n";
 const letters = Buffer.alloc(64 * 1024, "a");
@@ -17,7 +17,7 @@ const bombs = {
 };
 
 const head =
-  (lines: string, then: (socket: Socket) => void): RawAnswer =>
+  (lines: string, then: (socket: Socket) => void): RawResponse =>
   (socket) => {
     socket.write(`${lines}\r\n`);
     then(socket);
@@ -26,7 +26,7 @@ const endless = (piece: string | Buffer) => (socket: Socket) => flood(socket, pi
 // With its length, on a connection that stays open: where it is closed while the client holds the body back, Node 24
 // itself ends the process (D72). The client closes it: a second before the two are over.
 const whole =
-  (lines: string, body: string | Buffer): RawAnswer =>
+  (lines: string, body: string | Buffer): RawResponse =>
   (socket) => {
     socket.write(`${lines}Keep-Alive: timeout=2\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`);
     socket.write(body);
@@ -46,7 +46,7 @@ const lateInBody = {
 const longHeaders = { code: "connection", words: /longer headers than the runtime takes/ };
 const failed = { code: "server", words: /^500 on / };
 
-const floods: readonly (readonly [string, RawAnswer, { code: string; words: RegExp }])[] = [
+const floods: readonly (readonly [string, RawResponse, { code: string; words: RegExp }])[] = [
   ["a body without end", head(ok, endless(letters)), tooLarge],
   [
     "a body without end, in chunks",
@@ -128,14 +128,14 @@ const allowedMb = 350;
 describe("A flood", () => {
   let client: ClientProcess;
 
-  const ask = (url: string, call: CallName, timeoutMs: number): Promise<Ending> => {
+  const ask = (url: string, call: CallName, timeoutMs: number): Promise<ClientResult> => {
     const options = {
       baseUrl: url,
       apiKey: "test-key-0123456789",
       rateLimiter: false,
       maxRetries: 0,
     } as const;
-    return client.ask({ call, options: { ...options, timeoutMs } });
+    return client.runInProcess({ call, options: { ...options, timeoutMs } });
   };
 
   beforeAll(async () => {
@@ -145,18 +145,19 @@ describe("A flood", () => {
 
   it.each(floods)(
     "of %s ends the call soon, in little memory, with its connection closed",
-    async (_, answer, { code, words }) => {
-      const server = await serveRaw(answer);
+    async (_, response, { code, words }) => {
+      const server = await serveRaw(response);
 
       for (const [call, outcome] of [
         ["read", "not-applied"],
         ["write", "unknown"],
       ] as const) {
-        const { error, highestMb, tookMs, unheard } = await ask(
-          server.url,
-          call,
-          code === "timeout" ? 300 : 20_000,
-        );
+        const {
+          error,
+          highestMb,
+          tookMs,
+          unhandled: unheard,
+        } = await ask(server.url, call, code === "timeout" ? 300 : 20_000);
 
         expect(error).toMatchObject({ code, outcome, request: { attempts: 1 } });
         expect(error?.["message"]).toMatch(words);

@@ -55,8 +55,8 @@ describe("What is no answer", () => {
     ["chunks that break off", ok("Transfer-Encoding: chunked\r\n", `15\r\n${right}\r\n`), cut],
     ["nothing", "", cut],
     ["a thousand encodings", ok(`Content-Encoding: ${Array(1_000).fill("gzip").join(", ")}\r\n`), cut],
-  ])("%s: a ConnectionError, and a write stays unknown and is not sent again", async (_, answer, words) => {
-    const server = await serveRaw((socket) => void socket.end(answer, "latin1"));
+  ])("%s: a ConnectionError, and a write stays unknown and is not sent again", async (_, response, words) => {
+    const server = await serveRaw((socket) => void socket.end(response, "latin1"));
 
     const errors = await Promise.all(readAndWrite(server.url));
 
@@ -84,7 +84,7 @@ describe("What is no answer", () => {
 });
 
 describe("An answer that is cut off anywhere", () => {
-  const answers = {
+  const responses = {
     "with a length": ok(lengthOf(right)),
     "in chunks": ok(
       "Transfer-Encoding: chunked\r\n",
@@ -92,12 +92,12 @@ describe("An answer that is cut off anywhere", () => {
     ),
   };
 
-  it.each(Object.entries(answers))(
+  it.each(Object.entries(responses))(
     "%s never counts as whole, and its write is unknown",
-    async (_, answer) => {
-      const cuts = Array.from({ length: answer.length }, (__, at) => at);
+    async (_, response) => {
+      const cuts = Array.from({ length: response.length }, (__, at) => at);
       let at = 0;
-      const server = await serveRaw((socket) => void socket.end(answer.slice(0, at)));
+      const server = await serveRaw((socket) => void socket.end(response.slice(0, at)));
       const { v1 } = clientOf(server.url);
       const endings: string[] = [];
 
@@ -140,12 +140,12 @@ describe("A status that HTTP does not have", () => {
 });
 
 describe("Two answers to one request", () => {
-  const answer = (id: string) => ok(lengthOf(right), right.replace("c-1", id));
+  const response = (id: string) => ok(lengthOf(right), right.replace("c-1", id));
 
   it("at once: the second answers nobody, and least of all the next call", async () => {
     const server = await serveRaw((socket, request) => {
       const id = /customer\/(\S+)/.exec(request)?.[1] ?? "";
-      socket.write(answer(id) + answer("e-1"));
+      socket.write(response(id) + response("e-1"));
     });
     const { v1 } = clientOf(server.url);
     const ids: string[] = [];
@@ -158,8 +158,8 @@ describe("Two answers to one request", () => {
 
   it("one of them later: its connection is closed, unused", async () => {
     const server = await serveRaw((socket, _, count) => {
-      socket.write(answer(`c-${count}`));
-      if (count === 1) setImmediate(() => socket.write(answer("e-1")));
+      socket.write(response(`c-${count}`));
+      if (count === 1) setImmediate(() => socket.write(response("e-1")));
       else socket.end();
     });
     const { v1 } = clientOf(server.url);

@@ -11,10 +11,13 @@ export interface RawServer {
 }
 
 /** Writes whatever it likes, when the whole request is here. */
-export type RawAnswer = (socket: Socket, request: string, count: number) => void;
+export type RawResponse = (socket: Socket, request: string, count: number) => void;
 
 /** A server of sockets on loopback: what it answers need not be HTTP. Closed, with all its connections, with the test. */
-export async function serveRaw(answer: RawAnswer, atOnce: RawAnswer = () => undefined): Promise<RawServer> {
+export async function serveRaw(
+  response: RawResponse,
+  atOnce: RawResponse = () => undefined,
+): Promise<RawServer> {
   const requests: string[] = [];
   const connections = new Set<Socket>();
   const closings: Promise<unknown>[] = [];
@@ -26,11 +29,11 @@ export async function serveRaw(answer: RawAnswer, atOnce: RawAnswer = () => unde
     let came = "";
     socket.setEncoding("latin1").on("data", (piece: string) => {
       came += piece;
-      if (!isWhole(came)) return;
+      if (!isComplete(came)) return;
       const request = came;
       came = "";
       closings.push(new Promise((resolve) => socket.once("close", resolve)));
-      answer(socket, request, requests.push(request));
+      response(socket, request, requests.push(request));
     });
   });
   server.listen(0, "127.0.0.1");
@@ -48,7 +51,7 @@ export async function serveRaw(answer: RawAnswer, atOnce: RawAnswer = () => unde
   };
 }
 
-function isWhole(request: string): boolean {
+function isComplete(request: string): boolean {
   const end = request.indexOf("\r\n\r\n");
   const length = /^content-length: (\d+)/im.exec(request)?.[1] ?? "0";
   return end !== -1 && request.length >= end + 4 + Number(length);

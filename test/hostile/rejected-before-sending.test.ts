@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => void server.close());
 
 /** Nothing of a call reaches the server: its error is one of ours that names what is wrong, and shows no key. */
-async function expectKeptOff(act: (url: string) => unknown, named: RegExp): Promise<void> {
+async function expectNotSent(act: (url: string) => unknown, named: RegExp): Promise<void> {
   const before = connections;
   const error = await failureOf((async () => await act(`http://127.0.0.1:${port}`))());
 
@@ -61,11 +61,11 @@ describe("Never reaches the wire, as a key or an app id,", () => {
     for (const name of ["apiKey", "apiKeyV2", "appId"] as const) {
       const make = (baseUrl: string) =>
         new AudienceClient({ ...options, baseUrl, baseUrlV2: baseUrl, [name]: text }).v2.lists.list();
-      await expectKeptOff(make, new RegExp(`^${name} `));
+      await expectNotSent(make, new RegExp(`^${name} `));
     }
     const given = (baseUrl: string) =>
       new AudienceClient({ ...options, baseUrl, apiKey: async () => text }).v1.customers.get("c-1");
-    await expectKeptOff(given, /^apiKey /);
+    await expectNotSent(given, /^apiKey /);
   });
 });
 
@@ -75,8 +75,8 @@ describe("Never reaches the wire, among `headers` of a client or a call,", () =>
       new AudienceClient({ ...options, baseUrl, headers }).v1.customers.get("c-1");
     const ofCall = (baseUrl: string) =>
       new AudienceClient({ ...options, baseUrl }).v1.customers.get("c-1", { headers });
-    await expectKeptOff(ofClient, /^headers: "/);
-    await expectKeptOff(ofCall, /^headers: "/);
+    await expectNotSent(ofClient, /^headers: "/);
+    await expectNotSent(ofCall, /^headers: "/);
   };
 
   it.each(lineEnds)("a value with %s", async (_, text) => tried({ "X-Team": text }));
@@ -99,9 +99,9 @@ describe("Never reaches the wire, among `headers` of a client or a call,", () =>
 describe("Never reaches the wire, as an id,", () => {
   it.each([".", "..", "", " ", "\t\n", "\ud800", "a\udc00b"])("%j", async (id) => {
     const client = (baseUrl: string) => new AudienceClient({ ...options, baseUrl }).v1;
-    await expectKeptOff((url) => client(url).customers.get(id), /id/);
-    await expectKeptOff((url) => client(url).contactGroups.get(id), /id/);
-    await expectKeptOff(
+    await expectNotSent((url) => client(url).customers.get(id), /id/);
+    await expectNotSent((url) => client(url).contactGroups.get(id), /id/);
+    await expectNotSent(
       (url) => client(url).contactGroups.addContact(id, { email: "a@b", email_opt_in: "SUBSCRIBED" }),
       /[iI]d/,
     );
@@ -134,7 +134,7 @@ describe("A base URL that leads elsewhere than it reads is refused before anybod
     for (const name of ["baseUrl", "baseUrlV2"] as const) {
       const make = (origin: string) =>
         new AudienceClient({ ...options, [name]: change(origin), allowInsecureHttp: true });
-      await expectKeptOff(make, new RegExp(`^${name} `));
+      await expectNotSent(make, new RegExp(`^${name} `));
     }
   });
 

@@ -2,7 +2,7 @@ import { AudienceClient, RateLimiter, type ServerError } from "audience-sdk";
 import { beforeAll, describe, expect, it } from "vitest";
 import { failureOf } from "../transport/failure.ts";
 import { refusedUrl } from "../transport/served.ts";
-import { drip, serveRaw, type RawAnswer } from "./raw-server.ts";
+import { drip, serveRaw, type RawResponse } from "./raw-server.ts";
 
 const ok = "HTTP/1.1 200 OK\r\n";
 const apiKey = "test-key-0123456789";
@@ -16,7 +16,7 @@ describe("A server that always says something, and never all", () => {
     ["in answer after answer of 102", "", "HTTP/1.1 102 Processing\r\n\r\n"],
   ];
   const dripping =
-    (begin: string, piece: string): RawAnswer =>
+    (begin: string, piece: string): RawResponse =>
     (socket) => {
       socket.write(begin);
       drip(socket, piece, 20);
@@ -62,7 +62,7 @@ describe("A server that always says something, and never all", () => {
 });
 
 describe("A server that fails for ever", () => {
-  const failing = (status: number) => (socket: Parameters<RawAnswer>[0]) =>
+  const failing = (status: number) => (socket: Parameters<RawResponse>[0]) =>
     void socket.write(`HTTP/1.1 ${status} Odd\r\nRetry-After: 0\r\nContent-Length: 2\r\n\r\n{}`);
 
   it("with 500, and asks to come back at once, is asked maxRetries times more, after waits of our own", async () => {
@@ -93,10 +93,10 @@ describe("A server that fails for ever", () => {
 
   it("with 401, and a key function that always has another key, is asked twice", async () => {
     const server = await serveRaw(failing(401));
-    let asked = 0;
+    let keyCalls = 0;
     const audience = new AudienceClient({
       baseUrl: server.url,
-      apiKey: () => `test-key-${asked++}-0123456789`,
+      apiKey: () => `test-key-${keyCalls++}-0123456789`,
       rateLimiter: false,
     });
 

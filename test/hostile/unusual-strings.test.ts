@@ -4,7 +4,7 @@ import { failureOf } from "../transport/failure.ts";
 import { serveRaw } from "./raw-server.ts";
 
 /** A client of a server that answers 200 with these bytes. */
-async function answering(body: string | Buffer, headers = ""): Promise<AudienceClient> {
+async function clientFor(body: string | Buffer, headers = ""): Promise<AudienceClient> {
   const bytes = Buffer.from(body);
   const head = `HTTP/1.1 200 OK\r\n${headers}Content-Length: ${bytes.length}\r\n\r\n`;
   const { url } = await serveRaw((socket) => void socket.write(Buffer.concat([Buffer.from(head), bytes])));
@@ -23,7 +23,7 @@ describe("An answer is read", () => {
     ["under a thousand types", right, `Content-Type: ${"a/b, ".repeat(1_000)}c/d\r\n`],
     ["with a key twice: the last counts, as everywhere", right.replace('"id"', '"id":"c-0","id"'), ""],
   ])("%s", async (_, body, headers) => {
-    const { v1 } = await answering(body, headers);
+    const { v1 } = await clientFor(body, headers);
 
     expect(await v1.customers.get("c-1")).toMatchObject({ id: "c-1", attributes: { first_name: "Ada" } });
   });
@@ -32,7 +32,7 @@ describe("An answer is read", () => {
     const body =
       '{"data":{"id":"c-1","__proto__":{"polluted":1},"attributes":{"__proto__":{"polluted":2},"constructor":3}}}';
 
-    const profile = await (await answering(body)).v1.customers.get("c-1");
+    const profile = await (await clientFor(body)).v1.customers.get("c-1");
 
     expect(Reflect.get(profile, "polluted")).toBeUndefined();
     expect(Reflect.get({}, "polluted")).toBeUndefined();
@@ -47,7 +47,7 @@ describe("An answer is refused, and its write is unknown,", () => {
     ["whose data is a prototype", '{"__proto__":{"data":{"id":"c-1"}}}', "data: required"],
     ["with bytes behind it", `${right}\0`, "its body is not JSON"],
   ])("%s", async (_, body, words) => {
-    const { v1 } = await answering(body);
+    const { v1 } = await clientFor(body);
 
     const errors: AudienceError[] = [
       await failureOf(v1.customers.get("c-1")),

@@ -47,11 +47,11 @@ it.each([
   ["a fault that is no JSON", "/__mock/faults", { rawBody: "{" }, 400, "JSON"],
   ["another path", "/__mock/nothing", {}, 404, "/__mock/nothing"],
 ])("%s is refused with a reason", async (_, path, call, status, reason) => {
-  const answer = await open.call(path, call);
+  const response = await open.call(path, call);
 
-  expect(answer.status).toBe(status);
-  expect(answer.body).toHaveProperty("message");
-  expect(JSON.stringify(answer.body)).toContain(reason);
+  expect(response.status).toBe(status);
+  expect(response.body).toHaveProperty("message");
+  expect(JSON.stringify(response.body)).toContain(reason);
 });
 
 it("in process there are no such paths, as the mock itself is at hand", async () => {

@@ -19,7 +19,7 @@ export interface Call {
   signal?: AbortSignal;
 }
 
-export interface Answer {
+export interface MockResponse {
   status: number;
   headers: Headers;
   /** The JSON, else the text. */
@@ -30,7 +30,7 @@ export interface OpenEntryPoint {
   mock: MockService;
   options: MockClientOptions;
   /** `path` is of either family. */
-  call: (path: string, call?: Call) => Promise<Answer>;
+  call: (path: string, call?: Call) => Promise<MockResponse>;
   /** The answer before its body is read. */
   send: (path: string, call?: Call) => Promise<Response>;
   close: () => Promise<void>;
@@ -119,4 +119,4 @@ export const nodeHttp: EntryPoint = {
   },
 };
 
-export const doors: readonly EntryPoint[] = [inProcess, msw, nodeHttp];
+export const entryPoints: readonly EntryPoint[] = [inProcess, msw, nodeHttp];

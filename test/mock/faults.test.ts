@@ -2,7 +2,7 @@ import { createConnection } from "node:net";
 import type { MockFault } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { eventually } from "../eventually.ts";
-import { doors, inProcess, nodeHttp, type OpenEntryPoint } from "./entry-points.ts";
+import { entryPoints, inProcess, nodeHttp, type OpenEntryPoint } from "./entry-points.ts";
 
 const CREATE = "/api/v1/customer/create";
 const body = { email: "ada@example.com" };
@@ -14,7 +14,7 @@ const statusesOf = async (options: Parameters<typeof inProcess.open>[0], count: 
   return statuses;
 };
 
-describe.each(doors)("a fault, $name", (entryPoint) => {
+describe.each(entryPoints)("a fault, $name", (entryPoint) => {
   let open: OpenEntryPoint;
   const isWritten = () => open.mock.organization("mock-organization").contacts.length > 0;
   const write = (fault: MockFault) => {
@@ -49,9 +49,9 @@ describe.each(doors)("a fault, $name", (entryPoint) => {
     ["wrong-content-type", 200, true],
     ["empty-body", 201, true],
   ] as const)("%s is answered with %i; the write is applied: %s", async (kind, status, applied) => {
-    const answer = await write({ kind });
+    const response = await write({ kind });
 
-    expect(answer.status).toBe(status);
+    expect(response.status).toBe(status);
     expect(isWritten()).toBe(applied);
     expect(open.mock.requests).toMatchObject([{ fault: kind, applied, status }]);
   });
@@ -67,10 +67,10 @@ describe.each(doors)("a fault, $name", (entryPoint) => {
   });
 
   it.each(["502-html", "wrong-content-type"] as const)("%s is a page of HTML", async (kind) => {
-    const answer = await write({ kind });
+    const response = await write({ kind });
 
-    expect(answer.headers.get("content-type")).toContain("text/html");
-    expect(answer.body).toContain("<html>");
+    expect(response.headers.get("content-type")).toContain("text/html");
+    expect(response.body).toContain("<html>");
   });
 
   it.each(["429", "503-retry-after"] as const)("%s says when to come again", async (kind) => {
@@ -87,22 +87,22 @@ describe.each(doors)("a fault, $name", (entryPoint) => {
   });
 
   it("redirect leads to another origin", async () => {
-    const answer = await write({ kind: "redirect" });
+    const response = await write({ kind: "redirect" });
 
-    expect(answer.headers.get("location")).toBe(`https://elsewhere.example${CREATE}`);
+    expect(response.headers.get("location")).toBe(`https://elsewhere.example${CREATE}`);
   });
 
   it("truncated-json breaks off within the JSON", async () => {
-    const answer = await write({ kind: "truncated-json" });
+    const response = await write({ kind: "truncated-json" });
 
-    expect(answer.headers.get("content-type")).toContain("application/json");
-    expect(answer.body).toEqual(expect.stringMatching(/^\{"data"/));
+    expect(response.headers.get("content-type")).toContain("application/json");
+    expect(response.body).toEqual(expect.stringMatching(/^\{"data"/));
   });
 
   it("wrong-json is JSON of another shape", async () => {
-    const answer = await write({ kind: "wrong-json" });
+    const response = await write({ kind: "wrong-json" });
 
-    expect(answer.body).toEqual({ unexpected: { shape: 7 } });
+    expect(response.body).toEqual({ unexpected: { shape: 7 } });
   });
 
   it("empty-body has no body", async () => {
@@ -223,10 +223,10 @@ describe("a plan of faults", () => {
   it("with a probability strikes that share, the same for the same seed", async () => {
     const options = { faults: [{ kind: "500-before", probability: 0.3 }] as const, seed: 7 };
     const first = await statusesOf(options, 500);
-    const struck = first.filter((status) => status === 500).length;
+    const matched = first.filter((status) => status === 500).length;
 
-    expect(struck).toBeGreaterThan(110);
-    expect(struck).toBeLessThan(190);
+    expect(matched).toBeGreaterThan(110);
+    expect(matched).toBeLessThan(190);
     expect(await statusesOf(options, 500)).toEqual(first);
     expect(await statusesOf({ ...options, seed: 8 }, 500)).not.toEqual(first);
   });
@@ -304,10 +304,10 @@ describe("in process", () => {
     vi.useFakeTimers();
     const { mock, call } = await inProcess.open({ latencyMs: 100 });
     const abort = new AbortController();
-    const gone = call(CREATE, { body, signal: abort.signal });
+    const aborted = call(CREATE, { body, signal: abort.signal });
     await vi.advanceTimersByTimeAsync(10);
     abort.abort();
-    await expect(gone).rejects.toMatchObject({ name: "AbortError" });
+    await expect(aborted).rejects.toMatchObject({ name: "AbortError" });
     await vi.advanceTimersByTimeAsync(100);
 
     expect(mock.requests).toMatchObject([{ applied: true }]);
@@ -319,10 +319,10 @@ describe("in process", () => {
       latencyMs: [1_000, 1_000],
       faults: [{ kind: "latency", delayMs: 9_000 }],
     });
-    const answered = call(CREATE, { body }).then(() => Date.now());
+    const respondedAt = call(CREATE, { body }).then(() => Date.now());
     await vi.advanceTimersByTimeAsync(10_000);
 
-    expect(await answered).toBe(10_000);
+    expect(await respondedAt).toBe(10_000);
     expect(mock.requests[0]?.arrivedAtMs).toBeGreaterThan(0);
     expect(mock.requests[0]?.arrivedAtMs).toBeLessThan(1_000);
   });
@@ -330,10 +330,10 @@ describe("in process", () => {
   it("latency is a second where no time is given", async () => {
     vi.useFakeTimers({ now: 0 });
     const { call } = await inProcess.open({ faults: [{ kind: "latency" }] });
-    const answered = call("/v2/lists").then(() => Date.now());
+    const respondedAt = call("/v2/lists").then(() => Date.now());
     await vi.advanceTimersByTimeAsync(20_000);
 
-    expect(await answered).toBe(1_000);
+    expect(await respondedAt).toBe(1_000);
   });
 
   it("the pieces of a slow-body come a second after one another where no time is given", async () => {
@@ -366,11 +366,11 @@ describe("in process", () => {
   it("half of a fixed latency passes on the way there", async () => {
     vi.useFakeTimers({ now: 0 });
     const { mock, call } = await inProcess.open({ latencyMs: 100 });
-    const answered = call("/v2/lists").then(() => Date.now());
+    const respondedAt = call("/v2/lists").then(() => Date.now());
     await vi.advanceTimersByTimeAsync(100);
 
     expect(mock.requests).toMatchObject([{ arrivedAtMs: 50 }]);
-    expect(await answered).toBe(100);
+    expect(await respondedAt).toBe(100);
   });
 
   it("the answer has the url of its request", async () => {
@@ -404,30 +404,30 @@ describe("node:http", () => {
   });
 
   /** What a server answers to a few lines of text. */
-  const answerTo = (lines: readonly string[], { baseUrl }: { baseUrl: string }) =>
+  const rawResponse = (lines: readonly string[], { baseUrl }: { baseUrl: string }) =>
     new Promise<string>((resolve, reject) => {
       const socket = createConnection(Number(new URL(baseUrl).port), "127.0.0.1");
-      let answer = "";
-      socket.on("data", (piece) => (answer += piece.toString()));
-      socket.on("error", reject).on("close", () => resolve(answer));
+      let response = "";
+      socket.on("data", (piece) => (response += piece.toString()));
+      socket.on("error", reject).on("close", () => resolve(response));
       socket.write([...lines, "", ""].join("\r\n"));
     });
 
   it("answers callers of HTTP/1.0, who name no host", async () => {
     const { options, close } = await nodeHttp.open();
 
-    const answer = await answerTo(["GET /v2/lists HTTP/1.0"], options);
+    const response = await rawResponse(["GET /v2/lists HTTP/1.0"], options);
 
-    expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+    expect(response).toMatch(/^HTTP\/1\.1 401 /);
     await close();
   });
 
   it("answers what it cannot make a request of with 500, and why", async () => {
     const { options, close } = await nodeHttp.open();
 
-    const answer = await answerTo(["GET /v2/lists HTTP/1.1", "Host: [", "Connection: close"], options);
+    const response = await rawResponse(["GET /v2/lists HTTP/1.1", "Host: [", "Connection: close"], options);
 
-    expect(answer).toMatch(/^HTTP\/1\.1 500 [^]*the mock failed: TypeError: Invalid URL/);
+    expect(response).toMatch(/^HTTP\/1\.1 500 [^]*the mock failed: TypeError: Invalid URL/);
     await close();
   });
 

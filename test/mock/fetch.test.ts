@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 /** What JavaScript may hand to a `fetch`, whatever its types say. */
 function fetched(input: unknown, init?: unknown) {
   const mock = createMockService();
-  return { mock, answer: mock.fetch(input as string, init as RequestInit) };
+  return { mock, response: mock.fetch(input as string, init as RequestInit) };
 }
 
 const { apiKey, baseUrl } = createMockService().clientOptions;
@@ -18,8 +18,8 @@ describe("the mock's fetch", () => {
     ["a header", url, { headers: { "x-api-key": [apiKey] } }, "a header must not be a list"],
     ["a header's name", url, { headers: [[["x-api-key"], apiKey]] }, "a header must not be a list"],
   ])("refuses a list where %s must be a text, and nothing arrives", async (_title, input, init, message) => {
-    const { mock, answer } = fetched(input, init);
-    await expect(answer).rejects.toThrow(new TypeError(message));
+    const { mock, response } = fetched(input, init);
+    await expect(response).rejects.toThrow(new TypeError(message));
     expect(mock.requests).toEqual([]);
   });
 
@@ -28,8 +28,8 @@ describe("the mock's fetch", () => {
     ["a pair of one", [["x-api-key"]]],
     ["a text", "x-api-key: mock-key"],
   ])("refuses headers that are %s, as every fetch does", async (_title, headers) => {
-    const { mock, answer } = fetched(url, { headers });
-    await expect(answer).rejects.toThrow(TypeError);
+    const { mock, response } = fetched(url, { headers });
+    await expect(response).rejects.toThrow(TypeError);
     expect(mock.requests).toEqual([]);
   });
 
@@ -39,7 +39,7 @@ describe("the mock's fetch", () => {
     ["a Map", new Map([["x-api-key", apiKey]])],
     ["Headers", new Headers({ "x-api-key": apiKey })],
   ])("takes headers that are %s", async (_title, headers) => {
-    const { answer } = fetched(url, { headers });
-    expect((await answer).status).toBe(404);
+    const { response } = fetched(url, { headers });
+    expect((await response).status).toBe(404);
   });
 });

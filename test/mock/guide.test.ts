@@ -28,7 +28,7 @@ const paths = new Map(
   ]),
 );
 
-const complaintOf = (cause: () => unknown): string => {
+const errorOf = (cause: () => unknown): string => {
   try {
     cause();
   } catch (error) {
@@ -61,7 +61,7 @@ describe("the guide's tables", () => {
   it("name every variant", () => {
     // The complaint about an unknown one names all that there are.
     const unknown: object = { unknown: true };
-    const complaint = complaintOf(() => mockModule.createMockService({ variants: unknown }));
+    const complaint = errorOf(() => mockModule.createMockService({ variants: unknown }));
     const names = complaint.split("is none of ")[1]?.split(", ") ?? [];
 
     expect(names.length).toBeGreaterThan(30);
@@ -71,7 +71,7 @@ describe("the guide's tables", () => {
   it("name every kind of fault", () => {
     const { addFault } = mockModule.createMockService();
     // @ts-expect-error -- a caller from JavaScript has no compiler.
-    const complaint = complaintOf(() => addFault({ kind: "explode" }));
+    const complaint = errorOf(() => addFault({ kind: "explode" }));
     const kinds = complaint.split("there are: ")[1]?.split(", ") ?? [];
 
     expect(kinds).toHaveLength(16);

@@ -50,11 +50,14 @@ it("handlers leave other hosts alone", async () => {
 it.each([
   ["a host in upper case", "HTTPS://API.test", "https://api.test"],
   ["the port that is meant anyway", "https://api.test:443/audience", "https://api.test/audience"],
-])("handlers answer where requests go, however the base URL is written: %s", async (_, baseUrl, asked) => {
-  start(...mswHandlers(mock, { baseUrl }));
+])(
+  "handlers answer where requests go, however the base URL is written: %s",
+  async (_, baseUrl, requested) => {
+    start(...mswHandlers(mock, { baseUrl }));
 
-  expect((await fetch(`${asked}/api/v1/contact-groups`, { headers })).status).toBe(200);
-});
+    expect((await fetch(`${requested}/api/v1/contact-groups`, { headers })).status).toBe(200);
+  },
+);
 
 const wanted = "mswHandlers wants a mock service first, as createMockService() gives one";
 

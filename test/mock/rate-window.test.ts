@@ -9,15 +9,15 @@ async function statusesAt(
   let nowMs = 0;
   const mock = createMockService({ rateLimits, clock: () => nowMs });
   const { baseUrl, apiKey } = mock.clientOptions;
-  const answers: Response[] = [];
+  const responses: Response[] = [];
   for (const timeMs of timesMs) {
     nowMs = timeMs;
-    answers.push(await mock.fetch(`${baseUrl}/api/v1/customer`, { headers: { "x-api-key": apiKey } }));
+    responses.push(await mock.fetch(`${baseUrl}/api/v1/customer`, { headers: { "x-api-key": apiKey } }));
   }
   return {
     mock,
-    statuses: answers.map(({ status }) => status),
-    waits: answers.map(({ headers }) => headers.get("retry-after")),
+    statuses: responses.map(({ status }) => status),
+    waits: responses.map(({ headers }) => headers.get("retry-after")),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { MockOrganizationSeed } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { doors, type OpenEntryPoint } from "./entry-points.ts";
+import { entryPoints, type OpenEntryPoint } from "./entry-points.ts";
 
 const CREATE = "/api/v1/customer/create";
 const ADD = "/api/v1/contact-groups/news/contacts";
@@ -72,9 +72,9 @@ const event = (more: Record<string, unknown> = {}) => ({
 });
 
 // An `unknown` of its own, as the matcher is an `any`.
-const anyText: unknown = expect.any(String);
+const anyString: unknown = expect.any(String);
 
-describe.each(doors)("the service, $name", (entryPoint) => {
+describe.each(entryPoints)("the service, $name", (entryPoint) => {
   let open: OpenEntryPoint;
   const state = () => open.mock.organization("acme");
   const contact = (email: string) => state().contacts.find((candidate) => candidate.email === email);
@@ -195,9 +195,9 @@ describe.each(doors)("the service, $name", (entryPoint) => {
       ["email in another case", { email: "ADA@Example.com", first_name: "Augusta" }],
       ["phone", { phone: "+390111111", first_name: "Augusta" }],
     ])("updates the contact with the same %s, with 201 too", async (_, body) => {
-      const answer = await post(CREATE, body);
+      const response = await post(CREATE, body);
 
-      expect(answer).toMatchObject({ status: 201, body: { data: { id: "ada" } } });
+      expect(response).toMatchObject({ status: 201, body: { data: { id: "ada" } } });
       expect(state().contacts).toHaveLength(2);
       expect(state().contacts[0]).toMatchObject({
         first_name: "Augusta",
@@ -444,13 +444,13 @@ describe.each(doors)("the service, $name", (entryPoint) => {
       const created = contact("new@example.com");
       expect(status).toBe(200);
       expect(body).toEqual({
-        message: anyText,
+        message: anyString,
         contact: { email: "new@example.com", contactUUID: created?.id, action: "created" },
       });
       expect(state().memberships).toContainEqual({
         listId: "news",
         contactId: created?.id,
-        joinedAt: anyText,
+        joinedAt: anyString,
       });
     });
 
@@ -705,7 +705,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
       const { status, body } = await post(CONTACTS, v2Contact({ identifiers: [phoneIdentifier("7654321")] }));
 
       expect(status).toBe(400);
-      expect(body).toMatchObject({ status: "error", message: anyText });
+      expect(body).toMatchObject({ status: "error", message: anyString });
       expect(JSON.stringify(body)).toContain("email");
       expect(state().contacts).toHaveLength(2);
     });
@@ -784,7 +784,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
       const { status, body } = await post(CONTACTS, v2Contact(more));
 
       expect(status).toBe(400);
-      expect(body).toEqual({ status: "error", message: anyText });
+      expect(body).toEqual({ status: "error", message: anyString });
       expect(state().contacts).toHaveLength(2);
     });
   });
@@ -823,7 +823,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
         const { status, body } = await open.call(`/v2/lists?${query}`);
 
         expect(status).toBe(400);
-        expect(body).toEqual({ status: "error", message: anyText });
+        expect(body).toEqual({ status: "error", message: anyString });
       },
     );
   });

@@ -65,10 +65,10 @@ describe("variants: v1 lists", () => {
     ["root-key", { customers: listed }],
   ])("v1List %s", async (v1List, body) => {
     const { call } = await open({ v1List, v1Paging: "none", v1ListedCustomer: "flat" });
-    const answer = await call("/api/v1/customer?limit=2");
+    const response = await call("/api/v1/customer?limit=2");
 
-    expect(answer.body).toMatchObject(body);
-    expect(JSON.stringify(answer.body)).not.toContain("total");
+    expect(response.body).toMatchObject(body);
+    expect(JSON.stringify(response.body)).not.toContain("total");
   });
 
   it("v1List names the contact groups by another key", async () => {
@@ -197,9 +197,9 @@ describe("variants: errors and credentials", () => {
     [({ status, message }) => [status, message], [404, "no list or segment has this id"]],
   ])("v1Error %s", async (v1Error, body) => {
     const { call } = await open({ v1Error });
-    const answer = await call("/api/v1/contact-groups/nothing");
+    const response = await call("/api/v1/contact-groups/nothing");
 
-    expect(answer).toMatchObject({ status: 404, body });
+    expect(response).toMatchObject({ status: 404, body });
   });
 
   it("v1Error errors names each field", async () => {

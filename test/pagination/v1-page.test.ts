@@ -177,9 +177,9 @@ describe("the items of a v1 list answer", () => {
   );
 
   test("a message names as many keys as have room, and marks what it leaves out", () => {
-    const [whole, cut] = ["k".repeat(198), "k".repeat(199)];
-    expect(refusal(() => customers({ [whole]: 1 })).message).toContain(`${whole}. Give`);
-    expect(refusal(() => customers({ [whole.slice(3)]: 1, a: 1 })).message).toContain("kk, a. Give");
+    const [longest, cut] = ["k".repeat(198), "k".repeat(199)];
+    expect(refusal(() => customers({ [longest]: 1 })).message).toContain(`${longest}. Give`);
+    expect(refusal(() => customers({ [longest.slice(3)]: 1, a: 1 })).message).toContain("kk, a. Give");
     expect(refusal(() => customers({ [cut]: 1, a: 1 })).message).toContain(`${cut},…. Give`);
   });
 
@@ -192,7 +192,7 @@ describe("the items of a v1 list answer", () => {
 });
 
 /** What is read of an answer beside its items. */
-function signs(around: object): object {
+function hintsOf(around: object): object {
   const { items: _, raw: __, ...rest } = customers({ data: contacts, ...around });
   return rest;
 }
@@ -258,8 +258,8 @@ describe("what a v1 list answer says of the whole", () => {
     ["a count beyond this page", { count: 250, next: null }, { totalItems: 250, hasNextPage: false }],
     ["a count of this page", { count: 2, next: "/a?page=2" }, { hasNextPage: true }],
     ["an empty cursor", { next_cursor: "" }, { hasNextPage: false }],
-  ])("%s", (_, around, said) => {
-    expect(signs(around)).toEqual(said);
+  ])("%s", (_, around, expected) => {
+    expect(hintsOf(around)).toEqual(expected);
   });
 
   test.each<[string, object, object]>([
@@ -271,14 +271,14 @@ describe("what a v1 list answer says of the whole", () => {
       { has_more: false, links: { next: "/a?page=2" } },
       { hasNextPage: true },
     ],
-  ])("of two that differ, %s counts", (_, around, said) => {
-    expect(signs(around)).toEqual(said);
+  ])("of two that differ, %s counts", (_, around, expected) => {
+    expect(hintsOf(around)).toEqual(expected);
   });
 
   test.each(
     "items count results records elements rows entries customers contacts profiles lists groups".split(" "),
-  )("a total of %s", (what) => {
-    expect(signs({ [`total_${what}`]: 250 })).toEqual({ totalItems: 250 });
+  )("a total of %s", (name) => {
+    expect(hintsOf({ [`total_${name}`]: 250 })).toEqual({ totalItems: 250 });
   });
 
   test.each<[string, string[], unknown, object]>([
@@ -298,18 +298,18 @@ describe("what a v1 list answer says of the whole", () => {
       "x",
       { hasNextPage: true },
     ],
-  ])("a %s, under each of its names and wherever it stands", (_, names, value, said) => {
+  ])("a %s, under each of its names and wherever it stands", (_, names, value, expected) => {
     for (const name of names) {
-      expect(signs({ [name]: value }), name).toEqual(said);
+      expect(hintsOf({ [name]: value }), name).toEqual(expected);
       for (const holder of ["meta", "pagination", "paging", "page", "pageInfo", "paginator", "pager"]) {
-        expect(signs({ [holder]: { [name]: value } }), `${holder}.${name}`).toEqual(said);
+        expect(hintsOf({ [holder]: { [name]: value } }), `${holder}.${name}`).toEqual(expected);
       }
     }
   });
 
   test("is passed over where it is no count or flag", () => {
     expect(
-      signs({
+      hintsOf({
         total: -1,
         limit: 0,
         per_page: 1.5,
@@ -321,16 +321,18 @@ describe("what a v1 list answer says of the whole", () => {
         last: 3,
       }),
     ).toEqual({});
-    expect(signs({ total: { value: 250, relation: "eq" }, pages: [1, 2], page: { size: null } })).toEqual({});
+    expect(hintsOf({ total: { value: 250, relation: "eq" }, pages: [1, 2], page: { size: null } })).toEqual(
+      {},
+    );
   });
 
   test("is read beside the items in data too", () => {
     const {
       raw: _,
       items: __,
-      ...said
+      ...expected
     } = customers({ success: true, data: { customers: contacts, total_items: 250, total_pages: 3 } });
-    expect(said).toEqual({ totalItems: 250, totalPages: 3 });
+    expect(expected).toEqual({ totalItems: 250, totalPages: 3 });
   });
 });
 

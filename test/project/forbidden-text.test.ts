@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { foreignWords } from "./forbidden-text.ts";
+import { forbiddenText } from "./forbidden-text.ts";
 import { repository, type SourceFiles } from "./source-files.ts";
 
 it("No file holds what is true on one machine alone, or a thought that is not finished", () => {
-  expect(foreignWords(allFiles())).toEqual([]);
+  expect(forbiddenText(allFiles())).toEqual([]);
 });
 
 // Put together here, so that this file passes its own test.
@@ -14,16 +14,16 @@ it.each([
   ["a package registry", ["https://registry.", "npmjs.org/ky"]],
   ["a package registry", ['"reso', 'lved": "https://mirror/ky.tgz"']],
   ["an unfinished thought", ["TO", "DO: finish"]],
-])("%s is reported", (what, parts) => {
-  expect(foreignWords(new Map([["a.md", `first line\n${parts.join("")}`]]))).toEqual([
-    `a.md:2 holds ${what}: ${parts.join("")}`,
+])("%s is reported", (description, parts) => {
+  expect(forbiddenText(new Map([["a.md", `first line\n${parts.join("")}`]]))).toEqual([
+    `a.md:2 holds ${description}: ${parts.join("")}`,
   ]);
 });
 
 it.each(["https://example.com/home/ada", "see src/work/order.ts", "the registry of contacts"])(
   "%s is not",
   (line) => {
-    expect(foreignWords(new Map([["a.md", line]]))).toEqual([]);
+    expect(forbiddenText(new Map([["a.md", line]]))).toEqual([]);
   },
 );
 

@@ -18,12 +18,12 @@ export function readFuzz(): ts.Program {
 
 /** The public functions that none of these tests names. */
 export function untriedEntryPoints(program: ts.Program, tests: readonly string[] = fuzzTests): string[] {
-  const named = new Set(tests.flatMap((path) => namedIn(program, path)));
+  const named = new Set(tests.flatMap((path) => referencedIn(program, path)));
   return [...entryPoints(program)].flatMap(([name, declaration]) => (named.has(declaration) ? [] : [name]));
 }
 
 /** What a file names where it is run. To import it, or to speak of its type, is not to try it. */
-function namedIn(program: ts.Program, path: string): ts.Declaration[] {
+function referencedIn(program: ts.Program, path: string): ts.Declaration[] {
   const checker = program.getTypeChecker();
   const file = program.getSourceFile(path);
   if (file === undefined) throw new Error(`${path} is not read.`);

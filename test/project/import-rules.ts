@@ -111,7 +111,7 @@ export function brokenRules(files: SourceFiles): string[] {
   const single = importRules.flatMap(({ rule, isBrokenBy }) =>
     imports.filter(isBrokenBy).map(({ from, to }) => `${from} imports ${to}: ${rule}`),
   );
-  return [...single, ...tooMuchLoaded(files, imports), ...circles(files, imports)];
+  return [...single, ...tooMuchLoaded(files, imports), ...cycles(files, imports)];
 }
 
 function tooMuchLoaded(files: SourceFiles, imports: readonly Import[]): string[] {
@@ -125,13 +125,13 @@ function tooMuchLoaded(files: SourceFiles, imports: readonly Import[]): string[]
 }
 
 /** The files that import themselves by way of others, types included, each circle once with all its files. */
-function circles(files: SourceFiles, imports: readonly Import[]): string[] {
+function cycles(files: SourceFiles, imports: readonly Import[]): string[] {
   const ours = imports.filter(({ to }) => isOurs(to));
   const reached = new Map([...files.keys()].map((path) => [path, reachedFrom(path, ours)]));
-  const circleOf = (path: string) =>
+  const cycleOf = (path: string) =>
     [...files.keys()].filter((other) => reached.get(path)?.has(other) && reached.get(other)?.has(path));
-  const found = [...files.keys()].filter((path) => circleOf(path).toSorted()[0] === path);
-  return found.map((path) => `${circleOf(path).join(", ")}: imports run in one direction`);
+  const found = [...files.keys()].filter((path) => cycleOf(path).toSorted()[0] === path);
+  return found.map((path) => `${cycleOf(path).join(", ")}: imports run in one direction`);
 }
 
 function isOurs(to: string): boolean {

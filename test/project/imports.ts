@@ -54,7 +54,7 @@ function importsOfFile(from: string, text: string): Import[] {
     else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly ? "type" : "static");
     else if (ts.isImportTypeNode(node))
       add(ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined, "type");
-    else if (ts.isCallExpression(node) && asksForModule(node)) add(node.arguments[0], "dynamic");
+    else if (ts.isCallExpression(node) && importsModule(node)) add(node.arguments[0], "dynamic");
     ts.forEachChild(node, visit);
   };
   visit(ts.createSourceFile(from, text, ts.ScriptTarget.Latest));
@@ -62,7 +62,7 @@ function importsOfFile(from: string, text: string): Import[] {
 }
 
 /** `import("x")`, `require("x")` and `process.getBuiltinModule("x")`, however the function is reached. */
-function asksForModule({ expression }: ts.CallExpression): boolean {
+function importsModule({ expression }: ts.CallExpression): boolean {
   if (expression.kind === ts.SyntaxKind.ImportKeyword) return true;
   const name = ts.isPropertyAccessExpression(expression) ? expression.name : expression;
   return ts.isIdentifier(name) && ["require", "getBuiltinModule"].includes(name.text);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type ts from "typescript";
 import { beforeAll, describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { changesTold, namesTold, newestSection } from "./changelog.ts";
+import { recordedChanges, recordedNames, newestSection } from "./changelog.ts";
 import { readEntries } from "./entry-sources.ts";
 import { exportedNames } from "./exported-names.ts";
 import { publicSurface } from "./public-surface.ts";
@@ -29,7 +29,7 @@ describe("The public surface", () => {
       [...values, ...types].sort(),
     ]);
 
-    expect(namesTold(changelog)).toEqual(Object.fromEntries(names));
+    expect(recordedNames(changelog)).toEqual(Object.fromEntries(names));
   });
 
   it("is declared as the report says, each name with its whole type", async () => {
@@ -41,7 +41,7 @@ describe("The public surface", () => {
   it("changes no declaration since the newest release that the changelog does not tell", () => {
     const now = readReport(read("test/project/public-surface.md"));
 
-    expect(changesTold(changelog)).toEqual(
+    expect(recordedChanges(changelog)).toEqual(
       newestSection(changelog) === "Unreleased" ? changedNames(released, now) : expect.anything(),
     );
     if (newestSection(changelog) !== "Unreleased") expect(released).toEqual(now);
@@ -84,7 +84,7 @@ describe("The changelog", () => {
       "### Public surface\n\n- `kit` adds `Old`,\n  `New`\n",
     ].join("\n");
 
-    expect(namesTold(text)).toEqual({ kit: ["New"], "kit/more": ["third"] });
+    expect(recordedNames(text)).toEqual({ kit: ["New"], "kit/more": ["third"] });
     expect(newestSection(text)).toBe("Unreleased");
   });
 
@@ -92,8 +92,8 @@ describe("The changelog", () => {
     const items = "- `kit` adds `New`\n- `kit` changes `Old`, `Older`\n- `kit/more` changes `third`\n";
     const text = `## Unreleased\n\n### Public surface\n\n${items}\n## 0.1.0\n\n### Public surface\n\n- \`kit\` adds \`Old\`, \`Older\`\n- \`kit/more\` adds \`third\`\n`;
 
-    expect(changesTold(text)).toEqual({ kit: ["Old", "Older"], "kit/more": ["third"] });
-    expect(namesTold(text)).toEqual({ kit: ["New", "Old", "Older"], "kit/more": ["third"] });
+    expect(recordedChanges(text)).toEqual({ kit: ["Old", "Older"], "kit/more": ["third"] });
+    expect(recordedNames(text)).toEqual({ kit: ["New", "Old", "Older"], "kit/more": ["third"] });
   });
 
   it.each([
@@ -106,6 +106,6 @@ describe("The changelog", () => {
     ["a name that was never there", "- `kit` removes `A`", "`kit` removes `A` a second time"],
     ["a line in other words", "- `kit` now has `A`", "is expected, but found: `kit` now has `A`"],
   ])("is refused with %s", (_title, items, message) => {
-    expect(() => namesTold(`## 1.0.0\n\n### Public surface\n\n${items}\n`)).toThrow(message);
+    expect(() => recordedNames(`## 1.0.0\n\n### Public surface\n\n${items}\n`)).toThrow(message);
   });
 });

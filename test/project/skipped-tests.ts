@@ -2,15 +2,19 @@ import ts from "typescript";
 import type { SourceFiles } from "./source-files.ts";
 
 const runners = ["it", "test", "describe", "suite", "bench"];
-const waysOut = new Set(["skip", "skipIf", "runIf", "only", "todo", "fails"]);
+const skippingModifiers = new Set(["skip", "skipIf", "runIf", "only", "todo", "fails"]);
 
 /** Every test that is written but would not run, or not with the others: `it.skip`, `describe.only.each`, `ctx.skip()`. */
-export function unrunTests(files: SourceFiles): string[] {
+export function skippedTests(files: SourceFiles): string[] {
   return [...files].flatMap(([path, text]) => {
     const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
     const found: string[] = [];
     const visit = (node: ts.Node): void => {
-      if (ts.isPropertyAccessExpression(node) && waysOut.has(node.name.text) && isTest(node.expression)) {
+      if (
+        ts.isPropertyAccessExpression(node) &&
+        skippingModifiers.has(node.name.text) &&
+        isTest(node.expression)
+      ) {
         const { line } = file.getLineAndCharacterOfPosition(node.name.getStart());
         found.push(`${path}:${line + 1} ${node.getText()}`);
       }

@@ -56,23 +56,23 @@ afterAll(async () => {
 
 describe("The snippets of the pages", () => {
   it("are there", () => {
-    const bare = pages.filter((page) => !snippets.some(({ place }) => place.startsWith(`${page}:`)));
+    const bare = pages.filter((page) => !snippets.some(({ location }) => location.startsWith(`${page}:`)));
     expect(bare.filter((page) => !pagesWithout.includes(page))).toEqual([]);
   });
 
   it("compile", () => {
     const { config } = ts.readConfigFile(join(repository, "tsconfig.json"), ts.sys.readFile);
     const { options } = ts.parseJsonConfigFileContent(config, ts.sys, repository);
-    const places = snippets.map(({ path }) => path);
+    const locations = snippets.map(({ path }) => path);
     const typeRoots = [join(repository, "node_modules/@types")];
     // A snippet is read on its own: unlike our sources, it may leave a name unused that it shows.
-    const program = ts.createProgram(places, { ...options, typeRoots, noUnusedLocals: false });
+    const program = ts.createProgram(locations, { ...options, typeRoots, noUnusedLocals: false });
 
     // Each file by itself: asked for all at once, the compiler would check our sources too.
-    const problems = snippets.flatMap(({ path, place }) =>
+    const problems = snippets.flatMap(({ path, location }) =>
       ts
         .getPreEmitDiagnostics(program, program.getSourceFile(path))
-        .map(({ messageText }) => `${place}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`),
+        .map(({ messageText }) => `${location}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`),
     );
 
     expect(problems).toEqual([]);

@@ -10,7 +10,7 @@ export const pages: readonly string[] = [
 
 export interface Snippet {
   /** Where it stands: `README.md:12`. */
-  readonly place: string;
+  readonly location: string;
   /** A module of its own. */
   readonly code: string;
   /** The lines that it says it prints, each in a comment that begins with `//=>`; none where it says nothing of it. */
@@ -30,7 +30,7 @@ export function snippetsOf(file: string): Snippet[] {
     const line = text.slice(0, match.index).split("\n").length;
     const block = match[1] ?? "";
     const printed = [...block.matchAll(/\/\/=> ?(.*)$/gm)].map(([, printedLine = ""]) => printedLine);
-    return { place: `${file}:${line}`, code: toModule(block), printed };
+    return { location: `${file}:${line}`, code: toModule(block), printed };
   });
 }
 

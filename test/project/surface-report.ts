@@ -56,10 +56,10 @@ export function changedNames(before: SurfaceReport, after: SurfaceReport): Recor
 }
 
 // Flags are joined as numbers, and are flags again.
-const shown = (ts.TypeFormatFlags.NoTruncation |
+const typeFormat = (ts.TypeFormatFlags.NoTruncation |
   ts.TypeFormatFlags.MultilineObjectLiterals |
   ts.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope) as ts.TypeFormatFlags;
-const shownOfAlias = (shown | ts.TypeFormatFlags.InTypeAlias) as ts.TypeFormatFlags;
+const aliasFormat = (typeFormat | ts.TypeFormatFlags.InTypeAlias) as ts.TypeFormatFlags;
 
 class DeclarationWriter {
   readonly #checker: ts.TypeChecker;
@@ -75,7 +75,7 @@ class DeclarationWriter {
     if (ts.isInterfaceDeclaration(declaration)) return this.#body(name, declaration, "interface");
     if (ts.isTypeAliasDeclaration(declaration)) {
       const type = this.#checker.getDeclaredTypeOfSymbol(symbol);
-      const text = this.#type(type, shownOfAlias);
+      const text = this.#type(type, aliasFormat);
       return `type ${name}${parametersOf(declaration)} = ${text}`;
     }
     const type = this.#checker.getTypeOfSymbol(symbol);
@@ -90,7 +90,7 @@ class DeclarationWriter {
     const heritage = declaration.heritageClauses?.map((clause) => ` ${clause.getText()}`).join("") ?? "";
     const members: ts.NodeArray<ts.ClassElement | ts.TypeElement> = declaration.members;
     const lines = members
-      .filter((member) => isSeen(member) && !isBodyOfOverloads(member, members))
+      .filter((member) => isPublic(member) && !isBodyOfOverloads(member, members))
       .map((member) => `  ${this.#member(member).replaceAll("\n", "\n  ")};`);
     const opening = `${isAbstract ? "abstract " : ""}${keyword} ${name}${parametersOf(declaration)}${heritage}`;
     return [`${opening} {`, ...lines, "}"].join("\n");
@@ -111,7 +111,7 @@ class DeclarationWriter {
     return `${isReadonly ? "readonly " : ""}${name}: ${this.#type(this.#checker.getTypeAtLocation(member))}`;
   }
 
-  #type(type: ts.Type, flags: ts.TypeFormatFlags = shown): string {
+  #type(type: ts.Type, flags: ts.TypeFormatFlags = typeFormat): string {
     const text = this.#checker.typeToString(type, undefined, flags);
     // The compiler leaves out the line breaks and keeps the indentation.
     return text
@@ -123,7 +123,7 @@ class DeclarationWriter {
   }
 
   #signature(signature: ts.Signature): string {
-    return this.#checker.signatureToString(signature, undefined, shown);
+    return this.#checker.signatureToString(signature, undefined, typeFormat);
   }
 }
 
@@ -136,7 +136,7 @@ function parametersOf({
 }
 
 /** Whether a user can reach it. */
-function isSeen(member: ts.ClassElement | ts.TypeElement): boolean {
+function isPublic(member: ts.ClassElement | ts.TypeElement): boolean {
   const hidden = ts.ModifierFlags.Private | ts.ModifierFlags.Protected;
   const isInternal = ts.getJSDocTags(member).some(({ tagName }) => tagName.text === "internal");
   const isPrivate = member.name !== undefined && ts.isPrivateIdentifier(member.name);

@@ -2,7 +2,7 @@ import { AudienceClient, ValidationError } from "audience-sdk";
 import { v1ContactSchema, v1EventSchema, v1ListContactSchema, v2ContactSchema } from "audience-sdk/schemas";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { offline, rightFetch } from "../fuzz/offline-client.ts";
+import { offline, offlineFetch } from "../fuzz/offline-client.ts";
 import { anyPayload, type Payload } from "./payloads/payload.ts";
 import { runs, timesOf } from "./runs.ts";
 
@@ -12,7 +12,7 @@ const { v1, v2 } = new AudienceClient({
   ...offline,
   fetch: (url, init) => {
     sent.push(init.body);
-    return rightFetch(url, init);
+    return offlineFetch(url, init);
   },
 });
 

@@ -14,14 +14,14 @@ const requests = [
   "v2IdentifierSchema",
   "v2ListQuerySchema",
 ] as const;
-const answers = ["v1ProfileSchema", "v1AddContactResultSchema", "v2ListPageSchema"] as const;
+const responses = ["v1ProfileSchema", "v1AddContactResultSchema", "v2ListPageSchema"] as const;
 const fields = [
   "v1ContactFieldsSchema",
   "v1ListContactFieldsSchema",
   "v1EventFieldsSchema",
   "v2ContactFieldsSchema",
 ] as const;
-const all = [...requests, ...answers, ...fields];
+const all = [...requests, ...responses, ...fields];
 
 test("The entry exports the schemas, LIMITS and flattenProperties, and nothing else", () => {
   expect(Object.keys(schemas).toSorted()).toEqual([...all, "LIMITS", "flattenProperties"].toSorted());

@@ -6,7 +6,7 @@ import { explain, toIssues } from "../../src/schema/issues.ts";
 import { v2UpsertResultSchema } from "../../src/v2/schemas/contact.ts";
 import { validate } from "../../src/validate.ts";
 
-const ofResponses = new Set<z.ZodType>([
+const responseSchemas = new Set<z.ZodType>([
   schemas.v1AddContactResultSchema,
   schemas.v1ProfileSchema,
   schemas.v2ListPageSchema,
@@ -15,7 +15,7 @@ const ofResponses = new Set<z.ZodType>([
 
 /** All issues that the client rejects the input with, none where it passes. */
 export function issuesOf(schema: z.ZodType, input: unknown): readonly ValidationIssue[] {
-  if (ofResponses.has(schema)) {
+  if (responseSchemas.has(schema)) {
     const { error } = schema.safeParse(input, { error: explain });
     return error ? toIssues(error) : [];
   }

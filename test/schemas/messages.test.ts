@@ -29,9 +29,9 @@ const v2Contact = (fields: object) => ({
   ...fields,
 });
 const identified = (fields: object) => v2Contact({ identifiers: [{ ...identifier, ...fields }] });
-const own =
+const ownKeyHint =
   "unknown key, which the service refuses: a contact is sent alone, not wrapped; keys of your own go under custom_properties";
-const ownOfEvent =
+const ownEventKeyHint =
   "unknown key, which the service refuses: an event is sent alone, not wrapped; what names the contact goes under contact, data of your own under eventData";
 const named = "required: contact.email, contact.contactUUID, or contactUUID";
 
@@ -300,17 +300,17 @@ const unknown: readonly Case[] = [
     contact({ frist_name: "A" }),
     'frist_name: unknown key: write "first_name"',
   ],
-  ["too far from any", v1ContactSchema, contact({ fxxst_name: "A" }), `fxxst_name: ${own}`],
-  ["too short to tell", v1ContactSchema, contact({ cty: "A" }), `cty: ${own}`],
+  ["too far from any", v1ContactSchema, contact({ fxxst_name: "A" }), `fxxst_name: ${ownKeyHint}`],
+  ["too short to tell", v1ContactSchema, contact({ cty: "A" }), `cty: ${ownKeyHint}`],
   ["too long to tell", v1ContactSchema, contact({ source__: "A" }), 'source__: unknown key: write "source"'],
-  ["with two letters more", v1ContactSchema, contact({ sourcees: "A" }), `sourcees: ${own}`],
+  ["with two letters more", v1ContactSchema, contact({ sourcees: "A" }), `sourcees: ${ownKeyHint}`],
   [
     "with two slips",
     v1ContactSchema,
     contact({ soucrx: "A", soxuce: "B", sorxce: "C" }),
-    `soucrx: ${own}`,
-    `soxuce: ${own}`,
-    `sorxce: ${own}`,
+    `soucrx: ${ownKeyHint}`,
+    `soxuce: ${ownKeyHint}`,
+    `sorxce: ${ownKeyHint}`,
   ],
   [
     "that was given for one that is needed",
@@ -324,17 +324,22 @@ const unknown: readonly Case[] = [
     v2Contact({ firstName: 5, first_name: "Ada" }),
     "firstName: must be a string, not a number",
   ],
-  ["that wraps the contact", v1ContactSchema, contact({ customer: { email } }), `customer: ${own}`],
-  ["of a wrapper's name, but no wrapper", v1ContactSchema, contact({ customer: "yes" }), `customer: ${own}`],
-  ["that wraps the event", v1EventSchema, event({ data: {} }), `data: ${ownOfEvent}`],
+  ["that wraps the contact", v1ContactSchema, contact({ customer: { email } }), `customer: ${ownKeyHint}`],
+  [
+    "of a wrapper's name, but no wrapper",
+    v1ContactSchema,
+    contact({ customer: "yes" }),
+    `customer: ${ownKeyHint}`,
+  ],
+  ["that wraps the event", v1EventSchema, event({ data: {} }), `data: ${ownEventKeyHint}`],
   [
     "of an event",
     v1EventSchema,
     event({ data: 5, total: {} }),
-    `data: ${ownOfEvent}`,
-    `total: ${ownOfEvent}`,
+    `data: ${ownEventKeyHint}`,
+    `total: ${ownEventKeyHint}`,
   ],
-  ["that is of an event's contact", v1EventSchema, event({ phone: "1" }), `phone: ${ownOfEvent}`],
+  ["that is of an event's contact", v1EventSchema, event({ phone: "1" }), `phone: ${ownEventKeyHint}`],
   [
     "that is an option of the call",
     v1CustomerListQuerySchema,
@@ -349,7 +354,7 @@ const unknown: readonly Case[] = [
   ],
 ];
 
-const free: readonly Case[] = [
+const freeData: readonly Case[] = [
   [
     "in custom properties",
     v1ContactSchema,
@@ -429,15 +434,15 @@ describe("An issue says the rule, what came instead, and the way out", () => {
     ["a value that is none of a choice", choices],
     ["a text that is not written as it must be", formats],
     ["a field that is not known", unknown],
-    ["free data that JSON cannot carry", free],
+    ["free data that JSON cannot carry", freeData],
     ["rules over several fields", across],
   ])("%s", (_, cases) => {
-    test.each(cases.map(([what, schema, input, ...words]) => ({ what, schema, input, words })))(
+    test.each(cases.map(([title, schema, input, ...messages]) => ({ title, schema, input, messages })))(
       "$what",
-      ({ schema, input, words }) => {
+      ({ schema, input, messages }) => {
         const issues = issuesOf(schema, input);
 
-        expect(issues.map(({ path, message }) => `${path.join(".")}: ${message}`)).toEqual(words);
+        expect(issues.map(({ path, message }) => `${path.join(".")}: ${message}`)).toEqual(messages);
       },
     );
   });

@@ -50,7 +50,7 @@ test("A query for contact groups takes the type LIST, SEGMENT or ALL; case count
   expect(verdict(v1CustomerListQuerySchema, { type: "LIST" })).toEqual(["type unrecognized_keys"]);
 });
 
-const answers = [
+const responses = [
   ["a profile", v1ProfileSchema, { data: { id: "c1" } }, ["data", "data.id"]],
   [
     "an added contact",
@@ -62,29 +62,29 @@ const answers = [
   ["a v2 upsert", v2UpsertResultSchema, { status: true }, ["status"]],
 ] as const;
 
-describe.each(answers)("The answer of %s", (_, schema, least, needed) => {
+describe.each(responses)("The answer of %s", (_, schema, least, needed) => {
   test("passes with no more than what is needed", () => {
     expect(schema.parse(least)).toEqual(least);
   });
   test.each(needed)("needs %s", (path) => {
-    const answer = structuredClone<unknown>(least);
+    const response = structuredClone<unknown>(least);
     const keys = path.split(".");
     const last = keys.pop() ?? "";
-    const holder = keys.reduce<unknown>((value, key) => Reflect.get(Object(value), key), answer);
+    const holder = keys.reduce<unknown>((value, key) => Reflect.get(Object(value), key), response);
     Reflect.deleteProperty(holder as object, last);
-    expect(verdict(schema, answer)).toEqual([expect.stringMatching(new RegExp(`^${path} invalid_`))]);
+    expect(verdict(schema, response)).toEqual([expect.stringMatching(new RegExp(`^${path} invalid_`))]);
     Reflect.set(holder as object, last, null);
-    expect(verdict(schema, answer)).toEqual([expect.stringMatching(new RegExp(`^${path} invalid_`))]);
+    expect(verdict(schema, response)).toEqual([expect.stringMatching(new RegExp(`^${path} invalid_`))]);
   });
   test("keeps what is not documented, whatever it is called", () => {
-    const answer = { ...least, extra: { a: [null, 1] } };
-    expect(schema.parse(answer)).toEqual(answer);
-    expect(verdict(schema, answer)).toEqual([]);
-    const odd = JSON.parse(`{"__proto__":1,${JSON.stringify(least).slice(1)}`) as object;
-    expect(verdict(schema, odd)).toEqual([]);
+    const response = { ...least, extra: { a: [null, 1] } };
+    expect(schema.parse(response)).toEqual(response);
+    expect(verdict(schema, response)).toEqual([]);
+    const unusual = JSON.parse(`{"__proto__":1,${JSON.stringify(least).slice(1)}`) as object;
+    expect(verdict(schema, unusual)).toEqual([]);
   });
-  test.each([null, "OK", 5, [], undefined])("%j is none", (answer) => {
-    expect(verdict(schema, answer)).toEqual(["invalid_type"]);
+  test.each([null, "OK", 5, [], undefined])("%j is none", (response) => {
+    expect(verdict(schema, response)).toEqual(["invalid_type"]);
   });
 });
 
@@ -101,26 +101,26 @@ describe("An answer is not refused for a field that nobody needs", () => {
     ["null", { data: nulls, links: null }],
     ["of another type", { data: { id: "c1", type: 5, attributes: [], relationships: "none" }, links: false }],
     ["unknown", { data: { id: "c1", attributes: { score: 5, tags: null } }, meta: {}, included: null }],
-  ])("%s", (_, answer) => {
-    expect(v1ProfileSchema.parse(answer)).toEqual(answer);
+  ])("%s", (_, response) => {
+    expect(v1ProfileSchema.parse(response)).toEqual(response);
   });
   test("a page of lists", () => {
     const lists = [
       { uuid: "l1", name: null, created_at: null, description: null, color: "red" },
       { uuid: "l2", created_at: "x" },
     ];
-    const answer = {
+    const response = {
       success: null,
       data: { lists, current_page: null, total_pages: "3", total_items: null },
     };
-    expect(v2ListPageSchema.parse(answer)).toEqual(answer);
+    expect(v2ListPageSchema.parse(response)).toEqual(response);
     expect(verdict(v2ListPageSchema, { data: { lists: [{ name: "x" }] } })).toEqual([
       "data.lists.0.uuid invalid_type",
     ]);
   });
   test("an added contact", () => {
-    const answer = { message: null, contact: { contactUUID: "c1", action: "merged", email: null } };
-    expect(v1AddContactResultSchema.parse(answer)).toEqual(answer);
+    const response = { message: null, contact: { contactUUID: "c1", action: "merged", email: null } };
+    expect(v1AddContactResultSchema.parse(response)).toEqual(response);
   });
   test("a v2 upsert says true, not another truth", () => {
     for (const status of ["true", 1, "ok", false]) {

@@ -48,13 +48,13 @@ export function expectStateToAgree(
     const state = kind === "event" ? found.events : kind === "member" ? found.members : found.contacts;
     const times = state.get(id) ?? 0;
     const requests = found.applied.get(id) ?? 0;
-    const isRight =
+    const isValid =
       outcome === "applied"
         ? times === 1
         : outcome === "unknown"
           ? times <= 1
           : times === 0 && requests === 0;
-    if (!isRight || (kind === "once" && requests > 1))
+    if (!isValid || (kind === "once" && requests > 1))
       wrong.push(`${kind} ${id}: ${outcome}, ${times} in the books, ${requests} carried out`);
     if (outcome === "unknown") unknown[times === 0 ? "notApplied" : "applied"]++;
   }

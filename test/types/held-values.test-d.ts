@@ -75,10 +75,10 @@ describe("A contact that has one, or may have", () => {
 
   it("is taken by a stand-in, too", () => {
     vi.spyOn(customers, "upsert").mockImplementation((one) => customers.get(one.email ?? ""));
-    const standIn: Pick<V1Customers, "upsert"> = {
+    const placeholder: Pick<V1Customers, "upsert"> = {
       upsert: (one: V1Contact) => customers.get(one.email ?? ""),
     };
-    void standIn;
+    void placeholder;
   });
 });
 

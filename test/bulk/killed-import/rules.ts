@@ -26,8 +26,8 @@ export function expectNothingLostOrDoubled(
   }
 
   const stored = new Set(contacts.map(({ email }) => email?.replace("@example.com", "")));
-  const lost = rows.filter(({ id }) => !stored.has(id) && !summary.ids.includes(id));
-  expect(lost).toEqual([]);
+  const lostRows = rows.filter(({ id }) => !stored.has(id) && !summary.ids.includes(id));
+  expect(lostRows).toEqual([]);
   expect(summary.ids.every((id) => kinds.get(id) === "double opt-in")).toBe(true);
   expect(summary.ids.length).toBeLessThanOrEqual((lives.length - 1) * concurrency);
 

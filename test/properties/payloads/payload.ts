@@ -14,7 +14,7 @@ export type Write =
 /** A request body, and how it was made: whole ones are to be accepted, those with one thing wrong refused. */
 export interface Payload {
   readonly write: Write;
-  readonly made: "whole" | "with one thing wrong" | "with one odd thing";
+  readonly made: "valid" | "invalid" | "unclassified";
   readonly body: unknown;
 }
 
@@ -28,15 +28,15 @@ const bodies: Readonly<Record<Write, Field>> = {
 export const writes = Object.keys(bodies) as Write[]; // True: these are the names of the table above.
 
 /** A body for each value of note: the same in every run. */
-export const notedPayloads: readonly Payload[] = writes.flatMap((write) => [
-  ...bodies[write].allowed.map((body): Payload => ({ write, made: "whole", body })),
-  ...bodies[write].forbidden.map((body): Payload => ({ write, made: "with one thing wrong", body })),
+export const fixedPayloads: readonly Payload[] = writes.flatMap((write) => [
+  ...bodies[write].allowed.map((body): Payload => ({ write, made: "valid", body })),
+  ...bodies[write].forbidden.map((body): Payload => ({ write, made: "invalid", body })),
 ]);
 
 export const anyPayload: fc.Arbitrary<Payload> = fc.oneof(
   ...writes.flatMap((write) => [
-    bodies[write].good.map((body): Payload => ({ write, made: "whole", body })),
-    bodies[write].bad.map((body): Payload => ({ write, made: "with one thing wrong", body })),
-    bodies[write].odd.map((body): Payload => ({ write, made: "with one odd thing", body })),
+    bodies[write].valid.map((body): Payload => ({ write, made: "valid", body })),
+    bodies[write].invalid.map((body): Payload => ({ write, made: "invalid", body })),
+    bodies[write].unclassified.map((body): Payload => ({ write, made: "unclassified", body })),
   ]),
 );
