@@ -13,7 +13,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const key = ({ email }: Row) => email;
 const bodies = (mock: ReturnType<typeof createFixture>["mock"]) => mock.requests.map(({ body }) => body);
 
-/** A night: a run of the rows over the checkpoint. Gives how each row ended, in the order of the rows. */
+/** A night: a run of the rows over the checkpoint. Returns the status of each row, in the order of the rows. */
 async function night<R>(
   { audience, upsert }: ReturnType<typeof createFixture>,
   items: readonly R[],
@@ -25,8 +25,8 @@ async function night<R>(
   return results.toSorted((a, b) => a.index - b.index).map(({ status }) => status);
 }
 
-describe("With a key and a checkpoint, a later run sends what is new or has changed", () => {
-  it("an unchanged row is skipped, a changed one is sent, and a new one too", async () => {
+describe("With a key and a checkpoint, a later run sends new and changed rows only", () => {
+  it("an unchanged row is skipped, a changed row and a new row are sent", async () => {
     const world = createFixture();
     const options = { key, checkpoint: fileCheckpoint(join(folder, "changed")) };
     await night(world, rows(3), options);
@@ -42,7 +42,7 @@ describe("With a key and a checkpoint, a later run sends what is new or has chan
     expect(bodies(world.mock)).toEqual([{ ...row(1), email_opt_in: "UNSUBSCRIBED" }, row(3)]);
   });
 
-  it("also one that changes back", async () => {
+  it("a row that changes back is sent", async () => {
     const world = createFixture();
     const options = { key, checkpoint: fileCheckpoint(join(folder, "back")) };
     const [a, b] = [row(0), { ...row(0), email_opt_in: "UNSUBSCRIBED" } as const];
@@ -54,7 +54,7 @@ describe("With a key and a checkpoint, a later run sends what is new or has chan
     expect(bodies(world.mock)).toEqual([a, b, a, b]);
   });
 
-  it("the order of a row's keys is no change, at any depth; the order of a list is one", async () => {
+  it("another order of keys is no change, at any depth; another order of array items is a change", async () => {
     const world = createFixture();
     const options = { key: ({ id }: { id: string }) => id, checkpoint: new LoggedCheckpoint() };
     const call = (_: unknown, request: BulkRequest) => world.upsert(row(0), request);
@@ -66,7 +66,7 @@ describe("With a key and a checkpoint, a later run sends what is new or has chan
     expect([again, turned]).toEqual([["skipped"], ["succeeded"]]);
   });
 
-  it("`fingerprint` says what counts as a change", async () => {
+  it("`fingerprint` decides which changes count", async () => {
     const world = createFixture();
     const options = {
       key,
@@ -91,7 +91,7 @@ describe("With a key and a checkpoint, a later run sends what is new or has chan
     ["undefined", () => undefined, "what `fingerprint` gave cannot be written as JSON (it is undefined)"],
     ["a Map", () => new Map(), "what `fingerprint` gave cannot be written as JSON (it holds a Map)"],
   ])(
-    "a fingerprint that gives %s makes its row invalid, and nothing is sent",
+    "a fingerprint that returns %s makes its row invalid, and nothing is sent",
     async (_, fingerprint, message) => {
       const { audience, mock, upsert } = createFixture();
 
@@ -109,7 +109,7 @@ describe("With a key and a checkpoint, a later run sends what is new or has chan
     },
   );
 
-  it("a row that JSON cannot carry is invalid: its changes could not be seen", async () => {
+  it("a row that JSON cannot represent is invalid, because its changes could not be detected", async () => {
     const { audience, mock, upsert } = createFixture();
     const items = [{ ...row(0), tags: new Set(["a"]) }];
 
@@ -133,7 +133,7 @@ describe("With a key and a checkpoint, a later run sends what is new or has chan
     expect(mock.requests).toEqual([]);
   });
 
-  it("a changed row that was refused is sent again, and one that is as before is not", async () => {
+  it("a changed row that was refused is sent again, and a row that changed back is not", async () => {
     const { mock, ...world } = createFixture();
     const options = { key, checkpoint: new LoggedCheckpoint() };
     const bad = { ...row(0), first_name: "x".repeat(101) };
@@ -146,7 +146,7 @@ describe("With a key and a checkpoint, a later run sends what is new or has chan
     expect(mock.requests).toHaveLength(1);
   });
 
-  it("a changed row whose end is not known is sent again, also when it is as before", async () => {
+  it("a changed row whose outcome is unknown is sent again, also when it changed back", async () => {
     const world = createFixture({ faults: [{ kind: "reset-after", times: 1, after: 1 }] }, { maxRetries: 0 });
     const options = { key, checkpoint: new LoggedCheckpoint() };
     const [a, b] = [row(0), { ...row(0), email_opt_in: "UNSUBSCRIBED" } as const];
@@ -160,7 +160,7 @@ describe("With a key and a checkpoint, a later run sends what is new or has chan
     ]);
   });
 
-  it("in doubt stays in doubt, whatever the row says now", async () => {
+  it("a row in doubt stays in doubt, whatever its content", async () => {
     const world = createFixture({ faults: [{ kind: "reset-after", times: 1, after: 1 }] });
     const options = { key, checkpoint: new LoggedCheckpoint() };
     const call = (item: Row, request: BulkRequest) =>
@@ -179,7 +179,7 @@ describe("Rows with the same key in one run", () => {
   const first = row(0);
   const last = { ...row(0), email_opt_in: "UNSUBSCRIBED" } as const;
 
-  it("are each sent, in order; the next run skips both", async () => {
+  it("are sent in order, and the next run skips both", async () => {
     const world = createFixture();
     const options = { key, checkpoint: new LoggedCheckpoint() };
 
@@ -196,7 +196,7 @@ describe("Rows with the same key in one run", () => {
     ["was refused", [{ kind: "500-before", times: 1 }]],
     ["may have been carried out", [{ kind: "reset-after", times: 1 }]],
   ] as const)(
-    "when the first %s and is sent the next night, the last is sent again behind it",
+    "the last row is sent again after the first, when the first %s and is sent the next night",
     async (_, faults) => {
       const world = createFixture({ faults: [...faults] }, { maxRetries: 0 });
       const options = { key, checkpoint: new LoggedCheckpoint(), concurrency: 1 };
@@ -213,7 +213,7 @@ describe("Rows with the same key in one run", () => {
     },
   );
 
-  it("while the first is refused by the service night after night, the last is skipped", async () => {
+  it("the last row is skipped while the service refuses the first every night", async () => {
     const world = createFixture();
     const options = { key, checkpoint: new LoggedCheckpoint() };
     const refusing = world.audience.withOptions({
@@ -238,7 +238,7 @@ describe("Rows with the same key in one run", () => {
     ]);
   });
 
-  it("while the first is invalid night after night, the last is skipped", async () => {
+  it("the last row is skipped while the first is invalid every night", async () => {
     const world = createFixture();
     const options = { key, checkpoint: new LoggedCheckpoint() };
     const bad = { ...first, first_name: "x".repeat(101) };
@@ -251,7 +251,7 @@ describe("Rows with the same key in one run", () => {
     ]);
   });
 
-  it("when one changes, those after it are sent again: the last of them is what the service holds", async () => {
+  it("the rows after a changed row are sent again, so that the service holds the last one", async () => {
     const world = createFixture();
     const options = { key, checkpoint: new LoggedCheckpoint() };
     await night(world, [first, last], options);
@@ -275,7 +275,7 @@ describe("An event without an id of its own", () => {
       );
   const byId = ({ id }: { id: string }) => id;
 
-  it("has another id when its row has changed, also back, and is recorded each time", async () => {
+  it("gets a new id after each change of its row, and is recorded each time", async () => {
     const world = createFixture();
     const options = { key: byId, checkpoint: new LoggedCheckpoint() };
 
@@ -293,7 +293,7 @@ describe("An event without an id of its own", () => {
     await night(world, [{ id: "a", total: 1 }], options, send(world));
     const before = new Map(checkpoint.values);
     await night(world, [{ id: "a", total: 2 }], options, send(world));
-    // As if the process had been killed before it could record the row's end.
+    // As if the process had been killed before it recorded the row's outcome.
     const run = checkpoint.values.get("run");
     checkpoint.values.clear();
     for (const [name, value] of before) checkpoint.values.set(name, value);
@@ -306,7 +306,7 @@ describe("An event without an id of its own", () => {
     expect(world.mock.organization("mock-organization").events).toHaveLength(2);
   });
 
-  it("after a kill in the middle of a change, a row that changes again is a new event", async () => {
+  it("is a new event where the row changes again after a kill", async () => {
     const world = createFixture({ faults: [{ kind: "reset-after", times: 1, after: 1 }] }, { maxRetries: 0 });
     const options = { key: byId, checkpoint: new LoggedCheckpoint() };
 
@@ -317,8 +317,8 @@ describe("An event without an id of its own", () => {
   });
 });
 
-describe("Without a key a checkpoint serves one run", () => {
-  it("that one which ended whole is followed by a new one, which sends every row", async () => {
+describe("Without a key a checkpoint belongs to one run", () => {
+  it("after a complete run, the next run sends every row", async () => {
     const world = createFixture();
     const options = { checkpoint: fileCheckpoint(join(folder, "keyless")) };
     const [a, b] = [row(0), { ...row(0), email_opt_in: "UNSUBSCRIBED" } as const];
@@ -329,7 +329,7 @@ describe("Without a key a checkpoint serves one run", () => {
     expect(await readFile(join(folder, "keyless"), "utf8")).toBe("audience-checkpoint 2\n");
   });
 
-  it("one that was aborted goes on where it was", async () => {
+  it("after an abort, the next run resumes", async () => {
     const { audience, mock, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const stop = new AbortController();
@@ -345,7 +345,7 @@ describe("Without a key a checkpoint serves one run", () => {
     expect(checkpoint.values.size).toBe(0);
   });
 
-  it("one in which a row failed has ended whole all the same", async () => {
+  it("a run with a failed row is complete", async () => {
     const { audience, upsert } = createFixture(
       { faults: [{ kind: "500-before", times: 1 }] },
       { maxRetries: 0 },
@@ -390,7 +390,7 @@ describe("Without a key a checkpoint serves one run", () => {
 });
 
 describe("The file's version", () => {
-  it("one of the old form is refused, with the way out, and left untouched", async () => {
+  it("a file of the old format is refused with the remedy, and left unchanged", async () => {
     const path = join(folder, "old");
     const old = "audience-checkpoint 1 01234567-89ab-cdef-0123-456789abcdef\nAAAAAAAAAAAAAAAAs\n";
     await writeFile(path, old);
@@ -408,13 +408,13 @@ describe("The file's version", () => {
     expect(mock.requests).toEqual([]);
   });
 
-  it("the new form is none that the old version took for its own", async () => {
+  it("the old version refuses a file of the new format", async () => {
     const path = join(folder, "new");
     await night(createFixture(), rows(2), { key, checkpoint: fileCheckpoint(path) });
 
     const text = await readFile(path, "utf8");
 
-    // What the old version asked of a file: this heading, or nothing but a torn part of it.
+    // The old version required this heading, or a torn part of it.
     expect(text).not.toMatch(/^audience-checkpoint 1 [0-9a-f-]{36}\n/);
     expect(text.length).toBeGreaterThan(
       "audience-checkpoint 1 01234567-89ab-cdef-0123-456789abcdef\n".length,

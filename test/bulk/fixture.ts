@@ -2,7 +2,7 @@ import { AudienceClient, type BulkRequest, type BulkResult, type BulkRun } from 
 import type { OpenCheckpoint } from "audience-sdk/checkpoint";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 
-/** A contact whose writes are the same when they are done twice. */
+/** A contact whose writes are repeatable. */
 export interface Row {
   email: string;
   email_opt_in: "SUBSCRIBED" | "NON_SUBSCRIBED" | "UNSUBSCRIBED";
@@ -19,7 +19,7 @@ export function row(index: number): Row {
 
 type ClientOptions = NonNullable<ConstructorParameters<typeof AudienceClient>[0]>;
 
-/** A mock, a client that talks to it in process, and the usual call: a row is upserted. */
+/** A mock, a client of it in process, and the usual call: an upsert of the row. */
 export function createFixture(mockOptions: MockServiceOptions = {}, clientOptions: ClientOptions = {}) {
   const mock = createMockService(mockOptions);
   const audience = new AudienceClient({ ...mock.clientOptions, ...clientOptions });
@@ -28,7 +28,7 @@ export function createFixture(mockOptions: MockServiceOptions = {}, clientOption
   return { mock, audience, upsert, emails };
 }
 
-/** All results of a run, and what it rejected with. */
+/** All results of a run, and the error that it rejected with. */
 export async function collectRun<R, V>(
   run: BulkRun<R, V>,
 ): Promise<{ results: BulkResult<R, V>[]; error?: unknown }> {
@@ -41,14 +41,14 @@ export async function collectRun<R, V>(
   }
 }
 
-/** A checkpoint in memory that tells what was recorded of the rows, in order. */
+/** A checkpoint in memory that logs the records of the rows, in order. */
 export class LoggedCheckpoint implements OpenCheckpoint {
   readonly log: string[] = [];
   readonly values = new Map<string, string>();
   /** Thrown by the next call of the method. */
   readonly fails = new Map<"open" | "get" | "set" | "clear" | "close", unknown>();
 
-  /** How each row stands, by its key. */
+  /** The state of each row, by its key. */
   get states(): Map<string, unknown> {
     const rowsOf = [...this.values].filter(([key]) => key.startsWith("row:"));
     return new Map(rowsOf.map(([key, value]) => [key.slice("row:".length), stateOf(value)]));
@@ -87,24 +87,24 @@ export class LoggedCheckpoint implements OpenCheckpoint {
   }
 }
 
-/** How a recorded row stands. */
+/** The state of a recorded row. */
 function stateOf(value: string | undefined): string | undefined {
   return value?.split(" ", 1)[0];
 }
 
-/** A promise, and what ends it. */
+/** A promise and its resolve function. */
 export function deferred<T = void>(): { promise: Promise<T>; resolve: (value: T) => void } {
   let resolve: (value: T) => void = () => {};
   const promise = new Promise<T>((fulfil) => (resolve = fulfil));
   return { promise, resolve };
 }
 
-/** Lets everything happen that needs no timer and no socket. */
+/** Runs the event loop until only timers and sockets can be pending. */
 export async function flushEventLoop(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Waits until something has come about that the test has set going. */
+/** Waits until the condition is true. */
 export async function until(condition: () => boolean): Promise<void> {
   const startedMs = performance.now();
   while (!condition()) {

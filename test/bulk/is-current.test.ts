@@ -4,7 +4,7 @@ import { collectRun, LoggedCheckpoint, row, rows, createFixture, until, type Row
 
 const key = ({ email }: Row) => email;
 
-/** An `isCurrent` that hangs, and whether it has been asked. */
+/** An `isCurrent` that never settles, and whether it was called. */
 function neverSettles() {
   let asked = 0;
   const isCurrent = () => {
@@ -15,7 +15,7 @@ function neverSettles() {
 }
 
 describe("isCurrent", () => {
-  it("is asked once the row's turn in the rate limit has come, right before it is sent", async () => {
+  it("is called once the row has its permit, right before it is sent", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
     const { audience, upsert, mock } = createFixture({}, { rateLimiter });
     const asked: string[] = [];
@@ -33,7 +33,7 @@ describe("isCurrent", () => {
     expect(asked).toEqual(["row-0@example.com, 0 sent"]);
   });
 
-  it("where it says no, the row is superseded and not sent, its permit is back, and the run goes on", async () => {
+  it("false makes the row superseded: it is not sent, its permit is released, and the run continues", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
     const { audience, upsert, mock, emails } = createFixture({}, { rateLimiter });
     const isCurrent = ({ email }: Row) => email !== row(1).email;
@@ -51,7 +51,7 @@ describe("isCurrent", () => {
   it.each([
     ["a retry", { kind: "500-before", times: 1 }],
     ["a requeue after a 429", { kind: "429", times: 1, retryAfter: 0.01 }],
-  ] as const)("is asked again before %s", async (_, fault) => {
+  ] as const)("is called again before %s", async (_, fault) => {
     const { audience, upsert, mock } = createFixture({ faults: [fault] });
     const isCurrentResults = [true, false];
 
@@ -64,7 +64,7 @@ describe("isCurrent", () => {
     expect(mock.organization("mock-organization").contacts).toEqual([]);
   });
 
-  it("is asked before each write of a row, and before no read", async () => {
+  it("is called before each write of a row, and before no read", async () => {
     const { audience } = createFixture();
     let asked = 0;
     const call = async (item: Row, request: BulkRequest) => {
@@ -78,7 +78,7 @@ describe("isCurrent", () => {
     expect(asked).toBe(2);
   });
 
-  it("with a checkpoint, a row that it superseded stays so on later nights until its consent changes", async () => {
+  it("with a checkpoint, a superseded row stays superseded in later runs until its consent changes", async () => {
     const { audience, upsert, mock } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const night = async (item: Row & { first_name?: string }, isCurrent: boolean) => {
@@ -97,7 +97,7 @@ describe("isCurrent", () => {
     expect(mock.requests).toHaveLength(1);
   });
 
-  it("what it throws is its row's error: the row is not sent, and tried again by the next run", async () => {
+  it("its error is the row's error: the row is not sent, and the next run tries it again", async () => {
     const { audience, upsert, mock } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const failure = new TypeError("the database is away");
@@ -116,7 +116,7 @@ describe("isCurrent", () => {
   it.each([
     ["nothing", undefined],
     ["a number", 1],
-  ])("one that gives %s ends the run: it has not said yes", async (_, given) => {
+  ])("the run ends where it returns %s instead of a boolean", async (_, given) => {
     const { audience, upsert, mock } = createFixture();
     const isCurrent = () => given as unknown as boolean;
 
@@ -127,7 +127,7 @@ describe("isCurrent", () => {
     expect(mock.requests).toEqual([]);
   });
 
-  it("one that never answers holds up its contact no longer than the run", async () => {
+  it("one that never settles blocks its contact only until the end of the run", async () => {
     const { audience, upsert, mock } = createFixture();
     const stop = new AbortController();
     const { isCurrent, wasCalled } = neverSettles();
@@ -141,7 +141,7 @@ describe("isCurrent", () => {
     expect(mock.requests).toHaveLength(1);
   });
 
-  it("a crash while it is asked leaves a superseded row superseded", async () => {
+  it("a superseded row stays superseded after a crash during the call", async () => {
     const { audience, upsert, mock } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     await collectRun(audience.bulk(rows(1), upsert, { key, checkpoint, isCurrent: () => false }));
@@ -159,7 +159,7 @@ describe("isCurrent", () => {
     expect(mock.requests).toEqual([]);
   });
 
-  it("one that never answers holds an aborted run no longer", async () => {
+  it("one that never settles does not delay an aborted run", async () => {
     const { audience, upsert, mock } = createFixture();
     const stop = new AbortController();
     const { isCurrent, wasCalled } = neverSettles();

@@ -17,7 +17,7 @@ describe("A row that meets a 429", () => {
     expect(mock.requests).toHaveLength(15);
   });
 
-  it("also where its call says that nothing is to be tried again", async () => {
+  it("goes back into the queue although its call has maxRetries 0", async () => {
     const { audience } = createFixture({ faults: [{ kind: "429", times: 7 }] });
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.customers.upsert(item, { ...request, maxRetries: 0 });
@@ -29,7 +29,7 @@ describe("A row that meets a 429", () => {
   });
 
   it.each(["with a limiter", "without one"])(
-    "waits as long as the service says, up to an hour: %s",
+    "waits as long as Retry-After says, up to an hour: %s",
     async (how) => {
       const { audience, mock, upsert } = createFixture(
         { faults: [{ kind: "429", times: 1, retryAfter: 3_600 }] },
@@ -63,7 +63,7 @@ describe("A row that meets a 429", () => {
     expect([...checkpoint.states]).toEqual([["row-0@example.com", "succeeded"]]);
   });
 
-  it("waits a second where the service names no wait", async () => {
+  it("waits a second where the response has no Retry-After", async () => {
     const { audience, mock, upsert } = createFixture({
       faults: [{ kind: "429", times: 1, retryAfter: false }],
     });
@@ -97,7 +97,7 @@ describe("A row that meets a 429", () => {
     expect([ids.length, new Set(ids).size]).toEqual([10, 1]);
   });
 
-  it("leaves the other failures their own retries", async () => {
+  it("does not use up the retries of other failures", async () => {
     const { audience } = createFixture({
       faults: [
         { kind: "429", times: 6 },
@@ -113,7 +113,7 @@ describe("A row that meets a 429", () => {
     expect(await summary).toMatchObject({ succeeded: 1 });
   });
 
-  it("is turned away at once when the run is aborted", async () => {
+  it("is removed at once when the run is aborted", async () => {
     const { audience, upsert } = createFixture({ faults: [{ kind: "429", retryAfter: 3_600 }] });
     const stop = new AbortController();
     const summary = audience.bulk(rows(1), upsert, { signal: stop.signal }).summary();
@@ -126,7 +126,7 @@ describe("A row that meets a 429", () => {
   });
 });
 
-it("A row waits where the queue is full, and is sent when there is room", async () => {
+it("A row waits while the queue is full, and is sent when there is room", async () => {
   const { audience, upsert } = createFixture(
     {},
     { rateLimiter: { windows: [{ limit: 2, intervalMs: 50 }], maxQueued: 0 } },
@@ -140,10 +140,10 @@ describe("A row that finds the queue full", () => {
   afterEach(() => vi.useRealTimers());
 
   it.each([
-    ["a second, where it is told of less", 50, 1_000],
-    ["as long as it is told to", 10_000, 10_010],
-    ["half a minute, where it is told of more: there may be room before", 100_000, 30_000],
-  ])("comes back after %s", async (_, intervalMs, waitMs) => {
+    ["a second, where the estimate is less", 50, 1_000],
+    ["the estimated time", 10_000, 10_010],
+    ["half a minute, where the estimate is more", 100_000, 30_000],
+  ])("tries again after %s", async (_, intervalMs, waitMs) => {
     const waits: (number | undefined)[] = [];
     const { audience, upsert } = createFixture(
       {},
@@ -159,7 +159,7 @@ describe("A row that finds the queue full", () => {
     expect(waits[0]).toBe(waitMs);
   });
 
-  it("fails where its call says how long it would wait", async () => {
+  it("fails where its call has a maxWaitMs", async () => {
     const { audience } = createFixture({}, { rateLimiter: { windows: [{ limit: 1, intervalMs: 60_000 }] } });
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.customers.upsert(item, { ...request, maxWaitMs: 100 });
@@ -172,7 +172,7 @@ describe("A row that finds the queue full", () => {
   });
 });
 
-it("A call that somebody waits for leaves with the next free place, while a run goes on", async () => {
+it("A single call gets the next permit during a run", async () => {
   const mock = createMockService();
   const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 40 }] });
   const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });

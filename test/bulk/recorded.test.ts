@@ -9,7 +9,7 @@ const thousand = Array.from({ length: 1_000 }, (_, index) => index);
 const eventOf = ({ email }: Row) => ({ eventName: "imported", contact: { email } });
 
 describe("With a checkpoint", () => {
-  it("a row is recorded before it is sent, and its end before its result is given and another takes its place", async () => {
+  it("a row is recorded before it is sent, and its outcome before its result is yielded and the next row starts", async () => {
     const { audience, mock, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
 
@@ -32,7 +32,7 @@ describe("With a checkpoint", () => {
     ]);
   });
 
-  it("what has succeeded is skipped by the next run, and what has not is sent", async () => {
+  it("rows that succeeded are skipped by the next run, and the other rows are sent", async () => {
     const { audience, mock, upsert } = createFixture(
       { faults: [{ kind: "500-before", times: 1, after: 1 }] },
       { maxRetries: 0 },
@@ -48,9 +48,9 @@ describe("With a checkpoint", () => {
   });
 
   it.each([
-    ["may be sent again is recorded as sent", false, "sent"],
-    ["must not be sent twice is recorded as in doubt", true, "in-doubt"],
-  ])("what %s before it is sent", async (_, double_opt_in, state) => {
+    ["repeatable is recorded as sent", false, "sent"],
+    ["not repeatable is recorded as in doubt", true, "in-doubt"],
+  ])("a call that is %s before it is sent", async (_, double_opt_in, state) => {
     const checkpoint = new LoggedCheckpoint();
     const { mock, audience: probe } = createFixture();
     const audience = probe.withOptions({
@@ -73,7 +73,7 @@ describe("With a checkpoint", () => {
     ]);
   });
 
-  it("where it ended in doubt, the next run says so, and does not send it", async () => {
+  it("the next run reports a row in doubt, and does not send it", async () => {
     const { audience, mock } = createFixture({ faults: [{ kind: "reset-after", times: 1 }] });
     const checkpoint = new LoggedCheckpoint();
     const call = (item: Row, request: BulkRequest) =>
@@ -96,7 +96,7 @@ describe("With a checkpoint", () => {
     expect(mock.requests).toHaveLength(1);
   });
 
-  it("a row whose second call must not be sent twice is in doubt from there on", async () => {
+  it("a row whose second call is not repeatable is in doubt from that call on", async () => {
     const { audience, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const call = async (item: Row, request: BulkRequest) => {
@@ -113,7 +113,7 @@ describe("With a checkpoint", () => {
     ]);
   });
 
-  it("a doubt that came to nothing is forgotten", async () => {
+  it("a doubt is cleared where the service applied nothing", async () => {
     const { audience, mock } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const call = (item: Row, request: BulkRequest) =>
@@ -130,7 +130,7 @@ describe("With a checkpoint", () => {
     const doubt = await collectRun(audience.bulk(rows(1), call, { checkpoint, key, stopWhen: () => false }));
     const nothing = await collectRun(audience.bulk([row(1)], refused, { checkpoint, key }));
 
-    // The 404 of addContact may have created the contact; another 404 has done nothing.
+    // The 404 of addContact may have created the contact; any other 404 has applied nothing.
     expect([doubt.results[0]?.status, nothing.results[0]?.status]).toEqual(["unknown", "failed"]);
     expect([...checkpoint.states]).toEqual([
       ["row-0@example.com", "in-doubt"],
@@ -138,7 +138,7 @@ describe("With a checkpoint", () => {
     ]);
   });
 
-  it("a doubt is forgotten where nothing was sent", async () => {
+  it("a doubt is cleared where nothing was sent", async () => {
     const { audience: probe } = createFixture();
     const refused = Object.assign(new Error("connect ECONNREFUSED"), {
       code: "ECONNREFUSED",
@@ -155,7 +155,7 @@ describe("With a checkpoint", () => {
     expect(checkpoint.log.slice(1, 3)).toEqual(["row-0@example.com: in-doubt", "row-0@example.com: nothing"]);
   });
 
-  it("a row whose first call must not be made twice stays in doubt when a later one fails", async () => {
+  it("a row whose first call is not repeatable stays in doubt when a later call fails", async () => {
     const { audience, mock } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const call = async (item: Row, request: BulkRequest) => {
@@ -171,7 +171,7 @@ describe("With a checkpoint", () => {
     expect(mock.requests).toHaveLength(1);
   });
 
-  it("a doubt from an earlier run is not shown to stopWhen: this run has not met it", async () => {
+  it("a doubt from an earlier run is not passed to stopWhen", async () => {
     const { audience, upsert } = createFixture({ faults: [{ kind: "reset-after", times: 1 }] });
     const checkpoint = new LoggedCheckpoint();
     const unrepeatable = (item: Row, request: BulkRequest) =>
@@ -194,7 +194,7 @@ describe("With a checkpoint", () => {
       await audience.v1.events.send(eventOf(item), request);
     };
     await audience.bulk(rows(2), call, { checkpoint, key, concurrency: 1 }).summary();
-    // As if the process had been killed before it could record that they have ended.
+    // As if the process had been killed before it recorded their outcomes.
     for (const [name, value] of checkpoint.values)
       if (name.startsWith("row:")) checkpoint.values.set(name, value.replace("succeeded ", "sent "));
 
@@ -222,7 +222,7 @@ describe("With a checkpoint", () => {
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   });
 
-  it("an event's own id stays as it is", async () => {
+  it("an event that has an id keeps it", async () => {
     const { audience, mock } = createFixture();
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.events.send({ ...eventOf(item), uniqueIdentifier: "order-17" }, request);
@@ -233,14 +233,14 @@ describe("With a checkpoint", () => {
   });
 });
 
-describe("A checkpoint that fails ends the run with its error, as it must not go on without its record", () => {
+describe("A checkpoint that fails ends the run with its error", () => {
   const failure = new Error("no space left on device");
 
   it.each(["open", "get", "set", "clear", "close"] as const)("%s", async (method) => {
     const { audience, mock, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     checkpoint.fails.set(method, failure);
-    // Only a checkpoint that serves one run is cleared.
+    // Only the checkpoint of a single run is cleared.
     const options = { checkpoint, concurrency: 2, ...(method !== "clear" && { key }) };
     const run = audience.bulk(rows(50), upsert, options);
 
@@ -273,12 +273,12 @@ describe("A checkpoint that fails ends the run with its error, as it must not go
 
     expect(error).toBe(failure);
     await expect(run.summary()).rejects.toBe(failure);
-    // Nothing that the checkpoint has not recorded is sent.
+    // No row is sent before it is recorded.
     expect(mock.requests).toHaveLength(works);
     expect(checkpoint.log.at(-1)).toBe("close");
   });
 
-  it("before what must not be sent twice is sent", async () => {
+  it("before a call is sent that is not repeatable", async () => {
     const { audience, mock } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     checkpoint.fails.set("set", failure);
@@ -291,7 +291,7 @@ describe("A checkpoint that fails ends the run with its error, as it must not go
     expect(mock.requests).toEqual([]);
   });
 
-  it("after a loop that was left early too", async () => {
+  it("after a loop that was left early", async () => {
     const { audience, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     checkpoint.fails.set("close", failure);
@@ -302,7 +302,7 @@ describe("A checkpoint that fails ends the run with its error, as it must not go
     await expect(leave()).rejects.toBe(failure);
   });
 
-  it("the first failure is the one that is told", async () => {
+  it("the run rejects with the first failure", async () => {
     const { audience, upsert } = createFixture({}, { apiKey: "some-other-key-000" });
     const checkpoint = new LoggedCheckpoint();
     checkpoint.fails.set("close", failure);
@@ -324,24 +324,24 @@ describe("A row's key", () => {
   };
   const byEmail = ({ email }: { email: string }) => email;
 
-  it("is numbered where it comes again", async () => {
+  it("gets a number where it repeats", async () => {
     const options = { key: byEmail, checkpoint: new LoggedCheckpoint() };
 
     expect(await names(["a", "b", "a", "a", "b"], options)).toEqual(["a", "b", "a#2", "a#3", "b#2"]);
   });
 
-  it("is never the numbered key of another row", async () => {
+  it("never equals the numbered key of another row", async () => {
     const of = (emails: string[]) => names(emails, { key: byEmail, checkpoint: new LoggedCheckpoint() });
 
     expect(await of(["a", "a", "a#2"])).toEqual(["a", "a#2", "a#2#2"]);
     expect(await of(["a#2", "a", "a"])).toEqual(["a#2", "a", "a#3"]);
   });
 
-  it("is as it was given where there is no checkpoint", async () => {
+  it("is unchanged where there is no checkpoint", async () => {
     expect(await names(["a", "a"], { key: byEmail })).toEqual(["a", "a"]);
   });
 
-  it("is made of the row's own content where none is given", async () => {
+  it("is a hash of the row's content where no key function is given", async () => {
     const once = await names(["a", "b", "a"], { checkpoint: new LoggedCheckpoint() });
     const other = await names(["x", "b", "a"], { checkpoint: new LoggedCheckpoint() });
 
@@ -351,7 +351,7 @@ describe("A row's key", () => {
     expect([other[1], other[2]]).toEqual([once[1], once[0]]);
   });
 
-  it("that cannot be had makes the row invalid, and ends nothing", async () => {
+  it("whose function fails makes the row invalid, and does not end the run", async () => {
     const { audience, mock, upsert } = createFixture();
     const items = [row(0), { ...row(1), email: "" }, row(2)];
 
@@ -368,10 +368,10 @@ describe("A row's key", () => {
     [null, "null"],
     [7, "a number"],
     [undefined, "undefined"],
-    // A string cut in the middle of a character: of two such keys one would be taken for the other.
+    // A string cut in the middle of a character: two such keys could be confused.
     ["\ud800", "half a character"],
     ["ada \udc00", "half a character"],
-  ])("is a string that is not empty, and not %j", async (given, kind) => {
+  ])("is a non-empty string, and not %j", async (given, kind) => {
     const { audience } = createFixture();
 
     const { results } = await collectRun(audience.bulk([1], async () => null, { key: () => given as never }));
@@ -380,7 +380,7 @@ describe("A row's key", () => {
     expect(results).toMatchObject([{ error: { issues: [{ path: [], code: "no_key", message }] } }]);
   });
 
-  it("that cannot be had is shown to stopWhen", async () => {
+  it("whose function fails is passed to stopWhen", async () => {
     const { audience, upsert } = createFixture();
     const seen: unknown[] = [];
     const stopWhen = (error: unknown) => seen.push(error) === 0;
@@ -391,8 +391,8 @@ describe("A row's key", () => {
   });
 
   it.each([
-    ["an error of ours of another kind", new ConfigurationError("not configured")],
-    ["an error of another's that looks like one", Object.assign(new Error("no"), { code: "validation" })],
+    ["another error of this package", new ConfigurationError("not configured")],
+    ["a foreign error that resembles one", Object.assign(new Error("no"), { code: "validation" })],
   ])("whose function throws %s makes the row failed", async (_, thrown) => {
     const { audience, upsert } = createFixture();
     const keyOf = () => {
@@ -421,12 +421,12 @@ describe("A row's key", () => {
   it.each([
     ["a BigInt", { n: 1n }, "Do not know how to serialize a BigInt"],
     [
-      "more values than anybody sends",
+      "more values than the limit",
       { lists: Array.from({ length: 1_000 }, () => thousand) },
       "it holds more than 200000 values",
     ],
     [
-      "what throws a string",
+      "a value whose toJSON throws a string",
       {
         toJSON: () => {
           // oxlint-disable-next-line typescript/only-throw-error -- as a caller's own code may.
@@ -439,7 +439,7 @@ describe("A row's key", () => {
     ["a Set within", { emails: new Set(["ada@example.com"]) }, "it holds a Set"],
     ["a URLSearchParams", new URLSearchParams("email=ada@example.com"), "it holds a URLSearchParams"],
     [
-      "a class that shows nothing",
+      "a class without public fields",
       new (class Row {
         readonly #email = "ada@example.com";
         get email() {
@@ -448,21 +448,18 @@ describe("A row's key", () => {
       })(),
       "it holds an instance of a class without properties",
     ],
-  ])(
-    "cannot be made of a row that JSON cannot carry, which with a checkpoint needs a fingerprint: %s",
-    async (_, item, reason) => {
-      const { audience } = createFixture();
+  ])("needs a fingerprint where JSON cannot represent the row: %s", async (_, item, reason) => {
+    const { audience } = createFixture();
 
-      const { results } = await collectRun(
-        audience.bulk([item], async () => null, { checkpoint: new LoggedCheckpoint() }),
-      );
+    const { results } = await collectRun(
+      audience.bulk([item], async () => null, { checkpoint: new LoggedCheckpoint() }),
+    );
 
-      const message = `the row cannot be written as JSON (${reason}): give a \`fingerprint\``;
-      expect(results).toMatchObject([{ status: "invalid", error: { issues: [{ message }] } }]);
-    },
-  );
+    const message = `the row cannot be written as JSON (${reason}): give a \`fingerprint\``;
+    expect(results).toMatchObject([{ status: "invalid", error: { issues: [{ message }] } }]);
+  });
 
-  it("is made of as many values as can be sent, and of no more", async () => {
+  it("is a hash of at most as many values as can be sent", async () => {
     const { audience } = createFixture();
     const items = [199_999, 200_000].map((values) => Array.from({ length: values }, () => 1));
 
@@ -470,11 +467,11 @@ describe("A row's key", () => {
       audience.bulk(items, async () => null, { checkpoint: new LoggedCheckpoint(), concurrency: 1 }),
     );
 
-    // The list itself is one.
+    // The array itself counts too.
     expect(results.map(({ status }) => status)).toEqual(["succeeded", "invalid"]);
   });
 
-  it.each([undefined, () => 1])("cannot be made of %s, of which JSON makes nothing", async (item) => {
+  it.each([undefined, () => 1])("cannot be a hash of %s, which JSON omits", async (item) => {
     const { audience } = createFixture();
     const options = { checkpoint: new LoggedCheckpoint() };
 

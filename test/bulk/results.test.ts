@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { collectRun, row, rows, createFixture } from "./fixture.ts";
 
 describe("Each row has one result", () => {
-  it("with its index, its key, the row itself and what its call gave", async () => {
+  it("with its index, its key, the row and the value of its call", async () => {
     const { audience, upsert, emails } = createFixture();
 
     const { results } = await collectRun(audience.bulk(rows(3), upsert, { key: ({ email }) => email }));
@@ -28,7 +28,7 @@ describe("Each row has one result", () => {
     expect(results.map(({ key }) => key)).toEqual(["0", "1"]);
   });
 
-  it("invalid, and not sent, where it does not fit the rules", async () => {
+  it("invalid, and not sent, where the row breaks a rule", async () => {
     const { audience, mock, upsert } = createFixture();
 
     const { results, error } = await collectRun(
@@ -44,7 +44,7 @@ describe("Each row has one result", () => {
   it.each([
     ["400", "failed", "not-applied"],
     ["500", "unknown", "unknown"],
-  ])("failed or unknown, as the error's outcome says: %s", async (fault, status, outcome) => {
+  ])("failed or unknown, by the outcome of the error: %s", async (fault, status, outcome) => {
     const { audience, upsert } = createFixture(
       fault === "500" ? { faults: [{ kind: "500-before", times: 1 }] } : {},
       { maxRetries: 0 },
@@ -54,12 +54,12 @@ describe("Each row has one result", () => {
 
     const { results, error } = await collectRun(audience.bulk(rows(1), call));
 
-    // A 404 of a read says only that this one is not there.
+    // A 404 of a read ends its row only.
     expect(results).toMatchObject([{ status, error: { outcome } }]);
     expect(error).toBeUndefined();
   });
 
-  it("failed, where its call throws of its own accord, at once or later", async () => {
+  it("failed, where its function throws, at once or later", async () => {
     const { audience } = createFixture();
     const thrown = new TypeError("no such thing");
     const call = ({ email }: { email: string }) => {
@@ -76,7 +76,7 @@ describe("Each row has one result", () => {
     expect(error).toBeUndefined();
   });
 
-  it("invalid, where reading it throws", async () => {
+  it("invalid, where a getter of the row throws", async () => {
     const { audience, upsert } = createFixture();
     const hostile = Object.defineProperty(row(0), "email", {
       enumerable: true,
@@ -105,7 +105,7 @@ describe("The summary", () => {
   };
   const three = () => [row(0), { ...row(1), email: "nobody" }, row(2)];
 
-  it("carries the run out itself where nobody iterates it", async () => {
+  it("executes the run where it is not iterated", async () => {
     const { audience, upsert, emails } = createFixture();
 
     expect(await audience.bulk(three(), upsert).summary()).toEqual(expected);
@@ -113,9 +113,9 @@ describe("The summary", () => {
   });
 
   it.each([
-    ["carries the run out itself", false],
+    ["executes the run", false],
     ["comes after the loop", true],
-  ])("is what the run gives that is awaited: it %s", async (_, isIterated) => {
+  ])("is the value of an awaited run: it %s", async (_, isIterated) => {
     const { audience, mock, upsert } = createFixture();
     const run = audience.bulk(three(), upsert);
     if (isIterated) await collectRun(run);
@@ -134,7 +134,7 @@ describe("The summary", () => {
     expect(await run.summary()).toEqual(expected);
   });
 
-  it("may be asked for before the loop, which still gets every result", async () => {
+  it("may be requested before the loop, which still gets every result", async () => {
     const { audience, upsert } = createFixture();
     const run = audience.bulk(three(), upsert);
 
@@ -144,7 +144,7 @@ describe("The summary", () => {
     expect(summary).toEqual(expected);
   });
 
-  it("is the same however often it is asked for", async () => {
+  it("is the same on each request", async () => {
     const { audience, mock, upsert } = createFixture();
     const run = audience.bulk(three(), upsert);
 
@@ -154,7 +154,7 @@ describe("The summary", () => {
     expect(mock.requests).toHaveLength(2);
   });
 
-  it("of a loop that was left early tells what had ended by then", async () => {
+  it("of a loop that was left early covers the rows that had ended", async () => {
     const { audience, upsert, emails } = createFixture();
     const run = audience.bulk(rows(100), upsert, { concurrency: 3 });
 
@@ -167,7 +167,7 @@ describe("The summary", () => {
 });
 
 describe("A run", () => {
-  it("sends nothing until it is iterated or asked for its summary", async () => {
+  it("sends nothing until it is iterated or its summary is requested", async () => {
     const { audience, upsert, mock } = createFixture();
     let isBegun = false;
     const source = {
@@ -185,7 +185,7 @@ describe("A run", () => {
     expect({ isBegun, requests: mock.requests.length }).toEqual({ isBegun: true, requests: 1 });
   });
 
-  it("is iterated once", async () => {
+  it("can be iterated once", async () => {
     const { audience, upsert, mock } = createFixture();
     const run = audience.bulk(rows(2), upsert);
     await run.summary();
@@ -205,7 +205,7 @@ describe("A run", () => {
     [{ checkpoint: "import.ckpt" }, /checkpoint must be a Checkpoint, as fileCheckpoint/],
     [{ checkpoint: null }, /checkpoint must be a Checkpoint, as fileCheckpoint/],
     [null, /options of bulk/],
-  ])("refuses options that are wrong, and names them: %j", (options, message) => {
+  ])("refuses and names invalid options: %j", (options, message) => {
     const { audience, upsert } = createFixture();
 
     expect(() => audience.bulk(rows(1), upsert, options as never)).toThrow(message);
@@ -237,7 +237,7 @@ describe("The request", () => {
     expect(seen[0]?.key).toBe("row-0@example.com");
   });
 
-  it("may be spread into other options", async () => {
+  it("can be spread into other options", async () => {
     const { audience, mock } = createFixture({ faults: [{ kind: "500-before", times: 1 }] });
     const call = (item: ReturnType<typeof row>, request: BulkRequest) =>
       audience.v1.customers.upsert(item, { ...request, maxRetries: 0 });
@@ -248,7 +248,7 @@ describe("The request", () => {
     expect(mock.requests).toHaveLength(2);
   });
 
-  it("makes a row wait where the client's own patience would have ended", async () => {
+  it("makes a row wait longer than the client's maxWaitMs", async () => {
     const mock = createFixture().mock;
     const audience = new AudienceClient({
       ...mock.clientOptions,

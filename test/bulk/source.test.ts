@@ -32,7 +32,7 @@ describe("Rows may come from any iterable", () => {
     expect(emails()).toEqual(rows(3).map(({ email }) => email));
   });
 
-  it("what is iterable in both ways is taken as it comes in time", async () => {
+  it("an object with both iterators is read through the async one", async () => {
     const { audience, upsert, emails } = createFixture();
     const source = {
       *[Symbol.iterator]() {
@@ -60,7 +60,7 @@ describe("Rows may come from any iterable", () => {
 });
 
 describe("Rows are read only as fast as they are sent", () => {
-  it("and as their results are taken: one that is read waits for room", async () => {
+  it("rows are read only as fast as their results are consumed", async () => {
     const { audience } = createFixture();
     const log: string[] = [];
     function* source() {
@@ -86,7 +86,7 @@ describe("Rows are read only as fast as they are sent", () => {
     ]);
   });
 
-  it("at most `concurrency` rows are read and not taken, however slow the consumer is", async () => {
+  it("at most `concurrency` rows are read ahead of a slow consumer", async () => {
     const { audience, upsert } = createFixture();
     let [read, consumed, most] = [0, 0, 0];
     function* source() {
@@ -107,7 +107,7 @@ describe("Rows are read only as fast as they are sent", () => {
   it.each([
     [4, { concurrency: 4 }],
     [10, {}],
-  ])("at most `concurrency` calls are under way, ten where it is not given: %i", async (limit, options) => {
+  ])("at most `concurrency` calls, ten by default, are in flight: %i", async (limit, options) => {
     const { audience } = createFixture();
     let [underWay, most] = [0, 0];
     const call = async () => {
@@ -121,7 +121,7 @@ describe("Rows are read only as fast as they are sent", () => {
     expect(most).toBe(limit);
   });
 
-  it("the calls begin in the order of the rows, with a checkpoint too", async () => {
+  it("the calls begin in the order of the rows, also with a checkpoint", async () => {
     const { audience, mock, upsert } = createFixture();
     const twins = rows(40).flatMap((each) => [each, { ...each, email_opt_in: "UNSUBSCRIBED" as const }]);
     const checkpoint = new LoggedCheckpoint();
@@ -138,7 +138,7 @@ describe("Rows are read only as fast as they are sent", () => {
 });
 
 describe("A source that fails", () => {
-  it("ends the run with its error, once what is in flight has ended and is recorded", async () => {
+  it("ends the run with its error, after the calls in flight have ended and are recorded", async () => {
     const { audience, mock, emails } = createFixture({ latencyMs: 5 });
     const error = new Error("the file broke off");
     const checkpoint = new LoggedCheckpoint();
@@ -161,7 +161,7 @@ describe("A source that fails", () => {
     expect(checkpoint.log.at(-1)).toBe("close");
   });
 
-  it("where it cannot even be begun", async () => {
+  it("ends the run where its iterator cannot be created", async () => {
     const { audience, upsert } = createFixture();
     const error = new Error("no such file");
     const source = {
@@ -173,7 +173,7 @@ describe("A source that fails", () => {
     await expect(audience.bulk(source, upsert).summary()).rejects.toBe(error);
   });
 
-  it("in its cleaning up, when the loop is left early: the checkpoint is closed all the same", async () => {
+  it("in its cleanup after an early end of the loop does not keep the checkpoint open", async () => {
     const { audience, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const error = new Error("cannot close");
@@ -194,7 +194,7 @@ describe("A source that fails", () => {
     expect(checkpoint.log.at(-1)).toBe("close");
   });
 
-  it("is told when the run ends before it, so that it can clean up", async () => {
+  it("is closed when the run ends before it, so that it can clean up", async () => {
     const { audience, upsert } = createFixture();
     let isClosed = false;
     function* source() {
@@ -219,7 +219,7 @@ describe("A source that fails", () => {
       },
       "the file broke off",
     ],
-  ])("of its own accord is not told to end: it %s", async (_, next, message) => {
+  ])("is not closed when it ended before: it %s", async (_, next, message) => {
     const { audience, upsert } = createFixture();
     let notified = 0;
     const iterator = { next, return: () => ({ done: true, value: (notified += 1) }) };
@@ -231,7 +231,7 @@ describe("A source that fails", () => {
     expect(notified).toBe(0);
   });
 
-  it("that hangs, and cannot clean up, fails nobody who has left it", async () => {
+  it("that hangs in its cleanup does not make an abandoned loop fail", async () => {
     const { audience, upsert } = createFixture();
     const source = {
       [Symbol.asyncIterator]: () => ({
@@ -249,7 +249,7 @@ describe("A source that fails", () => {
     await flushEventLoop();
   });
 
-  it("that hangs holds up neither an abort nor a loop that is left", async () => {
+  it("that hangs delays neither an abort nor the end of the loop", async () => {
     const { audience, upsert, emails } = createFixture();
     const source = async function* () {
       yield row(0);
@@ -269,7 +269,7 @@ describe("A source that fails", () => {
   });
 });
 
-it("Leaving the loop early begins nothing more, and waits for what is in flight", async () => {
+it("Leaving the loop early starts no further call, and waits for the calls in flight", async () => {
   const { audience } = createFixture();
   const checkpoint = new LoggedCheckpoint();
   const responses = [deferred(), deferred(), deferred(), deferred()];

@@ -23,7 +23,7 @@ import {
   type Row,
 } from "./fixture.ts";
 
-/** A fetch that is answered by the mock, once the test opens it; `sent` grows as requests leave. */
+/** A fetch to the mock that waits until the test opens it; `sent` logs the requests. */
 function gated(real: (url: string, init: RequestInit) => Promise<Response>) {
   const { promise: opened, resolve: open } = deferred();
   const sent: string[] = [];
@@ -35,8 +35,8 @@ function gated(real: (url: string, init: RequestInit) => Promise<Response>) {
   return { sent, open: () => open(), fetch: gatedFetch };
 }
 
-describe("A run ends with what every other row would meet too", () => {
-  it("a key that is refused", async () => {
+describe("A run ends with an error that every other row would meet", () => {
+  it("such as an unknown key", async () => {
     const { audience, mock, upsert } = createFixture({}, { apiKey: "some-other-key-000" });
     const run = audience.bulk(rows(100), upsert, { concurrency: 4 });
 
@@ -48,7 +48,7 @@ describe("A run ends with what every other row would meet too", () => {
     expect(results).toHaveLength(mock.requests.length);
   });
 
-  it("a key that may not do it", async () => {
+  it("such as a key without permission", async () => {
     const { audience, mock, upsert } = createFixture({
       organizations: [{ id: "acme", apiKeys: ["key-of-acme"], appId: "app" }],
       variants: { permissions: { "key-of-acme": [] } },
@@ -60,7 +60,7 @@ describe("A run ends with what every other row would meet too", () => {
     expect(mock.requests.length).toBeLessThanOrEqual(2);
   });
 
-  it("a list that is not there, where each row would create a contact all the same", async () => {
+  it("such as a missing list, where each row would still create a contact", async () => {
     const { audience, mock } = createFixture();
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.contactGroups.addContact("gone", item, request);
@@ -71,7 +71,7 @@ describe("A run ends with what every other row would meet too", () => {
     expect(mock.requests.length).toBeLessThanOrEqual(2);
   });
 
-  it("a call that is made wrongly", async () => {
+  it("such as invalid call options", async () => {
     const { audience, mock } = createFixture();
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.customers.upsert(item, { ...request, retries: 3 } as never);
@@ -82,12 +82,12 @@ describe("A run ends with what every other row would meet too", () => {
     expect(mock.requests).toEqual([]);
   });
 
-  it("but not with a contact that is not there, a row that is not valid, or a service that fails", async () => {
+  it("but not with a missing contact, an invalid row, or a failure of the service", async () => {
     const { audience } = createFixture(
       { faults: [{ kind: "500-before", operation: "v1.customers.upsert", times: 1 }] },
       { maxRetries: 0 },
     );
-    // Of the caller's own making, it tells of no call.
+    // An error that the caller created belongs to no call.
     const ownNotFound = new NotFoundError({
       message: "gone",
       outcome: "not-applied",
@@ -115,7 +115,7 @@ describe("A run ends with what every other row would meet too", () => {
     ]);
   });
 
-  it("or with what stopWhen says, which sees each error", async () => {
+  it("or with an error for which stopWhen returns true; it receives each error", async () => {
     const { audience, upsert } = createFixture();
     const seen: unknown[] = [];
     const bad = { ...row(0), email: "nobody" };
@@ -130,7 +130,7 @@ describe("A run ends with what every other row would meet too", () => {
     expect(error).toBe(seen[1]);
   });
 
-  it("a stopWhen that throws ends it with what it threw", async () => {
+  it("a stopWhen that throws ends the run with its error", async () => {
     const { audience, upsert } = createFixture();
     const thrown = new Error("a mistake in stopWhen");
     const stopWhen = () => {
@@ -144,7 +144,7 @@ describe("A run ends with what every other row would meet too", () => {
     expect(error).toBe(thrown);
   });
 
-  it("a stopWhen that gives nothing, or null, lets it go on", async () => {
+  it("a stopWhen that returns undefined or null lets the run continue", async () => {
     for (const given of [undefined, null]) {
       const { audience, upsert } = createFixture();
       const items = [{ ...row(0), email: "nobody" }, row(1)];
@@ -157,7 +157,7 @@ describe("A run ends with what every other row would meet too", () => {
     }
   });
 
-  it("a row that throws nothing at all has failed, and ends nothing", async () => {
+  it("a row that throws undefined has failed, and does not end the run", async () => {
     const { audience } = createFixture();
     const call = (): Promise<void> => Promise.reject(undefined);
 
@@ -167,7 +167,7 @@ describe("A run ends with what every other row would meet too", () => {
     expect(error).toBeUndefined();
   });
 
-  it("a stopWhen that gives a promise ends it with a ConfigurationError, as a promise is not an answer", async () => {
+  it("a stopWhen that returns a promise ends the run with a ConfigurationError", async () => {
     const { audience, upsert } = createFixture();
     const stopWhen = (async () => false) as never;
 
@@ -176,7 +176,7 @@ describe("A run ends with what every other row would meet too", () => {
     expect(error).toEqual(new ConfigurationError("stopWhen must give true or false."));
   });
 
-  it("not with a key that is rotated in the middle: its function is asked again", async () => {
+  it("a key that is rotated during the run does not end it: the key function is called again", async () => {
     const { mock, audience: probe } = createFixture({
       organizations: [
         { id: "mock-organization", apiKeys: ["key-of-yesterday", "key-of-today-00"], appId: "app" },
@@ -185,7 +185,7 @@ describe("A run ends with what every other row would meet too", () => {
     let key = "key-of-yesterday";
     let sent = 0;
     const rotating = async (url: string, init: RequestInit) => {
-      // From the fifth request on the old key is not known any more; the function gives the new one only after the first 401.
+      // From the fifth request on the old key is unknown; the key function returns the new one only after the first 401.
       const isOld = new Headers(init.headers).get("x-api-key") === "key-of-yesterday";
       if (++sent > 4 && isOld) {
         key = "key-of-today-00";
@@ -204,7 +204,7 @@ describe("A run ends with what every other row would meet too", () => {
 });
 
 describe("An abort of the run's signal", () => {
-  it("ends the run with an AbortError as soon as what is in flight has ended and is recorded", async () => {
+  it("ends the run with an AbortError after the calls in flight have ended and are recorded", async () => {
     const { mock, audience: probe } = createFixture();
     const gates = gated(mock.fetch);
     const audience = probe.withOptions({ fetch: gates.fetch });
@@ -239,7 +239,7 @@ describe("An abort of the run's signal", () => {
     expect(gates.sent).toHaveLength(3);
   });
 
-  it("turns away the rows that wait for the rate limit: nothing of them is sent, and they have no result", async () => {
+  it("removes the rows that wait for the rate limit: they are not sent and have no result", async () => {
     const limiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
     const { audience, mock, upsert } = createFixture({}, { rateLimiter: limiter });
     const stop = new AbortController();
@@ -264,7 +264,7 @@ describe("An abort of the run's signal", () => {
     expect(limiter.usage()).toMatchObject({ queued: 0 });
   });
 
-  it("is the end of a row that is between two calls: what it has done is told", async () => {
+  it("ends a row between two calls, whose result reports the first call", async () => {
     const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
     const { audience } = createFixture({}, { rateLimiter: limiter });
     const stop = new AbortController();
@@ -280,7 +280,7 @@ describe("An abort of the run's signal", () => {
     expect((await ended).results).toMatchObject([{ status: "unknown", error: expect.any(AbortError) }]);
   });
 
-  it("reads no more rows, shows stopWhen no more errors, and keeps what a row then says of itself", async () => {
+  it("reads no further row, calls stopWhen no more, and keeps the error that a row then throws", async () => {
     const { audience } = createFixture();
     const { promise: opened, resolve: open } = deferred();
     const stop = new AbortController();
@@ -317,7 +317,7 @@ describe("An abort of the run's signal", () => {
     expect(shown).toEqual([]);
   });
 
-  it("of a row's own call is that row's error, and ends nothing", async () => {
+  it("of a row's own call is that row's error, and does not end the run", async () => {
     const { audience, mock } = createFixture();
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.customers.upsert(item, {
@@ -332,7 +332,7 @@ describe("An abort of the run's signal", () => {
     expect(mock.requests).toHaveLength(1);
   });
 
-  it("that came before the run begins nothing, and opens no checkpoint", async () => {
+  it("before the run sends nothing and opens no checkpoint", async () => {
     const { audience, mock, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
 
@@ -346,7 +346,7 @@ describe("An abort of the run's signal", () => {
 });
 
 describe("A client that is closed during a run", () => {
-  it("ends the run with a ClientClosedError, once what is in flight has ended", async () => {
+  it("ends the run with a ClientClosedError, after the calls in flight have ended", async () => {
     const limiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
     const { audience, mock, upsert } = createFixture({}, { rateLimiter: limiter });
     const checkpoint = new LoggedCheckpoint();
@@ -363,9 +363,9 @@ describe("A client that is closed during a run", () => {
   });
 
   it.each([
-    ["a mistake of the caller's own", new TypeError("a mistake"), "failed"],
-    ["a row that is not valid", new ValidationError([]), "invalid"],
-  ])("and not with %s that ends at that moment: that is the row's", async (_, thrown, status) => {
+    ["an error of the caller", new TypeError("a mistake"), "failed"],
+    ["an invalid row", new ValidationError([]), "invalid"],
+  ])("and not with %s that ends at that moment: it belongs to its row", async (_, thrown, status) => {
     const { audience } = createFixture();
     const call = async () => {
       await audience.close();
@@ -378,7 +378,7 @@ describe("A client that is closed during a run", () => {
     expect(error).toBeInstanceOf(ClientClosedError);
   });
 
-  it("also in the middle of the last row's calls, whose result tells what it has done", async () => {
+  it("ends the run between two calls of the last row, whose result reports the first call", async () => {
     const { audience } = createFixture();
     const call = async (item: Row, request: BulkRequest) => {
       await audience.v1.customers.upsert(item, request);
@@ -392,7 +392,7 @@ describe("A client that is closed during a run", () => {
     expect(error).toBeInstanceOf(ClientClosedError);
   });
 
-  it("also where stopWhen says of each error that the run goes on", async () => {
+  it("ends the run although stopWhen returns false for each error", async () => {
     const limiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
     const { audience, mock, upsert } = createFixture({}, { rateLimiter: limiter });
     const ended = collectRun(audience.bulk(rows(10), upsert, { concurrency: 3, stopWhen: () => false }));
@@ -406,7 +406,7 @@ describe("A client that is closed during a run", () => {
     expect(mock.requests).toHaveLength(2);
   });
 
-  it("also where the source hangs", async () => {
+  it("ends the run although the source hangs", async () => {
     const { audience, upsert, emails } = createFixture();
     const source = async function* () {
       yield row(0);
@@ -422,7 +422,7 @@ describe("A client that is closed during a run", () => {
     expect(results.map(({ status }) => status)).toEqual(["succeeded"]);
   });
 
-  it("before it begins: it reads no row, and opens no checkpoint", async () => {
+  it("before its start makes it read no row and open no checkpoint", async () => {
     const { audience, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     let read = 0;
@@ -438,7 +438,7 @@ describe("A client that is closed during a run", () => {
     expect([results, checkpoint.log, read]).toEqual([[], [], 0]);
   });
 
-  it("even where no row waits at that moment", async () => {
+  it("ends the run although no row waits at that moment", async () => {
     const { audience, upsert } = createFixture();
     const log: string[] = [];
     const run = audience.bulk(rows(100), upsert, { concurrency: 2 });

@@ -16,7 +16,7 @@ const ada = row(0);
 const organization = "mock-organization";
 type World = ReturnType<typeof createFixture>;
 
-/** Writes an unsubscription of the contact, by each call that carries consent. */
+/** An unsubscription of the contact through each call that carries consent. */
 const unsubscriptions: [string, (world: World) => Promise<unknown>][] = [
   [
     "v1.customers.upsert",
@@ -84,7 +84,7 @@ describe("A row whose consent differs from one that another call of the client w
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
   });
 
-  it.each(unsubscriptions)("also by a view of the client: %s", async (_, write) => {
+  it.each(unsubscriptions)("is superseded by a call of a view of the client: %s", async (_, write) => {
     const world = createFixture();
     const view = { ...world, audience: world.audience.withOptions({ maxRetries: 0 }) };
 
@@ -96,7 +96,7 @@ describe("A row whose consent differs from one that another call of the client w
   it.each([
     ["by phone", { phone: "+1 555 0100", phone_opt_in: "SUBSCRIBED" }, "15550100"],
     ["by e-mail in another case", { email: "ADA@example.com", email_opt_in: "SUBSCRIBED" }, undefined],
-  ] as const)("also %s", async (_, item, phone) => {
+  ] as const)("is superseded after %s", async (_, item, phone) => {
     const world = createFixture();
     const write = () =>
       world.audience.v1.customers.upsert(
@@ -115,7 +115,7 @@ describe("A row whose consent differs from one that another call of the client w
     expect(world.mock.requests).toHaveLength(1);
   });
 
-  it("also where only the answer said that it is the same contact", async () => {
+  it("is superseded where only the response showed that it is the same contact", async () => {
     const world = createFixture();
     const { audience } = world;
     await audience.v1.customers.upsert({ ...ada, phone: "+15550100", phone_opt_in: "SUBSCRIBED" });
@@ -148,7 +148,7 @@ describe("A row whose consent differs from one that another call of the client w
       (world: World, item: Row, request: BulkRequest) =>
         world.audience.v1.customers.upsert({ email: item.email, first_name: "Ada" }, request),
     ],
-  ])("also with %s", async (_, call) => {
+  ])("is superseded with %s", async (_, call) => {
     const world = createFixture();
 
     const { results } = await runBehind(world, {
@@ -160,7 +160,7 @@ describe("A row whose consent differs from one that another call of the client w
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
   });
 
-  it("also where `is_suppressed` differs", async () => {
+  it("is superseded where `is_suppressed` differs", async () => {
     const world = createFixture();
 
     const { results } = await runBehind(world, {
@@ -171,7 +171,7 @@ describe("A row whose consent differs from one that another call of the client w
     expect(world.mock.organization(organization).contacts).toMatchObject([{ is_suppressed: true }]);
   });
 
-  it("also where it is not known whether that call was carried out", async () => {
+  it("is superseded where the outcome of that call is unknown", async () => {
     const world = createFixture({ faults: [{ kind: "reset-after", times: 1 }] });
     const write = ({ audience }: World) =>
       unsubscriptions[0]![1]({ ...world, audience: audience.withOptions({ maxRetries: 0 }) }).catch(() => 0);
@@ -182,7 +182,7 @@ describe("A row whose consent differs from one that another call of the client w
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
   });
 
-  it("also while that call is in flight: the row waits for its end", async () => {
+  it("waits for the end of that call while it is in flight", async () => {
     const world = createFixture();
     const { promise: opened, resolve: open } = deferred();
     const slow = world.audience.withOptions({
@@ -203,7 +203,7 @@ describe("A row whose consent differs from one that another call of the client w
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
   });
 
-  it("also as a row of another run", async () => {
+  it("is superseded by a row of another run", async () => {
     const world = createFixture();
 
     const { results } = await runBehind(world, {
@@ -214,7 +214,7 @@ describe("A row whose consent differs from one that another call of the client w
     expect(results).toMatchObject([{ status: "superseded" }]);
   });
 
-  it("is superseded though it waited for the rate limit when that call came", async () => {
+  it("is superseded although it already waited for the rate limit", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 200 }] });
     const world = createFixture({}, { rateLimiter });
     await world.audience.v1.customers.list();
@@ -227,7 +227,7 @@ describe("A row whose consent differs from one that another call of the client w
     expect(consentOf(world, row(1).email)).toBe("UNSUBSCRIBED");
   });
 
-  it("is told by summary and progress, and ends nothing", async () => {
+  it("is counted by summary and progress, and does not end the run", async () => {
     const world = createFixture();
     const progress: unknown[] = [];
     async function* source() {
@@ -250,7 +250,7 @@ describe("A row whose consent differs from one that another call of the client w
 });
 
 describe("A row of several calls", () => {
-  it("is superseded, though its function goes on when one of them is", async () => {
+  it("is superseded where one of them is, although its function continues", async () => {
     const world = createFixture();
 
     const { results } = await runBehind(world, {
@@ -261,7 +261,7 @@ describe("A row of several calls", () => {
     expect(results).toMatchObject([{ status: "superseded" }]);
   });
 
-  it("is unknown where one that must not be made twice was made before", async () => {
+  it("is unknown where a call that is not repeatable was sent before", async () => {
     const world = createFixture();
     const { audience } = world;
 
@@ -280,7 +280,7 @@ describe("A row of several calls", () => {
   });
 });
 
-it("A row is looked at once more right before it is sent, and its permit is given back", async () => {
+it("A row is checked again right before it is sent, and a superseded row releases its permit", async () => {
   const world = createFixture();
   const { audience, mock } = world;
   await audience.v1.customers.upsert({ ...ada, phone: "+15550100", phone_opt_in: "SUBSCRIBED" });
@@ -294,7 +294,7 @@ it("A row is looked at once more right before it is sent, and its permit is give
   const ended = collectRun(audience.bulk([ada], world.upsert, { key, checkpoint }));
   await until(() => checkpoint.states.get(ada.email) === "sent");
 
-  // By another name of the contact, as only its answer tells.
+  // Through another identifier of the contact, as only the response shows.
   const phone = { phone: "+15550100", phone_opt_in: "SUBSCRIBED", email_opt_in: "UNSUBSCRIBED" } as const;
   await audience.v1.customers.upsert(phone);
   open();
@@ -306,7 +306,7 @@ it("A row is looked at once more right before it is sent, and its permit is give
 
 describe("A row is sent", () => {
   it.each([
-    ["whose consent is the one that was written", { ...ada, email_opt_in: "UNSUBSCRIBED" as const }],
+    ["whose consent equals the written one", { ...ada, email_opt_in: "UNSUBSCRIBED" as const }],
     ["of another contact", row(1)],
   ])("%s", async (_, item) => {
     const world = createFixture();
@@ -333,7 +333,7 @@ describe("A row is sent", () => {
     expect(results).toMatchObject([{ status: "succeeded" }]);
   });
 
-  it("where the other call came before the run began, or came to nothing", async () => {
+  it("where the other call ended before the run began, or was not applied", async () => {
     const world = createFixture();
     await unsubscriptions[0]![1](world);
     const refused = world.audience.withOptions({
@@ -356,7 +356,7 @@ describe("A row is sent", () => {
     expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
   });
 
-  it("also where its call has options of its own without `request`", async () => {
+  it("is superseded although its call has options without `request`", async () => {
     const world = createFixture();
     const items = [ada, { ...ada, email_opt_in: "UNSUBSCRIBED" } as Row, ada];
     const call = (item: Row) => world.audience.v1.customers.upsert(item, { timeoutMs: 1_000 });
@@ -366,7 +366,7 @@ describe("A row is sent", () => {
     expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
   });
 
-  it("also where its function does not hand `request` on: its call is the row's", async () => {
+  it("is superseded although its function does not pass `request` on", async () => {
     const world = createFixture();
     const items = [ada, { ...ada, email_opt_in: "UNSUBSCRIBED" } as Row, ada];
 
@@ -379,7 +379,7 @@ describe("A row is sent", () => {
 });
 
 describe("With a checkpoint", () => {
-  /** A night over the checkpoint, in a process of its own. */
+  /** A run over the checkpoint in its own process, as on one night. */
   async function night(
     { mock }: World,
     item: Row & { first_name?: string },
@@ -396,7 +396,7 @@ describe("With a checkpoint", () => {
     return results[0]?.status;
   }
 
-  it("stays superseded on later nights until its own consent changes, whatever else does", async () => {
+  it("stays superseded in later runs until its own consent changes, whatever other fields change", async () => {
     const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
 
@@ -424,7 +424,7 @@ describe("With a checkpoint", () => {
     ]);
   });
 
-  it("a consent that was written after the row had been sent is a later word on the next night too", async () => {
+  it("a consent that was written after the row supersedes it in the next run too", async () => {
     const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const { audience, upsert } = world;
@@ -442,7 +442,7 @@ describe("With a checkpoint", () => {
     expect(nights).toEqual(["superseded", "succeeded", "succeeded"]);
   });
 
-  it("the same after a night on which the row was not valid", async () => {
+  it("and so it does after a run in which the row was invalid", async () => {
     const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const bad = { ...ada, first_name: "x".repeat(101) };
@@ -456,7 +456,7 @@ describe("With a checkpoint", () => {
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
   });
 
-  it("the same for a row that leaves its consent to the service, on both nights", async () => {
+  it("and so it does for a row that leaves its consent to the service in both runs", async () => {
     const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const [before, after] = ["Ada", "Ada L."].map(
@@ -472,7 +472,7 @@ describe("With a checkpoint", () => {
     expect(nights).toEqual(["superseded", "succeeded"]);
   });
 
-  it("a change of another channel's consent lifts nothing", async () => {
+  it("a change of another channel's consent does not end the supersession", async () => {
     const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
 
@@ -484,7 +484,7 @@ describe("With a checkpoint", () => {
     expect(nights).toEqual(["superseded", "superseded"]);
   });
 
-  it("a consent that was written while it was open binds the run that goes on after a kill", async () => {
+  it("a consent that was written before a kill supersedes the row in the resumed run", async () => {
     const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const dying = { ...createFixture({}, world.mock.clientOptions), mock: world.mock };
@@ -503,7 +503,7 @@ describe("With a checkpoint", () => {
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
   });
 
-  it("also one that was in flight at the kill: it may have been carried out", async () => {
+  it("a consent that was in flight at the kill supersedes the row, because it may have been applied", async () => {
     const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const dying = new AudienceClient({
@@ -524,7 +524,7 @@ describe("With a checkpoint", () => {
     expect(status).toBe("superseded");
   });
 
-  it("one that came to nothing binds nobody", async () => {
+  it("a consent that was not applied supersedes no row", async () => {
     const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
 

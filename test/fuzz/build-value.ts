@@ -1,6 +1,6 @@
 import type { SpecialName, HostileValue } from "./hostile-value.ts";
 
-/** Makes the value of a recipe; `right` are inputs that would be accepted, for a graft. */
+/** Builds the value of a description; `valid` are accepted inputs, for a graft. */
 export function buildValue(description: HostileValue, valid: readonly unknown[] = []): unknown {
   const of = (inner: HostileValue) => buildValue(inner, valid);
   switch (description.kind) {
@@ -27,14 +27,14 @@ export function buildValue(description: HostileValue, valid: readonly unknown[] 
   }
 }
 
-/** What every hostile method throws. Its words must show nowhere. */
+/** The message that every hostile method throws. It must not appear anywhere. */
 export const hostileMessage = "thrown by the input";
 
 const hostile = (): never => {
   throw new Error(hostileMessage);
 };
 
-/** Not by assignment, which would take `__proto__` for the prototype. */
+/** Not by assignment, which would set the prototype for `__proto__`. */
 function objectOf(entries: readonly (readonly [string, unknown])[]): object {
   const object = {};
   for (const [name, value] of entries) {
@@ -55,7 +55,7 @@ function wide(levels: number): unknown {
   return value;
 }
 
-/** A copy of one of the right inputs with another value in one place. */
+/** A copy of one of the valid inputs with another value at one path. */
 function grafted(
   valid: readonly unknown[],
   { onto, at }: { onto: number; at: readonly number[] },
@@ -76,7 +76,7 @@ function grafted(
   return root.copy;
 }
 
-/** Functions, signals and instances stay as they are: only what holds them is copied. */
+/** Functions, signals and instances are not copied: only plain objects and arrays are. */
 function copyOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyOf);
   if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype)
@@ -115,7 +115,7 @@ const specialValues: Record<SpecialName, () => unknown> = {
   "a Headers object": () => new Headers({ "x-odd": "1" }),
   "a rejected promise": () => {
     const promise = Promise.reject(new Error(hostileMessage));
-    // Its maker hears of it; whoever is handed it must not leave a branch of its own unheard.
+    // Handled here; the code under test must handle any promise that it derives from it.
     promise.catch(() => undefined);
     return promise;
   },

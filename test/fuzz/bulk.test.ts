@@ -25,10 +25,10 @@ const validOptions = {
   onProgress: () => undefined,
   stopWhen: () => false,
 };
-// As rows are that no compiler has seen.
+// Safe: the test passes rows of any type on purpose.
 const upsert: BulkCall<unknown> = (row, request) => audience.v1.customers.upsert(row as V1Contact, request);
 
-/** Four billion holes are four billion rows: they take their time, and that is no fault. */
+/** Four billion holes are four billion rows, which may take long. */
 function rowsOf(value: unknown): BulkRows<unknown> {
   return isLong(value) ? [] : (value as BulkRows<unknown>);
 }
@@ -37,18 +37,18 @@ function isLong(value: unknown): boolean {
   try {
     return Array.isArray(value) && value.length > 1_100;
   } catch {
-    // A proxy that does not tell.
+    // A proxy that throws.
     return false;
   }
 }
 
-/** What an iterable of the caller's throws once it is being read is what its run rejects with. */
+/** A run rejects with the error that the caller's iterable throws. */
 function unlessTheirs(error: unknown): void {
   if (error instanceof Error && (error.message === hostileMessage || error instanceof TypeError)) return;
   throw error;
 }
 
-it("Whatever the rows are, each has its result, or the run rejects with an error of ours or the iterable's", async () => {
+it("For any rows, each row has its result, or the run rejects with an SDK error or the iterable's error", async () => {
   const act = async (rows: unknown) => {
     const run = audience.bulk(rowsOf(rows), upsert);
     const summary = await run.summary().catch(unlessTheirs);
@@ -61,7 +61,7 @@ it("Whatever the rows are, each has its result, or the run rejects with an error
   await tryEntryPoint({ act, valid: [[[validV1Contact, validV1Contact]]] }, 120);
 });
 
-it("Whatever one row among others is, each has its result", async () => {
+it("For any row among valid ones, each row has its result", async () => {
   const act = async (row: unknown) => {
     const rows = [validV1Contact, row, validV1Contact];
     const { total, succeeded } = await audience.bulk(rows, upsert).summary();
@@ -75,17 +75,17 @@ it("Whatever one row among others is, each has its result", async () => {
   await tryEntryPoint({ act, valid: [[validV1Contact]] }, 120);
 });
 
-it("Whatever the options are, the run ends with a result for each row, or an error of ours", async () => {
+it("For any options, the run ends with a result for each row, or with an SDK error", async () => {
   const act = async (options: unknown) => {
     const run = audience.bulk([validV1Contact], upsert, options as BulkOptions<unknown>);
-    // What a checkpoint of the caller's throws is what its run rejects with.
+    // A run rejects with the error that the caller's checkpoint throws.
     const summary = await run.summary().catch(unlessTheirs);
     if (summary) expect(summary).toMatchObject({ total: 1 });
   };
   await tryEntryPoint({ act, valid: [[validOptions]] }, 120);
 });
 
-it("Whatever stands for the call or the check of a row, the run ends, or an error of ours is thrown", async () => {
+it("For any value as the call or the check of a row, the run ends or throws an SDK error", async () => {
   const act = async (value: unknown, given: unknown) => {
     await audience.bulk.check([1], () => value as CheckResult);
     await audience.bulk([1], async () => value).summary();
@@ -98,10 +98,10 @@ it("Whatever stands for the call or the check of a row, the run ends, or an erro
   );
 });
 
-it("Whatever is given to then of a run changes nothing", async () => {
+it("Any arguments of a run's then leave the run unchanged", async () => {
   const act = async (first: unknown, second: unknown) => {
     const run = audience.bulk([validV1Contact], upsert);
-    // What a callback of the caller's throws is the caller's.
+    // An error that the caller's callback throws is passed on.
     await Promise.allSettled([run.then(first as () => void, second as () => void)]);
     expect(await run).toMatchObject({ total: 1, succeeded: 1 });
   };

@@ -5,14 +5,14 @@ import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { expect, it, onTestFinished } from "vitest";
 import { tryEntryPoint } from "./try-entry-point.ts";
 
-it("Whatever is given to fileCheckpoint, it makes a checkpoint or throws a TypeError, and touches no file", async () => {
+it("For any arguments, fileCheckpoint returns a checkpoint or throws a TypeError, and touches no file", async () => {
   await tryEntryPoint(
     { act: (path) => fileCheckpoint(path as string), valid: [["a.ckpt"]], allowedError: "a TypeError" },
     500,
   );
 });
 
-it("Whatever is given to an open checkpoint, it is recorded or a TypeError is thrown, and the file stays whole", async () => {
+it("For any arguments, an open checkpoint records the value or throws a TypeError, and the file stays readable", async () => {
   const folder = mkdtempSync(join(tmpdir(), "audience-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "rows.ckpt");
@@ -26,7 +26,7 @@ it("Whatever is given to an open checkpoint, it is recorded or a TypeError is th
       void open.get(key as string);
       throw error;
     }
-    // Not awaited: what was set may have a `then`.
+    // Not awaited: the value may have a `then`.
     const kept: unknown = open.get(key as string);
     expect(JSON.stringify(kept)).toBe(JSON.stringify(value));
   };

@@ -32,16 +32,16 @@ const validOptions = {
 };
 const right = [[validOptions, offline]];
 
-// Where an option is spoiled, the global one is asked: it must not be the network's.
+// An invalid option may lead to the global fetch, which must not reach the network.
 beforeEach(() => void vi.stubGlobal("fetch", offlineFetch));
 
 async function use(client: { v1: V1Client; v2: V2Client }): Promise<void> {
-  // Where no limiter is left of the options, the process's own is taken, which these calls use up.
+  // Options without a limiter use the process's default limiter, which these calls would exhaust.
   await client.v1.customers.get("contact-1", { maxWaitMs: 0 });
   await client.v2.lists.list({}, { maxWaitMs: 0 });
 }
 
-describe("Whatever the options are, a client is made that works, or an error of ours is thrown", () => {
+describe("For any options, the constructor returns a client that works or throws an SDK error", () => {
   it.each([
     ["AudienceClient", (options: unknown) => use(new AudienceClient(options as ClientOptions))],
     [
@@ -62,7 +62,7 @@ describe("Whatever the options are, a client is made that works, or an error of 
     await tryEntryPoint({ act, valid: right }, 120);
   });
 
-  it("each option alone", async () => {
+  it("for each single option", async () => {
     for (const name of Object.keys(validOptions)) {
       const act = (value: unknown) => use(new AudienceClient({ ...offline, [name]: value }));
       await tryEntryPoint({ act, valid: [Object.values(validOptions)] }, 15);
@@ -70,7 +70,7 @@ describe("Whatever the options are, a client is made that works, or an error of 
   });
 });
 
-it("An option is read once: what was judged is what is used", () => {
+it("An option is read once: the validated value is the one that is used", () => {
   let reads = 0;
   const options = {
     ...offline,
@@ -78,7 +78,7 @@ it("An option is read once: what was judged is what is used", () => {
       return reads++ === 0 ? 0 : "many";
     },
   };
-  // As a caller without types may.
+  // A caller in JavaScript can pass this.
   const audience = new AudienceClient(options as ClientOptions);
   expect(reads).toBe(1);
   expect(() => audience.withOptions({ timeoutMs: 5 })).not.toThrow();

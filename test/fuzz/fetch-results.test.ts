@@ -11,7 +11,7 @@ function hostile(): never {
   throw new Error(hostileMessage);
 }
 
-/** Bodies that no fetch of a runtime gives. */
+/** Bodies that no runtime's fetch returns. */
 const unusualBodies: readonly (() => unknown)[] = [
   () => null,
   () => undefined,
@@ -43,7 +43,7 @@ const unusualBodies: readonly (() => unknown)[] = [
   () => Object.defineProperty({}, "getReader", { get: hostile }),
 ];
 
-/** As `foreign` of other implementations: a graft copies it, so each value has a body of its own. */
+/** A response of another implementation. A graft copies it, so each value gets its own body. */
 const responseWith = (body: () => unknown) => ({
   status: 200,
   ok: true,
@@ -77,24 +77,24 @@ async function use(fetch: Fetch): Promise<void> {
   if (failed) throw failed.reason;
 }
 
-describe("Whatever a fetch of one's own gives, a call gives a value or an error of ours", () => {
+describe("For any result of a custom fetch, a call returns a value or rejects with an SDK error", () => {
   it.each([
     ["as its promise's value", (value: unknown) => async () => value],
     ["at once", (value: unknown) => () => value],
     [
-      "as what it throws",
+      "as the value that it throws",
       (value: unknown) => () => {
         throw value;
       },
     ],
     [
-      "as what it rejects with",
+      "as the reason of its rejection",
       (value: unknown) => async () => {
         throw value;
       },
     ],
   ])("%s", async (_, fetchOf) => {
-    // As a caller without types may.
+    // A caller in JavaScript can pass this.
     await tryEntryPoint({ act: (value) => use(fetchOf(value) as Fetch), valid: [responses] }, 60);
   });
 

@@ -3,12 +3,12 @@ import { it } from "vitest";
 import { tryEntryPoint } from "./try-entry-point.ts";
 import { validEvent, validIdentifier, validQuery, validV1Contact, validV2Contact } from "./valid-inputs.ts";
 
-/** Of each kind of input one that is accepted. */
+/** One accepted input of each kind. */
 const right = [validV1Contact, validEvent, validV2Contact, validIdentifier, validQuery];
 
-it("Whatever is given to flattenProperties, it gives flat properties or an error of ours", async () => {
+it("For any arguments, flattenProperties returns flat properties or throws an SDK error", async () => {
   const act = (value: unknown, options: unknown) =>
-    // As a caller without types may.
+    // A caller in JavaScript can pass this.
     flattenProperties(value as object, options as FlattenOptions);
   await tryEntryPoint({ act, argumentCount: 2, valid: [right, [{ separator: "." }]] }, 200);
 });

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 
 /**
- * How a hostile value is made. What is drawn, shrunk and printed is the recipe, because the value itself may throw as
- * soon as somebody looks at it.
+ * Describes a hostile value. The description is drawn, shrunk and printed, because the value itself may throw as
+ * soon as it is read.
  */
 export type HostileValue =
   | { kind: "json"; of: unknown }
@@ -86,7 +86,7 @@ const strings = [
   "\u{1f600}",
 ];
 
-/** Names that mean something somewhere: a hostile value does more harm under one of these than under any other. */
+/** Names with a meaning for the client, the service or JavaScript, where a hostile value does most harm. */
 const names = (
   "email phone first_name firstName custom_properties email_opt_in dob identifiers type id " +
   "channels consent status createdAt ip source listIds eventName uniqueIdentifier contact " +
@@ -149,10 +149,10 @@ const { value } = fc.letrec<{ value: HostileValue }>((tie) => ({
   ),
 }));
 
-/** Any hostile value at all. */
+/** Any hostile value. */
 const anyHostileValue: fc.Arbitrary<HostileValue> = value;
 
-/** Half of them any value; half of them a value that would be right, were it not for one place in it. */
+/** Any value or, half of the time, a valid value with another value at one path. */
 export const nearlyValid: fc.Arbitrary<HostileValue> = fc.oneof(
   anyHostileValue,
   fc.record({

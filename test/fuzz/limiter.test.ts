@@ -24,7 +24,7 @@ const validOptions = {
 
 const redis = { eval: async () => [], evalsha: async () => [] };
 
-it("Whatever the options of a RateLimiter are, it works or an error of ours is thrown", async () => {
+it("For any options, a RateLimiter works or its constructor throws an SDK error", async () => {
   const act = async (options: unknown, calls: unknown) => {
     const limiter = new RateLimiter(options as RateLimiterOptions);
     const { windows, queued } = limiter.usage();
@@ -36,7 +36,7 @@ it("Whatever the options of a RateLimiter are, it works or an error of ours is t
   await tryEntryPoint({ act, argumentCount: 2, valid: [[validOptions, {}], [5]] }, 200);
 });
 
-it("Whatever the snapshot is, it carries a count over or is refused", async () => {
+it("Any snapshot carries its count over or is refused", async () => {
   const act = (given: unknown) => {
     const limiter = new RateLimiter({ snapshot: given as NonNullable<RateLimiterOptions["snapshot"]> });
     for (const { used } of limiter.usage().windows) expect(used).toBeLessThanOrEqual(2);
@@ -45,7 +45,7 @@ it("Whatever the snapshot is, it carries a count over or is refused", async () =
   await tryEntryPoint({ act, valid: [[snapshot]] }, 200);
 });
 
-it("Whatever stands for a store, or for what its open gives, a limiter works or an error of ours is thrown", async () => {
+it("For any value as a store, or as the result of its open, a limiter works or throws an SDK error", async () => {
   const { evalsha } = redis;
   const store = redisRateLimitStore({ eval: evalsha, evalsha });
   const use = (given: unknown) => {
@@ -53,14 +53,14 @@ it("Whatever stands for a store, or for what its open gives, a limiter works or 
     expect(limiter.usage().queued).toBe(0);
   };
   const act = (given: unknown) => {
-    // As a caller without types may: the method is the package's own.
+    // A caller in JavaScript can pass this: the method is internal.
     use({ ...store, open: () => given });
     use(given);
   };
   await tryEntryPoint({ act, valid: [[store, { open: () => 5 }]] }, 200);
 });
 
-it("Whatever is given to redisRateLimitStore, it makes a store or throws a TypeError", async () => {
+it("For any arguments, redisRateLimitStore returns a store or throws a TypeError", async () => {
   const options = { key: "k", onUnavailable: "reject", localShare: 0.5, leaseMs: 10_000 };
   const act = (client: unknown, given: unknown) =>
     redisRateLimitStore(client as typeof redis, given as { key: string }).leaseMs;

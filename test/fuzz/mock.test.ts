@@ -10,8 +10,8 @@ import { hostileMessage } from "./build-value.ts";
 import { tryEntryPoint } from "./try-entry-point.ts";
 import { validEvent, validV1Contact, validV2Contact } from "./valid-inputs.ts";
 
-/** It copies up to a million values, and is no part of a program that serves others. */
-const ofMock = { promised: "a TypeError", longestMs: 500 } as const;
+/** The mock copies up to a million values, and runs in no production process. */
+const ofMock = { allowedError: "a TypeError", longestMs: 500 } as const;
 
 const validOptions: MockServiceOptions = {
   organizations: [
@@ -57,13 +57,13 @@ function isReset(error: unknown): boolean {
   return error instanceof TypeError && error.message === "fetch failed";
 }
 
-/** Each family once, and an answer of each kind: whatever the options were, the mock answers. */
+/** One request of each family and a response of each kind: the mock responds for any options. */
 async function use(options: unknown): Promise<void> {
   const mock = createMockService(options as MockServiceOptions);
   const { baseUrl, baseUrlV2, apiKey, apiKeyV2 = apiKey, appId } = mock.clientOptions;
   const v1 = { "x-api-key": apiKey, "content-type": "application/json" };
   const v2 = { "service-api-key": apiKeyV2, "service-app-id": appId, "content-type": "application/json" };
-  // What is told to hang, or to take its time, does.
+  // A fault may make it hang or respond late.
   const ask = async (url: string, init: RequestInit) => {
     const signal = AbortSignal.timeout(20);
     await mock.fetch(url, { ...init, signal }).catch((error: unknown) => {
@@ -85,11 +85,11 @@ async function use(options: unknown): Promise<void> {
   }
 }
 
-it("Whatever the options of the mock are, it answers, or a TypeError is thrown", async () => {
+it("For any options, the mock responds or throws a TypeError", async () => {
   await tryEntryPoint({ act: use, valid: [[validOptions]], ...ofMock }, 300);
 });
 
-it("Whatever one option of the mock is, it answers, or a TypeError is thrown", async () => {
+it("For any value of one option, the mock responds or throws a TypeError", async () => {
   for (const name of Object.keys(validOptions)) {
     const act = (value: unknown) => use({ ...validOptions, faults: undefined, latencyMs: 0, [name]: value });
     const right = Reflect.get(validOptions, name) as unknown;
@@ -97,7 +97,7 @@ it("Whatever one option of the mock is, it answers, or a TypeError is thrown", a
   }
 });
 
-describe("Whatever is given to a function of the mock, it gives its value or a TypeError", () => {
+describe("For any arguments, a function of the mock returns its value or throws a TypeError", () => {
   it("addFault", async () => {
     const mock = createMockService();
     const act = async (fault: unknown) => {
@@ -120,7 +120,7 @@ describe("Whatever is given to a function of the mock, it gives its value or a T
       ["https://audience-mock.example/api/v1/customer/create", { url: "x", method: "GET" }],
       [{ method: "POST", headers: { "x-api-key": "mock-api-key-not-a-secret" }, body: "{}" }],
     ];
-    // What a signal was aborted with is the caller's own.
+    // The reason of an aborted signal is passed on.
     const act = (input: unknown, init: unknown) =>
       mock.fetch(input as string, init as RequestInit).catch((error: unknown) => {
         if (error !== hostileMessage) throw error;

@@ -17,13 +17,13 @@ const responses: readonly (readonly [RegExp, unknown])[] = [
   ],
 ];
 
-/** Answers each of the nine calls as the service would, at once. */
+/** Responds to each of the nine calls as the service would, at once. */
 export const offlineFetch: Fetch = async (url) => {
   const found = responses.find(([address]) => address.test(url));
   return Response.json(found?.[1] ?? { message: "no such endpoint" }, { status: found ? 200 : 404 });
 };
 
-/** A client that talks to nobody else. */
+/** The options of a client without network access. */
 export const offline = {
   baseUrl: "https://api.example.com",
   baseUrlV2: "https://v2.example.com",

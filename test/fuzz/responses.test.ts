@@ -13,13 +13,13 @@ interface FakeResponse {
   readonly headers: readonly (readonly [string, string])[];
   readonly body: Uint8Array<ArrayBuffer>;
   readonly encoding: "gzip" | "deflate" | "none" | "a lie";
-  /** How much of what should be sent is sent, of 1. */
+  /** The fraction of the response that is sent, from 0 to 1. */
   readonly sentShare: number;
 }
 
 const bytes = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(text));
 
-/** What the service would answer, or nearly. */
+/** Bodies that the service would send, or nearly. */
 const nearlyValid = [
   '{"data":{"type":"profile","id":"c-1","attributes":{"email":"a@b"}},"links":{"self":"x"}}',
   '{"data":[{"type":"profile","id":"c-1","attributes":{}}],"meta":{"total":1}}',
@@ -41,7 +41,7 @@ const body = fc.oneof(
   fc.constantFrom(...nearlyValid).map(bytes),
   fc.json({ maxDepth: 4 }).map(bytes),
   fc.uint8Array({ maxLength: 300 }).map((random) => new Uint8Array(random)),
-  // One byte of a right answer is another.
+  // A valid body with one byte changed.
   fc.tuple(fc.constantFrom(...nearlyValid), fc.nat(), fc.nat({ max: 255 })).map(([text, at, byte]) => {
     const changed = bytes(text);
     if (changed.length > 0) changed[at % changed.length] = byte;
@@ -98,7 +98,7 @@ const calls: readonly (readonly [string, (client: Client) => PromiseLike<unknown
   ["v2.lists.list", ({ v2 }) => v2.lists.list().toArray({ max: 5 })],
 ];
 
-/** A value or an error of ours comes, soon, that shows no key and can be logged; nothing is rejected unheard. */
+/** The call returns a value or rejects with an SDK error that shows no key and can be logged, without unhandled rejections. */
 async function expectHandled(call: () => PromiseLike<unknown>): Promise<void> {
   const unhandled: unknown[] = [];
   const record = (reason: unknown) => void unhandled.push(reason);
@@ -116,7 +116,7 @@ async function expectHandled(call: () => PromiseLike<unknown>): Promise<void> {
   expect(Reflect.get({}, "polluted")).toBeUndefined();
 }
 
-describe("Whatever the service answers, a call gives a value or an error of ours", () => {
+describe("For any response of the service, a call returns a value or rejects with an SDK error", () => {
   it.each(calls)("in memory: %s", async (_, call) => {
     const property = fc.asyncProperty(anyResponse, async (response) => {
       const isBodiless = response.status === 204 || response.status === 205 || response.status === 304;
@@ -147,7 +147,7 @@ describe("Whatever the service answers, a call gives a value or an error of ours
           `Content-Length: ${content.length}`,
         ];
         const whole = Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), content]);
-        // Cut anywhere: in the status, the headers, or the body.
+        // Cut at any byte: in the status, the headers, or the body.
         socket.end(whole.subarray(0, Math.ceil(whole.length * next.sentShare)));
       });
     });
@@ -155,7 +155,7 @@ describe("Whatever the service answers, a call gives a value or an error of ours
     beforeAll(async () => {
       server.listen(0, "127.0.0.1");
       await once(server, "listening");
-      // It listens on a port.
+      // Safe: the server listens on a port.
       url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     });
     afterAll(() => void server.close());

@@ -8,8 +8,8 @@ const prototypesWithState: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * What a value is made of, as a text to compare: names, kinds and plain values of its own properties, all the way
- * down, up to a bound. Runs no getter and no trap.
+ * The structure of a value, as a string to compare: names, types and plain values of its own properties, at any depth
+ * up to a bound. Runs no getter and no trap.
  */
 export function shapeOf(root: unknown): string {
   const numbers = new Map<object, number>();
@@ -25,7 +25,7 @@ export function shapeOf(root: unknown): string {
     const seenAs = numbers.get(value);
     shape.push(seenAs === undefined ? "new" : `seen ${seenAs}`);
     if (seenAs !== undefined || types.isProxy(value) || ArrayBuffer.isView(value)) continue;
-    // Whoever listens or reads changes what the runtime keeps in it.
+    // Listening to it or reading it changes its internal state.
     if (prototypesWithState.has(Object.getPrototypeOf(value))) continue;
     numbers.set(value, at);
     shape.push(Object.isFrozen(value) ? "frozen" : Object.isExtensible(value) ? "open" : "closed");

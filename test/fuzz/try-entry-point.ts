@@ -7,28 +7,28 @@ import { buildValue, hostileMessage } from "./build-value.ts";
 import { nearlyValid, type HostileValue } from "./hostile-value.ts";
 import { shapeOf } from "./shape-of.ts";
 
-/** Something that takes values of anybody: a function, a constructor, an option. */
+/** A function, a constructor or an option that accepts any value from a user. */
 export interface EntryPoint {
   readonly act: (...values: unknown[]) => unknown;
-  /** Inputs that would be accepted, one list for each value: a graft spoils one place of one of them. */
+  /** Accepted inputs, one array for each argument: a graft replaces one path in one of them. */
   readonly valid?: readonly (readonly unknown[])[];
-  /** How many values it takes; default 1. */
+  /** The number of its arguments; default 1. */
   readonly argumentCount?: number;
-  /** What it answers with beside a result. An entry that loads nothing of the client throws a TypeError. */
+  /** The error that it may throw. An entry that does not load the client throws a TypeError. */
   readonly allowedError?: "an error of ours" | "a TypeError";
-  /** Of the processor; default 100. What goes through many calls at once, or copies a million values, takes longer. */
+  /** Processor time; default 100. Many calls at once, or a copy of a million values, take longer. */
   readonly longestMs?: number;
 }
 
-/** Of the processor, whatever the value: no call, check or option keeps everybody else from it for longer. */
+/** Processor time for any value: no call, check or option blocks the process for longer. */
 const longestMs = 100;
-/** How much slower than the machine of these figures another may be, or be made by what else it does. */
+/** The factor by which a slower or busier machine may exceed these figures. */
 const slowest = 10;
 const longestWaitMs = 20_000;
 
 /**
- * Goes through a door with hostile values, `count` times; or as often as `PROPERTY_RUNS` says, by hand. A result or a promised
- * error comes back, in time; nothing is rejected unheard, no prototype is polluted, and the values are as they were.
+ * Calls an entry point with hostile values, `count` times or `PROPERTY_RUNS` times. It returns a result or the allowed
+ * error in time, without unhandled rejections, without a polluted prototype, and without changes of the values.
  */
 export async function tryEntryPoint(entryPoint: EntryPoint, count: number): Promise<void> {
   const values = fc.tuple(...Array.from({ length: entryPoint.argumentCount ?? 1 }, () => nearlyValid));
@@ -39,7 +39,7 @@ export async function tryEntryPoint(entryPoint: EntryPoint, count: number): Prom
 }
 
 async function tryArguments(entryPoint: EntryPoint, descriptions: readonly HostileValue[]): Promise<void> {
-  // Slow once may be the collector's doing; slow three times running is not.
+  // One slow run may be due to the garbage collector; three slow runs in a row are not.
   for (let round = 1; ; round++) {
     const tookMs = await tryArgumentsOnce(entryPoint, descriptions);
     if (tookMs <= (entryPoint.longestMs ?? longestMs) * slowest) return;
@@ -56,14 +56,14 @@ async function tryArgumentsOnce(
   const unhandled: unknown[] = [];
   const record = (reason: unknown) => void unhandled.push(reason);
   process.on("unhandledRejection", record);
-  // Of the processor, which others may be using too.
+  // Processor time, because other processes run too.
   const started = process.cpuUsage();
   let tookMs: number;
   try {
     const ending = await withinTimeout(async () => await act(...values));
     const { user, system } = process.cpuUsage(started);
     tookMs = (user + system) / 1_000;
-    // What is unheard is known once the turn is over.
+    // Unhandled rejections are reported at the end of the turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     if (ending) expectAllowedError(ending.thrown, allowedError);
   } finally {
@@ -96,10 +96,10 @@ function expectAllowedError(
 ): void {
   const isAllowed = allowedError === "a TypeError" ? error instanceof TypeError : isAudienceError(error);
   if (!isAllowed) throw new Error(`not ${allowedError}: ${inspect(error)}`);
-  // True: a TypeError and an error of ours are both.
+  // Safe: a TypeError and an SDK error are both an Error.
   const { message } = error as Error;
   expect(typeof message).toBe("string");
-  // Whoever logs it must not meet an error again, nor words that may hold anything.
+  // Logging it must not throw, nor show the hostile message.
   expect(JSON.stringify(error) + message).not.toContain(hostileMessage);
   expect(inspect(error)).not.toBe("");
 }

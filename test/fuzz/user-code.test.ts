@@ -13,7 +13,7 @@ import { offline } from "./offline-client.ts";
 import { tryEntryPoint } from "./try-entry-point.ts";
 import { validEvent, validV1Contact } from "./valid-inputs.ts";
 
-/** What a function of the user's own does with a hostile value. */
+/** The ways in which a user's function can return a hostile value. */
 const behaviors: readonly (readonly [string, (value: unknown) => () => unknown])[] = [
   ["gives it", (value) => () => value],
   ["gives a promise of it", (value) => async () => value],
@@ -27,14 +27,14 @@ const behaviors: readonly (readonly [string, (value: unknown) => () => unknown])
 
 const silent = () => undefined;
 
-/** What the caller's own checkpoint or iterator throws is what its run rejects with. */
+/** A run rejects with the error that the caller's checkpoint or iterator throws. */
 function unlessTheirs(error: unknown): void {
   if (error instanceof TypeError || (error instanceof Error && error.message === hostileMessage)) return;
   throw error;
 }
 
-describe.each(behaviors)("Whatever a function of the user's own gives, where it %s", (_, behaviorOf) => {
-  it("hooks and the logger change nothing", async () => {
+describe.each(behaviors)("For any value of a user's function that %s", (_, behaviorOf) => {
+  it("hooks and the logger do not change a call", async () => {
     const act = async (value: unknown) => {
       const own = behaviorOf(value) as () => undefined;
       const client = new AudienceClient({
@@ -48,7 +48,7 @@ describe.each(behaviors)("Whatever a function of the user's own gives, where it 
     await tryEntryPoint({ act }, 60);
   });
 
-  it("parsePage finds items, or the call fails with an error of ours", async () => {
+  it("parsePage finds items, or the call rejects with an SDK error", async () => {
     const act = async (value: unknown) => {
       const parsePage = behaviorOf(value) as NonNullable<ClientOptions["parsePage"]>;
       const client = new AudienceClient({ ...offline, parsePage });
@@ -58,7 +58,7 @@ describe.each(behaviors)("Whatever a function of the user's own gives, where it 
     await tryEntryPoint({ act, valid: [right] }, 80);
   });
 
-  it("the key is sent, or the call fails with an error of ours", async () => {
+  it("the key is sent, or the call rejects with an SDK error", async () => {
     const act = async (value: unknown) => {
       const client = new AudienceClient({
         ...offline,
@@ -70,13 +70,13 @@ describe.each(behaviors)("Whatever a function of the user's own gives, where it 
     await tryEntryPoint({ act, valid: [["test-key-0123456789"]] }, 60);
   });
 
-  it("a client of Redis counts, or is away: the call is sent or refused", async () => {
+  it("a Redis client works or is unavailable: the call is sent or refused", async () => {
     const act = async (value: unknown) => {
       const own = behaviorOf(value) as () => Promise<unknown>;
       const store = redisRateLimitStore({ evalsha: own, eval: own }, { onUnavailable: "reject" });
       const rateLimiter = new RateLimiter({ store, maxWaitMs: 50 });
       const client = new AudienceClient({ ...offline, rateLimiter });
-      // Why its store is away is told in the store's own words.
+      // The warning about an unavailable store contains the store's own message.
       await client.v1.events.send(validEvent, { deadlineMs: 100 }).catch((error: unknown) => {
         if (!isAudienceError(error)) throw error;
       });
@@ -92,7 +92,7 @@ describe.each(behaviors)("Whatever a function of the user's own gives, where it 
     await tryEntryPoint({ act, valid: [[granted, "null", "[]", "{}"]] }, 60);
   });
 
-  it("a checkpoint keeps a record, or the run ends with an error of ours or its own", async () => {
+  it("a checkpoint records the rows, or the run ends with an SDK error or the checkpoint's error", async () => {
     const right = { get: silent, set: silent, clear: silent, close: silent };
     const values = [
       { id: "id", number: 1, isKeyed: false },
@@ -116,7 +116,7 @@ describe.each(behaviors)("Whatever a function of the user's own gives, where it 
 const client = new AudienceClient(offline);
 const send = (row: unknown, request: object) => client.v1.customers.upsert(row as { email: string }, request);
 
-describe("Whatever an iterator of rows does", () => {
+describe("For any result of an iterator of rows", () => {
   const endless = { next: () => ({ done: false, value: validV1Contact }) };
   it.each([
     ["next", (value: unknown) => ({ next: () => value })],
@@ -124,37 +124,40 @@ describe("Whatever an iterator of rows does", () => {
     ["return", (value: unknown) => ({ ...endless, return: () => value })],
     ["return, as a promise", (value: unknown) => ({ ...endless, return: async () => value })],
     ["itself", (value: unknown) => value],
-  ])("with its %s, the run ends with results, an error of ours, or the iterator's", async (_, iteratorOf) => {
-    const act = async (value: unknown) => {
-      for (const kind of [Symbol.iterator, Symbol.asyncIterator]) {
-        let reads = 0;
-        const iterator = iteratorOf(value);
-        const rows = { [kind]: () => iterator } as unknown as BulkRows<unknown>;
-        const run = client.bulk(rows, send);
-        try {
-          for await (const { index } of run) {
-            expect(index).toBe(reads);
-            // An iterator may go on for ever.
-            if (++reads === 5) break;
+  ])(
+    "from its %s, the run ends with results, an SDK error, or the iterator's error",
+    async (_, iteratorOf) => {
+      const act = async (value: unknown) => {
+        for (const kind of [Symbol.iterator, Symbol.asyncIterator]) {
+          let reads = 0;
+          const iterator = iteratorOf(value);
+          const rows = { [kind]: () => iterator } as unknown as BulkRows<unknown>;
+          const run = client.bulk(rows, send);
+          try {
+            for await (const { index } of run) {
+              expect(index).toBe(reads);
+              // An iterator may be endless.
+              if (++reads === 5) break;
+            }
+          } catch (error) {
+            const isTheirs =
+              error instanceof TypeError || (error instanceof Error && error.message === hostileMessage);
+            if (!isTheirs && !Object.is(error, value)) throw error;
           }
-        } catch (error) {
-          const isTheirs =
-            error instanceof TypeError || (error instanceof Error && error.message === hostileMessage);
-          if (!isTheirs && !Object.is(error, value)) throw error;
         }
-      }
-    };
-    await tryEntryPoint(
-      {
-        act,
-        valid: [
-          [
-            { done: true, value: undefined },
-            { done: false, value: validV1Contact },
+      };
+      await tryEntryPoint(
+        {
+          act,
+          valid: [
+            [
+              { done: true, value: undefined },
+              { done: false, value: validV1Contact },
+            ],
           ],
-        ],
-      },
-      60,
-    );
-  });
+        },
+        60,
+      );
+    },
+  );
 });

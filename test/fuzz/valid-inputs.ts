@@ -1,4 +1,4 @@
-/** Inputs that are accepted, for a graft to spoil in one place. */
+/** Accepted inputs, of which a graft replaces one path. */
 const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
 
 export const validV1Contact = {

@@ -1,4 +1,4 @@
-// A client in a process of its own: node --import tsx client-program.ts, with a channel to whoever started it.
+// A client in a process of its own: node --import tsx client-program.ts, with an IPC channel to its parent.
 import { AudienceClient, isAudienceError } from "audience-sdk";
 import type { CallName, ClientResult, ClientRequest } from "./client-process.ts";
 
@@ -8,7 +8,7 @@ process.on("unhandledRejection", (reason) => unhandled.push(String(reason)));
 
 const calls: Record<CallName, (audience: AudienceClient) => PromiseLike<unknown>> = {
   read: ({ v1 }) => v1.customers.get("c-1"),
-  // Without its opt-in it is not the same when it is done twice.
+  // Without its opt-in the write is not repeatable.
   write: ({ v1 }) => v1.customers.upsert({ email: "ada@example.com" }),
   event: ({ v1 }) => v1.events.send({ eventName: "order placed", contact: { contactUUID: "c-1" } }),
   list: ({ v1 }) => v1.customers.list().toArray({ max: 1_000 }),

@@ -23,8 +23,8 @@ const head =
     then(socket);
   };
 const endless = (piece: string | Buffer) => (socket: Socket) => flood(socket, piece);
-// With its length, on a connection that stays open: where it is closed while the client holds the body back, Node 24
-// itself ends the process (D72). The client closes it: a second before the two are over.
+// With a length, on a connection that stays open: if it closes while the client pauses the body, Node 24
+// itself ends the process (D72). The client closes it one second before its timeout.
 const whole =
   (lines: string, body: string | Buffer): RawResponse =>
   (socket) => {
@@ -40,7 +40,7 @@ const tooDeep = { code: "unexpected_response", words: /^200 on .* nested deeper 
 const late = { code: "timeout", words: /^No full answer within timeoutMs \(300 ms\): no headers came\./ };
 const lateInBody = {
   code: "timeout",
-  // On a busy machine not even the headers are here by then.
+  // On a busy machine not even the headers have arrived by then.
   words: /^No full answer within timeoutMs \(300 ms\): (200 and 0 bytes of its body|no headers) came\./,
 };
 const longHeaders = { code: "connection", words: /longer headers than the runtime takes/ };
@@ -122,7 +122,7 @@ const floods: readonly (readonly [string, RawResponse, { code: string; words: Re
   ],
 ];
 
-/** The most that a process takes beyond what it began with, in MB: of the bodies above many are a gigabyte. */
+/** The largest growth of a process, in MB, although many of these bodies are a gigabyte. */
 const allowedMb = 350;
 
 describe("A flood", () => {
@@ -144,7 +144,7 @@ describe("A flood", () => {
   afterAll(() => client.kill());
 
   it.each(floods)(
-    "of %s ends the call soon, in little memory, with its connection closed",
+    "of %s ends the call soon, needs little memory, and closes its connection",
     async (_, response, { code, words }) => {
       const server = await serveRaw(response);
 
@@ -170,7 +170,7 @@ describe("A flood", () => {
     },
   );
 
-  it("leaves nothing that keeps the process alive", async () => {
+  it("leaves no handle that keeps the process alive", async () => {
     expect(await client.end()).toBe(0);
   });
 });

@@ -10,7 +10,7 @@ const withStatus = (status: string) => `HTTP/1.1 ${status} Odd\r\n${lengthOf("{}
 const clientOf = (url: string) =>
   new AudienceClient({ baseUrl: url, apiKey: "test-key-0123456789", rateLimiter: false, timeoutMs: 9_000 });
 
-/** A read that is tried once, and a write that is not the same when done twice, with all its retries. */
+/** A read without retries, and a write that is not repeatable, with retries. */
 function readAndWrite(url: string): Promise<AudienceError>[] {
   const { v1 } = clientOf(url);
   return [
@@ -19,14 +19,14 @@ function readAndWrite(url: string): Promise<AudienceError>[] {
   ];
 }
 
-// Which of the two a contradiction of lengths is, and whether there is a code to it, differs between versions of Node.
+// Versions of Node report contradicting lengths differently, with or without a code.
 const notHttp =
   /^What http:\/\/127\.0\.0\.1:\d+ answered is not (HTTP\/1\.1|as long as it says)( \([A-Z_]+\))?\.$/;
 const cut = /^The connection to http:\/\/127\.0\.0\.1:\d+ failed before the whole answer was here/;
-// Node refuses it as an answer, and before 24 as an error of its own.
+// Node refuses the response; before version 24 it throws its own error.
 const notHttpOrCut = new RegExp(`${notHttp.source}|${cut.source}`);
 
-describe("What is no answer", () => {
+describe("Bytes that are no HTTP response", () => {
   it.each([
     ["a greeting", "hello\r\n\r\n", notHttp],
     ["bytes", "\0\u0001\u00ff\u00fe", notHttp],
@@ -55,19 +55,22 @@ describe("What is no answer", () => {
     ["chunks that break off", ok("Transfer-Encoding: chunked\r\n", `15\r\n${right}\r\n`), cut],
     ["nothing", "", cut],
     ["a thousand encodings", ok(`Content-Encoding: ${Array(1_000).fill("gzip").join(", ")}\r\n`), cut],
-  ])("%s: a ConnectionError, and a write stays unknown and is not sent again", async (_, response, words) => {
-    const server = await serveRaw((socket) => void socket.end(response, "latin1"));
+  ])(
+    "%s: a ConnectionError; the outcome of a write is unknown, and it is not sent again",
+    async (_, response, words) => {
+      const server = await serveRaw((socket) => void socket.end(response, "latin1"));
 
-    const errors = await Promise.all(readAndWrite(server.url));
+      const errors = await Promise.all(readAndWrite(server.url));
 
-    expect(errors.map(({ code }) => code)).toEqual(["connection", "connection"]);
-    expect(errors.map(({ outcome }) => outcome)).toEqual(["not-applied", "unknown"]);
-    for (const { message } of errors) expect(message).toMatch(words);
-    await server.allClosed();
-    expect(server.requests).toHaveLength(2);
-  });
+      expect(errors.map(({ code }) => code)).toEqual(["connection", "connection"]);
+      expect(errors.map(({ outcome }) => outcome)).toEqual(["not-applied", "unknown"]);
+      for (const { message } of errors) expect(message).toMatch(words);
+      await server.allClosed();
+      expect(server.requests).toHaveLength(2);
+    },
+  );
 
-  it("TLS asked of a port that speaks none: nothing was sent", async () => {
+  it("TLS to a port without TLS: the outcome is not-sent", async () => {
     const server = await serveRaw(
       () => undefined,
       (socket) => void socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
@@ -83,7 +86,7 @@ describe("What is no answer", () => {
   });
 });
 
-describe("An answer that is cut off anywhere", () => {
+describe("A response that is cut off at any byte", () => {
   const responses = {
     "with a length": ok(lengthOf(right)),
     "in chunks": ok(
@@ -93,7 +96,7 @@ describe("An answer that is cut off anywhere", () => {
   };
 
   it.each(Object.entries(responses))(
-    "%s never counts as whole, and its write is unknown",
+    "%s never counts as complete, and the outcome of its write is unknown",
     async (_, response) => {
       const cuts = Array.from({ length: response.length }, (__, at) => at);
       let at = 0;
@@ -111,7 +114,7 @@ describe("An answer that is cut off anywhere", () => {
     },
   );
 
-  it("and nowhere says how long it is, is no JSON, and its write is unknown", async () => {
+  it("without a length is invalid JSON, and the outcome of its write is unknown", async () => {
     const server = await serveRaw((socket) => void socket.end(ok("", right.slice(0, -1))));
 
     const errors = await Promise.all(readAndWrite(server.url));
@@ -124,9 +127,9 @@ describe("An answer that is cut off anywhere", () => {
   });
 });
 
-describe("A status that HTTP does not have", () => {
-  // RFC 9110, 15: to be taken for a 5xx.
-  it.each([600, 999])("(%i) is taken for a server's failure", async (status) => {
+describe("A status that HTTP does not define", () => {
+  // RFC 9110, 15: treated as a 5xx.
+  it.each([600, 999])("(%i) is a ServerError", async (status) => {
     const server = await serveRaw((socket) => void socket.end(withStatus(String(status))));
 
     const errors = await Promise.all(readAndWrite(server.url));
@@ -139,10 +142,10 @@ describe("A status that HTTP does not have", () => {
   });
 });
 
-describe("Two answers to one request", () => {
+describe("Two responses to one request", () => {
   const response = (id: string) => ok(lengthOf(right), right.replace("c-1", id));
 
-  it("at once: the second answers nobody, and least of all the next call", async () => {
+  it("at once: the second is never the response to the next call", async () => {
     const server = await serveRaw((socket, request) => {
       const id = /customer\/(\S+)/.exec(request)?.[1] ?? "";
       socket.write(response(id) + response("e-1"));
@@ -156,7 +159,7 @@ describe("Two answers to one request", () => {
     await server.allClosed();
   });
 
-  it("one of them later: its connection is closed, unused", async () => {
+  it("one of them later: its connection is closed and not reused", async () => {
     const server = await serveRaw((socket, _, count) => {
       socket.write(response(`c-${count}`));
       if (count === 1) setImmediate(() => socket.write(response("e-1")));

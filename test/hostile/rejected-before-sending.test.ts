@@ -9,7 +9,7 @@ import { serveRaw } from "./raw-server.ts";
 const key = "test-key-0123456789";
 const options = { apiKey: key, appId: "app", rateLimiter: false, maxRetries: 0 } as const;
 
-/** Counts who comes; nobody is let in. */
+/** Counts connections and closes each. */
 let server: Server;
 let connections = 0;
 let port = 0;
@@ -20,12 +20,12 @@ beforeAll(async () => {
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  // It listens on a port.
+  // Safe: the server listens on a port.
   ({ port } = server.address() as AddressInfo);
 });
 afterAll(() => void server.close());
 
-/** Nothing of a call reaches the server: its error is one of ours that names what is wrong, and shows no key. */
+/** The call sends nothing: it rejects with an SDK error that names the problem and shows no key. */
 async function expectNotSent(act: (url: string) => unknown, named: RegExp): Promise<void> {
   const before = connections;
   const error = await failureOf((async () => await act(`http://127.0.0.1:${port}`))());
@@ -37,13 +37,13 @@ async function expectNotSent(act: (url: string) => unknown, named: RegExp): Prom
   expect(error.message).toMatch(named);
   expect(JSON.stringify(error)).not.toContain(key);
   expect(JSON.stringify(error)).not.toContain("evil-value");
-  // A connection that was begun would be here by now: this one comes behind it.
+  // This connection comes after any other, so an earlier one would have arrived by now.
   const probe = await fetch(`http://127.0.0.1:${port}`).catch((reason: unknown) => reason);
   expect(probe).toBeInstanceOf(TypeError);
   expect(connections - before).toBe(1);
 }
 
-/** What would end a header's line, or is none of the characters that it may hold. */
+/** Characters that end a header's line or are not allowed in it. */
 const lineEnds: [string, string][] = [
   ["a line break and a header", "evil-value\r\nX-Evil: 1"],
   ["a carriage return", "evil-value\r"],
@@ -53,10 +53,10 @@ const lineEnds: [string, string][] = [
   ["half a character", "evil-value\ud800"],
   ["a letter beyond Latin-1 whose low byte is a line feed", "evil-value\u010a"],
 ];
-// Latin-1 may stand in a header, but not in a key, where each reader would read it in its own way.
+// A header may contain Latin-1, but a key may not, because servers decode it differently.
 const noKeys: [string, string][] = [...lineEnds, ["obs-text", "evil-value\u00e9\u00ff"]];
 
-describe("Never reaches the wire, as a key or an app id,", () => {
+describe("A key or an app id is refused before sending:", () => {
   it.each(noKeys)("%s", async (_, text) => {
     for (const name of ["apiKey", "apiKeyV2", "appId"] as const) {
       const make = (baseUrl: string) =>
@@ -69,7 +69,7 @@ describe("Never reaches the wire, as a key or an app id,", () => {
   });
 });
 
-describe("Never reaches the wire, among `headers` of a client or a call,", () => {
+describe("A header of a client or a call is refused before sending:", () => {
   const tried = async (headers: Record<string, string>) => {
     const ofClient = (baseUrl: string) =>
       new AudienceClient({ ...options, baseUrl, headers }).v1.customers.get("c-1");
@@ -96,7 +96,7 @@ describe("Never reaches the wire, among `headers` of a client or a call,", () =>
   );
 });
 
-describe("Never reaches the wire, as an id,", () => {
+describe("An id is refused before sending:", () => {
   it.each([".", "..", "", " ", "\t\n", "\ud800", "a\udc00b"])("%j", async (id) => {
     const client = (baseUrl: string) => new AudienceClient({ ...options, baseUrl }).v1;
     await expectNotSent((url) => client(url).customers.get(id), /id/);
@@ -108,7 +108,7 @@ describe("Never reaches the wire, as an id,", () => {
   });
 });
 
-describe("A base URL that leads elsewhere than it reads is refused before anybody is asked", () => {
+describe("A base URL that parses to another address than it shows is refused before sending", () => {
   it.each<[string, (origin: string) => string]>([
     ["user info before another host", (origin) => origin.replace("127", "api.example.com@127")],
     ["a key as user info", (origin) => origin.replace("127", "user:evil-value@127")],
@@ -138,14 +138,14 @@ describe("A base URL that leads elsewhere than it reads is refused before anybod
     }
   });
 
-  it("where the environment names it too", async () => {
+  it("is refused in the environment too", async () => {
     onTestFinished(() => void vi.unstubAllEnvs());
     vi.stubEnv("AUDIENCE_BASE_URL", `http://api.example.com@127.0.0.1:${port}`);
     expect(String(thrownBy(() => new AudienceClient(options)))).toContain("must not hold a backslash, an @");
   });
 });
 
-it("What a header may hold arrives byte for byte, and no more headers than were given", async () => {
+it("A valid header arrives byte for byte, and no other header is added", async () => {
   const body = JSON.stringify(profileAnswer);
   const { url, requests } = await serveRaw(
     (socket) => void socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`),

@@ -7,7 +7,7 @@ import { drip, serveRaw, type RawResponse } from "./raw-server.ts";
 const ok = "HTTP/1.1 200 OK\r\n";
 const apiKey = "test-key-0123456789";
 
-describe("A server that always says something, and never all", () => {
+describe("A server that keeps sending and never completes", () => {
   const drips: readonly (readonly [string, begin: string, piece: string])[] = [
     ["in a header", `${ok}X-A: `, "a"],
     ["in header after header", ok, "x-a: b\r\n"],
@@ -22,14 +22,14 @@ describe("A server that always says something, and never all", () => {
       drip(socket, piece, 20);
     };
 
-  // The first call of a process loads what the runtime needs for it, and the time for that is the call's.
+  // The first call of a process loads modules of the runtime, and its timeout includes that time.
   beforeAll(async () => {
     await failureOf(
       new AudienceClient({ baseUrl: await refusedUrl(), apiKey, maxRetries: 0 }).v1.customers.get("c"),
     );
   });
 
-  it.each(drips)("%s is cut at timeoutMs", async (_, begin, piece) => {
+  it.each(drips)("%s is aborted at timeoutMs", async (_, begin, piece) => {
     const server = await serveRaw(dripping(begin, piece));
     const audience = new AudienceClient({ baseUrl: server.url, apiKey, rateLimiter: false, timeoutMs: 200 });
     const startedAt = performance.now();
@@ -46,11 +46,11 @@ describe("A server that always says something, and never all", () => {
       { code: "timeout", timeoutMs: 200, outcome: "unknown", request: { attempts: 1 } },
     ]);
     await server.allClosed();
-    // Fewer where the machine is so busy that the time was over before.
+    // Fewer on a machine so busy that the timeout passed before.
     expect(server.requests.length).toBeLessThanOrEqual(2);
   });
 
-  it.each(drips)("%s is cut at deadlineMs, whatever is left to be tried", async (_, begin, piece) => {
+  it.each(drips)("%s is aborted at deadlineMs, whatever retries remain", async (_, begin, piece) => {
     const server = await serveRaw(dripping(begin, piece));
     const audience = new AudienceClient({ baseUrl: server.url, apiKey, rateLimiter: false, deadlineMs: 200 });
 
@@ -61,11 +61,11 @@ describe("A server that always says something, and never all", () => {
   });
 });
 
-describe("A server that fails for ever", () => {
+describe("A server that always fails", () => {
   const failing = (status: number) => (socket: Parameters<RawResponse>[0]) =>
     void socket.write(`HTTP/1.1 ${status} Odd\r\nRetry-After: 0\r\nContent-Length: 2\r\n\r\n{}`);
 
-  it("with 500, and asks to come back at once, is asked maxRetries times more, after waits of our own", async () => {
+  it("with 500 and Retry-After 0 gets maxRetries retries after the client's own backoff", async () => {
     const server = await serveRaw(failing(500));
     const waits: number[] = [];
     const hooks = { onRetry: ({ waitMs = -1 }) => void waits.push(waitMs) };
@@ -79,7 +79,7 @@ describe("A server that fails for ever", () => {
     expect(waits[0]).toBeGreaterThanOrEqual(250);
   });
 
-  it("with 429 is asked maxRetries times more, each in its place in the rate limit", async () => {
+  it("with 429 gets maxRetries retries, each within the rate limit", async () => {
     const server = await serveRaw(failing(429));
     const rateLimiter = new RateLimiter({ windows: [{ limit: 10, intervalMs: 60_000 }] });
     const audience = new AudienceClient({ baseUrl: server.url, apiKey, rateLimiter, maxRetries: 3 });
@@ -91,7 +91,7 @@ describe("A server that fails for ever", () => {
     expect(rateLimiter.usage().windows[0]?.used).toBe(4);
   });
 
-  it("with 401, and a key function that always has another key, is asked twice", async () => {
+  it("with 401 and a key function that always returns another key gets two requests", async () => {
     const server = await serveRaw(failing(401));
     let keyCalls = 0;
     const audience = new AudienceClient({
@@ -124,7 +124,7 @@ describe("Retry-After", () => {
     ["Fri, 01 Jan 275761 00:00:00 GMT", undefined],
     ["+275761-01-01T00:00:00Z", undefined],
     ["\u00b2", undefined],
-  ])("of %s asks for a wait of %s ms", async (retryAfter, expected) => {
+  ])("of %s means a wait of %s ms", async (retryAfter, expected) => {
     const headers = `Date: ${date}\r\nRetry-After: ${retryAfter}\r\nContent-Length: 2\r\n`;
     const server = await serveRaw(
       (socket) => void socket.write(`HTTP/1.1 503 Odd\r\n${headers}\r\n{}`, "latin1"),

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { failureOf } from "../transport/failure.ts";
 import { serveRaw } from "./raw-server.ts";
 
-/** A client of a server that answers 200 with these bytes. */
+/** A client of a server that responds 200 with these bytes. */
 async function clientFor(body: string | Buffer, headers = ""): Promise<AudienceClient> {
   const bytes = Buffer.from(body);
   const head = `HTTP/1.1 200 OK\r\n${headers}Content-Length: ${bytes.length}\r\n\r\n`;
@@ -14,21 +14,21 @@ async function clientFor(body: string | Buffer, headers = ""): Promise<AudienceC
 
 const right = '{"data":{"id":"c-1","attributes":{"first_name":"Ada"}}}';
 
-describe("An answer is read", () => {
+describe("A response is parsed", () => {
   it.each([
     ["behind a byte order mark", `\ufeff${right}`, ""],
     ["under the type of HTML", right, "Content-Type: text/html\r\n"],
-    ["under a charset that it does not have", right, "Content-Type: application/json; charset=utf-16\r\n"],
-    ["under an encoding that nobody knows", right, "Content-Encoding: none-such\r\n"],
+    ["under a wrong charset", right, "Content-Type: application/json; charset=utf-16\r\n"],
+    ["under an unknown encoding", right, "Content-Encoding: none-such\r\n"],
     ["under a thousand types", right, `Content-Type: ${"a/b, ".repeat(1_000)}c/d\r\n`],
-    ["with a key twice: the last counts, as everywhere", right.replace('"id"', '"id":"c-0","id"'), ""],
+    ["with a repeated key, whose last value counts", right.replace('"id"', '"id":"c-0","id"'), ""],
   ])("%s", async (_, body, headers) => {
     const { v1 } = await clientFor(body, headers);
 
     expect(await v1.customers.get("c-1")).toMatchObject({ id: "c-1", attributes: { first_name: "Ada" } });
   });
 
-  it("with keys that are names of Object's, which stay keys", async () => {
+  it("with keys that are names of Object.prototype, which stay own keys", async () => {
     const body =
       '{"data":{"id":"c-1","__proto__":{"polluted":1},"attributes":{"__proto__":{"polluted":2},"constructor":3}}}';
 
@@ -40,7 +40,7 @@ describe("An answer is read", () => {
   });
 });
 
-describe("An answer is refused, and its write is unknown,", () => {
+describe("A response is refused, and the outcome of its write is unknown,", () => {
   it.each([
     ["in UTF-16", Buffer.from(right, "utf16le"), "its body is not JSON"],
     ["with an id that is beyond numbers", '{"data":{"id":1e400}}', "data.id"],
@@ -62,8 +62,8 @@ describe("An answer is refused, and its write is unknown,", () => {
   });
 });
 
-describe("What a list's answer links to", () => {
-  it("is asked of the given origin alone, by its page's number", async () => {
+describe("A link in a list response", () => {
+  it("is never followed: the client requests page numbers from its own origin", async () => {
     const elsewhere = await serveRaw((socket) => void socket.end());
     const { url, requests } = await serveRaw((socket, _, count) => {
       const links = { next: count < 3 ? `${elsewhere.url}/api/v1/customer?page=9` : null };
@@ -85,7 +85,7 @@ describe("What a list's answer links to", () => {
   });
 });
 
-describe("An id arrives as one segment of the path, whatever it holds", () => {
+describe("An id arrives as one segment of the path, whatever its characters", () => {
   it.each([
     ["%2e%2e", "%252e%252e"],
     ["../../v2/lists", "..%2F..%2Fv2%2Flists"],

@@ -86,7 +86,7 @@ describe("The snippets of the pages", () => {
     if (printed.length > 0) expect(lines).toEqual(printed);
   };
 
-  it.each(programs.filter((snippet) => !needsRedis(snippet)))("run: $place", run);
+  it.each(programs.filter((snippet) => !needsRedis(snippet)))("run: $location", run);
 
   describeWithRedis("with a Redis", () => {
     let redis: RedisServer;
@@ -94,6 +94,6 @@ describe("The snippets of the pages", () => {
     beforeEach(() => void vi.stubEnv("REDIS_URL", redis.url));
     afterAll(() => redis.end());
 
-    it.each(programs.filter(needsRedis))("run: $place", run);
+    it.each(programs.filter(needsRedis))("run: $location", run);
   });
 });

@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers());
 
 const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
 
-/** One opt-in or opt-out, in one of the three ways in which consent is written. */
+/** One opt-in or opt-out, through one of the three methods that write consent. */
 interface Step {
   readonly contact: number;
   readonly isOptIn: boolean;
@@ -30,7 +30,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 1, maxLength: 12 },
 );
 
-// All that a repeatable write survives; what spoils a 2xx is the end of its call, and no matter of order.
+// All faults that a repeatable write survives; an invalid 2xx ends its call, which is no matter of order.
 const faultKinds = [
   "reset-before",
   "reset-after",
@@ -72,7 +72,7 @@ function write({ v1, v2 }: AudienceClient, step: Step): Promise<unknown> {
   });
 }
 
-it("Whatever fails on the way, each contact ends with the consent that was called last", async () => {
+it("Under any faults, each contact ends with the consent of the last call", async () => {
   await fc.assert(
     fc.asyncProperty(steps, faults, fc.integer(), async (sequence, planned, mockSeed) => {
       const mock = createMockService({ faults: planned, latencyMs: [0, 120], seed: mockSeed });

@@ -44,7 +44,7 @@ const wrappings: [string, Wrap][] = [
 
 const link = (page: number) => `https://example.com/api/v1/customer?limit=100&page=${page}`;
 
-/** All of these tell where the list ends, so that exactly its pages are asked for. */
+/** All of these show the end of the list, so that exactly its pages are requested. */
 const withTotal: Record<string, Hints> = {
   total: ({ total }) => ({ total }),
   "total_items, total_pages": ({ total, pages, page, limit }) => ({
@@ -87,7 +87,7 @@ const withoutTotal: Record<string, Hints> = {
 
 interface Serving {
   count: number;
-  /** What the server makes of the limit that it is asked for. */
+  /** The page size that the server uses instead of the requested limit. */
   size: number;
   item?: (id: string) => unknown;
   respond: (page: ServedPage) => unknown;
@@ -98,7 +98,7 @@ interface Serving {
 
 const idOf = (at: number) => `c${at}`;
 
-/** Reads a whole list from a server that answers as told; v1 asks for pages of 100. */
+/** Reads a whole list from a server with these responses; v1 requests pages of 100. */
 async function readAll({
   count,
   size,
@@ -122,7 +122,7 @@ async function readAll({
       const items = all.slice((page - 1) * size, page * size).map(item);
       const pages = Math.max(1, Math.ceil(count / size));
       const body = respond({ items, page, limit: size, total: count, pages });
-      // As it comes from the wire.
+      // As a body is after its transfer.
       return parseV1Page<{ id: string }>(JSON.parse(JSON.stringify(body)), {
         operation,
         decodeItem: readItem,
@@ -138,7 +138,7 @@ const upTo = (last: number, first = 1) =>
   Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at);
 const counts = [0, 1, 99, 100, 101, 1_000];
 
-describe("every item of a v1 list comes once, in order", () => {
+describe("every item of a v1 list is yielded once, in order", () => {
   const operations = ["v1.customers.list", "v1.contactGroups.list"];
 
   describe.each(wrappings)("%s", (_, wrap) => {
@@ -158,7 +158,7 @@ describe("every item of a v1 list comes once, in order", () => {
     });
 
     test.each(Object.entries(withoutTotal))(
-      "with %s, where a full page asks once more",
+      "with %s, where a full last page needs one more request",
       async (__, hints) => {
         for (const count of counts) {
           const read = await readAll({
@@ -173,7 +173,7 @@ describe("every item of a v1 list comes once, in order", () => {
     );
   });
 
-  test("as a bare array, where a full page asks once more", async () => {
+  test("as a bare array, where a full last page needs one more request", async () => {
     for (const count of counts) {
       const read = await readAll({ count, size: 100, respond: ({ items }) => items });
       expect(read.items).toEqual(upTo(count - 1, 0).map(idOf));
@@ -184,7 +184,7 @@ describe("every item of a v1 list comes once, in order", () => {
   const anyWrapping = fc.constantFrom(...wrappings.map(([, wrap]) => wrap));
   const anyItem = fc.constantFrom(flat, resource, envelope);
 
-  test("whatever the shape, the length, the server's own page size, the start and the read-ahead, where the end is told", async () => {
+  test("for any shape, length, server page size, start and read-ahead, where the response shows the end", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -198,7 +198,7 @@ describe("every item of a v1 list comes once, in order", () => {
         }),
         async ({ wrap, item, hints: [name, hints], count, size, readAhead, startShare }) => {
           const pages = Math.max(1, Math.ceil(count / size));
-          // A total alone tells where a list ends, but not where a page in the middle stands if the server has cut it.
+          // A total shows the end of a list, but not the position of a page in the middle if the server has reduced the page size.
           const start = name === "total" ? 1 : 1 + Math.floor(startShare * (pages - 1));
           const read = await readAll({
             count,
@@ -217,8 +217,8 @@ describe("every item of a v1 list comes once, in order", () => {
   });
 });
 
-describe("every list of v2 comes once, in order", () => {
-  test("whatever of the totals is there, and whatever page size the service has set", async () => {
+describe("every list of v2 is yielded once, in order", () => {
+  test("with any of the totals, and any page size of the service", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -270,8 +270,8 @@ describe("every list of v2 comes once, in order", () => {
   });
 });
 
-describe("a list that is not as it says", () => {
-  test("is always read to an end: with every item it has shown, or with an error that says why", async () => {
+describe("a list with contradicting hints", () => {
+  test("always ends, with every item that it has shown or with an error", async () => {
     const nothing = {
       from: 0,
       length: 0,
@@ -288,7 +288,7 @@ describe("a list that is not as it says", () => {
     });
     await fc.assert(
       fc.asyncProperty(
-        // The pages come again and again, however far the reading goes.
+        // The pages repeat without end.
         fc.array(page, { minLength: 1, maxLength: 6 }),
         fc.nat(2),
         fc.integer({ min: 1, max: 3 }),
@@ -328,7 +328,7 @@ describe("a list that is not as it says", () => {
     );
   });
 
-  test("gives every item that stays in it, where it grows at its head while it is read", async () => {
+  test("yields every item that stays in it, where it grows at its head during the iteration", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 60 }),

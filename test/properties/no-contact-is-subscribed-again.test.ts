@@ -11,7 +11,7 @@ interface Person {
   readonly city: string;
 }
 
-/** An unsubscription of one person, so many turns of the process after the run began. */
+/** An unsubscription of one person, `turns` turns of the event loop after the start of the run. */
 interface Unsubscription {
   readonly person: number;
   readonly family: Family;
@@ -40,7 +40,7 @@ async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** One process: a run of the rows, and people who unsubscribe meanwhile. It dies at its request number `dyingAt`. */
+/** One process: a run of the rows, and unsubscriptions during the run. It dies at its request number `dyingAt`. */
 async function live(
   mock: ReturnType<typeof createMockService>,
   disk: Map<string, string>,
@@ -90,7 +90,7 @@ async function live(
   await Promise.resolve();
   const unsubscribing = o.unsubscriptions.map(async ({ person, family: by, turn }) => {
     await turns(turn);
-    // What is written when no run is under way is a matter of `isCurrent`.
+    // Consent that is written while no run is active is a matter of `isCurrent`.
     if (isOver) return;
     const { email } = o.rows[person % o.rows.length]!;
     unsubscribed.add(email);
@@ -100,7 +100,7 @@ async function live(
   return unsubscribed;
 }
 
-it("Whoever unsubscribes through the client while a run is under way stays so, also after a kill and on the next night", async () => {
+it("A contact that unsubscribes through the client during a run stays unsubscribed, also after a kill and in the next run", async () => {
   let superseded = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -139,12 +139,12 @@ it("Whoever unsubscribes through the client while a run is under way stays so, a
     ),
     runs(1_000),
   );
-  // A property of runs that nobody crosses would show nothing.
+  // The property needs runs with unsubscriptions.
   expect(superseded).toBeGreaterThan(500);
 });
 
 function emailOf(body: unknown): string | undefined {
-  // What `write` sends.
+  // Safe: `write` sends this body.
   const { email, identifiers } = body as { email?: string; identifiers?: { id: string }[] };
   return email ?? identifiers?.[0]?.id;
 }

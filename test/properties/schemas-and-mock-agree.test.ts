@@ -34,7 +34,7 @@ const mock = createMockService({
 });
 const { baseUrl, baseUrlV2, apiKey, appId } = mock.clientOptions;
 
-/** The schemas' reading, and the client's, which must find the same. */
+/** The verdict of the schemas and of the client, which must be the same. */
 function acceptedBySchemas({ write, body }: Payload): Verdict {
   const { schema } = entryPoints[write];
   const issues = issuesOf(schema, body);
@@ -45,8 +45,8 @@ function acceptedBySchemas({ write, body }: Payload): Verdict {
 }
 
 /**
- * The mock's reading, on a plain request: 400 is a refusal. 404 says that no contact has the `contactUUID`, after the
- * body has been accepted; whatever else there is would be a defect.
+ * The verdict of the mock on a plain request: 400 is a refusal. 404 means that no contact has the `contactUUID`, after the
+ * body has been accepted. Any other status is a defect.
  */
 async function acceptedByMock({ write, body }: Payload): Promise<Verdict> {
   mock.reset();
@@ -62,7 +62,7 @@ async function acceptedByMock({ write, body }: Payload): Promise<Verdict> {
   throw new Error(`the mock answers ${status}`);
 }
 
-/** As it is after the way over the wire, where `-0` is `0`. */
+/** The payload after its transfer as JSON, where `-0` is `0`. */
 function onTheWire(payload: Payload): Payload {
   const body: unknown = JSON.parse(JSON.stringify(payload.body));
   return { ...payload, body };
@@ -71,7 +71,7 @@ function onTheWire(payload: Payload): Payload {
 const tally = new Map<string, number>();
 const add = (name: string) => void tally.set(name, (tally.get(name) ?? 0) + 1);
 
-/** Throws where the readings differ without a name for it, or agree on what the generator knows better. */
+/** Throws where the verdicts differ without a named exception, or contradict the generator. */
 async function check(payload: Payload): Promise<void> {
   const schemas = acceptedBySchemas(payload);
   const service = await acceptedByMock(payload);
@@ -90,12 +90,12 @@ async function check(payload: Payload): Promise<void> {
   if (schemas !== expected) throw problem(`${schemas} by both`);
 }
 
-describe("the schemas and the mock read the service document alike", () => {
+describe("the schemas and the mock implement the service document alike", () => {
   afterAll(() => {
     if (count > 10_000) process.stdout.write(`${JSON.stringify(Object.fromEntries(tally), null, 2)}\n`);
   });
 
-  it("on every value of note of every field", async () => {
+  it("on every fixed value of every field", async () => {
     const problems: string[] = [];
     for (const payload of fixedPayloads)
       await check(onTheWire(payload)).catch((problem: unknown) => problems.push(String(problem)));
@@ -105,7 +105,7 @@ describe("the schemas and the mock read the service document alike", () => {
   });
 
   it(
-    `on ${count.toLocaleString("en")} generated bodies of the four writes, but for the named exceptions`,
+    `on ${count.toLocaleString("en")} generated bodies of the four writes, except the named exceptions`,
     async () => {
       const property = fc.asyncProperty(anyPayload, (generated) => check(onTheWire(generated)));
       await fc.assert(property, runs(count));
@@ -139,8 +139,12 @@ describe("the schemas and the mock read the service document alike", () => {
       "v1.events.send",
       { eventName: "order placed", contact: { email: "a@b.c" } },
     ],
-    ["an opt-in left out where a list is joined", "v1.contactGroups.addContact", { email: "a@b.c" }],
-  ])("agree that %s is sent", async (_, write, body) => {
+    [
+      "a contact without an opt-in that is added to a list",
+      "v1.contactGroups.addContact",
+      { email: "a@b.c" },
+    ],
+  ])("agree that %s is accepted", async (_, write, body) => {
     const payload: Payload = { write, made: "valid", body };
 
     expect(acceptedBySchemas(payload)).toBe("accepted");

@@ -11,13 +11,13 @@ const client = (answer: string) =>
     fetch: async () => new Response(answer),
   });
 
-it("as many issues of one input are one ValidationError", async () => {
+it("100,000 issues of one input are one ValidationError", async () => {
   const eventData = Array.from({ length: many }, () => null);
   const contact = { email: "ada@example.com", custom_properties: {} };
   const properties = Object.fromEntries(eventData.map((value, at) => [`key${at}`, value]));
 
   const error = await failureOf(
-    // As a caller without types may.
+    // A caller in JavaScript can pass this.
     client("{}").v1.customers.upsert({ ...contact, custom_properties: properties as never }),
   );
 
@@ -25,8 +25,8 @@ it("as many issues of one input are one ValidationError", async () => {
   expect((error as ValidationError).issues.length).toBeGreaterThan(many);
 });
 
-it("as many totals in one answer are read as the greatest of them", async () => {
-  // `total`, with a tail of dashes and underscores that is another for each, is one name.
+it("of 100,000 totals in one response the greatest counts", async () => {
+  // `total` followed by dashes and underscores is the same name.
   const names = Array.from(
     { length: many },
     (_, at) => `total${at.toString(2).replaceAll("0", "-").replaceAll("1", "_")}`,

@@ -6,7 +6,7 @@ import { failureOf } from "../transport/failure.ts";
 const channel = tracingChannel("audience-sdk:request");
 let log: unknown[] = [];
 const note = (name: string) => (message: unknown) => {
-  // True: what the channel carries is documented as this.
+  // Safe: the documentation of the channel promises this type.
   const { durationMs, status, error } = message as RequestEvent;
   log.push([name, ...(error ? [error.name, durationMs] : []), ...(status ? [status] : [])]);
 };
@@ -27,7 +27,7 @@ afterEach(() => channel.unsubscribe(subscribers));
 
 const never = new Promise<Response>(() => undefined);
 
-/** A client whose calls are answered as `answer` says, and which notes what its hooks are told. */
+/** A client with `answer` as its fetch, and a log of its hooks. */
 function open(answer: () => Promise<Response>) {
   return new AudienceClient({
     baseUrl: "https://api.example.com",
@@ -48,20 +48,20 @@ const told = (error: string, durationMs: number) => [
 ];
 
 it.each([
-  ["that is never answered", () => never],
+  ["without a response", () => never],
   [
-    "that is answered later",
+    "with a late response",
     () => new Promise<Response>((resolve) => void setTimeout(() => resolve(Response.json({})), 500)),
   ],
   [
-    "that is refused later",
+    "with a late refusal",
     () =>
       new Promise<Response>(
         (resolve) => void setTimeout(() => resolve(new Response("{}", { status: 429 })), 500),
       ),
   ],
-  ["whose body does not come", async () => new Response(new ReadableStream())],
-])("an attempt %s is told of when it is aborted, as aborted, and never again", async (_which, answer) => {
+  ["whose body never arrives", async () => new Response(new ReadableStream())],
+])("an attempt %s is reported once, as aborted, at the moment of the abort", async (_which, answer) => {
   const controller = new AbortController();
 
   const call = failureOf(open(answer).v1.customers.get("1", { signal: controller.signal }));
@@ -74,7 +74,7 @@ it.each([
   expect(log).toEqual(told("AbortError", 50));
 });
 
-it("an attempt that the call's deadline ends is told of then", async () => {
+it("an attempt that the call's deadline ends is reported at that moment", async () => {
   const call = failureOf(open(() => never).v1.customers.get("1", { deadlineMs: 80 }));
   await vi.advanceTimersByTimeAsync(10_000);
 

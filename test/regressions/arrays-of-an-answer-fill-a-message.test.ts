@@ -2,7 +2,7 @@ import { AudienceClient } from "audience-sdk";
 import { expect, it } from "vitest";
 import { failureOf } from "../transport/failure.ts";
 
-it("A list answer of ten thousand arrays names the first of them", async () => {
+it("The error for a list response of ten thousand arrays names the first of them", async () => {
   const arrays = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`array ${at}`, [{ id: at }]]));
   const fetch = async () => Response.json(arrays);
   const audience = new AudienceClient({

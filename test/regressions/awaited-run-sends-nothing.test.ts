@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { collectRun, rows, createFixture } from "../bulk/fixture.ts";
 
-it("awaiting a run carries it out, and gives its summary", async () => {
+it("awaiting a run executes it and returns its summary", async () => {
   const { audience, mock, upsert } = createFixture();
 
   const summary = await audience.bulk(rows(3), upsert);
@@ -10,7 +10,7 @@ it("awaiting a run carries it out, and gives its summary", async () => {
   expect(mock.requests).toHaveLength(3);
 });
 
-it("beside the loop too, and it is the one that `summary()` gives", async () => {
+it("a run that is iterated can be awaited too, and returns the same summary as `summary()`", async () => {
   const { audience, mock, upsert } = createFixture();
   const run = audience.bulk(rows(3), upsert);
 

@@ -2,7 +2,7 @@ import { AudienceClient, ConfigurationError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { thrownBy } from "../transport/failure.ts";
 
-describe("A base URL that a runtime reads as another address than a person does is refused", () => {
+describe("A base URL that a runtime parses to another address than it shows is refused", () => {
   it.each([
     ["https://010.0.0.1", "8.0.0.1"],
     ["https://1.2.3", "1.2.0.3"],
@@ -20,7 +20,7 @@ describe("A base URL that a runtime reads as another address than a person does 
     expect(thrownBy(() => new AudienceClient({ baseUrl, apiKey: "k" }))).toBeInstanceOf(ConfigurationError);
   });
 
-  it("and so is http: to a name below localhost, which a resolver may ask the network for", () => {
+  it("http: to a subdomain of localhost is refused, because a resolver may ask the network for it", () => {
     const baseUrl = "http://api.localhost:3000";
 
     expect(thrownBy(() => new AudienceClient({ baseUrl, apiKey: "k" }))).toBeInstanceOf(ConfigurationError);

@@ -2,7 +2,7 @@ import { AudienceClient, ConnectionError } from "audience-sdk";
 import { expect, it } from "vitest";
 import { offline } from "../fuzz/offline-client.ts";
 
-it("A body that breaks off without a reason is no whole answer", async () => {
+it("A body that breaks off without a reason is never a complete response", async () => {
   const body = new ReadableStream({ start: (controller) => controller.error() });
   const fetch = async () => new Response(body, { status: 200 });
   const audience = new AudienceClient({ ...offline, fetch });

@@ -9,7 +9,7 @@ it.each([
   ["with a key", { key: ({ email }: Row) => email }],
   ["without a key", {}],
 ])(
-  "%s: rows that say UNSUBSCRIBED the next day are sent, and SUBSCRIBED again the day after",
+  "%s, rows that change to UNSUBSCRIBED the next day are sent, and so are rows that change back the day after",
   async (_, options) => {
     const folder = await mkdtemp(join(tmpdir(), "nightly-"));
     const { audience, mock, upsert } = createFixture();

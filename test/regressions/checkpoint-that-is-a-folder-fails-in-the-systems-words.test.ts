@@ -5,7 +5,7 @@ import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { expect, it, onTestFinished } from "vitest";
 
 it.each(["the folder", "a link to it"])(
-  "a checkpoint that is a folder is named, with the way out: by %s",
+  "the error for a checkpoint path that is a folder names the path and the remedy: by %s",
   async (by) => {
     const folder = mkdtempSync(join(tmpdir(), "audience-folder-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));

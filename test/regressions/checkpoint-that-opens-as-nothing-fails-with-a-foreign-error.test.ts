@@ -17,11 +17,11 @@ it.each([
   ["a clear that is no function", { ...complete, clear: 5 }],
   ["an object without close", { ...complete, close: undefined }],
 ])(
-  "A checkpoint that opens as %s ends the run before a row is sent, with an error of ours",
+  "A checkpoint whose open() returns %s ends the run with a ConfigurationError before a row is sent",
   async (_, opened) => {
     const mock = createMockService();
     const audience = new AudienceClient(mock.clientOptions);
-    // As a program without types would give it.
+    // A program in JavaScript can pass this.
     const checkpoint = { open: async () => opened } as unknown as Checkpoint;
     const run = audience.bulk(
       [{ email: "a@example.com" }],

@@ -10,9 +10,9 @@ function answering(text: string): AudienceClient {
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
 const profile = (attribute: string) => `{"data":{"id":"c-1","attributes":{"a":${attribute}}}}`;
 
-// Parsed, ten megabytes of brackets took a gigabyte; and JSON.stringify of the value overflowed the stack.
-describe("An answer that is nested deeper than 1,000 levels", () => {
-  it.each([1_001, 1_500_000])("(%i) is not read", async (levels) => {
+// Parsing ten megabytes of brackets took a gigabyte, and JSON.stringify of the value overflowed the stack.
+describe("A response that is nested deeper than 1,000 levels", () => {
+  it.each([1_001, 1_500_000])("(%i) is not parsed", async (levels) => {
     const error = await failureOf(answering(profile(nested(levels - 3))).v1.customers.get("c-1"));
 
     expect(error).toBeInstanceOf(UnexpectedResponseError);
@@ -20,30 +20,30 @@ describe("An answer that is nested deeper than 1,000 levels", () => {
     expect(() => JSON.stringify(error)).not.toThrow();
   });
 
-  it("is given as text by events.send, which takes any 2xx", async () => {
+  it("is returned as a string by events.send, which accepts any 2xx", async () => {
     const text = "[".repeat(2_000_000);
     const event = { eventName: "order placed", contact: { contactUUID: "c-1" } };
 
     expect((await answering(text).v1.events.send(event)).body).toBe(text);
   });
 
-  it("is one level past what is read", async () => {
+  it("is refused at one level too many", async () => {
     const { attributes } = await answering(profile(nested(997))).v1.customers.get("c-1");
 
     expect(JSON.stringify(attributes)).toBe(`{"a":${nested(997)}}`);
   });
 
-  it("is one level past what is read, also where there are more brackets beside", async () => {
+  it("is refused at one level too many, also with further brackets beside it", async () => {
     const { attributes } = await answering(profile(`[${nested(996)},{}]`)).v1.customers.get("c-1");
 
     expect(JSON.stringify(attributes["a"])).toBe(`[${nested(996)},{}]`);
   });
 
   it.each([
-    ["brackets in a text", JSON.stringify("[{".repeat(5_000))],
-    ["and behind a quotation mark in it", JSON.stringify(`\\"${"[".repeat(5_000)}`)],
-    ["one beside the other", `[${"[[]],{},".repeat(5_000)}0]`],
-  ])("is not one of many brackets: %s", async (_, value) => {
+    ["brackets in a string", JSON.stringify("[{".repeat(5_000))],
+    ["brackets behind a quotation mark in a string", JSON.stringify(`\\"${"[".repeat(5_000)}`)],
+    ["brackets side by side", `[${"[[]],{},".repeat(5_000)}0]`],
+  ])("does not include a shallow one with many brackets: %s", async (_, value) => {
     const { attributes } = await answering(profile(value)).v1.customers.get("c-1");
 
     expect(attributes["a"]).toEqual(JSON.parse(value));

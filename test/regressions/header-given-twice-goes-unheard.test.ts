@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { failureOf, thrownBy } from "../transport/failure.ts";
 import { json, profileAnswer, serve } from "../transport/served.ts";
 
-it("A header that is given twice, in two cases, is refused: one of the two would be lost", async () => {
+it("A header that is given twice in different letter case is refused, because one of the two would be lost", async () => {
   const { options, received } = await serve((outgoing) => json(outgoing, 200, profileAnswer));
   const headers = { "X-Team": "crm", "x-team": "sales" };
 
@@ -14,7 +14,7 @@ it("A header that is given twice, in two cases, is refused: one of the two would
   expect(received).toEqual([]);
 });
 
-it("A header named __proto__ is refused too: a runtime's fetch drops it", async () => {
+it("A header named __proto__ is refused, because a runtime's fetch drops it", async () => {
   const { options, received } = await serve((outgoing) => json(outgoing, 200, profileAnswer));
   const headers = JSON.parse('{"__proto__":"x"}') as Record<string, string>;
 

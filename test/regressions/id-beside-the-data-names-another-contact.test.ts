@@ -14,7 +14,7 @@ const envelope = {
   id: "request-77",
 };
 
-describe("Of an envelope with an id beside its data, the documented one counts: data.id", () => {
+describe("In an envelope with an id beside its data, the documented data.id counts", () => {
   it.each(["request-77", 77])("of a contact (%j)", async (id) => {
     const { v1 } = answering({ ...envelope, id });
 
@@ -38,14 +38,14 @@ describe("Of an envelope with an id beside its data, the documented one counts: 
     await expect(v1.customers.list().toArray()).resolves.toMatchObject([{ id: "ada", attributes }]);
   });
 
-  it("and where that one cannot be read, the other does not take its place", async () => {
+  it("where data.id is unreadable, the other id does not replace it", async () => {
     const { v1 } = answering({ ...envelope, data: { id: null, attributes } });
 
     await expect(v1.customers.get("ada")).rejects.toThrow(UnexpectedResponseError);
   });
 });
 
-it("An item with an id of its own, whose data has none, is the contact itself", async () => {
+it("An item with an id, whose data has none, is the contact itself", async () => {
   const { v1 } = answering([{ id: "ada", email: "ada@example.com", data: { shoe: 43 } }]);
 
   await expect(v1.customers.list().toArray()).resolves.toMatchObject([

@@ -3,11 +3,11 @@ import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it, vi } from "vitest";
 import { failureOf } from "../transport/failure.ts";
 
-describe("A key function that never answers", () => {
+describe("A key function that never settles", () => {
   it.each([
     [0, 1],
     [2, 3],
-  ])("with maxRetries %i is asked %i times", async (maxRetries, times) => {
+  ])("is called, with maxRetries %i, %i times", async (maxRetries, times) => {
     const mock = createMockService();
     const apiKey = vi.fn(() => new Promise<string>(() => {}));
     const audience = new AudienceClient({ ...mock.clientOptions, apiKey, maxRetries, timeoutMs: 5 });

@@ -1,12 +1,12 @@
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 
-describe("A list of lists that would be a text of gigabytes is refused by the mock's fetch", () => {
+describe("Nested arrays that would be a string of gigabytes are refused by the mock's fetch", () => {
   let wide: unknown = "x";
   for (let level = 0; level < 40; level++) wide = [wide, wide];
   const url = "https://audience-mock.example/api/v1/customer";
 
-  // As a test without types may.
+  // A test in JavaScript can pass this.
   it.each<[string, unknown, unknown]>([
     ["as the address", wide, undefined],
     ["as the method", url, { method: wide }],

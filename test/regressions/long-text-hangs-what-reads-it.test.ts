@@ -4,11 +4,11 @@ import { mswHandlers } from "audience-sdk/mock/msw";
 import { describe, expect, it } from "vitest";
 import { failureOf, thrownBy } from "../transport/failure.ts";
 
-// Time that grows with the square of it would be hours.
+// Quadratic time would take hours.
 const slashes = `https://api.example.com${"/".repeat(3_000_000)}x`;
 const options = { baseUrl: "https://api.example.com", apiKey: "k", rateLimiter: false } as const;
 
-describe("A text of megabytes is refused", () => {
+describe("A string of megabytes is refused", () => {
   it("as a base URL", () => {
     for (const name of ["baseUrl", "baseUrlV2"]) {
       const error = thrownBy(() => new AudienceClient({ ...options, [name]: slashes }));
@@ -17,7 +17,7 @@ describe("A text of megabytes is refused", () => {
     }
   });
 
-  it("as a key, and not shown", async () => {
+  it("as a key, which is not shown", async () => {
     const key = "abcdefgh".repeat(1_000_000);
     const error = thrownBy(() => new AudienceClient({ ...options, apiKey: key }));
     const ofFunction = await failureOf(
@@ -37,7 +37,7 @@ describe("A text of megabytes is refused", () => {
   });
 });
 
-describe("A base URL with a million slashes in it is read in one go", () => {
+describe("A base URL with a million slashes is parsed in linear time", () => {
   it("by mswHandlers", () => {
     expect(mswHandlers(createMockService(), { baseUrl: slashes })).toHaveLength(2);
   });

@@ -15,16 +15,16 @@ function answering(body: string | Uint8Array<ArrayBuffer>): AudienceClient {
   });
 }
 
-/** `c-ü` as a service writes it that takes Latin-1 for JSON. */
+/** `c-ü` from a service that encodes JSON as Latin-1. */
 const notUtf8 = (text: string) => new Uint8Array(Buffer.from(text.replace("ID", "c-\u00fc"), "latin1"));
 const halfACharacter = (text: string) => text.replace("ID", "c-\\ud800");
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 
-// Sent back, it would name another contact, or could not be sent at all.
+// Such an id would name another contact, or could not be sent.
 describe.each([
-  ["bytes that are no UTF-8", notUtf8],
+  ["bytes that are invalid UTF-8", notUtf8],
   ["half a character", halfACharacter],
-])("An id with %s is none", (_, mangled) => {
+])("An id with %s is refused", (_, mangled) => {
   it.each([
     ["a contact", '{"data":{"id":"ID"}}', (audience: AudienceClient) => audience.v1.customers.get("c")],
     [
@@ -51,7 +51,7 @@ describe.each([
     expect(error.outcome).toBe(error.request?.method === "GET" ? "not-applied" : "unknown");
   });
 
-  it("while any other field comes as well as it can be read", async () => {
+  it("any other field with such bytes is decoded as far as possible", async () => {
     const text = '{"data":{"id":"c-1","attributes":{"first_name":"ID"}}}';
 
     const { attributes } = await answering(mangled(text)).v1.customers.get("c-1");
@@ -60,7 +60,7 @@ describe.each([
   });
 });
 
-it("An empty contactUUID is none either", async () => {
+it("An empty contactUUID is refused", async () => {
   const text = '{"contact":{"contactUUID":" ","action":"created"}}';
 
   expect(await failureOf(answering(text).v1.contactGroups.addContact("g", contact))).toMatchObject({

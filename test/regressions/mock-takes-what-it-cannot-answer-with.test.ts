@@ -11,32 +11,36 @@ it.each([
     { variants: { canAddToSegment: "no" } },
     "canAddToSegment must be true or false",
   ],
-  ["a status that no answer has", { variants: { eventStatus: 99 } }, "eventStatus must be a status"],
+  ["a status that no response has", { variants: { eventStatus: 99 } }, "eventStatus must be a status"],
   ["a BigInt", { variants: { eventBody: { id: 5n } } }, "hold a bigint"],
   ["a toJSON", { variants: { eventBody: { toJSON: () => ({}) } } }, "hold a toJSON"],
   [
-    "a clock that gives no time",
+    "a clock that returns no number",
     { clock: () => Number.NaN },
     "clock must be a function that gives milliseconds",
   ],
-  ["lists that are none", { organizations: [{ ...seed, lists: 5 }] }, "lists must be an array of objects"],
+  [
+    "lists that are no array",
+    { organizations: [{ ...seed, lists: 5 }] },
+    "lists must be an array of objects",
+  ],
   [
     "an automation without a trigger",
     { organizations: [{ ...seed, automations: [{ name: "a" }] }] },
     "automations[0]",
   ],
-  ["a window that is none", { rateLimits: [null] }, "a window needs a limit"],
+  ["a window that is no object", { rateLimits: [null] }, "a window needs a limit"],
   [
-    "a date that is none",
+    "an invalid date",
     { faults: [{ kind: "429", retryAfter: new Date(Number.NaN) }] },
     "retryAfter cannot be",
   ],
-])("The mock refuses %s, before a request meets it", (_, options, message) => {
+])("The mock refuses %s when it is created", (_, options, message) => {
   expect(untyped(options)).toThrow(TypeError);
   expect(untyped(options)).toThrow(message);
 });
 
-it("A variant that is undefined is the default, and what the mock was given may be changed", async () => {
+it("A variant that is undefined has its default, and the caller may change its own objects afterwards", async () => {
   const organization = { ...seed, lists: [{ id: "list-1", name: "Newsletter" }] };
   const mock = untyped({ organizations: [organization], variants: { v1List: undefined } })();
   organization.lists.length = 0;
@@ -48,7 +52,7 @@ it("A variant that is undefined is the default, and what the mock was given may 
   expect(await answer.json()).toMatchObject({ data: [{ id: "list-1" }] });
 });
 
-it("An event's status that allows no body is answered without one", async () => {
+it("A response to an event has no body where its status allows none", async () => {
   const mock = createMockService({ variants: { eventStatus: 205 } });
   const { baseUrl, apiKey } = mock.clientOptions;
 

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 it("a list query that is null is refused, and nothing is sent", async () => {
   const mock = createMockService();
   const { v1, v2 } = new AudienceClient(mock.clientOptions);
-  // What a caller without types may hand in.
+  // A caller in JavaScript can pass this.
   const nothing = null as unknown as undefined;
 
   for (const list of [v1.customers.list(nothing), v1.contactGroups.list(nothing), v2.lists.list(nothing)]) {

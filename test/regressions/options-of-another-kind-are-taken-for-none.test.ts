@@ -3,7 +3,7 @@ import { createMockService } from "audience-sdk/mock";
 import { flattenProperties } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
 
-// A caller without types may hand in any of them; each was read as options of which none is given.
+// A caller in JavaScript can pass any of these; each was treated as empty options.
 const kinds: readonly (readonly [kind: string, given: object, wayOut: string])[] = [
   ["a Promise", Promise.resolve({ maxRetries: 0 }), ": await it"],
   ["an AbortSignal", AbortSignal.abort(), ": write { signal }"],
@@ -76,7 +76,7 @@ it.each(kinds.filter(([, given]) => !(Symbol.iterator in given)))(
 it.each([
   ["a FormData", new FormData()],
   ["a URLSearchParams", new URLSearchParams("email=ada@example.com")],
-])("a contact that is %s is refused in one word", async (kind, given) => {
+])("a contact that is %s is refused with one issue", async (kind, given) => {
   const { mock, client } = opened();
   const issues = [{ path: [], message: `JSON cannot carry ${kind}` }];
   await expect(client.v1.customers.upsert(given as object as typeof contact)).rejects.toMatchObject({
@@ -85,7 +85,7 @@ it.each([
   expect(mock.requests).toEqual([]);
 });
 
-it("options of a class that shows its fields are taken", async () => {
+it("an instance with public fields is accepted as options", async () => {
   class Retries {
     maxRetries = 0;
   }

@@ -7,7 +7,7 @@ const rejects = (async () => {
   throw new Error("later");
 }) as unknown;
 
-it("an async clock, check, key or stopWhen is refused; what they reject with is heard", async () => {
+it("an async clock, check, key or stopWhen is refused, and its rejection is handled", async () => {
   const unheard: unknown[] = [];
   const hear = (reason: unknown) => void unheard.push(reason);
   process.on("unhandledRejection", hear);

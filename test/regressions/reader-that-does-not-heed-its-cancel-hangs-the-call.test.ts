@@ -4,17 +4,17 @@ import { offline } from "../fuzz/offline-client.ts";
 
 it.each([
   ["goes on reading", async () => undefined],
-  ["gives no promise", () => undefined],
+  ["returns no promise", () => undefined],
   [
     "throws",
     () => {
       throw new Error("no");
     },
   ],
-])("A body whose reader %s where it is given up ends with the call's timeout", async (_, cancel) => {
+])("A body whose reader %s after cancel() ends with the call's timeout", async (_, cancel) => {
   const body = { getReader: () => ({ read: () => new Promise(() => undefined), cancel }) };
   const answer = { status: 200, headers: new Headers(), body };
-  // True as far as a body is asked for.
+  // Safe: the client reads only these members of a body.
   const fetch = async () => answer as unknown as Response;
   const audience = new AudienceClient({ ...offline, fetch, timeoutMs: 50 });
 

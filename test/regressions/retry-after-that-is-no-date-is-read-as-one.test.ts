@@ -2,7 +2,7 @@ import { AudienceClient, type RateLimitError } from "audience-sdk";
 import { expect, it } from "vitest";
 import { failureOf } from "../transport/failure.ts";
 
-// Date.parse makes the year 2001 of the first three, and local time of a date without a zone.
+// Date.parse reads the first three as the year 2001, and a date without a zone as local time.
 it.each([
   ["-5", undefined],
   ["soon 5", undefined],

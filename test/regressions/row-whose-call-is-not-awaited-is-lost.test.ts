@@ -27,11 +27,11 @@ afterEach(async () => {
 
 type Upsert = (contact: Row, request: BulkRequest) => Promise<unknown>;
 
-/** Functions of a row that do not wait for their call. */
+/** Row functions that do not await their call. */
 const forgetful: [string, (upsert: Upsert) => Upsert][] = [
   [
     "without return",
-    // As a caller without types may.
+    // A caller in JavaScript can pass this.
     (upsert) => ((contact: Row, request: BulkRequest) => void upsert(contact, request)) as unknown as Upsert,
   ],
   [
@@ -57,9 +57,9 @@ const key = ({ email }: Row) => email;
 const message =
   "The function of bulk must return its call, or be async and await it: the row may end before its call has.";
 
-describe("A row's function is over when its calls are", () => {
+describe("A row's function ends when its calls have ended", () => {
   it.each(forgetful)(
-    "%s: the row is unknown, the run ends, and a run after it finds the row",
+    "%s: the row is unknown, the run ends, and the next run sends the row",
     async (_, of) => {
       const { audience, mock, upsert } = createFixture({ latencyMs: 5 });
       const checkpoint = new LoggedCheckpoint();
@@ -105,7 +105,7 @@ describe("A row's function is over when its calls are", () => {
   });
 });
 
-it("a row whose function makes no call, or hears of each, has succeeded", async () => {
+it("a row succeeds whose function makes no call or awaits each", async () => {
   const { audience, upsert } = createFixture();
   const bad = { ...row(0), email: "nobody" };
   const calls: ((request: BulkRequest) => Promise<unknown>)[] = [
@@ -118,7 +118,7 @@ it("a row whose function makes no call, or hears of each, has succeeded", async 
       await Promise.allSettled([upsert(row(3), request), upsert(bad, request)]);
     },
     async (request: BulkRequest) => {
-      // Leaves a page that is read ahead behind.
+      // Leaves a pending page of the read-ahead.
       for await (const _ of audience.v1.customers.list({ limit: 1 }, request)) break;
     },
   ];
@@ -131,7 +131,7 @@ it("a row whose function makes no call, or hears of each, has succeeded", async 
   expect(results.map(({ status }) => status)).toEqual(calls.map(() => "succeeded"));
 });
 
-it("also where stopWhen says that the run goes on, it ends, once each row is waited for and told", async () => {
+it("the run ends after each row has its result, also where stopWhen returns false", async () => {
   const { audience, mock } = createFixture();
   const { promise: opened, resolve: open } = deferred();
   let sent = 0;
@@ -162,7 +162,7 @@ it("also where stopWhen says that the run goes on, it ends, once each row is wai
   expect(mock.requests).toHaveLength(3);
 });
 
-it("a row that fails while another of its calls is under way ends when that one has, and what it did is recorded", async () => {
+it("a row that fails during another of its calls ends after that call, whose outcome is recorded", async () => {
   const { audience, mock, upsert } = createFixture();
   const { promise: opened, resolve: open } = deferred();
   let sent = 0;
@@ -190,7 +190,7 @@ it("a row that fails while another of its calls is under way ends when that one 
   expect(mock.requests).toMatchObject([{ applied: true }]);
 });
 
-it("a call that begins when its run is over is refused, and touches no checkpoint", async () => {
+it("a call that begins after its run is refused, and does not touch the checkpoint", async () => {
   const { audience, mock, upsert } = createFixture();
   const checkpoint = new LoggedCheckpoint();
   const late: Promise<unknown>[] = [];
@@ -208,7 +208,7 @@ it("a call that begins when its run is over is refused, and touches no checkpoin
   expect([mock.requests, checkpoint.log.length, unheard]).toEqual([[], recorded, []]);
 });
 
-it("a call that begins when its row is over ends the run, and the next run sends the row", async () => {
+it("a call that begins after its row ends the run, and the next run sends the row", async () => {
   const { audience, upsert } = createFixture();
   const checkpoint = new LoggedCheckpoint();
   const late = async (contact: Row, request: BulkRequest) => {

@@ -8,7 +8,7 @@ const refused = () => {
   throw new ValidationError([{ path: [], code: "custom", message: "is refused" }]);
 };
 
-/** Rows that follow each other without end, nearly; `read` is how many have been. */
+/** A practically endless source of rows; `read` counts the rows so far. */
 function manyRows() {
   const rows = {
     read: 0,
@@ -19,7 +19,7 @@ function manyRows() {
   return rows;
 }
 
-describe("Rows that wait for nothing leave the rest of the process its turn", () => {
+describe("A source that never waits does not block the event loop", () => {
   it("in a run: a timer can abort it", async () => {
     const rows = manyRows();
 

@@ -7,7 +7,7 @@ const hostile = () => {
   throw new Error("thrown by the signal");
 };
 
-/** What looks like an AbortSignal, as a caller without types may give. */
+/** An object with the members of an AbortSignal, which a caller in JavaScript can pass. */
 const signalWith = (parts: object): AbortSignal =>
   Object.defineProperties(new EventTarget(), {
     aborted: { value: false },
@@ -21,7 +21,7 @@ const client = () => {
 };
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 
-describe("A signal that throws when it is listened to", () => {
+describe("A signal whose addEventListener throws", () => {
   const signal = signalWith({ addEventListener: hostile });
 
   it.each<[string, (audience: AudienceClient) => PromiseLike<unknown>]>([
@@ -32,7 +32,7 @@ describe("A signal that throws when it is listened to", () => {
   ])("rejects %s with a ConfigurationError, each time, and nothing is sent", async (_, act) => {
     const { mock, audience } = client();
 
-    // Twice, as what was listened to once is not listened to again.
+    // Twice: the second call adds no second listener to a known signal.
     const errors: AudienceError[] = [await failureOf(act(audience)), await failureOf(act(audience))];
 
     for (const error of errors) {
@@ -42,7 +42,7 @@ describe("A signal that throws when it is listened to", () => {
     expect(mock.requests).toEqual([]);
   });
 
-  it("only later ends a loop at the page that was to be read ahead, and nothing is rejected unheard", async () => {
+  it("only later ends a loop at the page of the read-ahead, without an unhandled rejection", async () => {
     const { mock, audience } = client();
     for (let row = 0; row < 3; row++) await audience.v1.customers.upsert({ ...contact, email: `a${row}@b` });
     const asked = mock.requests.length;
@@ -57,7 +57,7 @@ describe("A signal that throws when it is listened to", () => {
 });
 
 describe("A signal is refused", () => {
-  it.each([["without a way to stop listening", signalWith({ removeEventListener: 5 })]])(
+  it.each([["without removeEventListener", signalWith({ removeEventListener: 5 })]])(
     "%s",
     async (_, signal) => {
       const { mock, audience } = client();
@@ -70,14 +70,14 @@ describe("A signal is refused", () => {
   );
 });
 
-it("A signal that throws when it is let go of changes nothing", async () => {
+it("A signal whose removeEventListener throws does not change the result", async () => {
   const { audience } = client();
   const signal = signalWith({ removeEventListener: hostile });
 
   expect(await audience.v1.customers.upsert(contact, { signal })).toMatchObject({ type: "profile" });
 });
 
-it("A signal whose reason throws aborts all the same", async () => {
+it("A signal whose reason throws still aborts the call", async () => {
   const mock = createMockService({ faults: [{ kind: "hang" }] });
   const { v1, bulk } = new AudienceClient(mock.clientOptions);
   const signalling = () => {

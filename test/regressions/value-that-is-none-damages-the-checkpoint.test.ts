@@ -9,11 +9,11 @@ it.each([
   ["an object", { done: true }],
   ["a number", 5],
   ["a function", () => 1],
-])("a value that is %s is refused, and what is recorded can be read again", async (_, value) => {
+])("a value that is %s is refused, and the recorded values stay readable", async (_, value) => {
   const { checkpoint, open } = await opened();
 
   await open.set("a", "1");
-  // As a caller without types may.
+  // A caller in JavaScript can pass this.
   expect(() => open.set("b", value as never)).toThrow(TypeError);
   await open.set("c", "3");
   await open.close();

@@ -7,18 +7,18 @@ unreadable.revoke();
 const oddHeaders = { get: () => null, forEach: () => expect.fail("in the middle of the headers") };
 
 it.each([
-  ["throws what cannot be read", () => Promise.reject(unreadable.proxy as Error)],
-  ["gives what cannot be read", async () => unreadable.proxy as Response],
+  ["throws an unreadable value", () => Promise.reject(unreadable.proxy as Error)],
+  ["returns an unreadable value", async () => unreadable.proxy as Response],
   [
-    "gives a status that is none",
+    "returns a status that is no number",
     async () => ({ status: "200", headers: new Headers() }) as unknown as Response,
   ],
   [
-    "gives a status that is none of an answer",
+    "returns a status that no response has",
     async () => ({ status: 199, headers: new Headers() }) as unknown as Response,
   ],
-  ["gives headers that throw", async () => ({ status: 404, headers: oddHeaders }) as unknown as Response],
-])("A fetch that %s is a failed connection, after which all may have been sent", async (_, fetch) => {
+  ["returns headers that throw", async () => ({ status: 404, headers: oddHeaders }) as unknown as Response],
+])("A fetch that %s is a ConnectionError whose outcome is unknown", async (_, fetch) => {
   const audience = new AudienceClient({ ...offline, fetch });
 
   const sending = audience.v1.events.send({ eventName: "signed_up", contact: { email: "ada@example.com" } });
@@ -27,8 +27,8 @@ it.each([
   await expect(sending).rejects.toMatchObject({ reason: "other", outcome: "unknown" });
 });
 
-it("A fetch that gives no Response is told so", async () => {
-  const fetch = async () => ({ status: 200 }) as Response; // on purpose none
+it("The error for a fetch that returns no Response says so", async () => {
+  const fetch = async () => ({ status: 200 }) as Response; // Safe: the test needs a value of the wrong type.
   const failure: unknown = await new AudienceClient({ ...offline, fetch }).v1.customers
     .get("contact-1")
     .catch((error: unknown) => error);
@@ -36,7 +36,7 @@ it("A fetch that gives no Response is told so", async () => {
   expect(failure).toMatchObject({ cause: { message: "the fetch option did not give a Response" } });
 });
 
-it("A fetch that throws an error of this package, as one over another client may, gives its place back", async () => {
+it("A fetch that throws an error of this package, for example through another client, releases its permit", async () => {
   const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 20 }] });
   const inner = new AudienceClient({ ...offline, fetch: async () => new Response("", { status: 500 }) });
   const fetch = async () => {

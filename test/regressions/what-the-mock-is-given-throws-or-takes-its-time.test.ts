@@ -2,7 +2,7 @@ import { createMockService, type MockFault, type MockServiceOptions } from "audi
 import { mswHandlers } from "audience-sdk/mock/msw";
 import { expect, it, onTestFinished } from "vitest";
 
-it("a clock that is asynchronous and rejects is refused, and its rejection is heard", async () => {
+it("an asynchronous clock that rejects is refused, and its rejection is handled", async () => {
   const unhandled: unknown[] = [];
   const hear = (reason: unknown) => void unhandled.push(reason);
   process.on("unhandledRejection", hear);
@@ -18,7 +18,7 @@ it("a clock that is asynchronous and rejects is refused, and its rejection is he
   expect(unhandled).toEqual([]);
 });
 
-it("a part of a fault that throws when it is read is refused in words of the mock's own", () => {
+it("a fault with a getter that throws is refused with a message of the mock", () => {
   const kind = new Proxy(() => {}, {
     get() {
       throw new Error("thrown by the input");
@@ -27,7 +27,7 @@ it("a part of a fault that throws when it is read is refused in words of the moc
   expect(() => createMockService().addFault({ kind } as unknown as MockFault)).toThrow(TypeError);
 });
 
-it("of what a fetch is given besides a request's own fields, nothing is read", async () => {
+it("the mock's fetch reads no option that a request does not have", async () => {
   const { fetch, clientOptions, requests } = createMockService();
   const read: unknown[] = [];
   const init = new Proxy(
@@ -51,7 +51,7 @@ it.each<[kind: string, given: object]>([
   ["a Promise", Promise.resolve({ seed: 7 })],
   ["an AbortSignal", AbortSignal.abort()],
   ["a Map", new Map([["seed", 7]])],
-])("options of the mock that are %s are refused, and not taken for none", async (_kind, given) => {
+])("mock options that are %s are refused", async (_kind, given) => {
   const mock = createMockService();
   expect(() => createMockService(given)).toThrow(
     new TypeError("the options of the mock must be a plain object"),

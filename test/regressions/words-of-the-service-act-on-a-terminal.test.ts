@@ -12,7 +12,7 @@ function answering(status: number, body: unknown): AudienceClient {
   });
 }
 
-it("A message writes out what would clear a screen, begin a line of a log, or turn a text round", async () => {
+it("A message escapes characters that would clear a screen, begin a line in a log, or reverse the text direction", async () => {
   const words = "no\u001b[2J\u009b2J\r\nERROR: all is well\u202elive\u2028";
 
   const error = await failureOf(answering(400, { message: words }).v1.customers.get("c-1"));
@@ -23,13 +23,13 @@ it("A message writes out what would clear a screen, begin a line of a log, or tu
   expect(error).toMatchObject({ body: { message: words } });
 });
 
-it("and so do the names of keys in it", async () => {
+it("key names in a message are escaped too", async () => {
   const error = await failureOf(answering(200, { "\u001b[2J": 1 }).v1.customers.list().then(String));
 
   expect(error.message).toContain("with the keys \\u001b[2J");
 });
 
-it("but leaves every language's own words, and emoji, as they are", async () => {
+it("letters of every language and emoji are not escaped", async () => {
   const words = "\u0646\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u00fcber \u{1f469}\u200d\u{1f4bb}";
 
   const error = await failureOf(answering(400, { message: words }).v1.customers.get("c-1"));

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { KilledImport } from "./killed-import.ts";
 
-/** What holds for every import that was killed and came to its end. */
+/** The rules for every import that was killed and then completed. */
 export function expectNothingLostOrDoubled(
   { mock, rows, lives, summary }: KilledImport,
   concurrency: number,
@@ -31,7 +31,7 @@ export function expectNothingLostOrDoubled(
   expect(summary.ids.every((id) => kinds.get(id) === "double opt-in")).toBe(true);
   expect(summary.ids.length).toBeLessThanOrEqual((lives.length - 1) * concurrency);
 
-  // Sent twice or not, an event is recorded once: it had the same id both times.
+  // An event that is sent twice is recorded once, because it has the same id both times.
   expect(events).toHaveLength(rows.filter(({ kind }) => kind === "event").length);
   expect(summary).toMatchObject({ total: rows.length, failed: 0 });
 }

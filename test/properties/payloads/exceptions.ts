@@ -3,7 +3,7 @@ import { knownPhones } from "./v2-contact.ts";
 
 export type Verdict = "accepted" | "refused";
 
-/** A request on which the schemas and the mock differ on purpose. */
+/** A request that the schemas and the mock treat differently on purpose. */
 export interface NamedException {
   readonly name: string;
   readonly reason: string;
@@ -26,7 +26,7 @@ const unclassified = (write: Payload["write"], body: unknown): Payload => ({
 
 const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
 
-/** All of them. A difference that none of these covers is a misreading on one of the two sides. */
+/** All exceptions. Any other difference is an error in the schemas or in the mock. */
 export const namedExceptions: readonly NamedException[] = [
   {
     name: "a nested custom property",

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 
-/** What the service document makes of one field, or of a whole body. */
+/** The rule of the service document for one field, or for a whole body. */
 export interface Field {
-  /** Values of note that it allows: each is tried in every run. */
+  /** Fixed values that it allows: each is tried in every run. */
   readonly allowed: readonly unknown[];
-  /** Values of note that it forbids: each is tried in every run. */
+  /** Fixed values that it forbids: each is tried in every run. */
   readonly forbidden: readonly unknown[];
   readonly valid: fc.Arbitrary<unknown>;
   readonly invalid: fc.Arbitrary<unknown>;
-  /** Values of which nothing is said beforehand: the two readings have to agree on them. */
+  /** Values without an expected verdict: the schemas and the mock must agree on them. */
   readonly unclassified: fc.Arbitrary<unknown>;
 }
 
@@ -28,10 +28,10 @@ export const anyJson: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 );
 
-/** Characters of one, two, three and four bytes, joiners, half a pair: each of them is one code point. */
+/** Characters of one, two, three and four bytes, joiners, a lone surrogate: each is one code point. */
 const characters = ["a", "é", "ß", "日", "🎈", "𝒳", "\u0301", "\u200d", " ", "\n", "\ud800", "\u0000"];
 
-/** A text of so many code points; where half a pair stands, no other half follows. */
+/** A string of this many code points, in which no two surrogates form a pair. */
 function stringOfLength(length: number): fc.Arbitrary<string> {
   return fc
     .array(fc.constantFrom(...characters), { minLength: 1, maxLength: 4 })
@@ -44,7 +44,7 @@ export const anyString: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom("", " ", "\t", "null", "\u2028", "\ud83c", "constructor", "__proto__", "<b>", "' OR 1=1"),
 );
 
-/** A field of the values of note, and of those that are generated. */
+/** A field with the fixed values and the generated ones. */
 export function fieldOf({ allowed, forbidden, valid, invalid, unclassified }: FieldValues): Field {
   const noted = { allowed: fc.constantFrom(...allowed), forbidden: fc.constantFrom(...forbidden) };
   return {
@@ -62,7 +62,7 @@ export function fieldOf({ allowed, forbidden, valid, invalid, unclassified }: Fi
   };
 }
 
-/** The words of a text: values of note, without a line for each. */
+/** Splits a string at its spaces: many fixed values in one line. */
 export function split(text: string): string[] {
   return text.split(" ");
 }
@@ -78,13 +78,13 @@ const valuesByType: Record<Kind, readonly unknown[]> = {
   null: [null],
 };
 
-/** Values of every kind but those given. `null` is always among them: no field takes it. */
+/** Values of every type except the given ones. `null` is always included: no field accepts it. */
 export function valuesExcept(...kinds: Kind[]): unknown[] {
-  const all = Object.keys(valuesByType) as Kind[]; // True: these are the names that the table above holds.
+  const all = Object.keys(valuesByType) as Kind[]; // Safe: these are the keys of the table above.
   return all.filter((kind) => !kinds.includes(kind)).flatMap((kind) => valuesByType[kind]);
 }
 
-/** Any text will do. */
+/** Any string. */
 export function anyStringField(): Field {
   return fieldOf({
     allowed: ["", " ", "text", "🎈".repeat(300)],
@@ -93,7 +93,7 @@ export function anyStringField(): Field {
   });
 }
 
-/** A text of `min` to `max` characters, each code point one. */
+/** A string of `min` to `max` code points. */
 export function boundedString({ min = 0, max }: { min?: number; max: number }): Field {
   const inside = [...new Set([min, min + 1, max - 1, max])];
   const outside = min > 0 ? [0, min - 1, max + 1, 2 * max] : [max + 1, 2 * max];
@@ -108,7 +108,7 @@ export function boundedString({ min = 0, max }: { min?: number; max: number }): 
   });
 }
 
-/** One of the words, exactly as written. */
+/** An enum of the given strings; case counts. */
 export function enumField(...allowed: string[]): Field {
   const almost = allowed.flatMap((word) => [
     word.toLowerCase() === word ? word.toUpperCase() : word.toLowerCase(),

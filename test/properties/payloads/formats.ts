@@ -7,7 +7,7 @@ const halves = fc.oneof(
 );
 const blanks = [" ", "\t", "\n", "\u00a0", "\u2028", "\ufeff", "\u3000"];
 
-/** A text, an `@` and a text, no white space. */
+/** A string, an `@` and a string, without white space. */
 export const email: Field = fieldOf({
   allowed: split('ada@example.com ADA@Example.COM a@b a@@b @a@b a@b@c 例@例.jp 🎈@🎈 "@"@x a@[192.0.2.1]'),
   forbidden: [

@@ -15,7 +15,7 @@ const unrealDays = [
   "2026-01-31\n",
 ];
 
-/** Every day from the year 0001 to 9999, by the runtime's own calendar. */
+/** Every day from the year 0001 to 9999, by the runtime's calendar. */
 const realDay = fc.oneof(
   fc.constantFrom(...realDays),
   fc
@@ -30,7 +30,7 @@ const realDay = fc.oneof(
 const pad = (value: number, width = 2) => String(value).padStart(width, "0");
 const upTo = (max: number) => fc.integer({ min: 0, max }).map((value) => pad(value));
 
-/** Real as often as not. */
+/** A real day about half of the time. */
 const almostDay = fc
   .tuple(fc.integer({ min: 0, max: 9_999 }), upTo(14), upTo(33))
   .map(([year, month, dayOfMonth]) => `${pad(year, 4)}-${month}-${dayOfMonth}`);

@@ -11,7 +11,7 @@ export type Write =
   | "v1.events.send"
   | "v2.contacts.upsert";
 
-/** A request body, and how it was made: whole ones are to be accepted, those with one thing wrong refused. */
+/** A request body, and its expected verdict: a valid one must be accepted, an invalid one refused. */
 export interface Payload {
   readonly write: Write;
   readonly made: "valid" | "invalid" | "unclassified";
@@ -25,9 +25,9 @@ const bodies: Readonly<Record<Write, Field>> = {
   "v2.contacts.upsert": v2ContactBody,
 };
 
-export const writes = Object.keys(bodies) as Write[]; // True: these are the names of the table above.
+export const writes = Object.keys(bodies) as Write[]; // Safe: these are the keys of the table above.
 
-/** A body for each value of note: the same in every run. */
+/** A body for each fixed value: the same in every run. */
 export const fixedPayloads: readonly Payload[] = writes.flatMap((write) => [
   ...bodies[write].allowed.map((body): Payload => ({ write, made: "valid", body })),
   ...bodies[write].forbidden.map((body): Payload => ({ write, made: "invalid", body })),

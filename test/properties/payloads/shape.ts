@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { anyJson, valuesExcept, type Field } from "./field.ts";
 
-/** The fields of an object, and what the service does with others. */
+/** The fields of an object, and the rule for unknown keys. */
 export interface Shape {
   readonly fields: Readonly<Record<string, Field>>;
   readonly required: readonly string[];
@@ -10,7 +10,7 @@ export interface Shape {
 
 type Json = Record<string, unknown>;
 
-/** Keys that no table of the service document holds; some are names that every object has. */
+/** Keys that no table of the service document contains; some are names on Object.prototype. */
 const unknownNames = [
   "unknown",
   "",
@@ -23,7 +23,7 @@ const unknownNames = [
   "e-mail",
 ];
 
-/** An object of the shape: the required fields, and any of the others. */
+/** An object of the shape: the required fields, and any optional ones. */
 export function validObject({ fields, required, unknownKeys }: Shape): fc.Arbitrary<Json> {
   const model = Object.fromEntries(Object.entries(fields).map(([name, { valid }]) => [name, valid]));
   const own = fc.record(model, { requiredKeys: [...required] });
@@ -35,8 +35,8 @@ export function validObject({ fields, required, unknownKeys }: Shape): fc.Arbitr
 }
 
 /**
- * An object of the shape, as the field of another or as a whole body. `base` and `plainest` where more than the shape
- * makes it good.
+ * An object of the shape, as a field or as a whole body. `base` and `minimal` where more than the shape
+ * makes it valid.
  */
 export function nested(
   shape: Shape,
@@ -59,14 +59,14 @@ function minimalObject({ fields, required }: Shape): Json {
   return Object.fromEntries(required.map((name) => [name, fields[name]?.allowed[0]]));
 }
 
-/** One object for each value of note of each field. */
+/** One object for each fixed value of each field. */
 function changesTo(object: Json, { fields }: Shape, kind: "allowed" | "forbidden"): Json[] {
   return Object.entries(fields).flatMap(([name, field]) =>
     field[kind].map((value) => ({ ...object, [name]: value })),
   );
 }
 
-/** What can be wrong with the keys of an object. */
+/** Objects with a missing, misspelt or unknown key. */
 function brokenKeys(object: Json, { fields, required, unknownKeys }: Shape): Json[] {
   const names = Object.keys(fields);
   const withUnknownKey = unknownNames.map((key) => ({
@@ -82,7 +82,7 @@ function brokenKeys(object: Json, { fields, required, unknownKeys }: Shape): Jso
   ];
 }
 
-/** A good object with one thing wrong. */
+/** A valid object with one invalid value or key. */
 function invalidObject(shape: Shape, base: fc.Arbitrary<Json>): fc.Arbitrary<unknown> {
   const fields = Object.entries(shape.fields);
   return fc.oneof(
@@ -98,7 +98,7 @@ function invalidObject(shape: Shape, base: fc.Arbitrary<Json>): fc.Arbitrary<unk
   );
 }
 
-/** A good object with one thing that may be right or wrong. */
+/** A valid object with one unclassified value or key. */
 function unclassifiedObject(shape: Shape, base: fc.Arbitrary<Json>): fc.Arbitrary<unknown> {
   const fields = Object.entries(shape.fields);
   const anyName = fc.constantFrom(...Object.keys(shape.fields));
@@ -139,7 +139,7 @@ export function without(object: Json, name: string): Json {
   return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 }
 
-/** The same field in the other family's case, or in none of both. */
+/** The same field in the other family's case, or in upper case. */
 function renamed(object: Json, name: string): Json {
   const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const camel = name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());

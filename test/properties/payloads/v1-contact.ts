@@ -29,7 +29,7 @@ const flatValue = fc.oneof(
 const properties = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`key ${at}`, at % 2 === 0 ? "" : at]));
 
-/** "Custom property value rules"; nested values are odd: the service takes what it cannot use. */
+/** "Custom property value rules"; nested values are unclassified: the service accepts values that it cannot use. */
 const customProperties = fieldOf({
   allowed: [{}, { plan: "gold", seats: 3, isVip: true, blank: " " }, properties(29), properties(30)],
   forbidden: [

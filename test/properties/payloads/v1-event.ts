@@ -9,7 +9,7 @@ const nonEmptyString = fieldOf({
   valid: anyString.filter((text) => text !== ""),
 });
 
-/** Blank ones are odd: they have an exception of their own. */
+/** Blank ones are unclassified: an exception covers them. */
 const contactUUID = fieldOf({
   allowed: ["known", "unknown", "a/b", "0"],
   forbidden: ["", ...valuesExcept("string")],

@@ -15,7 +15,7 @@ import { validObject, nested, type Shape } from "./shape.ts";
 
 type IdentifierType = "email" | "phone";
 
-/** Phones that contacts have: a v2 contact with a phone alone can only be an update. */
+/** The phones of existing contacts: a v2 contact with only a phone can only be an update. */
 export const knownPhones = ["+390111111", "391234567", "1234567"] as const;
 
 const anyType = enumField("email", "phone");
@@ -67,13 +67,13 @@ const combinations: readonly (readonly IdentifierType[])[] = [
 
 const identifierLists = combinations.map((types) => types.map((type) => identifierField(type, types)));
 
-/** All good but one. */
+/** All valid but one. */
 const withOne = (kind: "invalid" | "unclassified") =>
   identifierLists.flatMap((fields) =>
     fields.map((_, at) => fc.tuple(...fields.map((field, index) => field[index === at ? kind : "valid"]))),
   );
 
-/** One list for each value of note of each identifier. */
+/** One array for each fixed value of each identifier. */
 const listsOf = (kind: "allowed" | "forbidden") =>
   identifierLists.flatMap((fields) =>
     fields.flatMap((changed, at) =>
@@ -129,7 +129,7 @@ const contact = nested(shape);
 const contactWith = (values: fc.Arbitrary<unknown>) =>
   fc.tuple(validObject(shape), values).map(([object, value]) => ({ ...object, identifiers: value }));
 
-/** `POST /v2/contacts`; what is wrong is as often in an identifier as anywhere else. */
+/** `POST /v2/contacts`; half of the invalid values are in an identifier. */
 export const v2ContactBody: Field = {
   ...contact,
   invalid: fc.oneof(contact.invalid, contactWith(identifiers.invalid)),
