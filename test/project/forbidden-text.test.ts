@@ -4,11 +4,11 @@ import { expect, it } from "vitest";
 import { forbiddenText } from "./forbidden-text.ts";
 import { repository, type SourceFiles } from "./source-files.ts";
 
-it("No file holds what is true on one machine alone, or a thought that is not finished", () => {
+it("No file contains a path of one machine, a package registry, or an unfinished thought", () => {
   expect(forbiddenText(allFiles())).toEqual([]);
 });
 
-// Put together here, so that this file passes its own test.
+// Split, so that this file passes its own test.
 it.each([
   ["a path of one machine", ["read /ho", "me/ada/notes"]],
   ["a package registry", ["https://registry.", "npmjs.org/ky"]],
@@ -21,13 +21,13 @@ it.each([
 });
 
 it.each(["https://example.com/home/ada", "see src/work/order.ts", "the registry of contacts"])(
-  "%s is not",
+  "%s is not reported",
   (line) => {
     expect(forbiddenText(new Map([["a.md", line]]))).toEqual([]);
   },
 );
 
-/** Everything that the repository keeps, but the patterns themselves. */
+/** All files of the repository, except the patterns themselves. */
 function allFiles(): SourceFiles {
   const folders = ["src", "test", "examples", ".github", ".ci"];
   const below = folders.flatMap((folder) =>

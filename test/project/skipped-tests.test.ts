@@ -13,11 +13,11 @@ it.each([
   "it.concurrent.only('x', () => {});",
   "it.skipIf(process.platform === 'win32')('x', () => {});",
   "it('x', (context) => { context.skip(); });",
-])("One that does not is reported: %s", (text) => {
+])("A test that does not run is reported: %s", (text) => {
   expect(skippedTests(new Map([["a.test.ts", text]]))).toEqual([expect.stringContaining("a.test.ts:1 ")]);
 });
 
-it("A word in a title or a comment is not", () => {
+it("The same word in a title or a comment is not reported", () => {
   expect(
     skippedTests(new Map([["a.test.ts", "// it.skip\nit('skips what is done: it.only', () => {});"]])),
   ).toEqual([]);

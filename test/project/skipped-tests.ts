@@ -4,7 +4,7 @@ import type { SourceFiles } from "./source-files.ts";
 const runners = ["it", "test", "describe", "suite", "bench"];
 const skippingModifiers = new Set(["skip", "skipIf", "runIf", "only", "todo", "fails"]);
 
-/** Every test that is written but would not run, or not with the others: `it.skip`, `describe.only.each`, `ctx.skip()`. */
+/** Every test that would not run, or would keep others from running: `it.skip`, `describe.only.each`, `ctx.skip()`. */
 export function skippedTests(files: SourceFiles): string[] {
   return [...files].flatMap(([path, text]) => {
     const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
@@ -25,7 +25,7 @@ export function skippedTests(files: SourceFiles): string[] {
   });
 }
 
-/** `it`, `it.concurrent`, or the context that a test is given. */
+/** `it`, `it.concurrent`, or the context of a test. */
 function isTest(node: ts.Expression): boolean {
   if (ts.isPropertyAccessExpression(node)) return isTest(node.expression);
   return ts.isIdentifier(node) && [...runners, "context", "ctx"].includes(node.text);

@@ -13,7 +13,7 @@ const responseSchemas = new Set<z.ZodType>([
   v2UpsertResultSchema,
 ]);
 
-/** All issues that the client rejects the input with, none where it passes. */
+/** The issues with which the client rejects the input; empty for accepted input. */
 export function issuesOf(schema: z.ZodType, input: unknown): readonly ValidationIssue[] {
   if (responseSchemas.has(schema)) {
     const { error } = schema.safeParse(input, { error: explain });
@@ -28,19 +28,19 @@ export function issuesOf(schema: z.ZodType, input: unknown): readonly Validation
   }
 }
 
-/** What the client accepts is what JSON would send of the input, and its schema alone accepts it too. */
+/** The accepted value is the input as JSON, and its schema accepts it too. */
 function expectToBeSent(schema: z.ZodType, accepted: unknown, input: unknown): void {
   const json = JSON.stringify(input);
   expect(JSON.stringify(accepted)).toBe(json);
   expect(schema.safeParse(json === undefined ? undefined : JSON.parse(json)).success).toBe(true);
 }
 
-/** The issues as `path code`, which is what a program reads. */
+/** The issues as `path code`, for programs. */
 export function verdict(schema: z.ZodType, input: unknown): string[] {
   return issuesOf(schema, input).map(({ path, code }) => `${path.join(".")} ${code}`.trim());
 }
 
-/** The messages at a path, which is what a person reads. */
+/** The messages at a path, for people. */
 export function messageAt(schema: z.ZodType, input: unknown, path: string): string {
   return issuesOf(schema, input)
     .filter((issue) => issue.path.join(".") === path)

@@ -426,15 +426,15 @@ const across: readonly Case[] = [
   ],
 ];
 
-describe("An issue says the rule, what came instead, and the way out", () => {
+describe("An issue names the rule, the received value, and the remedy", () => {
   describe.each([
-    ["a value of another kind", kinds],
-    ["an input that is none", inputs],
+    ["a value of another type", kinds],
+    ["an input that is no object", inputs],
     ["a value out of bounds", bounds],
-    ["a value that is none of a choice", choices],
-    ["a text that is not written as it must be", formats],
-    ["a field that is not known", unknown],
-    ["free data that JSON cannot carry", freeData],
+    ["a value that is not in an enum", choices],
+    ["a string in a wrong format", formats],
+    ["an unknown field", unknown],
+    ["free data that JSON cannot represent", freeData],
     ["rules over several fields", across],
   ])("%s", (_, cases) => {
     test.each(cases.map(([title, schema, input, ...messages]) => ({ title, schema, input, messages })))(

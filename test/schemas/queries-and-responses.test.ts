@@ -19,7 +19,7 @@ describe.each([
     expect(verdict(schema, {})).toEqual([]);
     expect(verdict(schema, { page: undefined, limit: undefined })).toEqual([]);
   });
-  test.each(["page", "limit"])("takes a whole %s from 1", (field) => {
+  test.each(["page", "limit"])("accepts an integer %s from 1", (field) => {
     for (const value of [1, 2, 1_000_000]) expect(verdict(schema, { [field]: value })).toEqual([]);
     for (const value of [0, -1]) expect(verdict(schema, { [field]: value })).toEqual([`${field} too_small`]);
     for (const value of [1.5, NaN, Infinity, "1", null, true, 1n]) {
@@ -30,7 +30,7 @@ describe.each([
     expect(messageAt(schema, { [field]: 0 }, field)).toBe("must be at least 1");
     expect(messageAt(schema, { [field]: 1.5 }, field)).toContain("integer");
   });
-  test("takes a limit over 100, which the service counts as 100", () => {
+  test("accepts a limit over 100, which the service treats as 100", () => {
     expect(schema.parse({ limit: 101 })).toEqual({ limit: 101 });
   });
   test("refuses any other key", () => {
@@ -42,7 +42,7 @@ describe.each([
   });
 });
 
-test("A query for contact groups takes the type LIST, SEGMENT or ALL; case counts", () => {
+test("A query for contact groups accepts the type LIST, SEGMENT or ALL; case counts", () => {
   for (const type of ["LIST", "SEGMENT", "ALL"])
     expect(verdict(v1ContactGroupListQuerySchema, { type })).toEqual([]);
   expect(verdict(v1ContactGroupListQuerySchema, { type: "list" })).toEqual(["type invalid_value"]);
@@ -62,8 +62,8 @@ const responses = [
   ["a v2 upsert", v2UpsertResultSchema, { status: true }, ["status"]],
 ] as const;
 
-describe.each(responses)("The answer of %s", (_, schema, least, needed) => {
-  test("passes with no more than what is needed", () => {
+describe.each(responses)("The response of %s", (_, schema, least, needed) => {
+  test("is accepted with only the required fields", () => {
     expect(schema.parse(least)).toEqual(least);
   });
   test.each(needed)("needs %s", (path) => {
@@ -76,19 +76,19 @@ describe.each(responses)("The answer of %s", (_, schema, least, needed) => {
     Reflect.set(holder as object, last, null);
     expect(verdict(schema, response)).toEqual([expect.stringMatching(new RegExp(`^${path} invalid_`))]);
   });
-  test("keeps what is not documented, whatever it is called", () => {
+  test("keeps undocumented fields of any name", () => {
     const response = { ...least, extra: { a: [null, 1] } };
     expect(schema.parse(response)).toEqual(response);
     expect(verdict(schema, response)).toEqual([]);
     const unusual = JSON.parse(`{"__proto__":1,${JSON.stringify(least).slice(1)}`) as object;
     expect(verdict(schema, unusual)).toEqual([]);
   });
-  test.each([null, "OK", 5, [], undefined])("%j is none", (response) => {
+  test.each([null, "OK", 5, [], undefined])("%j is invalid", (response) => {
     expect(verdict(schema, response)).toEqual(["invalid_type"]);
   });
 });
 
-describe("An answer is not refused for a field that nobody needs", () => {
+describe("A response is not refused for an optional field", () => {
   const nulls = { type: null, id: "c1", attributes: null, relationships: null };
   test.each([
     [
@@ -122,7 +122,7 @@ describe("An answer is not refused for a field that nobody needs", () => {
     const response = { message: null, contact: { contactUUID: "c1", action: "merged", email: null } };
     expect(v1AddContactResultSchema.parse(response)).toEqual(response);
   });
-  test("a v2 upsert says true, not another truth", () => {
+  test("a v2 upsert has the status true, and no other truthy value", () => {
     for (const status of ["true", 1, "ok", false]) {
       expect(verdict(v2UpsertResultSchema, { status })).toEqual(["status invalid_value"]);
     }
