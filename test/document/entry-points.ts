@@ -12,7 +12,7 @@ import { setupServer } from "msw/node";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { acme, globex } from "./organizations.ts";
 
-/** The ways to the mock: a function, a patched `fetch`, a socket. */
+/** The entry points of the mock: a function, a patched `fetch`, a socket. */
 export const entryPoints = ["in process", "MSW", "real HTTP"] as const;
 
 export type EntryPoint = (typeof entryPoints)[number];
@@ -20,22 +20,22 @@ export type EntryPoint = (typeof entryPoints)[number];
 export interface ServiceResponse {
   status: number;
   headers: Headers;
-  /** The JSON, else the text. */
+  /** The parsed JSON, or else the string. */
   body: unknown;
 }
 
-/** A client and the mock that it talks to. */
+/** A client and its mock. */
 export interface Service {
   readonly mock: MockService;
   readonly audience: AudienceClient;
   readonly options: MockClientOptions;
-  /** What Acme's books hold now. */
+  /** The current state of Acme. */
   state(): MockBooks;
   /** Acme's contact with this e-mail or phone, as stored. */
   contact(emailOrPhone: string): MockContact | undefined;
-  /** A client that differs in some options, to the same mock. */
+  /** Another client of the same mock, with other options. */
   clientWith(options: ClientOptions): AudienceClient;
-  /** A plain request with the right credentials, for rules that no client of ours would break. `""` leaves a header out. */
+  /** A plain request with valid credentials, for rules that the client never breaks. `""` omits a header. */
   send(
     method: string,
     path: string,
@@ -45,16 +45,16 @@ export interface Service {
 }
 
 export interface ServiceOptions extends MockServiceOptions {
-  /** Default MSW: the client's own `fetch`, and no socket. */
+  /** Default MSW: the client's default `fetch`, without a socket. */
   entryPoint?: EntryPoint;
   client?: ClientOptions;
 }
 
-/** The time of all that the mock writes down. */
+/** The time on the mock's clock. */
 export const now = "2026-01-31T00:00:00.000Z";
 
 /**
- * A service for the tests of the `describe` around: Acme and Globex, as new before each test.
+ * A service for the tests of the enclosing `describe`: Acme and Globex, reset before each test.
  *
  * ```ts
  * const service = useService();
@@ -112,7 +112,7 @@ export function useService({
 
 interface Entry {
   options: MockClientOptions;
-  /** What a client needs beside them to come through this door. */
+  /** The further client options for this entry point. */
   client: ClientOptions;
   fetch: (url: string, init: RequestInit) => Promise<Response>;
   close: () => void | Promise<void>;

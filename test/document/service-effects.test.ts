@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { entryPoints, useService } from "./entry-points.ts";
 import { emailIdentifier, phoneIdentifier, v2Contact } from "./samples.ts";
 
-describe.each(entryPoints)("what the service does, %s", (entryPoint) => {
+describe.each(entryPoints)("the effects of the service, %s", (entryPoint) => {
   const service = useService({ entryPoint });
 
   it("contacts are created and updated, each with a status per channel, by either family", async () => {
@@ -52,7 +52,7 @@ describe.each(entryPoints)("what the service does, %s", (entryPoint) => {
     );
   });
 
-  it("a custom event creates its contact, stands on the timeline, and triggers an automation", async () => {
+  it("a custom event creates its contact, appears on the timeline, and triggers an automation", async () => {
     await service.audience.v1.events.send({
       eventName: "order placed",
       contact: { email: "new@example.com" },
@@ -76,7 +76,7 @@ describe.each(entryPoints)("what the service does, %s", (entryPoint) => {
     ]);
   });
 
-  it("a key sees and changes its own organization only", async () => {
+  it("a key reads and changes its own organization only", async () => {
     const globex = service.clientWith({
       apiKey: "globex-mock-key",
       apiKeyV2: "globex-mock-key",

@@ -6,11 +6,11 @@ import { describe, expect, it } from "vitest";
 import { runs } from "../properties/runs.ts";
 import { list, openService, run, type Seeds } from "./importer-fixture.ts";
 
-// What words mean is written down here once more, and not taken from the importer.
+// The meanings of the values, stated independently of the importer.
 const strictness = { S: 1, N: 2, U: 3 } as const;
 const optIns = { S: "SUBSCRIBED", N: "NON_SUBSCRIBED", U: "UNSUBSCRIBED" } as const;
 type State = keyof typeof strictness;
-/** "-" says nothing, "?" is a word that nobody can know. */
+/** "-" is no statement, "?" is an unknown value. */
 type Meaning = State | "-" | "?";
 
 const wordsByMeaning: Record<Meaning, string[]> = {
@@ -36,7 +36,7 @@ const wordsOfOptOut: Record<Meaning, string[]> = {
   "?": ["maybe", "C4"],
 };
 
-/** A column's heading, the channels that it names, and its words. One that names none is about both. */
+/** A column's heading, its channels, and its values. A heading without a channel applies to both. */
 interface ConsentColumn {
   readonly heading: string;
   readonly channels: readonly ("email" | "phone")[];
@@ -95,7 +95,7 @@ const file = fc.shuffledSubarray(columns, { minLength: 1, maxLength: 4 }).chain(
     rows: fc.array(
       fc.record({
         person: fc.nat(people.length - 1),
-        // The address as another system writes it, the number left out or not.
+        // The address in another letter case, and the number or a blank.
         isUpper: fc.boolean(),
         hasPhone: fc.boolean(),
         cells: fc.tuple(...own.map(({ words }) => cell(words))),
@@ -107,7 +107,7 @@ const file = fc.shuffledSubarray(columns, { minLength: 1, maxLength: 4 }).chain(
 
 type ImportedFile = typeof file extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** What the files say of one channel of one person. A heading without a channel speaks of a number where one is given. */
+/** The statements of the files about one channel of one person. A heading without a channel applies to the number where there is one. */
 function meaningsOf(files: readonly ImportedFile[], person: number, channel: "email" | "phone"): Meaning[] {
   const rows = files.flatMap(({ columns: own, rows: all }) =>
     all.filter((row) => row.person === person).map((row) => ({ own, ...row })),
@@ -121,7 +121,7 @@ function meaningsOf(files: readonly ImportedFile[], person: number, channel: "em
   );
 }
 
-/** What is wrong with a channel's consent after the run; undefined where nothing is. */
+/** The problem of a channel's consent after the run; undefined where it is correct. */
 function problemOf(
   meanings: readonly Meaning[],
   {
@@ -136,11 +136,11 @@ function problemOf(
     own: State;
     /** All rows were imported. */
     isComplete: boolean;
-    /** Something was sent: then every opt-out was. */
+    /** A request was sent: then every opt-out was sent. */
     hasSent: boolean;
-    /** The command line does not say what is meant. */
+    /** The command line has no --consent. */
     isUnasked: boolean;
-    /** No heading without a channel can have meant it too. */
+    /** No heading without a channel can apply to it too. */
     isExact: boolean;
   },
 ): string | undefined {
@@ -148,7 +148,7 @@ function problemOf(
   const strictest = states.toSorted((one, other) => strictness[other] - strictness[one])[0];
   const isDoubtful = meanings.includes("?");
   const isBetter = strictest !== undefined && strictness[own] < strictness[strictest];
-  // What was not sent is as it was.
+  // A consent that was not sent is unchanged.
   const isOptOutSent = hasSent && isExact && strictest !== "S";
   if (isBetter && (own !== earlier || (isComplete && !isDoubtful) || isOptOutSent))
     return "it is better than the strictest word";
@@ -164,8 +164,8 @@ function problemOf(
 const stateOf = (optIn: string | undefined) =>
   (Object.keys(optIns) as State[]).find((one) => optIns[one] === optIn);
 
-describe("The consent at the service is never better than the strictest word in the files", () => {
-  it("over any columns, words and orders of rows and files", async () => {
+describe("The consent at the service is never weaker than the strictest value in the files", () => {
+  it("for any columns, values, and orders of rows and files", async () => {
     const endings = { whole: 0, partly: 0, blocked: 0 };
     const before = fc.array(fc.option(fc.tuple(state, state), { nil: undefined }), {
       minLength: 4,
@@ -198,7 +198,7 @@ describe("The consent at the service is never better than the strictest word in 
             };
             return (["email", "phone"] as const).flatMap((channel, index) => {
               const own = stateOf(contact[`${channel}_opt_in`]);
-              // Somebody without an address has no e-mail consent; general words may count for the number instead.
+              // A person without an address has no e-mail consent; general values may apply to the number instead.
               if (email === "" || own === undefined) return [];
               const found = problemOf(meaningsOf(files, person, channel), {
                 earlier: known?.[index],
@@ -215,13 +215,13 @@ describe("The consent at the service is never better than the strictest word in 
       ),
       runs(400),
     );
-    // It is no property of runs that send nothing.
+    // The property needs runs that send requests.
     expect(endings.whole).toBeGreaterThan(100);
     expect(endings.partly).toBeGreaterThan(20);
   });
 });
 
-/** Imports the files into a service that knows these people, and gives what it holds then. */
+/** Imports the files into a service with these people, and returns its state. */
 async function imported(
   files: readonly ImportedFile[],
   earlier: readonly ([State, State] | undefined)[],

@@ -10,21 +10,21 @@ import { runImporter } from "../../examples/importer/importer.ts";
 
 export const list = { id: "readers", name: "Readers", type: "LIST" as const };
 
-/** A folder that is gone after the test. */
+/** A folder that is removed after the test. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "importer-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   return folder;
 }
 
-/** Writes a CSV file, line by line, and gives its path. */
+/** Writes the lines of a CSV file, and returns its path. */
 export async function csv(folder: string, name: string, ...lines: string[]): Promise<string> {
   const path = join(folder, name);
   await writeFile(path, lines.map((line) => `${line}\n`).join(""));
   return path;
 }
 
-/** The importer in this process, without a terminal, as fast as the mock answers. */
+/** The importer in this process, without a terminal, as fast as the mock responds. */
 export async function run(args: string[], signal: AbortSignal = new AbortController().signal) {
   const [output, errors] = [new PassThrough(), new PassThrough()];
   const texts = Promise.all([textOf(output), textOf(errors)]);
@@ -36,19 +36,19 @@ export async function run(args: string[], signal: AbortSignal = new AbortControl
   return { code, out, err };
 }
 
-/** Contacts that the service has before. */
+/** The existing contacts of the service. */
 export type Seeds = NonNullable<
   NonNullable<Parameters<typeof createMockService>[0]>["organizations"]
 >[number]["contacts"];
 
-/** A service that the environment names, with these contacts, until the test is over. */
+/** A service in the environment, with these contacts, until the end of the test. */
 export async function service(contacts: Seeds = []): Promise<MockService> {
   const { mock, close } = await openService(contacts);
   onTestFinished(close);
   return mock;
 }
 
-/** The same, until it is closed. */
+/** The same service, until it is closed. */
 export async function openService(
   contacts: Seeds = [],
 ): Promise<{ mock: MockService; close: () => Promise<void> }> {
@@ -77,7 +77,7 @@ export function emailConsents(mock: MockService): Record<string, string | undefi
   return consents;
 }
 
-/** The bodies that arrived, of calls that write, by the address or number in them. */
+/** The bodies of the writes, by their address or number. */
 export function sentBodies(mock: MockService): Record<string, unknown>[] {
   const bodies = mock.requests
     .filter(({ method }) => method === "POST")

@@ -7,14 +7,14 @@ import {
 import { mswHandlers } from "audience-sdk/mock/msw";
 import { setupServer } from "msw/node";
 
-/** A call as a client in any language makes it: plain HTTP, written out. */
+/** A plain HTTP request, as a client in any language makes it. */
 export interface Call {
   method?: string;
   /** JSON to send. */
   body?: unknown;
-  /** Sent as it is, instead of `body`. */
+  /** Sent unchanged, instead of `body`. */
   rawBody?: string;
-  /** On top of the right credentials; an empty text takes a header away. */
+  /** In addition to valid credentials; an empty string removes a header. */
   headers?: Record<string, string>;
   signal?: AbortSignal;
 }
@@ -22,7 +22,7 @@ export interface Call {
 export interface MockResponse {
   status: number;
   headers: Headers;
-  /** The JSON, else the text. */
+  /** The parsed JSON, or else the string. */
   body: unknown;
 }
 
@@ -31,7 +31,7 @@ export interface OpenEntryPoint {
   options: MockClientOptions;
   /** `path` is of either family. */
   call: (path: string, call?: Call) => Promise<MockResponse>;
-  /** The answer before its body is read. */
+  /** The response before its body is read. */
   send: (path: string, call?: Call) => Promise<Response>;
   close: () => Promise<void>;
 }

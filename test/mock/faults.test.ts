@@ -48,7 +48,7 @@ describe.each(entryPoints)("a fault, $name", (entryPoint) => {
     ["wrong-json", 201, true],
     ["wrong-content-type", 200, true],
     ["empty-body", 201, true],
-  ] as const)("%s is answered with %i; the write is applied: %s", async (kind, status, applied) => {
+  ] as const)("%s responds with %i; the write is applied: %s", async (kind, status, applied) => {
     const response = await write({ kind });
 
     expect(response.status).toBe(status);
@@ -73,7 +73,7 @@ describe.each(entryPoints)("a fault, $name", (entryPoint) => {
     expect(response.body).toContain("<html>");
   });
 
-  it.each(["429", "503-retry-after"] as const)("%s says when to come again", async (kind) => {
+  it.each(["429", "503-retry-after"] as const)("%s has a Retry-After", async (kind) => {
     const date = new Date(Date.UTC(2026, 10, 21, 12));
     open.mock.addFault({ kind, times: 1 });
     open.mock.addFault({ kind, times: 1, after: 1, retryAfter: 7 });
@@ -109,7 +109,7 @@ describe.each(entryPoints)("a fault, $name", (entryPoint) => {
     expect((await write({ kind: "empty-body" })).body).toBe("");
   });
 
-  it("huge-body is the right answer in more than 10 MiB", async () => {
+  it("huge-body is the correct response in more than 10 MiB", async () => {
     open.mock.addFault({ kind: "huge-body" });
     const text = await (await open.send(CREATE, { body })).text();
 
@@ -118,14 +118,14 @@ describe.each(entryPoints)("a fault, $name", (entryPoint) => {
     expect(isWritten()).toBe(true);
   });
 
-  it("slow-body gives the right answer in ten pieces", async () => {
+  it("slow-body sends the correct response in ten chunks", async () => {
     const { status, body: got } = await write({ kind: "slow-body", delayMs: 2 });
 
     expect(status).toBe(201);
     expect(got).toMatchObject({ data: { type: "profile" } });
   });
 
-  it("slow-body breaks off with the caller's signal, after the headers came", async () => {
+  it("slow-body breaks off with the caller's signal, after the headers", async () => {
     open.mock.addFault({ kind: "slow-body", delayMs: 60_000 });
     const abort = new AbortController();
     const response = await open.send(CREATE, { body, signal: abort.signal });
@@ -136,7 +136,7 @@ describe.each(entryPoints)("a fault, $name", (entryPoint) => {
     expect(response.status).toBe(201);
   });
 
-  it("hang answers nothing until the caller gives up; the write is applied", async () => {
+  it("hang sends no response until the caller aborts; the write is applied", async () => {
     const abort = new AbortController();
     open.mock.addFault({ kind: "hang" });
     const hanging = open.call(CREATE, { body, signal: abort.signal });
@@ -147,7 +147,7 @@ describe.each(entryPoints)("a fault, $name", (entryPoint) => {
     expect(open.mock.requests).toMatchObject([{ fault: "hang", applied: true, status: undefined }]);
   });
 
-  it("hang is over at once where the caller gave up before the answer would have come", async () => {
+  it("hang ends at once where the caller aborts before the time of the response", async () => {
     open.mock.addFault({ kind: "hang", delayMs: 30 });
     const abort = new AbortController();
     const hanging = open.call(CREATE, { body, signal: abort.signal });
@@ -157,7 +157,7 @@ describe.each(entryPoints)("a fault, $name", (entryPoint) => {
     await expect(hanging).rejects.toMatchObject({ name: "AbortError" });
   });
 
-  it("reset frees what hangs", async () => {
+  it("reset releases hanging requests", async () => {
     open.mock.addFault({ kind: "hang" });
     const hanging = open.call(CREATE, { body });
     await eventually(() => expect(isWritten()).toBe(true));
@@ -166,14 +166,14 @@ describe.each(entryPoints)("a fault, $name", (entryPoint) => {
     await expect(hanging).rejects.toThrow(TypeError);
   });
 
-  it("latency answers rightly, later", async () => {
+  it("latency delays the correct response", async () => {
     const { status } = await write({ kind: "latency", delayMs: 5 });
 
     expect(status).toBe(201);
     expect(open.mock.requests).toMatchObject([{ fault: "latency", applied: true }]);
   });
 
-  it("strikes only its operation, after others, as often as told", async () => {
+  it("matches only its operation, after the given number of requests, as often as configured", async () => {
     open.mock.addFault({ kind: "500-before", operation: "v1.customers.list", after: 1, times: 2 });
 
     const statuses: number[] = [];
@@ -190,9 +190,9 @@ describe.each(entryPoints)("a fault, $name", (entryPoint) => {
   });
 });
 
-// MSW hands out one half of a tee, whose cancel() waits for the other half.
+// MSW returns one branch of a tee, whose cancel() waits for the other branch.
 describe.each([inProcess, nodeHttp])("huge-body, $name", (entryPoint) => {
-  it("ends where nobody reads on", async () => {
+  it("ends where the caller stops reading", async () => {
     const { send, close } = await entryPoint.open({ faults: [{ kind: "huge-body" }] });
     const response = await send(CREATE, { body });
     const reader = response.body?.getReader();
@@ -205,8 +205,8 @@ describe.each([inProcess, nodeHttp])("huge-body, $name", (entryPoint) => {
   });
 });
 
-describe("a plan of faults", () => {
-  it("of several that are due the first strikes, and the others wait their turn", async () => {
+describe("a list of faults", () => {
+  it("of several matching ones the first is applied, and the others wait for a later request", async () => {
     const statuses = await statusesOf(
       {
         faults: [
@@ -220,7 +220,7 @@ describe("a plan of faults", () => {
     expect(statuses).toEqual([429, 502, 200]);
   });
 
-  it("with a probability strikes that share, the same for the same seed", async () => {
+  it("with a probability matches that share of requests, the same ones for the same seed", async () => {
     const options = { faults: [{ kind: "500-before", probability: 0.3 }] as const, seed: 7 };
     const first = await statusesOf(options, 500);
     const matched = first.filter((status) => status === 500).length;
@@ -240,7 +240,7 @@ describe("a plan of faults", () => {
     );
   });
 
-  it("strikes before the key is looked at, so a wrong key can meet it too", async () => {
+  it("is applied before the key is checked, also to requests with an unknown key", async () => {
     const { mock, call } = await inProcess.open({ faults: [{ kind: "500-before", times: 1 }] });
     await call("/v2/lists", { headers: { "service-api-key": "" } });
     await call("/v2/lists", { headers: { "service-api-key": "" } });
@@ -263,14 +263,14 @@ it.each([
   [{ times: 1 }, /kind cannot be undefined/],
   [null, /must be an object with a kind/],
   ["hang", /must be an object with a kind/],
-])("a fault with a typing error is refused: %j", async (fault, message) => {
+])("a misspelt fault is refused: %j", async (fault, message) => {
   const { mock } = await inProcess.open();
 
   // @ts-expect-error -- a caller from JavaScript or JSON has no compiler.
   expect(() => mock.addFault(fault)).toThrow(message);
 });
 
-it("a field of a fault that is undefined is left out, whatever its name", async () => {
+it("a field of a fault whose value is undefined is ignored, also an unknown one", async () => {
   const { mock, call } = await inProcess.open();
   // @ts-expect-error -- a caller from JavaScript or JSON has no compiler.
   mock.addFault({ kind: "500-before", times: 1, delayMs: undefined, delay: undefined });
@@ -283,7 +283,7 @@ it("a field of a fault that is undefined is left out, whatever its name", async 
 describe("in process", () => {
   afterEach(() => void vi.useRealTimers());
 
-  it("a reset looks like that of fetch: its cause has the code ECONNRESET", async () => {
+  it("a reset resembles that of fetch: its cause has the code ECONNRESET", async () => {
     const { call } = await inProcess.open({ faults: [{ kind: "reset-before" }] });
 
     await expect(call("/v2/lists")).rejects.toMatchObject({
@@ -313,7 +313,7 @@ describe("in process", () => {
     expect(mock.requests).toMatchObject([{ applied: true }]);
   });
 
-  it("under a fake clock latency and faults take no real time", async () => {
+  it("under fake timers latency and faults take no real time", async () => {
     vi.useFakeTimers({ now: 0 });
     const { mock, call } = await inProcess.open({
       latencyMs: [1_000, 1_000],
@@ -327,7 +327,7 @@ describe("in process", () => {
     expect(mock.requests[0]?.arrivedAtMs).toBeLessThan(1_000);
   });
 
-  it("latency is a second where no time is given", async () => {
+  it("latency is one second by default", async () => {
     vi.useFakeTimers({ now: 0 });
     const { call } = await inProcess.open({ faults: [{ kind: "latency" }] });
     const respondedAt = call("/v2/lists").then(() => Date.now());
@@ -336,7 +336,7 @@ describe("in process", () => {
     expect(await respondedAt).toBe(1_000);
   });
 
-  it("the pieces of a slow-body come a second after one another where no time is given", async () => {
+  it("the chunks of a slow-body are one second apart by default", async () => {
     vi.useFakeTimers({ now: 0 });
     const { send } = await inProcess.open({ faults: [{ kind: "slow-body" }] });
     const reader = (await send("/v2/lists")).body!.getReader();
@@ -351,7 +351,7 @@ describe("in process", () => {
     expect(times).toEqual(times.map((_, at) => (at + 1) * 1_000));
   });
 
-  it("an answer without a body has one where a fault needs something to spoil", async () => {
+  it("a response without a body gets one where a fault changes the body", async () => {
     const { call } = await inProcess.open({
       variants: { eventStatus: 204 },
       faults: [{ kind: "truncated-json" }],
@@ -363,7 +363,7 @@ describe("in process", () => {
     });
   });
 
-  it("half of a fixed latency passes on the way there", async () => {
+  it("half of a fixed latency passes before the request is handled", async () => {
     vi.useFakeTimers({ now: 0 });
     const { mock, call } = await inProcess.open({ latencyMs: 100 });
     const respondedAt = call("/v2/lists").then(() => Date.now());
@@ -373,13 +373,13 @@ describe("in process", () => {
     expect(await respondedAt).toBe(100);
   });
 
-  it("the answer has the url of its request", async () => {
+  it("the response has the url of its request", async () => {
     const { send, options } = await inProcess.open();
 
     expect((await send("/v2/lists?page=1")).url).toBe(`${options.baseUrlV2}/v2/lists?page=1`);
   });
 
-  it("takes a Request too", async () => {
+  it("accepts a Request", async () => {
     const { mock, options } = await inProcess.open();
     const request = new Request(`${options.baseUrl}/api/v1/customer`, {
       headers: { "x-api-key": options.apiKey },
@@ -390,7 +390,7 @@ describe("in process", () => {
 });
 
 describe("node:http", () => {
-  it("close cuts what hangs, and frees the port", async () => {
+  it("close aborts hanging requests, and frees the port", async () => {
     const { mock, options, call, close } = await nodeHttp.open({ faults: [{ kind: "hang" }] });
     const hanging = call("/v2/lists");
     await eventually(() => expect(mock.requests).toHaveLength(1));
@@ -403,7 +403,7 @@ describe("node:http", () => {
     await again.close();
   });
 
-  /** What a server answers to a few lines of text. */
+  /** The server's raw response to these lines. */
   const rawResponse = (lines: readonly string[], { baseUrl }: { baseUrl: string }) =>
     new Promise<string>((resolve, reject) => {
       const socket = createConnection(Number(new URL(baseUrl).port), "127.0.0.1");
@@ -413,7 +413,7 @@ describe("node:http", () => {
       socket.write([...lines, "", ""].join("\r\n"));
     });
 
-  it("answers callers of HTTP/1.0, who name no host", async () => {
+  it("responds to HTTP/1.0 requests without a Host header", async () => {
     const { options, close } = await nodeHttp.open();
 
     const response = await rawResponse(["GET /v2/lists HTTP/1.0"], options);
@@ -422,7 +422,7 @@ describe("node:http", () => {
     await close();
   });
 
-  it("answers what it cannot make a request of with 500, and why", async () => {
+  it("responds to an invalid request with 500 and the reason", async () => {
     const { options, close } = await nodeHttp.open();
 
     const response = await rawResponse(["GET /v2/lists HTTP/1.1", "Host: [", "Connection: close"], options);
@@ -431,7 +431,7 @@ describe("node:http", () => {
     await close();
   });
 
-  it("gives client options for real HTTP: no fetch, both families on its own origin", async () => {
+  it("returns client options for real HTTP: no fetch, both families on its own origin", async () => {
     const { mock, options, close } = await nodeHttp.open({ rateLimits: "documented" });
     await close();
 

@@ -1,7 +1,7 @@
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 
-/** What JavaScript may hand to a `fetch`, whatever its types say. */
+/** Arguments that JavaScript can pass to `fetch`, despite its types. */
 function fetched(input: unknown, init?: unknown) {
   const mock = createMockService();
   return { mock, response: mock.fetch(input as string, init as RequestInit) };
@@ -17,11 +17,14 @@ describe("the mock's fetch", () => {
     ["the body", url, { method: "POST", body: ["{}"] }, "body must not be a list"],
     ["a header", url, { headers: { "x-api-key": [apiKey] } }, "a header must not be a list"],
     ["a header's name", url, { headers: [[["x-api-key"], apiKey]] }, "a header must not be a list"],
-  ])("refuses a list where %s must be a text, and nothing arrives", async (_title, input, init, message) => {
-    const { mock, response } = fetched(input, init);
-    await expect(response).rejects.toThrow(new TypeError(message));
-    expect(mock.requests).toEqual([]);
-  });
+  ])(
+    "refuses an array where %s must be a string, and no request arrives",
+    async (_title, input, init, message) => {
+      const { mock, response } = fetched(input, init);
+      await expect(response).rejects.toThrow(new TypeError(message));
+      expect(mock.requests).toEqual([]);
+    },
+  );
 
   it.each([
     ["null", null],
@@ -38,7 +41,7 @@ describe("the mock's fetch", () => {
     ["pairs", [["x-api-key", apiKey]]],
     ["a Map", new Map([["x-api-key", apiKey]])],
     ["Headers", new Headers({ "x-api-key": apiKey })],
-  ])("takes headers that are %s", async (_title, headers) => {
+  ])("accepts headers that are %s", async (_title, headers) => {
     const { response } = fetched(url, { headers });
     expect((await response).status).toBe(404);
   });

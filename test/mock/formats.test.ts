@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { inProcess } from "./entry-points.ts";
 
-/** The statuses with which the mock judges the texts of one field, through the door. */
+/** Whether the mock accepts each of the strings as the value of one field, through its entry point. */
 async function acceptedByMock(
   strings: readonly string[],
   path: string,
@@ -139,11 +139,11 @@ const formats: [
 ];
 
 describe.each(formats)("%s", (_, valid, invalid, acceptedOf) => {
-  it("is accepted in every usual form", async () => {
+  it("is accepted in every valid format", async () => {
     expect(await acceptedOf(valid)).toEqual(all(valid, true));
   });
 
-  it("is refused otherwise", async () => {
+  it("is refused in any other format", async () => {
     expect(await acceptedOf(invalid)).toEqual(all(invalid, false));
   });
 });

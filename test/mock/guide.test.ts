@@ -16,7 +16,7 @@ function blocksOf(language: string): string[] {
   );
 }
 
-/** Each block as a module, in a folder where the package's names resolve to its source. */
+/** Each code block as a module, in a folder where the package's names resolve to its source. */
 const paths = new Map(
   ["ts", "typescript"].map((language) => [
     language,
@@ -44,7 +44,7 @@ describe("the guide's programs", () => {
 });
 
 describe("the guide's tests for vitest", async () => {
-  // They register themselves here as they are read.
+  // Importing them registers their tests here.
   for (const path of paths.get("typescript") ?? []) await import(path);
 });
 
@@ -59,7 +59,7 @@ describe("the guide's tests for Jest", () => {
 
 describe("the guide's tables", () => {
   it("name every variant", () => {
-    // The complaint about an unknown one names all that there are.
+    // The error for an unknown one lists all of them.
     const unknown: object = { unknown: true };
     const complaint = errorOf(() => mockModule.createMockService({ variants: unknown }));
     const names = complaint.split("is none of ")[1]?.split(", ") ?? [];

@@ -11,10 +11,10 @@ export function items(from: number, to: number): Item[] {
 
 export const ids = (list: readonly Item[]) => list.map(({ id }) => id);
 
-/** What a fake list answers: an array is a page without any hint. */
+/** A response of a fake list: an array is a page without hints. */
 export type PageResponse = readonly Item[] | (Hints & { items: readonly Item[] });
 
-/** What an answer says beside its items. */
+/** The hints of a response beside its items. */
 export type Hints = Partial<Omit<PageReading<Item>, "items">>;
 
 export type Options = Partial<Omit<PageSource<Item>, "load" | "identify">>;
@@ -25,7 +25,7 @@ function pageOf(respond: PageResponse): PageReading<Item> {
   return "items" in respond ? { raw: respond, ...respond } : { items: respond, raw: respond };
 }
 
-/** A list that answers at once; `log` holds what it was asked for, in order: `"1"`, `"2 ahead"`. */
+/** A list that responds at once; `log` contains its requests in order: `"1"`, `"2 ahead"`. */
 export function fakeList(responses: (page: number) => PageResponse, options: Options = {}) {
   const log: string[] = [];
   const paginator = new Paginator<Item>({
@@ -41,14 +41,14 @@ export function fakeList(responses: (page: number) => PageResponse, options: Opt
   return { paginator, log };
 }
 
-/** A list whose pages are these, and then empty ones. */
+/** A list of these pages, followed by empty ones. */
 export function fakeListOf(pages: readonly PageResponse[], options: Options = {}) {
   return fakeList((page) => pages[page - 1] ?? [], options);
 }
 
 /**
- * A list that answers when the test says so. `log` holds, in order, what was asked for, answered and aborted.
- * Like the transport it rejects at once where its signal aborts.
+ * A list that responds under control of the test. `log` contains its requests, responses and aborts, in order.
+ * Like the transport it rejects at once when its signal aborts.
  */
 export function controlledList(options: Options = {}) {
   const log: string[] = [];
@@ -89,7 +89,7 @@ export function controlledList(options: Options = {}) {
   return {
     paginator,
     log,
-    /** Answers a page that is, or is about to be, asked for, and lets everything that follows from it happen. */
+    /** Responds to a current or imminent request for a page, and waits for the consequences. */
     respond: async (page: number, respond: PageResponse) => {
       await settled();
       takeRequest(page).respond(respond);
@@ -103,7 +103,7 @@ export function controlledList(options: Options = {}) {
   };
 }
 
-/** Lets all promise callbacks run that are due: they come before the next turn of the event loop. */
+/** Runs all due promise callbacks, which come before the next turn of the event loop. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -14,7 +14,7 @@ describe("a paginator", () => {
     expect(log).toEqual([]);
   });
 
-  test("awaited, is one page", async () => {
+  test("is one page when it is awaited", async () => {
     const { paginator, log } = fakeListOf(threePages);
     const page = await paginator;
     expect(page).toMatchObject({ items: items(0, 100), page: 1, limit: 100, hasNextPage: true });
@@ -22,7 +22,7 @@ describe("a paginator", () => {
     expect(log).toEqual(["1"]);
   });
 
-  test("awaited twice, is one request and one page", async () => {
+  test("sends one request for one page when it is awaited twice", async () => {
     const { paginator, log } = fakeListOf(threePages);
     const [one, other] = await Promise.all([paginator, paginator]);
     expect(one).toBe(other);
@@ -30,14 +30,14 @@ describe("a paginator", () => {
     expect(log).toEqual(["1"]);
   });
 
-  test("iterated, is every item in order, and each new iteration reads anew", async () => {
+  test("yields every item in order, and each new iteration sends new requests", async () => {
     const { paginator, log } = fakeListOf(threePages);
     expect(await collect(paginator)).toEqual(items(0, 250));
     expect(await collect(paginator)).toEqual(items(0, 250));
     expect(log).toEqual(["1", "2 ahead", "3 ahead", "1", "2 ahead", "3 ahead"]);
   });
 
-  test("gives its pages, read ahead in the same way", async () => {
+  test("yields its pages, with the same read-ahead", async () => {
     const { paginator, log } = fakeListOf(threePages);
     const pages = await collect(paginator.pages());
     expect(pages.map(({ page, hasNextPage }) => [page, hasNextPage])).toEqual([
@@ -49,33 +49,33 @@ describe("a paginator", () => {
     expect(log).toEqual(["1", "2 ahead", "3 ahead"]);
   });
 
-  test("counts as many items to a page as came, where no answer names a page size, or one of none", async () => {
+  test("uses the number of received items as the page size, where no response names one", async () => {
     for (const hints of [{}, { limit: 0 }]) {
       const unlimited = { limit: undefined, countedLimit: undefined };
       expect((await fakeListOf([{ ...hints, items: items(0, 7) }], unlimited).paginator).limit).toBe(7);
     }
   });
 
-  test("gives iterators that are iterable themselves", async () => {
+  test("returns iterators that are iterable themselves", async () => {
     const { paginator } = fakeListOf(threePages);
     const iterator = paginator[Symbol.asyncIterator]();
     await iterator.next();
     expect(await collect(iterator)).toEqual(items(1, 250));
     const pages = paginator.pages()[Symbol.asyncIterator]();
     await pages.next();
-    // True: the test is that it is.
+    // Safe: the test checks exactly this.
     const rest = await collect(pages as AsyncIterableIterator<Page<Item>>);
     expect(rest.map(({ page }) => page)).toEqual([2, 3]);
   });
 
-  test("iterated twice at once, is two readings that do not meddle", async () => {
+  test("supports two simultaneous independent iterations", async () => {
     const { paginator } = fakeListOf(threePages);
     const [one, other] = await Promise.all([collect(paginator), collect(paginator)]);
     expect(one).toEqual(items(0, 250));
     expect(other).toEqual(items(0, 250));
   });
 
-  test("starts at the page that is given, and hands it on as it is given", async () => {
+  test("starts at the given page, and passes it on unchanged", async () => {
     const { paginator, log } = fakeListOf(threePages, { page: 2 });
     expect(await collect(paginator)).toEqual(items(100, 250));
     expect(log).toEqual(["2", "3 ahead"]);
@@ -96,7 +96,7 @@ describe("a paginator", () => {
     expect(asked).toEqual([undefined, 2, 3]);
   });
 
-  test("rejects as its first page does: awaited, caught, iterated", async () => {
+  test("rejects with the error of its first page: awaited, caught, iterated", async () => {
     const refusal = new ValidationError([
       { path: ["page"], code: "too_small", message: "must be 1 or more" },
     ]);
@@ -114,7 +114,7 @@ describe("a paginator", () => {
     expect(await errorOf(paginator.toArray())).toBe(refusal);
   });
 
-  test("runs finally and passes the page on", async () => {
+  test("runs the finally callback and passes the page on", async () => {
     const { paginator } = fakeListOf(threePages);
     const log: string[] = [];
     const page = await paginator.finally(() => log.push("finally"));
@@ -125,7 +125,7 @@ describe("a paginator", () => {
   test.each([[-1], [1.5], [Number.NaN], [Infinity], ["2"], [null]])(
     "refuses readAhead %j before anything is sent",
     async (readAhead) => {
-      // As from a caller without types.
+      // A caller in JavaScript can pass this.
       const { paginator, log } = fakeListOf(threePages, { readAhead: readAhead as number });
       for (const error of [
         await errorOf(paginator),
@@ -144,8 +144,8 @@ describe("a paginator", () => {
     ["2", "not a string"],
     [null, "not null"],
     [{}, "not an object"],
-  ])("says what readAhead %j is instead", async (readAhead, part) => {
-    // As from a caller without types.
+  ])("names the received readAhead %j", async (readAhead, part) => {
+    // A caller in JavaScript can pass this.
     expect(
       String(await errorOf(fakeListOf(threePages, { readAhead: readAhead as number }).paginator)),
     ).toContain(part);
@@ -155,9 +155,9 @@ describe("a paginator", () => {
     ["the controller", new AbortController()],
     ["null", null],
     ["a text", "abort"],
-    ["what only looks like one", { aborted: false, addEventListener: true }],
-  ])("refuses a signal that is none: %s", async (_, signal) => {
-    // As from a caller without types.
+    ["an object that only resembles one", { aborted: false, addEventListener: true }],
+  ])("refuses a value that is no signal: %s", async (_, signal) => {
+    // A caller in JavaScript can pass this.
     const { paginator, log } = fakeListOf(threePages, { signal: signal as AbortSignal });
     for (const error of [await errorOf(paginator), await errorOf(collect(paginator))]) {
       expect(error).toBeInstanceOf(ConfigurationError);
@@ -168,7 +168,7 @@ describe("a paginator", () => {
 });
 
 describe("toArray", () => {
-  test("gives every item", async () => {
+  test("returns every item", async () => {
     expect(await fakeListOf(threePages).paginator.toArray()).toEqual(items(0, 250));
   });
 
@@ -180,7 +180,7 @@ describe("toArray", () => {
     [200, ["1", "2 ahead"]],
     [201, ["1", "2 ahead", "3 ahead"]],
     [500, ["1", "2 ahead", "3 ahead"]],
-  ])("with max %i asks for no page beyond", async (max, asked) => {
+  ])("with max %i requests no page beyond", async (max, asked) => {
     const { paginator, log } = fakeListOf(threePages, { readAhead: 3 });
     expect(await paginator.toArray({ max })).toEqual(items(0, Math.min(max, 250)));
     await settled();
@@ -191,7 +191,7 @@ describe("toArray", () => {
     "refuses max %j before anything is sent",
     async (max) => {
       const { paginator, log } = fakeListOf(threePages);
-      // As from a caller without types.
+      // A caller in JavaScript can pass this.
       const error = await errorOf(paginator.toArray({ max: max as number }));
       expect(error).toBeInstanceOf(ConfigurationError);
       expect(error).toMatchObject({ message: expect.stringContaining("max") });
@@ -200,14 +200,14 @@ describe("toArray", () => {
   );
 });
 
-/** The limit of a page of 7 items, where the answer says one limit and another is counted. */
+/** The limit of a page of 7 items, for a limit in the response and the limit that the call counts with. */
 async function limitOf(said: number | undefined, countedLimit: number | undefined): Promise<number> {
   const answer = said === undefined ? items(0, 7) : { items: items(0, 7), limit: said };
   return (await fakeListOf([answer], { countedLimit }).paginator).limit;
 }
 
 describe("a page", () => {
-  test("leads to the next one, and the last to none", async () => {
+  test("leads to the next page, and the last page to none", async () => {
     const { paginator, log } = fakeListOf(threePages);
     let page: Page<Item> = await paginator;
     const seen = [...page.items];
@@ -224,7 +224,7 @@ describe("a page", () => {
     expect(log).toEqual(["1", "2", "3"]);
   });
 
-  test("iterated, is its items and all that follow, read ahead from the first item on", async () => {
+  test("yields its items and all following ones, with read-ahead from the first item on", async () => {
     const { paginator, log } = fakeListOf(threePages);
     const page = await paginator;
     const iterator = page[Symbol.asyncIterator]();
@@ -235,13 +235,13 @@ describe("a page", () => {
     expect(await collect(await page.nextPage())).toEqual(items(100, 250));
   });
 
-  test("iterated as the last one, is its items, and nothing is sent", async () => {
+  test("yields its items without a request where it is the last page", async () => {
     const { paginator, log } = fakeListOf(threePages, { page: 3 });
     expect(await collect(await paginator)).toEqual(items(200, 250));
     expect(log).toEqual(["3"]);
   });
 
-  test("tells totals where the answer does, and leaves them out where not", async () => {
+  test("has the totals of the response, and no totals otherwise", async () => {
     const hints = await fakeListOf([{ items: items(0, 20), limit: 20, totalItems: 45, totalPages: 3 }])
       .paginator;
     expect(hints).toMatchObject({ limit: 20, totalItems: 45, totalPages: 3, hasNextPage: true });
@@ -249,7 +249,7 @@ describe("a page", () => {
     expect(Object.keys(untold)).toEqual(["items", "page", "limit", "hasNextPage", "raw"]);
   });
 
-  test("has the limit of the answer, else of the call, else as many as came", async () => {
+  test("has the limit of the response, else of the call, else the number of received items", async () => {
     expect(await limitOf(50, 100)).toBe(50);
     expect(await limitOf(undefined, 100)).toBe(100);
     expect(await limitOf(250, 100)).toBe(100);
@@ -257,7 +257,7 @@ describe("a page", () => {
     expect(await limitOf(undefined, undefined)).toBe(7);
   });
 
-  test("keeps the answer's body, and shows nothing of what it was asked with", async () => {
+  test("keeps the response's body, and shows nothing of its request", async () => {
     const raw = { data: ["as it came"] };
     const page = await fakeListOf([{ items: items(0, 1), raw }]).paginator;
     expect(page.raw).toBe(raw);

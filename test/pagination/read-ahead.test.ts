@@ -8,7 +8,7 @@ import { collect, errorOf, controlledList, items, fakeList, settled, type Item }
 const failure = () => new ConnectionError({ message: "reset", outcome: "not-applied", reason: "reset" });
 
 describe("reading ahead", () => {
-  test("fetches one page while the consumer works, and no more until it is taken", async () => {
+  test("fetches one page while the consumer works, and the next once that is consumed", async () => {
     const { paginator, log, respond } = controlledList();
     const pages = paginator.pages()[Symbol.asyncIterator]();
     const first = pages.next();
@@ -30,7 +30,7 @@ describe("reading ahead", () => {
     ]);
   });
 
-  test("with 0 asks for a page only when the consumer comes to it", async () => {
+  test("with 0 requests a page only when the consumer reaches it", async () => {
     const { paginator, log, respond } = controlledList({ readAhead: 0 });
     const pages = paginator.pages()[Symbol.asyncIterator]();
     const first = pages.next();
@@ -44,7 +44,7 @@ describe("reading ahead", () => {
     expect(await pages.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("with 3 holds three pages, one request at a time", async () => {
+  test("with 3 buffers three pages, with one request at a time", async () => {
     const { paginator, log, respond } = controlledList({ readAhead: 3 });
     const pages = paginator.pages()[Symbol.asyncIterator]();
     const first = pages.next();
@@ -64,7 +64,7 @@ describe("reading ahead", () => {
     expect(log.at(-1)).toBe("ask 5 ahead");
   });
 
-  test("asks for a page that the consumer waits for as one that is waited for", async () => {
+  test("does not mark a page as read-ahead where the consumer waits for it", async () => {
     const { paginator, log, respond } = controlledList();
     const pages = paginator.pages()[Symbol.asyncIterator]();
     const both = [pages.next(), pages.next(), pages.next()];
@@ -75,7 +75,7 @@ describe("reading ahead", () => {
     expect(log.filter((line) => line.startsWith("ask"))).toEqual(["ask 1", "ask 2", "ask 3", "ask 4 ahead"]);
   });
 
-  test("goes no further than the last page", async () => {
+  test("ends at the last page", async () => {
     const { paginator, log, respond } = controlledList({ readAhead: 3 });
     const all = collect(paginator);
     await respond(1, { items: items(0, 100), totalItems: 101 });
@@ -85,8 +85,8 @@ describe("reading ahead", () => {
   });
 });
 
-describe("calls of next() that overlap", () => {
-  test("each get the item that is their turn, and the end where the list ends", async () => {
+describe("overlapping calls of next()", () => {
+  test("get the items in order, and then the end of the list", async () => {
     const { paginator } = fakeList((page) => items(page * 2, page * 2 + (page < 3 ? 2 : 1)), {
       countedLimit: 2,
     });
@@ -103,7 +103,7 @@ describe("calls of next() that overlap", () => {
     ]);
   });
 
-  test("each get the page that is their turn", async () => {
+  test("get the pages in order", async () => {
     const { paginator, log } = fakeList((page) => items(page * 2, page * 2 + (page < 3 ? 2 : 1)), {
       countedLimit: 2,
     });
@@ -115,7 +115,7 @@ describe("calls of next() that overlap", () => {
 });
 
 describe("a page that fails", () => {
-  test("while it is read ahead, is told only when the consumer comes to it", async () => {
+  test("during the read-ahead rejects only when the consumer reaches it", async () => {
     const { paginator, log, respond, fail } = controlledList();
     const seen: string[] = [];
     const loop = (async () => {
@@ -130,7 +130,7 @@ describe("a page that fails", () => {
     expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "fail 2"]);
   });
 
-  test("is told once; after it the iteration is over, and nothing more is asked for", async () => {
+  test("rejects once, and ends the iteration without further requests", async () => {
     const { paginator, log, fail } = controlledList();
     for (const iterator of [paginator[Symbol.asyncIterator](), paginator.pages()[Symbol.asyncIterator]()]) {
       const first = errorOf(iterator.next());
@@ -142,7 +142,7 @@ describe("a page that fails", () => {
   });
 });
 
-describe("nothing stays behind", () => {
+describe("no request or listener is left behind", () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);
   beforeEach(() => {
@@ -155,7 +155,7 @@ describe("nothing stays behind", () => {
     expect(unhandled).toEqual([]);
   });
 
-  test("leaving the loop aborts the page that is read ahead", async () => {
+  test("leaving the loop aborts the page of the read-ahead", async () => {
     const { paginator, log, respond } = controlledList();
     const loop = (async () => {
       for await (const item of paginator) if (item.id === "5") break;
@@ -166,7 +166,7 @@ describe("nothing stays behind", () => {
     expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "abort 2"]);
   });
 
-  test("throwing in the loop aborts it too, and the loop rejects with what was thrown", async () => {
+  test("throwing in the loop aborts the page of the read-ahead, and the loop rejects with the thrown error", async () => {
     const { paginator, log, respond } = controlledList({ readAhead: 3 });
     const thrown = new Error("of the consumer");
     const loop = errorOf(
@@ -180,7 +180,7 @@ describe("nothing stays behind", () => {
     expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "abort 2"]);
   });
 
-  test("leaving a loop over a page aborts it too", async () => {
+  test("leaving a loop over a page aborts the page of the read-ahead", async () => {
     const { paginator, log, respond } = controlledList();
     const awaited = paginator.then((page) => page);
     await respond(1, items(0, 100));
@@ -189,7 +189,7 @@ describe("nothing stays behind", () => {
     expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "abort 2"]);
   });
 
-  test("a page read ahead that failed is forgotten when the loop is left", async () => {
+  test("a failed page of the read-ahead is ignored when the loop is left", async () => {
     const { paginator, log, respond, fail } = controlledList();
     const iterator = paginator[Symbol.asyncIterator]();
     const first = iterator.next();
@@ -202,7 +202,7 @@ describe("nothing stays behind", () => {
   });
 
   test.each(["items", "pages"] as const)(
-    "return() of %s does not wait for a page, and ends the next() that does",
+    "return() of %s does not wait for a page, and ends a pending next()",
     async (event) => {
       const { paginator, log } = controlledList();
       const iterable: AsyncIterable<unknown> = event === "items" ? paginator : paginator.pages();
@@ -215,10 +215,10 @@ describe("nothing stays behind", () => {
     },
   );
 
-  test("a page that comes all the same, after the loop was left, leads to no other", async () => {
+  test("a page that arrives after the end of the loop leads to no further request", async () => {
     const log: string[] = [];
     const late: ((reading: PageReading<Item>) => void)[] = [];
-    // A load that does not heed its signal.
+    // A load that ignores its signal.
     const paginator = new Paginator<Item>({
       page: 1,
       limit: 2,
@@ -242,13 +242,13 @@ describe("nothing stays behind", () => {
     expect(log).toEqual(["ask 1", "ask 2"]);
   });
 
-  test("leaving a loop over the last page has nothing to abort", async () => {
+  test("leaving a loop over the last page aborts nothing", async () => {
     const { paginator, log } = fakeList(() => items(0, 5));
     for await (const _ of await paginator) break;
     expect(log).toEqual(["1"]);
   });
 
-  test("aborting while a page is waited for rejects with what the page rejects with", async () => {
+  test("aborting during a pending page rejects with the error of that page", async () => {
     const controller = new AbortController();
     const { paginator, log, respond } = controlledList({ signal: controller.signal });
     const loop = errorOf(collect(paginator));
@@ -280,7 +280,7 @@ describe("nothing stays behind", () => {
     expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "abort 2"]);
   });
 
-  test("aborting drops a page that lies ready", async () => {
+  test("aborting drops a buffered page", async () => {
     const controller = new AbortController();
     const { paginator, log, respond } = controlledList({ signal: controller.signal });
     const pages = paginator.pages()[Symbol.asyncIterator]();
@@ -294,7 +294,7 @@ describe("nothing stays behind", () => {
     expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "answer 2"]);
   });
 
-  test("aborting rejects a page that is awaited, and one that nextPage() asked for", async () => {
+  test("aborting rejects an awaited page and a pending nextPage()", async () => {
     const controller = new AbortController();
     const { paginator, log, respond } = controlledList({ signal: controller.signal });
     const awaited = paginator.then((page) => page);
@@ -307,7 +307,7 @@ describe("nothing stays behind", () => {
     expect(log).toEqual(["ask 1", "answer 1", "ask 2", "abort 2"]);
   });
 
-  test("aborting after the last page changes nothing", async () => {
+  test("aborting after the last page has no effect", async () => {
     const controller = new AbortController();
     const { paginator, respond } = controlledList({ signal: controller.signal });
     const pages = paginator.pages()[Symbol.asyncIterator]();
@@ -339,7 +339,7 @@ describe("memory", () => {
   const collectGarbage = garbageCollector();
 
   test.each([0, 1, 3])(
-    "with readAhead %i only the page at hand and those read ahead are held",
+    "with readAhead %i only the current page and the pages of the read-ahead stay in memory",
     async (readAhead) => {
       const bodies: WeakRef<object>[] = [];
       const { paginator } = fakeList(

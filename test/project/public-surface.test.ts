@@ -72,7 +72,7 @@ describe("The report", () => {
 });
 
 describe("The changelog", () => {
-  it("begins with the version of package.json, or with "Unreleased"", () => {
+  it("begins with the version of package.json, or with Unreleased", () => {
     expect(["Unreleased", manifest.version]).toContain(newestSection(changelog));
   });
 
@@ -97,11 +97,7 @@ describe("The changelog", () => {
   });
 
   it.each([
-    [
-      "a change of an unknown name",
-      "- `kit` changes `A`",
-      "`kit` changes `A`, which is not there",
-    ],
+    ["a change of an unknown name", "- `kit` changes `A`", "`kit` changes `A`, which is not there"],
     ["a name that is added twice", "- `kit` adds `A`\n- `kit` adds `A`", "`kit` adds `A` a second time"],
     ["a removal of an unknown name", "- `kit` removes `A`", "`kit` removes `A` a second time"],
     ["a line in another format", "- `kit` now has `A`", "is expected, but found: `kit` now has `A`"],

@@ -45,11 +45,7 @@ describe("A v1 contact", () => {
       ["one more is too big", "x".repeat(max + 1), [`${field} too_big`]],
       ["characters are code points: emojis up to the bound are accepted", "🚀".repeat(max), []],
       ["one emoji more is too big", "🚀".repeat(max + 1), [`${field} too_big`]],
-      [
-        "one more character of one code unit is too big",
-        "\uffff".repeat(max + 1),
-        [`${field} too_big`],
-      ],
+      ["one more character of one code unit is too big", "\uffff".repeat(max + 1), [`${field} too_big`]],
     ])("%s", (_, value, expected) => {
       expect(verdict(v1ContactSchema, withField(field, value))).toEqual(expected);
     });
@@ -80,13 +76,16 @@ describe("A v1 contact", () => {
     "source",
   ];
   const moreTexts = ["dob", "gender", "country", "state", "city", "address1", "address2", "postal_code"];
-  test.each([...texts, ...moreTexts])("%s is a string, and no number, boolean, object, array or null", (field) => {
-    for (const value of [5, true, {}, [], ["x"], null, NaN, 5n, () => "x"]) {
-      expect(verdict(v1ContactSchema, withField(field, value))).toHaveLength(1);
-      expect(issuesOf(v1ContactSchema, withField(field, value))[0]?.path).toEqual([field]);
-    }
-    expect(messageAt(v1ContactSchema, withField(field, null), field)).toContain("leave it out");
-  });
+  test.each([...texts, ...moreTexts])(
+    "%s is a string, and no number, boolean, object, array or null",
+    (field) => {
+      for (const value of [5, true, {}, [], ["x"], null, NaN, 5n, () => "x"]) {
+        expect(verdict(v1ContactSchema, withField(field, value))).toHaveLength(1);
+        expect(issuesOf(v1ContactSchema, withField(field, value))[0]?.path).toEqual([field]);
+      }
+      expect(messageAt(v1ContactSchema, withField(field, null), field)).toContain("leave it out");
+    },
+  );
 
   test.each(["is_suppressed", "double_opt_in"])("%s is true or false", (field) => {
     expect(verdict(v1ContactSchema, withField(field, true))).toEqual([]);
@@ -100,7 +99,7 @@ describe("A v1 contact", () => {
     ["email_opt_in", ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"]],
     ["phone_opt_in", ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"]],
     ["gender", ["MALE", "FEMALE", "OTHER"]],
-  ])("%s is valid of %j; case counts, and the message gives the right one", (field, values) => {
+  ])("%s is valid of %j; case counts, and the message names the right value", (field, values) => {
     for (const value of values) {
       expect(verdict(v1ContactSchema, withField(field, value))).toEqual([]);
       const lower = value.toLowerCase();
@@ -224,9 +223,12 @@ describe("custom_properties", () => {
     ]);
   });
 
-  test.each([null, "a", 5, [], new Map([["a", "b"]]), new Date(0)])("%s is refused as custom_properties", (value) => {
-    expect(verdict(v1ContactSchema, withProperties(value))).toEqual(["custom_properties invalid_type"]);
-  });
+  test.each([null, "a", 5, [], new Map([["a", "b"]]), new Date(0)])(
+    "%s is refused as custom_properties",
+    (value) => {
+      expect(verdict(v1ContactSchema, withProperties(value))).toEqual(["custom_properties invalid_type"]);
+    },
+  );
 });
 
 describe("The fields without the rule", () => {

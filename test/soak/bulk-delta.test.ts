@@ -7,7 +7,7 @@ import { row, createFixture, type Row } from "../bulk/fixture.ts";
 
 const count = 100_000;
 
-it("100,000 rows of which one in a hundred has changed take exactly 1,000 calls", async () => {
+it("100,000 rows, of which one in a hundred has changed, need exactly 1,000 calls", async () => {
   const folder = await mkdtemp(join(tmpdir(), "delta-"));
   const path = join(folder, "nightly.ckpt");
   const { audience, mock, upsert } = createFixture();
