@@ -212,7 +212,7 @@ describe("A row that cannot be sent", () => {
   });
 });
 
-describe("A column that resembles a consent and is not understood", () => {
+describe("A column that resembles a consent and has unknown values", () => {
   const lines = [
     "email,status,Marketing permission code",
     "a@example.com,subscribed,C4",

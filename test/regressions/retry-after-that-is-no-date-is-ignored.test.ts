@@ -10,7 +10,7 @@ it.each([
   ["Sat Nov 21 12:00:10 2026", 10_000],
   ["Saturday, 21-Nov-26 12:00:10 GMT", 10_000],
   ["Sat, 21 Nov 2026 12:00:10 GMT", 10_000],
-])("Retry-After %j asks for a wait of %s ms", async (retryAfter, expected) => {
+])("Retry-After %j means a wait of %s ms", async (retryAfter, expected) => {
   const zone = process.env["TZ"];
   process.env["TZ"] = "Asia/Tokyo";
   try {
