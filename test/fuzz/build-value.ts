@@ -140,7 +140,7 @@ const specialValues: Record<SpecialName, () => unknown> = {
     const itself = { toJSON: () => itself };
     return itself;
   },
-  // oxlint-disable-next-line unicorn/no-thenable -- what a caller without types may hand in.
+  // oxlint-disable-next-line unicorn/no-thenable -- a caller in JavaScript can pass this.
   "a then that never calls back": () => ({ then: () => undefined }),
   "an iterator that gives no object": () => ({ [Symbol.iterator]: () => 5, [Symbol.asyncIterator]: () => 5 }),
   "a brand of ours": () => ({ [Symbol.for("audience-sdk.error")]: true }),

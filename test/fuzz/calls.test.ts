@@ -46,8 +46,8 @@ describe("For any arguments, a call returns its value or rejects with an SDK err
     ["v1.events.send", sendEvent, [[validEvent], [validCallOptions]]],
     ["v2.contacts.upsert", upsertV2, [[validV2Contact], [validCallOptions]]],
     ["v2.lists.list", (...all: unknown[]) => readAll(listLists(...all)), [[validQuery], [validCallOptions]]],
-  ])("%s", async (_, act, right) => {
-    await tryEntryPoint({ act, valid: right, argumentCount: right.length }, 60);
+  ])("%s", async (_, act, valid) => {
+    await tryEntryPoint({ act, valid, argumentCount: valid.length }, 60);
   });
 
   it("with valid input and any options", async () => {

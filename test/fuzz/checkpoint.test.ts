@@ -31,8 +31,8 @@ it("For any arguments, an open checkpoint records the value or throws a TypeErro
     expect(JSON.stringify(kept)).toBe(JSON.stringify(value));
   };
   const value = "succeeded";
-  const right = [["row", "an other row"], [value]];
-  await tryEntryPoint({ act, argumentCount: 2, valid: right, allowedError: "a TypeError" }, 300);
+  const valid = [["row", "an other row"], [value]];
+  await tryEntryPoint({ act, argumentCount: 2, valid, allowedError: "a TypeError" }, 300);
   await tryEntryPoint({ act: (key) => act(key, value), valid: [["row"]], allowedError: "a TypeError" }, 300);
 
   await open.close();

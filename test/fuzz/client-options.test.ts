@@ -30,7 +30,7 @@ const validOptions = {
   userAgent: "app/1",
   allowInsecureHttp: false,
 };
-const right = [[validOptions, offline]];
+const valid = [[validOptions, offline]];
 
 // An invalid option may lead to the global fetch, which must not reach the network.
 beforeEach(() => void vi.stubGlobal("fetch", offlineFetch));
@@ -59,7 +59,7 @@ describe("For any options, the constructor returns a client that works or throws
       (options: unknown) => use(new AudienceClient(offline).withOptions(options as ClientOptions)),
     ],
   ])("%s", async (_, act) => {
-    await tryEntryPoint({ act, valid: right }, 120);
+    await tryEntryPoint({ act, valid }, 120);
   });
 
   it("for each single option", async () => {

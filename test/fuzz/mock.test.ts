@@ -92,8 +92,8 @@ it("For any options, the mock responds or throws a TypeError", async () => {
 it("For any value of one option, the mock responds or throws a TypeError", async () => {
   for (const name of Object.keys(validOptions)) {
     const act = (value: unknown) => use({ ...validOptions, faults: undefined, latencyMs: 0, [name]: value });
-    const right = Reflect.get(validOptions, name) as unknown;
-    await tryEntryPoint({ act, valid: [[right]], ...ofMock }, 60);
+    const valid = Reflect.get(validOptions, name) as unknown;
+    await tryEntryPoint({ act, valid: [[valid]], ...ofMock }, 60);
   }
 });
 
@@ -104,8 +104,8 @@ describe("For any arguments, a function of the mock returns its value or throws 
       mock.reset();
       mock.addFault(fault as MockFault);
     };
-    const right = [{ kind: "slow-body", operation: "v1.events.send", times: 1, delayMs: 5, location: "x" }];
-    await tryEntryPoint({ act, valid: [right], ...ofMock }, 200);
+    const valid = [{ kind: "slow-body", operation: "v1.events.send", times: 1, delayMs: 5, location: "x" }];
+    await tryEntryPoint({ act, valid: [valid], ...ofMock }, 200);
   });
 
   it("organization", async () => {
@@ -116,7 +116,7 @@ describe("For any arguments, a function of the mock returns its value or throws 
 
   it("fetch", async () => {
     const mock = createMockService();
-    const right = [
+    const valid = [
       ["https://audience-mock.example/api/v1/customer/create", { url: "x", method: "GET" }],
       [{ method: "POST", headers: { "x-api-key": "mock-api-key-not-a-secret" }, body: "{}" }],
     ];
@@ -125,7 +125,7 @@ describe("For any arguments, a function of the mock returns its value or throws 
       mock.fetch(input as string, init as RequestInit).catch((error: unknown) => {
         if (error !== hostileMessage) throw error;
       });
-    await tryEntryPoint({ act, argumentCount: 2, valid: right, ...ofMock }, 200);
+    await tryEntryPoint({ act, argumentCount: 2, valid, ...ofMock }, 200);
   });
 
   it("listen", async () => {
@@ -140,8 +140,8 @@ describe("For any arguments, a function of the mock returns its value or throws 
     const mock = createMockService();
     const act = (given: unknown, options: unknown) =>
       mswHandlers(given as typeof mock, options as MswHandlersOptions).length;
-    const right = [[mock], [{ baseUrl: "https://a.example", baseUrlV2: "https://b.example/" }]];
-    await tryEntryPoint({ act, argumentCount: 2, valid: right, ...ofMock }, 200);
-    await tryEntryPoint({ act: (options) => act(mock, options), valid: [right[1] ?? []], ...ofMock }, 200);
+    const valid = [[mock], [{ baseUrl: "https://a.example", baseUrlV2: "https://b.example/" }]];
+    await tryEntryPoint({ act, argumentCount: 2, valid, ...ofMock }, 200);
+    await tryEntryPoint({ act: (options) => act(mock, options), valid: [valid[1] ?? []], ...ofMock }, 200);
   });
 });

@@ -48,7 +48,7 @@ async function tryArguments(entryPoint: EntryPoint, descriptions: readonly Hosti
 }
 
 async function tryArgumentsOnce(
-  { act, allowedError, valid: valid = [] }: EntryPoint,
+  { act, allowedError, valid = [] }: EntryPoint,
   descriptions: readonly HostileValue[],
 ): Promise<number> {
   const values = descriptions.map((description, at) => buildValue(description, valid[at]));

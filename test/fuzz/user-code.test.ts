@@ -54,8 +54,8 @@ describe.each(behaviors)("For any value of a user's function that %s", (_, behav
       const client = new AudienceClient({ ...offline, parsePage });
       await client.v1.customers.list().toArray({ max: 3 });
     };
-    const right = [{ items: [{ id: "contact-1" }], totalPages: 1, totalItems: 1, hasNextPage: false }];
-    await tryEntryPoint({ act, valid: [right] }, 80);
+    const valid = [{ items: [{ id: "contact-1" }], totalPages: 1, totalItems: 1, hasNextPage: false }];
+    await tryEntryPoint({ act, valid: [valid] }, 80);
   });
 
   it("the key is sent, or the call rejects with an SDK error", async () => {
@@ -93,7 +93,7 @@ describe.each(behaviors)("For any value of a user's function that %s", (_, behav
   });
 
   it("a checkpoint records the rows, or the run ends with an SDK error or the checkpoint's error", async () => {
-    const right = { get: silent, set: silent, clear: silent, close: silent };
+    const valid = { get: silent, set: silent, clear: silent, close: silent };
     const values = [
       { id: "id", number: 1, isKeyed: false },
       { state: "succeeded", fingerprint: "0123456789abcdef01234567", version: 1, consent: "" },
@@ -101,14 +101,14 @@ describe.each(behaviors)("For any value of a user's function that %s", (_, behav
     for (const part of ["open", "get", "set", "clear", "close"] as const) {
       const act = async (value: unknown) => {
         const own = behaviorOf(value);
-        const open = part === "open" ? own : async () => ({ ...right, [part]: own });
+        const open = part === "open" ? own : async () => ({ ...valid, [part]: own });
         const checkpoint = { open } as Checkpoint;
         const run = client.bulk([validV1Contact, validV1Contact], send, { checkpoint });
         await run.summary().catch((error: unknown) => {
           if (!Object.is(error, value)) unlessTheirs(error);
         });
       };
-      await tryEntryPoint({ act, valid: [[right, ...values]] }, 30);
+      await tryEntryPoint({ act, valid: [[valid, ...values]] }, 30);
     }
   });
 });

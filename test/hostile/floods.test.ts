@@ -67,12 +67,12 @@ const floods: readonly (readonly [string, RawResponse, { code: string; words: Re
   ["a header without end", (socket) => flood(socket, `${ok}x-a: ${"a".repeat(65_536)}`), longHeaders],
   ["headers without end", (socket) => flood(socket, `${ok}${"x-a: b\r\n".repeat(8_000)}`), longHeaders],
   [
-    "answers of 102 without end",
+    "responses of 102 without end",
     (socket) => flood(socket, "HTTP/1.1 102 Processing\r\n\r\n".repeat(1_000)),
     late,
   ],
   [
-    "answers of 103 without end, each with headers",
+    "responses of 103 without end, each with headers",
     (socket) => flood(socket, `HTTP/1.1 103 Early Hints\r\nLink: </${"a".repeat(1_000)}>\r\n\r\n`.repeat(50)),
     late,
   ],
@@ -152,18 +152,17 @@ describe("A flood", () => {
         ["read", "not-applied"],
         ["write", "unknown"],
       ] as const) {
-        const {
-          error,
-          highestMb,
-          tookMs,
-          unhandled: unheard,
-        } = await ask(server.url, call, code === "timeout" ? 300 : 20_000);
+        const { error, highestMb, tookMs, unhandled } = await ask(
+          server.url,
+          call,
+          code === "timeout" ? 300 : 20_000,
+        );
 
         expect(error).toMatchObject({ code, outcome, request: { attempts: 1 } });
         expect(error?.["message"]).toMatch(words);
         expect(highestMb - client.atFirstMb).toBeLessThan(allowedMb);
         expect(tookMs).toBeLessThan(20_000);
-        expect(unheard).toEqual([]);
+        expect(unhandled).toEqual([]);
       }
       await server.allClosed();
       expect(server.requests).toHaveLength(2);

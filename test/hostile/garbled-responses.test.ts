@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { failureOf } from "../transport/failure.ts";
 import { serveRaw } from "./raw-server.ts";
 
-const right = '{"data":{"id":"c-1"}}';
+const validBody = '{"data":{"id":"c-1"}}';
 const lengthOf = (body: string) => `Content-Length: ${Buffer.byteLength(body)}\r\n`;
-const ok = (headers: string, body = right) => `HTTP/1.1 200 OK\r\n${headers}\r\n${body}`;
+const ok = (headers: string, body = validBody) => `HTTP/1.1 200 OK\r\n${headers}\r\n${body}`;
 const withStatus = (status: string) => `HTTP/1.1 ${status} Odd\r\n${lengthOf("{}")}\r\n{}`;
 const clientOf = (url: string) =>
   new AudienceClient({ baseUrl: url, apiKey: "test-key-0123456789", rateLimiter: false, timeoutMs: 9_000 });
@@ -30,7 +30,7 @@ describe("Bytes that are no HTTP response", () => {
   it.each([
     ["a greeting", "hello\r\n\r\n", notHttp],
     ["bytes", "\0\u0001\u00ff\u00fe", notHttp],
-    ["JSON alone", right, notHttp],
+    ["JSON alone", validBody, notHttp],
     ["a TLS alert, as a port of TLS gives it", "\u0015\u0003\u0001\0\u0002\u0002\u0028", notHttp],
     ["a frame of HTTP/2", "\0\0\0\u0004\0\0\0\0\0", notHttp],
     ["another version", "HTTP/9.9 200 OK\r\n\r\n", notHttp],
@@ -40,19 +40,19 @@ describe("Bytes that are no HTTP response", () => {
     ["a status of 99", withStatus("99"), notHttpOrCut],
     ["a status of 0", withStatus("000"), cut],
     ["a switch to another protocol", "HTTP/1.1 101 Odd\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", cut],
-    ["lines that end in LF alone", ok(lengthOf(right)).replaceAll("\r\n", "\n"), notHttp],
-    ["NUL in a header", ok(`X-A: a\0b\r\n${lengthOf(right)}`), notHttp],
+    ["lines that end in LF alone", ok(lengthOf(validBody)).replaceAll("\r\n", "\n"), notHttp],
+    ["NUL in a header", ok(`X-A: a\0b\r\n${lengthOf(validBody)}`), notHttp],
     ["a length below zero", ok("Content-Length: -5\r\n"), notHttp],
     ["a length beyond numbers", ok(`Content-Length: 1${"0".repeat(30)}\r\n`), notHttp],
     ["two lengths", ok("Content-Length: 5\r\nContent-Length: 21\r\n"), notHttp],
-    ["a length and chunks", ok(`${lengthOf(right)}Transfer-Encoding: chunked\r\n`), notHttp],
+    ["a length and chunks", ok(`${lengthOf(validBody)}Transfer-Encoding: chunked\r\n`), notHttp],
     [
       "a chunk without a length",
-      ok("Transfer-Encoding: chunked\r\n", `xyz\r\n${right}\r\n0\r\n\r\n`),
+      ok("Transfer-Encoding: chunked\r\n", `xyz\r\n${validBody}\r\n0\r\n\r\n`),
       notHttp,
     ],
     ["a body shorter than its length", ok("Content-Length: 500\r\n"), cut],
-    ["chunks that break off", ok("Transfer-Encoding: chunked\r\n", `15\r\n${right}\r\n`), cut],
+    ["chunks that break off", ok("Transfer-Encoding: chunked\r\n", `15\r\n${validBody}\r\n`), cut],
     ["nothing", "", cut],
     ["a thousand encodings", ok(`Content-Encoding: ${Array(1_000).fill("gzip").join(", ")}\r\n`), cut],
   ])(
@@ -88,10 +88,10 @@ describe("Bytes that are no HTTP response", () => {
 
 describe("A response that is cut off at any byte", () => {
   const responses = {
-    "with a length": ok(lengthOf(right)),
+    "with a length": ok(lengthOf(validBody)),
     "in chunks": ok(
       "Transfer-Encoding: chunked\r\n",
-      `7\r\n${right.slice(0, 7)}\r\ne\r\n${right.slice(7)}\r\n0\r\n\r\n`,
+      `7\r\n${validBody.slice(0, 7)}\r\ne\r\n${validBody.slice(7)}\r\n0\r\n\r\n`,
     ),
   };
 
@@ -115,7 +115,7 @@ describe("A response that is cut off at any byte", () => {
   );
 
   it("without a length is invalid JSON, and the outcome of its write is unknown", async () => {
-    const server = await serveRaw((socket) => void socket.end(ok("", right.slice(0, -1))));
+    const server = await serveRaw((socket) => void socket.end(ok("", validBody.slice(0, -1))));
 
     const errors = await Promise.all(readAndWrite(server.url));
 
@@ -143,7 +143,7 @@ describe("A status that HTTP does not define", () => {
 });
 
 describe("Two responses to one request", () => {
-  const response = (id: string) => ok(lengthOf(right), right.replace("c-1", id));
+  const response = (id: string) => ok(lengthOf(validBody), validBody.replace("c-1", id));
 
   it("at once: the second is never the response to the next call", async () => {
     const server = await serveRaw((socket, request) => {

@@ -13,7 +13,7 @@ describe("A server that keeps sending and never completes", () => {
     ["in header after header", ok, "x-a: b\r\n"],
     ["in its body", `${ok}\r\n`, " "],
     ["in chunk after chunk", `${ok}Transfer-Encoding: chunked\r\n\r\n`, "1\r\n \r\n"],
-    ["in answer after answer of 102", "", "HTTP/1.1 102 Processing\r\n\r\n"],
+    ["in endless responses of 102", "", "HTTP/1.1 102 Processing\r\n\r\n"],
   ];
   const dripping =
     (begin: string, piece: string): RawResponse =>

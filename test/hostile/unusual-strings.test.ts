@@ -12,16 +12,16 @@ async function clientFor(body: string | Buffer, headers = ""): Promise<AudienceC
   return new AudienceClient({ baseUrl: url, apiKey, rateLimiter: false });
 }
 
-const right = '{"data":{"id":"c-1","attributes":{"first_name":"Ada"}}}';
+const validBody = '{"data":{"id":"c-1","attributes":{"first_name":"Ada"}}}';
 
 describe("A response is parsed", () => {
   it.each([
-    ["behind a byte order mark", `\ufeff${right}`, ""],
-    ["under the type of HTML", right, "Content-Type: text/html\r\n"],
-    ["under a wrong charset", right, "Content-Type: application/json; charset=utf-16\r\n"],
-    ["under an unknown encoding", right, "Content-Encoding: none-such\r\n"],
-    ["under a thousand types", right, `Content-Type: ${"a/b, ".repeat(1_000)}c/d\r\n`],
-    ["with a repeated key, whose last value counts", right.replace('"id"', '"id":"c-0","id"'), ""],
+    ["behind a byte order mark", `\ufeff${validBody}`, ""],
+    ["under the type of HTML", validBody, "Content-Type: text/html\r\n"],
+    ["under a wrong charset", validBody, "Content-Type: application/json; charset=utf-16\r\n"],
+    ["under an unknown encoding", validBody, "Content-Encoding: none-such\r\n"],
+    ["under a thousand types", validBody, `Content-Type: ${"a/b, ".repeat(1_000)}c/d\r\n`],
+    ["with a repeated key, whose last value counts", validBody.replace('"id"', '"id":"c-0","id"'), ""],
   ])("%s", async (_, body, headers) => {
     const { v1 } = await clientFor(body, headers);
 
@@ -42,10 +42,10 @@ describe("A response is parsed", () => {
 
 describe("A response is refused, and the outcome of its write is unknown,", () => {
   it.each([
-    ["in UTF-16", Buffer.from(right, "utf16le"), "its body is not JSON"],
+    ["in UTF-16", Buffer.from(validBody, "utf16le"), "its body is not JSON"],
     ["with an id that is beyond numbers", '{"data":{"id":1e400}}', "data.id"],
     ["whose data is a prototype", '{"__proto__":{"data":{"id":"c-1"}}}', "data: required"],
-    ["with bytes behind it", `${right}\0`, "its body is not JSON"],
+    ["with bytes behind it", `${validBody}\0`, "its body is not JSON"],
   ])("%s", async (_, body, words) => {
     const { v1 } = await clientFor(body);
 

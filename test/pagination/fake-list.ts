@@ -61,7 +61,7 @@ export function controlledList(options: Options = {}) {
     ...options,
     load: (page = 1, { signal, isReadAhead }) =>
       new Promise((resolve, reject) => {
-        log.push(isReadAhead ? `ask ${page} ahead` : `ask ${page}`);
+        log.push(isReadAhead ? `request ${page} ahead` : `request ${page}`);
         const abort = () => {
           log.push(`abort ${page}`);
           reject(signal?.reason);
@@ -74,7 +74,7 @@ export function controlledList(options: Options = {}) {
           settle();
         };
         requests.set(page, {
-          respond: (respond) => end("answer", () => resolve(pageOf(respond))),
+          respond: (respond) => end("response", () => resolve(pageOf(respond))),
           fail: (error) => end("fail", () => reject(error)),
         });
       }),

@@ -201,9 +201,13 @@ describe("toArray", () => {
 });
 
 /** The limit of a page of 7 items, for a limit in the response and the limit that the call counts with. */
-async function limitOf(said: number | undefined, countedLimit: number | undefined): Promise<number> {
-  const answer = said === undefined ? items(0, 7) : { items: items(0, 7), limit: said };
-  return (await fakeListOf([answer], { countedLimit }).paginator).limit;
+async function limitOf(
+  limitInResponse: number | undefined,
+  countedLimit: number | undefined,
+): Promise<number> {
+  const response =
+    limitInResponse === undefined ? items(0, 7) : { items: items(0, 7), limit: limitInResponse };
+  return (await fakeListOf([response], { countedLimit }).paginator).limit;
 }
 
 describe("a page", () => {

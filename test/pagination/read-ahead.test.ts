@@ -20,12 +20,12 @@ describe("reading ahead", () => {
     log.push("work on 2");
     await settled();
     expect(log).toEqual([
-      "ask 1",
-      "answer 1",
-      "ask 2 ahead",
+      "request 1",
+      "response 1",
+      "request 2 ahead",
       "work on 1",
-      "answer 2",
-      "ask 3 ahead",
+      "response 2",
+      "request 3 ahead",
       "work on 2",
     ]);
   });
@@ -40,7 +40,7 @@ describe("reading ahead", () => {
     const second = pages.next();
     await respond(2, items(100, 150));
     await second;
-    expect(log).toEqual(["ask 1", "answer 1", "work on 1", "ask 2", "answer 2"]);
+    expect(log).toEqual(["request 1", "response 1", "work on 1", "request 2", "response 2"]);
     expect(await pages.next()).toEqual({ done: true, value: undefined });
   });
 
@@ -51,17 +51,17 @@ describe("reading ahead", () => {
     for (const page of [1, 2, 3, 4]) await respond(page, items(page * 100, page * 100 + 100));
     await first;
     expect(log).toEqual([
-      "ask 1",
-      "answer 1",
-      "ask 2 ahead",
-      "answer 2",
-      "ask 3 ahead",
-      "answer 3",
-      "ask 4 ahead",
-      "answer 4",
+      "request 1",
+      "response 1",
+      "request 2 ahead",
+      "response 2",
+      "request 3 ahead",
+      "response 3",
+      "request 4 ahead",
+      "response 4",
     ]);
     await pages.next();
-    expect(log.at(-1)).toBe("ask 5 ahead");
+    expect(log.at(-1)).toBe("request 5 ahead");
   });
 
   test("does not mark a page as read-ahead where the consumer waits for it", async () => {
@@ -72,7 +72,12 @@ describe("reading ahead", () => {
     await respond(2, items(100, 200));
     await respond(3, items(200, 300));
     await Promise.all(both);
-    expect(log.filter((line) => line.startsWith("ask"))).toEqual(["ask 1", "ask 2", "ask 3", "ask 4 ahead"]);
+    expect(log.filter((line) => line.startsWith("request"))).toEqual([
+      "request 1",
+      "request 2",
+      "request 3",
+      "request 4 ahead",
+    ]);
   });
 
   test("ends at the last page", async () => {
@@ -81,7 +86,7 @@ describe("reading ahead", () => {
     await respond(1, { items: items(0, 100), totalItems: 101 });
     await respond(2, { items: items(100, 101), totalItems: 101 });
     expect(await all).toEqual(items(0, 101));
-    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "answer 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "response 2"]);
   });
 });
 
@@ -127,7 +132,7 @@ describe("a page that fails", () => {
     await fail(2, reset);
     expect(await outcome).toBe(reset);
     expect(seen).toHaveLength(100);
-    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "fail 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "fail 2"]);
   });
 
   test("rejects once, and ends the iteration without further requests", async () => {
@@ -138,7 +143,7 @@ describe("a page that fails", () => {
       expect(await first).toBeInstanceOf(ConnectionError);
       expect(await iterator.next()).toEqual({ done: true, value: undefined });
     }
-    expect(log).toEqual(["ask 1", "fail 1", "ask 1", "fail 1"]);
+    expect(log).toEqual(["request 1", "fail 1", "request 1", "fail 1"]);
   });
 });
 
@@ -163,7 +168,7 @@ describe("no request or listener is left behind", () => {
     await respond(1, items(0, 100));
     await loop;
     await settled();
-    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "abort 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "abort 2"]);
   });
 
   test("throwing in the loop aborts the page of the read-ahead, and the loop rejects with the thrown error", async () => {
@@ -177,7 +182,7 @@ describe("no request or listener is left behind", () => {
     await respond(1, items(0, 100));
     expect(await loop).toBe(thrown);
     await settled();
-    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "abort 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "abort 2"]);
   });
 
   test("leaving a loop over a page aborts the page of the read-ahead", async () => {
@@ -186,7 +191,7 @@ describe("no request or listener is left behind", () => {
     await respond(1, items(0, 100));
     for await (const item of await awaited) if (item.id === "5") break;
     await settled();
-    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "abort 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "abort 2"]);
   });
 
   test("a failed page of the read-ahead is ignored when the loop is left", async () => {
@@ -198,7 +203,7 @@ describe("no request or listener is left behind", () => {
     await fail(2, failure());
     expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
     expect(await iterator.next()).toEqual({ done: true, value: undefined });
-    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "fail 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "fail 2"]);
   });
 
   test.each(["items", "pages"] as const)(
@@ -211,7 +216,7 @@ describe("no request or listener is left behind", () => {
       await settled();
       expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
       expect(await waiting).toEqual({ done: true, value: undefined });
-      expect(log).toEqual(["ask 1", "abort 1"]);
+      expect(log).toEqual(["request 1", "abort 1"]);
     },
   );
 
@@ -226,7 +231,7 @@ describe("no request or listener is left behind", () => {
       readAhead: 3,
       signal: undefined,
       load: (page = 1) => {
-        log.push(`ask ${page}`);
+        log.push(`request ${page}`);
         return page === 1
           ? Promise.resolve({ items: items(0, 2), raw: 1 })
           : new Promise((resolve) => late.push(resolve));
@@ -239,7 +244,7 @@ describe("no request or listener is left behind", () => {
     late[0]?.({ items: items(2, 4), raw: 2 });
     await settled();
     expect(await iterator.next()).toEqual({ done: true, value: undefined });
-    expect(log).toEqual(["ask 1", "ask 2"]);
+    expect(log).toEqual(["request 1", "request 2"]);
   });
 
   test("leaving a loop over the last page aborts nothing", async () => {
@@ -256,7 +261,7 @@ describe("no request or listener is left behind", () => {
     const reason = new Error("enough");
     controller.abort(reason);
     expect(await loop).toBe(reason);
-    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "abort 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "abort 2"]);
   });
 
   test("aborting between two items ends the loop at the next one", async () => {
@@ -277,7 +282,7 @@ describe("no request or listener is left behind", () => {
     expect(error).toBeInstanceOf(AbortError);
     expect(error).toMatchObject({ cause: reason, outcome: "not-applied" });
     expect(seen).toEqual(["0", "1", "2"]);
-    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "abort 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "abort 2"]);
   });
 
   test("aborting drops a buffered page", async () => {
@@ -291,7 +296,7 @@ describe("no request or listener is left behind", () => {
     controller.abort();
     expect(await errorOf(pages.next())).toBeInstanceOf(AbortError);
     expect(await pages.next()).toEqual({ done: true, value: undefined });
-    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "answer 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "response 2"]);
   });
 
   test("aborting rejects an awaited page and a pending nextPage()", async () => {
@@ -304,7 +309,7 @@ describe("no request or listener is left behind", () => {
     const reason = new Error("enough");
     controller.abort(reason);
     expect(await next).toBe(reason);
-    expect(log).toEqual(["ask 1", "answer 1", "ask 2", "abort 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2", "abort 2"]);
   });
 
   test("aborting after the last page has no effect", async () => {

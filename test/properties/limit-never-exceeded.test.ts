@@ -16,7 +16,7 @@ const callArbitrary = fc.record({
   outMs: fc.integer({ min: 1, max: 3_000 }),
   backMs: fc.integer({ min: 1, max: 3_000 }),
   // "lost": its response never arrives; the request arrives up to 3 s after the release.
-  end: fc.constantFrom("answered", "answered", "answered", "refused", "lost", "unused"),
+  end: fc.constantFrom("responded", "responded", "responded", "refused", "lost", "unsent"),
   givesUpAfterMs: fc.option(fc.integer({ min: 0, max: 5_000 }), { freq: 10 }),
   maxWaitMs: fc.option(fc.integer({ min: 0, max: 20_000 }), { freq: 10 }),
 });
@@ -86,7 +86,7 @@ async function play({ windows, calls, restartAt }: Load): Promise<{ arrivals: Ar
     );
   };
   const send = (asked: RateLimiter, permit: Permit, { outMs, backMs, end }: Call): void => {
-    if (end === "unused") return permit.release("unsent");
+    if (end === "unsent") return permit.release("unsent");
     if (end === "lost") {
       const arrival = { at: time.now() + outMs + backMs };
       arrivals.push(arrival);

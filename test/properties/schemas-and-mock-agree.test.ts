@@ -59,7 +59,7 @@ async function acceptedByMock({ write, body }: Payload): Promise<Verdict> {
   });
   if (status === 400) return "refused";
   if ((status >= 200 && status <= 299) || (status === 404 && write === "v1.events.send")) return "accepted";
-  throw new Error(`the mock answers ${status}`);
+  throw new Error(`the mock responds with ${status}`);
 }
 
 /** The payload after its transfer as JSON, where `-0` is `0`. */

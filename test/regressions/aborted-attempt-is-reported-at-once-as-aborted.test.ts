@@ -27,19 +27,19 @@ afterEach(() => channel.unsubscribe(subscribers));
 
 const never = new Promise<Response>(() => undefined);
 
-/** A client with `answer` as its fetch, and a log of its hooks. */
-function open(answer: () => Promise<Response>) {
+/** A client with `respond` as its fetch, and a log of its hooks. */
+function open(respond: () => Promise<Response>) {
   return new AudienceClient({
     baseUrl: "https://api.example.com",
     apiKey: "abcdefgh",
     rateLimiter: false,
     timeoutMs: 1_000,
-    fetch: answer,
+    fetch: respond,
     hooks: { onResponse: note("onResponse") },
   });
 }
 
-const told = (error: string, durationMs: number) => [
+const failureLog = (error: string, durationMs: number) => [
   ["start"],
   ["end"],
   ["error", error, durationMs],
@@ -61,17 +61,17 @@ it.each([
       ),
   ],
   ["whose body never arrives", async () => new Response(new ReadableStream())],
-])("an attempt %s is reported once, as aborted, at the moment of the abort", async (_which, answer) => {
+])("an attempt %s is reported once, as aborted, at the moment of the abort", async (_which, respond) => {
   const controller = new AbortController();
 
-  const call = failureOf(open(answer).v1.customers.get("1", { signal: controller.signal }));
+  const call = failureOf(open(respond).v1.customers.get("1", { signal: controller.signal }));
   await vi.advanceTimersByTimeAsync(50);
   controller.abort();
 
-  expect(log).toEqual(told("AbortError", 50));
+  expect(log).toEqual(failureLog("AbortError", 50));
   expect(await call).toMatchObject({ code: "aborted" });
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(log).toEqual(told("AbortError", 50));
+  expect(log).toEqual(failureLog("AbortError", 50));
 });
 
 it("an attempt that the call's deadline ends is reported at that moment", async () => {
@@ -79,5 +79,5 @@ it("an attempt that the call's deadline ends is reported at that moment", async 
   await vi.advanceTimersByTimeAsync(10_000);
 
   expect(await call).toMatchObject({ code: "timeout" });
-  expect(log).toEqual(told("TimeoutError", 80));
+  expect(log).toEqual(failureLog("TimeoutError", 80));
 });

@@ -8,9 +8,9 @@ it("A body of empty chunks that are all ready does not delay the call's timeout"
   // The stream ends in any case: the test could not stop a loop that lets no timer run.
   const read = async () => (++reads < 20_000_000 ? piece : { done: true, value: undefined });
   const body = { getReader: () => ({ read, cancel: async () => undefined }) };
-  const answer = { status: 200, headers: new Headers(), body };
+  const response = { status: 200, headers: new Headers(), body };
   // Safe: the client reads only these members of a body.
-  const fetch = async () => answer as unknown as Response;
+  const fetch = async () => response as unknown as Response;
   const audience = new AudienceClient({ ...offline, fetch, timeoutMs: 50 });
 
   await expect(audience.v1.customers.get("contact-1")).rejects.toThrow(TimeoutError);

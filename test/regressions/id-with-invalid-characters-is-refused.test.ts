@@ -2,7 +2,7 @@ import { AudienceClient, UnexpectedResponseError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { failureOf } from "../transport/failure.ts";
 
-function answering(body: string | Uint8Array<ArrayBuffer>): AudienceClient {
+function clientFor(body: string | Uint8Array<ArrayBuffer>): AudienceClient {
   const base = "https://api.example.com";
   const fetch = async () => new Response(body);
   return new AudienceClient({
@@ -45,7 +45,7 @@ describe.each([
       (audience: AudienceClient) => audience.v2.lists.list().then(String),
     ],
   ])("of %s", async (__, text, call) => {
-    const error = await failureOf(call(answering(mangled(text))));
+    const error = await failureOf(call(clientFor(mangled(text))));
 
     expect(error).toBeInstanceOf(UnexpectedResponseError);
     expect(error.outcome).toBe(error.request?.method === "GET" ? "not-applied" : "unknown");
@@ -54,7 +54,7 @@ describe.each([
   it("any other field with such bytes is decoded as far as possible", async () => {
     const text = '{"data":{"id":"c-1","attributes":{"first_name":"ID"}}}';
 
-    const { attributes } = await answering(mangled(text)).v1.customers.get("c-1");
+    const { attributes } = await clientFor(mangled(text)).v1.customers.get("c-1");
 
     expect(attributes.first_name).toMatch(/^c-[\ufffd\ud800]$/);
   });
@@ -63,7 +63,7 @@ describe.each([
 it("An empty contactUUID is refused", async () => {
   const text = '{"contact":{"contactUUID":" ","action":"created"}}';
 
-  expect(await failureOf(answering(text).v1.contactGroups.addContact("g", contact))).toMatchObject({
+  expect(await failureOf(clientFor(text).v1.contactGroups.addContact("g", contact))).toMatchObject({
     code: "unexpected_response",
     outcome: "unknown",
   });

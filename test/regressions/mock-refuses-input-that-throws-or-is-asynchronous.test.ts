@@ -4,9 +4,9 @@ import { expect, it, onTestFinished } from "vitest";
 
 it("an asynchronous clock that rejects is refused, and its rejection is handled", async () => {
   const unhandled: unknown[] = [];
-  const hear = (reason: unknown) => void unhandled.push(reason);
-  process.on("unhandledRejection", hear);
-  onTestFinished(() => void process.off("unhandledRejection", hear));
+  const record = (reason: unknown) => void unhandled.push(reason);
+  process.on("unhandledRejection", record);
+  onTestFinished(() => void process.off("unhandledRejection", record));
   const clock = async () => {
     throw new Error("no time");
   };

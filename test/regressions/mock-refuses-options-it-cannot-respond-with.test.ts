@@ -47,20 +47,20 @@ it("A variant that is undefined has its default, and the caller may change its o
   mock.reset();
 
   const headers = { "x-api-key": "key" };
-  const answer = await mock.fetch(`${mock.clientOptions.baseUrl}/api/v1/contact-groups`, { headers });
+  const response = await mock.fetch(`${mock.clientOptions.baseUrl}/api/v1/contact-groups`, { headers });
 
-  expect(await answer.json()).toMatchObject({ data: [{ id: "list-1" }] });
+  expect(await response.json()).toMatchObject({ data: [{ id: "list-1" }] });
 });
 
 it("A response to an event has no body where its status allows none", async () => {
   const mock = createMockService({ variants: { eventStatus: 205 } });
   const { baseUrl, apiKey } = mock.clientOptions;
 
-  const answer = await mock.fetch(`${baseUrl}/api/v1/events`, {
+  const response = await mock.fetch(`${baseUrl}/api/v1/events`, {
     method: "POST",
     headers: { "x-api-key": apiKey, "content-type": "application/json" },
     body: JSON.stringify({ eventName: "signed_up", contact: { email: "ada@example.com" } }),
   });
 
-  expect(answer.status).toBe(205);
+  expect(response.status).toBe(205);
 });

@@ -22,17 +22,18 @@ class Hidden {
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 const row = Promise.resolve;
 
-const doors: readonly (readonly [place: string, (client: AudienceClient, given: object) => unknown])[] = [
-  ["The client's options", (_, given) => new AudienceClient(given)],
-  ["The options of withOptions", (client, given) => client.withOptions(given)],
-  ["The call's options", (client, given) => client.v1.customers.upsert(contact, given)],
-  ["The call's options", (client, given) => client.v1.customers.list({}, given)],
-  ["The options of toArray", (client, given) => client.v1.customers.list().toArray(given)],
-  ["The options of bulk", (client, given) => client.bulk([contact], row, given)],
-  ["The options of RateLimiter", (_, given) => new RateLimiter(given)],
-  ["rateLimiter", (_, given) => new AudienceClient({ rateLimiter: given as ClientOptions["rateLimiter"] })],
-  ["The options of flattenProperties", (_, given) => flattenProperties({ a: 1 }, given)],
-];
+const entryPoints: readonly (readonly [place: string, (client: AudienceClient, given: object) => unknown])[] =
+  [
+    ["The client's options", (_, given) => new AudienceClient(given)],
+    ["The options of withOptions", (client, given) => client.withOptions(given)],
+    ["The call's options", (client, given) => client.v1.customers.upsert(contact, given)],
+    ["The call's options", (client, given) => client.v1.customers.list({}, given)],
+    ["The options of toArray", (client, given) => client.v1.customers.list().toArray(given)],
+    ["The options of bulk", (client, given) => client.bulk([contact], row, given)],
+    ["The options of RateLimiter", (_, given) => new RateLimiter(given)],
+    ["rateLimiter", (_, given) => new AudienceClient({ rateLimiter: given as ClientOptions["rateLimiter"] })],
+    ["The options of flattenProperties", (_, given) => flattenProperties({ a: 1 }, given)],
+  ];
 
 const opened = () => {
   const mock = createMockService();
@@ -42,7 +43,7 @@ const opened = () => {
 describe.each([...kinds, ["an instance of a class without properties", new Hidden(), ""] as const])(
   "%s",
   (kind, given, wayOut) => {
-    it.each(doors)("is refused as %s, and nothing is sent", async (place, hand) => {
+    it.each(entryPoints)("is refused as %s, and nothing is sent", async (place, hand) => {
       const { mock, client } = opened();
       const handed = async () => hand(client, given);
       await expect(handed()).rejects.toMatchObject({

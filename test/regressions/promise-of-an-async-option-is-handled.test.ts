@@ -8,10 +8,10 @@ const rejects = (async () => {
 }) as unknown;
 
 it("an async clock, check, key or stopWhen is refused, and its rejection is handled", async () => {
-  const unheard: unknown[] = [];
-  const hear = (reason: unknown) => void unheard.push(reason);
-  process.on("unhandledRejection", hear);
-  onTestFinished(() => void process.off("unhandledRejection", hear));
+  const unhandled: unknown[] = [];
+  const record = (reason: unknown) => void unhandled.push(reason);
+  process.on("unhandledRejection", record);
+  onTestFinished(() => void process.off("unhandledRejection", record));
   const audience = new AudienceClient(createMockService().clientOptions);
 
   expect(thrownBy(() => new RateLimiter({ clock: rejects as () => number }))).toBeInstanceOf(
@@ -27,5 +27,5 @@ it("an async clock, check, key or stopWhen is refused, and its rejection is hand
   expect(await failureOf(stopped.summary())).toBeInstanceOf(ConfigurationError);
 
   await new Promise((resolve) => setImmediate(resolve));
-  expect(unheard).toEqual([]);
+  expect(unhandled).toEqual([]);
 });

@@ -13,9 +13,9 @@ it.each([
   ],
 ])("A body whose reader %s after cancel() ends with the call's timeout", async (_, cancel) => {
   const body = { getReader: () => ({ read: () => new Promise(() => undefined), cancel }) };
-  const answer = { status: 200, headers: new Headers(), body };
+  const response = { status: 200, headers: new Headers(), body };
   // Safe: the client reads only these members of a body.
-  const fetch = async () => answer as unknown as Response;
+  const fetch = async () => response as unknown as Response;
   const audience = new AudienceClient({ ...offline, fetch, timeoutMs: 50 });
 
   await expect(audience.v1.customers.get("contact-1")).rejects.toThrow(TimeoutError);

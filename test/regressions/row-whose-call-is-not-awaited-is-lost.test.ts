@@ -12,17 +12,17 @@ import {
   type Row,
 } from "../bulk/fixture.ts";
 
-const unheard: unknown[] = [];
-const hear = (error: unknown) => void unheard.push(error);
+const unhandled: unknown[] = [];
+const record = (error: unknown) => void unhandled.push(error);
 
 beforeEach(() => {
-  unheard.length = 0;
-  process.on("unhandledRejection", hear);
+  unhandled.length = 0;
+  process.on("unhandledRejection", record);
 });
 
 afterEach(async () => {
   await flushEventLoop();
-  process.off("unhandledRejection", hear);
+  process.off("unhandledRejection", record);
 });
 
 type Upsert = (contact: Row, request: BulkRequest) => Promise<unknown>;
@@ -89,7 +89,7 @@ describe("A row's function ends when its calls have ended", () => {
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(results.map(({ status }) => status)).not.toContain("succeeded");
     expect([...new Set(checkpoint.states.values())]).toEqual(["sent"]);
-    expect(unheard).toEqual([]);
+    expect(unhandled).toEqual([]);
   });
 
   it.each(forgetful.slice(0, 2))("%s: a row that is not even valid is no success either", async (_, of) => {
@@ -101,7 +101,7 @@ describe("A row's function ends when its calls have ended", () => {
 
     expect(results).toMatchObject([{ status: "unknown", error: { message, outcome: "unknown" } }]);
     expect(error).toBe(results[0]?.error);
-    expect([...mock.requests, ...unheard]).toEqual([]);
+    expect([...mock.requests, ...unhandled]).toEqual([]);
   });
 });
 
@@ -205,7 +205,7 @@ it("a call that begins after its run is refused, and does not touch the checkpoi
   await flushEventLoop();
 
   expect(await late[0]).toMatchObject({ code: "aborted", outcome: "not-sent" });
-  expect([mock.requests, checkpoint.log.length, unheard]).toEqual([[], recorded, []]);
+  expect([mock.requests, checkpoint.log.length, unhandled]).toEqual([[], recorded, []]);
 });
 
 it("a call that begins after its row ends the run, and the next run sends the row", async () => {

@@ -44,7 +44,7 @@ describe("A base URL with a million slashes is parsed in linear time", () => {
 
   it("by the mock", async () => {
     const mock = createMockService({ variants: { baseUrl: slashes } });
-    const answer = await mock.fetch(`${slashes}/api/v1/customer`);
-    expect(answer.status).toBe(401);
+    const response = await mock.fetch(`${slashes}/api/v1/customer`);
+    expect(response.status).toBe(401);
   });
 });

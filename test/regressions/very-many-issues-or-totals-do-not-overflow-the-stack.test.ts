@@ -3,12 +3,12 @@ import { expect, it } from "vitest";
 import { failureOf } from "../transport/failure.ts";
 
 const many = 130_000;
-const client = (answer: string) =>
+const client = (body: string) =>
   new AudienceClient({
     baseUrl: "https://api.example.com",
     apiKey: "key",
     rateLimiter: false,
-    fetch: async () => new Response(answer),
+    fetch: async () => new Response(body),
   });
 
 it("100,000 issues of one input are one ValidationError", async () => {

@@ -24,7 +24,7 @@ const many = Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`k${at}`,
 const cases: readonly [what: string, schema: z.ZodType, input: unknown, details: object][] = [
   ["a field of another kind", v1ContactSchema, { email: 5 }, { code: "invalid_type", expected: "string" }],
   ["an input that is no object", v1ContactSchema, 5, { code: "invalid_type", expected: "object" }],
-  ["an answer that is none", v1ProfileSchema, 5, { code: "invalid_type", expected: "object" }],
+  ["a response that is no object", v1ProfileSchema, 5, { code: "invalid_type", expected: "object" }],
   ["no list", v2ContactSchema, { firstName: "Ada", listIds: 5 }, { code: "invalid_type", expected: "array" }],
   ["no date-time", v2IdentifierSchema, given("x"), { code: "invalid_format", format: "datetime" }],
   ["a date-time of another kind", v2IdentifierSchema, given(5), { code: "invalid_type", expected: "date" }],

@@ -55,7 +55,7 @@ export function expectStateToAgree(
           ? times <= 1
           : times === 0 && requests === 0;
     if (!isValid || (kind === "once" && requests > 1))
-      wrong.push(`${kind} ${id}: ${outcome}, ${times} in the books, ${requests} carried out`);
+      wrong.push(`${kind} ${id}: ${outcome}, ${times} in the state, ${requests} applied`);
     if (outcome === "unknown") unknown[times === 0 ? "notApplied" : "applied"]++;
   }
   expect(wrong).toEqual([]);

@@ -31,7 +31,7 @@ describe("A client", () => {
     void new AudienceClient({ rateLimiter: new RateLimiter() });
     void new AudienceClient({ rateLimiter: { maxWaitMs: 1_000 } });
     void new AudienceClient({ rateLimiter: false });
-    // @ts-expect-error the documented limits are what is used where nothing is said
+    // @ts-expect-error the default is the documented limits
     void new AudienceClient({ rateLimiter: true });
   });
 
@@ -42,7 +42,7 @@ describe("A client", () => {
   });
 
   it("refuses an unknown option", () => {
-    // @ts-expect-error timeoutMs is meant
+    // @ts-expect-error the name is timeoutMs
     void new AudienceClient({ timeout: 1_000 });
   });
 
@@ -66,7 +66,7 @@ describe("Closing", () => {
     await using v1 = new V1Client();
     await using v2 = new V2Client();
     expectTypeOf([audience, v1, v2]).toExtend<AsyncDisposable[]>();
-    // @ts-expect-error what is in flight is waited for, so `using` alone would be too early
+    // @ts-expect-error closing is asynchronous, so it needs `await using`
     using tooEarly = new AudienceClient();
     void tooEarly;
   });
@@ -86,7 +86,7 @@ describe("A hook", () => {
   });
 
   it("has one of four names", () => {
-    // @ts-expect-error onResponse is meant, which tells of errors too
+    // @ts-expect-error onResponse is the name, for errors too
     void new AudienceClient({ hooks: { onError() {} } });
   });
 
@@ -109,9 +109,9 @@ describe("A call's options", () => {
     void customers.list({}, { readAhead: 2 });
     // @ts-expect-error
     void customers.get("c-1", { retries: 0 });
-    // @ts-expect-error only a list reads ahead
+    // @ts-expect-error only a list has readAhead
     void customers.get("c-1", { readAhead: 2 });
-    // @ts-expect-error and it does so by its options, not by its query
+    // @ts-expect-error readAhead is an option of the call, not of the query
     void customers.list({ readAhead: 2 });
   });
 });

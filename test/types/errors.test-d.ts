@@ -77,7 +77,7 @@ describe("A thrown value", () => {
   });
 
   it("cannot be compared with an unknown code", () => {
-    // @ts-expect-error "not_found" is meant
+    // @ts-expect-error the name is "not_found"
     if (isAudienceError(thrown)) void (thrown.code === "notFound");
   });
 

@@ -24,9 +24,9 @@ describe("addContact", () => {
   it("does not accept a contact without email_opt_in", () => {
     // @ts-expect-error the service would subscribe an existing contact
     void contactGroups.addContact("l-1", { email });
-    // @ts-expect-error nor with options that say nothing of consent
+    // @ts-expect-error options without the consent option do not change that
     void contactGroups.addContact("l-1", { email }, { maxRetries: 0 });
-    // @ts-expect-error nor where it is there, and not given
+    // @ts-expect-error undefined is no consent
     void contactGroups.addContact("l-1", { email, email_opt_in: undefined });
   });
 
@@ -35,7 +35,7 @@ describe("addContact", () => {
   });
 
   it("accepts no other value of that option", () => {
-    // @ts-expect-error a slip would subscribe people
+    // @ts-expect-error a misspelt value would subscribe people
     void contactGroups.addContact("l-1", { email }, { consent: "service-decide" });
     // @ts-expect-error
     void contactGroups.addContact("l-1", { email }, { consent: true });
@@ -54,16 +54,16 @@ describe("addContact", () => {
   });
 
   it("has its own options type", () => {
-    // @ts-expect-error consent is nothing that an upsert leaves to the service
+    // @ts-expect-error an upsert has no such option
     void customers.upsert({ email }, { consent: "service-decides" });
   });
 });
 
 describe("A v1 contact", () => {
   it("has only the fields of the service", () => {
-    // @ts-expect-error first_name is meant
+    // @ts-expect-error the name is first_name
     void customers.upsert({ email, firstName: "Ada" });
-    // @ts-expect-error what is one's own goes under custom_properties
+    // @ts-expect-error custom data goes under custom_properties
     void customers.upsert({ email, favourite_colour: "green" });
   });
 
@@ -93,7 +93,7 @@ describe("A v1 contact", () => {
 
   it("has flat custom properties: strings, numbers, booleans", () => {
     void customers.upsert({ email, custom_properties: { plan: "pro", seats: 3, trial: false } });
-    // @ts-expect-error the service would store unusable text
+    // @ts-expect-error the service would store an unusable string
     void customers.upsert({ email, custom_properties: { address: { city: "London" } } });
     // @ts-expect-error
     void customers.upsert({ email, custom_properties: { plan: null } });
@@ -121,7 +121,7 @@ describe("An event", () => {
   });
 
   it("has only documented fields", () => {
-    // @ts-expect-error eventName is meant
+    // @ts-expect-error the name is eventName
     void events.send({ event_name: "order placed", contact: { email } });
     // @ts-expect-error
     void events.send({ eventName: "order placed", contact: { email }, occurredAt: "2026-01-31T09:30:00Z" });

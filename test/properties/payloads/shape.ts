@@ -42,7 +42,7 @@ export function nested(
   shape: Shape,
   {
     base = validObject(shape),
-    minimal: minimal = minimalObject(shape),
+    minimal = minimalObject(shape),
   }: { base?: fc.Arbitrary<Json>; minimal?: Json } = {},
 ): Field {
   const broken = [...changesTo(minimal, shape, "forbidden"), ...brokenKeys(minimal, shape)];
