@@ -1,6 +1,6 @@
-// What one call costs: bare fetch, bare ky, the four packages put together by hand, and this package, limiter included.
-// Of what is built: npm run build && npx tsx test/benchmark/call.ts
-// Rounds take turns, so that a busy machine is as busy for all; medians. Ratios hold over machines, figures do not.
+// The cost of one call: bare fetch, bare ky, the four packages combined by hand, and this package with its limiter.
+// It measures the build: npm run build && npx tsx test/benchmark/call.ts
+// The rounds alternate, so that other load affects all alike; medians. Ratios are comparable between machines, figures are not.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createMockService } from "audience-sdk/mock";
@@ -9,14 +9,14 @@ import ky from "ky";
 import pRetry from "p-retry";
 import * as z from "zod";
 
-// True: the file is built from src/index.ts. tsx would slow that source down, as it names every function anew.
+// Safe: the file is built from src/index.ts. tsx would slow the source down, because it renames every function.
 const { AudienceClient, RateLimiter } = (await import(
   new URL("../../dist/index.js", import.meta.url).href
 )) as typeof import("audience-sdk");
 
 const bounds = { toKy: 1.05, addedMs: 0.1 };
 const rounds = Number(process.env["ROUNDS"] ?? 15);
-// Until the compiler has seen enough of each.
+// Warm-up for the JIT compiler.
 const warmUp = 5;
 
 const apiKey = "key-1234567890abcdef";
@@ -28,7 +28,7 @@ const contact = {
   city: "Turin",
   custom_properties: { plan: "gold" },
 } as const;
-const answer = JSON.stringify({
+const response = JSON.stringify({
   data: {
     type: "profile",
     id: "01JC7W8Q2",
@@ -82,7 +82,7 @@ function sidesOf(
       return (await (own ?? fetch)(url, { method: "POST", headers: all, body })).json();
     }),
     ky: side(calls, byKy),
-    // Few, as each takes milliseconds.
+    // Few, because each takes milliseconds.
     "by hand": side(calls / 20, async () => {
       contactSchema.parse(contact);
       return profileSchema.parse(await pRetry(() => bottleneck.schedule(byKy), { retries: 4 }));
@@ -145,7 +145,7 @@ if (process.argv.includes("--serve")) {
   process.stdout.write(`${url}\n`);
 } else {
   const inMemory = await measure("in memory", 1_000, "https://api.example.com", async () => {
-    return new Response(answer, { status: 201, headers: { "content-type": "application/json" } });
+    return new Response(response, { status: 201, headers: { "content-type": "application/json" } });
   });
   if (!(await overHttp()) || !inMemory) process.exitCode = 1;
 }

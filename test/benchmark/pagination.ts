@@ -42,8 +42,8 @@ async function readAll(readAhead: number): Promise<number> {
 }
 
 /**
- * What the same timers take where every page but the first is fetched while the consumer works. Measured, not
- * calculated: a timer of 20 ms takes longer than that, and how much depends on the machine.
+ * The time of the same timers if every page except the first is fetched while the consumer works. Measured, not
+ * calculated: a timer of 20 ms takes longer, by an amount that depends on the machine.
  */
 async function measureIdeal(): Promise<number> {
   const start = performance.now();

@@ -1,4 +1,4 @@
-// What validating a contact costs: the schema alone, and the client's way through it.
+// The cost of validating a contact: the schema alone, and through the client.
 import { v1ContactSchema } from "audience-sdk/schemas";
 import { validate } from "../../src/validate.ts";
 

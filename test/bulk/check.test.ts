@@ -2,14 +2,14 @@ import { ConfigurationError, RateLimiter, ValidationError } from "audience-sdk";
 import { v1ContactSchema } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { row, rows, setting } from "./setting.ts";
+import { row, rows, createFixture } from "./fixture.ts";
 
 const failure = (issues: unknown) => ({ success: false, error: { issues } });
 const byTheRules = (contact: unknown) => v1ContactSchema.safeParse(contact);
 
 describe("bulk.check", () => {
-  it("tells every row that is not valid, with every issue, and sends nothing", async () => {
-    const { audience, mock } = setting();
+  it("reports every invalid row with all its issues, and sends nothing", async () => {
+    const { audience, mock } = createFixture();
     const items = [row(0), { firstName: "Ada" }, row(2), { ...row(3), phone: "1" }];
 
     const checked = await audience.bulk.check(items, byTheRules);
@@ -24,18 +24,18 @@ describe("bulk.check", () => {
     expect(mock.requests).toEqual([]);
   });
 
-  it("estimates how long the valid ones take at the rate limit", async () => {
-    const { audience } = setting({}, { rateLimiter: new RateLimiter() });
+  it("estimates the duration of the valid rows at the rate limit", async () => {
+    const { audience } = createFixture({}, { rateLimiter: new RateLimiter() });
 
     const { estimateMs } = await audience.bulk.check(rows(1_500), byTheRules);
 
-    // A thousand take 9 min 9 s at least, and those after them wait for the hour.
+    // A thousand rows take at least 9 min 9 s, and the rows after them wait for the next hour.
     expect(estimateMs).toBeGreaterThan(3_600_000);
     expect(estimateMs).toBeLessThan(3_600_000 + 5 * 60_000);
   });
 
-  it("takes rows as they come, and constant memory for those that are valid", async () => {
-    const { audience } = setting();
+  it("reads rows one by one, and needs constant memory for valid rows", async () => {
+    const { audience } = createFixture();
     async function* source() {
       yield* rows(5);
     }
@@ -56,7 +56,7 @@ describe("bulk.check", () => {
     ],
     ["a text", "not today", { code: "unreadable", message: "the row cannot be checked: not today" }],
     [
-      "what cannot be read",
+      "an unreadable value",
       Object.create(null),
       { code: "unreadable", message: "the row cannot be checked: a value that cannot be read" },
     ],
@@ -65,8 +65,8 @@ describe("bulk.check", () => {
       new ValidationError([{ path: ["email"], code: "banned", message: "not her" }]),
       { path: ["email"], code: "banned", message: "not her" },
     ],
-  ])("a row whose check throws %s is not valid, and its issues tell why", async (_, thrown, issue) => {
-    const { audience } = setting();
+  ])("a row whose check throws %s is invalid, and its issues name the reason", async (_, thrown, issue) => {
+    const { audience } = createFixture();
 
     const { invalid } = await audience.bulk.check([1], () => {
       // oxlint-disable-next-line typescript/only-throw-error -- as a caller's own code may.
@@ -76,8 +76,8 @@ describe("bulk.check", () => {
     expect(invalid).toMatchObject([{ index: 0, issues: [issue] }]);
   });
 
-  it("a check may give a ValidationError as its error", async () => {
-    const { audience } = setting();
+  it("a check may return a ValidationError as its error", async () => {
+    const { audience } = createFixture();
     const error = new ValidationError([{ path: ["email"], code: "banned", message: "not her" }]);
 
     const { invalid } = await audience.bulk.check([1], () => ({ success: false, error }));
@@ -85,8 +85,8 @@ describe("bulk.check", () => {
     expect(invalid).toEqual([{ index: 0, issues: error.issues }]);
   });
 
-  it("a schema of the caller's own may be the check: its issues are told by field", async () => {
-    const { audience } = setting();
+  it("a schema of the caller may be the check: its issues are counted by field", async () => {
+    const { audience } = createFixture();
     const part = Symbol("part");
     const schema = z.object({ size: z.union([z.string(), z.number()]), [part]: z.string() });
 
@@ -98,23 +98,20 @@ describe("bulk.check", () => {
     ]);
   });
 
-  const wanted = "The check of bulk.check must give { success, error: { issues } }, as safeParse does.";
+  const expected = "The check of bulk.check must give { success, error: { issues } }, as safeParse does.";
   it.each([
     ["nothing", () => undefined],
     ["null", () => null],
     ["true", () => true],
     ["a promise", async () => ({ success: true })],
     ["a failure without issues", () => ({ success: false })],
-    ["a failure whose issues are a text", () => failure("none")],
+    ["a failure whose issues are a string", () => failure("none")],
     ["a failure whose issues are numbers", () => failure([5])],
-    ["a failure of whose issues one is null", () => failure([{ path: [] }, null])],
+    ["a failure with an issue that is null", () => failure([{ path: [] }, null])],
     ["a failure whose issues have no path", () => failure([{}])],
-    [
-      "a failure of whose issues one has no list for a path",
-      () => failure([{ path: [] }, { path: "email" }]),
-    ],
-  ])("a check that gives %s is a ConfigurationError, and the source is closed", async (_, check) => {
-    const { audience } = setting();
+    ["a failure with an issue whose path is no array", () => failure([{ path: [] }, { path: "email" }])],
+  ])("a check that returns %s is a ConfigurationError, and the source is closed", async (_, check) => {
+    const { audience } = createFixture();
     let isClosed = false;
     function* source() {
       try {
@@ -125,13 +122,13 @@ describe("bulk.check", () => {
     }
 
     await expect(audience.bulk.check(source(), check as never)).rejects.toEqual(
-      new ConfigurationError(wanted),
+      new ConfigurationError(expected),
     );
     expect(isClosed).toBe(true);
   });
 
-  it("a source that fails is told", async () => {
-    const { audience } = setting();
+  it("the error of a source that fails is passed on", async () => {
+    const { audience } = createFixture();
     // eslint-disable-next-line require-yield
     const source = function* (): Generator<object> {
       throw new Error("the file broke off");

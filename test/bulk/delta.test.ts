@@ -4,30 +4,30 @@ import { join } from "node:path";
 import { ConfigurationError, type BulkOptions, type BulkRequest } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { endOf, LoggedCheckpoint, row, rows, setting, type Row } from "./setting.ts";
+import { collectRun, LoggedCheckpoint, row, rows, createFixture, type Row } from "./fixture.ts";
 
 let folder = "";
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "delta-"))));
 afterAll(() => rm(folder, { recursive: true }));
 
 const key = ({ email }: Row) => email;
-const bodies = (mock: ReturnType<typeof setting>["mock"]) => mock.requests.map(({ body }) => body);
+const bodies = (mock: ReturnType<typeof createFixture>["mock"]) => mock.requests.map(({ body }) => body);
 
-/** A night: a run of the rows over the checkpoint. Gives how each row ended, in the order of the rows. */
+/** A night: a run of the rows over the checkpoint. Returns the status of each row, in the order of the rows. */
 async function night<R>(
-  { audience, upsert }: ReturnType<typeof setting>,
+  { audience, upsert }: ReturnType<typeof createFixture>,
   items: readonly R[],
   options: BulkOptions<R>,
   call: (item: R, request: BulkRequest) => Promise<unknown> = (item, request) => upsert(item as Row, request),
 ) {
-  const { results, error } = await endOf(audience.bulk(items, call, options));
+  const { results, error } = await collectRun(audience.bulk(items, call, options));
   expect(error).toBeUndefined();
   return results.toSorted((a, b) => a.index - b.index).map(({ status }) => status);
 }
 
-describe("With a key and a checkpoint, a later run sends what is new or has changed", () => {
-  it("an unchanged row is skipped, a changed one is sent, and a new one too", async () => {
-    const world = setting();
+describe("With a key and a checkpoint, a later run sends new and changed rows only", () => {
+  it("an unchanged row is skipped, a changed row and a new row are sent", async () => {
+    const world = createFixture();
     const options = { key, checkpoint: fileCheckpoint(join(folder, "changed")) };
     await night(world, rows(3), options);
     world.mock.reset();
@@ -42,8 +42,8 @@ describe("With a key and a checkpoint, a later run sends what is new or has chan
     expect(bodies(world.mock)).toEqual([{ ...row(1), email_opt_in: "UNSUBSCRIBED" }, row(3)]);
   });
 
-  it("also one that changes back", async () => {
-    const world = setting();
+  it("a row that changes back is sent", async () => {
+    const world = createFixture();
     const options = { key, checkpoint: fileCheckpoint(join(folder, "back")) };
     const [a, b] = [row(0), { ...row(0), email_opt_in: "UNSUBSCRIBED" } as const];
 
@@ -54,8 +54,8 @@ describe("With a key and a checkpoint, a later run sends what is new or has chan
     expect(bodies(world.mock)).toEqual([a, b, a, b]);
   });
 
-  it("the order of a row's keys is no change, at any depth; the order of a list is one", async () => {
-    const world = setting();
+  it("another order of keys is no change, at any depth; another order of array items is a change", async () => {
+    const world = createFixture();
     const options = { key: ({ id }: { id: string }) => id, checkpoint: new LoggedCheckpoint() };
     const call = (_: unknown, request: BulkRequest) => world.upsert(row(0), request);
     await night(world, [{ id: "1", a: { b: 1, c: [1, 2] }, d: 2 }], options, call);
@@ -66,8 +66,8 @@ describe("With a key and a checkpoint, a later run sends what is new or has chan
     expect([again, turned]).toEqual([["skipped"], ["succeeded"]]);
   });
 
-  it("`fingerprint` says what counts as a change", async () => {
-    const world = setting();
+  it("`fingerprint` decides which changes count", async () => {
+    const world = createFixture();
     const options = {
       key,
       fingerprint: ({ email, email_opt_in }: Row & { seenAt: number }) => ({ email, email_opt_in }),
@@ -91,11 +91,11 @@ describe("With a key and a checkpoint, a later run sends what is new or has chan
     ["undefined", () => undefined, "what `fingerprint` gave cannot be written as JSON (it is undefined)"],
     ["a Map", () => new Map(), "what `fingerprint` gave cannot be written as JSON (it holds a Map)"],
   ])(
-    "a fingerprint that gives %s makes its row invalid, and nothing is sent",
+    "a fingerprint that returns %s makes its row invalid, and nothing is sent",
     async (_, fingerprint, message) => {
-      const { audience, mock, upsert } = setting();
+      const { audience, mock, upsert } = createFixture();
 
-      const { results } = await endOf(
+      const { results } = await collectRun(
         audience.bulk(rows(1), upsert, { key, fingerprint, checkpoint: new LoggedCheckpoint() }),
       );
 
@@ -109,11 +109,11 @@ describe("With a key and a checkpoint, a later run sends what is new or has chan
     },
   );
 
-  it("a row that JSON cannot carry is invalid: its changes could not be seen", async () => {
-    const { audience, mock, upsert } = setting();
+  it("a row that JSON cannot represent is invalid, because its changes could not be detected", async () => {
+    const { audience, mock, upsert } = createFixture();
     const items = [{ ...row(0), tags: new Set(["a"]) }];
 
-    const { results } = await endOf(
+    const { results } = await collectRun(
       audience.bulk(items, upsert, { key, checkpoint: new LoggedCheckpoint() }),
     );
 
@@ -133,8 +133,8 @@ describe("With a key and a checkpoint, a later run sends what is new or has chan
     expect(mock.requests).toEqual([]);
   });
 
-  it("a changed row that was refused is sent again, and one that is as before is not", async () => {
-    const { mock, ...world } = setting();
+  it("a changed row that was refused is sent again, and a row that changed back is not", async () => {
+    const { mock, ...world } = createFixture();
     const options = { key, checkpoint: new LoggedCheckpoint() };
     const bad = { ...row(0), first_name: "x".repeat(101) };
     await night({ mock, ...world }, [row(0)], options);
@@ -146,8 +146,8 @@ describe("With a key and a checkpoint, a later run sends what is new or has chan
     expect(mock.requests).toHaveLength(1);
   });
 
-  it("a changed row whose end is not known is sent again, also when it is as before", async () => {
-    const world = setting({ faults: [{ kind: "reset-after", times: 1, after: 1 }] }, { maxRetries: 0 });
+  it("a changed row whose outcome is unknown is sent again, also when it changed back", async () => {
+    const world = createFixture({ faults: [{ kind: "reset-after", times: 1, after: 1 }] }, { maxRetries: 0 });
     const options = { key, checkpoint: new LoggedCheckpoint() };
     const [a, b] = [row(0), { ...row(0), email_opt_in: "UNSUBSCRIBED" } as const];
 
@@ -160,8 +160,8 @@ describe("With a key and a checkpoint, a later run sends what is new or has chan
     ]);
   });
 
-  it("in doubt stays in doubt, whatever the row says now", async () => {
-    const world = setting({ faults: [{ kind: "reset-after", times: 1, after: 1 }] });
+  it("a row in doubt stays in doubt, whatever its content", async () => {
+    const world = createFixture({ faults: [{ kind: "reset-after", times: 1, after: 1 }] });
     const options = { key, checkpoint: new LoggedCheckpoint() };
     const call = (item: Row, request: BulkRequest) =>
       world.audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
@@ -179,8 +179,8 @@ describe("Rows with the same key in one run", () => {
   const first = row(0);
   const last = { ...row(0), email_opt_in: "UNSUBSCRIBED" } as const;
 
-  it("are each sent, in order; the next run skips both", async () => {
-    const world = setting();
+  it("are sent in order, and the next run skips both", async () => {
+    const world = createFixture();
     const options = { key, checkpoint: new LoggedCheckpoint() };
 
     const nights = [await night(world, [first, last], options), await night(world, [first, last], options)];
@@ -196,9 +196,9 @@ describe("Rows with the same key in one run", () => {
     ["was refused", [{ kind: "500-before", times: 1 }]],
     ["may have been carried out", [{ kind: "reset-after", times: 1 }]],
   ] as const)(
-    "when the first %s and is sent the next night, the last is sent again behind it",
+    "the last row is sent again after the first, when the first %s and is sent the next night",
     async (_, faults) => {
-      const world = setting({ faults: [...faults] }, { maxRetries: 0 });
+      const world = createFixture({ faults: [...faults] }, { maxRetries: 0 });
       const options = { key, checkpoint: new LoggedCheckpoint(), concurrency: 1 };
 
       const nights = [await night(world, [first, last], options), await night(world, [first, last], options)];
@@ -213,8 +213,8 @@ describe("Rows with the same key in one run", () => {
     },
   );
 
-  it("while the first is refused by the service night after night, the last is skipped", async () => {
-    const world = setting();
+  it("the last row is skipped while the service refuses the first every night", async () => {
+    const world = createFixture();
     const options = { key, checkpoint: new LoggedCheckpoint() };
     const refusing = world.audience.withOptions({
       fetch: (url, init) =>
@@ -238,8 +238,8 @@ describe("Rows with the same key in one run", () => {
     ]);
   });
 
-  it("while the first is invalid night after night, the last is skipped", async () => {
-    const world = setting();
+  it("the last row is skipped while the first is invalid every night", async () => {
+    const world = createFixture();
     const options = { key, checkpoint: new LoggedCheckpoint() };
     const bad = { ...first, first_name: "x".repeat(101) };
 
@@ -251,8 +251,8 @@ describe("Rows with the same key in one run", () => {
     ]);
   });
 
-  it("when one changes, those after it are sent again: the last of them is what the service holds", async () => {
-    const world = setting();
+  it("the rows after a changed row are sent again, so that the service holds the last one", async () => {
+    const world = createFixture();
     const options = { key, checkpoint: new LoggedCheckpoint() };
     await night(world, [first, last], options);
 
@@ -267,7 +267,7 @@ describe("Rows with the same key in one run", () => {
 
 describe("An event without an id of its own", () => {
   const send =
-    ({ audience }: ReturnType<typeof setting>) =>
+    ({ audience }: ReturnType<typeof createFixture>) =>
     (item: { id: string; total: number }, request: BulkRequest) =>
       audience.v1.events.send(
         { eventName: "ordered", contact: { email: row(0).email }, eventData: { total: item.total } },
@@ -275,8 +275,8 @@ describe("An event without an id of its own", () => {
       );
   const byId = ({ id }: { id: string }) => id;
 
-  it("has another id when its row has changed, also back, and is recorded each time", async () => {
-    const world = setting();
+  it("gets a new id after each change of its row, and is recorded each time", async () => {
+    const world = createFixture();
     const options = { key: byId, checkpoint: new LoggedCheckpoint() };
 
     for (const total of [1, 2, 1, 2]) await night(world, [{ id: "a", total }], options, send(world));
@@ -287,13 +287,13 @@ describe("An event without an id of its own", () => {
   });
 
   it("has the same id after a kill, and is recorded once", async () => {
-    const world = setting();
+    const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const options = { key: byId, checkpoint };
     await night(world, [{ id: "a", total: 1 }], options, send(world));
     const before = new Map(checkpoint.values);
     await night(world, [{ id: "a", total: 2 }], options, send(world));
-    // As if the process had been killed before it could record the row's end.
+    // As if the process had been killed before it recorded the row's outcome.
     const run = checkpoint.values.get("run");
     checkpoint.values.clear();
     for (const [name, value] of before) checkpoint.values.set(name, value);
@@ -306,8 +306,8 @@ describe("An event without an id of its own", () => {
     expect(world.mock.organization("mock-organization").events).toHaveLength(2);
   });
 
-  it("after a kill in the middle of a change, a row that changes again is a new event", async () => {
-    const world = setting({ faults: [{ kind: "reset-after", times: 1, after: 1 }] }, { maxRetries: 0 });
+  it("is a new event where the row changes again after a kill", async () => {
+    const world = createFixture({ faults: [{ kind: "reset-after", times: 1, after: 1 }] }, { maxRetries: 0 });
     const options = { key: byId, checkpoint: new LoggedCheckpoint() };
 
     for (const total of [1, 2, 3, 2]) await night(world, [{ id: "a", total }], options, send(world));
@@ -317,9 +317,9 @@ describe("An event without an id of its own", () => {
   });
 });
 
-describe("Without a key a checkpoint serves one run", () => {
-  it("that one which ended whole is followed by a new one, which sends every row", async () => {
-    const world = setting();
+describe("Without a key a checkpoint belongs to one run", () => {
+  it("after a complete run, the next run sends every row", async () => {
+    const world = createFixture();
     const options = { checkpoint: fileCheckpoint(join(folder, "keyless")) };
     const [a, b] = [row(0), { ...row(0), email_opt_in: "UNSUBSCRIBED" } as const];
 
@@ -329,8 +329,8 @@ describe("Without a key a checkpoint serves one run", () => {
     expect(await readFile(join(folder, "keyless"), "utf8")).toBe("audience-checkpoint 2\n");
   });
 
-  it("one that was aborted goes on where it was", async () => {
-    const { audience, mock, upsert } = setting();
+  it("after an abort, the next run resumes", async () => {
+    const { audience, mock, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const stop = new AbortController();
     const first = audience.bulk(rows(5), upsert, { checkpoint, concurrency: 1, signal: stop.signal });
@@ -345,8 +345,11 @@ describe("Without a key a checkpoint serves one run", () => {
     expect(checkpoint.values.size).toBe(0);
   });
 
-  it("one in which a row failed has ended whole all the same", async () => {
-    const { audience, upsert } = setting({ faults: [{ kind: "500-before", times: 1 }] }, { maxRetries: 0 });
+  it("a run with a failed row is complete", async () => {
+    const { audience, upsert } = createFixture(
+      { faults: [{ kind: "500-before", times: 1 }] },
+      { maxRetries: 0 },
+    );
     const checkpoint = new LoggedCheckpoint();
 
     const summary = await audience.bulk(rows(2), upsert, { checkpoint });
@@ -371,14 +374,14 @@ describe("Without a key a checkpoint serves one run", () => {
       "The checkpoint was written without a `key`, by a run that has not ended. Run that one to its end",
     ],
   ])("a checkpoint that was written %s is refused %s", async (_, __, before, after, message) => {
-    const { audience, mock, upsert } = setting();
+    const { audience, mock, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     for await (const first of audience.bulk(rows(3), upsert, { checkpoint, concurrency: 1, ...before }))
       if (first.status === "succeeded") break;
     const sent = mock.requests.length;
     const kept = new Map(checkpoint.values);
 
-    const { error } = await endOf(audience.bulk(rows(3), upsert, { checkpoint, ...after }));
+    const { error } = await collectRun(audience.bulk(rows(3), upsert, { checkpoint, ...after }));
 
     expect(error).toEqual(new ConfigurationError(`${message}, or name another checkpoint.`));
     expect(mock.requests).toHaveLength(sent);
@@ -387,13 +390,15 @@ describe("Without a key a checkpoint serves one run", () => {
 });
 
 describe("The file's version", () => {
-  it("one of the old form is refused, with the way out, and left untouched", async () => {
+  it("a file of the old format is refused with the remedy, and left unchanged", async () => {
     const path = join(folder, "old");
     const old = "audience-checkpoint 1 01234567-89ab-cdef-0123-456789abcdef\nAAAAAAAAAAAAAAAAs\n";
     await writeFile(path, old);
-    const { audience, mock, upsert } = setting();
+    const { audience, mock, upsert } = createFixture();
 
-    const { error } = await endOf(audience.bulk(rows(1), upsert, { key, checkpoint: fileCheckpoint(path) }));
+    const { error } = await collectRun(
+      audience.bulk(rows(1), upsert, { key, checkpoint: fileCheckpoint(path) }),
+    );
 
     expect(String(error)).toContain(
       "is a checkpoint of another version (format 1, this one reads 2), and is left as it is. End its run with the " +
@@ -403,13 +408,13 @@ describe("The file's version", () => {
     expect(mock.requests).toEqual([]);
   });
 
-  it("the new form is none that the old version took for its own", async () => {
+  it("the old version refuses a file of the new format", async () => {
     const path = join(folder, "new");
-    await night(setting(), rows(2), { key, checkpoint: fileCheckpoint(path) });
+    await night(createFixture(), rows(2), { key, checkpoint: fileCheckpoint(path) });
 
     const text = await readFile(path, "utf8");
 
-    // What the old version asked of a file: this heading, or nothing but a torn part of it.
+    // The old version required this heading, or a torn part of it.
     expect(text).not.toMatch(/^audience-checkpoint 1 [0-9a-f-]{36}\n/);
     expect(text.length).toBeGreaterThan(
       "audience-checkpoint 1 01234567-89ab-cdef-0123-456789abcdef\n".length,
@@ -432,11 +437,11 @@ it.each([
     "The checkpoint holds something else than a row where a row was recorded.",
   ],
 ])("A checkpoint whose `%s` holds %o ends the run before anything is sent", async (name, value, message) => {
-  const { audience, mock, upsert } = setting();
+  const { audience, mock, upsert } = createFixture();
   const checkpoint = new LoggedCheckpoint();
   checkpoint.values.set(name, value);
 
-  const { error } = await endOf(audience.bulk(rows(1), upsert, { key, checkpoint }));
+  const { error } = await collectRun(audience.bulk(rows(1), upsert, { key, checkpoint }));
 
   expect(error).toEqual(new ConfigurationError(message));
   expect(mock.requests).toEqual([]);

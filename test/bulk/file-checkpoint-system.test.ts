@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
 
-// The system's own calls, each of which a test can log, slow down or let fail.
+// The file system calls: a test can log, delay or fail each of them.
 vi.mock("node:fs", async (original) => {
   const real = await original<typeof FileSystem>();
   const watched = [
@@ -47,7 +47,7 @@ beforeEach(() => {
   onTestFinished(() => rmSync(folder, { recursive: true }));
 });
 
-/** What is asked of the system from now on, in order. */
+/** The file system calls from now on, in order. */
 function logged(): string[] {
   const log: string[] = [];
   vi.mocked(openSync).mockImplementation((file, flags, mode) => {
@@ -76,7 +76,7 @@ function writeAtMost(bytes: number): void {
   vi.mocked(writeSync).mockImplementation(write as typeof writeSync);
 }
 
-it("What is to be flushed is on the disk when it is recorded; else it is in the kernel's hands", async () => {
+it("A record that asks for a flush is on the disk when set() resolves; any other is in the kernel's buffers", async () => {
   const open = await fileCheckpoint(path).open();
   const log = logged();
 
@@ -89,7 +89,7 @@ it("What is to be flushed is on the disk when it is recorded; else it is in the 
   await open.close();
 });
 
-it("Each handle that is opened is closed, once", async () => {
+it("Each open handle is closed once", async () => {
   const log = logged();
 
   await (await fileCheckpoint(path).open()).close();
@@ -100,7 +100,7 @@ it("Each handle that is opened is closed, once", async () => {
   expect(closed.sort()).toEqual(opened.sort());
 });
 
-it("A system that writes but a few bytes at a time is asked until all is done", async () => {
+it("Partial writes are continued until every byte is written", async () => {
   writeAtMost(7);
   const first = await fileCheckpoint(path).open();
   await first.set("a", "ü".repeat(10));
@@ -113,7 +113,7 @@ it("A system that writes but a few bytes at a time is asked until all is done", 
   await second.close();
 });
 
-it("A file that is written anew is on the disk before it takes the place of the other, which else stays", async () => {
+it("A rewritten file is flushed before it replaces the old file, which stays if the flush fails", async () => {
   const open = await fileCheckpoint(path).open();
   for (let n = 0; n <= 10_000; n++) await open.set("a", String(n));
   await open.close();
@@ -130,7 +130,7 @@ it("A file that is written anew is on the disk before it takes the place of the 
   expect(log.indexOf("to the disk")).toBeGreaterThanOrEqual(0);
   expect(log.indexOf("to the disk")).toBeLessThan(log.indexOf("rename"));
   expect(real.readFileSync(path)).toEqual(before);
-  // What is left of it is in nobody's way.
+  // The temporary file does not disturb the next run.
   const again = await fileCheckpoint(path).open();
   expect(again.get("a")).toEqual("10000");
   await again.close();
@@ -142,7 +142,7 @@ it.each([
   ["write", writeSync],
   ["flush", fdatasyncSync],
 ] as const)(
-  "What the disk refuses to %s is not recorded, and the run is told why it stops",
+  "A value that the disk refuses to %s is not recorded, and the run ends with the reason",
   async (...each) => {
     const [, step] = each;
     const open = await fileCheckpoint(path).open();
@@ -167,7 +167,7 @@ it.each([
   },
 );
 
-it("The lock is given back even where closing the file fails", async () => {
+it("The lock is released even where closing the file fails", async () => {
   const open = await fileCheckpoint(path).open();
   const failure = new Error("EIO: i/o error");
   vi.mocked(closeSync).mockImplementationOnce((handle) => {
@@ -179,7 +179,7 @@ it("The lock is given back even where closing the file fails", async () => {
   expect(readdirSync(folder)).toEqual(["import.ckpt"]);
 });
 
-it("A system that does not tell when a process has started goes by its id alone", async () => {
+it("On a system without process start times, the process id alone identifies the lock's owner", async () => {
   vi.mocked(readFileSync).mockImplementation(((file: string, encoding?: "utf8") => {
     if (!file.startsWith("/proc/")) return real.readFileSync(file, encoding);
     throw Object.assign(new Error("ENOENT: no such file"), { code: "ENOENT" });
@@ -196,7 +196,7 @@ it("A system that does not tell when a process has started goes by its id alone"
   await open.close();
 });
 
-it("A machine's name becomes a part of a file's name, whatever it holds and however long it is", async () => {
+it("Any machine name is encoded into the lock's file name, whatever its characters and length", async () => {
   vi.mocked(hostname).mockReturnValue(`../machine room/${"x".repeat(300)}`);
 
   const open = await fileCheckpoint(path).open();

@@ -43,13 +43,13 @@ const values = (...keys: string[]) =>
 
 const heading = "audience-checkpoint 2\n";
 
-/** When a process has started, as Linux tells; other systems do not. */
+/** The start time of a process; Linux alone reports it. */
 function startOf(pid: number): string {
   const file = `/proc/${pid}/stat`;
   return existsSync(file) ? readFileSync(file, "utf8").replace(/^.*\) (?:\S+ ){19}(\d+) .*$/s, "$1") : "";
 }
 
-/** What opening rejects with. By its text: an error that is undefined would pass for any. */
+/** The error that opening rejects with, as a string: undefined would match any error. */
 const refusal = async () =>
   String(
     await fileCheckpoint(path)
@@ -58,7 +58,7 @@ const refusal = async () =>
   );
 
 describe("A file checkpoint", () => {
-  it("keeps what was set last of each key, over openings", async () => {
+  it("keeps the last value of each key after it is reopened", async () => {
     const kept = ["a", "2", 'ü \u{1f600}\n"\\', undefined, undefined];
     await using(async (open) => {
       await open.set("a", "a");
@@ -73,7 +73,7 @@ describe("A file checkpoint", () => {
     expect(await values("a", "b", "c", "d", "e")).toEqual(kept);
   });
 
-  it("forgets everything when it is cleared, and is as good as new", async () => {
+  it("is empty after clear(), and can be used again", async () => {
     await using(async (open) => {
       await open.set("a", "1");
       await open.clear();
@@ -85,7 +85,7 @@ describe("A file checkpoint", () => {
     expect(await values("a", "b")).toEqual([undefined, "2"]);
   });
 
-  it("names its version, has a line of JSON for each value, holds no key, and is for its owner alone", async () => {
+  it("names its version, has a line of JSON for each value, contains no key, and is readable by its owner only", async () => {
     await using(async (open) => {
       await open.set("ada@example.com", "1");
       await open.set("ada@example.com", undefined);
@@ -93,7 +93,7 @@ describe("A file checkpoint", () => {
 
     const [first, second, third, ...rest] = readFileSync(path, "latin1").split("\n");
     expect(`${first}\n`).toBe(heading);
-    // So no address, of which each has an @.
+    // So it contains no e-mail address.
     expect(second).toMatch(/^\["[\w-]{16}","1"\]$/);
     expect(third).toBe(`${second?.split(",")[0]}]`);
     expect(rest).toEqual([""]);
@@ -108,8 +108,8 @@ describe("A file checkpoint", () => {
     expect(await values("row 5000")).toEqual([undefined]);
   });
 
-  describe("with more lines than it needs", () => {
-    /** A file with one line of `a`, so many of `b`, and one that forgets `a`. */
+  describe("with outdated lines", () => {
+    /** A file with one line of `a`, `count` lines of `b`, and one that deletes `a`. */
     const longFile = async (times: number) => {
       await using(async (open) => {
         await open.set("a", "1");
@@ -122,7 +122,7 @@ describe("A file checkpoint", () => {
       return { file, b: `${b}\n` };
     };
 
-    it("is read whole, and written anew when it is opened: what is set later stands behind", async () => {
+    it("is read completely and rewritten when it is opened; later values are appended", async () => {
       const { b } = await longFile(70_000);
 
       await using((open) => void open.set("c", "3"));
@@ -134,7 +134,7 @@ describe("A file checkpoint", () => {
       expect(readdirSync(folder)).toEqual(["import.ckpt"]);
     });
 
-    it("is left as it is while it has few", async () => {
+    it("is not rewritten while it has few of them", async () => {
       const { file } = await longFile(9_900);
 
       expect(await values("a", "b")).toEqual([undefined, "2"]);
@@ -142,7 +142,7 @@ describe("A file checkpoint", () => {
       expect(readFileSync(path, "latin1")).toBe(file);
     });
 
-    it("is left as it is where a line is damaged", async () => {
+    it("is not rewritten where a line is damaged", async () => {
       const { file } = await longFile(70_000);
       writeFileSync(path, `${file}?\n`);
 
@@ -152,7 +152,7 @@ describe("A file checkpoint", () => {
     });
   });
 
-  it("drops the line that a crash left torn, wherever it tore", async () => {
+  it("drops a line that a crash cut off at any byte", async () => {
     const line = () => readFileSync(path, "latin1").split("\n")[2]!.length + 1;
     await using((open) => ["a", "b"].forEach((key) => void open.set(key, "1")));
     for (let left = 1; left < line(); left++) {
@@ -166,7 +166,7 @@ describe("A file checkpoint", () => {
     }
   });
 
-  it("begins anew where the crash tore its first line, as nothing is recorded yet", async () => {
+  it("starts empty where a crash cut off its first line, because nothing was recorded", async () => {
     for (const length of [0, 1, 10, heading.length - 1]) {
       rmSync(path, { force: true });
       await using(() => undefined);
@@ -174,7 +174,7 @@ describe("A file checkpoint", () => {
 
       expect(await values("a")).toEqual([undefined]);
     }
-    // Room that was made, and never written.
+    // Allocated space that was never written.
     for (const length of [1, heading.length - 1, heading.length, 5_000]) {
       writeFileSync(path, Buffer.alloc(length));
 
@@ -183,7 +183,7 @@ describe("A file checkpoint", () => {
     }
   });
 
-  it("drops room that a machine without power left empty", async () => {
+  it("drops zero bytes at its end that a power failure left", async () => {
     await using((open) => void open.set("a", "1"));
     appendFileSync(path, Buffer.alloc(40));
 
@@ -198,12 +198,12 @@ describe("A file checkpoint", () => {
 
   it.each([
     ...damage(lineLength, 0),
-    // No character of UTF-8.
+    // Invalid UTF-8.
     ...damage(lineLength, 0xff),
-    // Within the value, a space may stand in a string.
+    // Within the value, a space may be part of a string.
     ...damage('["0123456789abcdef","'.length, 0x20),
   ])(
-    "refuses a file whose second line is damaged at its byte %i by %s, and leaves it as it is",
+    "refuses a file whose second line is damaged at byte %i by %s, and does not change it",
     async (at, _, byte) => {
       await using((open) => ["a", "b", "c"].forEach((key) => void open.set(key, "1")));
       const bytes = readFileSync(path);
@@ -231,8 +231,8 @@ describe("A file checkpoint", () => {
     ["a value that is null", '["0123456789abcdef",null]'],
     ["a value that is an array", '["0123456789abcdef",[]]'],
     ["a broken escape", '["0123456789abcdef","\\q"]'],
-    ["something behind the value", '["0123456789abcdef","1",{}]'],
-  ])("refuses a file with a line of %s, and leaves it as it is", async (_, line) => {
+    ["characters after the value", '["0123456789abcdef","1",{}]'],
+  ])("refuses a file with a line of %s, and does not change it", async (_, line) => {
     const file = `${heading}["fedcba9876543210","1"]\n${line}\n["fedcba9876543210"]\n`;
     writeFileSync(path, file);
 
@@ -242,7 +242,7 @@ describe("A file checkpoint", () => {
     expect(readFileSync(path, "utf8")).toBe(file);
   });
 
-  it("takes room that was left empty for damage where lines stand behind it", async () => {
+  it("treats zero bytes before further lines as damage", async () => {
     await using((open) => ["a", "b", "c"].forEach((key) => void open.set(key, "1")));
     const bytes = readFileSync(path);
     bytes.fill(0, heading.length + lineLength, heading.length + 2 * lineLength);
@@ -253,7 +253,7 @@ describe("A file checkpoint", () => {
   });
 
   it.each([heading.length, 500, 4_096])(
-    "refuses a file whose first %i bytes were left empty where lines stand behind them",
+    "refuses a file whose first %i bytes are zero and followed by lines",
     async (length) => {
       await using((open) => {
         for (let index = 0; index < 1_000; index++) void open.set(`row ${index}`, String(index));
@@ -273,9 +273,9 @@ describe("A file checkpoint", () => {
     ["as long as a heading", "email\n".padEnd(heading.length, "x")],
     ["of zeros at its beginning", `${"\0".repeat(20)}email`],
     ["of zeros at its end", `email${"\0".repeat(20)}`],
-    ["with something before the heading", `x${heading}`],
+    ["with characters before the heading", `x${heading}`],
     ["with a heading of no version", "audience-checkpoint x\n"],
-  ])("refuses a file that is something else, %s, and leaves it as it is", async (_, other) => {
+  ])("refuses another kind of file, %s, and does not change it", async (_, other) => {
     writeFileSync(path, other);
 
     expect(await refusal()).toBe(
@@ -289,7 +289,7 @@ describe("A file checkpoint", () => {
     ["1", `${"audience-checkpoint 1 ".padEnd(58, "x")}\n`],
     ["3", 'audience-checkpoint 3\n["0123456789abcdef","1"]\n'],
     ["20", "audience-checkpoint 20\n"],
-  ])("refuses a file of version %s, names the way out, and leaves it as it is", async (version, other) => {
+  ])("refuses a file of version %s with the remedy, and does not change it", async (version, other) => {
     writeFileSync(path, other);
 
     expect(await refusal()).toBe(
@@ -300,11 +300,11 @@ describe("A file checkpoint", () => {
     expect(readdirSync(folder)).toEqual(["import.ckpt"]);
   });
 
-  it("says which folder is not there", async () => {
+  it("names the missing folder", async () => {
     await expect(fileCheckpoint(join(folder, "nowhere", "x.ckpt")).open()).rejects.toThrow(/nowhere/);
   });
 
-  it.each([undefined, 7, ""])("takes a path, and not %o", (other) => {
+  it.each([undefined, 7, ""])("requires a path, and refuses %o", (other) => {
     expect(() => fileCheckpoint(other as never)).toThrow(
       new TypeError("fileCheckpoint takes the path of a file, as a string."),
     );
@@ -312,7 +312,7 @@ describe("A file checkpoint", () => {
 });
 
 describe("One run at a time", () => {
-  it("a second of the same process is refused, and comes in when the first is over", async () => {
+  it("a second run of the same process is refused, and can open after the first", async () => {
     const first = await fileCheckpoint(path).open();
 
     expect(await refusal()).toMatch(
@@ -324,7 +324,7 @@ describe("One run at a time", () => {
     expect(readdirSync(folder)).toEqual(["import.ckpt"]);
   });
 
-  it("one that is over within a moment is waited for", async () => {
+  it("a run waits for one that ends within a moment", async () => {
     const first = await fileCheckpoint(path).open();
     const second = fileCheckpoint(path).open();
     await first.close();
@@ -334,7 +334,7 @@ describe("One run at a time", () => {
     expect(readdirSync(folder)).toEqual(["import.ckpt"]);
   });
 
-  it("one that is not over after eight looks, at most 50 ms apart, is in use", async () => {
+  it("a run gives up after eight attempts, at most 50 ms apart", async () => {
     const first = await fileCheckpoint(path).open();
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
@@ -351,9 +351,9 @@ describe("One run at a time", () => {
     await first.close();
   });
 
-  it("a process on another machine is not judged: its lock stands until somebody deletes it", async () => {
+  it("the lock of another machine stands until a person deletes it", async () => {
     writeFileSync(`${path}.lock-1-1-00000000@another-machine`, "");
-    // Nothing is waited for.
+    // There is no wait.
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
 
@@ -367,12 +367,12 @@ describe("One run at a time", () => {
   const layLock = (holder: string) => writeFileSync(`${path}.lock-${holder}-00000000@${here}`, "");
 
   it.each([
-    ["a process that is gone", () => `${2 ** 22 + 1}-1`],
-    ["a process that is gone, of which nobody told when it started", () => `${2 ** 22 + 1}-`],
-    ["a process whose id another one has now", () => `${process.pid}-1`],
-  ])("the lock of %s is cleared away", async (_, holder) => {
+    ["a process that has ended", () => `${2 ** 22 + 1}-1`],
+    ["a process that has ended, with an unknown start time", () => `${2 ** 22 + 1}-`],
+    ["a process whose id now belongs to another one", () => `${process.pid}-1`],
+  ])("the lock of %s is removed", async (_, holder) => {
     layLock(holder());
-    // Nothing is waited for.
+    // There is no wait.
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
 
@@ -382,9 +382,9 @@ describe("One run at a time", () => {
   });
 
   it.each([
-    ["a process that has run since then", () => `${process.ppid}-${startOf(process.ppid)}`],
-    ["a process that runs, of which nobody told when it started", () => `${process.ppid}-`],
-  ])("the lock of %s stands", async (_, holder) => {
+    ["a process that still runs", () => `${process.ppid}-${startOf(process.ppid)}`],
+    ["a process that runs, with an unknown start time", () => `${process.ppid}-`],
+  ])("the lock of %s is respected", async (_, holder) => {
     layLock(holder());
 
     expect(await refusal()).toMatch(
@@ -393,7 +393,7 @@ describe("One run at a time", () => {
     expect(readdirSync(folder)).toHaveLength(1);
   });
 
-  it("a process that is not ours to signal is alive", async () => {
+  it("a process that may not be signalled counts as running", async () => {
     layLock(`${process.ppid}-`);
     vi.spyOn(process, "kill").mockImplementation(() => {
       throw Object.assign(new Error("kill EPERM"), { code: "EPERM" });
@@ -402,7 +402,7 @@ describe("One run at a time", () => {
     expect(await refusal()).toMatch(`in use by process ${process.ppid}.`);
   });
 
-  it("a file that only looks like a lock is nobody's, and is left alone", async () => {
+  it("a file that only resembles a lock is ignored and not deleted", async () => {
     const names = ["old-1-1-00000000@another-machine", "1-1@another-machine", "1-1-0000000@another-machine"];
     for (const name of names) writeFileSync(`${path}.lock-${name}`, "");
 
@@ -411,7 +411,7 @@ describe("One run at a time", () => {
     expect(readdirSync(folder)).toHaveLength(1 + names.length);
   });
 
-  it("a lock that somebody deleted is missed by nobody", async () => {
+  it("a deleted lock does not make its run fail", async () => {
     const open = await fileCheckpoint(path).open();
     for (const name of readdirSync(folder)) if (name.includes(".lock-")) rmSync(join(folder, name));
 
@@ -420,7 +420,7 @@ describe("One run at a time", () => {
     expect(readdirSync(folder)).toEqual(["import.ckpt"]);
   });
 
-  it("of many that come at once upon a lock that is stale, never two are in", async () => {
+  it("only one of many simultaneous runs takes over a stale lock", async () => {
     for (let round = 0; round < 5; round++) {
       writeFileSync(`${path}.lock-${2 ** 22 + 1}-1-00000000@${encodeURIComponent(hostname())}`, "");
       let [inside, most] = [0, 0];
@@ -442,7 +442,7 @@ describe("One run at a time", () => {
 });
 
 describe("A disk that is full", () => {
-  it("ends the run before it loses track, and the next run goes on from what is recorded", async () => {
+  it("ends the run before a record is lost, and the next run resumes from the recorded rows", async () => {
     const program = fileURLToPath(new URL("full-disk/child.ts", import.meta.url));
     const run = (blocks: string) =>
       new Promise<Record<string, unknown>>((resolve, reject) => {

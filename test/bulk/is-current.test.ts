@@ -1,30 +1,30 @@
 import { ConfigurationError, RateLimiter, type BulkRequest } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { endOf, LoggedCheckpoint, row, rows, setting, until, type Row } from "./setting.ts";
+import { collectRun, LoggedCheckpoint, row, rows, createFixture, until, type Row } from "./fixture.ts";
 
 const key = ({ email }: Row) => email;
 
-/** An `isCurrent` that hangs, and whether it has been asked. */
-function neverAnswers() {
+/** An `isCurrent` that never settles, and whether it was called. */
+function neverSettles() {
   let asked = 0;
   const isCurrent = () => {
     asked++;
     return new Promise<boolean>(() => {});
   };
-  return { isCurrent, isAsked: () => asked === 1 };
+  return { isCurrent, wasCalled: () => asked === 1 };
 }
 
 describe("isCurrent", () => {
-  it("is asked once the row's turn in the rate limit has come, right before it is sent", async () => {
+  it("is called once the row has its permit, right before it is sent", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
-    const { audience, upsert, mock } = setting({}, { rateLimiter });
+    const { audience, upsert, mock } = createFixture({}, { rateLimiter });
     const asked: string[] = [];
     const stop = new AbortController();
     const isCurrent = async (item: Row) => {
       asked.push(`${item.email}, ${mock.requests.length} sent`);
       return true;
     };
-    const ended = endOf(audience.bulk(rows(3), upsert, { isCurrent, signal: stop.signal }));
+    const ended = collectRun(audience.bulk(rows(3), upsert, { isCurrent, signal: stop.signal }));
     await until(() => mock.requests.length === 1 && rateLimiter.usage().queued === 2);
 
     stop.abort();
@@ -33,12 +33,12 @@ describe("isCurrent", () => {
     expect(asked).toEqual(["row-0@example.com, 0 sent"]);
   });
 
-  it("where it says no, the row is superseded and not sent, its permit is back, and the run goes on", async () => {
+  it("false makes the row superseded: it is not sent, its permit is released, and the run continues", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
-    const { audience, upsert, mock, emails } = setting({}, { rateLimiter });
+    const { audience, upsert, mock, emails } = createFixture({}, { rateLimiter });
     const isCurrent = ({ email }: Row) => email !== row(1).email;
 
-    const { results, error } = await endOf(
+    const { results, error } = await collectRun(
       audience.bulk(rows(3), upsert, { isCurrent, concurrency: 1, stopWhen: () => true }),
     );
 
@@ -51,19 +51,21 @@ describe("isCurrent", () => {
   it.each([
     ["a retry", { kind: "500-before", times: 1 }],
     ["a requeue after a 429", { kind: "429", times: 1, retryAfter: 0.01 }],
-  ] as const)("is asked again before %s", async (_, fault) => {
-    const { audience, upsert, mock } = setting({ faults: [fault] });
-    const answers = [true, false];
+  ] as const)("is called again before %s", async (_, fault) => {
+    const { audience, upsert, mock } = createFixture({ faults: [fault] });
+    const isCurrentResults = [true, false];
 
-    const { results } = await endOf(audience.bulk(rows(1), upsert, { isCurrent: () => answers.shift()! }));
+    const { results } = await collectRun(
+      audience.bulk(rows(1), upsert, { isCurrent: () => isCurrentResults.shift()! }),
+    );
 
     expect(results.map(({ status }) => status)).toEqual(["superseded"]);
-    expect([mock.requests.length, answers]).toEqual([1, []]);
+    expect([mock.requests.length, isCurrentResults]).toEqual([1, []]);
     expect(mock.organization("mock-organization").contacts).toEqual([]);
   });
 
-  it("is asked before each write of a row, and before no read", async () => {
-    const { audience } = setting();
+  it("is called before each write of a row, and before no read", async () => {
+    const { audience } = createFixture();
     let asked = 0;
     const call = async (item: Row, request: BulkRequest) => {
       const { id } = await audience.v1.customers.upsert(item, request);
@@ -76,12 +78,12 @@ describe("isCurrent", () => {
     expect(asked).toBe(2);
   });
 
-  it("with a checkpoint, a row that it superseded stays so on later nights until its consent changes", async () => {
-    const { audience, upsert, mock } = setting();
+  it("with a checkpoint, a superseded row stays superseded in later runs until its consent changes", async () => {
+    const { audience, upsert, mock } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const night = async (item: Row & { first_name?: string }, isCurrent: boolean) => {
       const run = audience.bulk([item], upsert, { key, checkpoint, isCurrent: () => isCurrent });
-      return (await endOf(run)).results[0]?.status;
+      return (await collectRun(run)).results[0]?.status;
     };
 
     const nights = [
@@ -95,15 +97,17 @@ describe("isCurrent", () => {
     expect(mock.requests).toHaveLength(1);
   });
 
-  it("what it throws is its row's error: the row is not sent, and tried again by the next run", async () => {
-    const { audience, upsert, mock } = setting();
+  it("its error is the row's error: the row is not sent, and the next run tries it again", async () => {
+    const { audience, upsert, mock } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const failure = new TypeError("the database is away");
     const isCurrent = () => {
       throw failure;
     };
 
-    const { results, error } = await endOf(audience.bulk(rows(1), upsert, { key, checkpoint, isCurrent }));
+    const { results, error } = await collectRun(
+      audience.bulk(rows(1), upsert, { key, checkpoint, isCurrent }),
+    );
 
     expect([error, results[0]?.status, results[0]?.error]).toEqual([undefined, "failed", failure]);
     expect([mock.requests, [...checkpoint.states]]).toEqual([[], [[row(0).email, "failed"]]]);
@@ -112,23 +116,23 @@ describe("isCurrent", () => {
   it.each([
     ["nothing", undefined],
     ["a number", 1],
-  ])("one that gives %s ends the run: it has not said yes", async (_, given) => {
-    const { audience, upsert, mock } = setting();
+  ])("the run ends where it returns %s instead of a boolean", async (_, given) => {
+    const { audience, upsert, mock } = createFixture();
     const isCurrent = () => given as unknown as boolean;
 
-    const { error } = await endOf(audience.bulk(rows(3), upsert, { isCurrent, concurrency: 1 }));
+    const { error } = await collectRun(audience.bulk(rows(3), upsert, { isCurrent, concurrency: 1 }));
 
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(String(error)).toContain("isCurrent must give true or false.");
     expect(mock.requests).toEqual([]);
   });
 
-  it("one that never answers holds up its contact no longer than the run", async () => {
-    const { audience, upsert, mock } = setting();
+  it("one that never settles blocks its contact only until the end of the run", async () => {
+    const { audience, upsert, mock } = createFixture();
     const stop = new AbortController();
-    const { isCurrent, isAsked } = neverAnswers();
-    const ended = endOf(audience.bulk(rows(1), upsert, { isCurrent, signal: stop.signal }));
-    await until(isAsked);
+    const { isCurrent, wasCalled } = neverSettles();
+    const ended = collectRun(audience.bulk(rows(1), upsert, { isCurrent, signal: stop.signal }));
+    await until(wasCalled);
     stop.abort();
     await ended;
 
@@ -137,17 +141,17 @@ describe("isCurrent", () => {
     expect(mock.requests).toHaveLength(1);
   });
 
-  it("a crash while it is asked leaves a superseded row superseded", async () => {
-    const { audience, upsert, mock } = setting();
+  it("a superseded row stays superseded after a crash during the call", async () => {
+    const { audience, upsert, mock } = createFixture();
     const checkpoint = new LoggedCheckpoint();
-    await endOf(audience.bulk(rows(1), upsert, { key, checkpoint, isCurrent: () => false }));
+    await collectRun(audience.bulk(rows(1), upsert, { key, checkpoint, isCurrent: () => false }));
     const changed = { ...row(0), first_name: "Ada" };
-    const { isCurrent, isAsked } = neverAnswers();
-    const crashed = setting({}, mock.clientOptions);
-    void endOf(crashed.audience.bulk([changed], crashed.upsert, { key, checkpoint, isCurrent }));
-    await until(isAsked);
+    const { isCurrent, wasCalled } = neverSettles();
+    const crashed = createFixture({}, mock.clientOptions);
+    void collectRun(crashed.audience.bulk([changed], crashed.upsert, { key, checkpoint, isCurrent }));
+    await until(wasCalled);
 
-    const { results } = await endOf(
+    const { results } = await collectRun(
       audience.bulk([changed], upsert, { key, checkpoint, isCurrent: () => true }),
     );
 
@@ -155,12 +159,12 @@ describe("isCurrent", () => {
     expect(mock.requests).toEqual([]);
   });
 
-  it("one that never answers holds an aborted run no longer", async () => {
-    const { audience, upsert, mock } = setting();
+  it("one that never settles does not delay an aborted run", async () => {
+    const { audience, upsert, mock } = createFixture();
     const stop = new AbortController();
-    const { isCurrent, isAsked } = neverAnswers();
-    const ended = endOf(audience.bulk(rows(1), upsert, { isCurrent, signal: stop.signal }));
-    await until(isAsked);
+    const { isCurrent, wasCalled } = neverSettles();
+    const ended = collectRun(audience.bulk(rows(1), upsert, { isCurrent, signal: stop.signal }));
+    await until(wasCalled);
 
     stop.abort();
 

@@ -1,17 +1,17 @@
 import { RateLimiter, type BulkProgress } from "audience-sdk";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { LoggedCheckpoint, row, rows, setting } from "./setting.ts";
+import { LoggedCheckpoint, row, rows, createFixture } from "./fixture.ts";
 
 describe("onProgress", () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date", "performance"] });
-    // The process has run for a while when the run begins.
+    // The process has run for some time before the run begins.
     vi.advanceTimersByTime(1_234_567);
   });
   afterEach(() => vi.useRealTimers());
 
-  it("is told after each row how many have ended, and how", async () => {
-    const { audience, upsert } = setting();
+  it("is reported after each row, with the counts by status", async () => {
+    const { audience, upsert } = createFixture();
     const seen: BulkProgress[] = [];
     const items = [row(0), { ...row(1), email: "nobody" }, row(2)];
 
@@ -28,8 +28,8 @@ describe("onProgress", () => {
     ]);
   });
 
-  it("knows the total of an array or a set, and else what it is told", async () => {
-    const { audience, upsert } = setting();
+  it("has the total of an array or a set, and of other sources the `total` option", async () => {
+    const { audience, upsert } = createFixture();
     const totals: unknown[] = [];
     const onProgress = ({ total, etaMs }: BulkProgress) => totals.push([total, etaMs === undefined]);
 
@@ -38,7 +38,7 @@ describe("onProgress", () => {
     await audience.bulk(rows(1).values(), upsert, { onProgress, total: 7 }).summary();
     await audience.bulk(rows(1).values(), upsert, { onProgress }).summary();
 
-    // Without a limiter there is no end to tell.
+    // Without a limiter there is no estimate.
     expect(totals).toEqual([
       [1, true],
       [1, true],
@@ -47,9 +47,9 @@ describe("onProgress", () => {
     ]);
   });
 
-  it("tells the end as the limiter does, without counting twice what is under way", async () => {
+  it("estimates the end as the limiter does, and counts rows in flight once", async () => {
     const limiter = new RateLimiter({ windows: [{ limit: 10, intervalMs: 60_000 }] });
-    const { audience, upsert } = setting({}, { rateLimiter: limiter });
+    const { audience, upsert } = createFixture({}, { rateLimiter: limiter });
     const seen: BulkProgress[] = [];
     const summary = audience
       .bulk(rows(30), upsert, { concurrency: 5, onProgress: (progress) => seen.push(progress) })
@@ -66,11 +66,11 @@ describe("onProgress", () => {
     expect(seen[29]?.etaMs).toBe(0);
   });
 
-  it("tells the pace of the last minute, without the rows that were only skipped", async () => {
+  it("has the pace of the last minute, without skipped rows", async () => {
     const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
-    const { audience, upsert } = setting({}, { rateLimiter: limiter });
+    const { audience, upsert } = createFixture({}, { rateLimiter: limiter });
     const checkpoint = new LoggedCheckpoint();
-    const earlier = setting();
+    const earlier = createFixture();
     await earlier.audience.bulk(rows(500), earlier.upsert, { checkpoint, key: ({ email }) => email });
     let last: BulkProgress | undefined;
     let early: BulkProgress | undefined;
@@ -83,7 +83,7 @@ describe("onProgress", () => {
       .summary();
 
     for (let second = 0; second < 90; second++) {
-      // The next rows take their places in the queue before the clock goes on.
+      // The next rows enter the queue before the clock advances.
       while (limiter.usage().queued < 10) await new Promise((resolve) => setImmediate(resolve));
       await vi.advanceTimersByTimeAsync(1_000);
       if (second === 9) early = last;
@@ -102,11 +102,11 @@ describe("onProgress", () => {
 
   it.each([
     ["at the pace so far", [10_000, 10_000, 40_000], [6, 6, 3]],
-    ["without what ended more than a minute ago", [10_000, 10_000, 50_000, 10_000], [6, 6, 2, 2]],
-    ["also where for minutes none has ended", [10_000, 200_000, 1_000], [6, 1, 2]],
+    ["without rows that ended more than a minute ago", [10_000, 10_000, 50_000, 10_000], [6, 6, 2, 2]],
+    ["after minutes without an ended row", [10_000, 200_000, 1_000], [6, 1, 2]],
     ["even in the first moment", [0, 500], [60_000, 240]],
-  ])("tells the rows of a minute %s", async (_, durationsMs, ratesPerMinute) => {
-    const { audience } = setting();
+  ])("has the rows of a minute %s", async (_, durationsMs, ratesPerMinute) => {
+    const { audience } = createFixture();
     const seen: number[] = [];
     const run = audience.bulk(durationsMs, async (durationMs) => void vi.advanceTimersByTime(durationMs), {
       concurrency: 1,
@@ -119,8 +119,8 @@ describe("onProgress", () => {
     expect(durationMs).toBe(durationsMs.reduce((sum, each) => sum + each));
   });
 
-  it("tells no time that is left where more rows came than were told of", async () => {
-    const { audience, upsert } = setting({}, { rateLimiter: new RateLimiter() });
+  it("has no remaining time where more rows came than `total`", async () => {
+    const { audience, upsert } = createFixture({}, { rateLimiter: new RateLimiter() });
     const seen: unknown[] = [];
     const onProgress = ({ done, total, etaMs }: BulkProgress) => seen.push([done, total, etaMs]);
 
@@ -141,17 +141,17 @@ describe("onProgress", () => {
       },
     ],
     ["rejects", () => Promise.reject(new Error("not now"))],
-  ])("that %s changes nothing", async (_, onProgress) => {
-    const { audience, upsert } = setting();
-    // A promise is no answer that the types allow; JavaScript does.
+  ])("that %s does not change the run", async (_, onProgress) => {
+    const { audience, upsert } = createFixture();
+    // The types do not allow a promise; JavaScript does.
     const options = { onProgress: onProgress as () => void };
 
     expect(await audience.bulk(rows(3), upsert, options).summary()).toMatchObject({ succeeded: 3 });
   });
 });
 
-it("The duration counts from the start of the run, not from when it was made", async () => {
-  const { audience, upsert } = setting();
+it("The duration counts from the start of the run, not from its creation", async () => {
+  const { audience, upsert } = createFixture();
   const run = audience.bulk(rows(1), upsert);
   await new Promise((resolve) => setTimeout(resolve, 50));
   const startedAt = performance.now();

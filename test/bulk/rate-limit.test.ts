@@ -1,14 +1,14 @@
 import { AudienceClient, RateLimiter, type BulkRequest } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { endOf, LoggedCheckpoint, row, rows, setting, until, type Row } from "./setting.ts";
+import { collectRun, LoggedCheckpoint, row, rows, createFixture, until, type Row } from "./fixture.ts";
 
 describe("A row that meets a 429", () => {
   beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date", "performance"] }));
   afterEach(() => vi.useRealTimers());
 
   it("goes back into the queue, however often it is refused", async () => {
-    const { audience, mock, upsert } = setting({ faults: [{ kind: "429", times: 12 }] });
+    const { audience, mock, upsert } = createFixture({ faults: [{ kind: "429", times: 12 }] });
     const summary = audience.bulk(rows(3), upsert, { concurrency: 1 }).summary();
 
     for (let second = 0; second < 60; second++) await vi.advanceTimersByTimeAsync(1_000);
@@ -17,8 +17,8 @@ describe("A row that meets a 429", () => {
     expect(mock.requests).toHaveLength(15);
   });
 
-  it("also where its call says that nothing is to be tried again", async () => {
-    const { audience } = setting({ faults: [{ kind: "429", times: 7 }] });
+  it("goes back into the queue although its call has maxRetries 0", async () => {
+    const { audience } = createFixture({ faults: [{ kind: "429", times: 7 }] });
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.customers.upsert(item, { ...request, maxRetries: 0 });
     const summary = audience.bulk(rows(1), call).summary();
@@ -29,9 +29,9 @@ describe("A row that meets a 429", () => {
   });
 
   it.each(["with a limiter", "without one"])(
-    "waits as long as the service says, up to an hour: %s",
+    "waits as long as Retry-After says, up to an hour: %s",
     async (how) => {
-      const { audience, mock, upsert } = setting(
+      const { audience, mock, upsert } = createFixture(
         { faults: [{ kind: "429", times: 1, retryAfter: 3_600 }] },
         how === "with a limiter" ? { rateLimiter: new RateLimiter() } : {},
       );
@@ -47,13 +47,13 @@ describe("A row that meets a 429", () => {
   );
 
   it("a wait over an hour ends the run, and the row stays unrecorded", async () => {
-    const { audience, mock, upsert } = setting({
+    const { audience, mock, upsert } = createFixture({
       faults: [{ kind: "429", times: 1, after: 1, retryAfter: 3_601 }],
     });
     const checkpoint = new LoggedCheckpoint();
     const key = ({ email }: Row) => email;
 
-    const { results, error } = await endOf(
+    const { results, error } = await collectRun(
       audience.bulk(rows(3), upsert, { key, checkpoint, concurrency: 1, stopWhen: () => false }),
     );
 
@@ -63,8 +63,10 @@ describe("A row that meets a 429", () => {
     expect([...checkpoint.states]).toEqual([["row-0@example.com", "succeeded"]]);
   });
 
-  it("waits a second where the service names no wait", async () => {
-    const { audience, mock, upsert } = setting({ faults: [{ kind: "429", times: 1, retryAfter: false }] });
+  it("waits a second where the response has no Retry-After", async () => {
+    const { audience, mock, upsert } = createFixture({
+      faults: [{ kind: "429", times: 1, retryAfter: false }],
+    });
     const summary = audience.bulk(rows(1), upsert).summary();
 
     await vi.advanceTimersByTimeAsync(999);
@@ -76,7 +78,9 @@ describe("A row that meets a 429", () => {
   });
 
   it("does not make the row's earlier calls again", async () => {
-    const { audience, mock } = setting({ faults: [{ kind: "429", operation: "v1.events.send", times: 9 }] });
+    const { audience, mock } = createFixture({
+      faults: [{ kind: "429", operation: "v1.events.send", times: 9 }],
+    });
     const call = async (item: Row, request: BulkRequest) => {
       await audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
       await audience.v1.events.send({ eventName: "imported", contact: { email: item.email } }, request);
@@ -93,8 +97,8 @@ describe("A row that meets a 429", () => {
     expect([ids.length, new Set(ids).size]).toEqual([10, 1]);
   });
 
-  it("leaves the other failures their own retries", async () => {
-    const { audience } = setting({
+  it("does not use up the retries of other failures", async () => {
+    const { audience } = createFixture({
       faults: [
         { kind: "429", times: 6 },
         { kind: "500-before", times: 4 },
@@ -109,8 +113,8 @@ describe("A row that meets a 429", () => {
     expect(await summary).toMatchObject({ succeeded: 1 });
   });
 
-  it("is turned away at once when the run is aborted", async () => {
-    const { audience, upsert } = setting({ faults: [{ kind: "429", retryAfter: 3_600 }] });
+  it("is removed at once when the run is aborted", async () => {
+    const { audience, upsert } = createFixture({ faults: [{ kind: "429", retryAfter: 3_600 }] });
     const stop = new AbortController();
     const summary = audience.bulk(rows(1), upsert, { signal: stop.signal }).summary();
     const end = summary.catch((error: unknown) => error);
@@ -122,8 +126,8 @@ describe("A row that meets a 429", () => {
   });
 });
 
-it("A row waits where the queue is full, and is sent when there is room", async () => {
-  const { audience, upsert } = setting(
+it("A row waits while the queue is full, and is sent when there is room", async () => {
+  const { audience, upsert } = createFixture(
     {},
     { rateLimiter: { windows: [{ limit: 2, intervalMs: 50 }], maxQueued: 0 } },
   );
@@ -136,12 +140,12 @@ describe("A row that finds the queue full", () => {
   afterEach(() => vi.useRealTimers());
 
   it.each([
-    ["a second, where it is told of less", 50, 1_000],
-    ["as long as it is told to", 10_000, 10_010],
-    ["half a minute, where it is told of more: there may be room before", 100_000, 30_000],
-  ])("comes back after %s", async (_, intervalMs, waitMs) => {
+    ["a second, where the estimate is less", 50, 1_000],
+    ["the estimated time", 10_000, 10_010],
+    ["half a minute, where the estimate is more", 100_000, 30_000],
+  ])("tries again after %s", async (_, intervalMs, waitMs) => {
     const waits: (number | undefined)[] = [];
-    const { audience, upsert } = setting(
+    const { audience, upsert } = createFixture(
       {},
       {
         rateLimiter: { windows: [{ limit: 1, intervalMs }], maxQueued: 0 },
@@ -155,11 +159,11 @@ describe("A row that finds the queue full", () => {
     expect(waits[0]).toBe(waitMs);
   });
 
-  it("fails where its call says how long it would wait", async () => {
-    const { audience } = setting({}, { rateLimiter: { windows: [{ limit: 1, intervalMs: 60_000 }] } });
+  it("fails where its call has a maxWaitMs", async () => {
+    const { audience } = createFixture({}, { rateLimiter: { windows: [{ limit: 1, intervalMs: 60_000 }] } });
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.customers.upsert(item, { ...request, maxWaitMs: 100 });
-    const { results } = await endOf(audience.bulk(rows(2), call, { concurrency: 1 }));
+    const { results } = await collectRun(audience.bulk(rows(2), call, { concurrency: 1 }));
 
     expect(results).toMatchObject([
       { status: "succeeded" },
@@ -168,7 +172,7 @@ describe("A row that finds the queue full", () => {
   });
 });
 
-it("A call that somebody waits for leaves with the next free place, while a run goes on", async () => {
+it("A single call gets the next permit during a run", async () => {
   const mock = createMockService();
   const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 40 }] });
   const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });

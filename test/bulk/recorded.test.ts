@@ -2,15 +2,15 @@ import { createHash } from "node:crypto";
 import { AudienceClient, ConfigurationError, type BulkRequest } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
-import { endOf, LoggedCheckpoint, row, rows, setting, type Row } from "./setting.ts";
+import { collectRun, LoggedCheckpoint, row, rows, createFixture, type Row } from "./fixture.ts";
 
 const key = ({ email }: Row) => email;
 const thousand = Array.from({ length: 1_000 }, (_, index) => index);
 const eventOf = ({ email }: Row) => ({ eventName: "imported", contact: { email } });
 
 describe("With a checkpoint", () => {
-  it("a row is recorded before it is sent, and its end before its result is given and another takes its place", async () => {
-    const { audience, mock, upsert } = setting();
+  it("a row is recorded before it is sent, and its outcome before its result is yielded and the next row starts", async () => {
+    const { audience, mock, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
 
     for await (const { key: name } of audience.bulk(rows(3), upsert, { checkpoint, key, concurrency: 1 })) {
@@ -32,15 +32,15 @@ describe("With a checkpoint", () => {
     ]);
   });
 
-  it("what has succeeded is skipped by the next run, and what has not is sent", async () => {
-    const { audience, mock, upsert } = setting(
+  it("rows that succeeded are skipped by the next run, and the other rows are sent", async () => {
+    const { audience, mock, upsert } = createFixture(
       { faults: [{ kind: "500-before", times: 1, after: 1 }] },
       { maxRetries: 0 },
     );
     const checkpoint = new LoggedCheckpoint();
     const first = await audience.bulk(rows(3), upsert, { checkpoint, key, concurrency: 1 }).summary();
 
-    const { results } = await endOf(audience.bulk(rows(4), upsert, { checkpoint, key, concurrency: 1 }));
+    const { results } = await collectRun(audience.bulk(rows(4), upsert, { checkpoint, key, concurrency: 1 }));
 
     expect(first).toMatchObject({ succeeded: 2, unknown: 1 });
     expect(results.map(({ status }) => status)).toEqual(["skipped", "succeeded", "skipped", "succeeded"]);
@@ -48,11 +48,11 @@ describe("With a checkpoint", () => {
   });
 
   it.each([
-    ["may be sent again is recorded as sent", false, "sent"],
-    ["must not be sent twice is recorded as in doubt", true, "in-doubt"],
-  ])("what %s before it is sent", async (_, double_opt_in, state) => {
+    ["repeatable is recorded as sent", false, "sent"],
+    ["not repeatable is recorded as in doubt", true, "in-doubt"],
+  ])("a call that is %s before it is sent", async (_, double_opt_in, state) => {
     const checkpoint = new LoggedCheckpoint();
-    const { mock, audience: probe } = setting();
+    const { mock, audience: probe } = createFixture();
     const audience = probe.withOptions({
       fetch: (url, init) => {
         checkpoint.log.push("sent");
@@ -73,14 +73,14 @@ describe("With a checkpoint", () => {
     ]);
   });
 
-  it("where it ended in doubt, the next run says so, and does not send it", async () => {
-    const { audience, mock } = setting({ faults: [{ kind: "reset-after", times: 1 }] });
+  it("the next run reports a row in doubt, and does not send it", async () => {
+    const { audience, mock } = createFixture({ faults: [{ kind: "reset-after", times: 1 }] });
     const checkpoint = new LoggedCheckpoint();
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
-    const first = await endOf(audience.bulk(rows(1), call, { checkpoint, key }));
+    const first = await collectRun(audience.bulk(rows(1), call, { checkpoint, key }));
 
-    const second = await endOf(audience.bulk(rows(1), call, { checkpoint, key }));
+    const second = await collectRun(audience.bulk(rows(1), call, { checkpoint, key }));
 
     expect(first.results).toMatchObject([{ status: "unknown", error: { outcome: "unknown" } }]);
     expect(second.results).toMatchObject([
@@ -96,8 +96,8 @@ describe("With a checkpoint", () => {
     expect(mock.requests).toHaveLength(1);
   });
 
-  it("a row whose second call must not be sent twice is in doubt from there on", async () => {
-    const { audience, upsert } = setting();
+  it("a row whose second call is not repeatable is in doubt from that call on", async () => {
+    const { audience, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const call = async (item: Row, request: BulkRequest) => {
       await upsert(item, request);
@@ -113,8 +113,8 @@ describe("With a checkpoint", () => {
     ]);
   });
 
-  it("a doubt that came to nothing is forgotten", async () => {
-    const { audience, mock } = setting();
+  it("a doubt is cleared where the service applied nothing", async () => {
+    const { audience, mock } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.contactGroups.addContact(
@@ -127,10 +127,10 @@ describe("With a checkpoint", () => {
         .withOptions({ fetch: (url, init) => mock.fetch(url.replace("customer/create", "nowhere"), init) })
         .v1.customers.upsert({ ...item, double_opt_in: true }, request);
 
-    const doubt = await endOf(audience.bulk(rows(1), call, { checkpoint, key, stopWhen: () => false }));
-    const nothing = await endOf(audience.bulk([row(1)], refused, { checkpoint, key }));
+    const doubt = await collectRun(audience.bulk(rows(1), call, { checkpoint, key, stopWhen: () => false }));
+    const nothing = await collectRun(audience.bulk([row(1)], refused, { checkpoint, key }));
 
-    // The 404 of addContact may have created the contact; another 404 has done nothing.
+    // The 404 of addContact may have created the contact; any other 404 has applied nothing.
     expect([doubt.results[0]?.status, nothing.results[0]?.status]).toEqual(["unknown", "failed"]);
     expect([...checkpoint.states]).toEqual([
       ["row-0@example.com", "in-doubt"],
@@ -138,8 +138,8 @@ describe("With a checkpoint", () => {
     ]);
   });
 
-  it("a doubt is forgotten where nothing was sent", async () => {
-    const { audience: probe } = setting();
+  it("a doubt is cleared where nothing was sent", async () => {
+    const { audience: probe } = createFixture();
     const refused = Object.assign(new Error("connect ECONNREFUSED"), {
       code: "ECONNREFUSED",
       syscall: "connect",
@@ -149,36 +149,36 @@ describe("With a checkpoint", () => {
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
 
-    const { results } = await endOf(audience.bulk(rows(1), call, { checkpoint, key }));
+    const { results } = await collectRun(audience.bulk(rows(1), call, { checkpoint, key }));
 
     expect(results).toMatchObject([{ status: "failed", error: { outcome: "not-sent" } }]);
     expect(checkpoint.log.slice(1, 3)).toEqual(["row-0@example.com: in-doubt", "row-0@example.com: nothing"]);
   });
 
-  it("a row whose first call must not be made twice stays in doubt when a later one fails", async () => {
-    const { audience, mock } = setting();
+  it("a row whose first call is not repeatable stays in doubt when a later call fails", async () => {
+    const { audience, mock } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const call = async (item: Row, request: BulkRequest) => {
       await audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
       throw new TypeError("a mistake of the caller's own");
     };
 
-    const first = await endOf(audience.bulk(rows(1), call, { checkpoint, key }));
-    const second = await endOf(audience.bulk(rows(1), call, { checkpoint, key }));
+    const first = await collectRun(audience.bulk(rows(1), call, { checkpoint, key }));
+    const second = await collectRun(audience.bulk(rows(1), call, { checkpoint, key }));
 
     expect(first.results).toMatchObject([{ status: "unknown", error: expect.any(TypeError) }]);
     expect(second.results).toMatchObject([{ status: "unknown" }]);
     expect(mock.requests).toHaveLength(1);
   });
 
-  it("a doubt from an earlier run is not shown to stopWhen: this run has not met it", async () => {
-    const { audience, upsert } = setting({ faults: [{ kind: "reset-after", times: 1 }] });
+  it("a doubt from an earlier run is not passed to stopWhen", async () => {
+    const { audience, upsert } = createFixture({ faults: [{ kind: "reset-after", times: 1 }] });
     const checkpoint = new LoggedCheckpoint();
     const unrepeatable = (item: Row, request: BulkRequest) =>
       audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
     await audience.bulk(rows(1), unrepeatable, { checkpoint, key }).summary();
 
-    const { results, error } = await endOf(
+    const { results, error } = await collectRun(
       audience.bulk(rows(2), upsert, { checkpoint, key, concurrency: 1, stopWhen: () => true }),
     );
 
@@ -187,14 +187,14 @@ describe("With a checkpoint", () => {
   });
 
   it("an event without an id has the same one in the next run, and a row's second event another", async () => {
-    const { audience, mock } = setting();
+    const { audience, mock } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const call = async (item: Row, request: BulkRequest) => {
       await audience.v1.events.send(eventOf(item), request);
       await audience.v1.events.send(eventOf(item), request);
     };
     await audience.bulk(rows(2), call, { checkpoint, key, concurrency: 1 }).summary();
-    // As if the process had been killed before it could record that they have ended.
+    // As if the process had been killed before it recorded their outcomes.
     for (const [name, value] of checkpoint.values)
       if (name.startsWith("row:")) checkpoint.values.set(name, value.replace("succeeded ", "sent "));
 
@@ -209,7 +209,7 @@ describe("With a checkpoint", () => {
   });
 
   it("without a checkpoint each event has an id of its own", async () => {
-    const { audience, mock } = setting();
+    const { audience, mock } = createFixture();
     const call = async (item: Row, request: BulkRequest) => {
       await audience.v1.events.send(eventOf(item), request);
       await audience.v1.events.send(eventOf(item), request);
@@ -222,8 +222,8 @@ describe("With a checkpoint", () => {
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   });
 
-  it("an event's own id stays as it is", async () => {
-    const { audience, mock } = setting();
+  it("an event that has an id keeps it", async () => {
+    const { audience, mock } = createFixture();
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.events.send({ ...eventOf(item), uniqueIdentifier: "order-17" }, request);
 
@@ -233,18 +233,18 @@ describe("With a checkpoint", () => {
   });
 });
 
-describe("A checkpoint that fails ends the run with its error, as it must not go on without its record", () => {
+describe("A checkpoint that fails ends the run with its error", () => {
   const failure = new Error("no space left on device");
 
   it.each(["open", "get", "set", "clear", "close"] as const)("%s", async (method) => {
-    const { audience, mock, upsert } = setting();
+    const { audience, mock, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     checkpoint.fails.set(method, failure);
-    // Only a checkpoint that serves one run is cleared.
+    // Only the checkpoint of a single run is cleared.
     const options = { checkpoint, concurrency: 2, ...(method !== "clear" && { key }) };
     const run = audience.bulk(rows(50), upsert, options);
 
-    const { error } = await endOf(run);
+    const { error } = await collectRun(run);
 
     expect(error).toBe(failure);
     await expect(run.summary()).rejects.toBe(failure);
@@ -258,7 +258,7 @@ describe("A checkpoint that fails ends the run with its error, as it must not go
     ["when a row is to be sent", "set", 0],
     ["when a row has ended", "set", 1],
   ] as const)("%s", async (_, method, works) => {
-    const { audience, mock, upsert } = setting();
+    const { audience, mock, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const real = checkpoint[method].bind(checkpoint) as (...given: unknown[]) => unknown;
     let times = 0;
@@ -269,30 +269,30 @@ describe("A checkpoint that fails ends the run with its error, as it must not go
     Object.assign(checkpoint, { [method]: failing });
     const run = audience.bulk(rows(50), upsert, { checkpoint, key, concurrency: 2 });
 
-    const { error } = await endOf(run);
+    const { error } = await collectRun(run);
 
     expect(error).toBe(failure);
     await expect(run.summary()).rejects.toBe(failure);
-    // Nothing that the checkpoint has not recorded is sent.
+    // No row is sent before it is recorded.
     expect(mock.requests).toHaveLength(works);
     expect(checkpoint.log.at(-1)).toBe("close");
   });
 
-  it("before what must not be sent twice is sent", async () => {
-    const { audience, mock } = setting();
+  it("before a call is sent that is not repeatable", async () => {
+    const { audience, mock } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     checkpoint.fails.set("set", failure);
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
 
-    const { error } = await endOf(audience.bulk(rows(3), call, { checkpoint, key }));
+    const { error } = await collectRun(audience.bulk(rows(3), call, { checkpoint, key }));
 
     expect(error).toBe(failure);
     expect(mock.requests).toEqual([]);
   });
 
-  it("after a loop that was left early too", async () => {
-    const { audience, upsert } = setting();
+  it("after a loop that was left early", async () => {
+    const { audience, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     checkpoint.fails.set("close", failure);
     const leave = async () => {
@@ -302,12 +302,12 @@ describe("A checkpoint that fails ends the run with its error, as it must not go
     await expect(leave()).rejects.toBe(failure);
   });
 
-  it("the first failure is the one that is told", async () => {
-    const { audience, upsert } = setting({}, { apiKey: "some-other-key-000" });
+  it("the run rejects with the first failure", async () => {
+    const { audience, upsert } = createFixture({}, { apiKey: "some-other-key-000" });
     const checkpoint = new LoggedCheckpoint();
     checkpoint.fails.set("close", failure);
 
-    expect((await endOf(audience.bulk(rows(3), upsert, { checkpoint }))).error).toMatchObject({
+    expect((await collectRun(audience.bulk(rows(3), upsert, { checkpoint }))).error).toMatchObject({
       code: "authentication",
     });
   });
@@ -315,31 +315,33 @@ describe("A checkpoint that fails ends the run with its error, as it must not go
 
 describe("A row's key", () => {
   const names = async (emails: string[], options: object) => {
-    const { audience } = setting();
+    const { audience } = createFixture();
     const items = emails.map((email) => ({ email }));
-    const { results } = await endOf(audience.bulk(items, async () => null, { concurrency: 1, ...options }));
+    const { results } = await collectRun(
+      audience.bulk(items, async () => null, { concurrency: 1, ...options }),
+    );
     return results.map((result) => result.key);
   };
   const byEmail = ({ email }: { email: string }) => email;
 
-  it("is numbered where it comes again", async () => {
+  it("gets a number where it repeats", async () => {
     const options = { key: byEmail, checkpoint: new LoggedCheckpoint() };
 
     expect(await names(["a", "b", "a", "a", "b"], options)).toEqual(["a", "b", "a#2", "a#3", "b#2"]);
   });
 
-  it("is never the numbered key of another row", async () => {
+  it("never equals the numbered key of another row", async () => {
     const of = (emails: string[]) => names(emails, { key: byEmail, checkpoint: new LoggedCheckpoint() });
 
     expect(await of(["a", "a", "a#2"])).toEqual(["a", "a#2", "a#2#2"]);
     expect(await of(["a#2", "a", "a"])).toEqual(["a#2", "a", "a#3"]);
   });
 
-  it("is as it was given where there is no checkpoint", async () => {
+  it("is unchanged where there is no checkpoint", async () => {
     expect(await names(["a", "a"], { key: byEmail })).toEqual(["a", "a"]);
   });
 
-  it("is made of the row's own content where none is given", async () => {
+  it("is a hash of the row's content where no key function is given", async () => {
     const once = await names(["a", "b", "a"], { checkpoint: new LoggedCheckpoint() });
     const other = await names(["x", "b", "a"], { checkpoint: new LoggedCheckpoint() });
 
@@ -349,11 +351,11 @@ describe("A row's key", () => {
     expect([other[1], other[2]]).toEqual([once[1], once[0]]);
   });
 
-  it("that cannot be had makes the row invalid, and ends nothing", async () => {
-    const { audience, mock, upsert } = setting();
+  it("whose function fails makes the row invalid, and does not end the run", async () => {
+    const { audience, mock, upsert } = createFixture();
     const items = [row(0), { ...row(1), email: "" }, row(2)];
 
-    const { results, error } = await endOf(audience.bulk(items, upsert, { key, concurrency: 1 }));
+    const { results, error } = await collectRun(audience.bulk(items, upsert, { key, concurrency: 1 }));
 
     expect(results.map(({ status }) => status)).toEqual(["succeeded", "invalid", "succeeded"]);
     expect(results[1]).toMatchObject({ key: "1", error: { code: "validation" } });
@@ -366,46 +368,48 @@ describe("A row's key", () => {
     [null, "null"],
     [7, "a number"],
     [undefined, "undefined"],
-    // A string cut in the middle of a character: of two such keys one would be taken for the other.
+    // A string cut in the middle of a character: two such keys could be confused.
     ["\ud800", "half a character"],
     ["ada \udc00", "half a character"],
-  ])("is a string that is not empty, and not %j", async (given, kind) => {
-    const { audience } = setting();
+  ])("is a non-empty string, and not %j", async (given, kind) => {
+    const { audience } = createFixture();
 
-    const { results } = await endOf(audience.bulk([1], async () => null, { key: () => given as never }));
+    const { results } = await collectRun(audience.bulk([1], async () => null, { key: () => given as never }));
 
     const message = `the key function must give a string, not ${kind}`;
     expect(results).toMatchObject([{ error: { issues: [{ path: [], code: "no_key", message }] } }]);
   });
 
-  it("that cannot be had is shown to stopWhen", async () => {
-    const { audience, upsert } = setting();
+  it("whose function fails is passed to stopWhen", async () => {
+    const { audience, upsert } = createFixture();
     const seen: unknown[] = [];
     const stopWhen = (error: unknown) => seen.push(error) === 0;
 
-    const { results } = await endOf(audience.bulk(rows(1), upsert, { key: () => "", stopWhen }));
+    const { results } = await collectRun(audience.bulk(rows(1), upsert, { key: () => "", stopWhen }));
 
     expect(seen).toEqual([results[0]?.error]);
   });
 
   it.each([
-    ["an error of ours of another kind", new ConfigurationError("not configured")],
-    ["an error of another's that looks like one", Object.assign(new Error("no"), { code: "validation" })],
+    ["another error of this package", new ConfigurationError("not configured")],
+    ["a foreign error that resembles one", Object.assign(new Error("no"), { code: "validation" })],
   ])("whose function throws %s makes the row failed", async (_, thrown) => {
-    const { audience, upsert } = setting();
+    const { audience, upsert } = createFixture();
     const keyOf = () => {
       throw thrown;
     };
 
-    const { results } = await endOf(audience.bulk(rows(1), upsert, { key: keyOf, stopWhen: () => false }));
+    const { results } = await collectRun(
+      audience.bulk(rows(1), upsert, { key: keyOf, stopWhen: () => false }),
+    );
 
     expect(results).toMatchObject([{ status: "failed", error: thrown }]);
   });
 
   it("whose function throws makes the row failed with what it threw", async () => {
-    const { audience, upsert } = setting();
+    const { audience, upsert } = createFixture();
 
-    const { results, error } = await endOf(
+    const { results, error } = await collectRun(
       audience.bulk([null as unknown as Row, row(1)], upsert, { key, concurrency: 1 }),
     );
 
@@ -417,12 +421,12 @@ describe("A row's key", () => {
   it.each([
     ["a BigInt", { n: 1n }, "Do not know how to serialize a BigInt"],
     [
-      "more values than anybody sends",
+      "more values than the limit",
       { lists: Array.from({ length: 1_000 }, () => thousand) },
       "it holds more than 200000 values",
     ],
     [
-      "what throws a string",
+      "a value whose toJSON throws a string",
       {
         toJSON: () => {
           // oxlint-disable-next-line typescript/only-throw-error -- as a caller's own code may.
@@ -435,7 +439,7 @@ describe("A row's key", () => {
     ["a Set within", { emails: new Set(["ada@example.com"]) }, "it holds a Set"],
     ["a URLSearchParams", new URLSearchParams("email=ada@example.com"), "it holds a URLSearchParams"],
     [
-      "a class that shows nothing",
+      "a class without public fields",
       new (class Row {
         readonly #email = "ada@example.com";
         get email() {
@@ -444,37 +448,34 @@ describe("A row's key", () => {
       })(),
       "it holds an instance of a class without properties",
     ],
-  ])(
-    "cannot be made of a row that JSON cannot carry, which with a checkpoint needs a fingerprint: %s",
-    async (_, item, reason) => {
-      const { audience } = setting();
+  ])("needs a fingerprint where JSON cannot represent the row: %s", async (_, item, reason) => {
+    const { audience } = createFixture();
 
-      const { results } = await endOf(
-        audience.bulk([item], async () => null, { checkpoint: new LoggedCheckpoint() }),
-      );
+    const { results } = await collectRun(
+      audience.bulk([item], async () => null, { checkpoint: new LoggedCheckpoint() }),
+    );
 
-      const message = `the row cannot be written as JSON (${reason}): give a \`fingerprint\``;
-      expect(results).toMatchObject([{ status: "invalid", error: { issues: [{ message }] } }]);
-    },
-  );
+    const message = `the row cannot be written as JSON (${reason}): give a \`fingerprint\``;
+    expect(results).toMatchObject([{ status: "invalid", error: { issues: [{ message }] } }]);
+  });
 
-  it("is made of as many values as can be sent, and of no more", async () => {
-    const { audience } = setting();
+  it("is a hash of at most as many values as can be sent", async () => {
+    const { audience } = createFixture();
     const items = [199_999, 200_000].map((values) => Array.from({ length: values }, () => 1));
 
-    const { results } = await endOf(
+    const { results } = await collectRun(
       audience.bulk(items, async () => null, { checkpoint: new LoggedCheckpoint(), concurrency: 1 }),
     );
 
-    // The list itself is one.
+    // The array itself counts too.
     expect(results.map(({ status }) => status)).toEqual(["succeeded", "invalid"]);
   });
 
-  it.each([undefined, () => 1])("cannot be made of %s, of which JSON makes nothing", async (item) => {
-    const { audience } = setting();
+  it.each([undefined, () => 1])("cannot be a hash of %s, which JSON omits", async (item) => {
+    const { audience } = createFixture();
     const options = { checkpoint: new LoggedCheckpoint() };
 
-    const { results } = await endOf(audience.bulk([item], async () => null, options));
+    const { results } = await collectRun(audience.bulk([item], async () => null, options));
 
     const message = `the row cannot be written as JSON (it is ${typeof item}): give a \`fingerprint\``;
     expect(results).toMatchObject([{ status: "invalid", error: { issues: [{ message }] } }]);

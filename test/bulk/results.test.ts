@@ -1,12 +1,12 @@
 import { AudienceClient, ConfigurationError, ValidationError, type BulkRequest } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { endOf, row, rows, setting } from "./setting.ts";
+import { collectRun, row, rows, createFixture } from "./fixture.ts";
 
 describe("Each row has one result", () => {
-  it("with its index, its key, the row itself and what its call gave", async () => {
-    const { audience, upsert, emails } = setting();
+  it("with its index, its key, the row and the value of its call", async () => {
+    const { audience, upsert, emails } = createFixture();
 
-    const { results } = await endOf(audience.bulk(rows(3), upsert, { key: ({ email }) => email }));
+    const { results } = await collectRun(audience.bulk(rows(3), upsert, { key: ({ email }) => email }));
 
     expect(results.toSorted((a, b) => a.index - b.index)).toEqual(
       rows(3).map((item, index) => ({
@@ -21,17 +21,17 @@ describe("Each row has one result", () => {
   });
 
   it("named by its index where no key is given", async () => {
-    const { audience, upsert } = setting();
+    const { audience, upsert } = createFixture();
 
-    const { results } = await endOf(audience.bulk(rows(2), upsert, { concurrency: 1 }));
+    const { results } = await collectRun(audience.bulk(rows(2), upsert, { concurrency: 1 }));
 
     expect(results.map(({ key }) => key)).toEqual(["0", "1"]);
   });
 
-  it("invalid, and not sent, where it does not fit the rules", async () => {
-    const { audience, mock, upsert } = setting();
+  it("invalid, and not sent, where the row breaks a rule", async () => {
+    const { audience, mock, upsert } = createFixture();
 
-    const { results, error } = await endOf(
+    const { results, error } = await collectRun(
       audience.bulk([row(0), { ...row(1), email: "nobody" }, row(2)], upsert),
     );
 
@@ -44,30 +44,30 @@ describe("Each row has one result", () => {
   it.each([
     ["400", "failed", "not-applied"],
     ["500", "unknown", "unknown"],
-  ])("failed or unknown, as the error's outcome says: %s", async (fault, status, outcome) => {
-    const { audience, upsert } = setting(
+  ])("failed or unknown, by the outcome of the error: %s", async (fault, status, outcome) => {
+    const { audience, upsert } = createFixture(
       fault === "500" ? { faults: [{ kind: "500-before", times: 1 }] } : {},
       { maxRetries: 0 },
     );
     const call = (item: ReturnType<typeof row>, request: BulkRequest) =>
       fault === "500" ? upsert(item, request) : audience.v1.contactGroups.get("no-such-list", request);
 
-    const { results, error } = await endOf(audience.bulk(rows(1), call));
+    const { results, error } = await collectRun(audience.bulk(rows(1), call));
 
-    // A 404 of a read says only that this one is not there.
+    // A 404 of a read ends its row only.
     expect(results).toMatchObject([{ status, error: { outcome } }]);
     expect(error).toBeUndefined();
   });
 
-  it("failed, where its call throws of its own accord, at once or later", async () => {
-    const { audience } = setting();
+  it("failed, where its function throws, at once or later", async () => {
+    const { audience } = createFixture();
     const thrown = new TypeError("no such thing");
     const call = ({ email }: { email: string }) => {
       if (email === "row-0@example.com") throw thrown;
       return Promise.reject(thrown);
     };
 
-    const { results, error } = await endOf(audience.bulk(rows(2), call));
+    const { results, error } = await collectRun(audience.bulk(rows(2), call));
 
     expect(results).toMatchObject([
       { status: "failed", error: thrown },
@@ -76,8 +76,8 @@ describe("Each row has one result", () => {
     expect(error).toBeUndefined();
   });
 
-  it("invalid, where reading it throws", async () => {
-    const { audience, upsert } = setting();
+  it("invalid, where a getter of the row throws", async () => {
+    const { audience, upsert } = createFixture();
     const hostile = Object.defineProperty(row(0), "email", {
       enumerable: true,
       get() {
@@ -85,7 +85,7 @@ describe("Each row has one result", () => {
       },
     });
 
-    const { results, error } = await endOf(audience.bulk([hostile, row(1)], upsert));
+    const { results, error } = await collectRun(audience.bulk([hostile, row(1)], upsert));
 
     expect(results.map(({ status }) => status)).toEqual(["invalid", "succeeded"]);
     expect(error).toBeUndefined();
@@ -105,47 +105,47 @@ describe("The summary", () => {
   };
   const three = () => [row(0), { ...row(1), email: "nobody" }, row(2)];
 
-  it("carries the run out itself where nobody iterates it", async () => {
-    const { audience, upsert, emails } = setting();
+  it("executes the run where it is not iterated", async () => {
+    const { audience, upsert, emails } = createFixture();
 
     expect(await audience.bulk(three(), upsert).summary()).toEqual(expected);
     expect(emails()).toEqual([row(0).email, row(2).email]);
   });
 
   it.each([
-    ["carries the run out itself", false],
+    ["executes the run", false],
     ["comes after the loop", true],
-  ])("is what the run gives that is awaited: it %s", async (_, isIterated) => {
-    const { audience, mock, upsert } = setting();
+  ])("is the value of an awaited run: it %s", async (_, isIterated) => {
+    const { audience, mock, upsert } = createFixture();
     const run = audience.bulk(three(), upsert);
-    if (isIterated) await endOf(run);
+    if (isIterated) await collectRun(run);
 
     expect(await run).toEqual(expected);
     expect(mock.requests).toHaveLength(2);
   });
 
   it("comes after the loop", async () => {
-    const { audience, upsert } = setting();
+    const { audience, upsert } = createFixture();
     const run = audience.bulk(three(), upsert);
 
-    const { results } = await endOf(run);
+    const { results } = await collectRun(run);
 
     expect(results).toHaveLength(3);
     expect(await run.summary()).toEqual(expected);
   });
 
-  it("may be asked for before the loop, which still gets every result", async () => {
-    const { audience, upsert } = setting();
+  it("may be requested before the loop, which still gets every result", async () => {
+    const { audience, upsert } = createFixture();
     const run = audience.bulk(three(), upsert);
 
-    const [summary, { results }] = await Promise.all([run.summary(), endOf(run)]);
+    const [summary, { results }] = await Promise.all([run.summary(), collectRun(run)]);
 
     expect(results).toHaveLength(3);
     expect(summary).toEqual(expected);
   });
 
-  it("is the same however often it is asked for", async () => {
-    const { audience, mock, upsert } = setting();
+  it("is the same on each request", async () => {
+    const { audience, mock, upsert } = createFixture();
     const run = audience.bulk(three(), upsert);
 
     const summaries = await Promise.all([run.summary(), run.summary()]);
@@ -154,8 +154,8 @@ describe("The summary", () => {
     expect(mock.requests).toHaveLength(2);
   });
 
-  it("of a loop that was left early tells what had ended by then", async () => {
-    const { audience, upsert, emails } = setting();
+  it("of a loop that was left early covers the rows that had ended", async () => {
+    const { audience, upsert, emails } = createFixture();
     const run = audience.bulk(rows(100), upsert, { concurrency: 3 });
 
     for await (const _ of run) break;
@@ -167,8 +167,8 @@ describe("The summary", () => {
 });
 
 describe("A run", () => {
-  it("sends nothing until it is iterated or asked for its summary", async () => {
-    const { audience, upsert, mock } = setting();
+  it("sends nothing until it is iterated or its summary is requested", async () => {
+    const { audience, upsert, mock } = createFixture();
     let isBegun = false;
     const source = {
       [Symbol.iterator]() {
@@ -185,12 +185,12 @@ describe("A run", () => {
     expect({ isBegun, requests: mock.requests.length }).toEqual({ isBegun: true, requests: 1 });
   });
 
-  it("is iterated once", async () => {
-    const { audience, upsert, mock } = setting();
+  it("can be iterated once", async () => {
+    const { audience, upsert, mock } = createFixture();
     const run = audience.bulk(rows(2), upsert);
     await run.summary();
 
-    expect((await endOf(run)).error).toEqual(new ConfigurationError("A bulk run is iterated once."));
+    expect((await collectRun(run)).error).toEqual(new ConfigurationError("A bulk run is iterated once."));
     expect(mock.requests).toHaveLength(2);
   });
 
@@ -205,15 +205,15 @@ describe("A run", () => {
     [{ checkpoint: "import.ckpt" }, /checkpoint must be a Checkpoint, as fileCheckpoint/],
     [{ checkpoint: null }, /checkpoint must be a Checkpoint, as fileCheckpoint/],
     [null, /options of bulk/],
-  ])("refuses options that are wrong, and names them: %j", (options, message) => {
-    const { audience, upsert } = setting();
+  ])("refuses and names invalid options: %j", (options, message) => {
+    const { audience, upsert } = createFixture();
 
     expect(() => audience.bulk(rows(1), upsert, options as never)).toThrow(message);
     expect(() => audience.bulk(rows(1), upsert, options as never)).toThrow(ConfigurationError);
   });
 
   it("refuses rows that cannot be iterated, and a call that is no function", () => {
-    const { audience, upsert } = setting();
+    const { audience, upsert } = createFixture();
 
     const iterable = "The rows of bulk must be iterable.";
     expect(() => audience.bulk({ length: 3 } as never, upsert)).toThrow(new ConfigurationError(iterable));
@@ -226,7 +226,7 @@ describe("A run", () => {
 
 describe("The request", () => {
   it("carries the run's signal, the last priority and the row's key", async () => {
-    const { audience } = setting();
+    const { audience } = createFixture();
     const seen: BulkRequest[] = [];
 
     await audience
@@ -237,19 +237,19 @@ describe("The request", () => {
     expect(seen[0]?.key).toBe("row-0@example.com");
   });
 
-  it("may be spread into other options", async () => {
-    const { audience, mock } = setting({ faults: [{ kind: "500-before", times: 1 }] });
+  it("can be spread into other options", async () => {
+    const { audience, mock } = createFixture({ faults: [{ kind: "500-before", times: 1 }] });
     const call = (item: ReturnType<typeof row>, request: BulkRequest) =>
       audience.v1.customers.upsert(item, { ...request, maxRetries: 0 });
 
-    const { results } = await endOf(audience.bulk(rows(2), call, { concurrency: 1 }));
+    const { results } = await collectRun(audience.bulk(rows(2), call, { concurrency: 1 }));
 
     expect(results.map(({ status }) => status)).toEqual(["unknown", "succeeded"]);
     expect(mock.requests).toHaveLength(2);
   });
 
-  it("makes a row wait where the client's own patience would have ended", async () => {
-    const mock = setting().mock;
+  it("makes a row wait longer than the client's maxWaitMs", async () => {
+    const mock = createFixture().mock;
     const audience = new AudienceClient({
       ...mock.clientOptions,
       rateLimiter: { windows: [{ limit: 1, intervalMs: 30 }], maxWaitMs: 0 },

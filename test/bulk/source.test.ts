@@ -1,7 +1,17 @@
 import { Readable } from "node:stream";
 import { AbortError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { endOf, gate, LoggedCheckpoint, row, rows, setting, settled, until, type Row } from "./setting.ts";
+import {
+  collectRun,
+  deferred,
+  LoggedCheckpoint,
+  row,
+  rows,
+  createFixture,
+  flushEventLoop,
+  until,
+  type Row,
+} from "./fixture.ts";
 
 describe("Rows may come from any iterable", () => {
   it.each([
@@ -16,14 +26,14 @@ describe("Rows may come from any iterable", () => {
     ],
     ["a stream", () => Readable.from(rows(3))],
   ] as [string, () => Iterable<Row>][])("%s", async (_, source) => {
-    const { audience, upsert, emails } = setting();
+    const { audience, upsert, emails } = createFixture();
 
     expect(await audience.bulk(source(), upsert).summary()).toMatchObject({ total: 3, succeeded: 3 });
     expect(emails()).toEqual(rows(3).map(({ email }) => email));
   });
 
-  it("what is iterable in both ways is taken as it comes in time", async () => {
-    const { audience, upsert, emails } = setting();
+  it("an object with both iterators is read through the async one", async () => {
+    const { audience, upsert, emails } = createFixture();
     const source = {
       *[Symbol.iterator]() {
         yield row(0);
@@ -39,7 +49,7 @@ describe("Rows may come from any iterable", () => {
   });
 
   it("an iterator that has no return(), left early", async () => {
-    const { audience, upsert } = setting();
+    const { audience, upsert } = createFixture();
     let next = 0;
     const source = { [Symbol.iterator]: () => ({ next: () => ({ done: false, value: row(next++) }) }) };
 
@@ -50,8 +60,8 @@ describe("Rows may come from any iterable", () => {
 });
 
 describe("Rows are read only as fast as they are sent", () => {
-  it("and as their results are taken: one that is read waits for room", async () => {
-    const { audience } = setting();
+  it("rows are read only as fast as their results are consumed", async () => {
+    const { audience } = createFixture();
     const log: string[] = [];
     function* source() {
       for (const each of rows(4)) {
@@ -65,7 +75,7 @@ describe("Rows are read only as fast as they are sent", () => {
 
     for await (const { index } of run) {
       log.push(`take ${index}`);
-      await settled();
+      await flushEventLoop();
     }
 
     expect(log.join(", ").split(/, (?=read)/)).toEqual([
@@ -76,19 +86,19 @@ describe("Rows are read only as fast as they are sent", () => {
     ]);
   });
 
-  it("at most `concurrency` rows are read and not taken, however slow the consumer is", async () => {
-    const { audience, upsert } = setting();
-    let [read, taken, most] = [0, 0, 0];
+  it("at most `concurrency` rows are read ahead of a slow consumer", async () => {
+    const { audience, upsert } = createFixture();
+    let [read, consumed, most] = [0, 0, 0];
     function* source() {
       for (const each of rows(60)) {
-        most = Math.max(most, ++read - taken);
+        most = Math.max(most, ++read - consumed);
         yield each;
       }
     }
 
     for await (const _ of audience.bulk(source(), upsert, { concurrency: 5 })) {
-      taken++;
-      await settled();
+      consumed++;
+      await flushEventLoop();
     }
 
     expect({ read, most }).toEqual({ read: 60, most: 5 });
@@ -97,12 +107,12 @@ describe("Rows are read only as fast as they are sent", () => {
   it.each([
     [4, { concurrency: 4 }],
     [10, {}],
-  ])("at most `concurrency` calls are under way, ten where it is not given: %i", async (limit, options) => {
-    const { audience } = setting();
+  ])("at most `concurrency` calls, ten by default, are in flight: %i", async (limit, options) => {
+    const { audience } = createFixture();
     let [underWay, most] = [0, 0];
     const call = async () => {
       most = Math.max(most, ++underWay);
-      await settled();
+      await flushEventLoop();
       underWay--;
     };
 
@@ -111,8 +121,8 @@ describe("Rows are read only as fast as they are sent", () => {
     expect(most).toBe(limit);
   });
 
-  it("the calls begin in the order of the rows, with a checkpoint too", async () => {
-    const { audience, mock, upsert } = setting();
+  it("the calls begin in the order of the rows, also with a checkpoint", async () => {
+    const { audience, mock, upsert } = createFixture();
     const twins = rows(40).flatMap((each) => [each, { ...each, email_opt_in: "UNSUBSCRIBED" as const }]);
     const checkpoint = new LoggedCheckpoint();
 
@@ -128,8 +138,8 @@ describe("Rows are read only as fast as they are sent", () => {
 });
 
 describe("A source that fails", () => {
-  it("ends the run with its error, once what is in flight has ended and is recorded", async () => {
-    const { audience, mock, emails } = setting({ latencyMs: 5 });
+  it("ends the run with its error, after the calls in flight have ended and are recorded", async () => {
+    const { audience, mock, emails } = createFixture({ latencyMs: 5 });
     const error = new Error("the file broke off");
     const checkpoint = new LoggedCheckpoint();
     async function* source() {
@@ -142,7 +152,7 @@ describe("A source that fails", () => {
       key: ({ email }) => email,
     });
 
-    const end = await endOf(run);
+    const end = await collectRun(run);
 
     expect(end.error).toBe(error);
     await expect(run.summary()).rejects.toBe(error);
@@ -151,8 +161,8 @@ describe("A source that fails", () => {
     expect(checkpoint.log.at(-1)).toBe("close");
   });
 
-  it("where it cannot even be begun", async () => {
-    const { audience, upsert } = setting();
+  it("ends the run where its iterator cannot be created", async () => {
+    const { audience, upsert } = createFixture();
     const error = new Error("no such file");
     const source = {
       [Symbol.iterator](): Iterator<Row> {
@@ -163,8 +173,8 @@ describe("A source that fails", () => {
     await expect(audience.bulk(source, upsert).summary()).rejects.toBe(error);
   });
 
-  it("in its cleaning up, when the loop is left early: the checkpoint is closed all the same", async () => {
-    const { audience, upsert } = setting();
+  it("in its cleanup after an early end of the loop does not keep the checkpoint open", async () => {
+    const { audience, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const error = new Error("cannot close");
     let next = 0;
@@ -184,8 +194,8 @@ describe("A source that fails", () => {
     expect(checkpoint.log.at(-1)).toBe("close");
   });
 
-  it("is told when the run ends before it, so that it can clean up", async () => {
-    const { audience, upsert } = setting();
+  it("is closed when the run ends before it, so that it can clean up", async () => {
+    const { audience, upsert } = createFixture();
     let isClosed = false;
     function* source() {
       try {
@@ -209,20 +219,20 @@ describe("A source that fails", () => {
       },
       "the file broke off",
     ],
-  ])("of its own accord is not told to end: it %s", async (_, next, message) => {
-    const { audience, upsert } = setting();
-    let told = 0;
-    const iterator = { next, return: () => ({ done: true, value: (told += 1) }) };
+  ])("is not closed when it ended before: it %s", async (_, next, message) => {
+    const { audience, upsert } = createFixture();
+    let notified = 0;
+    const iterator = { next, return: () => ({ done: true, value: (notified += 1) }) };
     const source = { [Symbol.iterator]: () => iterator } as unknown as Iterable<Row>;
 
-    const { error } = await endOf(audience.bulk(source, upsert));
+    const { error } = await collectRun(audience.bulk(source, upsert));
 
     expect((error as Error | undefined)?.message).toBe(message);
-    expect(told).toBe(0);
+    expect(notified).toBe(0);
   });
 
-  it("that hangs, and cannot clean up, fails nobody who has left it", async () => {
-    const { audience, upsert } = setting();
+  it("that hangs in its cleanup does not make an abandoned loop fail", async () => {
+    const { audience, upsert } = createFixture();
     const source = {
       [Symbol.asyncIterator]: () => ({
         next: () => new Promise<never>(() => {}),
@@ -230,27 +240,27 @@ describe("A source that fails", () => {
       }),
     };
     const stop = new AbortController();
-    const end = endOf(audience.bulk(source, upsert, { signal: stop.signal }));
-    await settled();
+    const end = collectRun(audience.bulk(source, upsert, { signal: stop.signal }));
+    await flushEventLoop();
 
     stop.abort();
 
     expect((await end).error).toBeInstanceOf(AbortError);
-    await settled();
+    await flushEventLoop();
   });
 
-  it("that hangs holds up neither an abort nor a loop that is left", async () => {
-    const { audience, upsert, emails } = setting();
+  it("that hangs delays neither an abort nor the end of the loop", async () => {
+    const { audience, upsert, emails } = createFixture();
     const source = async function* () {
       yield row(0);
       await new Promise<never>(() => {});
     };
     const stop = new AbortController();
-    const aborted = endOf(audience.bulk(source(), upsert, { signal: stop.signal }));
+    const aborted = collectRun(audience.bulk(source(), upsert, { signal: stop.signal }));
     const left = async () => {
       for await (const _ of audience.bulk(source(), upsert)) break;
     };
-    await settled();
+    await flushEventLoop();
     stop.abort();
 
     expect((await aborted).error).toBeInstanceOf(AbortError);
@@ -259,15 +269,15 @@ describe("A source that fails", () => {
   });
 });
 
-it("Leaving the loop early begins nothing more, and waits for what is in flight", async () => {
-  const { audience } = setting();
+it("Leaving the loop early starts no further call, and waits for the calls in flight", async () => {
+  const { audience } = createFixture();
   const checkpoint = new LoggedCheckpoint();
-  const answers = [gate(), gate(), gate(), gate()];
+  const responses = [deferred(), deferred(), deferred(), deferred()];
   const called: number[] = [];
   const call = async (item: Row) => {
     const index = Number(item.email[4]);
     called.push(index);
-    await answers[index]?.opened;
+    await responses[index]?.promise;
   };
   const left = (async () => {
     for await (const _ of audience.bulk(rows(4), call, {
@@ -280,11 +290,11 @@ it("Leaving the loop early begins nothing more, and waits for what is in flight"
   })();
   await until(() => called.length === 2);
 
-  answers[0]?.open();
+  responses[0]?.resolve();
   await until(() => checkpoint.log.length > 1);
   expect(checkpoint.log).toEqual(["open", "0: succeeded"]);
-  answers[1]?.open();
-  answers[2]?.open();
+  responses[1]?.resolve();
+  responses[2]?.resolve();
   await left;
 
   expect(called.length).toBeLessThanOrEqual(3);

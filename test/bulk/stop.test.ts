@@ -11,11 +11,21 @@ import {
   type BulkRequest,
 } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { endOf, gate, LoggedCheckpoint, row, rows, setting, settled, until, type Row } from "./setting.ts";
+import {
+  collectRun,
+  deferred,
+  LoggedCheckpoint,
+  row,
+  rows,
+  createFixture,
+  flushEventLoop,
+  until,
+  type Row,
+} from "./fixture.ts";
 
-/** A fetch that is answered by the mock, once the test opens it; `sent` grows as requests leave. */
+/** A fetch to the mock that waits until the test opens it; `sent` logs the requests. */
 function gated(real: (url: string, init: RequestInit) => Promise<Response>) {
-  const { opened, open } = gate();
+  const { promise: opened, resolve: open } = deferred();
   const sent: string[] = [];
   const gatedFetch = async (url: string, init: RequestInit) => {
     sent.push(url);
@@ -25,12 +35,12 @@ function gated(real: (url: string, init: RequestInit) => Promise<Response>) {
   return { sent, open: () => open(), fetch: gatedFetch };
 }
 
-describe("A run ends with what every other row would meet too", () => {
-  it("a key that is refused", async () => {
-    const { audience, mock, upsert } = setting({}, { apiKey: "some-other-key-000" });
+describe("A run ends with an error that every other row would meet", () => {
+  it("such as an unknown key", async () => {
+    const { audience, mock, upsert } = createFixture({}, { apiKey: "some-other-key-000" });
     const run = audience.bulk(rows(100), upsert, { concurrency: 4 });
 
-    const { error, results } = await endOf(run);
+    const { error, results } = await collectRun(run);
 
     expect(error).toBeInstanceOf(AuthenticationError);
     await expect(run.summary()).rejects.toBe(error);
@@ -38,46 +48,46 @@ describe("A run ends with what every other row would meet too", () => {
     expect(results).toHaveLength(mock.requests.length);
   });
 
-  it("a key that may not do it", async () => {
-    const { audience, mock, upsert } = setting({
+  it("such as a key without permission", async () => {
+    const { audience, mock, upsert } = createFixture({
       organizations: [{ id: "acme", apiKeys: ["key-of-acme"], appId: "app" }],
       variants: { permissions: { "key-of-acme": [] } },
     });
 
-    const { error } = await endOf(audience.bulk(rows(100), upsert, { concurrency: 2 }));
+    const { error } = await collectRun(audience.bulk(rows(100), upsert, { concurrency: 2 }));
 
     expect(error).toBeInstanceOf(PermissionError);
     expect(mock.requests.length).toBeLessThanOrEqual(2);
   });
 
-  it("a list that is not there, where each row would create a contact all the same", async () => {
-    const { audience, mock } = setting();
+  it("such as a missing list, where each row would still create a contact", async () => {
+    const { audience, mock } = createFixture();
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.contactGroups.addContact("gone", item, request);
 
-    const { error } = await endOf(audience.bulk(rows(100), call, { concurrency: 2 }));
+    const { error } = await collectRun(audience.bulk(rows(100), call, { concurrency: 2 }));
 
     expect(error).toBeInstanceOf(NotFoundError);
     expect(mock.requests.length).toBeLessThanOrEqual(2);
   });
 
-  it("a call that is made wrongly", async () => {
-    const { audience, mock } = setting();
+  it("such as invalid call options", async () => {
+    const { audience, mock } = createFixture();
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.customers.upsert(item, { ...request, retries: 3 } as never);
 
-    const { error } = await endOf(audience.bulk(rows(3), call, { concurrency: 1 }));
+    const { error } = await collectRun(audience.bulk(rows(3), call, { concurrency: 1 }));
 
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(mock.requests).toEqual([]);
   });
 
-  it("but not with a contact that is not there, a row that is not valid, or a service that fails", async () => {
-    const { audience } = setting(
+  it("but not with a missing contact, an invalid row, or a failure of the service", async () => {
+    const { audience } = createFixture(
       { faults: [{ kind: "500-before", operation: "v1.customers.upsert", times: 1 }] },
       { maxRetries: 0 },
     );
-    // Of the caller's own making, it tells of no call.
+    // An error that the caller created belongs to no call.
     const ownNotFound = new NotFoundError({
       message: "gone",
       outcome: "not-applied",
@@ -92,7 +102,7 @@ describe("A run ends with what every other row would meet too", () => {
       (request: BulkRequest) => audience.v1.customers.upsert(row(1), request),
     ];
 
-    const { error, results } = await endOf(
+    const { error, results } = await collectRun(
       audience.bulk(calls, async (call, request) => await call(request), { concurrency: 1 }),
     );
 
@@ -105,13 +115,13 @@ describe("A run ends with what every other row would meet too", () => {
     ]);
   });
 
-  it("or with what stopWhen says, which sees each error", async () => {
-    const { audience, upsert } = setting();
+  it("or with an error for which stopWhen returns true; it receives each error", async () => {
+    const { audience, upsert } = createFixture();
     const seen: unknown[] = [];
     const bad = { ...row(0), email: "nobody" };
     const stopWhen = (error: unknown) => seen.push(error) === 2;
 
-    const { error, results } = await endOf(
+    const { error, results } = await collectRun(
       audience.bulk([bad, row(1), bad, row(3)], upsert, { concurrency: 1, stopWhen }),
     );
 
@@ -120,26 +130,26 @@ describe("A run ends with what every other row would meet too", () => {
     expect(error).toBe(seen[1]);
   });
 
-  it("a stopWhen that throws ends it with what it threw", async () => {
-    const { audience, upsert } = setting();
+  it("a stopWhen that throws ends the run with its error", async () => {
+    const { audience, upsert } = createFixture();
     const thrown = new Error("a mistake in stopWhen");
     const stopWhen = () => {
       throw thrown;
     };
 
-    const { error } = await endOf(
+    const { error } = await collectRun(
       audience.bulk([{ ...row(0), email: "nobody" }, row(1)], upsert, { stopWhen }),
     );
 
     expect(error).toBe(thrown);
   });
 
-  it("a stopWhen that gives nothing, or null, lets it go on", async () => {
+  it("a stopWhen that returns undefined or null lets the run continue", async () => {
     for (const given of [undefined, null]) {
-      const { audience, upsert } = setting();
+      const { audience, upsert } = createFixture();
       const items = [{ ...row(0), email: "nobody" }, row(1)];
 
-      const { results } = await endOf(
+      const { results } = await collectRun(
         audience.bulk(items, upsert, { concurrency: 1, stopWhen: () => given as never }),
       );
 
@@ -147,27 +157,27 @@ describe("A run ends with what every other row would meet too", () => {
     }
   });
 
-  it("a row that throws nothing at all has failed, and ends nothing", async () => {
-    const { audience } = setting();
+  it("a row that throws undefined has failed, and does not end the run", async () => {
+    const { audience } = createFixture();
     const call = (): Promise<void> => Promise.reject(undefined);
 
-    const { results, error } = await endOf(audience.bulk(rows(2), call, { concurrency: 1 }));
+    const { results, error } = await collectRun(audience.bulk(rows(2), call, { concurrency: 1 }));
 
     expect(results.map(({ status }) => status)).toEqual(["failed", "failed"]);
     expect(error).toBeUndefined();
   });
 
-  it("a stopWhen that gives a promise ends it with a ConfigurationError, as a promise is not an answer", async () => {
-    const { audience, upsert } = setting();
+  it("a stopWhen that returns a promise ends the run with a ConfigurationError", async () => {
+    const { audience, upsert } = createFixture();
     const stopWhen = (async () => false) as never;
 
-    const { error } = await endOf(audience.bulk([{ ...row(0), email: "nobody" }], upsert, { stopWhen }));
+    const { error } = await collectRun(audience.bulk([{ ...row(0), email: "nobody" }], upsert, { stopWhen }));
 
     expect(error).toEqual(new ConfigurationError("stopWhen must give true or false."));
   });
 
-  it("not with a key that is rotated in the middle: its function is asked again", async () => {
-    const { mock, audience: probe } = setting({
+  it("a key that is rotated during the run does not end it: the key function is called again", async () => {
+    const { mock, audience: probe } = createFixture({
       organizations: [
         { id: "mock-organization", apiKeys: ["key-of-yesterday", "key-of-today-00"], appId: "app" },
       ],
@@ -175,7 +185,7 @@ describe("A run ends with what every other row would meet too", () => {
     let key = "key-of-yesterday";
     let sent = 0;
     const rotating = async (url: string, init: RequestInit) => {
-      // From the fifth request on the old key is not known any more; the function gives the new one only after the first 401.
+      // From the fifth request on the old key is unknown; the key function returns the new one only after the first 401.
       const isOld = new Headers(init.headers).get("x-api-key") === "key-of-yesterday";
       if (++sent > 4 && isOld) {
         key = "key-of-today-00";
@@ -194,14 +204,14 @@ describe("A run ends with what every other row would meet too", () => {
 });
 
 describe("An abort of the run's signal", () => {
-  it("ends the run with an AbortError as soon as what is in flight has ended and is recorded", async () => {
-    const { mock, audience: probe } = setting();
+  it("ends the run with an AbortError after the calls in flight have ended and are recorded", async () => {
+    const { mock, audience: probe } = createFixture();
     const gates = gated(mock.fetch);
     const audience = probe.withOptions({ fetch: gates.fetch });
     const stop = new AbortController();
     const checkpoint = new LoggedCheckpoint();
     let isOver = false;
-    const ended = endOf(
+    const ended = collectRun(
       audience.bulk(rows(10), (item, request) => audience.v1.customers.upsert(item, request), {
         checkpoint,
         concurrency: 3,
@@ -212,7 +222,7 @@ describe("An abort of the run's signal", () => {
     await until(() => gates.sent.length === 3);
 
     stop.abort("enough");
-    await settled();
+    await flushEventLoop();
     expect({ isOver, sent: gates.sent.length, log: checkpoint.log }).toEqual({
       isOver: false,
       sent: 3,
@@ -229,12 +239,14 @@ describe("An abort of the run's signal", () => {
     expect(gates.sent).toHaveLength(3);
   });
 
-  it("turns away the rows that wait for the rate limit: nothing of them is sent, and they have no result", async () => {
+  it("removes the rows that wait for the rate limit: they are not sent and have no result", async () => {
     const limiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
-    const { audience, mock, upsert } = setting({}, { rateLimiter: limiter });
+    const { audience, mock, upsert } = createFixture({}, { rateLimiter: limiter });
     const stop = new AbortController();
     const checkpoint = new LoggedCheckpoint();
-    const ended = endOf(audience.bulk(rows(10), upsert, { checkpoint, concurrency: 5, signal: stop.signal }));
+    const ended = collectRun(
+      audience.bulk(rows(10), upsert, { checkpoint, concurrency: 5, signal: stop.signal }),
+    );
     await until(() => limiter.usage().queued === 5);
 
     stop.abort();
@@ -252,15 +264,15 @@ describe("An abort of the run's signal", () => {
     expect(limiter.usage()).toMatchObject({ queued: 0 });
   });
 
-  it("is the end of a row that is between two calls: what it has done is told", async () => {
+  it("ends a row between two calls, whose result reports the first call", async () => {
     const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
-    const { audience } = setting({}, { rateLimiter: limiter });
+    const { audience } = createFixture({}, { rateLimiter: limiter });
     const stop = new AbortController();
     const call = async (item: Row, request: BulkRequest) => {
       await audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
       await audience.v1.customers.get("some-id", request);
     };
-    const ended = endOf(audience.bulk(rows(1), call, { signal: stop.signal }));
+    const ended = collectRun(audience.bulk(rows(1), call, { signal: stop.signal }));
     await until(() => limiter.usage().queued === 1);
 
     stop.abort();
@@ -268,9 +280,9 @@ describe("An abort of the run's signal", () => {
     expect((await ended).results).toMatchObject([{ status: "unknown", error: expect.any(AbortError) }]);
   });
 
-  it("reads no more rows, shows stopWhen no more errors, and keeps what a row then says of itself", async () => {
-    const { audience } = setting();
-    const { opened, open } = gate();
+  it("reads no further row, calls stopWhen no more, and keeps the error that a row then throws", async () => {
+    const { audience } = createFixture();
+    const { promise: opened, resolve: open } = deferred();
     const stop = new AbortController();
     const [read, shown]: [Row[], unknown[]] = [[], []];
     function* source() {
@@ -284,7 +296,7 @@ describe("An abort of the run's signal", () => {
       await opened;
       throw invalid;
     };
-    const ended = endOf(
+    const ended = collectRun(
       audience.bulk(source(), call, {
         concurrency: 1,
         signal: stop.signal,
@@ -292,10 +304,10 @@ describe("An abort of the run's signal", () => {
       }),
     );
     await until(() => read.length === 1);
-    await settled();
+    await flushEventLoop();
 
     stop.abort();
-    await settled();
+    await flushEventLoop();
     open();
     const { error, results } = await ended;
 
@@ -305,26 +317,26 @@ describe("An abort of the run's signal", () => {
     expect(shown).toEqual([]);
   });
 
-  it("of a row's own call is that row's error, and ends nothing", async () => {
-    const { audience, mock } = setting();
+  it("of a row's own call is that row's error, and does not end the run", async () => {
+    const { audience, mock } = createFixture();
     const call = (item: Row, request: BulkRequest) =>
       audience.v1.customers.upsert(item, {
         ...request,
         ...(item.email === row(0).email && { signal: AbortSignal.abort() }),
       });
 
-    const { error, results } = await endOf(audience.bulk(rows(2), call, { concurrency: 1 }));
+    const { error, results } = await collectRun(audience.bulk(rows(2), call, { concurrency: 1 }));
 
     expect(error).toBeUndefined();
     expect(results.map(({ status }) => status)).toEqual(["failed", "succeeded"]);
     expect(mock.requests).toHaveLength(1);
   });
 
-  it("that came before the run begins nothing, and opens no checkpoint", async () => {
-    const { audience, mock, upsert } = setting();
+  it("before the run sends nothing and opens no checkpoint", async () => {
+    const { audience, mock, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
 
-    const { error, results } = await endOf(
+    const { error, results } = await collectRun(
       audience.bulk(rows(2), upsert, { checkpoint, signal: AbortSignal.abort() }),
     );
 
@@ -334,11 +346,11 @@ describe("An abort of the run's signal", () => {
 });
 
 describe("A client that is closed during a run", () => {
-  it("ends the run with a ClientClosedError, once what is in flight has ended", async () => {
+  it("ends the run with a ClientClosedError, after the calls in flight have ended", async () => {
     const limiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
-    const { audience, mock, upsert } = setting({}, { rateLimiter: limiter });
+    const { audience, mock, upsert } = createFixture({}, { rateLimiter: limiter });
     const checkpoint = new LoggedCheckpoint();
-    const ended = endOf(audience.bulk(rows(10), upsert, { checkpoint, concurrency: 3 }));
+    const ended = collectRun(audience.bulk(rows(10), upsert, { checkpoint, concurrency: 3 }));
     await until(() => limiter.usage().queued === 3);
 
     await audience.close();
@@ -351,39 +363,39 @@ describe("A client that is closed during a run", () => {
   });
 
   it.each([
-    ["a mistake of the caller's own", new TypeError("a mistake"), "failed"],
-    ["a row that is not valid", new ValidationError([]), "invalid"],
-  ])("and not with %s that ends at that moment: that is the row's", async (_, thrown, status) => {
-    const { audience } = setting();
+    ["an error of the caller", new TypeError("a mistake"), "failed"],
+    ["an invalid row", new ValidationError([]), "invalid"],
+  ])("and not with %s that ends at that moment: it belongs to its row", async (_, thrown, status) => {
+    const { audience } = createFixture();
     const call = async () => {
       await audience.close();
       throw thrown;
     };
 
-    const { results, error } = await endOf(audience.bulk(rows(2), call, { concurrency: 1 }));
+    const { results, error } = await collectRun(audience.bulk(rows(2), call, { concurrency: 1 }));
 
     expect(results).toMatchObject([{ status, error: thrown }]);
     expect(error).toBeInstanceOf(ClientClosedError);
   });
 
-  it("also in the middle of the last row's calls, whose result tells what it has done", async () => {
-    const { audience } = setting();
+  it("ends the run between two calls of the last row, whose result reports the first call", async () => {
+    const { audience } = createFixture();
     const call = async (item: Row, request: BulkRequest) => {
       await audience.v1.customers.upsert(item, request);
       await audience.close();
       await audience.v1.customers.get("some-id", request);
     };
 
-    const { error, results } = await endOf(audience.bulk(rows(1), call));
+    const { error, results } = await collectRun(audience.bulk(rows(1), call));
 
     expect(results).toMatchObject([{ status: "failed", error: expect.any(ClientClosedError) }]);
     expect(error).toBeInstanceOf(ClientClosedError);
   });
 
-  it("also where stopWhen says of each error that the run goes on", async () => {
+  it("ends the run although stopWhen returns false for each error", async () => {
     const limiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
-    const { audience, mock, upsert } = setting({}, { rateLimiter: limiter });
-    const ended = endOf(audience.bulk(rows(10), upsert, { concurrency: 3, stopWhen: () => false }));
+    const { audience, mock, upsert } = createFixture({}, { rateLimiter: limiter });
+    const ended = collectRun(audience.bulk(rows(10), upsert, { concurrency: 3, stopWhen: () => false }));
     await until(() => limiter.usage().queued === 3);
 
     await audience.close();
@@ -394,13 +406,13 @@ describe("A client that is closed during a run", () => {
     expect(mock.requests).toHaveLength(2);
   });
 
-  it("also where the source hangs", async () => {
-    const { audience, upsert, emails } = setting();
+  it("ends the run although the source hangs", async () => {
+    const { audience, upsert, emails } = createFixture();
     const source = async function* () {
       yield row(0);
       await new Promise<never>(() => {});
     };
-    const ended = endOf(audience.bulk(source(), upsert));
+    const ended = collectRun(audience.bulk(source(), upsert));
     await until(() => emails().length === 1);
 
     await audience.close();
@@ -410,8 +422,8 @@ describe("A client that is closed during a run", () => {
     expect(results.map(({ status }) => status)).toEqual(["succeeded"]);
   });
 
-  it("before it begins: it reads no row, and opens no checkpoint", async () => {
-    const { audience, upsert } = setting();
+  it("before its start makes it read no row and open no checkpoint", async () => {
+    const { audience, upsert } = createFixture();
     const checkpoint = new LoggedCheckpoint();
     let read = 0;
     const source = (function* () {
@@ -420,14 +432,14 @@ describe("A client that is closed during a run", () => {
     })();
     await audience.close();
 
-    const { error, results } = await endOf(audience.bulk(source, upsert, { checkpoint }));
+    const { error, results } = await collectRun(audience.bulk(source, upsert, { checkpoint }));
 
     expect(error).toBeInstanceOf(ClientClosedError);
     expect([results, checkpoint.log, read]).toEqual([[], [], 0]);
   });
 
-  it("even where no row waits at that moment", async () => {
-    const { audience, upsert } = setting();
+  it("ends the run although no row waits at that moment", async () => {
+    const { audience, upsert } = createFixture();
     const log: string[] = [];
     const run = audience.bulk(rows(100), upsert, { concurrency: 2 });
     const looped = (async () => {

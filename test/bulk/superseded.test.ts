@@ -1,13 +1,22 @@
 import { AudienceClient, RateLimiter, type BulkOptions, type BulkRequest } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { endOf, gate, LoggedCheckpoint, row, rows, setting, until, type Row } from "./setting.ts";
+import {
+  collectRun,
+  deferred,
+  LoggedCheckpoint,
+  row,
+  rows,
+  createFixture,
+  until,
+  type Row,
+} from "./fixture.ts";
 
 const key = ({ email }: Row) => email;
 const ada = row(0);
 const organization = "mock-organization";
-type World = ReturnType<typeof setting>;
+type World = ReturnType<typeof createFixture>;
 
-/** Writes an unsubscription of the contact, by each call that carries consent. */
+/** An unsubscription of the contact through each call that carries consent. */
 const unsubscriptions: [string, (world: World) => Promise<unknown>][] = [
   [
     "v1.customers.upsert",
@@ -55,7 +64,7 @@ async function runBehind<R = Row>(
     await write(world);
     yield* items;
   }
-  return await endOf(world.audience.bulk(source(), call, options));
+  return await collectRun(world.audience.bulk(source(), call, options));
 }
 
 const consentOf = ({ mock }: World, email = ada.email) =>
@@ -63,7 +72,7 @@ const consentOf = ({ mock }: World, email = ada.email) =>
 
 describe("A row whose consent differs from one that another call of the client wrote after the run began", () => {
   it.each(unsubscriptions)("is superseded and not sent, after %s", async (_, write) => {
-    const world = setting();
+    const world = createFixture();
 
     const { results, error } = await runBehind(world, { write });
 
@@ -75,8 +84,8 @@ describe("A row whose consent differs from one that another call of the client w
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
   });
 
-  it.each(unsubscriptions)("also by a view of the client: %s", async (_, write) => {
-    const world = setting();
+  it.each(unsubscriptions)("is superseded by a call of a view of the client: %s", async (_, write) => {
+    const world = createFixture();
     const view = { ...world, audience: world.audience.withOptions({ maxRetries: 0 }) };
 
     const { results } = await runBehind(world, { write: () => write(view) });
@@ -87,8 +96,8 @@ describe("A row whose consent differs from one that another call of the client w
   it.each([
     ["by phone", { phone: "+1 555 0100", phone_opt_in: "SUBSCRIBED" }, "15550100"],
     ["by e-mail in another case", { email: "ADA@example.com", email_opt_in: "SUBSCRIBED" }, undefined],
-  ] as const)("also %s", async (_, item, phone) => {
-    const world = setting();
+  ] as const)("is superseded after %s", async (_, item, phone) => {
+    const world = createFixture();
     const write = () =>
       world.audience.v1.customers.upsert(
         phone
@@ -106,8 +115,8 @@ describe("A row whose consent differs from one that another call of the client w
     expect(world.mock.requests).toHaveLength(1);
   });
 
-  it("also where only the answer said that it is the same contact", async () => {
-    const world = setting();
+  it("is superseded where only the response showed that it is the same contact", async () => {
+    const world = createFixture();
     const { audience } = world;
     await audience.v1.customers.upsert({ ...ada, phone: "+15550100", phone_opt_in: "SUBSCRIBED" });
 
@@ -139,8 +148,8 @@ describe("A row whose consent differs from one that another call of the client w
       (world: World, item: Row, request: BulkRequest) =>
         world.audience.v1.customers.upsert({ email: item.email, first_name: "Ada" }, request),
     ],
-  ])("also with %s", async (_, call) => {
-    const world = setting();
+  ])("is superseded with %s", async (_, call) => {
+    const world = createFixture();
 
     const { results } = await runBehind(world, {
       write: unsubscriptions[0]![1],
@@ -151,8 +160,8 @@ describe("A row whose consent differs from one that another call of the client w
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
   });
 
-  it("also where `is_suppressed` differs", async () => {
-    const world = setting();
+  it("is superseded where `is_suppressed` differs", async () => {
+    const world = createFixture();
 
     const { results } = await runBehind(world, {
       write: ({ audience }) => audience.v1.customers.upsert({ ...ada, is_suppressed: true }),
@@ -162,8 +171,8 @@ describe("A row whose consent differs from one that another call of the client w
     expect(world.mock.organization(organization).contacts).toMatchObject([{ is_suppressed: true }]);
   });
 
-  it("also where it is not known whether that call was carried out", async () => {
-    const world = setting({ faults: [{ kind: "reset-after", times: 1 }] });
+  it("is superseded where the outcome of that call is unknown", async () => {
+    const world = createFixture({ faults: [{ kind: "reset-after", times: 1 }] });
     const write = ({ audience }: World) =>
       unsubscriptions[0]![1]({ ...world, audience: audience.withOptions({ maxRetries: 0 }) }).catch(() => 0);
 
@@ -173,9 +182,9 @@ describe("A row whose consent differs from one that another call of the client w
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
   });
 
-  it("also while that call is in flight: the row waits for its end", async () => {
-    const world = setting();
-    const { opened, open } = gate();
+  it("waits for the end of that call while it is in flight", async () => {
+    const world = createFixture();
+    const { promise: opened, resolve: open } = deferred();
     const slow = world.audience.withOptions({
       fetch: async (url, init) => {
         await opened;
@@ -194,8 +203,8 @@ describe("A row whose consent differs from one that another call of the client w
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
   });
 
-  it("also as a row of another run", async () => {
-    const world = setting();
+  it("is superseded by a row of another run", async () => {
+    const world = createFixture();
 
     const { results } = await runBehind(world, {
       write: ({ audience, upsert }) =>
@@ -205,11 +214,11 @@ describe("A row whose consent differs from one that another call of the client w
     expect(results).toMatchObject([{ status: "superseded" }]);
   });
 
-  it("is superseded though it waited for the rate limit when that call came", async () => {
+  it("is superseded although it already waited for the rate limit", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 200 }] });
-    const world = setting({}, { rateLimiter });
+    const world = createFixture({}, { rateLimiter });
     await world.audience.v1.customers.list();
-    const ended = endOf(world.audience.bulk(rows(2), world.upsert, { concurrency: 1 }));
+    const ended = collectRun(world.audience.bulk(rows(2), world.upsert, { concurrency: 1 }));
     await until(() => rateLimiter.usage().queued === 1);
 
     await world.audience.v1.customers.upsert({ ...row(1), email_opt_in: "UNSUBSCRIBED" });
@@ -218,8 +227,8 @@ describe("A row whose consent differs from one that another call of the client w
     expect(consentOf(world, row(1).email)).toBe("UNSUBSCRIBED");
   });
 
-  it("is told by summary and progress, and ends nothing", async () => {
-    const world = setting();
+  it("is counted by summary and progress, and does not end the run", async () => {
+    const world = createFixture();
     const progress: unknown[] = [];
     async function* source() {
       await unsubscriptions[0]![1](world);
@@ -241,8 +250,8 @@ describe("A row whose consent differs from one that another call of the client w
 });
 
 describe("A row of several calls", () => {
-  it("is superseded, though its function goes on when one of them is", async () => {
-    const world = setting();
+  it("is superseded where one of them is, although its function continues", async () => {
+    const world = createFixture();
 
     const { results } = await runBehind(world, {
       write: unsubscriptions[0]![1],
@@ -252,8 +261,8 @@ describe("A row of several calls", () => {
     expect(results).toMatchObject([{ status: "superseded" }]);
   });
 
-  it("is unknown where one that must not be made twice was made before", async () => {
-    const world = setting();
+  it("is unknown where a call that is not repeatable was sent before", async () => {
+    const world = createFixture();
     const { audience } = world;
 
     const { results } = await runBehind(world, {
@@ -271,21 +280,21 @@ describe("A row of several calls", () => {
   });
 });
 
-it("A row is looked at once more right before it is sent, and its permit is given back", async () => {
-  const world = setting();
+it("A row is checked again right before it is sent, and a superseded row releases its permit", async () => {
+  const world = createFixture();
   const { audience, mock } = world;
   await audience.v1.customers.upsert({ ...ada, phone: "+15550100", phone_opt_in: "SUBSCRIBED" });
-  const { opened, open } = gate();
+  const { promise: opened, resolve: open } = deferred();
   const checkpoint = new LoggedCheckpoint();
   const record = checkpoint.set.bind(checkpoint);
   checkpoint.set = async (name, value) => {
     await record(name, value);
     if (value?.startsWith("sent ")) await opened;
   };
-  const ended = endOf(audience.bulk([ada], world.upsert, { key, checkpoint }));
+  const ended = collectRun(audience.bulk([ada], world.upsert, { key, checkpoint }));
   await until(() => checkpoint.states.get(ada.email) === "sent");
 
-  // By another name of the contact, as only its answer tells.
+  // Through another identifier of the contact, as only the response shows.
   const phone = { phone: "+15550100", phone_opt_in: "SUBSCRIBED", email_opt_in: "UNSUBSCRIBED" } as const;
   await audience.v1.customers.upsert(phone);
   open();
@@ -297,10 +306,10 @@ it("A row is looked at once more right before it is sent, and its permit is give
 
 describe("A row is sent", () => {
   it.each([
-    ["whose consent is the one that was written", { ...ada, email_opt_in: "UNSUBSCRIBED" as const }],
+    ["whose consent equals the written one", { ...ada, email_opt_in: "UNSUBSCRIBED" as const }],
     ["of another contact", row(1)],
   ])("%s", async (_, item) => {
-    const world = setting();
+    const world = createFixture();
 
     const { results } = await runBehind(world, { write: unsubscriptions[0]![1], items: [item] });
 
@@ -309,7 +318,7 @@ describe("A row is sent", () => {
   });
 
   it("where the other call carried no consent, or another channel's", async () => {
-    const world = setting();
+    const world = createFixture();
 
     const { results } = await runBehind(world, {
       write: async ({ audience }) => {
@@ -324,8 +333,8 @@ describe("A row is sent", () => {
     expect(results).toMatchObject([{ status: "succeeded" }]);
   });
 
-  it("where the other call came before the run began, or came to nothing", async () => {
-    const world = setting();
+  it("where the other call ended before the run began, or was not applied", async () => {
+    const world = createFixture();
     await unsubscriptions[0]![1](world);
     const refused = world.audience.withOptions({
       fetch: (url, init) => world.mock.fetch(url.replace("customer/create", "nowhere"), init),
@@ -339,29 +348,29 @@ describe("A row is sent", () => {
   });
 
   it("where only the run's own rows wrote another consent", async () => {
-    const world = setting();
+    const world = createFixture();
     const items = [ada, { ...ada, email_opt_in: "UNSUBSCRIBED" } as Row, ada];
 
-    const { results } = await endOf(world.audience.bulk(items, world.upsert, { concurrency: 1 }));
+    const { results } = await collectRun(world.audience.bulk(items, world.upsert, { concurrency: 1 }));
 
     expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
   });
 
-  it("also where its call has options of its own without `request`", async () => {
-    const world = setting();
+  it("is superseded although its call has options without `request`", async () => {
+    const world = createFixture();
     const items = [ada, { ...ada, email_opt_in: "UNSUBSCRIBED" } as Row, ada];
     const call = (item: Row) => world.audience.v1.customers.upsert(item, { timeoutMs: 1_000 });
 
-    const { results } = await endOf(world.audience.bulk(items, call, { concurrency: 1 }));
+    const { results } = await collectRun(world.audience.bulk(items, call, { concurrency: 1 }));
 
     expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
   });
 
-  it("also where its function does not hand `request` on: its call is the row's", async () => {
-    const world = setting();
+  it("is superseded although its function does not pass `request` on", async () => {
+    const world = createFixture();
     const items = [ada, { ...ada, email_opt_in: "UNSUBSCRIBED" } as Row, ada];
 
-    const { results } = await endOf(
+    const { results } = await collectRun(
       world.audience.bulk(items, (item) => world.audience.v1.customers.upsert(item), { concurrency: 1 }),
     );
 
@@ -370,14 +379,14 @@ describe("A row is sent", () => {
 });
 
 describe("With a checkpoint", () => {
-  /** A night over the checkpoint, in a process of its own. */
+  /** A run over the checkpoint in its own process, as on one night. */
   async function night(
     { mock }: World,
     item: Row & { first_name?: string },
     checkpoint: LoggedCheckpoint,
     write?: (world: World) => Promise<unknown>,
   ) {
-    const world = { ...setting({}, mock.clientOptions), mock };
+    const world = { ...createFixture({}, mock.clientOptions), mock };
     const { results, error } = await runBehind(world, {
       write: async () => await write?.(world),
       items: [item],
@@ -387,8 +396,8 @@ describe("With a checkpoint", () => {
     return results[0]?.status;
   }
 
-  it("stays superseded on later nights until its own consent changes, whatever else does", async () => {
-    const world = setting();
+  it("stays superseded in later runs until its own consent changes, whatever other fields change", async () => {
+    const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
 
     const nights = [
@@ -415,8 +424,8 @@ describe("With a checkpoint", () => {
     ]);
   });
 
-  it("a consent that was written after the row had been sent is a later word on the next night too", async () => {
-    const world = setting();
+  it("a consent that was written after the row supersedes it in the next run too", async () => {
+    const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const { audience, upsert } = world;
     for await (const { status } of audience.bulk([ada], upsert, { key, checkpoint })) {
@@ -433,8 +442,8 @@ describe("With a checkpoint", () => {
     expect(nights).toEqual(["superseded", "succeeded", "succeeded"]);
   });
 
-  it("the same after a night on which the row was not valid", async () => {
-    const world = setting();
+  it("and so it does after a run in which the row was invalid", async () => {
+    const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const bad = { ...ada, first_name: "x".repeat(101) };
 
@@ -447,8 +456,8 @@ describe("With a checkpoint", () => {
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
   });
 
-  it("the same for a row that leaves its consent to the service, on both nights", async () => {
-    const world = setting();
+  it("and so it does for a row that leaves its consent to the service in both runs", async () => {
+    const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const [before, after] = ["Ada", "Ada L."].map(
       (first_name) => ({ email: ada.email, first_name }) as unknown as Row,
@@ -463,8 +472,8 @@ describe("With a checkpoint", () => {
     expect(nights).toEqual(["superseded", "succeeded"]);
   });
 
-  it("a change of another channel's consent lifts nothing", async () => {
-    const world = setting();
+  it("a change of another channel's consent does not end the supersession", async () => {
+    const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
 
     const nights = [
@@ -475,11 +484,11 @@ describe("With a checkpoint", () => {
     expect(nights).toEqual(["superseded", "superseded"]);
   });
 
-  it("a consent that was written while it was open binds the run that goes on after a kill", async () => {
-    const world = setting();
+  it("a consent that was written before a kill supersedes the row in the resumed run", async () => {
+    const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
-    const dying = { ...setting({}, world.mock.clientOptions), mock: world.mock };
-    const { opened } = gate();
+    const dying = { ...createFixture({}, world.mock.clientOptions), mock: world.mock };
+    const { promise: opened } = deferred();
     void runBehind(dying, {
       write: unsubscriptions[0]![1],
       items: [row(1), ada],
@@ -494,18 +503,18 @@ describe("With a checkpoint", () => {
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
   });
 
-  it("also one that was in flight at the kill: it may have been carried out", async () => {
-    const world = setting();
+  it("a consent that was in flight at the kill supersedes the row, because it may have been applied", async () => {
+    const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
     const dying = new AudienceClient({
       ...world.mock.clientOptions,
       fetch: async (url, init) => {
         await world.mock.fetch(url, init);
-        return await gate<Response>().opened;
+        return await deferred<Response>().promise;
       },
     });
-    const { opened } = gate();
-    void endOf(dying.bulk([row(1)], async () => await opened, { key, checkpoint }));
+    const { promise: opened } = deferred();
+    void collectRun(dying.bulk([row(1)], async () => await opened, { key, checkpoint }));
     await until(() => checkpoint.log.length > 0);
     void dying.v1.customers.upsert({ ...ada, email_opt_in: "UNSUBSCRIBED" });
     await until(() => world.mock.requests.length === 1);
@@ -515,8 +524,8 @@ describe("With a checkpoint", () => {
     expect(status).toBe("superseded");
   });
 
-  it("one that came to nothing binds nobody", async () => {
-    const world = setting();
+  it("a consent that was not applied supersedes no row", async () => {
+    const world = createFixture();
     const checkpoint = new LoggedCheckpoint();
 
     const status = await night(world, ada, checkpoint, (own) => {

@@ -28,7 +28,7 @@ describe.each(entryPoints)("authentication, %s", (entryPoint) => {
   const service = useService({ entryPoint });
   const headers = () => service.mock.requests.map((request) => request.headers);
 
-  it.each(v1Calls)("%s carries X-API-Key, and nothing of v2", async (operation, call) => {
+  it.each(v1Calls)("%s sends X-API-Key, and no v2 header", async (operation, call) => {
     await call(service.audience);
 
     expect(service.mock.requests).toMatchObject([{ operation, headers: { "x-api-key": "acme-mock-key" } }]);
@@ -37,7 +37,7 @@ describe.each(entryPoints)("authentication, %s", (entryPoint) => {
   });
 
   it.each(v2Calls)(
-    "%s carries Service-Api-Key and Service-App-Id, and nothing of v1",
+    "%s sends Service-Api-Key and Service-App-Id, and no v1 header",
     async (operation, call) => {
       await call(service.audience);
 
@@ -92,7 +92,7 @@ describe("credentials", () => {
     expect(status).toBe(401);
   });
 
-  it("what is wrong with the body is not said to a stranger", async () => {
+  it("a request without a valid key gets no details about its body", async () => {
     const { status } = await service.send(
       "POST",
       "/api/v1/customer/create",
@@ -103,7 +103,7 @@ describe("credentials", () => {
     expect(status).toBe(401);
   });
 
-  it("every key of an organization acts on its data", async () => {
+  it("every key of an organization accesses its data", async () => {
     const other = service.clientWith({ apiKey: "acme-mock-key-two" });
 
     expect((await other.v1.customers.get("ada")).id).toBe("ada");
@@ -118,20 +118,17 @@ describe("credentials", () => {
     expect(() => v1Only.v2).toThrow(/appId/);
   });
 
-  it.each(["x-api-key", "X-API-Key"])(
-    "headers of the caller's own (%s) never replace a key",
-    async (name) => {
-      await service.clientWith({ headers: { [name]: "stranger" } }).v1.customers.get("ada");
-      await service.audience.v1.customers.get("ada", { headers: { [name]: "stranger" } });
+  it.each(["x-api-key", "X-API-Key"])("the caller's headers (%s) never replace a key", async (name) => {
+    await service.clientWith({ headers: { [name]: "stranger" } }).v1.customers.get("ada");
+    await service.audience.v1.customers.get("ada", { headers: { [name]: "stranger" } });
 
-      expect(service.mock.requests.map(({ headers }) => headers["x-api-key"])).toEqual([
-        "acme-mock-key",
-        "acme-mock-key",
-      ]);
-    },
-  );
+    expect(service.mock.requests.map(({ headers }) => headers["x-api-key"])).toEqual([
+      "acme-mock-key",
+      "acme-mock-key",
+    ]);
+  });
 
-  it("a key that comes from a function is asked for before every attempt", async () => {
+  it("a key function is called before every attempt", async () => {
     const keys = ["acme-mock-key", "acme-mock-key-two"];
     const rotating = service.clientWith({ apiKey: () => keys.shift() ?? "acme-mock-key" });
     await rotating.v1.customers.get("ada");
@@ -143,7 +140,7 @@ describe("credentials", () => {
     ]);
   });
 
-  it("no key shows in an error, however it is printed", async () => {
+  it("no printed form of an error shows a key", async () => {
     const { inspect } = await import("node:util");
     const error = await errorOf(
       service.clientWith({ apiKey: "stranger-key-that-is-long" }).v1.customers.get("ada"),
@@ -175,14 +172,14 @@ describe("client-side code", () => {
   const service = useService();
   afterEach(() => vi.unstubAllGlobals());
 
-  it("is no place for a key: in a browser no client is made", () => {
+  it("may not contain a key: the constructor refuses to run in a browser", () => {
     vi.stubGlobal("window", { document: {} });
 
     expect(() => service.clientWith({})).toThrow(ConfigurationError);
     expect(() => service.clientWith({})).toThrow(/dangerouslyAllowBrowser/);
   });
 
-  it("may hold a key that anybody may have, if the caller says so", async () => {
+  it("may contain a public key, if the caller allows it", async () => {
     vi.stubGlobal("window", { document: {} });
     const audience = service.clientWith({ dangerouslyAllowBrowser: true });
 
@@ -193,14 +190,14 @@ describe("client-side code", () => {
 describe("an app id on the v1 family, which is not documented", () => {
   const service = useService({ variants: { v1NeedsAppId: true } });
 
-  it("is not sent of itself: where the service wants it, that is an AuthenticationError", async () => {
+  it("is not sent by default: where the service requires it, the call is an AuthenticationError", async () => {
     const error = await errorOf(service.audience.v1.customers.get("ada"));
 
     expect(error).toBeInstanceOf(AuthenticationError);
     expect(service.mock.requests[0]?.headers).not.toHaveProperty("service-app-id");
   });
 
-  it("can be given as a header of the caller's own", async () => {
+  it("can be sent as a header of the caller", async () => {
     const audience = service.clientWith({ headers: { "Service-App-Id": "acme-mock-app" } });
 
     expect((await audience.v1.customers.get("ada")).id).toBe("ada");

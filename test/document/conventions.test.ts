@@ -6,20 +6,20 @@ import { untyped, v2Contact } from "./samples.ts";
 describe.each(entryPoints)("the conventions of both families, %s", (entryPoint) => {
   const service = useService({ entryPoint });
 
-  it("v2 requests are in camelCase, and sent as given", async () => {
+  it("v2 requests are in camelCase, and sent unchanged", async () => {
     const contact = v2Contact({ lastName: "Turing", countryCode: "GB" });
     await service.audience.v2.contacts.upsert(contact);
 
     expect(service.mock.requests[0]?.body).toEqual(contact);
   });
 
-  it("v2 lists come in snake_case, and are given as they come", async () => {
+  it("v2 lists are in snake_case, and returned unchanged", async () => {
     const [news] = await service.audience.v2.lists.list().toArray();
 
     expect(Object.keys(news ?? {})).toEqual(["uuid", "name", "created_at", "description"]);
   });
 
-  it("v2 answers are plain objects with status or success", async () => {
+  it("v2 responses are plain objects with status or success", async () => {
     const written = await service.send("POST", "/v2/contacts", v2Contact());
     const listed = await service.send("GET", "/v2/lists");
 
@@ -27,7 +27,7 @@ describe.each(entryPoints)("the conventions of both families, %s", (entryPoint) 
     expect(listed.body).toMatchObject({ success: true, data: { lists: expect.any(Array) } });
   });
 
-  it("v1 requests are in snake_case, and sent as given", async () => {
+  it("v1 requests are in snake_case, and sent unchanged", async () => {
     const contact = { email: "new@example.com", first_name: "New", postal_code: "10123" };
     await service.audience.v1.customers.upsert(contact);
 
@@ -64,7 +64,7 @@ describe.each(entryPoints)("the conventions of both families, %s", (entryPoint) 
     await expectRefusedByService(service, path, body);
   });
 
-  it("v1 contacts come in an envelope of data and links; adding to a list gives a plain object", async () => {
+  it("v1 contacts are in an envelope of data and links; the response of adding to a list is a plain object", async () => {
     const created = await service.send("POST", "/api/v1/customer/create", { email: "new@example.com" });
     const added = await service.send("POST", "/api/v1/contact-groups/news/contacts", {
       email: "new@example.com",
@@ -78,7 +78,7 @@ describe.each(entryPoints)("the conventions of both families, %s", (entryPoint) 
 describe("JSON", () => {
   const service = useService();
 
-  it("a request with a body says so in its content type, one without does not", async () => {
+  it("a request has a content type exactly when it has a body", async () => {
     const { v1, v2 } = service.audience;
     await v1.customers.upsert({ email: "new@example.com" });
     await v1.contactGroups.addContact("news", { email: "new@example.com", email_opt_in: "SUBSCRIBED" });
@@ -101,21 +101,21 @@ describe("JSON", () => {
     expect(service.state().contacts).toHaveLength(2);
   });
 
-  it("all answers are JSON, errors too", async () => {
-    const answers = await Promise.all([
+  it("all responses are JSON, also errors", async () => {
+    const responses = await Promise.all([
       service.send("GET", "/v2/lists"),
       service.send("GET", "/v2/lists?page=0"),
       service.send("GET", "/api/v1/customer/nobody"),
       service.send("POST", "/api/v1/events", {}),
     ]);
 
-    expect(answers.map(({ status }) => status)).toEqual([200, 400, 404, 400]);
-    expect(answers.map(({ headers }) => headers.get("content-type")?.split(";")[0])).toEqual(
-      answers.map(() => "application/json"),
+    expect(responses.map(({ status }) => status)).toEqual([200, 400, 404, 400]);
+    expect(responses.map(({ headers }) => headers.get("content-type")?.split(";")[0])).toEqual(
+      responses.map(() => "application/json"),
     );
   });
 
-  it("any character arrives as it was sent", async () => {
+  it("any character arrives unchanged", async () => {
     const first_name = "Zoë \u{1f388} \u0000 \u2028 <b>&\"'\\ 日本語";
     await service.audience.v1.customers.upsert({ email: "new@example.com", first_name });
 

@@ -12,7 +12,7 @@ const filledText = {
   forbidden: ["", 7, true, {}, null],
 };
 
-/** The table "Custom event", row by row; where it is silent, what the guide of the client says. */
+/** The table "Custom event", row by row, completed by the client's guide. */
 const rows: readonly FieldRow[] = [
   { field: "eventName", ...filledText },
   { field: "uniqueIdentifier", ...filledText },
@@ -27,7 +27,7 @@ const rows: readonly FieldRow[] = [
     rule: "free key–value data",
     allowed: [
       {},
-      { total: 9.5, currency: "EUR", isGift: false },
+      { total: 9.5, currency: "EUR", isPresent: false },
       { items: [{ sku: "a", tags: [] }] },
       { "": "", constructor: 1 },
     ],
@@ -62,7 +62,7 @@ describe("a custom event", () => {
   it.each([
     ["eventName", { ...base, eventName: undefined }],
     ["contact", { ...base, contact: undefined }],
-  ])("%s is asked for: without it nothing is sent, and the service refuses", async (path, event) => {
+  ])("%s is required: without it nothing is sent, and the service refuses", async (path, event) => {
     await expectNotSent(service, send(event), path);
     await expectRefusedByService(service, EVENTS, event);
   });
@@ -73,7 +73,7 @@ describe("a custom event", () => {
     expect(service.state().events[0]).not.toHaveProperty("eventData");
   });
 
-  it("uniqueIdentifier is optional: the client makes one, and gives it back", async () => {
+  it("uniqueIdentifier is optional: the client generates and returns one", async () => {
     const { uniqueIdentifier } = await send({ ...base, uniqueIdentifier: undefined });
 
     expect(uniqueIdentifier).toMatch(/\S{16,}/);
@@ -87,7 +87,7 @@ describe("a custom event", () => {
     expect(new Set(service.state().events.map(({ uniqueIdentifier }) => uniqueIdentifier)).size).toBe(2);
   });
 
-  it("its contact is created if it does not exist, and gets no marketing e-mail", async () => {
+  it("its contact is created if it does not exist, and is not subscribed", async () => {
     await send({ ...base, contact: { email: "new@example.com" } });
 
     const created = service.contact("new@example.com");
@@ -95,7 +95,7 @@ describe("a custom event", () => {
     expect(service.state().events).toMatchObject([{ contactId: created?.id }]);
   });
 
-  it("the contact of an event may hold further keys, which change nothing on the contact", async () => {
+  it("the contact of an event may have further keys, which do not change the stored contact", async () => {
     await send({ ...base, contact: { email: "ada@example.com", first_name: "Augusta" } });
 
     expect(service.contact("ada@example.com")?.first_name).toBe("Ada");
@@ -122,7 +122,7 @@ describe("a custom event", () => {
     ["eventData.items.0.sku", { eventData: { items: [{ sku: null }] } }],
     ["event_name", { event_name: "x" }],
     ["data", { data: {} }],
-  ])("what is wrong at %s is not sent, and refused by the service: %j", async (path, more) => {
+  ])("an invalid %s is not sent, and refused by the service: %j", async (path, more) => {
     await expectNotSent(service, send({ ...base, ...more }), path);
     await expectRefusedByService(service, EVENTS, { ...base, ...more });
   });
@@ -130,7 +130,7 @@ describe("a custom event", () => {
   it.each([
     ["email", { Email: "ada@example.com" }],
     ["contactUUID", { contactUuid: "ada" }],
-  ])("a contact named in the wrong case is told the right name, %s", async (name, contact) => {
+  ])("the message for a key in the wrong case names the right key, %s", async (name, contact) => {
     const error = await expectNotSent(service, send({ ...base, contact }), "contact");
 
     expect(error.message).toContain(`"${name}"`);
@@ -143,7 +143,7 @@ describe("a custom event", () => {
   });
 
   it.each([Number.NaN, 10n, () => 1])(
-    "%s in its data, which JSON cannot carry, is not sent",
+    "%s in its data, which JSON cannot represent, is not sent",
     async (value) => {
       await expectNotSent(service, send({ ...base, eventData: { value } }), "eventData.value");
     },

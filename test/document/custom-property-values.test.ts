@@ -24,7 +24,7 @@ describe("custom properties", () => {
     [1e21, "1e+21"],
     [true, "true"],
     [false, "false"],
-  ])("the value %j is sent as it is, and stored as the text %j", async (value, text) => {
+  ])("the value %j is sent unchanged, and stored as the string %j", async (value, text) => {
     await upsert({ plan: value });
 
     expect(sent()).toMatchObject({ custom_properties: { plan: value } });
@@ -32,7 +32,7 @@ describe("custom properties", () => {
   });
 
   it.each(["", " ", "\t\n", "\u00a0"])(
-    "the blank text %j is sent, and dropped by the service",
+    "the blank string %j is sent, and dropped by the service",
     async (blank) => {
       await upsert({ blank, plan: "gold" });
 
@@ -41,13 +41,13 @@ describe("custom properties", () => {
     },
   );
 
-  it("a text with white space around it is stored as it is", async () => {
+  it("a string with white space around it is stored unchanged", async () => {
     await upsert({ plan: " gold " });
 
     expect(stored()).toEqual({ plan: " gold " });
   });
 
-  it("a property that is undefined is left out", async () => {
+  it("a property whose value is undefined is omitted", async () => {
     await upsert({ plan: "gold", seats: undefined });
 
     expect(sent()).toMatchObject({ custom_properties: { plan: "gold" } });
@@ -55,7 +55,7 @@ describe("custom properties", () => {
   });
 
   it.each([[{ city: "Turin" }], [["a", "b"]], [{}], [[]], [new Date(0)]])(
-    "the nested value %j is not sent, and the message names the way out",
+    "the nested value %j is not sent, and the message names the remedy",
     async (value) => {
       const error = await expectNotSent(service, upsert({ address: value }), "custom_properties.address");
 
@@ -66,7 +66,7 @@ describe("custom properties", () => {
   it.each([
     [{ city: "Turin" }, "[object Object]"],
     [["a", "b"], "[object Array]"],
-  ])("the service would store the nested value %j as the unusable text %j", async (value, text) => {
+  ])("the service would store the nested value %j as the unusable string %j", async (value, text) => {
     const { status } = await service.send("POST", CREATE, {
       email: "new@example.com",
       custom_properties: { address: value },
@@ -76,7 +76,7 @@ describe("custom properties", () => {
     expect(stored()).toEqual({ address: text });
   });
 
-  it("nested values arrive once they are flattened", async () => {
+  it("flattened values arrive", async () => {
     await upsert(flattenProperties({ address: { city: "Turin", zip: 10_123 }, tags: ["vip", "beta"] }));
 
     expect(stored()).toEqual({ address_city: "Turin", address_zip: "10123", tags_0: "vip", tags_1: "beta" });
@@ -118,22 +118,22 @@ describe("custom properties", () => {
     ["array", ["gold"], "custom_properties"],
     ["null", null, "custom_properties"],
   ] as const;
-  it.each(forbidden)("%s in the wrong place (%j) is not sent", async (_, value, path) => {
+  it.each(forbidden)("custom_properties as %s (%j) are not sent", async (_, value, path) => {
     await expectNotSent(service, upsert(value), path);
   });
 
-  it.each(forbidden)("%s in the wrong place (%j) is refused by the service", async (_, value) => {
+  it.each(forbidden)("custom_properties as %s (%j) are refused by the service", async (_, value) => {
     await expectRefusedByService(service, CREATE, { email: "new@example.com", custom_properties: value });
   });
 
-  it.each(["ключ", "a.b", "first_name", "constructor", "0"])("a key may be any name: %s", async (key) => {
+  it.each(["ключ", "a.b", "first_name", "constructor", "0"])("a key may have any name: %s", async (key) => {
     await upsert({ [key]: "x" });
 
     expect(stored()).toEqual({ [key]: "x" });
   });
 
   it.each([[Number.NaN], [Number.POSITIVE_INFINITY], [() => 1], [10n], [Symbol("x")]])(
-    "%s, which JSON cannot carry, is not sent",
+    "%s, which JSON cannot represent, is not sent",
     async (value) => {
       await expectNotSent(service, upsert({ plan: value }), "custom_properties.plan");
     },
@@ -150,7 +150,7 @@ describe("custom properties", () => {
     expect(stored()).toEqual({ seats: "3", isVip: "true" });
   });
 
-  it("they come back in the profile as the texts that are stored", async () => {
+  it("the profile contains them as the stored strings", async () => {
     const profile = await upsert({ seats: 3 });
 
     expect(profile.attributes["custom_properties"]).toEqual({ seats: "3" });

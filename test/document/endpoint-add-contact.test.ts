@@ -38,7 +38,7 @@ describe.each(entryPoints)("contactGroups.addContact, %s", (entryPoint) => {
     ]);
   });
 
-  it("creates the contact, adds it to the list, and says so in a plain object", async () => {
+  it("creates the contact, adds it to the list, and returns a plain object with the action", async () => {
     const { data, response } = await add(contact).withResponse();
 
     const created = service.contact("new@example.com");
@@ -51,7 +51,7 @@ describe.each(entryPoints)("contactGroups.addContact, %s", (entryPoint) => {
     expect(members()).toEqual(["grace", created?.id]);
   });
 
-  it("updates the contact, adds it to the list, and says so", async () => {
+  it("updates the contact, adds it to the list, and returns the action", async () => {
     const result = await add({ ...contact, email: "ada@example.com", first_name: "Augusta" });
 
     expect(result.contact).toEqual({ email: "ada@example.com", contactUUID: "ada", action: "updated" });
@@ -62,14 +62,14 @@ describe.each(entryPoints)("contactGroups.addContact, %s", (entryPoint) => {
     expect(members()).toEqual(["grace", "ada"]);
   });
 
-  it("the write is done when the answer is there: contactUUID fetches the contact", async () => {
+  it("the write is complete when the response arrives: contactUUID fetches the contact", async () => {
     const result = await add(contact);
     const profile = await service.audience.v1.customers.get(result.contact.contactUUID);
 
     expect(profile.attributes.email).toBe("new@example.com");
   });
 
-  it("a member that is added again stays one member", async () => {
+  it("a member that is added again remains one member", async () => {
     await add({ ...contact, email: "grace@example.com" });
 
     expect(members()).toEqual(["grace"]);
@@ -119,7 +119,7 @@ describe.each(entryPoints)("contactGroups.addContact, %s", (entryPoint) => {
     ]);
   });
 
-  it("what is wrong with list id and contact is told at once", async () => {
+  it("problems of the list id and of the contact are reported together", async () => {
     await expectNotSent(service, add({ ...contact, gender: "m" }, " "), "listId", "gender");
   });
 });
@@ -128,7 +128,7 @@ describe("email_opt_in when adding to a list", () => {
   const service = useService();
   const { email } = contact;
 
-  it("is always to be sent: without it nothing is sent, and the message says why and what to do", async () => {
+  it("is required: without it nothing is sent, and the message names the reason and the remedy", async () => {
     const error = await expectNotSent(
       service,
       service.audience.v1.contactGroups.addContact("news", untyped({ email })),
@@ -139,40 +139,43 @@ describe("email_opt_in when adding to a list", () => {
     expect(error.message).toMatch(/service-decides/);
   });
 
-  it("is optional for the service, as its schema says", async () => {
+  it("is optional for the service, and in its schema", async () => {
     expect(v1ListContactSchema.safeParse({ email }).success).toBe(true);
     expect((await service.send("POST", ADD, { email })).status).toBe(200);
   });
 
-  it("may be left to the service, if the call says so", async () => {
+  it("may be left to the service by an option of the call", async () => {
     await service.audience.v1.contactGroups.addContact("news", { email }, { consent: "service-decides" });
 
     expect(service.mock.requests[0]?.body).toEqual({ email });
     expect(service.contact(email)?.email_opt_in).toBe("NON_SUBSCRIBED");
   });
 
-  it("is sent where it is there, whatever the call says of consent", async () => {
+  it("is sent where it is present, whatever the option", async () => {
     await service.audience.v1.contactGroups.addContact("news", contact, { consent: "service-decides" });
 
     expect(service.contact(email)?.email_opt_in).toBe("SUBSCRIBED");
   });
 
-  it.each(["client-decides", true, null])("no other word opens that way: %j", async (consent) => {
-    const call = service.audience.v1.contactGroups.addContact(
-      "news",
-      untyped({ email }),
-      untyped({ consent }),
-    );
+  it.each(["client-decides", true, null])(
+    "no other value of that option is accepted: %j",
+    async (consent) => {
+      const call = service.audience.v1.contactGroups.addContact(
+        "news",
+        untyped({ email }),
+        untyped({ consent }),
+      );
 
-    await expect(Promise.resolve(call)).rejects.toMatchObject({ outcome: "not-sent" });
-    expect(service.mock.requests).toEqual([]);
-  });
+      await expect(Promise.resolve(call)).rejects.toMatchObject({ outcome: "not-sent" });
+      expect(service.mock.requests).toEqual([]);
+    },
+  );
 });
 
 describe("a segment", () => {
   const service = useService();
 
-  it("is no list to add to: NotFoundError", async () => {
+  it("cannot get members: NotFoundError", async () => {
     const error = await errorOf(service.audience.v1.contactGroups.addContact("engaged", contact));
 
     expect(error).toBeInstanceOf(NotFoundError);
@@ -183,7 +186,7 @@ describe("a segment", () => {
 describe("a list that does not exist, where the service writes no contact for it", () => {
   const service = useService({ variants: { unknownListWritesContact: false } });
 
-  it("is told in the same way, as the client cannot know", async () => {
+  it("is reported in the same way, because the client cannot know", async () => {
     const error = await errorOf(service.audience.v1.contactGroups.addContact("nothing", contact));
 
     expect(error).toMatchObject({ status: 404, outcome: "unknown" });

@@ -8,7 +8,7 @@ import { untyped } from "./samples.ts";
 describe.each(entryPoints)("contactGroups.get, %s", (entryPoint) => {
   const service = useService({ entryPoint });
 
-  it("sends no body, and gives the one list", async () => {
+  it("sends no body, and returns the list", async () => {
     const group = await service.audience.v1.contactGroups.get("news");
 
     expect(group).toMatchObject({ id: "news", name: "Newsletter" });
@@ -25,11 +25,11 @@ describe.each(entryPoints)("contactGroups.get, %s", (entryPoint) => {
     expect(service.mock.requests[0]?.body).toBeUndefined();
   });
 
-  it("gives a segment too", async () => {
+  it("returns a segment too", async () => {
     expect(await service.audience.v1.contactGroups.get("engaged")).toMatchObject({ id: "engaged" });
   });
 
-  it("an id that nothing has is a NotFoundError", async () => {
+  it("an unknown id is a NotFoundError", async () => {
     const error = await errorOf(service.audience.v1.contactGroups.get("a/b?c"));
 
     expect(error).toBeInstanceOf(NotFoundError);
@@ -44,7 +44,7 @@ describe.each(entryPoints)("contactGroups.get, %s", (entryPoint) => {
   });
 });
 
-it("An answer that holds no contact group is an UnexpectedResponseError", async () => {
+it("A response without a contact group is an UnexpectedResponseError", async () => {
   const audience = new AudienceClient({
     ...createMockService().clientOptions,
     fetch: async () => Response.json({ name: "Newsletter" }),
@@ -60,11 +60,11 @@ it("An answer that holds no contact group is an UnexpectedResponseError", async 
 });
 
 describe.each(["flat", "data", "resource"] as const)(
-  "contactGroups.get where the answer is %s",
+  "contactGroups.get where the response is %s",
   (v1Group) => {
     const service = useService({ variants: { v1Group } });
 
-    it.each(["news", "engaged"])("%s is opened to its id", async (id) => {
+    it.each(["news", "engaged"])("%s yields its id", async (id) => {
       const group = await service.audience.v1.contactGroups.get(id);
 
       expect(group.id).toBe(id);

@@ -34,7 +34,7 @@ describe.each(entryPoints)("contactGroups.list, %s", (entryPoint) => {
     expect(service.mock.requests[0]?.body).toBeUndefined();
   });
 
-  it("every list and segment comes once", async () => {
+  it("every list and segment is yielded once", async () => {
     const groups = await list().toArray();
 
     expect(groups.map(({ id }) => id)).toEqual(ids);
@@ -44,7 +44,7 @@ describe.each(entryPoints)("contactGroups.list, %s", (entryPoint) => {
     ["LIST", 100],
     ["SEGMENT", 3],
     ["ALL", 103],
-  ] as const)("type %s gives %i of them, over all pages", async (type, count) => {
+  ] as const)("type %s yields %i of them, over all pages", async (type, count) => {
     const groups = await list({ type, limit: 40 }).toArray();
 
     expect(groups).toHaveLength(count);
@@ -54,7 +54,7 @@ describe.each(entryPoints)("contactGroups.list, %s", (entryPoint) => {
     expect(service.mock.requests.every(({ query }) => query["type"] === type)).toBe(true);
   });
 
-  it("without type all are given", async () => {
+  it("without a type all are yielded", async () => {
     await list({ limit: 1 });
 
     expect(service.mock.requests[0]?.query).not.toHaveProperty("type");
@@ -66,7 +66,7 @@ describe.each(entryPoints)("contactGroups.list, %s", (entryPoint) => {
     [100, 100],
     [101, 100],
     [500, 100],
-  ])("limit %i gives %i groups", async (limit, count) => {
+  ])("limit %i returns %i groups", async (limit, count) => {
     expect((await list({ limit })).items).toHaveLength(count);
   });
 
@@ -97,7 +97,7 @@ describe.each(entryPoints)("contactGroups.list, %s", (entryPoint) => {
 });
 
 describe.each(["data", "array", "data-key", "root-key"] as const)(
-  "contactGroups.list where the answer's shape is %s",
+  "contactGroups.list where the response has the shape %s",
   (v1List) => {
     describe.each(["flat", "resource"] as const)("and a group is %s", (v1ListedGroup) => {
       const service = useService({
@@ -106,7 +106,7 @@ describe.each(["data", "array", "data-key", "root-key"] as const)(
         variants: { v1List, v1ListedGroup },
       });
 
-      it("every group comes once, with its id", async () => {
+      it("every group is yielded once, with its id", async () => {
         const groups = await service.audience.v1.contactGroups.list().toArray();
 
         expect(groups.map(({ id }) => id)).toEqual(ids);

@@ -31,7 +31,7 @@ describe.each(entryPoints)("customers.upsert, %s", (entryPoint) => {
     ]);
   });
 
-  it("creates a contact where nobody has its e-mail or phone: 201 and the profile", async () => {
+  it("creates a contact where no contact has its e-mail or phone: 201 and the profile", async () => {
     const { data, response } = await upsert({ email: "new@example.com", first_name: "New" }).withResponse();
 
     expect(response.status).toBe(201);
@@ -48,7 +48,7 @@ describe.each(entryPoints)("customers.upsert, %s", (entryPoint) => {
     ["phone", { phone: "+390111111" }],
     ["e-mail, with another phone", { email: "ada@example.com", phone: "7654321" }],
     ["phone, with another e-mail", { phone: "+390111111", email: "augusta@example.com" }],
-  ])("updates the contact with the same %s: 201 too", async (_, name) => {
+  ])("updates the contact with the same %s, also with 201", async (_, name) => {
     const { data, response } = await upsert({ ...name, first_name: "Augusta" }).withResponse();
 
     expect(response.status).toBe(201);
@@ -94,12 +94,12 @@ describe.each(entryPoints)("customers.upsert, %s", (entryPoint) => {
     ["null", null],
     ["a text", "new@example.com"],
     ["an array", [{ email: "new@example.com" }]],
-  ])("%s is no contact, and not sent", async (_, contact) => {
+  ])("%s is refused as a contact, and not sent", async (_, contact) => {
     await expectNotSent(service, upsert(contact), "");
   });
 });
 
-describe("customers.upsert where only the service knows better", () => {
+describe("customers.upsert where only the service can find the error", () => {
   const service = useService({ variants: { unknownCountry: "refused" } });
 
   it("a 400 is a BadRequestError, and nothing has been written", async () => {

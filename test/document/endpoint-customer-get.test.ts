@@ -25,7 +25,7 @@ describe.each(entryPoints)("customers.get, %s", (entryPoint) => {
     expect(service.mock.requests[0]?.headers).not.toHaveProperty("content-type");
   });
 
-  it("gives the profile", async () => {
+  it("returns the profile", async () => {
     const profile = await service.audience.v1.customers.get("ada");
 
     expect(profile).toMatchObject({
@@ -35,7 +35,7 @@ describe.each(entryPoints)("customers.get, %s", (entryPoint) => {
     });
   });
 
-  it("an id that no contact has is a NotFoundError, and asked for once", async () => {
+  it("an unknown id is a NotFoundError after one request", async () => {
     const error = await errorOf(service.audience.v1.customers.get("nobody"));
 
     expect(error).toBeInstanceOf(NotFoundError);

@@ -29,7 +29,7 @@ describe.each(entryPoints)("customers.list, %s", (entryPoint) => {
     expect(service.mock.requests[0]?.body).toBeUndefined();
   });
 
-  it("every contact comes once, in pages of 100", async () => {
+  it("every contact is yielded once, in pages of 100", async () => {
     const profiles = await list().toArray();
 
     expect(profiles.map(({ id }) => id)).toEqual(idsFrom(0, 205));
@@ -40,7 +40,7 @@ describe.each(entryPoints)("customers.list, %s", (entryPoint) => {
     ]);
   });
 
-  it("the page is 1 unless another is asked for", async () => {
+  it("the page is 1 by default", async () => {
     const first = await list({ limit: 3 });
     const second = await list({ page: 2, limit: 3 });
 
@@ -54,14 +54,14 @@ describe.each(entryPoints)("customers.list, %s", (entryPoint) => {
     [100, 100],
     [101, 100],
     [1_000, 100],
-  ])("limit %i is sent, and gives %i contacts", async (limit, count) => {
+  ])("limit %i is sent, and returns %i contacts", async (limit, count) => {
     const page = await list({ limit });
 
     expect(service.mock.requests[0]?.query).toMatchObject({ limit: String(limit) });
     expect(page.items).toHaveLength(count);
   });
 
-  it("a limit over 100 misses nobody", async () => {
+  it("a limit over 100 misses no contact", async () => {
     const profiles = await list({ limit: 1_000 }).toArray();
 
     expect(profiles.map(({ id }) => id)).toEqual(idsFrom(0, 205));
@@ -81,7 +81,7 @@ describe.each(entryPoints)("customers.list, %s", (entryPoint) => {
 
   const wrong = [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "1", true, null];
   it.each(["page", "limit"].flatMap((name) => wrong.map((value) => [name, value])))(
-    "%s is a whole number from 1: %s is not sent",
+    "%s is an integer from 1: %s is not sent",
     async (name, value) => {
       await expectNotSent(service, list(untyped({ [String(name)]: value })), String(name));
     },
@@ -102,10 +102,10 @@ describe.each(entryPoints)("customers.list, %s", (entryPoint) => {
 });
 
 describe.each(["data", "array", "data-key", "root-key"] as const)(
-  "customers.list where the answer's shape is %s",
+  "customers.list where the response has the shape %s",
   (v1List) => {
     describe.each(["links", "meta", "pagination", "totals", "none"] as const)(
-      "and its pages are told by %s",
+      "and its pages are given by %s",
       (v1Paging) => {
         describe.each(["resource", "envelope", "flat"] as const)(
           "and a contact is %s",
@@ -116,14 +116,14 @@ describe.each(["data", "array", "data-key", "root-key"] as const)(
               variants: { v1List, v1Paging, v1ListedCustomer },
             });
 
-            it("every contact comes once, as a profile", async () => {
+            it("every contact is yielded once, as a profile", async () => {
               const profiles = await service.audience.v1.customers.list().toArray();
 
               expect(profiles.map(({ id }) => id)).toEqual(idsFrom(0, 205));
               expect(profiles[0]).toMatchObject({ id: "c0", attributes: { email: "c0@example.com" } });
             });
 
-            it("a limit over 100 misses nobody, as it is counted as 100", async () => {
+            it("a limit over 100 counts as 100, so that no contact is missed", async () => {
               const profiles = await service.audience.v1.customers.list({ limit: 150 }).toArray();
 
               expect(profiles.map(({ id }) => id)).toEqual(idsFrom(0, 205));

@@ -15,7 +15,7 @@ describe.each(entryPoints)("events.send, %s", (entryPoint) => {
   const service = useService({ entryPoint });
   const send = (more: object = {}) => service.audience.v1.events.send(untyped({ ...event, ...more }));
 
-  it("sends the event as JSON with the v1 key, and gives its identifier, the status and the body", async () => {
+  it("sends the event as JSON with the v1 key, and returns its identifier, the status and the body", async () => {
     const result = await send();
 
     expect(result).toEqual({ uniqueIdentifier: "order-1", status: 200, body: { status: "accepted" } });
@@ -61,7 +61,7 @@ describe.each(entryPoints)("events.send, %s", (entryPoint) => {
     ]);
   });
 
-  it("the same uniqueIdentifier again is safe: one event, one run", async () => {
+  it("a repeated uniqueIdentifier leads to one event and one run", async () => {
     const first = await send();
     const again = await send();
 
@@ -73,7 +73,7 @@ describe.each(entryPoints)("events.send, %s", (entryPoint) => {
     expect(service.mock.requests.map(({ applied }) => applied)).toEqual([true, false]);
   });
 
-  it("a lost answer is asked for again with the same identifier, so that the event is recorded once", async () => {
+  it("a retry after a lost response has the same identifier, so that the event is recorded once", async () => {
     service.mock.addFault({ kind: "500-after", operation: "v1.events.send", times: 1 });
     const { uniqueIdentifier } = await send({ uniqueIdentifier: undefined });
 
@@ -85,7 +85,7 @@ describe.each(entryPoints)("events.send, %s", (entryPoint) => {
     expect(service.state().automationRuns).toHaveLength(1);
   });
 
-  it("a contactUUID that no contact has is refused by the mock, and the error carries the identifier", async () => {
+  it("an unknown contactUUID is refused by the mock, and the error contains the identifier", async () => {
     const error = await errorOf(send({ contact: { contactUUID: "nobody" } }));
 
     expect(error).toBeInstanceOf(NotFoundError);
@@ -101,10 +101,10 @@ describe.each<[number, unknown]>([
   [204, undefined],
   [200, "queued"],
   [200, []],
-])("events.send where the answer is %i with %j", (eventStatus, eventBody) => {
+])("events.send where the response is %i with %j", (eventStatus, eventBody) => {
   const service = useService({ variants: { eventStatus, eventBody } });
 
-  it("resolves, with the body if there is one", async () => {
+  it("resolves with the body, if there is one", async () => {
     const result = await service.audience.v1.events.send(event);
 
     expect(result).toEqual({ uniqueIdentifier: "order-1", status: eventStatus, body: eventBody });
@@ -117,7 +117,7 @@ describe.each(["contact", "root"] as const)(
   (contactUuidPlace) => {
     const service = useService({ variants: { contactUuidPlace } });
 
-    it("there it names the contact", async () => {
+    it("identifies the contact", async () => {
       const naming =
         contactUuidPlace === "contact" ? { contact: { contactUUID: "grace" } } : { contactUUID: "grace" };
       await service.audience.v1.events.send({ eventName: "order placed", ...naming });

@@ -29,7 +29,7 @@ describe.each(entryPoints)("v2.contacts.upsert, %s", (entryPoint) => {
     ]);
   });
 
-  it("success is 200 with status true", async () => {
+  it("succeeds with 200 and status true", async () => {
     const { data, response } = await upsert(v2Contact()).withResponse();
 
     expect(response.status).toBe(200);
@@ -59,7 +59,7 @@ describe.each(entryPoints)("v2.contacts.upsert, %s", (entryPoint) => {
     expect(service.state().contacts[0]).toMatchObject({ id: "ada", first_name: "Alan" });
   });
 
-  it("creating needs an e-mail: a phone that nobody has is sent, and is a BadRequestError", async () => {
+  it("a new contact needs an e-mail: an unknown phone alone is sent, and is a BadRequestError", async () => {
     const error = await errorOf(upsert(v2Contact({ identifiers: [phoneIdentifier("7654321")] })));
 
     expect(error).toBeInstanceOf(BadRequestError);
@@ -107,7 +107,7 @@ describe.each(entryPoints)("v2.contacts.upsert, %s", (entryPoint) => {
     ["null", null],
     ["a text", "alan@example.com"],
     ["an array", [v2Contact()]],
-  ])("%s is no contact, and not sent", async (_, contact) => {
+  ])("%s is refused as a contact, and not sent", async (_, contact) => {
     await expectNotSent(service, upsert(untyped(contact)), "");
   });
 });

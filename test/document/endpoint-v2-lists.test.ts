@@ -41,7 +41,7 @@ describe.each(entryPoints)("v2.lists.list, %s", (entryPoint) => {
     expect(service.mock.requests[0]?.body).toBeUndefined();
   });
 
-  it("every list comes once; the page size is the service's own where none is given", async () => {
+  it("every list is yielded once; the page size is the service's default where none is given", async () => {
     const all = await list().toArray();
 
     expect(all.map(({ uuid }) => uuid)).toEqual(uuids);
@@ -65,13 +65,13 @@ describe.each(entryPoints)("v2.lists.list, %s", (entryPoint) => {
     ["data.total_pages", 5],
     ["data.total_items", 45],
     ["data.items_per_page", 10],
-  ])("the answer says %s: %j", async (keys, value) => {
+  ])("the response has %s: %j", async (keys, value) => {
     const { body } = await service.send("GET", "/v2/lists?page=2&limit=10");
 
     expect(keys.split(".").reduce<unknown>((at, key) => Reflect.get(Object(at), key), body)).toBe(value);
   });
 
-  it("the client's page has the same figures, and the answer as it came", async () => {
+  it("the client's page has the same totals, and the unchanged response", async () => {
     const { body } = await service.send("GET", "/v2/lists?page=2&limit=10");
     const page = await list({ page: 2, limit: 10 });
 
@@ -85,11 +85,11 @@ describe.each(entryPoints)("v2.lists.list, %s", (entryPoint) => {
     [44, 2],
     [45, 1],
     [46, 1],
-  ])("total_pages is for the current limit: %i gives %i", async (limit, totalPages) => {
+  ])("total_pages depends on the limit: with %i it is %i", async (limit, totalPages) => {
     expect(await list({ limit })).toMatchObject({ totalPages, totalItems: 45 });
   });
 
-  it("the last page has no next one", async () => {
+  it("the last page has no next page", async () => {
     const page = await list({ page: 5, limit: 10 });
 
     expect(page.items.map(({ uuid }) => uuid)).toEqual(uuids.slice(40));
@@ -126,7 +126,7 @@ describe.each(entryPoints)("v2.lists.list, %s", (entryPoint) => {
     expect(service.mock.requests).toMatchObject([{ status: 401 }]);
   });
 
-  it("a 500 is a ServerError, and never of unknown outcome, as nothing was to be written", async () => {
+  it("a 500 is a ServerError, whose outcome is never unknown, because the call is a read", async () => {
     service.mock.addFault({ kind: "500-before", operation: "v2.lists.list" });
     const error = await errorOf(list({}, { maxRetries: 0 }));
 

@@ -12,44 +12,49 @@ import { setupServer } from "msw/node";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { acme, globex } from "./organizations.ts";
 
-/** The ways to the mock: a function, a patched `fetch`, a socket. */
+/** The entry points of the mock: a function, a patched `fetch`, a socket. */
 export const entryPoints = ["in process", "MSW", "real HTTP"] as const;
 
 export type EntryPoint = (typeof entryPoints)[number];
 
-export interface Answer {
+export interface ServiceResponse {
   status: number;
   headers: Headers;
-  /** The JSON, else the text. */
+  /** The parsed JSON, or else the string. */
   body: unknown;
 }
 
-/** A client and the mock that it talks to. */
+/** A client and its mock. */
 export interface Service {
   readonly mock: MockService;
   readonly audience: AudienceClient;
   readonly options: MockClientOptions;
-  /** What Acme's books hold now. */
+  /** The current state of Acme. */
   state(): MockBooks;
   /** Acme's contact with this e-mail or phone, as stored. */
   contact(emailOrPhone: string): MockContact | undefined;
-  /** A client that differs in some options, to the same mock. */
+  /** Another client of the same mock, with other options. */
   clientWith(options: ClientOptions): AudienceClient;
-  /** A plain request with the right credentials, for rules that no client of ours would break. `""` leaves a header out. */
-  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** A plain request with valid credentials, for rules that the client never breaks. `""` omits a header. */
+  send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<ServiceResponse>;
 }
 
 export interface ServiceOptions extends MockServiceOptions {
-  /** Default MSW: the client's own `fetch`, and no socket. */
+  /** Default MSW: the client's default `fetch`, without a socket. */
   entryPoint?: EntryPoint;
   client?: ClientOptions;
 }
 
-/** The time of all that the mock writes down. */
+/** The time on the mock's clock. */
 export const now = "2026-01-31T00:00:00.000Z";
 
 /**
- * A service for the tests of the `describe` around: Acme and Globex, as new before each test.
+ * A service for the tests of the enclosing `describe`: Acme and Globex, reset before each test.
  *
  * ```ts
  * const service = useService();
@@ -84,9 +89,9 @@ export function useService({
   afterAll(() => entry.close());
 
   const clientWith = (options: ClientOptions): AudienceClient => {
-    const made = new AudienceClient({ ...entry.options, ...entry.client, ...client, ...options });
-    clients.push(made);
-    return made;
+    const created = new AudienceClient({ ...entry.options, ...entry.client, ...client, ...options });
+    clients.push(created);
+    return created;
   };
   return {
     mock,
@@ -107,7 +112,7 @@ export function useService({
 
 interface Entry {
   options: MockClientOptions;
-  /** What a client needs beside them to come through this door. */
+  /** The further client options for this entry point. */
   client: ClientOptions;
   fetch: (url: string, init: RequestInit) => Promise<Response>;
   close: () => void | Promise<void>;
@@ -146,7 +151,7 @@ interface PlainRequest {
 async function send(
   { options, fetch: fetchThrough }: Entry,
   { method, path, body, headers }: PlainRequest,
-): Promise<Answer> {
+): Promise<ServiceResponse> {
   const isV2 = path.startsWith("/v2/");
   const credentials: Record<string, string> = isV2
     ? { "service-api-key": options.apiKeyV2 ?? options.apiKey, "service-app-id": options.appId }

@@ -34,13 +34,13 @@ describe.each(entryPoints)("the errors of the v2 family, %s", (entryPoint) => {
     [401, "app id missing", "GET", "/v2/lists", undefined, { "service-app-id": "" }],
     [401, "app id invalid", "GET", "/v2/lists", undefined, { "service-app-id": "stranger" }],
   ])("%i: %s, with status error and a message", async (status, _, method, path, body, headers) => {
-    const answer = await service.send(method, path, body, headers);
+    const response = await service.send(method, path, body, headers);
 
-    expect(answer.status).toBe(status);
-    expect(answer.body).toEqual({ status: "error", message: expect.any(String) });
+    expect(response.status).toBe(status);
+    expect(response.body).toEqual({ status: "error", message: expect.any(String) });
   });
 
-  it("500: an unexpected error of the server has the same body, and the client hands it on", async () => {
+  it("500: an unexpected error of the server has the same body, which the client passes on", async () => {
     service.mock.addFault({ kind: "500-before" });
     const error = await errorOf(service.clientWith({ maxRetries: 0 }).v2.contacts.upsert(v2Contact()));
 
@@ -96,9 +96,9 @@ describe.each(entryPoints)("the errors of the v1 family, %s", (entryPoint) => {
       {},
     ],
   ])("%i: %s", async (status, _, method, path, body, headers) => {
-    const answer = await service.send(method, path, body, headers);
+    const response = await service.send(method, path, body, headers);
 
-    expect(answer.status).toBe(status);
+    expect(response.status).toBe(status);
     expect(service.contact("new@example.com")).toBeUndefined();
   });
 });
@@ -115,7 +115,7 @@ describe.each([
 ] as const)("a v1 error whose body is %s", (v1Error) => {
   const service = useService({ variants: { v1Error } });
 
-  it("has its class and status whatever the body is, and the body as it came", async () => {
+  it("has its class and status for any body, and the unchanged body", async () => {
     const error = await errorOf(service.audience.v1.customers.get("nobody"));
     const { body } = await service.send("GET", "/api/v1/customer/nobody");
 
@@ -126,7 +126,7 @@ describe.each([
   });
 });
 
-describe("what a caller can do with an error", () => {
+describe("the properties of an error", () => {
   const service = useService();
 
   it.each([
@@ -149,7 +149,7 @@ describe("what a caller can do with an error", () => {
     ],
     ["not_found", NotFoundError, () => service.audience.v1.customers.get("nobody")],
   ] as const)(
-    "an error has the code %s and its class, and says that nothing was done",
+    "an error has the code %s, its class, and the outcome not-applied",
     async (code, kind, call) => {
       const error = await errorOf(call());
 
@@ -159,7 +159,7 @@ describe("what a caller can do with an error", () => {
     },
   );
 
-  it("an error holds the path as a template, as an id may be an e-mail address", async () => {
+  it("an error contains the path as a template, because an id may be an e-mail address", async () => {
     const error = await errorOf(service.audience.v1.customers.get("ada@example.com"));
 
     expect(error).toMatchObject({
@@ -168,20 +168,20 @@ describe("what a caller can do with an error", () => {
     expect(String(error)).not.toContain("ada@example.com");
   });
 
-  it("4xx are answered once: nothing is tried again", async () => {
+  it("a 4xx is never retried", async () => {
     await errorOf(service.audience.v1.customers.get("nobody"));
 
     expect(service.mock.requests).toHaveLength(1);
   });
 });
 
-describe("a rate limit that is passed", () => {
+describe("an exceeded rate limit", () => {
   const service = useService({
     rateLimits: [{ limit: 1, intervalMs: 60_000 }],
     client: { rateLimiter: false, maxRetries: 0 },
   });
 
-  it("the status is not documented; 429 is a RateLimitError that says how long to wait", async () => {
+  it("429, which is not documented, is a RateLimitError with the time to wait", async () => {
     await service.audience.v1.customers.get("ada");
     const error = await errorOf(
       service.audience.v1.customers.upsert({ email: "new@example.com", email_opt_in: "SUBSCRIBED" }),
@@ -193,7 +193,7 @@ describe("a rate limit that is passed", () => {
   });
 });
 
-describe("a rate limit that is passed, where the service says 503", () => {
+describe("an exceeded rate limit, where the service responds 503", () => {
   const limits = [{ limit: 1, intervalMs: 60_000 }];
   const service = useService({
     rateLimits: limits,

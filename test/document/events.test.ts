@@ -27,7 +27,7 @@ describe.each(entryPoints)("inbound events, %s", (entryPoint) => {
     expect(service.state()).toMatchObject({ events: [{ eventName: "Order Placed" }], automationRuns: [] });
   });
 
-  it("events stand in the order in which they came", async () => {
+  it("events are in the order of their arrival", async () => {
     await send("first");
     await send("second");
     await send("third");
@@ -35,7 +35,7 @@ describe.each(entryPoints)("inbound events, %s", (entryPoint) => {
     expect(service.state().events.map(({ eventName }) => eventName)).toEqual(["first", "second", "third"]);
   });
 
-  it("joining a list is a trigger of its own, once for each contact and list", async () => {
+  it("joining a list is a separate trigger, once for each contact and list", async () => {
     const add = () =>
       service.audience.v1.contactGroups.addContact("news", {
         email: "ada@example.com",

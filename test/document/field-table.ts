@@ -9,7 +9,7 @@ export interface FieldRow {
   forbidden: readonly unknown[];
 }
 
-/** One test for each value of each row: the field, its rule, and the value as a title shows it; then value and row. */
+/** One test for each value of each row: the field, its rule and the value for the title, then the value and the row. */
 export function casesOf<Row extends FieldRow>(
   rows: readonly Row[],
   kind: "allowed" | "forbidden",

@@ -12,7 +12,7 @@ describe("the rate", () => {
     [0, 10, 1_000],
     [1, 100, 60_000],
     [2, 1_000, 3_600_000],
-  ])("window %i lets %i requests through in %i ms", (at, limit, intervalMs) => {
+  ])("window %i allows %i requests in %i ms", (at, limit, intervalMs) => {
     expect(DOCUMENTED_WINDOWS[at]).toEqual({ limit, intervalMs });
     expect(DOCUMENTED_WINDOWS).toHaveLength(3);
     expect(LIMITS.rate).toBe(DOCUMENTED_WINDOWS);
@@ -23,14 +23,14 @@ describe("the rate", () => {
     ["minute", 100, 60_000],
     ["hour", 1_000, 3_600_000],
   ])(
-    "the service refuses one more in the same %s than %i, and takes it once %i ms are over",
+    "the service refuses request number limit + 1 in the same %s (limit %i), and accepts it after %i ms",
     async (_, limit, intervalMs) => {
       let nowMs = 0;
       const mock = createMockService({ organizations: [acme], rateLimits: "documented", clock: () => nowMs });
       const { baseUrl, apiKey } = mock.clientOptions;
       const ask = async () =>
         (await mock.fetch(`${baseUrl}/api/v1/customer/ada`, { headers: { "x-api-key": apiKey } })).status;
-      // Spread so that no shorter window is ever full.
+      // Spread over time so that no shorter window is full.
       const stepMs = Math.floor(intervalMs / limit) - 1;
       const startMs = nowMs;
       for (let sent = 0; sent < limit; sent += 1) {
@@ -44,10 +44,10 @@ describe("the rate", () => {
     },
   );
 
-  it("counts per IP, so over both families and all organizations", async () => {
+  it("counts per IP, over both families and all organizations", async () => {
     const mock = createMockService({ rateLimits: [{ limit: 2, intervalMs: 60_000 }], clock: () => 0 });
     const { baseUrl, baseUrlV2, apiKey, appId } = mock.clientOptions;
-    const answers = [
+    const responses = [
       await mock.fetch(`${baseUrl}/api/v1/customer`, { headers: { "x-api-key": apiKey } }),
       await mock.fetch(`${baseUrlV2}/v2/lists`, {
         headers: { "service-api-key": apiKey, "service-app-id": appId },
@@ -55,7 +55,7 @@ describe("the rate", () => {
       await mock.fetch(`${baseUrl}/api/v1/customer`, { headers: { "x-api-key": "stranger" } }),
     ];
 
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 429]);
   });
 
   it("the client's own limiter has the same three windows", () => {
@@ -110,7 +110,7 @@ describe("the lengths of v1 contact writes", () => {
     writes.map(([name, path]) => [name, field, min, max, path] as const),
   );
 
-  it.each(both)("%s: %s takes %i to %i characters", async (name, field, min, max) => {
+  it.each(both)("%s: %s accepts %i to %i characters", async (name, field, min, max) => {
     await call(name, contactWith(field, characters(min)));
     await call(name, contactWith(field, characters(max)));
 
@@ -118,7 +118,7 @@ describe("the lengths of v1 contact writes", () => {
   });
 
   it.each(both)(
-    "%s: %s takes %i to %i characters: one more is not sent, and refused by the service",
+    "%s: %s accepts %i to %i characters: one more is not sent, and refused by the service",
     async (name, field, _min, max, path) => {
       await expectNotSent(service, call(name, contactWith(field, characters(max + 1))), field);
       await expectRefusedByService(service, path, contactWith(field, characters(max + 1)));
@@ -126,18 +126,18 @@ describe("the lengths of v1 contact writes", () => {
   );
 
   it.each(both.filter(([, , min]) => min > 0))(
-    "%s: %s takes %i to %i characters: one less is not sent, and refused by the service",
+    "%s: %s accepts %i to %i characters: one less is not sent, and refused by the service",
     async (name, field, min, _max, path) => {
       await expectNotSent(service, call(name, contactWith(field, characters(min - 1))), field);
       await expectRefusedByService(service, path, contactWith(field, characters(min - 1)));
     },
   );
 
-  it.each(table)("LIMITS.%s says the same: %i to %i", (field, min, max) => {
+  it.each(table)("LIMITS.%s has the same bounds: %i to %i", (field, min, max) => {
     expect({ minLength: 0, ...LIMITS[field] }).toEqual({ minLength: min, maxLength: max });
   });
 
-  it("a character outside the basic plane counts once", async () => {
+  it("a character outside the basic multilingual plane counts once", async () => {
     await call("customers.upsert", contactWith("first_name", characters(100, "🎈")));
 
     expect(service.contact("new@example.com")?.first_name).toHaveLength(200);
@@ -161,13 +161,13 @@ describe("the size of a page of the v1 lists", () => {
     ["/api/v1/contact-groups", "", 10],
     ["/api/v1/contact-groups", "?limit=100", 100],
     ["/api/v1/contact-groups", "?limit=101", 100],
-  ])("GET %s%s gives %i items", async (path, query, count) => {
+  ])("GET %s%s returns %i items", async (path, query, count) => {
     const { body } = await service.send("GET", path + query);
 
     expect(Reflect.get(Object(body), "data")).toHaveLength(count);
   });
 
-  it("LIMITS.limit says the same", () => {
+  it("LIMITS.limit has the same bounds", () => {
     expect(LIMITS.limit).toEqual({ default: 10, max: 100 });
   });
 });
@@ -175,7 +175,7 @@ describe("the size of a page of the v1 lists", () => {
 describe("v2 fields", () => {
   const service = useService();
 
-  it("have no documented length: the client sends any", async () => {
+  it("have no documented length, so the client sends any", async () => {
     const firstName = characters(100_000);
     await service.audience.v2.contacts.upsert({
       firstName,

@@ -1,6 +1,6 @@
 import type { MockOrganizationSeed } from "audience-sdk/mock";
 
-/** The organization whose keys the client has. */
+/** The organization of the client's keys. */
 export const acme: MockOrganizationSeed = {
   id: "acme",
   apiKeys: ["acme-mock-key", "acme-mock-key-two"],

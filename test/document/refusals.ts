@@ -2,7 +2,7 @@ import { ValidationError } from "audience-sdk";
 import { expect } from "vitest";
 import type { Service } from "./entry-points.ts";
 
-/** The call rejects with one issue for each of these paths, and nothing has arrived at the mock. */
+/** The call rejects with an issue for each of these paths, and no request has arrived at the mock. */
 export async function expectNotSent(
   service: Service,
   call: PromiseLike<unknown>,
@@ -10,14 +10,14 @@ export async function expectNotSent(
 ): Promise<ValidationError> {
   const error = await errorOf(call);
   expect(error).toBeInstanceOf(ValidationError);
-  const refusal = error as ValidationError; // True: the line above has failed otherwise.
+  const refusal = error as ValidationError; // Safe: the line above fails otherwise.
   expect([...new Set(refusal.issues.map(({ path }) => path.join(".")))].toSorted()).toEqual(paths.toSorted());
   expect(refusal.outcome).toBe("not-sent");
   expect(service.mock.requests).toEqual([]);
   return refusal;
 }
 
-/** The service itself refuses the same body with 400, and its books stay as they were. */
+/** The service refuses the same body with 400, and its state does not change. */
 export async function expectRefusedByService(service: Service, path: string, body: unknown): Promise<void> {
   const before = service.state();
   const { status } = await service.send("POST", path, body);
@@ -26,7 +26,7 @@ export async function expectRefusedByService(service: Service, path: string, bod
   expect(service.state()).toEqual(before);
 }
 
-/** What a call rejects with. */
+/** The error that a call rejects with. */
 export async function errorOf(call: PromiseLike<unknown>): Promise<unknown> {
   let value: unknown;
   try {

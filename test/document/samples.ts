@@ -14,23 +14,23 @@ export function phoneIdentifier(id: string | number, status = "subscribed"): V2I
   return { type: "phone", id, channels: { phone: { status } }, consent };
 }
 
-/** A v2 contact that nobody knows yet. */
+/** A new v2 contact. */
 export function v2Contact(more: Partial<V2Contact> = {}): V2Contact {
   return { firstName: "Alan", listIds: [], identifiers: [emailIdentifier("alan@example.com")], ...more };
 }
 
-/** A text of so many characters, each of them two bytes or more. */
+/** A string of `count` characters, each of two or more bytes. */
 export function characters(count: number, character = "é"): string {
   return character.repeat(count);
 }
 
-/** A value of any kind, as one that was never typed: read from a file, or sent by a program in JavaScript. */
+/** An untyped value, for example from a file or from a program in JavaScript. */
 export function untyped(value: unknown): never {
-  // Not true, on purpose: the test shows what happens to it.
+  // Safe: the test passes a value of a wrong type on purpose.
   return value as never;
 }
 
-/** How a value is named in a title: long texts by their length. */
+/** The value as a title shows it: long strings by their length. */
 export function shown(value: unknown): string {
   if (typeof value !== "string") return JSON.stringify(value);
   const count = [...value].length;

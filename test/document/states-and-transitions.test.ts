@@ -35,7 +35,7 @@ describe("customers.upsert", () => {
   });
 
   it.each(states)(
-    "contact is %s, email_opt_in omitted (not documented): the mock keeps it, unless told otherwise",
+    "contact is %s, email_opt_in omitted (not documented): the mock keeps it by default",
     async (before) => {
       await upsert({ email: "new@example.com", email_opt_in: before });
       await upsert({ email: "new@example.com", first_name: "New" });
@@ -109,14 +109,14 @@ describe("contactGroups.addContact", () => {
     },
   );
 
-  it("omitting email_opt_in twice first creates, then subscribes: why the client asks for it", async () => {
+  it("omitting email_opt_in twice creates and then subscribes the contact, so the client requires it", async () => {
     await addOmitted("new@example.com");
     await addOmitted("new@example.com");
 
     expect(state("new@example.com")).toBe("SUBSCRIBED");
   });
 
-  it("omitting it on the client is an error that tells why, so nobody is subscribed by accident", async () => {
+  it("omitting it on the client is an error with the reason, so that no contact is subscribed by accident", async () => {
     const error = await errorOf(
       service.audience.v1.contactGroups.addContact("news", untyped({ email: "ada@example.com" })),
     );
@@ -137,7 +137,7 @@ describe("joining a list", () => {
   const triggers = () =>
     service.state().triggers.map(({ name, contactId, listId }) => [name, contactId, listId]);
 
-  it("who is no member becomes one, and the trigger fires", async () => {
+  it("a contact that is no member becomes one, and the trigger fires", async () => {
     await add("news");
 
     expect(service.state().memberships).toContainEqual(
@@ -154,7 +154,7 @@ describe("joining a list", () => {
     expect(service.state().memberships.filter(({ contactId }) => contactId === "ada")).toHaveLength(1);
   });
 
-  it("adding somebody who was a member from the start does not fire it", async () => {
+  it("adding a member of the seed does not fire it", async () => {
     await add("news", "grace@example.com");
 
     expect(triggers()).toEqual([]);
@@ -182,7 +182,7 @@ describe("joining a list", () => {
     expect(triggers()).toHaveLength(1);
   });
 
-  it("a list that does not exist fires nothing", async () => {
+  it("an unknown list fires no trigger", async () => {
     await errorOf(add("nothing"));
 
     expect(triggers()).toEqual([]);
@@ -231,7 +231,7 @@ describe("v2 channel statuses", () => {
     expect(service.contact("new@example.com")?.email_opt_in).toBe(state);
   });
 
-  it("a channel that no identifier names stays as it is", async () => {
+  it("a channel that no identifier names does not change", async () => {
     await upsert(phoneIdentifier("+390111111", "subscribed"));
 
     expect(service.contact("ada@example.com")).toMatchObject({
@@ -254,13 +254,13 @@ describe.each(["SUBSCRIBED", "NON_SUBSCRIBED"] as const)(
   (state) => {
     const service = useService({ variants: { emailOptInOmitted: state } });
 
-    it("an existing contact gets it, and the one who says it is not surprised", async () => {
+    it("an existing contact with an explicit email_opt_in gets that value", async () => {
       const { customers } = service.audience.v1;
       const omitted = await customers.upsert({ email: "ada@example.com", first_name: "Ada" });
-      const said = await customers.upsert({ email: "ada@example.com", email_opt_in: "UNSUBSCRIBED" });
+      const result = await customers.upsert({ email: "ada@example.com", email_opt_in: "UNSUBSCRIBED" });
 
       expect(omitted.attributes.email_opt_in).toBe(state);
-      expect(said.attributes.email_opt_in).toBe("UNSUBSCRIBED");
+      expect(result.attributes.email_opt_in).toBe("UNSUBSCRIBED");
     });
   },
 );

@@ -28,9 +28,9 @@ const text = {
   allowed: ["", "crm-7", characters(1_000)],
   forbidden: [7, false, {}, ["x"], null],
 };
-const yesOrNo = { rule: "true or false", allowed: [true, false], forbidden: ["true", "", 0, 1, null] };
+const booleans = { rule: "true or false", allowed: [true, false], forbidden: ["true", "", 0, 1, null] };
 
-/** The table "v1 contact", row by row; `custom_properties` has rules of its own and a file of its own. */
+/** The table "v1 contact", row by row, without `custom_properties`, which have a separate file. */
 const rows: readonly FieldRow[] = [
   {
     field: "email",
@@ -44,8 +44,8 @@ const rows: readonly FieldRow[] = [
   { field: "last_name", ...upTo(100) },
   { field: "email_opt_in", rule: "one of three states", allowed: optIns, forbidden: noOptIns },
   { field: "phone_opt_in", rule: "one of three states", allowed: optIns, forbidden: noOptIns },
-  { field: "is_suppressed", ...yesOrNo },
-  { field: "double_opt_in", ...yesOrNo },
+  { field: "is_suppressed", ...booleans },
+  { field: "double_opt_in", ...booleans },
   { field: "source", ...text },
   {
     field: "dob",
@@ -91,7 +91,7 @@ const writes = [
   ],
 ] as const;
 
-/** Sent as given, and changed by the service: it has tests of its own. */
+/** Sent unchanged and converted by the service, which has separate tests. */
 const isNormalized = (field: string) => field === "country";
 
 describe.each(writes)("a v1 contact, written by %s", (_name, path, call) => {
@@ -141,7 +141,7 @@ describe.each(writes)("a v1 contact, written by %s", (_name, path, call) => {
     });
   });
 
-  it("a field that is undefined is left out", async () => {
+  it("a field whose value is undefined is omitted", async () => {
     await call(service, { ...base, first_name: undefined });
 
     expect(service.mock.requests[0]?.body).toEqual(base);
@@ -152,7 +152,7 @@ describe.each(writes)("a v1 contact, written by %s", (_name, path, call) => {
     ["emailOptIn", "email_opt_in"],
     ["postalCode", "postal_code"],
     ["First_Name", "first_name"],
-  ])("%s is no field; the message says %s", async (given, meant) => {
+  ])("%s is no field; the message contains %s", async (given, meant) => {
     const error = await expectNotSent(service, call(service, { ...base, [given]: "SUBSCRIBED" }), given);
 
     expect(error.issues[0]?.message).toContain(meant);
@@ -165,7 +165,7 @@ describe.each(writes)("a v1 contact, written by %s", (_name, path, call) => {
     },
   );
 
-  it("all that is wrong is told at once", async () => {
+  it("all problems are reported together", async () => {
     const contact = {
       ...base,
       phone: "1",
@@ -196,7 +196,7 @@ describe("the defaults of a v1 contact", () => {
     ["is_suppressed", false],
     ["double_opt_in", false],
     ["source", "api"],
-  ])("%s is %j where it is not sent", async (field, value) => {
+  ])("%s is %j by default", async (field, value) => {
     const { attributes } = await service.audience.v1.customers.upsert({ email: "new@example.com" });
 
     expect(service.mock.requests[0]?.body).toEqual({ email: "new@example.com" });
@@ -204,7 +204,7 @@ describe("the defaults of a v1 contact", () => {
     expect(attributes).toMatchObject({ [field]: value });
   });
 
-  it("all other fields are optional, and absent where they are not sent", async () => {
+  it("all other fields are optional, and absent by default", async () => {
     await service.audience.v1.customers.upsert({ phone: "1234567" });
 
     const { id, created, updated, ...rest } = service.contact("1234567") ?? {};
@@ -229,7 +229,7 @@ describe("the country of a v1 contact", () => {
     ["Côte d’Ivoire", "CI"],
     ["de", "DE"],
     ["GB", "GB"],
-  ])("%s is sent as given, and stored as the code %s", async (country, code) => {
+  ])("%s is sent unchanged, and stored as the code %s", async (country, code) => {
     const { attributes } = await service.audience.v1.customers.upsert({ email: "new@example.com", country });
 
     expect(service.mock.requests[0]?.body).toMatchObject({ country });
@@ -237,14 +237,14 @@ describe("the country of a v1 contact", () => {
     expect(attributes["country"]).toBe(code);
   });
 
-  it("a text that names no country is stored as it is", async () => {
+  it("a string that names no country is stored unchanged", async () => {
     await service.audience.v1.customers.upsert({ email: "new@example.com", country: "Atlantis" });
 
     expect(service.contact("new@example.com")?.country).toBe("Atlantis");
   });
 });
 
-describe("the name of a v1 contact", () => {
+describe("the identifier of a v1 contact", () => {
   const service = useService();
 
   it.each<[string, V1Contact]>([
@@ -257,12 +257,12 @@ describe("the name of a v1 contact", () => {
     expect(service.state().contacts.at(-1)).toMatchObject(contact);
   });
 
-  it("is needed: without both nothing is sent", async () => {
+  it("is required: without an e-mail or phone nothing is sent", async () => {
     // @ts-expect-error the compiler knows as well
     await expectNotSent(service, service.audience.v1.customers.upsert({ first_name: "Nobody" }), "email");
   });
 
-  it("is needed: without both the service refuses", async () => {
+  it("is required: without an e-mail or phone the service refuses", async () => {
     await expectRefusedByService(service, "/api/v1/customer/create", { first_name: "Nobody" });
   });
 });
@@ -290,7 +290,7 @@ describe("double_opt_in", () => {
     });
   });
 
-  it("is not sent twice after a lost answer, as a second mail could go out", async () => {
+  it("is not retried after a lost response, because that could send a second mail", async () => {
     service.mock.addFault({ kind: "500-after", operation: "v1.customers.upsert", times: 1 });
     await expect(Promise.resolve(upsert(true))).rejects.toMatchObject({ status: 500, outcome: "unknown" });
 

@@ -15,7 +15,7 @@ describe("a contact group", () => {
     expect(group.id).toBe(id);
   });
 
-  it("its other fields are not documented, and come as they are", async () => {
+  it("its other fields are not documented, and returned unchanged", async () => {
     const group = await service.audience.v1.contactGroups.get("news");
 
     expect(group).toEqual({
@@ -31,7 +31,7 @@ describe("a contact group", () => {
     ["LIST", ["news", "offers"]],
     ["SEGMENT", ["engaged"]],
     ["ALL", ["news", "offers", "engaged"]],
-  ] as const)("the filter type=%s gives %j", async (type, ids) => {
+  ] as const)("the filter type=%s returns %j", async (type, ids) => {
     const groups = await service.audience.v1.contactGroups.list({ type }).toArray();
 
     expect(groups.map(({ id }) => id)).toEqual(ids);

@@ -21,7 +21,7 @@ describe("the profile envelope", () => {
     ["data.attributes.source", "api"],
     ["data.attributes.created", now],
     ["data.attributes.updated", now],
-  ])("%s is there: %s", async (keys, value) => {
+  ])("%s is present: %s", async (keys, value) => {
     const { body } = await service.send("GET", "/api/v1/customer/ada");
 
     expect(path(body, keys)).toBe(value);
@@ -42,7 +42,7 @@ describe("the profile envelope", () => {
     expect(v1ProfileSchema.safeParse(body)).toMatchObject({ success: true, data: body });
   });
 
-  it("the client gives the resource, with the links of the envelope on it", async () => {
+  it("the client returns the resource, with the links of the envelope", async () => {
     const { body } = await service.send("GET", "/api/v1/customer/ada");
     const profile = await service.audience.v1.customers.get("ada");
 
@@ -50,7 +50,7 @@ describe("the profile envelope", () => {
     expect({ data: resource, links }).toEqual(body);
   });
 
-  it("the same profile comes from creating, updating, getting and listing", async () => {
+  it("creating, updating, getting and listing return the same profile", async () => {
     const written = await service.audience.v1.customers.upsert({
       email: "ada@example.com",
       email_opt_in: "SUBSCRIBED",
@@ -85,7 +85,7 @@ describe("the profile envelope", () => {
     expect(service.state().events).toMatchObject([{ contactId: id, eventName: "order placed" }]);
   });
 
-  it("further attributes are kept, though they are not documented", async () => {
+  it("further undocumented attributes are kept", async () => {
     const { attributes } = await service.audience.v1.customers.upsert({
       email: "new@example.com",
       external_id: "crm-7",
@@ -99,7 +99,7 @@ describe("a profile over time", () => {
   let nowMs = Date.UTC(2026, 0, 1);
   const service = useService({ clock: () => nowMs });
 
-  it("created stays, and updated is the time of the last write", async () => {
+  it("created does not change, and updated is the time of the last write", async () => {
     await service.audience.v1.customers.upsert({ email: "new@example.com" });
     nowMs += 60_000;
     const { attributes } = await service.audience.v1.customers.upsert({
@@ -117,7 +117,7 @@ describe("a profile over time", () => {
 describe("a profile with the documented attributes only", () => {
   const service = useService({ variants: { profileAttributes: "documented" } });
 
-  it("holds seven at most, and what has no value is absent", async () => {
+  it("has at most seven, without the ones that have no value", async () => {
     const { attributes } = await service.audience.v1.customers.upsert({
       email: "new@example.com",
       first_name: "New",
@@ -135,7 +135,7 @@ describe("a profile with the documented attributes only", () => {
   });
 });
 
-describe("an answer that is no profile", () => {
+describe("a response without a profile", () => {
   const service = useService();
 
   it("is an UnexpectedResponseError, and after a write the outcome is unknown", async () => {

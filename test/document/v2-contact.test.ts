@@ -5,7 +5,7 @@ import { expectNotSent, expectRefusedByService } from "./refusals.ts";
 import { characters, emailIdentifier, untyped, v2Contact } from "./samples.ts";
 
 interface Row extends FieldRow {
-  /** The name under which it is stored, where the v1 family has the same field. */
+  /** The name of the same field in the v1 family, under which it is stored. */
   storedAs?: string;
 }
 
@@ -64,7 +64,7 @@ describe("a v2 contact", () => {
   const alan = () => service.contact("alan@example.com");
 
   it.each(casesOf(rows, "allowed"))(
-    "%s is %s: %s is taken",
+    "%s is %s: %s is accepted",
     async (field, _rule, _shown, value, { storedAs }) => {
       const contact = { ...v2Contact(), [field]: value };
       await upsert(contact);
@@ -109,7 +109,7 @@ describe("a v2 contact", () => {
   it.each([
     ["first_name", "firstName"],
     ["list_ids", "listIds"],
-  ] as const)("%s is not taken for the required %s, and the message names it", async (given, meant) => {
+  ] as const)("%s does not replace the required %s, and the message names it", async (given, meant) => {
     const { [meant]: value, ...rest } = v2Contact();
     const error = await expectNotSent(service, upsert({ ...rest, [given]: value }), meant);
 
@@ -124,7 +124,7 @@ describe("a v2 contact", () => {
     expect(alan()?.other_fields).toEqual({ loyalty: { points: 3, tiers: ["gold"] } });
   });
 
-  it("null is not passed on, at any depth", async () => {
+  it("null is refused at any depth", async () => {
     await expectNotSent(service, upsert({ ...v2Contact(), loyalty: { tiers: [null] } }), "loyalty.tiers.0");
   });
 
@@ -161,7 +161,7 @@ describe("a v2 contact", () => {
     expect(alan()?.created).toBe("2020-01-01T10:00:00.000Z");
   });
 
-  it("birthDate is no Date, as that has a time zone", async () => {
+  it("birthDate cannot be a Date, because a Date has a time zone", async () => {
     await expectNotSent(service, upsert({ ...v2Contact(), birthDate: new Date(0) }), "birthDate");
   });
 
@@ -212,7 +212,7 @@ describe("listIds", () => {
     expect(memberships()).toEqual(listIds);
   });
 
-  it("joining fires the trigger, as any other way of joining", async () => {
+  it("joining fires the trigger", async () => {
     await upsert(["news", "offers"]);
 
     expect(service.state().triggers.map(({ listId }) => listId)).toEqual(["news", "offers"]);
@@ -225,7 +225,7 @@ describe("listIds", () => {
     expect(memberships()).toEqual(["news"]);
   });
 
-  it.each([[["nothing"]], [["engaged"]]])("%j, which is no list, is left alone", async (listIds) => {
+  it.each([[["nothing"]], [["engaged"]]])("%j, which is no list, is ignored", async (listIds) => {
     await upsert(listIds);
 
     expect(memberships()).toEqual([]);
@@ -272,7 +272,7 @@ describe("identifiers", () => {
     },
   );
 
-  it("one is enough", async () => {
+  it("one object is enough", async () => {
     await upsert([emailIdentifier("alan@example.com")]);
 
     expect(service.contact("alan@example.com")).toBeDefined();

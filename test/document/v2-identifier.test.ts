@@ -27,7 +27,7 @@ const noAddresses = [
   null,
 ];
 
-/** The tables of an identifier and of its `consent`, row by row, on an e-mail identifier. */
+/** The tables "identifier" and "consent", row by row, for an e-mail identifier. */
 const rows: readonly FieldRow[] = [
   {
     field: "id",
@@ -61,7 +61,7 @@ const rows: readonly FieldRow[] = [
   { field: "consent.source", ...text },
 ];
 
-/** An e-mail identifier with another value, or none, at one place. */
+/** An e-mail identifier with another value, or without a value, at one path. */
 function changed(path: string, value: unknown): object {
   const identifier: object = structuredClone(emailIdentifier("alan@example.com"));
   const keys = path.split(".");
@@ -78,7 +78,7 @@ describe("a v2 identifier", () => {
   const upsert = (...identifiers: object[]) =>
     service.audience.v2.contacts.upsert(untyped(contactWith(...identifiers)));
 
-  it.each(casesOf(rows, "allowed"))("%s is %s: %s is taken", async (path, _rule, _shown, value) => {
+  it.each(casesOf(rows, "allowed"))("%s is %s: %s is accepted", async (path, _rule, _shown, value) => {
     const identifier = changed(path, value);
     await upsert(identifier);
 
@@ -128,7 +128,7 @@ describe("a v2 identifier", () => {
   );
 
   it.each(["+390111111", 390_111_111, "call me"])(
-    "the id of a phone is a text or a number: %j",
+    "the id of a phone is a string or a number: %j",
     async (id) => {
       await upsert(emailIdentifier("alan@example.com"), phoneIdentifier(id));
 
@@ -137,14 +137,14 @@ describe("a v2 identifier", () => {
   );
 
   it.each([true, {}, ["+390111111"], null])(
-    "the id of a phone is a text or a number: %j is not sent",
+    "the id of a phone is a string or a number: %j is not sent",
     async (id) => {
       const phone = { ...phoneIdentifier("+390111111"), id };
       await expectNotSent(service, upsert(emailIdentifier("alan@example.com"), phone), "identifiers.1.id");
     },
   );
 
-  it("consent is kept with the identifier that it was given for", async () => {
+  it("consent is stored with its identifier", async () => {
     const phone = { ...phoneIdentifier("7654321"), consent: { ...consent, source: "call centre" } };
     await upsert(emailIdentifier("alan@example.com"), phone);
 
@@ -179,7 +179,7 @@ describe("the channels of v2 identifiers", () => {
     ["both identifiers with their own channels", [email({ email: on }), phone({ phone: on })]],
     ["both identifiers with each other's channels", [email({ phone: on }), phone({ email: on })]],
     ["both identifiers without channels", [email({}), phone({})]],
-  ])("%s: taken", async (_, identifiers) => {
+  ])("%s: accepted", async (_, identifiers) => {
     await upsert(...identifiers);
 
     expect(service.mock.requests).toMatchObject([{ status: 200, applied: true }]);

@@ -29,17 +29,17 @@ describe("a v2 list", () => {
     expect(new Date(1_000 * Number(news?.created_at)).getUTCFullYear()).toBe(2023);
   });
 
-  it("has the id that the v1 family gives to the same list", async () => {
+  it("has the same id in the v1 family", async () => {
     const v1 = await service.audience.v1.contactGroups.list({ type: "LIST" }).toArray();
 
     expect((await lists()).map(({ uuid }) => uuid)).toEqual(v1.map(({ id }) => id));
   });
 
-  it("is no segment: those are of the v1 family", async () => {
+  it("is never a segment, which only the v1 family has", async () => {
     expect((await lists()).map(({ uuid }) => uuid)).not.toContain("engaged");
   });
 
-  it("names its fields in snake_case, and fits its schema", async () => {
+  it("has fields in snake_case, and fits its schema", async () => {
     const { body } = await service.send("GET", "/v2/lists");
 
     expect(v2ListPageSchema.safeParse(body)).toMatchObject({ success: true, data: body });

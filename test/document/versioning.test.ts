@@ -6,7 +6,7 @@ import { v2Contact } from "./samples.ts";
 describe("the version", () => {
   const service = useService();
 
-  it("is part of the path: /api/v1/ for the seven calls of v1, /v2/ for the two of v2", async () => {
+  it("is part of the path: /api/v1/ for the seven v1 calls, /v2/ for the two v2 calls", async () => {
     const { v1, v2 } = service.audience;
     await v1.customers.upsert({ email: "new@example.com" });
     await v1.customers.get("ada");
@@ -44,7 +44,7 @@ describe("the version", () => {
     expect(status).toBe(404);
   });
 
-  it("the families are separate: each has a client of its own, which knows nothing of the other's settings", async () => {
+  it("the families are separate: each has its own client, without the settings of the other", async () => {
     const { baseUrl, baseUrlV2, apiKey, apiKeyV2 = apiKey, appId } = service.options;
     const v1 = new V1Client({ baseUrl, apiKey, rateLimiter: false });
     const v2 = new V2Client({ baseUrlV2, apiKey: apiKeyV2, appId, rateLimiter: false });
@@ -59,7 +59,7 @@ describe("base addresses", () => {
   const variants = { baseUrl: "https://one.example/eu/audience", baseUrlV2: "https://two.example/gate" };
   const service = useService({ variants });
 
-  it.each(["", "/"])("may differ per family, carry a path, and end in %j", async (end) => {
+  it.each(["", "/"])("may differ per family, contain a path, and end in %j", async (end) => {
     const audience = service.clientWith({
       baseUrl: variants.baseUrl + end,
       baseUrlV2: variants.baseUrlV2 + end,

@@ -13,7 +13,7 @@ import { runDemo } from "../../examples/demo/demo.ts";
 import { sendRows } from "../../examples/demo/send-rows.ts";
 import { CsvRow } from "../../examples/exports/csv-row.ts";
 
-// Each program takes a second or two to start, more on a busy machine.
+// Each program needs a second or two to start, more on a busy machine.
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -25,7 +25,7 @@ interface Run {
   readonly durationMs: number;
 }
 
-/** Runs the demo as its users do, without a terminal. `onOutput` may end it early. */
+/** Runs the demo as a process without a terminal. `onOutput` may end it early. */
 async function runProgram(
   args: string[],
   options: { env?: Record<string, string>; stopAt?: string } = {},
@@ -50,7 +50,7 @@ async function runProgram(
   return { code, out, err, lines: out.split("\n"), durationMs: performance.now() - startedMs };
 }
 
-/** A service on loopback that the environment could name, and what arrived there. */
+/** A service on loopback for the environment, and its requests. */
 async function startService() {
   const mock = createMockService({
     organizations: [
@@ -89,7 +89,7 @@ async function writeSmallExport(): Promise<string> {
   return dirname(await writeCsv([headings, ...rows, ""].join("\n")));
 }
 
-/** Runs the demo in this process, on a terminal that answers the question. */
+/** Runs the demo in this process, on a fake terminal that answers the question. */
 async function runOnTerminal(
   args: string[],
   options: { answer?: string; columns?: number; rows?: number } = {},
@@ -115,13 +115,13 @@ async function runOnTerminal(
 describe("npm run demo", () => {
   let run: Run;
   beforeAll(async () => {
-    // What the environment names answers nobody: a demo that called it would fail.
+    // The address in the environment never responds: a demo that called it would fail.
     run = await runProgram([], {
       env: { AUDIENCE_BASE_URL: "http://127.0.0.1:9", AUDIENCE_API_KEY: "a-key-of-the-environment" },
     });
   });
 
-  it("ends well in under 20 seconds, and says that its windows are 60 times shorter", () => {
+  it("succeeds in under 20 seconds, and prints that its windows are 60 times shorter", () => {
     expect(run.err).toBe("");
     expect(run.code).toBe(0);
     expect(run.durationMs).toBeLessThan(20_000);
@@ -154,13 +154,13 @@ describe("npm run demo", () => {
     ["row 45  maeve.kelly@example.org, SUBSCRIBED", /phone: is the number of the\.kellys@example\.org too/],
     ["row 48  lena.hartmann@example.com, SUBSCRIBED", /row: has 5 cells, but there are 23 headings/],
     ["row 10  sam.rivers@example.com, UNSUBSCRIBED", /phone: "2125550171" does not name its country/],
-  ])("leaves out %s and says why", (title, reason) => {
+  ])("skips %s and prints the reason", (title, reason) => {
     const index = run.lines.findIndex((line) => line.trim() === title);
     expect(index).toBeGreaterThan(0);
     expect(run.lines[index + 1]).toMatch(reason);
   });
 
-  it("counts what is left, by consent", () => {
+  it("counts the other rows by consent", () => {
     expect(run.out).toContain("24 rows are not valid and are left out:");
     expect(run.out).toContain("111 rows are valid:");
     expect(run.out).toContain(
@@ -169,7 +169,7 @@ describe("npm run demo", () => {
     expect(run.out).toContain("6 rows repeat an address");
   });
 
-  it("sends the rest, a line for each quarter, and gets over a failure of the service and a lost answer", () => {
+  it("sends the rest, prints a line for each quarter, and survives a failure of the service and a lost response", () => {
     expect(run.out).toContain("3  Send: 331 calls, about ");
     expect(run.lines.filter((line) => / %  \d+ of 111 rows$/.test(line))).toEqual([
       "    25 %  28 of 111 rows",
@@ -183,7 +183,7 @@ describe("npm run demo", () => {
     expect(run.out).not.toContain("\r");
   });
 
-  it("prints a table of what the service holds, no wider than 100 columns without a terminal", () => {
+  it("prints a table of the service's contacts, at most 100 columns wide without a terminal", () => {
     expect(run.out).toContain("4  Read back: 105 contacts");
     const start = run.lines.findIndex((line) => line.trim().startsWith("E-mail "));
     const lines = run.lines.slice(start, start + 26);
@@ -194,7 +194,7 @@ describe("npm run demo", () => {
     for (const line of lines.slice(2)) expect(line.slice(consentColumn)).toMatch(/^(UN|NON_)?SUBSCRIBED /);
   });
 
-  it("sums up the consent of all contacts: a person in two files has the stricter of two", () => {
+  it("summarizes the consent of all contacts: a person in two files has the stricter consent", () => {
     const counts = run.lines.flatMap(
       (line) => /^ +((?:UN|NON_)?SUBSCRIBED) +(\d+)  █+$/.exec(line)?.slice(1, 3).join(" ") ?? [],
     );
@@ -213,7 +213,7 @@ describe("npm run demo", () => {
 });
 
 describe("the command line", () => {
-  it("that cannot be followed ends the program with code 2 and no stack", async () => {
+  it("with an invalid argument ends the program with code 2 and without a stack", async () => {
     const { code, out, err } = await runProgram(["--fast"]);
     expect(code).toBe(2);
     expect(out).toBe("");
@@ -233,7 +233,7 @@ describe("the command line", () => {
     [["--live", "--list", " "], "--live needs --list ID"],
     [["--list", "readers"], "--list is for --live only"],
     [["--live", "--list"], "'--list <value>'"],
-  ])("%j is refused with what is wrong, and nothing runs", async (args, message) => {
+  ])("%j is refused with the problem, and nothing runs", async (args, message) => {
     const { code, out, err } = await runOnTerminal(args);
     expect(code).toBe(2);
     expect(out).toBe("");
@@ -243,9 +243,9 @@ describe("the command line", () => {
   });
 
   it.each([
-    ["a folder that is not there", "/nowhere/at/all"],
+    ["a missing folder", "/nowhere/at/all"],
     ["a folder without a CSV file", fileURLToPath(new URL("../../examples/demo", import.meta.url))],
-  ])("%s is named, without a stack", async (_, folder) => {
+  ])("%s is named in the error, without a stack", async (_, folder) => {
     const { code, err } = await runOnTerminal(["--data", folder]);
     expect(code).toBe(1);
     expect(err).toContain(folder);
@@ -254,7 +254,7 @@ describe("the command line", () => {
 });
 
 describe("on a terminal", () => {
-  it("progress is a bar on one line that is never wider than the terminal", async () => {
+  it("shows the progress as a bar on one line that is never wider than the terminal", async () => {
     const { code, out } = await runOnTerminal(["--data", await writeSmallExport()], { columns: 60 });
     expect(code).toBe(0);
     const drawings =
@@ -270,7 +270,7 @@ describe("on a terminal", () => {
     for (const drawing of drawings) expect(textWidth(drawing)).toBeLessThan(60);
   });
 
-  it("Ctrl-C ends the run, tells what was done and what was not, and that running it again is safe", async () => {
+  it("Ctrl-C ends the run, and prints the numbers of sent and unsent rows and that another run is safe", async () => {
     const { code, out, err } = await runProgram([], { stopAt: "25 %" });
     expect(err).toBe("");
     expect(code).toBe(130);
@@ -300,7 +300,7 @@ describe("--live", () => {
     expect(mock.requests).toEqual([]);
   });
 
-  it("never happens unasked, whatever the environment holds", async () => {
+  it("never happens without the option, for any environment", async () => {
     const { mock, env } = await startService();
     const { code, out } = await runProgram(["--data", await writeSmallExport()], { env });
     expect(code).toBe(0);
@@ -308,7 +308,7 @@ describe("--live", () => {
     expect(mock.requests).toEqual([]);
   });
 
-  it("without its configuration says what is missing, without a stack", async () => {
+  it("without its configuration names the missing variables, without a stack", async () => {
     const { code, out, err } = await runProgram(["--live", "--list", "readers"]);
     expect(code).toBe(1);
     expect(out).toBe("");
@@ -317,7 +317,7 @@ describe("--live", () => {
     expect(err).not.toContain("    at ");
   });
 
-  it.each(["n", "", "yo", undefined])("asks first, and sends nothing after the answer %j", async (answer) => {
+  it.each(["n", "", "yo", undefined])("asks first, and sends nothing after the input %j", async (answer) => {
     const { mock, env } = await startService();
     for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
     const { code, out } = await runOnTerminal(
@@ -331,7 +331,7 @@ describe("--live", () => {
     expect(mock.requests).toEqual([]);
   });
 
-  it("runs at the service's limits after a yes, and keeps each consent", async () => {
+  it("runs at the service's limits after the input yes, and keeps each consent", async () => {
     const { mock, env } = await startService();
     for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
     const { code, out } = await runOnTerminal(
@@ -394,7 +394,7 @@ describe("--live", () => {
     expect(mock.requests.some((request) => request.applied)).toBe(false);
   });
 
-  it("names a row that fails and what became of it, sends the others, and ends with code 1", async () => {
+  it("prints a failed row with its outcome, sends the others, and ends with code 1", async () => {
     const { mock, env } = await startService();
     for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
     mock.addFault({ kind: "redirect", operation: "v1.contactGroups.addContact", times: 1 });
@@ -412,7 +412,7 @@ describe("--live", () => {
 });
 
 describe("sending", () => {
-  it("stops when the list is gone: each further row would create a contact that is in no list", async () => {
+  it("stops when the list is deleted, because each further row would create a contact in no list", async () => {
     const rows = Array.from({ length: 60 }, (_, index) => ({
       file: "file.csv",
       number: index + 2,
@@ -447,7 +447,7 @@ describe("a table", () => {
     ["（株）", 6],
   ];
 
-  it("is aligned under wide, joined and combining characters", () => {
+  it("is aligned with wide, joined and combining characters", () => {
     expect(widths.map(([text]) => textWidth(text))).toEqual(widths.map(([, width]) => width));
     const lines = table(
       ["Name", "N"],
@@ -457,13 +457,13 @@ describe("a table", () => {
     expect(lines.slice(2)).toEqual(widths.map(([text, width]) => `${text}${" ".repeat(9 - width)}  |`));
   });
 
-  it("is never wider than the room it has, and cuts between characters", () => {
+  it("is never wider than its limit, and cuts between characters", () => {
     const lines = table(["A", "B"], [["x".repeat(50), "田中".repeat(20)]], 31);
     for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(31);
     expect(lines[2]).toBe(`${"x".repeat(13)}…  ${"田中".repeat(3)}田…`);
   });
 
-  it("holds nothing that a terminal would obey", () => {
+  it("contains no control sequences for a terminal", () => {
     expect(table(["A"], [["red \u001b[31m\nline"]], 40)[2]).toBe("red \ufffd[31m line");
   });
 });

@@ -33,10 +33,10 @@ describe("a telephone number", () => {
     ["+1.212.555.0123", "+12125550123"],
     ["'+44 7700 900218", "+447700900218"],
     ["＋353 20 915 0077", "+353209150077"],
-    // Italy keeps the 0 when it is called from abroad.
+    // Italian numbers keep the 0 in the international format.
     ["+39 (0)6 5550 1234", "+390655501234"],
     ["+44\u00a020\u20117946\u20110018", "+442079460018"],
-  ])("%s is read as %s", (written, phone) => {
+  ])("%s is parsed as %s", (written, phone) => {
     expect(readPhone(written)).toEqual({ value: phone });
   });
 
@@ -65,12 +65,12 @@ describe("an e-mail address", () => {
     ["\u200bada@example.com", "ada@example.com"],
     ["Ada Byron <ada@example.com>", "ada@example.com"],
     ["mailto:ada@example.com", "ada@example.com"],
-  ])("%j is read as %s", (written, value) => {
+  ])("%j is parsed as %s", (written, value) => {
     expect(readEmail(written)).toEqual({ value });
   });
 
   it.each(["a@example.com;b@example.com", "a@example.com, b@example.com", "a@b@example.com"])(
-    "%s is reported, as it is more than one",
+    "%s is reported, because it contains several",
     (written) => {
       expect(readEmail(written)).toEqual({ problem: expect.stringContaining("must be one e-mail address") });
     },
@@ -82,15 +82,15 @@ describe("a day", () => {
     ["1988-05-17", "1988-05-17"],
     ["1988-05-17 00:00:00", "1988-05-17"],
     ["17.5.1988", "1988-05-17"],
-    // It could be either, and is left to the rules, which refuse it.
+    // Ambiguous, so it is left to the schema, which refuses it.
     ["05/07/1988", "05/07/1988"],
-  ])("%s is read as %s", (written, day) => {
+  ])("%s is parsed as %s", (written, day) => {
     expect(readDay(written)).toBe(day);
   });
 });
 
 describe("a CSV file", () => {
-  it("is read with a byte-order mark, CRLF, quotes and line breaks in cells; rows count as a spreadsheet counts", async () => {
+  it("is parsed with a byte-order mark, CRLF, quotes and line breaks in cells; rows are numbered as in a spreadsheet", async () => {
     const path = await writeCsv(
       '\ufeffEmail,Note\r\na@example.com,"one\ntwo, ""three"""\r\n\r\nb@example.com,\r\n',
     );
@@ -102,7 +102,7 @@ describe("a CSV file", () => {
     ]);
   });
 
-  it("in another encoding than UTF-8 is refused, as names would be stored broken", async () => {
+  it("in another encoding than UTF-8 is refused, because names would be corrupted", async () => {
     const path = await writeCsv(Uint8Array.of(0x45, 0x6d, 0x0a, 0xe9, 0x0a));
     await expect(read(path)).rejects.toThrow("is not UTF-8 text");
   });
@@ -125,10 +125,10 @@ describe("a CSV file", () => {
     ["UTF-16 of the other byte order", utf16("be", "\ufeff"), undefined],
     ["UTF-16 without a mark", utf16("le", ""), undefined],
     ["UTF-16 of the other byte order without a mark", utf16("be", ""), undefined],
-    ["Windows-1252, where it is named", Buffer.from(names, "latin1"), "windows-1252"],
-    ["UTF-8 without a mark, whatever is named", Buffer.from(names), "windows-1252"],
-    ["UTF-8 with a mark, whatever is named", Buffer.from(`\ufeff${names}`), "windows-1252"],
-  ])("in %s is read", async (_name, bytes, encoding) => {
+    ["Windows-1252, where the option names it", Buffer.from(names, "latin1"), "windows-1252"],
+    ["UTF-8 without a mark, with any option", Buffer.from(names), "windows-1252"],
+    ["UTF-8 with a mark, with any option", Buffer.from(`\ufeff${names}`), "windows-1252"],
+  ])("in %s is parsed", async (_name, bytes, encoding) => {
     const { headings, rows } = await read(await writeCsv(bytes), encoding);
 
     expect(headings).toEqual(["E-Mail", "Name"]);
@@ -144,11 +144,11 @@ describe("a CSV file", () => {
     ["semicolon", '"Email";"Note"\na@example.com;"a; ""b"",\nc"\nb@example.com;x\n', ["Email", "Note"]],
     ["comma", "Email\na@example.com\n", ["Email"]],
     ["comma", "Email,Name", ["Email", "Name"]],
-  ])("with a %s between cells is told by its rows: %j", async (delimiterName, text, headings) => {
+  ])("with a %s between cells is recognized by its rows: %j", async (delimiterName, text, headings) => {
     expect(await read(await writeCsv(text))).toMatchObject({ delimiterName, headings });
   });
 
-  it("that is cut inside a cell, where it is looked at for its delimiter, is read whole", async () => {
+  it("whose sample for the delimiter ends inside a cell is parsed completely", async () => {
     const long = `"${"line, of; a note\n".repeat(10_000)}"`;
     const { delimiterName, rows } = await read(
       await writeCsv(`Email;Note\na@example.com;x\nb@example.com;${long}\n`),
@@ -156,7 +156,7 @@ describe("a CSV file", () => {
     expect([delimiterName, rows.length]).toEqual(["semicolon", 2]);
   });
 
-  it("with another line end in each row is read", async () => {
+  it("with another line end in each row is parsed", async () => {
     const { rows } = await read(await writeCsv("Email,Note\r\na@example.com,1\nb@example.com,2\r\n"));
     expect(rows.map(({ cells }) => cells)).toEqual([
       ["a@example.com", "1"],
@@ -164,7 +164,7 @@ describe("a CSV file", () => {
     ]);
   });
 
-  it("with blank cells behind the last heading has a whole row", async () => {
+  it("with blank cells after the last heading has a complete row", async () => {
     const { rows } = await read(await writeCsv("Email,Note\na@example.com,x,, \nb@example.com,x,y\n"));
     expect(rows.map((row) => row.shapeIssues().length)).toEqual([0, 1]);
   });
@@ -179,7 +179,7 @@ describe("a CSV file", () => {
   });
 });
 
-describe("A column that looks like a consent", () => {
+describe("A column that resembles a consent", () => {
   it.each([
     ["email_opt_in", "opt-in", ["email"]],
     ["Status", "opt-in", ["email"]],
@@ -256,16 +256,16 @@ describe("A column that looks like a consent", () => {
     "Cookie consent",
     "SMS Transactional Consent",
     "Soft bounces",
-    // A number of messages, not of the address.
+    // A count of messages, no property of the address.
     "Marketing emails bounced",
     "State",
     "Company",
-  ])("%s is none", (heading) => {
+  ])("%s is no consent column", (heading) => {
     expect(consentColumn(heading)).toBeUndefined();
   });
 });
 
-describe("A word of consent", () => {
+describe("A consent value", () => {
   const subscribed = { optIn: "SUBSCRIBED" };
   const never = { optIn: "NON_SUBSCRIBED" };
   const left = { optIn: "UNSUBSCRIBED" };
@@ -275,7 +275,7 @@ describe("A word of consent", () => {
     ...["yes", "Y", "TRUE", "1", "1.0", "x", "Ja", "oui", "Opted-in", "opted in", "SUBSCRIBED"].map(
       (word) => [word, subscribed] as const,
     ),
-    // The stricter of the two things that a no may mean.
+    // The stricter of the two meanings of "no".
     ...["no", "N", "false", "0", "nein"].map((word) => [word, left] as const),
     ...[
       "unsubscribed",
@@ -292,8 +292,8 @@ describe("A word of consent", () => {
     ...["cleaned", "Hard bounced", "suppressed"].map((word) => [word, suppressed] as const),
     ...["", "n/a", "-", "unknown", "not opted out"].map((word) => [word, {}] as const),
     ...["active", "VIP", "yes please", "paused", "2"].map((word) => [word, "not understood"] as const),
-  ])("in an opt-in column: %s", (word, said) => {
-    expect(readConsent({ question: "opt-in" }, word)).toEqual(said);
+  ])("in an opt-in column: %s", (word, expected) => {
+    expect(readConsent({ question: "opt-in" }, word)).toEqual(expected);
   });
 
   it.each([
@@ -310,8 +310,8 @@ describe("A word of consent", () => {
     // "Not opted out" is no opt-in.
     ...["no", "false", "0", "", "subscribed", "opted in"].map((word) => [word, {}] as const),
     ...["maybe", "all"].map((word) => [word, "not understood"] as const),
-  ])("in an opt-out column: %s", (word, said) => {
-    expect(readConsent({ question: "opt-out" }, word)).toEqual(said);
+  ])("in an opt-out column: %s", (word, expected) => {
+    expect(readConsent({ question: "opt-out" }, word)).toEqual(expected);
   });
 
   it.each([
@@ -322,8 +322,8 @@ describe("A word of consent", () => {
     ["[]", {}],
     ["false", {}],
     ["0", {}],
-  ])("of a suppression: %s", (word, said) => {
-    expect(readConsent({ question: "undeliverable" }, word)).toEqual(said);
+  ])("of a suppression: %s", (word, expected) => {
+    expect(readConsent({ question: "undeliverable" }, word)).toEqual(expected);
   });
 
   it.each([
@@ -340,7 +340,7 @@ describe("A word of consent", () => {
     ["state", "yes", "not understood"],
     ["state", "opted in", subscribed],
     ["state", "opted out", left],
-  ] as const)("in a column that asks %s: %s", (question, word, said) => {
-    expect(readConsent({ question }, word)).toEqual(said);
+  ] as const)("in a column that asks %s: %s", (question, word, expected) => {
+    expect(readConsent({ question }, word)).toEqual(expected);
   });
 });

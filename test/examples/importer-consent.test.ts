@@ -4,16 +4,16 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../properties/runs.ts";
-import { list, openService, run, type Seeds } from "./importer-setting.ts";
+import { list, openService, run, type Seeds } from "./importer-fixture.ts";
 
-// What words mean is written down here once more, and not taken from the importer.
+// The meanings of the values, stated independently of the importer.
 const strictness = { S: 1, N: 2, U: 3 } as const;
 const optIns = { S: "SUBSCRIBED", N: "NON_SUBSCRIBED", U: "UNSUBSCRIBED" } as const;
 type State = keyof typeof strictness;
-/** "-" says nothing, "?" is a word that nobody can know. */
+/** "-" is no statement, "?" is an unknown value. */
 type Meaning = State | "-" | "?";
 
-const answers: Record<Meaning, string[]> = {
+const wordsByMeaning: Record<Meaning, string[]> = {
   S: ["subscribed", "Yes", "TRUE", "1", "opted in", "Opt-In", "y"],
   N: [
     "never subscribed",
@@ -28,7 +28,7 @@ const answers: Record<Meaning, string[]> = {
   "-": ["", " ", "n/a", "NULL"],
   "?": ["paused", "VIP", "yes please", "42"],
 };
-const refusals: Record<Meaning, string[]> = {
+const wordsOfOptOut: Record<Meaning, string[]> = {
   S: [],
   N: ["cleaned"],
   U: ["Yes", "true", "1", "x", "unsubscribed", "2024-05-01"],
@@ -36,7 +36,7 @@ const refusals: Record<Meaning, string[]> = {
   "?": ["maybe", "C4"],
 };
 
-/** A column's heading, the channels that it names, and its words. One that names none is about both. */
+/** A column's heading, its channels, and its values. A heading without a channel applies to both. */
 interface ConsentColumn {
   readonly heading: string;
   readonly channels: readonly ("email" | "phone")[];
@@ -50,21 +50,24 @@ const columnsOf = (headings: readonly string[], rest: Omit<ConsentColumn, "headi
 const columns: ConsentColumn[] = [
   ...columnsOf(
     ["email_opt_in", "E-Mail Opt-In", "Email Marketing Consent", "newsletter", "Accepts Email Marketing"],
-    { channels: ["email"], words: answers },
+    { channels: ["email"], words: wordsByMeaning },
   ),
-  ...columnsOf(["Status", "subscribed"], { channels: ["email"], isGeneral: true, words: answers }),
+  ...columnsOf(["Status", "subscribed"], { channels: ["email"], isGeneral: true, words: wordsByMeaning }),
   ...columnsOf(["sms_opt_in", "SMS Marketing Consent", "phone consent"], {
     channels: ["phone"],
-    words: answers,
+    words: wordsByMeaning,
   }),
-  ...columnsOf(["Unsubscribed from all email", "do_not_email"], { channels: ["email"], words: refusals }),
-  ...columnsOf(["SMS_BLACKLISTED", "Do Not Text"], { channels: ["phone"], words: refusals }),
+  ...columnsOf(["Unsubscribed from all email", "do_not_email"], {
+    channels: ["email"],
+    words: wordsOfOptOut,
+  }),
+  ...columnsOf(["SMS_BLACKLISTED", "Do Not Text"], { channels: ["phone"], words: wordsOfOptOut }),
   ...columnsOf(["Unsubscribed", "opt-out"], {
     channels: ["email", "phone"],
     isGeneral: true,
-    words: refusals,
+    words: wordsOfOptOut,
   }),
-  ...columnsOf(["Do Not Contact"], { channels: ["email", "phone"], words: refusals }),
+  ...columnsOf(["Do Not Contact"], { channels: ["email", "phone"], words: wordsOfOptOut }),
 ];
 
 const people = [
@@ -92,7 +95,7 @@ const file = fc.shuffledSubarray(columns, { minLength: 1, maxLength: 4 }).chain(
     rows: fc.array(
       fc.record({
         person: fc.nat(people.length - 1),
-        // The address as another system writes it, the number left out or not.
+        // The address in another letter case, and the number or a blank.
         isUpper: fc.boolean(),
         hasPhone: fc.boolean(),
         cells: fc.tuple(...own.map(({ words }) => cell(words))),
@@ -104,7 +107,7 @@ const file = fc.shuffledSubarray(columns, { minLength: 1, maxLength: 4 }).chain(
 
 type ImportedFile = typeof file extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** What the files say of one channel of one person. A heading without a channel speaks of a number where one is given. */
+/** The statements of the files about one channel of one person. A heading without a channel applies to the number where there is one. */
 function meaningsOf(files: readonly ImportedFile[], person: number, channel: "email" | "phone"): Meaning[] {
   const rows = files.flatMap(({ columns: own, rows: all }) =>
     all.filter((row) => row.person === person).map((row) => ({ own, ...row })),
@@ -118,13 +121,13 @@ function meaningsOf(files: readonly ImportedFile[], person: number, channel: "em
   );
 }
 
-/** What is wrong with a channel's consent after the run; undefined where nothing is. */
-function wrongIn(
+/** The problem of a channel's consent after the run; undefined where it is correct. */
+function problemOf(
   meanings: readonly Meaning[],
   {
     earlier,
     own,
-    isWhole,
+    isComplete,
     hasSent,
     isUnasked,
     isExact,
@@ -132,12 +135,12 @@ function wrongIn(
     earlier: State | undefined;
     own: State;
     /** All rows were imported. */
-    isWhole: boolean;
-    /** Something was sent: then every opt-out was. */
+    isComplete: boolean;
+    /** A request was sent: then every opt-out was sent. */
     hasSent: boolean;
-    /** The command line does not say what is meant. */
+    /** The command line has no --consent. */
     isUnasked: boolean;
-    /** No heading without a channel can have meant it too. */
+    /** No heading without a channel can apply to it too. */
     isExact: boolean;
   },
 ): string | undefined {
@@ -145,15 +148,15 @@ function wrongIn(
   const strictest = states.toSorted((one, other) => strictness[other] - strictness[one])[0];
   const isDoubtful = meanings.includes("?");
   const isBetter = strictest !== undefined && strictness[own] < strictness[strictest];
-  // What was not sent is as it was.
+  // A consent that was not sent is unchanged.
   const isOptOutSent = hasSent && isExact && strictest !== "S";
-  if (isBetter && (own !== earlier || (isWhole && !isDoubtful) || isOptOutSent))
+  if (isBetter && (own !== earlier || (isComplete && !isDoubtful) || isOptOutSent))
     return "it is better than the strictest word";
   if (isDoubtful && own === "S" && earlier !== "S") return "a word that nobody can know made a subscriber";
   const isKept = own === (earlier ?? "N");
   if (strictest === undefined && !isDoubtful && isUnasked && !isKept)
     return "it changed, and nothing was said";
-  if (isWhole && isExact && strictest !== undefined && !isDoubtful && own !== strictest && !isKept)
+  if (isComplete && isExact && strictest !== undefined && !isDoubtful && own !== strictest && !isKept)
     return "it is none of the words";
   return undefined;
 }
@@ -161,8 +164,8 @@ function wrongIn(
 const stateOf = (optIn: string | undefined) =>
   (Object.keys(optIns) as State[]).find((one) => optIns[one] === optIn);
 
-describe("The consent at the service is never better than the strictest word in the files", () => {
-  it("over any columns, words and orders of rows and files", async () => {
+describe("The consent at the service is never weaker than the strictest value in the files", () => {
+  it("for any columns, values, and orders of rows and files", async () => {
     const endings = { whole: 0, partly: 0, blocked: 0 };
     const before = fc.array(fc.option(fc.tuple(state, state), { nil: undefined }), {
       minLength: 4,
@@ -189,15 +192,15 @@ describe("The consent at the service is never better than the strictest word in 
             const known = earlier[person];
             if (contact === undefined) return [];
             const settings = {
-              isWhole: code === 0,
+              isComplete: code === 0,
               hasSent: code !== 2,
               isUnasked: meant === undefined || meant === "keep",
             };
             return (["email", "phone"] as const).flatMap((channel, index) => {
               const own = stateOf(contact[`${channel}_opt_in`]);
-              // Somebody without an address has no e-mail consent; general words may count for the number instead.
+              // A person without an address has no e-mail consent; general values may apply to the number instead.
               if (email === "" || own === undefined) return [];
-              const found = wrongIn(meaningsOf(files, person, channel), {
+              const found = problemOf(meaningsOf(files, person, channel), {
                 earlier: known?.[index],
                 own,
                 isExact: channel === "email",
@@ -212,13 +215,13 @@ describe("The consent at the service is never better than the strictest word in 
       ),
       runs(400),
     );
-    // It is no property of runs that send nothing.
+    // The property needs runs that send requests.
     expect(endings.whole).toBeGreaterThan(100);
     expect(endings.partly).toBeGreaterThan(20);
   });
 });
 
-/** Imports the files into a service that knows these people, and gives what it holds then. */
+/** Imports the files into a service with these people, and returns its state. */
 async function imported(
   files: readonly ImportedFile[],
   earlier: readonly ([State, State] | undefined)[],

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { csv, run, sentBodies, service, temporaryFolder } from "./importer-setting.ts";
+import { csv, run, sentBodies, service, temporaryFolder } from "./importer-fixture.ts";
 
-// S subscribed, N non-subscribed, U unsubscribed; "·" the file says nothing, so the field is not sent.
+// S subscribed, N non-subscribed, U unsubscribed; "·" no statement, so the field is not sent.
 const states = { S: "SUBSCRIBED", N: "NON_SUBSCRIBED", U: "UNSUBSCRIBED", "·": undefined } as const;
 type State = keyof typeof states;
 
-/** A line of a file, and what is true of the person in it: e-mail consent, phone consent, whether suppressed. */
+/** A line of a file, and the expected e-mail consent, phone consent and suppression of its person. */
 type Line = readonly [cells: string, email: State, phone?: State, isSuppressed?: "suppressed"];
 
 interface Layout {
@@ -148,7 +148,7 @@ const layouts: readonly Layout[] = [
 
 const nameOf = (line: string) => /[\w.]+@[\w.]+/.exec(line)?.[0];
 
-describe("The consent of an export arrives as it is", () => {
+describe("The consent of an export arrives unchanged", () => {
   it.each(layouts)("$layout", async ({ fileName, headings, lines }) => {
     const mock = await service();
     const path = await csv(await temporaryFolder(), fileName, headings, ...lines.map(([cells]) => cells));
@@ -174,7 +174,7 @@ describe("The consent of an export arrives as it is", () => {
   });
 
   it.each(layouts)(
-    "$layout: and changes nothing of which it says nothing",
+    "$layout: a consent without a statement is not changed",
     async ({ fileName, headings, lines }) => {
       const before = { email_opt_in: "SUBSCRIBED", phone_opt_in: "UNSUBSCRIBED" } as const;
       const known = lines.map(([cells]) => ({ email: nameOf(cells)!, ...before }));
@@ -239,7 +239,7 @@ describe("A person in several files and rows has the strictest consent of all", 
     },
   );
 
-  it("also where a row knows the person by the telephone number alone", async () => {
+  it("where a row has only the telephone number of the person", async () => {
     const mock = await service();
     const path = await csv(
       await temporaryFolder(),

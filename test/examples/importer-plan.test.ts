@@ -7,7 +7,7 @@ import {
   sentBodies,
   service,
   temporaryFolder,
-} from "./importer-setting.ts";
+} from "./importer-fixture.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -17,7 +17,7 @@ beforeEach(async () => {
 const csv = (name: string, ...lines: string[]) => csvIn(folder, name, ...lines);
 
 describe("The plan", () => {
-  it("names each file's layout, what becomes of each column, and whose consent it gives", async () => {
+  it("names each file's layout, the use of each column, and the consent of its people", async () => {
     const path = await csv(
       "people.csv",
       "Email,Mobile,Phone,status,Favourite colour,Notes",
@@ -41,7 +41,7 @@ describe("The plan", () => {
 `);
   });
 
-  it("stands before the first call, and is the dry run's", async () => {
+  it("is printed before the first call, and equals that of the dry run", async () => {
     const mock = await service();
     const path = await csv("people.csv", "email,status", "ada@example.com,subscribed");
     const planOf = (out: string) => out.slice(out.indexOf("plain table"), out.indexOf("Into "));
@@ -55,7 +55,7 @@ describe("The plan", () => {
     expect(out.indexOf("100 %")).toBeGreaterThan(out.indexOf("Into "));
   });
 
-  it("says that a consent which is left out rests on what is not documented", async () => {
+  it("warns that omitting a consent relies on undocumented behavior", async () => {
     const path = await csv("people.csv", "email,phone,status", "ada@example.com,+447700900511,subscribed");
 
     const { out } = await run([path, "--dry-run"]);
@@ -64,7 +64,7 @@ describe("The plan", () => {
   });
 });
 
-describe("A file that says nothing of consent", () => {
+describe("A file without a statement of consent", () => {
   const existing = [
     { email: "s@example.com", email_opt_in: "SUBSCRIBED" as const },
     { email: "u@example.com", email_opt_in: "UNSUBSCRIBED" as const },
@@ -78,7 +78,7 @@ describe("A file that says nothing of consent", () => {
       "has only the time of an opt-in",
       ["email,opt_in_date", "s@example.com,2020-01-01", "u@example.com,2020-01-01"],
     ],
-  ])("as it %s is not sent", async (_why, file) => {
+  ])("which %s is not sent", async (_why, file) => {
     const mock = await service(existing);
 
     const { code, out, err } = await run([await csv("people.csv", ...file)]);
@@ -89,7 +89,7 @@ describe("A file that says nothing of consent", () => {
     expect(mock.requests).toEqual([]);
   });
 
-  it("with --consent keep leaves an existing contact's consent as it is", async () => {
+  it("with --consent keep does not change an existing contact's consent", async () => {
     const mock = await service(existing);
 
     const { code } = await run([await csv("people.csv", ...lines), "--consent", "keep"]);
@@ -103,7 +103,7 @@ describe("A file that says nothing of consent", () => {
   });
 
   it.each(["NON_SUBSCRIBED", "UNSUBSCRIBED", "SUBSCRIBED"])(
-    "with --consent %s gives it to everybody in it",
+    "with --consent %s gives all its people this consent",
     async (consent) => {
       const mock = await service();
 
@@ -120,7 +120,7 @@ describe("A file that says nothing of consent", () => {
     },
   );
 
-  it("and is named after people who have left, is not made SUBSCRIBED", async () => {
+  it("whose name indicates unsubscribed people is not made SUBSCRIBED", async () => {
     const mock = await service();
     const path = await csv("unsubscribed_2024.csv", "email", "a@example.com");
 
@@ -134,7 +134,7 @@ describe("A file that says nothing of consent", () => {
     expect((await run([path, "--consent", "UNSUBSCRIBED"])).code).toBe(0);
   });
 
-  it("does not give by --consent what was said of the e-mail address to the telephone number beside it", async () => {
+  it("does not apply the e-mail consent of --consent to the telephone number in the row", async () => {
     const mock = await service();
     const path = await csv("people.csv", "email,phone", "a@example.com,+447700900511", ",+447700900512");
 
@@ -154,7 +154,7 @@ describe("--consent", () => {
     ["UNSUBSCRIBED", "UNSUBSCRIBED", "UNSUBSCRIBED"],
     ["keep", undefined, undefined],
   ])(
-    "%s replaces no word that is understood, and grants nothing where a word is not",
+    "%s replaces no known value, and grants nothing where a value is unknown",
     async (consent, blank, unknown) => {
       const mock = await service();
       const path = await csv(
@@ -187,7 +187,7 @@ describe("--consent", () => {
 });
 
 describe("A row that cannot be sent", () => {
-  it("still has what it refuses sent, by itself, and is reported", async () => {
+  it("is reported, and its opt-out is still sent, by itself", async () => {
     const mock = await service([
       { email: "a@example.com", email_opt_in: "SUBSCRIBED", phone_opt_in: "SUBSCRIBED" },
     ]);
@@ -212,14 +212,14 @@ describe("A row that cannot be sent", () => {
   });
 });
 
-describe("A column that looks like a consent and is not understood", () => {
+describe("A column that resembles a consent and has unknown values", () => {
   const lines = [
     "email,status,Marketing permission code",
     "a@example.com,subscribed,C4",
     "b@example.com,subscribed,",
   ];
 
-  it("keeps everything from being sent", async () => {
+  it("stops the whole import", async () => {
     const mock = await service();
 
     const { code, err } = await run([await csv("people.csv", ...lines)]);
@@ -231,7 +231,7 @@ describe("A column that looks like a consent and is not understood", () => {
     expect(mock.requests).toEqual([]);
   });
 
-  it("is left out with --without", async () => {
+  it("can be excluded with --without", async () => {
     const mock = await service();
 
     const { code } = await run([await csv("people.csv", ...lines), "--without", "marketing_permission_code"]);
@@ -240,7 +240,7 @@ describe("A column that looks like a consent and is not understood", () => {
     expect(emailConsents(mock)).toEqual({ "a@example.com": "SUBSCRIBED", "b@example.com": "SUBSCRIBED" });
   });
 
-  it("counts as what --consent says, beside the words that are understood", async () => {
+  it("counts as the value of --consent, beside the known values", async () => {
     const mock = await service();
 
     await run([await csv("people.csv", ...lines), "--consent", "UNSUBSCRIBED"]);
@@ -249,8 +249,8 @@ describe("A column that looks like a consent and is not understood", () => {
   });
 });
 
-describe("Several words about one person", () => {
-  it("in one row: the strictest counts, and it is told", async () => {
+describe("Several consent values of one person", () => {
+  it("in one row: the strictest counts, and is reported", async () => {
     const mock = await service();
     const path = await csv(
       "people.csv",
@@ -270,7 +270,7 @@ describe("Several words about one person", () => {
     expect(out).toContain('row 2: "status", "email_opt_in" say different things of the email consent');
   });
 
-  it("one of which is not understood keep all rows of the person from being sent", async () => {
+  it("with an unknown one stop all rows of the person", async () => {
     const mock = await service();
     const path = await csv(
       "people.csv",
@@ -289,7 +289,7 @@ describe("Several words about one person", () => {
     expect(emailConsents(mock)).toEqual({ "b@example.com": "SUBSCRIBED" });
   });
 
-  it("one of which is not understood are sent as an opt-out, where one is: nothing is stricter", async () => {
+  it("with an unknown one and an opt-out are sent as the opt-out, which is the strictest", async () => {
     const mock = await service();
 
     await run([
@@ -299,7 +299,7 @@ describe("Several words about one person", () => {
     expect(emailConsents(mock)).toEqual({ "a@example.com": "UNSUBSCRIBED" });
   });
 
-  it("count whatever their column is called", async () => {
+  it("count under any column name", async () => {
     const mock = await service();
     const path = await csv(
       "people.csv",
@@ -315,7 +315,7 @@ describe("Several words about one person", () => {
 });
 
 describe("An opt-in to phone messages without a number", () => {
-  it("is not sent, and told: whose number it is for is not known", async () => {
+  it("is not sent, but reported, because its number is unknown", async () => {
     const mock = await service([
       { email: "a@example.com", phone: "+447700900511", phone_opt_in: "UNSUBSCRIBED" },
     ]);
@@ -328,8 +328,8 @@ describe("An opt-in to phone messages without a number", () => {
   });
 });
 
-describe("What the file says is not suppressed", () => {
-  it("is not released from a suppression", async () => {
+describe("A person who is not suppressed in the file", () => {
+  it("keeps an existing suppression", async () => {
     const mock = await service([{ email: "a@example.com", is_suppressed: true }]);
 
     await run([
@@ -340,7 +340,7 @@ describe("What the file says is not suppressed", () => {
   });
 });
 
-describe("No cell is lost", () => {
+describe("No cell is dropped", () => {
   const lines = [
     "email,status,phone,mobile,Work e-mail,Tag,Tag,Order #,Order,zip,birthday,gender,Tag 2,",
     "a@example.com,subscribed,,+447700900511,,x,y,1,2,LS1 4XX,1988-05-17,F,z,last",
@@ -348,7 +348,7 @@ describe("No cell is lost", () => {
     ",subscribed,,,c@work.example,,,,,,,,,",
   ];
 
-  it("of two columns of one field the second is a custom property; names that meet are made different", async () => {
+  it("of two columns for one field the second becomes a custom property; equal names are made distinct", async () => {
     const mock = await service();
 
     const { code } = await run([await csv("people.csv", ...lines)]);
@@ -368,7 +368,7 @@ describe("No cell is lost", () => {
         email: "b@example.com",
         phone: "+447700900512",
         email_opt_in: "SUBSCRIBED",
-        // Values that their fields cannot take.
+        // Values that are invalid for their fields.
         custom_properties: {
           mobile: "+447700900513",
           work_e_mail: "b@work.example",
@@ -381,7 +381,7 @@ describe("No cell is lost", () => {
     ]);
   });
 
-  it("what is sent otherwise than one might think is told", async () => {
+  it("surprising conversions are reported", async () => {
     const { out } = await run([await csv("people.csv", ...lines), "--dry-run"]);
 
     expect(out).toContain('row 3: "mobile" differs from "phone", whose phone counts.');
@@ -390,7 +390,7 @@ describe("No cell is lost", () => {
     );
   });
 
-  it("a telephone number that two people share goes with the first, and to the second as a custom property", async () => {
+  it("a telephone number of two people is the phone of the first, and a custom property of the second", async () => {
     const mock = await service();
     const path = await csv(
       "people.csv",
@@ -419,7 +419,7 @@ describe("Columns are chosen", () => {
     "b@example.com,Bo,pro,No,subscribed",
   ];
 
-  it("by --only, beside which the address and the consents count", async () => {
+  it("by --only, which always keeps the address and the consents", async () => {
     const mock = await service();
 
     const { code } = await run([await csv("people.csv", ...lines), "--only", "plan"]);
@@ -431,7 +431,7 @@ describe("Columns are chosen", () => {
     ]);
   });
 
-  it("by --without, which takes no refusal back", async () => {
+  it("by --without, which keeps opt-outs", async () => {
     const mock = await service();
     const path = await csv("people.csv", ...lines);
 
@@ -446,13 +446,13 @@ describe("Columns are chosen", () => {
     );
   });
 
-  it("and a name that no file has is refused", async () => {
+  it("only by the names of existing columns", async () => {
     const { code, err } = await run([await csv("people.csv", ...lines), "--without", "plans", "--dry-run"]);
 
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('no file has a column "plans"') });
   });
 
-  it("where there are more custom properties than the service takes", async () => {
+  it("where there are more custom properties than the service accepts", async () => {
     const mock = await service();
     const many = Array.from({ length: 31 }, (_, index) => `c${index}`);
     const path = await csv(

@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { temporaryFolder } from "./importer-setting.ts";
+import { temporaryFolder } from "./importer-fixture.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -20,7 +20,7 @@ async function manyRows(count: number): Promise<string> {
   return path;
 }
 
-/** The importer as its users start it; `onOutput` is told of what it has written so far. */
+/** The importer as a process; `onOutput` receives its output so far. */
 async function runProgram(
   args: string[],
   onOutput: (child: ReturnType<typeof spawn>, out: string) => void = () => undefined,
@@ -41,7 +41,7 @@ async function runProgram(
 }
 
 describe("The importer as a program", () => {
-  it("reads 200,000 rows in a heap that does not hold them, and says at once what it does", async () => {
+  it("reads 200,000 rows in a heap that is smaller than the rows, and prints its plan at once", async () => {
     const chunks: string[] = [];
 
     const { code, out } = await runProgram(
@@ -55,7 +55,7 @@ describe("The importer as a program", () => {
     expect(chunks[0]).toMatch(/^Reading .*people\.csv\n$/);
   });
 
-  it("ends without a word when nobody reads its output any more, as `| head` does", async () => {
+  it("ends silently when its output is closed, as by `| head`", async () => {
     const { code, err } = await runProgram([await manyRows(20_000), "--dry-run"], ({ stdout }) =>
       stdout?.destroy(),
     );
@@ -63,7 +63,7 @@ describe("The importer as a program", () => {
     expect({ code, err }).toEqual({ code: 141, err: "" });
   });
 
-  it("that is stopped by Ctrl-C while it reads has sent nothing", async () => {
+  it("sends nothing where Ctrl-C stops it during the reading", async () => {
     const path = await manyRows(200_000);
 
     const { code, out } = await runProgram([path, "--mock"], (child, text) => {

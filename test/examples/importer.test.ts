@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { progressLine } from "../../examples/importer/progress-line.ts";
-import { csv as csvIn, emailConsents, list, run, service, temporaryFolder } from "./importer-setting.ts";
+import { csv as csvIn, emailConsents, list, run, service, temporaryFolder } from "./importer-fixture.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 const data = join(repository, "examples/data");
@@ -17,7 +17,7 @@ beforeEach(async () => {
 const csv = (name: string, ...lines: string[]) => csvIn(folder, name, ...lines);
 
 describe("Files", () => {
-  it("with plain headings: with the consent of their own columns, and without a word as the service has it", async () => {
+  it("with plain headings: with the consent of their columns, and without a statement as the service has it", async () => {
     const mock = await service();
     const path = await csv(
       "people.csv",
@@ -39,13 +39,13 @@ describe("Files", () => {
         custom_properties: { favourite_colour: "teal" },
       },
       { email: "bo@example.com", email_opt_in: "UNSUBSCRIBED" },
-      // What the service makes of a new contact.
+      // The service's default for a new contact.
       { email: "cy@example.com", email_opt_in: "NON_SUBSCRIBED" },
     ]);
     expect(mock.requests[2]?.body).toEqual({ email: "cy@example.com", first_name: "Cy" });
   });
 
-  it("a word of consent that is none of the three is not guessed", async () => {
+  it("an unknown consent value is not guessed", async () => {
     const mock = await service();
     const path = await csv(
       "people.csv",
@@ -63,7 +63,7 @@ describe("Files", () => {
     expect(emailConsents(mock)).toEqual({ "bo@example.com": "SUBSCRIBED" });
   });
 
-  it("the exports of Mailchimp and Klaviyo: one person in two of them has the stricter consent", async () => {
+  it("the exports of Mailchimp and Klaviyo: a person in two exports has the stricter consent", async () => {
     const mock = await service();
     const mailchimp = await csv(
       "subscribed_x.csv",
@@ -88,7 +88,7 @@ describe("Files", () => {
     });
   });
 
-  it("the whole of the examples' data, on the mock", async () => {
+  it("all data of the examples, on the mock", async () => {
     const files = ["mailchimp", "klaviyo"].map(async (name) =>
       (await readdir(join(data, name))).map((file) => join(data, name, file)),
     );
@@ -100,7 +100,7 @@ describe("Files", () => {
     expect(out).toContain("Imported 128 of 135 rows");
   });
 
-  it("whose headings tell nothing are refused before anything is sent", async () => {
+  it("with unknown headings are refused before any request", async () => {
     const mock = await service();
 
     const { code, err } = await run([await csv("numbers.csv", "a,b", "1,2")]);
@@ -116,7 +116,7 @@ describe("Files", () => {
 });
 
 describe("--list", () => {
-  it("adds each contact to it, with the consent that is said of it", async () => {
+  it("adds each contact to it, with the consent of the file", async () => {
     const mock = await service();
     const path = await csv(
       "people.csv",
@@ -135,7 +135,7 @@ describe("--list", () => {
     });
   });
 
-  it("a row of whose e-mail consent nothing is said is not sent, and reported", async () => {
+  it("a row without an e-mail consent is reported and not sent", async () => {
     const mock = await service([{ email: "bo@example.com", email_opt_in: "UNSUBSCRIBED" }]);
     const path = await csv("people.csv", "email,status", "ada@example.com,subscribed", "bo@example.com,");
 
@@ -150,27 +150,30 @@ describe("--list", () => {
     expect(mock.organization("real").memberships).toHaveLength(1);
   });
 
-  it.each(["v1", "v2"])("that is not there ends it before a contact is created: %s", async (family) => {
-    const mock = await service();
+  it.each(["v1", "v2"])(
+    "that does not exist ends the import before a contact is created: %s",
+    async (family) => {
+      const mock = await service();
 
-    const { code, err } = await run([
-      await csv("people.csv", "email,status", "ada@example.com,subscribed"),
-      "--list",
-      "gone",
-      "--family",
-      family,
-    ]);
+      const { code, err } = await run([
+        await csv("people.csv", "email,status", "ada@example.com,subscribed"),
+        "--list",
+        "gone",
+        "--family",
+        family,
+      ]);
 
-    expect({ code, err }).toEqual({
-      code: 2,
-      err: "The service has no list gone. Nothing was sent. Look at --list.\n",
-    });
-    expect(mock.organization("real").contacts).toEqual([]);
-  });
+      expect({ code, err }).toEqual({
+        code: 2,
+        err: "The service has no list gone. Nothing was sent. Look at --list.\n",
+      });
+      expect(mock.organization("real").contacts).toEqual([]);
+    },
+  );
 });
 
 describe("--family v2", () => {
-  it("sends what the file says of the consent, and no row of which it does not say it", async () => {
+  it("sends rows with the consent of the file, and no row without one", async () => {
     const mock = await service();
     const path = await csv(
       "people.csv",
@@ -203,7 +206,7 @@ describe("--family v2", () => {
     ]);
   });
 
-  it("sends a refusal of phone messages beside the address, where the file gives no number", async () => {
+  it("sends an opt-out of phone messages with the address, where the file has no number", async () => {
     const mock = await service();
     const path = await csv(
       "people.csv",
@@ -219,7 +222,7 @@ describe("--family v2", () => {
     expect(mock.organization("real").contacts).toMatchObject([{ phone_opt_in: "UNSUBSCRIBED" }]);
   });
 
-  it("sends no row of whose consent nothing is known, as v2 wants a status", async () => {
+  it("sends no row with unknown consent, because v2 requires a status", async () => {
     const mock = await service();
     const path = await csv(
       "people.csv",
@@ -237,7 +240,7 @@ describe("--family v2", () => {
     expect(mock.requests).toHaveLength(1);
   });
 
-  it("takes time and address of the confirmation from Mailchimp's export", async () => {
+  it("uses the time and IP address of the confirmation in Mailchimp's export", async () => {
     const mock = await service();
     const headings = "Email Address,First Name,OPTIN_TIME,OPTIN_IP,CONFIRM_TIME,CONFIRM_IP,LEID";
     const path = await csv(
@@ -258,7 +261,7 @@ describe("--family v2", () => {
     ]);
   });
 
-  it("takes what Klaviyo's export does not say from columns that were added for it", async () => {
+  it("reads data that Klaviyo's export lacks from additional columns", async () => {
     const mock = await service();
     const headings =
       "Email,First Name,Klaviyo ID,Email Marketing Consent,Email Marketing Consent Timestamp,IP Address";
@@ -271,7 +274,7 @@ describe("--family v2", () => {
       "v2",
     ]);
 
-    // The profile's address is not said to be the one that consent came from.
+    // The profile's IP address may differ from that of the consent.
     expect(bare).toMatchObject({ code: 1, out: expect.stringContaining("email consent.ip") });
     expect(completed.code).toBe(0);
     expect(mock.requests).toMatchObject([
@@ -287,7 +290,7 @@ describe("--family v2", () => {
 });
 
 describe("--dry-run", () => {
-  it("needs no service, tells what is wrong and how long it takes, and sends nothing", async () => {
+  it("needs no service, prints the problems and the duration, and sends nothing", async () => {
     const { code, out } = await run([
       await csv("people.csv", "email,status", "ada@example.com,subscribed", "nobody,subscribed"),
       "--dry-run",
@@ -300,7 +303,7 @@ describe("--dry-run", () => {
 });
 
 describe("--report", () => {
-  it("writes the rows that failed, in the layout they came in, to be mended and imported again", async () => {
+  it("writes the failed rows in their own layout, so that they can be corrected and imported again", async () => {
     const mock = await service();
     const name = "subscribed_x.csv";
     const report = join(folder, "failed");
@@ -327,7 +330,7 @@ describe("--report", () => {
     });
   });
 
-  it("carries the strictest consent along, so that the mended row by itself is not subscribed again", async () => {
+  it("contains the strictest consent, so that the corrected row alone subscribes no contact again", async () => {
     const mock = await service();
     const report = join(folder, "failed");
     const one = await csv("one.csv", "email,note,email_opt_in", "ada@example.com,a,subscribed,x");
@@ -343,7 +346,7 @@ describe("--report", () => {
     expect(emailConsents(mock)).toEqual({ "ada@example.com": "UNSUBSCRIBED" });
   });
 
-  it("may take the place of the report that is being imported", async () => {
+  it("may replace the report that is being imported", async () => {
     const mock = await service();
     const report = join(folder, "failed");
     const path = await csv("people.csv", "email,status", "nobody,subscribed", "eve.example.net,subscribed");
@@ -364,7 +367,7 @@ describe("--report", () => {
 });
 
 describe("--resume", () => {
-  it("goes on where it was stopped by Ctrl-C, and sends nothing again that is recorded", async () => {
+  it("resumes after Ctrl-C, and sends no recorded row again", async () => {
     const mock = await service();
     const path = await csv(
       "people.csv",
@@ -400,7 +403,7 @@ describe("--resume", () => {
     expect(mock.requests).toHaveLength(40);
   });
 
-  it("sends what a newer file says, also what an older one had said", async () => {
+  it("sends the values of a newer file, also if they return to older values", async () => {
     const mock = await service();
     const path = join(folder, "people.csv");
     const nightly = async (word: string) => {
@@ -416,7 +419,7 @@ describe("--resume", () => {
     expect(mock.requests).toHaveLength(4);
   });
 
-  it("sends nothing again because its row has moved, or stands in another file", async () => {
+  it("does not resend a row that has moved, or is in another file", async () => {
     const mock = await service();
     const args = ["--resume", join(folder, "nightly.ckpt")];
     await run([
@@ -433,7 +436,7 @@ describe("--resume", () => {
     expect(mock.requests).toHaveLength(2);
   });
 
-  it("a checkpoint that is something else is left as it is", async () => {
+  it("a file that is no checkpoint is not changed", async () => {
     await service();
     const path = await csv("people.csv", "email,status", "ada@example.com,subscribed");
 
@@ -463,13 +466,13 @@ describe("The command line", () => {
     [["x.csv", "--encoding", "latin-9000"], /--encoding "latin-9000" is not known/],
     [["x.csv", "x.csv"], /x\.csv is named twice/],
     [["nowhere.csv", "--dry-run"], /nowhere\.csv/],
-  ])("%j says what is wrong", async (args, message) => {
+  ])("%j is refused with the problem", async (args, message) => {
     const { code, err } = await run(args);
 
     expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(message) });
   });
 
-  it("without settings it says which are missing, and what can be done without them", async () => {
+  it("without settings it names the missing ones, and the commands that need none", async () => {
     for (const name of ["AUDIENCE_BASE_URL", "AUDIENCE_API_KEY"]) vi.stubEnv(name, "");
     onTestFinished(() => void vi.unstubAllEnvs());
 
@@ -483,7 +486,7 @@ describe("The command line", () => {
   it.each([
     [["--list", "any"], "The mock holds 1 contact, 1 of them in the list."],
     [[], "The mock holds 1 contact."],
-  ])("--mock %j imports into a mock on this machine, whatever the environment holds", async (args, state) => {
+  ])("--mock %j imports into a local mock, for any environment", async (args, state) => {
     const mock = await service();
 
     const { code, out } = await run([
@@ -508,13 +511,13 @@ describe("The progress line", () => {
     ratePerMinute: 96,
   };
 
-  it("tells how far it is, what was not imported, the pace and the time that is left", () => {
+  it("shows the progress, the rows that were not imported, the pace and the remaining time", () => {
     expect(progressLine({ ...counts, done: 100, total: 400, etaMs: 200_000 }, 20_000)).toBe(
       "██████░░░░░░░░░░░░░░░░░░  25 %  100 of 400  7 done before  3 not imported  96/min  3 min left",
     );
   });
 
-  it("is whole at the end", () => {
+  it("is complete at the end", () => {
     expect(progressLine({ ...counts, done: 100, total: 100, etaMs: 0 }, 0)).toContain(
       "████████████████████████ 100 %",
     );

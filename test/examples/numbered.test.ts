@@ -8,7 +8,7 @@ const folder = join(repository, "examples");
 const programs = readdirSync(folder).filter((name) => name.endsWith(".ts"));
 const read = (name: string) => readFileSync(join(folder, name), "utf8");
 
-/** The lines that a program says it prints, each in a comment that begins with `//=>`. */
+/** The lines of a program's documented output, each in a comment that begins with `//=>`. */
 const promised = (name: string) => [...read(name).matchAll(/^\s*\/\/=> (.*)$/gm)].map(([, line]) => line);
 
 describe("The numbered examples", () => {
@@ -17,7 +17,7 @@ describe("The numbered examples", () => {
     expect(numbers).toEqual(programs.map((_, at) => String(at + 1).padStart(2, "0")));
   });
 
-  it("each say how they are started", () => {
+  it("each contain the command that starts them", () => {
     for (const name of programs) expect(read(name)).toContain(`\n// npx tsx examples/${name}\n`);
   });
 
@@ -26,12 +26,12 @@ describe("The numbered examples", () => {
     expect(listed).toEqual(programs);
   });
 
-  it.each(programs)("%s prints what it says", async (name) => {
+  it.each(programs)("%s prints its documented output", async (name) => {
     const printed: string[] = [];
     vi.spyOn(console, "log").mockImplementation((...values) => {
       printed.push(...format(...values).split("\n"));
     });
-    // Each is a program of its own, which finds a limiter that nobody has used yet.
+    // Each is a separate program and needs an unused limiter.
     Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.rate-limiter"));
 
     await import(join(folder, name));

@@ -23,7 +23,7 @@ describeWithRedis("the outbox", () => {
   let redis: RedisServer;
   let mock: MockService;
   let service: MockListener;
-  // What talks to Redis ends before Redis does: it would wait for its return.
+  // Redis clients end before Redis does, because they would wait for its return.
   let ends: (() => Promise<unknown>)[];
 
   beforeEach(async () => {
@@ -63,7 +63,7 @@ describeWithRedis("the outbox", () => {
   const recorded = () =>
     mock.organization(service.clientOptions.apiKey).events.map((event) => event["uniqueIdentifier"]);
 
-  it("records each event once, though each was added twice and a worker was killed", async () => {
+  it("records each event once, although each was added twice and a worker was killed", async () => {
     await add();
     await add();
     const killed = run("work");
@@ -72,7 +72,7 @@ describeWithRedis("the outbox", () => {
     const inDoubt = mock.requests.length;
     const worker = run("work");
     await vi.waitUntil(() => recorded().length >= events.length, { timeout: 60_000 });
-    // Long enough for another to come, if there were one.
+    // Long enough for a further event to arrive.
     await sleep(500);
     worker.kill("SIGTERM");
 
@@ -83,7 +83,7 @@ describeWithRedis("the outbox", () => {
     await expect(open().outbox.count()).resolves.toEqual({ open: 0, failed: 0 });
   });
 
-  it("takes no event that the service would refuse", async () => {
+  it("refuses an event that the service would refuse", async () => {
     const { outbox } = open();
 
     await expect(outbox.add({ ...events[0]!, contact: {} })).rejects.toThrow("email");
@@ -91,8 +91,8 @@ describeWithRedis("the outbox", () => {
   });
 
   it.each([
-    ["tries again what the service could not take", 500, { open: 0, failed: 0 }],
-    ["keeps what the service refuses for good, for a person to look at", 400, { open: 0, failed: 1 }],
+    ["retries an event after a failure of the service", 500, { open: 0, failed: 0 }],
+    ["keeps an event that the service refuses permanently", 400, { open: 0, failed: 1 }],
   ])("%s", async (_rule, firstStatus, count) => {
     const { outbox, connection } = open();
     const statuses = [firstStatus, 200];

@@ -8,14 +8,14 @@ import {
 } from "audience-sdk";
 import { v1ContactSchema } from "audience-sdk/schemas";
 import { expect, it } from "vitest";
-import { hostileWords } from "./build.ts";
-import { rightV1Contact } from "./right.ts";
-import { offline } from "./served.ts";
-import { tryEntryPoint } from "./trial.ts";
+import { hostileMessage } from "./build-value.ts";
+import { offline } from "./offline-client.ts";
+import { tryEntryPoint } from "./try-entry-point.ts";
+import { validV1Contact } from "./valid-inputs.ts";
 
 const audience = new AudienceClient(offline);
 const open = { get: () => undefined, set: () => undefined, clear: () => undefined, close: () => undefined };
-const rightOptions = {
+const validOptions = {
   concurrency: 2,
   total: 1,
   key: () => "row",
@@ -25,10 +25,10 @@ const rightOptions = {
   onProgress: () => undefined,
   stopWhen: () => false,
 };
-// As rows are that no compiler has seen.
+// Safe: the test passes rows of any type on purpose.
 const upsert: BulkCall<unknown> = (row, request) => audience.v1.customers.upsert(row as V1Contact, request);
 
-/** Four billion holes are four billion rows: they take their time, and that is no fault. */
+/** Four billion holes are four billion rows, which may take long. */
 function rowsOf(value: unknown): BulkRows<unknown> {
   return isLong(value) ? [] : (value as BulkRows<unknown>);
 }
@@ -37,18 +37,18 @@ function isLong(value: unknown): boolean {
   try {
     return Array.isArray(value) && value.length > 1_100;
   } catch {
-    // A proxy that does not tell.
+    // A proxy that throws.
     return false;
   }
 }
 
-/** What an iterable of the caller's throws once it is being read is what its run rejects with. */
+/** A run rejects with the error that the caller's iterable throws. */
 function unlessTheirs(error: unknown): void {
-  if (error instanceof Error && (error.message === hostileWords || error instanceof TypeError)) return;
+  if (error instanceof Error && (error.message === hostileMessage || error instanceof TypeError)) return;
   throw error;
 }
 
-it("Whatever the rows are, each has its result, or the run rejects with an error of ours or the iterable's", async () => {
+it("For any rows, each row has its result, or the run rejects with an SDK error or the iterable's error", async () => {
   const act = async (rows: unknown) => {
     const run = audience.bulk(rowsOf(rows), upsert);
     const summary = await run.summary().catch(unlessTheirs);
@@ -58,49 +58,52 @@ it("Whatever the rows are, each has its result, or the run rejects with an error
     }
     await audience.bulk.check(rowsOf(rows), (row) => v1ContactSchema.safeParse(row)).catch(unlessTheirs);
   };
-  await tryEntryPoint({ act, right: [[[rightV1Contact, rightV1Contact]]] }, 120);
+  await tryEntryPoint({ act, valid: [[[validV1Contact, validV1Contact]]] }, 120);
 });
 
-it("Whatever one row among others is, each has its result", async () => {
+it("For any row among valid ones, each row has its result", async () => {
   const act = async (row: unknown) => {
-    const rows = [rightV1Contact, row, rightV1Contact];
+    const rows = [validV1Contact, row, validV1Contact];
     const { total, succeeded } = await audience.bulk(rows, upsert).summary();
     expect(total).toBe(3);
     expect(succeeded).toBeGreaterThanOrEqual(2);
     const checked = await audience.bulk.check(rows, (each) => v1ContactSchema.safeParse(each));
     expect(checked.total).toBe(3);
-    const recorded = audience.bulk(rows, upsert, { checkpoint: rightOptions.checkpoint });
+    const recorded = audience.bulk(rows, upsert, { checkpoint: validOptions.checkpoint });
     expect(await recorded.summary()).toMatchObject({ total: 3 });
   };
-  await tryEntryPoint({ act, right: [[rightV1Contact]] }, 120);
+  await tryEntryPoint({ act, valid: [[validV1Contact]] }, 120);
 });
 
-it("Whatever the options are, the run ends with a result for each row, or an error of ours", async () => {
+it("For any options, the run ends with a result for each row, or with an SDK error", async () => {
   const act = async (options: unknown) => {
-    const run = audience.bulk([rightV1Contact], upsert, options as BulkOptions<unknown>);
-    // What a checkpoint of the caller's throws is what its run rejects with.
+    const run = audience.bulk([validV1Contact], upsert, options as BulkOptions<unknown>);
+    // A run rejects with the error that the caller's checkpoint throws.
     const summary = await run.summary().catch(unlessTheirs);
     if (summary) expect(summary).toMatchObject({ total: 1 });
   };
-  await tryEntryPoint({ act, right: [[rightOptions]] }, 120);
+  await tryEntryPoint({ act, valid: [[validOptions]] }, 120);
 });
 
-it("Whatever stands for the call or the check of a row, the run ends, or an error of ours is thrown", async () => {
+it("For any value as the call or the check of a row, the run ends or throws an SDK error", async () => {
   const act = async (value: unknown, given: unknown) => {
     await audience.bulk.check([1], () => value as CheckResult);
     await audience.bulk([1], async () => value).summary();
     await audience.bulk.check([1], given as () => CheckResult);
     await audience.bulk([1], given as () => Promise<void>).summary();
   };
-  await tryEntryPoint({ act, takes: 2, right: [[{ success: false, error: { issues: [] } }], []] }, 120);
+  await tryEntryPoint(
+    { act, argumentCount: 2, valid: [[{ success: false, error: { issues: [] } }], []] },
+    120,
+  );
 });
 
-it("Whatever is given to then of a run changes nothing", async () => {
+it("Any arguments of a run's then leave the run unchanged", async () => {
   const act = async (first: unknown, second: unknown) => {
-    const run = audience.bulk([rightV1Contact], upsert);
-    // What a callback of the caller's throws is the caller's.
+    const run = audience.bulk([validV1Contact], upsert);
+    // An error that the caller's callback throws is passed on.
     await Promise.allSettled([run.then(first as () => void, second as () => void)]);
     expect(await run).toMatchObject({ total: 1, succeeded: 1 });
   };
-  await tryEntryPoint({ act, takes: 2 }, 60);
+  await tryEntryPoint({ act, argumentCount: 2 }, 60);
 });

@@ -1,13 +1,13 @@
 import { AudienceClient, isAudienceError, type Paginator } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { rightCallOptions, rightEvent, rightQuery, rightV1Contact, rightV2Contact } from "./right.ts";
-import { offline } from "./served.ts";
-import { tryEntryPoint } from "./trial.ts";
+import { offline } from "./offline-client.ts";
+import { tryEntryPoint } from "./try-entry-point.ts";
+import { validCallOptions, validEvent, validQuery, validV1Contact, validV2Contact } from "./valid-inputs.ts";
 
 const { v1, v2 } = new AudienceClient(offline);
-const ids = [["contact-1"], [rightCallOptions]];
+const ids = [["contact-1"], [validCallOptions]];
 
-/** A method as JavaScript without types sees it. */
+/** A method without types, as JavaScript calls it. */
 function untyped<Result>(method: (...values: never[]) => Result, holder: object) {
   return (...values: unknown[]): Result => Reflect.apply(method, holder, values) as Result;
 }
@@ -27,48 +27,48 @@ const sendEvent = untyped(v1.events.send, v1.events);
 const upsertV2 = untyped(v2.contacts.upsert, v2.contacts);
 const listLists = untyped(v2.lists.list, v2.lists);
 
-describe("Whatever is given to a call, it gives its value or an error of ours", () => {
+describe("For any arguments, a call returns its value or rejects with an SDK error", () => {
   it.each([
-    ["v1.customers.upsert", upsertV1, [[rightV1Contact], [rightCallOptions]]],
+    ["v1.customers.upsert", upsertV1, [[validV1Contact], [validCallOptions]]],
     ["v1.customers.get", getCustomer, ids],
     [
       "v1.customers.list",
       (...all: unknown[]) => readAll(listCustomers(...all)),
-      [[rightQuery], [rightCallOptions]],
+      [[validQuery], [validCallOptions]],
     ],
     [
       "v1.contactGroups.list",
       (...all: unknown[]) => readAll(listGroups(...all)),
-      [[rightQuery], [rightCallOptions]],
+      [[validQuery], [validCallOptions]],
     ],
     ["v1.contactGroups.get", getGroup, ids],
-    ["v1.contactGroups.addContact", addContact, [["list-1"], [rightV1Contact], [rightCallOptions]]],
-    ["v1.events.send", sendEvent, [[rightEvent], [rightCallOptions]]],
-    ["v2.contacts.upsert", upsertV2, [[rightV2Contact], [rightCallOptions]]],
-    ["v2.lists.list", (...all: unknown[]) => readAll(listLists(...all)), [[rightQuery], [rightCallOptions]]],
-  ])("%s", async (_, act, right) => {
-    await tryEntryPoint({ act, right, takes: right.length }, 60);
+    ["v1.contactGroups.addContact", addContact, [["list-1"], [validV1Contact], [validCallOptions]]],
+    ["v1.events.send", sendEvent, [[validEvent], [validCallOptions]]],
+    ["v2.contacts.upsert", upsertV2, [[validV2Contact], [validCallOptions]]],
+    ["v2.lists.list", (...all: unknown[]) => readAll(listLists(...all)), [[validQuery], [validCallOptions]]],
+  ])("%s", async (_, act, valid) => {
+    await tryEntryPoint({ act, valid, argumentCount: valid.length }, 60);
   });
 
-  it("and with right input, whatever the options", async () => {
+  it("with valid input and any options", async () => {
     await tryEntryPoint(
-      { act: (options) => sendEvent(rightEvent, options), right: [[rightCallOptions]] },
+      { act: (options) => sendEvent(validEvent, options), valid: [[validCallOptions]] },
       100,
     );
     await tryEntryPoint(
-      { act: (options) => readAll(listLists(rightQuery, options)), right: [[rightCallOptions]] },
+      { act: (options) => readAll(listLists(validQuery, options)), valid: [[validCallOptions]] },
       250,
     );
   });
 });
 
-it("Whatever is given to toArray, it gives items or an error of ours", async () => {
+it("For any arguments, toArray returns items or rejects with an SDK error", async () => {
   const list = v1.customers.list();
   const act = (options: unknown) => list.toArray(options as { max?: number });
-  await tryEntryPoint({ act, right: [[{ max: 1 }]] }, 60);
+  await tryEntryPoint({ act, valid: [[{ max: 1 }]] }, 60);
 });
 
-it("Whatever is given to then, catch and finally of a list changes nothing", async () => {
+it("Any arguments of then, catch and finally of a list leave the list unchanged", async () => {
   const list = v1.customers.list();
   const act = async (first: unknown, second: unknown) => {
     const ends = [
@@ -76,25 +76,25 @@ it("Whatever is given to then, catch and finally of a list changes nothing", asy
       list.catch(first as () => void),
       list.finally(second as () => void),
     ];
-    // What a callback of the caller's throws is the caller's.
+    // An error that the caller's callback throws is passed on.
     for (const { status } of await Promise.allSettled(ends)) expect(status).toBeTypeOf("string");
     expect((await list).items).toHaveLength(1);
   };
-  await tryEntryPoint({ act, takes: 2 }, 60);
+  await tryEntryPoint({ act, argumentCount: 2 }, 60);
 });
 
-it("Whatever is given to withResponse(), then and catch of a call changes nothing", async () => {
+it("Any arguments of withResponse(), then and catch leave a call unchanged", async () => {
   const act = (first: unknown, second: unknown) => {
     const call = v1.customers.get("contact-1");
     return call.then(first as () => void, second as () => void).catch((error: unknown) => {
-      // What a callback of the caller's throws is the caller's.
+      // An error that the caller's callback throws is passed on.
       if (isAudienceError(error)) throw error;
     });
   };
-  await tryEntryPoint({ act, takes: 2 }, 60);
+  await tryEntryPoint({ act, argumentCount: 2 }, 60);
 });
 
-it("isAudienceError says of anything whether it is one", async () => {
+it("isAudienceError returns a boolean for any value", async () => {
   const act = (value: unknown) => {
     expect(isAudienceError(value)).toBeTypeOf("boolean");
   };

@@ -3,16 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { expect, it, onTestFinished } from "vitest";
-import { tryEntryPoint } from "./trial.ts";
+import { tryEntryPoint } from "./try-entry-point.ts";
 
-it("Whatever is given to fileCheckpoint, it makes a checkpoint or throws a TypeError, and touches no file", async () => {
+it("For any arguments, fileCheckpoint returns a checkpoint or throws a TypeError, and touches no file", async () => {
   await tryEntryPoint(
-    { act: (path) => fileCheckpoint(path as string), right: [["a.ckpt"]], promised: "a TypeError" },
+    { act: (path) => fileCheckpoint(path as string), valid: [["a.ckpt"]], allowedError: "a TypeError" },
     500,
   );
 });
 
-it("Whatever is given to an open checkpoint, it is recorded or a TypeError is thrown, and the file stays whole", async () => {
+it("For any arguments, an open checkpoint records the value or throws a TypeError, and the file stays readable", async () => {
   const folder = mkdtempSync(join(tmpdir(), "audience-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "rows.ckpt");
@@ -26,14 +26,14 @@ it("Whatever is given to an open checkpoint, it is recorded or a TypeError is th
       void open.get(key as string);
       throw error;
     }
-    // Not awaited: what was set may have a `then`.
+    // Not awaited: the value may have a `then`.
     const kept: unknown = open.get(key as string);
     expect(JSON.stringify(kept)).toBe(JSON.stringify(value));
   };
   const value = "succeeded";
-  const right = [["row", "an other row"], [value]];
-  await tryEntryPoint({ act, takes: 2, right, promised: "a TypeError" }, 300);
-  await tryEntryPoint({ act: (key) => act(key, value), right: [["row"]], promised: "a TypeError" }, 300);
+  const valid = [["row", "an other row"], [value]];
+  await tryEntryPoint({ act, argumentCount: 2, valid, allowedError: "a TypeError" }, 300);
+  await tryEntryPoint({ act: (key) => act(key, value), valid: [["row"]], allowedError: "a TypeError" }, 300);
 
   await open.close();
   const again = await fileCheckpoint(path).open();

@@ -7,11 +7,11 @@ import {
   type ClientOptions,
 } from "audience-sdk";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { offline, rightFetch } from "./served.ts";
-import { tryEntryPoint } from "./trial.ts";
+import { offline, offlineFetch } from "./offline-client.ts";
+import { tryEntryPoint } from "./try-entry-point.ts";
 
 const silent = () => undefined;
-const rightOptions = {
+const validOptions = {
   ...offline,
   apiKeyV2: "other-key-0123456789",
   timeoutMs: 1_000,
@@ -30,18 +30,18 @@ const rightOptions = {
   userAgent: "app/1",
   allowInsecureHttp: false,
 };
-const right = [[rightOptions, offline]];
+const valid = [[validOptions, offline]];
 
-// Where an option is spoiled, the global one is asked: it must not be the network's.
-beforeEach(() => void vi.stubGlobal("fetch", rightFetch));
+// An invalid option may lead to the global fetch, which must not reach the network.
+beforeEach(() => void vi.stubGlobal("fetch", offlineFetch));
 
 async function use(client: { v1: V1Client; v2: V2Client }): Promise<void> {
-  // Where no limiter is left of the options, the process's own is taken, which these calls use up.
+  // Options without a limiter use the process's default limiter, which these calls would exhaust.
   await client.v1.customers.get("contact-1", { maxWaitMs: 0 });
   await client.v2.lists.list({}, { maxWaitMs: 0 });
 }
 
-describe("Whatever the options are, a client is made that works, or an error of ours is thrown", () => {
+describe("For any options, the constructor returns a client that works or throws an SDK error", () => {
   it.each([
     ["AudienceClient", (options: unknown) => use(new AudienceClient(options as ClientOptions))],
     [
@@ -59,18 +59,18 @@ describe("Whatever the options are, a client is made that works, or an error of 
       (options: unknown) => use(new AudienceClient(offline).withOptions(options as ClientOptions)),
     ],
   ])("%s", async (_, act) => {
-    await tryEntryPoint({ act, right }, 120);
+    await tryEntryPoint({ act, valid }, 120);
   });
 
-  it("each option alone", async () => {
-    for (const name of Object.keys(rightOptions)) {
+  it("for each single option", async () => {
+    for (const name of Object.keys(validOptions)) {
       const act = (value: unknown) => use(new AudienceClient({ ...offline, [name]: value }));
-      await tryEntryPoint({ act, right: [Object.values(rightOptions)] }, 15);
+      await tryEntryPoint({ act, valid: [Object.values(validOptions)] }, 15);
     }
   });
 });
 
-it("An option is read once: what was judged is what is used", () => {
+it("An option is read once: the validated value is the one that is used", () => {
   let reads = 0;
   const options = {
     ...offline,
@@ -78,7 +78,7 @@ it("An option is read once: what was judged is what is used", () => {
       return reads++ === 0 ? 0 : "many";
     },
   };
-  // As a caller without types may.
+  // A caller in JavaScript can pass this.
   const audience = new AudienceClient(options as ClientOptions);
   expect(reads).toBe(1);
   expect(() => audience.withOptions({ timeoutMs: 5 })).not.toThrow();

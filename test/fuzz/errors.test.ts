@@ -1,7 +1,7 @@
 import * as entry from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { hostileWords } from "./build.ts";
-import { tryEntryPoint } from "./trial.ts";
+import { hostileMessage } from "./build-value.ts";
+import { tryEntryPoint } from "./try-entry-point.ts";
 
 const { AudienceError } = entry;
 const details = {
@@ -41,16 +41,16 @@ const makers = [
   entry.ValidationError,
 ];
 
-/** Who makes an error of ours gives what its types say; what is wrong with anything else is said by the language, or the value. */
+/** The constructors of errors are typed; for other values the language, or the value itself, throws. */
 function isTheirs(error: unknown): boolean {
   return (
     error instanceof TypeError ||
     error instanceof RangeError ||
-    (error instanceof Error && error.message === hostileWords)
+    (error instanceof Error && error.message === hostileMessage)
   );
 }
 
-describe("Whatever an error is made of, it is one of ours and of its class, or is not made", () => {
+describe("For any arguments, an error constructor returns an instance of its class or throws", () => {
   it.each(makers.map((maker) => [maker.name, maker] as const))("%s", async (_, maker) => {
     const act = (...given: unknown[]) => {
       let error: unknown;
@@ -64,8 +64,11 @@ describe("Whatever an error is made of, it is one of ours and of its class, or i
       expect(error).toBeInstanceOf(maker);
       expect(error).toBeInstanceOf(AudienceError);
     };
-    // The base class is abstract: nobody but a class of ours gives it its outcome and facts.
+    // The base class is abstract: only its subclasses set its outcome and details.
     const takes = maker === entry.AudienceError ? 1 : 3;
-    await tryEntryPoint({ act, takes, right: [[details, issues, "m"], ["unknown"], [details]] }, 60);
+    await tryEntryPoint(
+      { act, argumentCount: takes, valid: [[details, issues, "m"], ["unknown"], [details]] },
+      60,
+    );
   });
 });

@@ -1,18 +1,18 @@
 import { AudienceClient, isAudienceError, type Fetch } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { hostileWords } from "./build.ts";
-import { rightEvent } from "./right.ts";
-import { offline } from "./served.ts";
-import { tryEntryPoint } from "./trial.ts";
+import { hostileMessage } from "./build-value.ts";
+import { offline } from "./offline-client.ts";
+import { tryEntryPoint } from "./try-entry-point.ts";
+import { validEvent } from "./valid-inputs.ts";
 
 const text = '{"data":{"type":"profile","id":"contact-1","attributes":{"email":"ada@example.com"}}}';
 
 function hostile(): never {
-  throw new Error(hostileWords);
+  throw new Error(hostileMessage);
 }
 
-/** Bodies that no fetch of a runtime gives. */
-const oddBodies: readonly (() => unknown)[] = [
+/** Bodies that no runtime's fetch returns. */
+const unusualBodies: readonly (() => unknown)[] = [
   () => null,
   () => undefined,
   () => text,
@@ -36,15 +36,15 @@ const oddBodies: readonly (() => unknown)[] = [
         controller.close();
       },
     }),
-  () => new ReadableStream({ start: (controller) => controller.error(new Error(hostileWords)) }),
+  () => new ReadableStream({ start: (controller) => controller.error(new Error(hostileMessage)) }),
   () => new ReadableStream({ start: (controller) => controller.error(undefined) }),
   () => new ReadableStream({ cancel: hostile }),
   () => new ReadableStream({ pull: async (controller) => controller.enqueue(Buffer.alloc(70_000, "x")) }),
   () => Object.defineProperty({}, "getReader", { get: hostile }),
 ];
 
-/** As `foreign` of other implementations: a graft copies it, so each value has a body of its own. */
-const answersOf = (body: () => unknown) => ({
+/** A response of another implementation. A graft copies it, so each value gets its own body. */
+const responseWith = (body: () => unknown) => ({
   status: 200,
   ok: true,
   url: "https://api.example.com/",
@@ -53,12 +53,12 @@ const answersOf = (body: () => unknown) => ({
     return body();
   },
 });
-const answers = [
-  answersOf(() => new Response(text).body),
-  { ...answersOf(() => null), status: 500, ok: false },
-  { ...answersOf(() => null), status: 302, headers: { get: hostile, forEach: hostile } },
+const responses = [
+  responseWith(() => new Response(text).body),
+  { ...responseWith(() => null), status: 500, ok: false },
+  { ...responseWith(() => null), status: 302, headers: { get: hostile, forEach: hostile } },
   {
-    ...answersOf(() => null),
+    ...responseWith(() => null),
     headers: { get: () => 5, forEach: (each: (value: unknown) => void) => each(5) },
   },
 ];
@@ -66,7 +66,7 @@ const answers = [
 async function use(fetch: Fetch): Promise<void> {
   const client = new AudienceClient({ ...offline, fetch, timeoutMs: 40, maxResponseBytes: 100_000 });
   const asked = client.v1.customers.get("contact-1").withResponse();
-  const calls = [asked, client.v1.events.send(rightEvent), client.v2.lists.list().toArray({ max: 2 })];
+  const calls = [asked, client.v1.events.send(validEvent), client.v2.lists.list().toArray({ max: 2 })];
   const endings = await Promise.allSettled(calls);
   for (const ending of endings) {
     if (ending.status === "fulfilled") JSON.stringify(ending.value);
@@ -77,31 +77,31 @@ async function use(fetch: Fetch): Promise<void> {
   if (failed) throw failed.reason;
 }
 
-describe("Whatever a fetch of one's own gives, a call gives a value or an error of ours", () => {
+describe("For any result of a custom fetch, a call returns a value or rejects with an SDK error", () => {
   it.each([
     ["as its promise's value", (value: unknown) => async () => value],
     ["at once", (value: unknown) => () => value],
     [
-      "as what it throws",
+      "as the value that it throws",
       (value: unknown) => () => {
         throw value;
       },
     ],
     [
-      "as what it rejects with",
+      "as the reason of its rejection",
       (value: unknown) => async () => {
         throw value;
       },
     ],
   ])("%s", async (_, fetchOf) => {
-    // As a caller without types may.
-    await tryEntryPoint({ act: (value) => use(fetchOf(value) as Fetch), right: [answers] }, 60);
+    // A caller in JavaScript can pass this.
+    await tryEntryPoint({ act: (value) => use(fetchOf(value) as Fetch), valid: [responses] }, 60);
   });
 
-  it.each(oddBodies.map((body) => [String(body), body] as const))("with the body %s", async (_, body) => {
+  it.each(unusualBodies.map((body) => [String(body), body] as const))("with the body %s", async (_, body) => {
     for (const status of [200, 404, 500]) {
       const fetch = async () =>
-        ({ ...answersOf(body), body: body(), status, ok: status === 200 }) as Response;
+        ({ ...responseWith(body), body: body(), status, ok: status === 200 }) as Response;
       await expect(use(fetch).catch((error: unknown) => isAudienceError(error) || error)).resolves.toBeOneOf([
         undefined,
         true,

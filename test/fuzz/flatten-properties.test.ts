@@ -1,14 +1,14 @@
 import { flattenProperties, type FlattenOptions } from "audience-sdk/schemas";
 import { it } from "vitest";
-import { rightEvent, rightIdentifier, rightQuery, rightV1Contact, rightV2Contact } from "./right.ts";
-import { tryEntryPoint } from "./trial.ts";
+import { tryEntryPoint } from "./try-entry-point.ts";
+import { validEvent, validIdentifier, validQuery, validV1Contact, validV2Contact } from "./valid-inputs.ts";
 
-/** Of each kind of input one that is accepted. */
-const right = [rightV1Contact, rightEvent, rightV2Contact, rightIdentifier, rightQuery];
+/** One accepted input of each kind. */
+const valid = [validV1Contact, validEvent, validV2Contact, validIdentifier, validQuery];
 
-it("Whatever is given to flattenProperties, it gives flat properties or an error of ours", async () => {
+it("For any arguments, flattenProperties returns flat properties or throws an SDK error", async () => {
   const act = (value: unknown, options: unknown) =>
-    // As a caller without types may.
+    // A caller in JavaScript can pass this.
     flattenProperties(value as object, options as FlattenOptions);
-  await tryEntryPoint({ act, takes: 2, right: [right, [{ separator: "." }]] }, 200);
+  await tryEntryPoint({ act, argumentCount: 2, valid: [valid, [{ separator: "." }]] }, 200);
 });

@@ -1,17 +1,17 @@
 import { RateLimiter, type RateLimiterOptions, type RateLimitStore } from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
 import { expect, it } from "vitest";
-import { tryEntryPoint } from "./trial.ts";
+import { tryEntryPoint } from "./try-entry-point.ts";
 
 const snapshot = {
   version: 1,
-  takenAt: 1_000,
-  answeredAt: [900, 950],
+  acquiredAt: 1_000,
+  respondedAt: [900, 950],
   ids: ["a", "b"],
   pausedUntil: 1_100,
   share: 1,
 };
-const rightOptions = {
+const validOptions = {
   windows: [
     { limit: 1_000, intervalMs: 1_000 },
     { limit: 10_000, intervalMs: 60_000 },
@@ -24,7 +24,7 @@ const rightOptions = {
 
 const redis = { eval: async () => [], evalsha: async () => [] };
 
-it("Whatever the options of a RateLimiter are, it works or an error of ours is thrown", async () => {
+it("For any options, a RateLimiter works or its constructor throws an SDK error", async () => {
   const act = async (options: unknown, calls: unknown) => {
     const limiter = new RateLimiter(options as RateLimiterOptions);
     const { windows, queued } = limiter.usage();
@@ -33,19 +33,19 @@ it("Whatever the options of a RateLimiter are, it works or an error of ours is t
     expect(new RateLimiter({ snapshot: limiter.snapshot() }).usage().queued).toBe(0);
     expect(limiter.estimateMs(calls as number)).toBeGreaterThanOrEqual(0);
   };
-  await tryEntryPoint({ act, takes: 2, right: [[rightOptions, {}], [5]] }, 200);
+  await tryEntryPoint({ act, argumentCount: 2, valid: [[validOptions, {}], [5]] }, 200);
 });
 
-it("Whatever the snapshot is, it carries a count over or is refused", async () => {
+it("Any snapshot carries its count over or is refused", async () => {
   const act = (given: unknown) => {
     const limiter = new RateLimiter({ snapshot: given as NonNullable<RateLimiterOptions["snapshot"]> });
     for (const { used } of limiter.usage().windows) expect(used).toBeLessThanOrEqual(2);
     expect(limiter.estimateMs(1)).toBeLessThanOrEqual(2 * 3_600_000 + 10_000);
   };
-  await tryEntryPoint({ act, right: [[snapshot]] }, 200);
+  await tryEntryPoint({ act, valid: [[snapshot]] }, 200);
 });
 
-it("Whatever stands for a store, or for what its open gives, a limiter works or an error of ours is thrown", async () => {
+it("For any value as a store, or as the result of its open, a limiter works or throws an SDK error", async () => {
   const { evalsha } = redis;
   const store = redisRateLimitStore({ eval: evalsha, evalsha });
   const use = (given: unknown) => {
@@ -53,20 +53,23 @@ it("Whatever stands for a store, or for what its open gives, a limiter works or 
     expect(limiter.usage().queued).toBe(0);
   };
   const act = (given: unknown) => {
-    // As a caller without types may: the method is the package's own.
+    // A caller in JavaScript can pass this: the method is internal.
     use({ ...store, open: () => given });
     use(given);
   };
-  await tryEntryPoint({ act, right: [[store, { open: () => 5 }]] }, 200);
+  await tryEntryPoint({ act, valid: [[store, { open: () => 5 }]] }, 200);
 });
 
-it("Whatever is given to redisRateLimitStore, it makes a store or throws a TypeError", async () => {
+it("For any arguments, redisRateLimitStore returns a store or throws a TypeError", async () => {
   const options = { key: "k", onUnavailable: "reject", localShare: 0.5, leaseMs: 10_000 };
   const act = (client: unknown, given: unknown) =>
     redisRateLimitStore(client as typeof redis, given as { key: string }).leaseMs;
-  await tryEntryPoint({ act, takes: 2, right: [[redis], [options]], promised: "a TypeError" }, 200);
   await tryEntryPoint(
-    { act: (given) => act(redis, given), right: [[options]], promised: "a TypeError" },
+    { act, argumentCount: 2, valid: [[redis], [options]], allowedError: "a TypeError" },
+    200,
+  );
+  await tryEntryPoint(
+    { act: (given) => act(redis, given), valid: [[options]], allowedError: "a TypeError" },
     200,
   );
 });

@@ -6,14 +6,14 @@ import {
 } from "audience-sdk/mock";
 import { mswHandlers, type MswHandlersOptions } from "audience-sdk/mock/msw";
 import { describe, it } from "vitest";
-import { hostileWords } from "./build.ts";
-import { rightEvent, rightV1Contact, rightV2Contact } from "./right.ts";
-import { tryEntryPoint } from "./trial.ts";
+import { hostileMessage } from "./build-value.ts";
+import { tryEntryPoint } from "./try-entry-point.ts";
+import { validEvent, validV1Contact, validV2Contact } from "./valid-inputs.ts";
 
-/** It copies up to a million values, and is no part of a program that serves others. */
-const ofMock = { promised: "a TypeError", longestMs: 500 } as const;
+/** The mock copies up to a million values, and runs in no production process. */
+const ofMock = { allowedError: "a TypeError", longestMs: 500 } as const;
 
-const rightOptions: MockServiceOptions = {
+const validOptions: MockServiceOptions = {
   organizations: [
     {
       id: "organization",
@@ -21,7 +21,7 @@ const rightOptions: MockServiceOptions = {
       apiKeysV2: ["key-v2"],
       appId: "app",
       lists: [{ id: "list-1", name: "Newsletter", type: "LIST", description: "d", created_at: 5 }],
-      contacts: [{ ...rightSeed(), id: "contact-1", lists: ["list-1"], created: "2026-01-31T09:30:00.000Z" }],
+      contacts: [{ ...validSeed(), id: "contact-1", lists: ["list-1"], created: "2026-01-31T09:30:00.000Z" }],
       automations: [
         { name: "welcome", on: { event: "signed_up" } },
         { name: "joined", on: { listId: "list-1" } },
@@ -48,8 +48,8 @@ const rightOptions: MockServiceOptions = {
   },
 };
 
-function rightSeed() {
-  const { email, phone, email_opt_in } = rightV1Contact;
+function validSeed() {
+  const { email, phone, email_opt_in } = validV1Contact;
   return { email, phone, email_opt_in, custom_properties: { plan: "gold", seats: 5 } };
 }
 
@@ -57,13 +57,13 @@ function isReset(error: unknown): boolean {
   return error instanceof TypeError && error.message === "fetch failed";
 }
 
-/** Each family once, and an answer of each kind: whatever the options were, the mock answers. */
+/** One request of each family and a response of each kind: the mock responds for any options. */
 async function use(options: unknown): Promise<void> {
   const mock = createMockService(options as MockServiceOptions);
   const { baseUrl, baseUrlV2, apiKey, apiKeyV2 = apiKey, appId } = mock.clientOptions;
   const v1 = { "x-api-key": apiKey, "content-type": "application/json" };
   const v2 = { "service-api-key": apiKeyV2, "service-app-id": appId, "content-type": "application/json" };
-  // What is told to hang, or to take its time, does.
+  // A fault may make it hang or respond late.
   const ask = async (url: string, init: RequestInit) => {
     const signal = AbortSignal.timeout(20);
     await mock.fetch(url, { ...init, signal }).catch((error: unknown) => {
@@ -73,59 +73,59 @@ async function use(options: unknown): Promise<void> {
   const post = (url: string, headers: Record<string, string>, body: unknown) =>
     ask(url, { method: "POST", headers, body: JSON.stringify(body) });
   for (let round = 0; round < 2; round++) {
-    await post(`${baseUrl}/api/v1/customer/create`, v1, rightV1Contact);
-    await post(`${baseUrl}/api/v1/events`, v1, rightEvent);
+    await post(`${baseUrl}/api/v1/customer/create`, v1, validV1Contact);
+    await post(`${baseUrl}/api/v1/events`, v1, validEvent);
     await post(`${baseUrl}/api/v1/contact-groups/list-1/contacts`, v1, { email: "bo@example.com" });
     await ask(`${baseUrl}/api/v1/customer`, { headers: v1 });
     await ask(`${baseUrl}/api/v1/contact-groups/list-1`, { headers: v1 });
-    await post(`${baseUrlV2}/v2/contacts`, v2, rightV2Contact);
+    await post(`${baseUrlV2}/v2/contacts`, v2, validV2Contact);
     await ask(`${baseUrlV2}/v2/lists`, { headers: v2 });
     mock.organization(apiKey);
     mock.reset();
   }
 }
 
-it("Whatever the options of the mock are, it answers, or a TypeError is thrown", async () => {
-  await tryEntryPoint({ act: use, right: [[rightOptions]], ...ofMock }, 300);
+it("For any options, the mock responds or throws a TypeError", async () => {
+  await tryEntryPoint({ act: use, valid: [[validOptions]], ...ofMock }, 300);
 });
 
-it("Whatever one option of the mock is, it answers, or a TypeError is thrown", async () => {
-  for (const name of Object.keys(rightOptions)) {
-    const act = (value: unknown) => use({ ...rightOptions, faults: undefined, latencyMs: 0, [name]: value });
-    const right = Reflect.get(rightOptions, name) as unknown;
-    await tryEntryPoint({ act, right: [[right]], ...ofMock }, 60);
+it("For any value of one option, the mock responds or throws a TypeError", async () => {
+  for (const name of Object.keys(validOptions)) {
+    const act = (value: unknown) => use({ ...validOptions, faults: undefined, latencyMs: 0, [name]: value });
+    const valid = Reflect.get(validOptions, name) as unknown;
+    await tryEntryPoint({ act, valid: [[valid]], ...ofMock }, 60);
   }
 });
 
-describe("Whatever is given to a function of the mock, it gives its value or a TypeError", () => {
+describe("For any arguments, a function of the mock returns its value or throws a TypeError", () => {
   it("addFault", async () => {
     const mock = createMockService();
     const act = async (fault: unknown) => {
       mock.reset();
       mock.addFault(fault as MockFault);
     };
-    const right = [{ kind: "slow-body", operation: "v1.events.send", times: 1, delayMs: 5, location: "x" }];
-    await tryEntryPoint({ act, right: [right], ...ofMock }, 200);
+    const valid = [{ kind: "slow-body", operation: "v1.events.send", times: 1, delayMs: 5, location: "x" }];
+    await tryEntryPoint({ act, valid: [valid], ...ofMock }, 200);
   });
 
   it("organization", async () => {
     const mock = createMockService();
     const act = (id: unknown) => mock.organization(id as string);
-    await tryEntryPoint({ act, right: [["mock-organization"]], ...ofMock }, 200);
+    await tryEntryPoint({ act, valid: [["mock-organization"]], ...ofMock }, 200);
   });
 
   it("fetch", async () => {
     const mock = createMockService();
-    const right = [
+    const valid = [
       ["https://audience-mock.example/api/v1/customer/create", { url: "x", method: "GET" }],
       [{ method: "POST", headers: { "x-api-key": "mock-api-key-not-a-secret" }, body: "{}" }],
     ];
-    // What a signal was aborted with is the caller's own.
+    // The reason of an aborted signal is passed on.
     const act = (input: unknown, init: unknown) =>
       mock.fetch(input as string, init as RequestInit).catch((error: unknown) => {
-        if (error !== hostileWords) throw error;
+        if (error !== hostileMessage) throw error;
       });
-    await tryEntryPoint({ act, takes: 2, right, ...ofMock }, 200);
+    await tryEntryPoint({ act, argumentCount: 2, valid, ...ofMock }, 200);
   });
 
   it("listen", async () => {
@@ -133,15 +133,15 @@ describe("Whatever is given to a function of the mock, it gives its value or a T
       const listener = await createMockService().listen(options as MockListenOptions);
       await listener.close();
     };
-    await tryEntryPoint({ act, right: [[{ port: 0 }]], ...ofMock }, 60);
+    await tryEntryPoint({ act, valid: [[{ port: 0 }]], ...ofMock }, 60);
   });
 
   it("mswHandlers", async () => {
     const mock = createMockService();
     const act = (given: unknown, options: unknown) =>
       mswHandlers(given as typeof mock, options as MswHandlersOptions).length;
-    const right = [[mock], [{ baseUrl: "https://a.example", baseUrlV2: "https://b.example/" }]];
-    await tryEntryPoint({ act, takes: 2, right, ...ofMock }, 200);
-    await tryEntryPoint({ act: (options) => act(mock, options), right: [right[1] ?? []], ...ofMock }, 200);
+    const valid = [[mock], [{ baseUrl: "https://a.example", baseUrlV2: "https://b.example/" }]];
+    await tryEntryPoint({ act, argumentCount: 2, valid, ...ofMock }, 200);
+    await tryEntryPoint({ act: (options) => act(mock, options), valid: [valid[1] ?? []], ...ofMock }, 200);
   });
 });

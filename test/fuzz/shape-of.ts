@@ -1,15 +1,15 @@
 import { types } from "node:util";
 
 const mostNodes = 5_000;
-const madeToBeUsed: ReadonlySet<unknown> = new Set([
+const prototypesWithState: ReadonlySet<unknown> = new Set([
   AbortSignal.prototype,
   ReadableStream.prototype,
   Response.prototype,
 ]);
 
 /**
- * What a value is made of, as a text to compare: names, kinds and plain values of its own properties, all the way
- * down, up to a bound. Runs no getter and no trap.
+ * The structure of a value, as a string to compare: names, types and plain values of its own properties, at any depth
+ * up to a bound. Runs no getter and no trap.
  */
 export function shapeOf(root: unknown): string {
   const numbers = new Map<object, number>();
@@ -22,11 +22,11 @@ export function shapeOf(root: unknown): string {
       shape.push(typeof value === "string" ? `${value.length}:${value.slice(0, 40)}` : String(value));
       continue;
     }
-    const known = numbers.get(value);
-    shape.push(known === undefined ? "new" : `seen ${known}`);
-    if (known !== undefined || types.isProxy(value) || ArrayBuffer.isView(value)) continue;
-    // Whoever listens or reads changes what the runtime keeps in it.
-    if (madeToBeUsed.has(Object.getPrototypeOf(value))) continue;
+    const seenAs = numbers.get(value);
+    shape.push(seenAs === undefined ? "new" : `seen ${seenAs}`);
+    if (seenAs !== undefined || types.isProxy(value) || ArrayBuffer.isView(value)) continue;
+    // Listening to it or reading it changes its internal state.
+    if (prototypesWithState.has(Object.getPrototypeOf(value))) continue;
     numbers.set(value, at);
     shape.push(Object.isFrozen(value) ? "frozen" : Object.isExtensible(value) ? "open" : "closed");
     for (const name of Reflect.ownKeys(value).slice(0, 1_100)) {

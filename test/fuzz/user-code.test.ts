@@ -8,13 +8,13 @@ import {
 } from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
 import { describe, expect, it } from "vitest";
-import { hostileWords } from "./build.ts";
-import { rightEvent, rightV1Contact } from "./right.ts";
-import { offline } from "./served.ts";
-import { tryEntryPoint } from "./trial.ts";
+import { hostileMessage } from "./build-value.ts";
+import { offline } from "./offline-client.ts";
+import { tryEntryPoint } from "./try-entry-point.ts";
+import { validEvent, validV1Contact } from "./valid-inputs.ts";
 
-/** What a function of the user's own does with a hostile value. */
-const ways: readonly (readonly [string, (value: unknown) => () => unknown])[] = [
+/** The ways in which a user's function can return a hostile value. */
+const behaviors: readonly (readonly [string, (value: unknown) => () => unknown])[] = [
   ["gives it", (value) => () => value],
   ["gives a promise of it", (value) => async () => value],
   [
@@ -27,16 +27,16 @@ const ways: readonly (readonly [string, (value: unknown) => () => unknown])[] = 
 
 const silent = () => undefined;
 
-/** What the caller's own checkpoint or iterator throws is what its run rejects with. */
+/** A run rejects with the error that the caller's checkpoint or iterator throws. */
 function unlessTheirs(error: unknown): void {
-  if (error instanceof TypeError || (error instanceof Error && error.message === hostileWords)) return;
+  if (error instanceof TypeError || (error instanceof Error && error.message === hostileMessage)) return;
   throw error;
 }
 
-describe.each(ways)("Whatever a function of the user's own gives, where it %s", (_, wayOf) => {
-  it("hooks and the logger change nothing", async () => {
+describe.each(behaviors)("For any value of a user's function that %s", (_, behaviorOf) => {
+  it("hooks and the logger do not change a call", async () => {
     const act = async (value: unknown) => {
-      const own = wayOf(value) as () => undefined;
+      const own = behaviorOf(value) as () => undefined;
       const client = new AudienceClient({
         ...offline,
         logger: { debug: own, info: own, warn: own, error: own },
@@ -48,32 +48,36 @@ describe.each(ways)("Whatever a function of the user's own gives, where it %s", 
     await tryEntryPoint({ act }, 60);
   });
 
-  it("parsePage finds items, or the call fails with an error of ours", async () => {
+  it("parsePage finds items, or the call rejects with an SDK error", async () => {
     const act = async (value: unknown) => {
-      const parsePage = wayOf(value) as NonNullable<ClientOptions["parsePage"]>;
+      const parsePage = behaviorOf(value) as NonNullable<ClientOptions["parsePage"]>;
       const client = new AudienceClient({ ...offline, parsePage });
       await client.v1.customers.list().toArray({ max: 3 });
     };
-    const right = [{ items: [{ id: "contact-1" }], totalPages: 1, totalItems: 1, hasNextPage: false }];
-    await tryEntryPoint({ act, right: [right] }, 80);
+    const valid = [{ items: [{ id: "contact-1" }], totalPages: 1, totalItems: 1, hasNextPage: false }];
+    await tryEntryPoint({ act, valid: [valid] }, 80);
   });
 
-  it("the key is sent, or the call fails with an error of ours", async () => {
+  it("the key is sent, or the call rejects with an SDK error", async () => {
     const act = async (value: unknown) => {
-      const client = new AudienceClient({ ...offline, apiKey: wayOf(value) as () => string, timeoutMs: 50 });
-      await client.v1.events.send(rightEvent);
+      const client = new AudienceClient({
+        ...offline,
+        apiKey: behaviorOf(value) as () => string,
+        timeoutMs: 50,
+      });
+      await client.v1.events.send(validEvent);
     };
-    await tryEntryPoint({ act, right: [["test-key-0123456789"]] }, 60);
+    await tryEntryPoint({ act, valid: [["test-key-0123456789"]] }, 60);
   });
 
-  it("a client of Redis counts, or is away: the call is sent or refused", async () => {
+  it("a Redis client works or is unavailable: the call is sent or refused", async () => {
     const act = async (value: unknown) => {
-      const own = wayOf(value) as () => Promise<unknown>;
+      const own = behaviorOf(value) as () => Promise<unknown>;
       const store = redisRateLimitStore({ evalsha: own, eval: own }, { onUnavailable: "reject" });
       const rateLimiter = new RateLimiter({ store, maxWaitMs: 50 });
       const client = new AudienceClient({ ...offline, rateLimiter });
-      // Why its store is away is told in the store's own words.
-      await client.v1.events.send(rightEvent, { deadlineMs: 100 }).catch((error: unknown) => {
+      // The warning about an unavailable store contains the store's own message.
+      await client.v1.events.send(validEvent, { deadlineMs: 100 }).catch((error: unknown) => {
         if (!isAudienceError(error)) throw error;
       });
     };
@@ -85,26 +89,26 @@ describe.each(ways)("Whatever a function of the user's own gives, where it %s", 
       epoch: "e",
       taken: [0, 0, 0],
     });
-    await tryEntryPoint({ act, right: [[granted, "null", "[]", "{}"]] }, 60);
+    await tryEntryPoint({ act, valid: [[granted, "null", "[]", "{}"]] }, 60);
   });
 
-  it("a checkpoint keeps a record, or the run ends with an error of ours or its own", async () => {
-    const right = { get: silent, set: silent, clear: silent, close: silent };
+  it("a checkpoint records the rows, or the run ends with an SDK error or the checkpoint's error", async () => {
+    const valid = { get: silent, set: silent, clear: silent, close: silent };
     const values = [
       { id: "id", number: 1, isKeyed: false },
       { state: "succeeded", fingerprint: "0123456789abcdef01234567", version: 1, consent: "" },
     ];
     for (const part of ["open", "get", "set", "clear", "close"] as const) {
       const act = async (value: unknown) => {
-        const own = wayOf(value);
-        const open = part === "open" ? own : async () => ({ ...right, [part]: own });
+        const own = behaviorOf(value);
+        const open = part === "open" ? own : async () => ({ ...valid, [part]: own });
         const checkpoint = { open } as Checkpoint;
-        const run = client.bulk([rightV1Contact, rightV1Contact], send, { checkpoint });
+        const run = client.bulk([validV1Contact, validV1Contact], send, { checkpoint });
         await run.summary().catch((error: unknown) => {
           if (!Object.is(error, value)) unlessTheirs(error);
         });
       };
-      await tryEntryPoint({ act, right: [[right, ...values]] }, 30);
+      await tryEntryPoint({ act, valid: [[valid, ...values]] }, 30);
     }
   });
 });
@@ -112,45 +116,48 @@ describe.each(ways)("Whatever a function of the user's own gives, where it %s", 
 const client = new AudienceClient(offline);
 const send = (row: unknown, request: object) => client.v1.customers.upsert(row as { email: string }, request);
 
-describe("Whatever an iterator of rows does", () => {
-  const endless = { next: () => ({ done: false, value: rightV1Contact }) };
+describe("For any result of an iterator of rows", () => {
+  const endless = { next: () => ({ done: false, value: validV1Contact }) };
   it.each([
     ["next", (value: unknown) => ({ next: () => value })],
     ["next, as a promise", (value: unknown) => ({ next: async () => value })],
     ["return", (value: unknown) => ({ ...endless, return: () => value })],
     ["return, as a promise", (value: unknown) => ({ ...endless, return: async () => value })],
     ["itself", (value: unknown) => value],
-  ])("with its %s, the run ends with results, an error of ours, or the iterator's", async (_, iteratorOf) => {
-    const act = async (value: unknown) => {
-      for (const kind of [Symbol.iterator, Symbol.asyncIterator]) {
-        let reads = 0;
-        const iterator = iteratorOf(value);
-        const rows = { [kind]: () => iterator } as unknown as BulkRows<unknown>;
-        const run = client.bulk(rows, send);
-        try {
-          for await (const { index } of run) {
-            expect(index).toBe(reads);
-            // An iterator may go on for ever.
-            if (++reads === 5) break;
+  ])(
+    "from its %s, the run ends with results, an SDK error, or the iterator's error",
+    async (_, iteratorOf) => {
+      const act = async (value: unknown) => {
+        for (const kind of [Symbol.iterator, Symbol.asyncIterator]) {
+          let reads = 0;
+          const iterator = iteratorOf(value);
+          const rows = { [kind]: () => iterator } as unknown as BulkRows<unknown>;
+          const run = client.bulk(rows, send);
+          try {
+            for await (const { index } of run) {
+              expect(index).toBe(reads);
+              // An iterator may be endless.
+              if (++reads === 5) break;
+            }
+          } catch (error) {
+            const isTheirs =
+              error instanceof TypeError || (error instanceof Error && error.message === hostileMessage);
+            if (!isTheirs && !Object.is(error, value)) throw error;
           }
-        } catch (error) {
-          const isTheirs =
-            error instanceof TypeError || (error instanceof Error && error.message === hostileWords);
-          if (!isTheirs && !Object.is(error, value)) throw error;
         }
-      }
-    };
-    await tryEntryPoint(
-      {
-        act,
-        right: [
-          [
-            { done: true, value: undefined },
-            { done: false, value: rightV1Contact },
+      };
+      await tryEntryPoint(
+        {
+          act,
+          valid: [
+            [
+              { done: true, value: undefined },
+              { done: false, value: validV1Contact },
+            ],
           ],
-        ],
-      },
-      60,
-    );
-  });
+        },
+        60,
+      );
+    },
+  );
 });

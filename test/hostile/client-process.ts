@@ -3,31 +3,31 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { ClientOptions } from "audience-sdk";
 
-/** The calls that a client's process knows. */
+/** The calls that a client's process can make. */
 export type CallName = "read" | "write" | "event" | "list";
 
-export interface Question {
+export interface ClientRequest {
   readonly call: CallName;
   readonly options: ClientOptions;
 }
 
-/** How one call ended, and what its process has held and left behind. */
-export interface Ending {
+/** The outcome of one call, and the memory and leftovers of its process. */
+export interface ClientResult {
   /** The error as JSON, or the value. */
   readonly error?: Readonly<Record<string, unknown>>;
   readonly value?: unknown;
   readonly tookMs: number;
-  /** The most memory that the process ever had, in MB. */
+  /** The peak memory of the process, in MB. */
   readonly highestMb: number;
-  /** What was rejected, and nobody heard. */
-  readonly unheard: readonly string[];
+  /** Unhandled rejections. */
+  readonly unhandled: readonly string[];
 }
 
 const program = fileURLToPath(new URL("client-program.ts", import.meta.url));
 
-/** A process of its own for a client: what the server holds does not count, and a client that crashes ends no test run. */
+/** A separate process for a client: the server's memory does not count, and a crash does not end the test run. */
 export class ClientProcess {
-  /** What it took to load the client, in MB. */
+  /** The memory after loading the client, in MB. */
   readonly atFirstMb: number;
   readonly #child: ChildProcess;
 
@@ -42,14 +42,14 @@ export class ClientProcess {
     return new ClientProcess(child, atFirstMb);
   }
 
-  async ask(question: Question): Promise<Ending> {
+  async runInProcess(question: ClientRequest): Promise<ClientResult> {
     const ended = new AbortController();
     const exit = once(this.#child, "exit", ended).then(([code]) => {
       throw new Error(`the client's process ended with ${String(code)}`);
     });
     this.#child.send(question);
     try {
-      const [ending] = (await Promise.race([once(this.#child, "message", ended), exit])) as [Ending];
+      const [ending] = (await Promise.race([once(this.#child, "message", ended), exit])) as [ClientResult];
       return ending;
     } finally {
       exit.catch(() => undefined);
@@ -57,7 +57,7 @@ export class ClientProcess {
     }
   }
 
-  /** Lets it end by itself, which a socket, a timer or a handle that is left would keep it from. Gives its exit code. */
+  /** Waits for it to exit, which a leaked socket, timer or handle would prevent. Returns its exit code. */
   async end(): Promise<unknown> {
     const exit = once(this.#child, "exit");
     this.#child.disconnect();

@@ -1,20 +1,20 @@
-// A client in a process of its own: node --import tsx client-program.ts, with a channel to whoever started it.
+// A client in a process of its own: node --import tsx client-program.ts, with an IPC channel to its parent.
 import { AudienceClient, isAudienceError } from "audience-sdk";
-import type { CallName, Ending, Question } from "./client-process.ts";
+import type { CallName, ClientResult, ClientRequest } from "./client-process.ts";
 
 const highestMb = () => process.resourceUsage().maxRSS / 1_000;
-const unheard: string[] = [];
-process.on("unhandledRejection", (reason) => unheard.push(String(reason)));
+const unhandled: string[] = [];
+process.on("unhandledRejection", (reason) => unhandled.push(String(reason)));
 
 const calls: Record<CallName, (audience: AudienceClient) => PromiseLike<unknown>> = {
   read: ({ v1 }) => v1.customers.get("c-1"),
-  // Without its opt-in it is not the same when it is done twice.
+  // Without its opt-in the write is not repeatable.
   write: ({ v1 }) => v1.customers.upsert({ email: "ada@example.com" }),
   event: ({ v1 }) => v1.events.send({ eventName: "order placed", contact: { contactUUID: "c-1" } }),
   list: ({ v1 }) => v1.customers.list().toArray({ max: 1_000 }),
 };
 
-async function answer({ call, options }: Question): Promise<Ending> {
+async function response({ call, options }: ClientRequest): Promise<ClientResult> {
   const audience = new AudienceClient(options);
   const startedAt = performance.now();
   const ended = await calls[call](audience).then(
@@ -27,10 +27,10 @@ async function answer({ call, options }: Question): Promise<Ending> {
   );
   const tookMs = performance.now() - startedAt;
   await new Promise((resolve) => setImmediate(resolve));
-  return { ...ended, tookMs, highestMb: highestMb(), unheard };
+  return { ...ended, tookMs, highestMb: highestMb(), unhandled };
 }
 
-process.on("message", (question: Question) => {
-  void answer(question).then((ending) => process.send?.(ending));
+process.on("message", (question: ClientRequest) => {
+  void response(question).then((ending) => process.send?.(ending));
 });
 process.send?.(highestMb());

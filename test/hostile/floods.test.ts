@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ClientProcess, type CallName, type Ending } from "./client-process.ts";
-import { flood, serveRaw, type RawAnswer } from "./raw-server.ts";
+import { ClientProcess, type CallName, type ClientResult } from "./client-process.ts";
+import { flood, serveRaw, type RawResponse } from "./raw-server.ts";
 
 const ok = "HTTP/1.1 200 OK\r\n";
 const letters = Buffer.alloc(64 * 1024, "a");
@@ -17,16 +17,16 @@ const bombs = {
 };
 
 const head =
-  (lines: string, then: (socket: Socket) => void): RawAnswer =>
+  (lines: string, then: (socket: Socket) => void): RawResponse =>
   (socket) => {
     socket.write(`${lines}\r\n`);
     then(socket);
   };
 const endless = (piece: string | Buffer) => (socket: Socket) => flood(socket, piece);
-// With its length, on a connection that stays open: where it is closed while the client holds the body back, Node 24
-// itself ends the process (D72). The client closes it: a second before the two are over.
+// With a length, on a connection that stays open: if it closes while the client pauses the body, Node 24
+// itself ends the process (D72). The client closes it one second before its timeout.
 const whole =
-  (lines: string, body: string | Buffer): RawAnswer =>
+  (lines: string, body: string | Buffer): RawResponse =>
   (socket) => {
     socket.write(`${lines}Keep-Alive: timeout=2\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`);
     socket.write(body);
@@ -40,13 +40,13 @@ const tooDeep = { code: "unexpected_response", words: /^200 on .* nested deeper 
 const late = { code: "timeout", words: /^No full answer within timeoutMs \(300 ms\): no headers came\./ };
 const lateInBody = {
   code: "timeout",
-  // On a busy machine not even the headers are here by then.
+  // On a busy machine not even the headers have arrived by then.
   words: /^No full answer within timeoutMs \(300 ms\): (200 and 0 bytes of its body|no headers) came\./,
 };
 const longHeaders = { code: "connection", words: /longer headers than the runtime takes/ };
 const failed = { code: "server", words: /^500 on / };
 
-const floods: readonly (readonly [string, RawAnswer, { code: string; words: RegExp }])[] = [
+const floods: readonly (readonly [string, RawResponse, { code: string; words: RegExp }])[] = [
   ["a body without end", head(ok, endless(letters)), tooLarge],
   [
     "a body without end, in chunks",
@@ -67,12 +67,12 @@ const floods: readonly (readonly [string, RawAnswer, { code: string; words: RegE
   ["a header without end", (socket) => flood(socket, `${ok}x-a: ${"a".repeat(65_536)}`), longHeaders],
   ["headers without end", (socket) => flood(socket, `${ok}${"x-a: b\r\n".repeat(8_000)}`), longHeaders],
   [
-    "answers of 102 without end",
+    "responses of 102 without end",
     (socket) => flood(socket, "HTTP/1.1 102 Processing\r\n\r\n".repeat(1_000)),
     late,
   ],
   [
-    "answers of 103 without end, each with headers",
+    "responses of 103 without end, each with headers",
     (socket) => flood(socket, `HTTP/1.1 103 Early Hints\r\nLink: </${"a".repeat(1_000)}>\r\n\r\n`.repeat(50)),
     late,
   ],
@@ -122,20 +122,20 @@ const floods: readonly (readonly [string, RawAnswer, { code: string; words: RegE
   ],
 ];
 
-/** The most that a process takes beyond what it began with, in MB: of the bodies above many are a gigabyte. */
+/** The largest growth of a process, in MB, although many of these bodies are a gigabyte. */
 const allowedMb = 350;
 
 describe("A flood", () => {
   let client: ClientProcess;
 
-  const ask = (url: string, call: CallName, timeoutMs: number): Promise<Ending> => {
+  const ask = (url: string, call: CallName, timeoutMs: number): Promise<ClientResult> => {
     const options = {
       baseUrl: url,
       apiKey: "test-key-0123456789",
       rateLimiter: false,
       maxRetries: 0,
     } as const;
-    return client.ask({ call, options: { ...options, timeoutMs } });
+    return client.runInProcess({ call, options: { ...options, timeoutMs } });
   };
 
   beforeAll(async () => {
@@ -144,15 +144,15 @@ describe("A flood", () => {
   afterAll(() => client.kill());
 
   it.each(floods)(
-    "of %s ends the call soon, in little memory, with its connection closed",
-    async (_, answer, { code, words }) => {
-      const server = await serveRaw(answer);
+    "of %s ends the call soon, needs little memory, and closes its connection",
+    async (_, response, { code, words }) => {
+      const server = await serveRaw(response);
 
       for (const [call, outcome] of [
         ["read", "not-applied"],
         ["write", "unknown"],
       ] as const) {
-        const { error, highestMb, tookMs, unheard } = await ask(
+        const { error, highestMb, tookMs, unhandled } = await ask(
           server.url,
           call,
           code === "timeout" ? 300 : 20_000,
@@ -162,14 +162,14 @@ describe("A flood", () => {
         expect(error?.["message"]).toMatch(words);
         expect(highestMb - client.atFirstMb).toBeLessThan(allowedMb);
         expect(tookMs).toBeLessThan(20_000);
-        expect(unheard).toEqual([]);
+        expect(unhandled).toEqual([]);
       }
       await server.allClosed();
       expect(server.requests).toHaveLength(2);
     },
   );
 
-  it("leaves nothing that keeps the process alive", async () => {
+  it("leaves no handle that keeps the process alive", async () => {
     expect(await client.end()).toBe(0);
   });
 });

@@ -4,33 +4,36 @@ import { onTestFinished } from "vitest";
 
 export interface RawServer {
   readonly url: string;
-  /** Each request as it came, byte for byte (Latin-1). */
+  /** Each request, byte for byte (Latin-1). */
   readonly requests: readonly string[];
   /** Resolves once every connection that brought a request is closed. */
   allClosed(): Promise<void>;
 }
 
-/** Writes whatever it likes, when the whole request is here. */
-export type RawAnswer = (socket: Socket, request: string, count: number) => void;
+/** Writes any bytes once the request is complete. */
+export type RawResponse = (socket: Socket, request: string, count: number) => void;
 
-/** A server of sockets on loopback: what it answers need not be HTTP. Closed, with all its connections, with the test. */
-export async function serveRaw(answer: RawAnswer, atOnce: RawAnswer = () => undefined): Promise<RawServer> {
+/** A server of sockets on loopback whose responses need not be HTTP. It closes with the test. */
+export async function serveRaw(
+  response: RawResponse,
+  atOnce: RawResponse = () => undefined,
+): Promise<RawServer> {
   const requests: string[] = [];
   const connections = new Set<Socket>();
   const closings: Promise<unknown>[] = [];
   const server = createServer((socket) => {
     connections.add(socket);
-    // Whoever is cut off hears of a reset.
+    // A client that is cut off receives a reset.
     socket.on("error", () => undefined).on("close", () => connections.delete(socket));
     atOnce(socket, "", 0);
     let came = "";
     socket.setEncoding("latin1").on("data", (piece: string) => {
       came += piece;
-      if (!isWhole(came)) return;
+      if (!isComplete(came)) return;
       const request = came;
       came = "";
       closings.push(new Promise((resolve) => socket.once("close", resolve)));
-      answer(socket, request, requests.push(request));
+      response(socket, request, requests.push(request));
     });
   });
   server.listen(0, "127.0.0.1");
@@ -39,7 +42,7 @@ export async function serveRaw(answer: RawAnswer, atOnce: RawAnswer = () => unde
     for (const socket of connections) socket.destroy();
     server.close();
   });
-  // It listens on a port.
+  // Safe: the server listens on a port.
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
@@ -48,13 +51,13 @@ export async function serveRaw(answer: RawAnswer, atOnce: RawAnswer = () => unde
   };
 }
 
-function isWhole(request: string): boolean {
+function isComplete(request: string): boolean {
   const end = request.indexOf("\r\n\r\n");
   const length = /^content-length: (\d+)/im.exec(request)?.[1] ?? "0";
   return end !== -1 && request.length >= end + 4 + Number(length);
 }
 
-/** Writes a piece for ever, or so many bytes of it, as fast as they are taken. */
+/** Writes a chunk repeatedly, without end or up to `bytes`, as fast as the client reads. */
 export function flood(socket: Socket, piece: string | Buffer, bytes = Infinity): void {
   let written = 0;
   const go = () => {
@@ -67,7 +70,7 @@ export function flood(socket: Socket, piece: string | Buffer, bytes = Infinity):
   go();
 }
 
-/** Writes a piece every so many milliseconds, for ever. */
+/** Writes a chunk at a fixed interval, without end. */
 export function drip(socket: Socket, piece: string, everyMs: number): void {
   const timer = setInterval(() => socket.write(piece), everyMs);
   socket.on("close", () => clearInterval(timer));

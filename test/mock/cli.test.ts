@@ -30,7 +30,7 @@ function exitCodeOf(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve) => child.once("close", (code) => resolve(code)));
 }
 
-/** The command's whole life, for calls that end by themselves. */
+/** Runs the command until it exits. */
 async function run(...args: string[]) {
   const child = command(...args);
   let output = "";
@@ -40,7 +40,7 @@ async function run(...args: string[]) {
   return { code: await exitCodeOf(child), output, errors };
 }
 
-/** Starts the server, and waits for the last line that it prints. */
+/** Starts the server, and waits for the last line of its output. */
 async function serve(...args: string[]): Promise<{ child: ChildProcess; output: string; url: string }> {
   const child = command("--port", "0", ...args);
   let output = "";
@@ -58,7 +58,7 @@ async function seedFile(content: unknown): Promise<string> {
 }
 
 describe("audience-mock", () => {
-  it("prints its address and keys, answers plain HTTP, and ends with SIGTERM", async () => {
+  it("prints its address and keys, responds to plain HTTP, and ends with SIGTERM", async () => {
     const { child, output, url } = await serve();
     const headers = { "x-api-key": "mock-api-key-not-a-secret", "content-type": "application/json" };
     const created = await fetch(`${url}/api/v1/customer/create`, {
@@ -86,7 +86,7 @@ describe("audience-mock", () => {
     }
   });
 
-  it("starts with what the seed file holds", async () => {
+  it("starts with the contents of the seed file", async () => {
     const organization = {
       id: "acme",
       apiKeys: ["acme-key"],
@@ -108,7 +108,7 @@ describe("audience-mock", () => {
     expect(output).toContain("export AUDIENCE_API_KEY_V2=acme-v2");
   });
 
-  it("takes a seed file of organizations only", async () => {
+  it("accepts a seed file with organizations only", async () => {
     const { url } = await serve(
       "--seed",
       await seedFile([{ id: "acme", apiKeys: ["acme-key"], appId: "acme-app" }]),
@@ -119,7 +119,7 @@ describe("audience-mock", () => {
     );
   });
 
-  it("takes a seed file that begins with a byte order mark, as Windows writes it", async () => {
+  it("accepts a seed file with a byte order mark, as Windows writes it", async () => {
     const seed = [{ id: "acme", apiKeys: ["acme-key"], appId: "acme-app" }];
     const { output } = await serve("--seed", await seedFile(`\uFEFF${JSON.stringify(seed)}`));
 
@@ -150,11 +150,11 @@ describe("audience-mock", () => {
   });
 
   it.each([
-    ["a port that is none", ["--port", "x"], "--port must be a whole number"],
+    ["a port that is no number", ["--port", "x"], "--port must be a whole number"],
     ["a port out of range", ["--port", "70000"], "--port must be a whole number"],
     ["an unknown option", ["--prot", "1"], "--prot"],
-    ["a word too many", ["start"], "start"],
-    ["a seed file that is not there", ["--seed", "nowhere.json"], "ENOENT"],
+    ["an extra argument", ["start"], "start"],
+    ["a missing seed file", ["--seed", "nowhere.json"], "ENOENT"],
   ])("%s is an error with code 1 and no stack", async (_, args, message) => {
     const { code, errors } = await run(...args);
 
@@ -176,14 +176,14 @@ describe("audience-mock", () => {
     ],
     ["no window", { rateLimits: [] }, "rateLimits must hold at least one window"],
     ["an unknown variant", { variants: { v9: 1 } }, '"v9" is none of'],
-  ])("a seed file with %s is an error that says so", async (_, content, message) => {
+  ])("a seed file with %s is an error that names the problem", async (_, content, message) => {
     const { code, errors } = await run("--port", "0", "--seed", await seedFile(content));
 
     expect(code).toBe(1);
     expect(errors).toContain(message);
   });
 
-  it("a port in use is an error that names the way out", async () => {
+  it("a port in use is an error that names the remedy", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const address = other.address();

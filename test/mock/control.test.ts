@@ -9,7 +9,7 @@ beforeEach(async () => {
 afterEach(() => open.close());
 
 it.each(["mock-organization", "mock-api-key-not-a-secret"])(
-  "the books of %s can be read over HTTP",
+  "the state of %s can be read over HTTP",
   async (name) => {
     const { status, body } = await open.call(`/__mock/organizations/${name}`);
 
@@ -44,17 +44,17 @@ it("the mock can be reset over HTTP", async () => {
 it.each([
   ["an unknown organization", "/__mock/organizations/globex", {}, 400, "there are: mock-organization"],
   ["an unknown kind of fault", "/__mock/faults", { body: { kind: "explode" } }, 400, "kind cannot be"],
-  ["a fault that is no JSON", "/__mock/faults", { rawBody: "{" }, 400, "JSON"],
+  ["a fault that is invalid JSON", "/__mock/faults", { rawBody: "{" }, 400, "JSON"],
   ["another path", "/__mock/nothing", {}, 404, "/__mock/nothing"],
 ])("%s is refused with a reason", async (_, path, call, status, reason) => {
-  const answer = await open.call(path, call);
+  const response = await open.call(path, call);
 
-  expect(answer.status).toBe(status);
-  expect(answer.body).toHaveProperty("message");
-  expect(JSON.stringify(answer.body)).toContain(reason);
+  expect(response.status).toBe(status);
+  expect(response.body).toHaveProperty("message");
+  expect(JSON.stringify(response.body)).toContain(reason);
 });
 
-it("in process there are no such paths, as the mock itself is at hand", async () => {
+it("in process there are no such paths, because the mock object has these methods", async () => {
   const { call } = await inProcess.open();
 
   expect((await call("/__mock/requests")).status).toBe(404);

@@ -7,22 +7,22 @@ import {
 import { mswHandlers } from "audience-sdk/mock/msw";
 import { setupServer } from "msw/node";
 
-/** A call as a client in any language makes it: plain HTTP, written out. */
+/** A plain HTTP request, as a client in any language makes it. */
 export interface Call {
   method?: string;
   /** JSON to send. */
   body?: unknown;
-  /** Sent as it is, instead of `body`. */
+  /** Sent unchanged, instead of `body`. */
   rawBody?: string;
-  /** On top of the right credentials; an empty text takes a header away. */
+  /** In addition to valid credentials; an empty string removes a header. */
   headers?: Record<string, string>;
   signal?: AbortSignal;
 }
 
-export interface Answer {
+export interface MockResponse {
   status: number;
   headers: Headers;
-  /** The JSON, else the text. */
+  /** The parsed JSON, or else the string. */
   body: unknown;
 }
 
@@ -30,8 +30,8 @@ export interface OpenEntryPoint {
   mock: MockService;
   options: MockClientOptions;
   /** `path` is of either family. */
-  call: (path: string, call?: Call) => Promise<Answer>;
-  /** The answer before its body is read. */
+  call: (path: string, call?: Call) => Promise<MockResponse>;
+  /** The response before its body is read. */
   send: (path: string, call?: Call) => Promise<Response>;
   close: () => Promise<void>;
 }
@@ -119,4 +119,4 @@ export const nodeHttp: EntryPoint = {
   },
 };
 
-export const doors: readonly EntryPoint[] = [inProcess, msw, nodeHttp];
+export const entryPoints: readonly EntryPoint[] = [inProcess, msw, nodeHttp];

@@ -2,7 +2,7 @@ import { createConnection } from "node:net";
 import type { MockFault } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { eventually } from "../eventually.ts";
-import { doors, inProcess, nodeHttp, type OpenEntryPoint } from "./entry-points.ts";
+import { entryPoints, inProcess, nodeHttp, type OpenEntryPoint } from "./entry-points.ts";
 
 const CREATE = "/api/v1/customer/create";
 const body = { email: "ada@example.com" };
@@ -14,7 +14,7 @@ const statusesOf = async (options: Parameters<typeof inProcess.open>[0], count: 
   return statuses;
 };
 
-describe.each(doors)("a fault, $name", (entryPoint) => {
+describe.each(entryPoints)("a fault, $name", (entryPoint) => {
   let open: OpenEntryPoint;
   const isWritten = () => open.mock.organization("mock-organization").contacts.length > 0;
   const write = (fault: MockFault) => {
@@ -48,10 +48,10 @@ describe.each(doors)("a fault, $name", (entryPoint) => {
     ["wrong-json", 201, true],
     ["wrong-content-type", 200, true],
     ["empty-body", 201, true],
-  ] as const)("%s is answered with %i; the write is applied: %s", async (kind, status, applied) => {
-    const answer = await write({ kind });
+  ] as const)("%s responds with %i; the write is applied: %s", async (kind, status, applied) => {
+    const response = await write({ kind });
 
-    expect(answer.status).toBe(status);
+    expect(response.status).toBe(status);
     expect(isWritten()).toBe(applied);
     expect(open.mock.requests).toMatchObject([{ fault: kind, applied, status }]);
   });
@@ -67,13 +67,13 @@ describe.each(doors)("a fault, $name", (entryPoint) => {
   });
 
   it.each(["502-html", "wrong-content-type"] as const)("%s is a page of HTML", async (kind) => {
-    const answer = await write({ kind });
+    const response = await write({ kind });
 
-    expect(answer.headers.get("content-type")).toContain("text/html");
-    expect(answer.body).toContain("<html>");
+    expect(response.headers.get("content-type")).toContain("text/html");
+    expect(response.body).toContain("<html>");
   });
 
-  it.each(["429", "503-retry-after"] as const)("%s says when to come again", async (kind) => {
+  it.each(["429", "503-retry-after"] as const)("%s has a Retry-After", async (kind) => {
     const date = new Date(Date.UTC(2026, 10, 21, 12));
     open.mock.addFault({ kind, times: 1 });
     open.mock.addFault({ kind, times: 1, after: 1, retryAfter: 7 });
@@ -87,29 +87,29 @@ describe.each(doors)("a fault, $name", (entryPoint) => {
   });
 
   it("redirect leads to another origin", async () => {
-    const answer = await write({ kind: "redirect" });
+    const response = await write({ kind: "redirect" });
 
-    expect(answer.headers.get("location")).toBe(`https://elsewhere.example${CREATE}`);
+    expect(response.headers.get("location")).toBe(`https://elsewhere.example${CREATE}`);
   });
 
   it("truncated-json breaks off within the JSON", async () => {
-    const answer = await write({ kind: "truncated-json" });
+    const response = await write({ kind: "truncated-json" });
 
-    expect(answer.headers.get("content-type")).toContain("application/json");
-    expect(answer.body).toEqual(expect.stringMatching(/^\{"data"/));
+    expect(response.headers.get("content-type")).toContain("application/json");
+    expect(response.body).toEqual(expect.stringMatching(/^\{"data"/));
   });
 
   it("wrong-json is JSON of another shape", async () => {
-    const answer = await write({ kind: "wrong-json" });
+    const response = await write({ kind: "wrong-json" });
 
-    expect(answer.body).toEqual({ unexpected: { shape: 7 } });
+    expect(response.body).toEqual({ unexpected: { shape: 7 } });
   });
 
   it("empty-body has no body", async () => {
     expect((await write({ kind: "empty-body" })).body).toBe("");
   });
 
-  it("huge-body is the right answer in more than 10 MiB", async () => {
+  it("huge-body is the correct response in more than 10 MiB", async () => {
     open.mock.addFault({ kind: "huge-body" });
     const text = await (await open.send(CREATE, { body })).text();
 
@@ -118,14 +118,14 @@ describe.each(doors)("a fault, $name", (entryPoint) => {
     expect(isWritten()).toBe(true);
   });
 
-  it("slow-body gives the right answer in ten pieces", async () => {
+  it("slow-body sends the correct response in ten chunks", async () => {
     const { status, body: got } = await write({ kind: "slow-body", delayMs: 2 });
 
     expect(status).toBe(201);
     expect(got).toMatchObject({ data: { type: "profile" } });
   });
 
-  it("slow-body breaks off with the caller's signal, after the headers came", async () => {
+  it("slow-body breaks off with the caller's signal, after the headers", async () => {
     open.mock.addFault({ kind: "slow-body", delayMs: 60_000 });
     const abort = new AbortController();
     const response = await open.send(CREATE, { body, signal: abort.signal });
@@ -136,7 +136,7 @@ describe.each(doors)("a fault, $name", (entryPoint) => {
     expect(response.status).toBe(201);
   });
 
-  it("hang answers nothing until the caller gives up; the write is applied", async () => {
+  it("hang sends no response until the caller aborts; the write is applied", async () => {
     const abort = new AbortController();
     open.mock.addFault({ kind: "hang" });
     const hanging = open.call(CREATE, { body, signal: abort.signal });
@@ -147,7 +147,7 @@ describe.each(doors)("a fault, $name", (entryPoint) => {
     expect(open.mock.requests).toMatchObject([{ fault: "hang", applied: true, status: undefined }]);
   });
 
-  it("hang is over at once where the caller gave up before the answer would have come", async () => {
+  it("hang ends at once where the caller aborts before the time of the response", async () => {
     open.mock.addFault({ kind: "hang", delayMs: 30 });
     const abort = new AbortController();
     const hanging = open.call(CREATE, { body, signal: abort.signal });
@@ -157,7 +157,7 @@ describe.each(doors)("a fault, $name", (entryPoint) => {
     await expect(hanging).rejects.toMatchObject({ name: "AbortError" });
   });
 
-  it("reset frees what hangs", async () => {
+  it("reset releases hanging requests", async () => {
     open.mock.addFault({ kind: "hang" });
     const hanging = open.call(CREATE, { body });
     await eventually(() => expect(isWritten()).toBe(true));
@@ -166,14 +166,14 @@ describe.each(doors)("a fault, $name", (entryPoint) => {
     await expect(hanging).rejects.toThrow(TypeError);
   });
 
-  it("latency answers rightly, later", async () => {
+  it("latency delays the correct response", async () => {
     const { status } = await write({ kind: "latency", delayMs: 5 });
 
     expect(status).toBe(201);
     expect(open.mock.requests).toMatchObject([{ fault: "latency", applied: true }]);
   });
 
-  it("strikes only its operation, after others, as often as told", async () => {
+  it("matches only its operation, after the given number of requests, as often as configured", async () => {
     open.mock.addFault({ kind: "500-before", operation: "v1.customers.list", after: 1, times: 2 });
 
     const statuses: number[] = [];
@@ -190,9 +190,9 @@ describe.each(doors)("a fault, $name", (entryPoint) => {
   });
 });
 
-// MSW hands out one half of a tee, whose cancel() waits for the other half.
+// MSW returns one branch of a tee, whose cancel() waits for the other branch.
 describe.each([inProcess, nodeHttp])("huge-body, $name", (entryPoint) => {
-  it("ends where nobody reads on", async () => {
+  it("ends where the caller stops reading", async () => {
     const { send, close } = await entryPoint.open({ faults: [{ kind: "huge-body" }] });
     const response = await send(CREATE, { body });
     const reader = response.body?.getReader();
@@ -205,8 +205,8 @@ describe.each([inProcess, nodeHttp])("huge-body, $name", (entryPoint) => {
   });
 });
 
-describe("a plan of faults", () => {
-  it("of several that are due the first strikes, and the others wait their turn", async () => {
+describe("a list of faults", () => {
+  it("of several matching ones the first is applied, and the others wait for a later request", async () => {
     const statuses = await statusesOf(
       {
         faults: [
@@ -220,13 +220,13 @@ describe("a plan of faults", () => {
     expect(statuses).toEqual([429, 502, 200]);
   });
 
-  it("with a probability strikes that share, the same for the same seed", async () => {
+  it("with a probability matches that share of requests, the same ones for the same seed", async () => {
     const options = { faults: [{ kind: "500-before", probability: 0.3 }] as const, seed: 7 };
     const first = await statusesOf(options, 500);
-    const struck = first.filter((status) => status === 500).length;
+    const matched = first.filter((status) => status === 500).length;
 
-    expect(struck).toBeGreaterThan(110);
-    expect(struck).toBeLessThan(190);
+    expect(matched).toBeGreaterThan(110);
+    expect(matched).toBeLessThan(190);
     expect(await statusesOf(options, 500)).toEqual(first);
     expect(await statusesOf({ ...options, seed: 8 }, 500)).not.toEqual(first);
   });
@@ -240,7 +240,7 @@ describe("a plan of faults", () => {
     );
   });
 
-  it("strikes before the key is looked at, so a wrong key can meet it too", async () => {
+  it("is applied before the key is checked, also to requests with an unknown key", async () => {
     const { mock, call } = await inProcess.open({ faults: [{ kind: "500-before", times: 1 }] });
     await call("/v2/lists", { headers: { "service-api-key": "" } });
     await call("/v2/lists", { headers: { "service-api-key": "" } });
@@ -263,14 +263,14 @@ it.each([
   [{ times: 1 }, /kind cannot be undefined/],
   [null, /must be an object with a kind/],
   ["hang", /must be an object with a kind/],
-])("a fault with a typing error is refused: %j", async (fault, message) => {
+])("a misspelt fault is refused: %j", async (fault, message) => {
   const { mock } = await inProcess.open();
 
   // @ts-expect-error -- a caller from JavaScript or JSON has no compiler.
   expect(() => mock.addFault(fault)).toThrow(message);
 });
 
-it("a field of a fault that is undefined is left out, whatever its name", async () => {
+it("a field of a fault whose value is undefined is ignored, also an unknown one", async () => {
   const { mock, call } = await inProcess.open();
   // @ts-expect-error -- a caller from JavaScript or JSON has no compiler.
   mock.addFault({ kind: "500-before", times: 1, delayMs: undefined, delay: undefined });
@@ -283,7 +283,7 @@ it("a field of a fault that is undefined is left out, whatever its name", async 
 describe("in process", () => {
   afterEach(() => void vi.useRealTimers());
 
-  it("a reset looks like that of fetch: its cause has the code ECONNRESET", async () => {
+  it("a reset resembles that of fetch: its cause has the code ECONNRESET", async () => {
     const { call } = await inProcess.open({ faults: [{ kind: "reset-before" }] });
 
     await expect(call("/v2/lists")).rejects.toMatchObject({
@@ -304,39 +304,39 @@ describe("in process", () => {
     vi.useFakeTimers();
     const { mock, call } = await inProcess.open({ latencyMs: 100 });
     const abort = new AbortController();
-    const gone = call(CREATE, { body, signal: abort.signal });
+    const aborted = call(CREATE, { body, signal: abort.signal });
     await vi.advanceTimersByTimeAsync(10);
     abort.abort();
-    await expect(gone).rejects.toMatchObject({ name: "AbortError" });
+    await expect(aborted).rejects.toMatchObject({ name: "AbortError" });
     await vi.advanceTimersByTimeAsync(100);
 
     expect(mock.requests).toMatchObject([{ applied: true }]);
   });
 
-  it("under a fake clock latency and faults take no real time", async () => {
+  it("under fake timers latency and faults take no real time", async () => {
     vi.useFakeTimers({ now: 0 });
     const { mock, call } = await inProcess.open({
       latencyMs: [1_000, 1_000],
       faults: [{ kind: "latency", delayMs: 9_000 }],
     });
-    const answered = call(CREATE, { body }).then(() => Date.now());
+    const respondedAt = call(CREATE, { body }).then(() => Date.now());
     await vi.advanceTimersByTimeAsync(10_000);
 
-    expect(await answered).toBe(10_000);
+    expect(await respondedAt).toBe(10_000);
     expect(mock.requests[0]?.arrivedAtMs).toBeGreaterThan(0);
     expect(mock.requests[0]?.arrivedAtMs).toBeLessThan(1_000);
   });
 
-  it("latency is a second where no time is given", async () => {
+  it("latency is one second by default", async () => {
     vi.useFakeTimers({ now: 0 });
     const { call } = await inProcess.open({ faults: [{ kind: "latency" }] });
-    const answered = call("/v2/lists").then(() => Date.now());
+    const respondedAt = call("/v2/lists").then(() => Date.now());
     await vi.advanceTimersByTimeAsync(20_000);
 
-    expect(await answered).toBe(1_000);
+    expect(await respondedAt).toBe(1_000);
   });
 
-  it("the pieces of a slow-body come a second after one another where no time is given", async () => {
+  it("the chunks of a slow-body are one second apart by default", async () => {
     vi.useFakeTimers({ now: 0 });
     const { send } = await inProcess.open({ faults: [{ kind: "slow-body" }] });
     const reader = (await send("/v2/lists")).body!.getReader();
@@ -351,7 +351,7 @@ describe("in process", () => {
     expect(times).toEqual(times.map((_, at) => (at + 1) * 1_000));
   });
 
-  it("an answer without a body has one where a fault needs something to spoil", async () => {
+  it("a response without a body gets one where a fault changes the body", async () => {
     const { call } = await inProcess.open({
       variants: { eventStatus: 204 },
       faults: [{ kind: "truncated-json" }],
@@ -363,23 +363,23 @@ describe("in process", () => {
     });
   });
 
-  it("half of a fixed latency passes on the way there", async () => {
+  it("half of a fixed latency passes before the request is handled", async () => {
     vi.useFakeTimers({ now: 0 });
     const { mock, call } = await inProcess.open({ latencyMs: 100 });
-    const answered = call("/v2/lists").then(() => Date.now());
+    const respondedAt = call("/v2/lists").then(() => Date.now());
     await vi.advanceTimersByTimeAsync(100);
 
     expect(mock.requests).toMatchObject([{ arrivedAtMs: 50 }]);
-    expect(await answered).toBe(100);
+    expect(await respondedAt).toBe(100);
   });
 
-  it("the answer has the url of its request", async () => {
+  it("the response has the url of its request", async () => {
     const { send, options } = await inProcess.open();
 
     expect((await send("/v2/lists?page=1")).url).toBe(`${options.baseUrlV2}/v2/lists?page=1`);
   });
 
-  it("takes a Request too", async () => {
+  it("accepts a Request", async () => {
     const { mock, options } = await inProcess.open();
     const request = new Request(`${options.baseUrl}/api/v1/customer`, {
       headers: { "x-api-key": options.apiKey },
@@ -390,7 +390,7 @@ describe("in process", () => {
 });
 
 describe("node:http", () => {
-  it("close cuts what hangs, and frees the port", async () => {
+  it("close aborts hanging requests, and frees the port", async () => {
     const { mock, options, call, close } = await nodeHttp.open({ faults: [{ kind: "hang" }] });
     const hanging = call("/v2/lists");
     await eventually(() => expect(mock.requests).toHaveLength(1));
@@ -403,35 +403,35 @@ describe("node:http", () => {
     await again.close();
   });
 
-  /** What a server answers to a few lines of text. */
-  const answerTo = (lines: readonly string[], { baseUrl }: { baseUrl: string }) =>
+  /** The server's raw response to these lines. */
+  const rawResponse = (lines: readonly string[], { baseUrl }: { baseUrl: string }) =>
     new Promise<string>((resolve, reject) => {
       const socket = createConnection(Number(new URL(baseUrl).port), "127.0.0.1");
-      let answer = "";
-      socket.on("data", (piece) => (answer += piece.toString()));
-      socket.on("error", reject).on("close", () => resolve(answer));
+      let response = "";
+      socket.on("data", (piece) => (response += piece.toString()));
+      socket.on("error", reject).on("close", () => resolve(response));
       socket.write([...lines, "", ""].join("\r\n"));
     });
 
-  it("answers callers of HTTP/1.0, who name no host", async () => {
+  it("responds to HTTP/1.0 requests without a Host header", async () => {
     const { options, close } = await nodeHttp.open();
 
-    const answer = await answerTo(["GET /v2/lists HTTP/1.0"], options);
+    const response = await rawResponse(["GET /v2/lists HTTP/1.0"], options);
 
-    expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+    expect(response).toMatch(/^HTTP\/1\.1 401 /);
     await close();
   });
 
-  it("answers what it cannot make a request of with 500, and why", async () => {
+  it("responds to an invalid request with 500 and the reason", async () => {
     const { options, close } = await nodeHttp.open();
 
-    const answer = await answerTo(["GET /v2/lists HTTP/1.1", "Host: [", "Connection: close"], options);
+    const response = await rawResponse(["GET /v2/lists HTTP/1.1", "Host: [", "Connection: close"], options);
 
-    expect(answer).toMatch(/^HTTP\/1\.1 500 [^]*the mock failed: TypeError: Invalid URL/);
+    expect(response).toMatch(/^HTTP\/1\.1 500 [^]*the mock failed: TypeError: Invalid URL/);
     await close();
   });
 
-  it("gives client options for real HTTP: no fetch, both families on its own origin", async () => {
+  it("returns client options for real HTTP: no fetch, both families on its own origin", async () => {
     const { mock, options, close } = await nodeHttp.open({ rateLimits: "documented" });
     await close();
 

@@ -1,10 +1,10 @@
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 
-/** What JavaScript may hand to a `fetch`, whatever its types say. */
+/** Arguments that JavaScript can pass to `fetch`, despite its types. */
 function fetched(input: unknown, init?: unknown) {
   const mock = createMockService();
-  return { mock, answer: mock.fetch(input as string, init as RequestInit) };
+  return { mock, response: mock.fetch(input as string, init as RequestInit) };
 }
 
 const { apiKey, baseUrl } = createMockService().clientOptions;
@@ -17,19 +17,22 @@ describe("the mock's fetch", () => {
     ["the body", url, { method: "POST", body: ["{}"] }, "body must not be a list"],
     ["a header", url, { headers: { "x-api-key": [apiKey] } }, "a header must not be a list"],
     ["a header's name", url, { headers: [[["x-api-key"], apiKey]] }, "a header must not be a list"],
-  ])("refuses a list where %s must be a text, and nothing arrives", async (_title, input, init, message) => {
-    const { mock, answer } = fetched(input, init);
-    await expect(answer).rejects.toThrow(new TypeError(message));
-    expect(mock.requests).toEqual([]);
-  });
+  ])(
+    "refuses an array where %s must be a string, and no request arrives",
+    async (_title, input, init, message) => {
+      const { mock, response } = fetched(input, init);
+      await expect(response).rejects.toThrow(new TypeError(message));
+      expect(mock.requests).toEqual([]);
+    },
+  );
 
   it.each([
     ["null", null],
     ["a pair of one", [["x-api-key"]]],
     ["a text", "x-api-key: mock-key"],
   ])("refuses headers that are %s, as every fetch does", async (_title, headers) => {
-    const { mock, answer } = fetched(url, { headers });
-    await expect(answer).rejects.toThrow(TypeError);
+    const { mock, response } = fetched(url, { headers });
+    await expect(response).rejects.toThrow(TypeError);
     expect(mock.requests).toEqual([]);
   });
 
@@ -38,8 +41,8 @@ describe("the mock's fetch", () => {
     ["pairs", [["x-api-key", apiKey]]],
     ["a Map", new Map([["x-api-key", apiKey]])],
     ["Headers", new Headers({ "x-api-key": apiKey })],
-  ])("takes headers that are %s", async (_title, headers) => {
-    const { answer } = fetched(url, { headers });
-    expect((await answer).status).toBe(404);
+  ])("accepts headers that are %s", async (_title, headers) => {
+    const { response } = fetched(url, { headers });
+    expect((await response).status).toBe(404);
   });
 });

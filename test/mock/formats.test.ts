@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { inProcess } from "./entry-points.ts";
 
-/** The statuses with which the mock judges the texts of one field, through the door. */
-async function judge(
-  texts: readonly string[],
+/** Whether the mock accepts each of the strings as the value of one field, through its entry point. */
+async function acceptedByMock(
+  strings: readonly string[],
   path: string,
   bodyOf: (text: string) => unknown,
 ): Promise<Record<string, boolean>> {
   const { call } = await inProcess.open();
-  const judged: [string, boolean][] = [];
-  for (const text of texts) judged.push([text, (await call(path, { body: bodyOf(text) })).status < 300]);
-  return Object.fromEntries(judged);
+  const results: [string, boolean][] = [];
+  for (const text of strings) results.push([text, (await call(path, { body: bodyOf(text) })).status < 300]);
+  return Object.fromEntries(results);
 }
 
-const all = (texts: readonly string[], verdict: boolean) =>
-  Object.fromEntries(texts.map((text) => [text, verdict]));
+const all = (strings: readonly string[], verdict: boolean) =>
+  Object.fromEntries(strings.map((text) => [text, verdict]));
 
 const identifier = (consent: Record<string, unknown>) => ({
   firstName: "Ada",
@@ -33,7 +33,7 @@ const formats: [
   string,
   readonly string[],
   readonly string[],
-  (texts: readonly string[]) => Promise<Record<string, boolean>>,
+  (strings: readonly string[]) => Promise<Record<string, boolean>>,
 ][] = [
   [
     "a day of the calendar (dob)",
@@ -52,7 +52,8 @@ const formats: [
       " 2000-01-01",
       "",
     ],
-    (texts) => judge(texts, "/api/v1/customer/create", (dob) => ({ email: "ada@example.com", dob })),
+    (strings) =>
+      acceptedByMock(strings, "/api/v1/customer/create", (dob) => ({ email: "ada@example.com", dob })),
   ],
   [
     "a date-time (consent.createdAt)",
@@ -80,13 +81,13 @@ const formats: [
       "now",
       "",
     ],
-    (texts) => judge(texts, "/v2/contacts", (createdAt) => identifier({ createdAt })),
+    (strings) => acceptedByMock(strings, "/v2/contacts", (createdAt) => identifier({ createdAt })),
   ],
   [
     "a day or a date-time (v2 createdAt)",
     ["2026-01-31", "2026-01-31T09:30", "2026-01-31T09:30:00Z", "2026-01-31T09:30:00,5+02"],
     ["2026-02-30", "2026-01", "yesterday", ""],
-    (texts) => judge(texts, "/v2/contacts", (createdAt) => ({ ...identifier({}), createdAt })),
+    (strings) => acceptedByMock(strings, "/v2/contacts", (createdAt) => ({ ...identifier({}), createdAt })),
   ],
   [
     "an IPv4 or IPv6 address (consent.ip)",
@@ -120,28 +121,29 @@ const formats: [
       "192.0.2.1/24",
       "",
     ],
-    (texts) => judge(texts, "/v2/contacts", (ip) => identifier({ ip })),
+    (strings) => acceptedByMock(strings, "/v2/contacts", (ip) => identifier({ ip })),
   ],
   [
     "an e-mail address (v1 email)",
     ["a@b", "ada@example.com", "ada+tag@example.co.uk", "ümlaut@exämple.de", "a@b@c"],
     ["ada", "@example.com", "ada@", "a da@example.com", "ada@example.com ", "ada@exam\tple.com", "@", ""],
-    (texts) => judge(texts, "/api/v1/customer/create", (email) => ({ email })),
+    (strings) => acceptedByMock(strings, "/api/v1/customer/create", (email) => ({ email })),
   ],
   [
     "a two-letter country code (v2 countryCode)",
     ["IT", "it", "iT"],
     ["ITA", "I", "I1", "", "Italy"],
-    (texts) => judge(texts, "/v2/contacts", (countryCode) => ({ ...identifier({}), countryCode })),
+    (strings) =>
+      acceptedByMock(strings, "/v2/contacts", (countryCode) => ({ ...identifier({}), countryCode })),
   ],
 ];
 
-describe.each(formats)("%s", (_, good, bad, judgeAll) => {
-  it("is accepted in every usual form", async () => {
-    expect(await judgeAll(good)).toEqual(all(good, true));
+describe.each(formats)("%s", (_, valid, invalid, acceptedOf) => {
+  it("is accepted in every valid format", async () => {
+    expect(await acceptedOf(valid)).toEqual(all(valid, true));
   });
 
-  it("is refused otherwise", async () => {
-    expect(await judgeAll(bad)).toEqual(all(bad, false));
+  it("is refused in any other format", async () => {
+    expect(await acceptedOf(invalid)).toEqual(all(invalid, false));
   });
 });

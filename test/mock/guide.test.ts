@@ -16,7 +16,7 @@ function blocksOf(language: string): string[] {
   );
 }
 
-/** Each block as a module, in a folder where the package's names resolve to its source. */
+/** Each code block as a module, in a folder where the package's names resolve to its source. */
 const paths = new Map(
   ["ts", "typescript"].map((language) => [
     language,
@@ -28,7 +28,7 @@ const paths = new Map(
   ]),
 );
 
-const complaintOf = (cause: () => unknown): string => {
+const errorOf = (cause: () => unknown): string => {
   try {
     cause();
   } catch (error) {
@@ -44,7 +44,7 @@ describe("the guide's programs", () => {
 });
 
 describe("the guide's tests for vitest", async () => {
-  // They register themselves here as they are read.
+  // Importing them registers their tests here.
   for (const path of paths.get("typescript") ?? []) await import(path);
 });
 
@@ -59,9 +59,9 @@ describe("the guide's tests for Jest", () => {
 
 describe("the guide's tables", () => {
   it("name every variant", () => {
-    // The complaint about an unknown one names all that there are.
+    // The error for an unknown one lists all of them.
     const unknown: object = { unknown: true };
-    const complaint = complaintOf(() => mockModule.createMockService({ variants: unknown }));
+    const complaint = errorOf(() => mockModule.createMockService({ variants: unknown }));
     const names = complaint.split("is none of ")[1]?.split(", ") ?? [];
 
     expect(names.length).toBeGreaterThan(30);
@@ -71,7 +71,7 @@ describe("the guide's tables", () => {
   it("name every kind of fault", () => {
     const { addFault } = mockModule.createMockService();
     // @ts-expect-error -- a caller from JavaScript has no compiler.
-    const complaint = complaintOf(() => addFault({ kind: "explode" }));
+    const complaint = errorOf(() => addFault({ kind: "explode" }));
     const kinds = complaint.split("there are: ")[1]?.split(", ") ?? [];
 
     expect(kinds).toHaveLength(16);

@@ -143,7 +143,7 @@ it.each<[string, unknown, string, Partial<MockVariants>?]>([
     { ...contact, identifiers: [{ ...identifier, consent: { createdAt: "then", ip: "here", source: "x" } }] },
     "identifiers.0.consent.createdAt must be an ISO 8601 date-time; identifiers.0.consent.ip must be an IPv4 or IPv6 address",
   ],
-])("The mock tells all that is wrong: %s %j", async (path, body, message, variants = {}) => {
+])("The mock reports all problems: %s %j", async (path, body, message, variants = {}) => {
   const { call, mock } = await inProcess.open({ variants });
 
   expect(await call(path, { body })).toMatchObject({ status: 400, body: { message } });
@@ -169,13 +169,13 @@ it.each<[string, unknown, object[], Partial<MockVariants>?]>([
     [{ field: "custom_properties.plan", message: "custom_properties.plan must not be null" }],
   ],
   [CREATE, 7, [{ field: "", message: "the body must be an object, not a number" }]],
-])("and at which field: %s %j", async (path, body, errors, variants = {}) => {
+])("The mock reports the field of each problem: %s %j", async (path, body, errors, variants = {}) => {
   const { call } = await inProcess.open({ variants: { ...variants, v1Error: "errors" } });
 
   expect(await call(path, { body })).toMatchObject({ status: 400, body: { errors } });
 });
 
-it("A consent is renewed by one for the same identifier, and stands beside those for others", async () => {
+it("A consent replaces the one of the same identifier, and is stored beside those of other identifiers", async () => {
   const { call, mock } = await inProcess.open();
   const phone = {
     ...identifier,

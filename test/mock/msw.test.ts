@@ -27,7 +27,7 @@ it.each([
   ["one host", "https://api.test", "https://api.test"],
   ["one host with a path", "https://api.test/audience", "https://api.test/audience/"],
   ["a path with special characters", "https://api.test/a.b+(c)", "https://api.test/(v2)"],
-])("handlers answer at the base URLs of the code under test: %s", async (_, baseUrl, baseUrlV2) => {
+])("handlers respond at the base URLs of the code under test: %s", async (_, baseUrl, baseUrlV2) => {
   start(...mswHandlers(mock, { baseUrl, baseUrlV2 }));
   const v1 = await fetch(`${baseUrl}/api/v1/contact-groups?type=LIST`, { headers });
   const v2 = await fetch(`${baseUrlV2.replace(/\/$/, "")}/v2/lists`, { headers });
@@ -37,7 +37,7 @@ it.each([
   expect(mock.requests.map(({ operation }) => operation)).toEqual(["v1.contactGroups.list", "v2.lists.list"]);
 });
 
-it("handlers leave other hosts alone", async () => {
+it("handlers do not match other hosts", async () => {
   start(
     ...mswHandlers(mock),
     http.get("https://other.test/api/v1/customer", () => HttpResponse.text("other")),
@@ -49,11 +49,11 @@ it("handlers leave other hosts alone", async () => {
 
 it.each([
   ["a host in upper case", "HTTPS://API.test", "https://api.test"],
-  ["the port that is meant anyway", "https://api.test:443/audience", "https://api.test/audience"],
-])("handlers answer where requests go, however the base URL is written: %s", async (_, baseUrl, asked) => {
+  ["the default port", "https://api.test:443/audience", "https://api.test/audience"],
+])("handlers match the requests for any spelling of the base URL: %s", async (_, baseUrl, requested) => {
   start(...mswHandlers(mock, { baseUrl }));
 
-  expect((await fetch(`${asked}/api/v1/contact-groups`, { headers })).status).toBe(200);
+  expect((await fetch(`${requested}/api/v1/contact-groups`, { headers })).status).toBe(200);
 });
 
 const wanted = "mswHandlers wants a mock service first, as createMockService() gives one";
@@ -65,7 +65,7 @@ it.each<[string, unknown[], string]>([
   ["a mock without fetch", [{ ...mock, fetch: undefined }], wanted],
   ["a mock without client options", [{ ...mock, clientOptions: undefined }], wanted],
   [
-    "options that are a text",
+    "options that are a string",
     [mock, "https://api.test"],
     "the options of mswHandlers must be a plain object",
   ],
@@ -75,7 +75,7 @@ it.each<[string, unknown[], string]>([
     [mock, { baseURL: "https://api.test" }],
     'the options of mswHandlers: "baseURL" is none of baseUrl, baseUrlV2',
   ],
-  ["a base URL that is none", [mock, { baseUrl: "nope" }], "baseUrl must be the address of a server"],
+  ["an invalid base URL", [mock, { baseUrl: "nope" }], "baseUrl must be the address of a server"],
   ["a base URL that is a number", [mock, { baseUrl: 5 }], "baseUrl must be the address of a server"],
   [
     "a v2 base URL of another protocol",
@@ -88,7 +88,7 @@ it.each<[string, unknown[], string]>([
     "baseUrl must be the address of a server",
   ],
 ])("handlers are refused with %s", (_, given, message) => {
-  // True of none of them: a test without types may give anything.
+  // Safe: a test in JavaScript can pass any value.
   const handlers = () => mswHandlers(...(given as Parameters<typeof mswHandlers>));
 
   expect(handlers).toThrow(TypeError);

@@ -5,21 +5,21 @@ const untyped = (options: unknown) => () => createMockService(options as MockSer
 
 it.each([
   [
-    "a mistyped name",
+    "a misspelt name",
     { organisations: [] },
     'the mock has no option "organisations"; there are organizations',
   ],
   ["organizations that are no array", { organizations: {} }, "organizations must be an array"],
   ["a seed that is no number", { seed: "x" }, "seed must be a number"],
-  ["a latency in words", { latencyMs: "x" }, "latencyMs must be milliseconds from 0, or [min, max]"],
+  ["a latency that is a string", { latencyMs: "x" }, "latencyMs must be milliseconds from 0, or [min, max]"],
   [
-    "a range that runs backwards",
+    "a range whose maximum is below its minimum",
     { latencyMs: [5, 1] },
     "latencyMs must be milliseconds from 0, or [min, max]",
   ],
-  ["rate limits of another name", { rateLimits: "doc" }, "rateLimits must be false"],
+  ["unknown rate limits", { rateLimits: "doc" }, "rateLimits must be false"],
   [
-    "an algorithm of another name",
+    "an unknown algorithm",
     { rateLimits: { windows: [], algorithm: "leaky" } },
     "rateLimits: algorithm must be one of sliding, fixed, token-bucket",
   ],
@@ -32,10 +32,10 @@ it.each([
 
 it.each([
   ["none", undefined],
-  ["what is undefined", { seed: undefined, latencyMs: undefined }],
+  ["values that are undefined", { seed: undefined, latencyMs: undefined }],
   ["a range of latencies", { latencyMs: [0, 5] }],
   ["windows alone", { rateLimits: [{ limit: 1, intervalMs: 1_000 }] }],
-])("options are taken with %s", (_title, options) => {
+])("options are accepted with %s", (_title, options) => {
   expect(untyped(options)).not.toThrow();
 });
 
@@ -47,23 +47,23 @@ it.each([
   ["without an app id", { ...organization, appId: 7 }, "organizations[0].appId must be a text"],
   ["without a key", { ...organization, apiKeys: [] }, "apiKeys must be an array with at least one text"],
   [
-    "whose v2 keys are none",
+    "whose v2 keys are no array",
     { ...organization, apiKeysV2: [""] },
     "apiKeysV2 must be an array with at least",
   ],
-  ["whose lists are none", { ...organization, lists: ["l"] }, "lists must be an array of objects"],
+  ["whose lists are no array", { ...organization, lists: ["l"] }, "lists must be an array of objects"],
   [
     "with a list that has no name",
     { ...organization, lists: [{ id: "l" }] },
     "lists[0] must have an id and a name, and texts for these",
   ],
   [
-    "with a list of a third type",
+    "with a list of an unknown type",
     { ...organization, lists: [{ id: "l", name: "L", type: "ALL" }] },
     "lists[0]: type is LIST or SEGMENT, created_at a number of seconds",
   ],
   [
-    "with a list of no time",
+    "with a list with an invalid creation time",
     { ...organization, lists: [{ id: "l", name: "L", created_at: NaN }] },
     "lists[0]: type is LIST or SEGMENT, created_at a number of seconds",
   ],
@@ -73,12 +73,12 @@ it.each([
     "contacts[0]: id, created and updated must be texts",
   ],
   [
-    "with a contact whose lists are one text",
+    "with a contact whose lists are a string",
     { ...organization, contacts: [{ email: "ada@example.com", lists: "l" }] },
     "contacts[0].lists must be an array of list ids",
   ],
   [
-    "with an automation of nothing",
+    "with an automation without a trigger",
     { ...organization, automations: [{ name: "a", on: {} }] },
     "automations[0] must have a name, and on: { event } or { listId }",
   ],
@@ -88,10 +88,14 @@ it.each([
 
 it.each<[string, unknown, string]>([
   ["a misspelt name", { prot: 4010 }, 'the options of listen: "prot" is none of port'],
-  ["a host, as it is loopback always", { host: "0.0.0.0" }, 'the options of listen: "host" is none of port'],
+  [
+    "a host, because the host is always loopback",
+    { host: "0.0.0.0" },
+    'the options of listen: "host" is none of port',
+  ],
   ["null", null, "the options of listen must be an object"],
-  ["a port that stands alone", 4010, "the options of listen must be an object"],
-  ["a port in words", { port: "4010" }, "port must be a whole number from 0 to 65,535"],
+  ["a port instead of options", 4010, "the options of listen must be an object"],
+  ["a port that is a string", { port: "4010" }, "port must be a whole number from 0 to 65,535"],
 ])("listen refuses %s", async (_title, options, message) => {
   const listening = createMockService().listen(options as MockListenOptions);
 

@@ -25,33 +25,33 @@ it.each<[string, unknown, string]>([
     { windows: [{ ...window, x: 1 }] },
     'rateLimits.windows[0]: "x" is none of limit, intervalMs',
   ],
-  ["a window that is none", [5], `rateLimits[0]: ${needs}`],
-  ["a limit of none", [{ ...window, limit: 0 }], `rateLimits[0]: ${needs}`],
-  ["a limit of a half", [{ ...window, limit: 0.5 }], `rateLimits[0]: ${needs}`],
-  ["a window of no time", [{ ...window, intervalMs: 0 }], `rateLimits[0]: ${needs}`],
-  ["a window in words", [{ ...window, intervalMs: "1000" }], `rateLimits[0]: ${needs}`],
+  ["a window that is no object", [5], `rateLimits[0]: ${needs}`],
+  ["a limit of 0", [{ ...window, limit: 0 }], `rateLimits[0]: ${needs}`],
+  ["a limit of 0.5", [{ ...window, limit: 0.5 }], `rateLimits[0]: ${needs}`],
+  ["a window of 0 ms", [{ ...window, intervalMs: 0 }], `rateLimits[0]: ${needs}`],
+  ["a window that is a string", [{ ...window, intervalMs: "1000" }], `rateLimits[0]: ${needs}`],
   [
-    "a window without end",
+    "an infinite window",
     { windows: [{ ...window, intervalMs: Infinity }] },
     `rateLimits.windows[0]: ${needs}`,
   ],
   [
-    "an algorithm of another name",
+    "an unknown algorithm",
     { windows: [window], algorithm: "leaky" },
     "rateLimits: algorithm must be one of sliding, fixed, token-bucket",
   ],
   [
-    "a wait of another form",
+    "an unknown format of Retry-After",
     { windows: [window], retryAfter: true },
     'rateLimits: retryAfter must be "seconds", "date" or false',
   ],
   [
-    "a count in words",
+    "a count that is a string",
     { windows: [window], countRefused: "yes" },
     "rateLimits: countRefused must be true or false",
   ],
   [
-    "a phase in words",
+    "a phase that is a string",
     { windows: [window], phaseMs: "5" },
     "rateLimits: phaseMs must be a number of milliseconds",
   ],
@@ -65,11 +65,11 @@ it.each<[string, unknown]>([
   ["one window", [window]],
   ["a window of less than a millisecond", [{ limit: 1, intervalMs: 0.5 }]],
   [
-    "all that there is to say",
+    "all options",
     { windows: [window], algorithm: "fixed", retryAfter: false, countRefused: true, phaseMs: -5 },
   ],
   [
-    "what is undefined",
+    "values that are undefined",
     {
       windows: [{ ...window, x: undefined }],
       algorithm: undefined,
@@ -78,7 +78,7 @@ it.each<[string, unknown]>([
       phaseMs: undefined,
     },
   ],
-])("Rate limits that are taken make a client too: %s", async (_, rateLimits) => {
+])("Accepted rate limits configure the client too: %s", async (_, rateLimits) => {
   const mock = limited(rateLimits)();
   const audience = new AudienceClient(mock.clientOptions);
 

@@ -1,7 +1,7 @@
 import { createMockService, type MockRateLimitOptions, type MockServiceOptions } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 
-/** Sends a request at each of the times, and tells the statuses. */
+/** Sends a request at each of the times, and returns the statuses. */
 async function statusesAt(
   rateLimits: NonNullable<MockServiceOptions["rateLimits"]>,
   timesMs: readonly number[],
@@ -9,15 +9,15 @@ async function statusesAt(
   let nowMs = 0;
   const mock = createMockService({ rateLimits, clock: () => nowMs });
   const { baseUrl, apiKey } = mock.clientOptions;
-  const answers: Response[] = [];
+  const responses: Response[] = [];
   for (const timeMs of timesMs) {
     nowMs = timeMs;
-    answers.push(await mock.fetch(`${baseUrl}/api/v1/customer`, { headers: { "x-api-key": apiKey } }));
+    responses.push(await mock.fetch(`${baseUrl}/api/v1/customer`, { headers: { "x-api-key": apiKey } }));
   }
   return {
     mock,
-    statuses: answers.map(({ status }) => status),
-    waits: answers.map(({ headers }) => headers.get("retry-after")),
+    statuses: responses.map(({ status }) => status),
+    waits: responses.map(({ headers }) => headers.get("retry-after")),
   };
 }
 
@@ -40,7 +40,7 @@ describe("rate limits of the mock", () => {
     ["10 a second", 0, 10],
     ["100 a minute", 150, 100],
     ["1,000 an hour", 700, 1_000],
-  ])("the documented one allows %s", async (_, stepMs, allowed) => {
+  ])("the documented limit allows %s", async (_, stepMs, allowed) => {
     const { statuses } = await statusesAt(
       "documented",
       Array.from({ length: allowed + 1 }, (_value, at) => at * stepMs),
@@ -49,7 +49,7 @@ describe("rate limits of the mock", () => {
     expect(statuses.indexOf(429)).toBe(allowed);
   });
 
-  it("count requests that are answered with an error, and those of both families", async () => {
+  it("count failed requests, and the requests of both families", async () => {
     const mock = createMockService({ rateLimits: two(), clock: () => 0 });
     const { baseUrl, baseUrlV2 } = mock.clientOptions;
     for (const url of [`${baseUrl}/api/v1/customer`, `${baseUrlV2}/v2/lists`, `${baseUrl}/api/v1/customer`])
@@ -58,7 +58,7 @@ describe("rate limits of the mock", () => {
     expect(mock.requests.map(({ status }) => status)).toEqual([401, 401, 429]);
   });
 
-  it("refuse before anything is applied", async () => {
+  it("refuse a request before it is applied", async () => {
     const mock = createMockService({ rateLimits: [{ limit: 1, intervalMs: 1_000 }], clock: () => 0 });
     const { baseUrl, apiKey } = mock.clientOptions;
     const headers = { "x-api-key": apiKey, "content-type": "application/json" };
@@ -79,14 +79,14 @@ describe("rate limits of the mock", () => {
     ]);
   });
 
-  it("sliding: a place comes back one window after its own request", async () => {
+  it("sliding: a permit is available again one window after its own request", async () => {
     const { statuses, waits } = await statusesAt(two(), [0, 600, 999, 1_000, 1_599, 1_600]);
 
     expect(statuses).toEqual([200, 200, 429, 200, 429, 200]);
     expect(waits).toEqual([null, null, "1", null, "1", null]);
   });
 
-  it("sliding: a place comes back one window after it was taken, through thousands of them", async () => {
+  it("sliding: each of thousands of permits is available again one window after it was acquired", async () => {
     const everyHalfSecond = Array.from({ length: 4_000 }, (_, at) => at * 500);
     const { statuses } = await statusesAt(two(), everyHalfSecond);
     const { statuses: withOneTooMany } = await statusesAt(two(), [
@@ -98,13 +98,13 @@ describe("rate limits of the mock", () => {
     expect(withOneTooMany.at(-1)).toBe(429);
   });
 
-  it("fixed: the count starts anew at each edge", async () => {
+  it("fixed: the count restarts at each boundary", async () => {
     const { statuses } = await statusesAt(two({ algorithm: "fixed" }), [900, 950, 999, 1_000, 1_001, 1_002]);
 
     expect(statuses).toEqual([200, 200, 429, 200, 200, 429]);
   });
 
-  it("fixed: the edges can be shifted", async () => {
+  it("fixed: the boundaries can be shifted", async () => {
     const { statuses } = await statusesAt(
       two({ algorithm: "fixed", phaseMs: 300 }),
       [900, 950, 1_000, 1_299, 1_300],
@@ -113,7 +113,7 @@ describe("rate limits of the mock", () => {
     expect(statuses).toEqual([200, 200, 429, 429, 200]);
   });
 
-  it("token bucket: refilled evenly, never above its size", async () => {
+  it("token bucket: it refills evenly, and never above its size", async () => {
     const { statuses } = await statusesAt(
       two({ algorithm: "token-bucket" }),
       [0, 0, 499, 500, 999, 1_000, 9_000, 9_000, 9_000],
@@ -122,7 +122,7 @@ describe("rate limits of the mock", () => {
     expect(statuses).toEqual([200, 200, 429, 200, 429, 200, 200, 200, 429]);
   });
 
-  it("sliding: refused requests count where told, and then keep the caller out", async () => {
+  it("sliding: refused requests count where configured, and then block the caller", async () => {
     const times = [0, 0, 500, 1_000, 1_400, 2_400];
 
     expect((await statusesAt(two(), times)).statuses).toEqual([200, 200, 429, 200, 200, 200]);
@@ -131,7 +131,7 @@ describe("rate limits of the mock", () => {
     ]);
   });
 
-  it("token bucket: a refused request that counts takes what has been refilled", async () => {
+  it("token bucket: a refused request that counts uses up the refill", async () => {
     const bucket = two({ algorithm: "token-bucket", countRefused: true });
 
     expect((await statusesAt(bucket, [0, 0, 400, 800, 1_300])).statuses).toEqual([200, 200, 429, 429, 200]);
@@ -147,7 +147,7 @@ describe("rate limits of the mock", () => {
     expect(await wait({ retryAfter: false })).toBeNull();
   });
 
-  it("of several windows the one that is longest full decides the wait", async () => {
+  it("of several full windows the longest wait counts", async () => {
     const windows = [
       { limit: 1, intervalMs: 1_000 },
       { limit: 2, intervalMs: 60_000 },
@@ -157,7 +157,7 @@ describe("rate limits of the mock", () => {
     expect(waits).toEqual([null, "1", null, "58"]);
   });
 
-  it("reset gives an unused limit", async () => {
+  it("reset restores the whole limit", async () => {
     const { mock } = await statusesAt(two(), [0, 0, 0]);
     mock.reset();
     const { baseUrl, apiKey } = mock.clientOptions;
@@ -167,7 +167,7 @@ describe("rate limits of the mock", () => {
     ).toBe(200);
   });
 
-  it("over real HTTP each address is a caller of its own", async () => {
+  it("over real HTTP each address has its own limit", async () => {
     const mock = createMockService({ rateLimits: [{ limit: 1, intervalMs: 60_000 }] });
     await using listener = await mock.listen();
     const { baseUrl, apiKey } = listener.clientOptions;

@@ -5,7 +5,7 @@ const organization = { id: "o", apiKeys: ["key"], appId: "app" };
 const list = { id: "news", name: "News" };
 const segment = { id: "engaged", name: "Engaged", type: "SEGMENT" };
 
-/** From JSON or JavaScript: no compiler has seen it. */
+/** From JSON or JavaScript, without types. */
 const untyped = (options: unknown) => () => createMockService(options as MockServiceOptions);
 const seeded = (more: object) => untyped({ organizations: [{ ...organization, ...more }] });
 
@@ -43,23 +43,27 @@ it.each<[string, object, string]>([
     'organizations[0].automations[0]: "enabled" is none of name, on',
   ],
   [
-    "what sets an automation off",
+    "an automation's trigger",
     { automations: [{ name: "a", on: { event: "e", list: "news" } }] },
     'organizations[0].automations[0].on: "list" is none of event, listId',
   ],
-])("A name that is not there is refused in %s, with the names that are", (_, more, message) => {
+])("An unknown name is refused in %s, with the known names", (_, more, message) => {
   expect(seeded(more)).toThrow(TypeError);
   expect(seeded(more)).toThrow(message);
 });
 
-it("A name that stands for nothing is left out", () => {
+it("A name whose value is undefined is ignored", () => {
   const lists = [{ ...list, kind: undefined, description: undefined }];
 
   expect(seeded({ welcomeflow: undefined, lists })().organization("o").groups).toMatchObject([list]);
 });
 
 it.each<[string, object, string]>([
-  ["a welcome flow in words", { welcomeFlow: "yes" }, "organizations[0].welcomeFlow must be true or false"],
+  [
+    "a welcome flow that is a string",
+    { welcomeFlow: "yes" },
+    "organizations[0].welcomeFlow must be true or false",
+  ],
   [
     "a welcome flow that is null",
     { welcomeFlow: null },
@@ -87,22 +91,22 @@ it.each<[string, object, string]>([
     "organizations[0].contacts[0].id must not be empty: leave it out for one of the mock's own",
   ],
   [
-    "a contact created at no time",
+    "a contact with an invalid creation time",
     { contacts: [{ email: "ada@example.com", created: "yesterday" }] },
     "organizations[0].contacts[0]: created and updated must be an ISO 8601 day or date-time",
   ],
   [
-    "a contact updated at no time",
+    "a contact with an invalid update time",
     { contacts: [{ email: "ada@example.com", updated: "" }] },
     "organizations[0].contacts[0]: created and updated must be an ISO 8601 day or date-time",
   ],
   [
-    "an automation on a list that is not there",
+    "an automation on an unknown list",
     { lists: [list], automations: [{ name: "a", on: { listId: "nows" } }] },
     'organizations[0].automations[0].on: there is no list "nows" in organizations[0].lists',
   ],
   [
-    "an automation on a list, where there is none",
+    "an automation on a list of an organization without lists",
     { automations: [{ name: "a", on: { listId: "news" } }] },
     'organizations[0].automations[0].on: there is no list "news" in organizations[0].lists',
   ],
@@ -117,7 +121,7 @@ it.each<[string, object, string]>([
     "organizations[0].automations[0] must have a name, and on: { event } or { listId }",
   ],
   [
-    "a key that no header carries as it is",
+    "a key that a header cannot contain unchanged",
     { apiKeys: ["key", "other\n"] },
     "organizations[0].apiKeys[1] must be printable ASCII without spaces around it, as a header carries it",
   ],
@@ -127,7 +131,7 @@ it.each<[string, object, string]>([
     "organizations[0].apiKeysV2[0] must be printable ASCII without spaces around it, as a header carries it",
   ],
   [
-    "an app id in letters that no header carries",
+    "an app id with characters that a header cannot contain",
     { appId: "приложение" },
     "organizations[0].appId must be printable ASCII without spaces around it, as a header carries it",
   ],
@@ -137,7 +141,7 @@ it.each<[string, object, string]>([
   expect(seeded(more)).toThrow(message);
 });
 
-it("A key that is another organization's id is refused, as it would not be told whose books are meant", () => {
+it("A key that equals another organization's id is refused, because it would be ambiguous", () => {
   const organizations = [
     { ...organization, apiKeysV2: ["p"] },
     { ...organization, id: "p", apiKeys: ["key-of-p"] },
@@ -152,7 +156,7 @@ it.each<[string, object]>([
     { id: "x", lists: [{ ...list, id: "x" }], contacts: [{ id: "x", email: "ada@example.com" }] },
   ],
   ["its id as its key", { apiKeys: ["o"] }],
-  ["a key of any characters that a header carries as they are", { apiKeys: ["k $HOME 'x'"] }],
+  ["a key of any characters that a header can contain", { apiKeys: ["k $HOME 'x'"] }],
   [
     "a contact in a segment",
     { lists: [segment], contacts: [{ email: "ada@example.com", lists: ["engaged"] }] },
@@ -162,7 +166,7 @@ it.each<[string, object]>([
     { lists: [segment], automations: [{ name: "a", on: { listId: "engaged" } }] },
   ],
   [
-    "two automations of one name",
+    "two automations with the same name",
     {
       automations: [
         { name: "a", on: { event: "e" } },
@@ -170,13 +174,13 @@ it.each<[string, object]>([
       ],
     },
   ],
-  ["a day for a time", { contacts: [{ email: "ada@example.com", created: "2026-01-31" }] }],
+  ["a day in place of a time", { contacts: [{ email: "ada@example.com", created: "2026-01-31" }] }],
   ["no welcome flow", { welcomeFlow: false }],
-])("A seed is taken with %s", (_, more) => {
+])("A seed is accepted with %s", (_, more) => {
   expect(seeded(more)).not.toThrow();
 });
 
-it("Permissions of a key that nobody has are refused, with the keys that there are", () => {
+it("Permissions of an unknown key are refused, with the known keys", () => {
   const organizations = [{ ...organization, apiKeysV2: ["key-v2"] }];
   const permitting = (key: string) =>
     untyped({ organizations, variants: { permissions: { [key]: ["v1.events.send"] } } });

@@ -1,6 +1,6 @@
 import type { MockOrganizationSeed } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { doors, type OpenEntryPoint } from "./entry-points.ts";
+import { entryPoints, type OpenEntryPoint } from "./entry-points.ts";
 
 const CREATE = "/api/v1/customer/create";
 const ADD = "/api/v1/contact-groups/news/contacts";
@@ -55,7 +55,7 @@ const v2Contact = (more: Record<string, unknown> = {}) => ({
   ...more,
 });
 
-/** The ids of the items of a v1 list answer. */
+/** The ids of the items of a v1 list response. */
 function idsIn(body: unknown): unknown[] {
   const items: unknown = typeof body === "object" && body !== null && "data" in body ? body.data : [];
   return Array.isArray(items) ? items.map((item: { id: unknown }) => item.id) : [];
@@ -71,10 +71,10 @@ const event = (more: Record<string, unknown> = {}) => ({
   ...more,
 });
 
-// An `unknown` of its own, as the matcher is an `any`.
-const anyText: unknown = expect.any(String);
+// Typed as `unknown`, because the matcher is an `any`.
+const anyString: unknown = expect.any(String);
 
-describe.each(doors)("the service, $name", (entryPoint) => {
+describe.each(entryPoints)("the service, $name", (entryPoint) => {
   let open: OpenEntryPoint;
   const state = () => open.mock.organization("acme");
   const contact = (email: string) => state().contacts.find((candidate) => candidate.email === email);
@@ -99,7 +99,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
       ["v2 with another organization's app id", "/v2/lists", { "service-app-id": "globex-app" }],
       ["v2 with a key of the v1 family", "/v2/lists", { "service-api-key": "acme-key" }],
       ["v2 with the v1 header", "/v2/lists", { "service-api-key": "", "x-api-key": "acme-key-v2" }],
-    ])("%s is answered with 401", async (_, path, headers) => {
+    ])("%s gets a 401", async (_, path, headers) => {
       const { status } = await open.call(path, { headers });
 
       expect(status).toBe(401);
@@ -125,7 +125,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
       expect(contact("hal@example.com")).toBeUndefined();
     });
 
-    it("every key of an organization is good", async () => {
+    it("every key of an organization is valid", async () => {
       const { status } = await open.call("/api/v1/customer/ada", {
         headers: { "x-api-key": "acme-key-rotated" },
       });
@@ -195,9 +195,9 @@ describe.each(doors)("the service, $name", (entryPoint) => {
       ["email in another case", { email: "ADA@Example.com", first_name: "Augusta" }],
       ["phone", { phone: "+390111111", first_name: "Augusta" }],
     ])("updates the contact with the same %s, with 201 too", async (_, body) => {
-      const answer = await post(CREATE, body);
+      const response = await post(CREATE, body);
 
-      expect(answer).toMatchObject({ status: 201, body: { data: { id: "ada" } } });
+      expect(response).toMatchObject({ status: 201, body: { data: { id: "ada" } } });
       expect(state().contacts).toHaveLength(2);
       expect(state().contacts[0]).toMatchObject({
         first_name: "Augusta",
@@ -206,7 +206,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
       });
     });
 
-    it("an address that a contact has given up is free again", async () => {
+    it("an address that a contact no longer has can be used again", async () => {
       await post(CREATE, { phone: "+390111111", email: "augusta@example.com" });
       await post(CREATE, { email: "ada@example.com" });
 
@@ -217,7 +217,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
       ]);
     });
 
-    it("a phone that two contacts have stays with the first, and does not go with the other", async () => {
+    it("a phone of two contacts identifies the first, also after the other changes it", async () => {
       await post(CREATE, { email: "a@example.com", phone: "1111111" });
       await post(CREATE, { email: "b@example.com" });
       await post(CREATE, { email: "b@example.com", phone: "1111111" });
@@ -260,11 +260,11 @@ describe.each(doors)("the service, $name", (entryPoint) => {
       ["postal_code of 2 characters", { postal_code: "12" }],
       ["postal_code of 21 characters", { postal_code: "1".repeat(21) }],
       ["email_opt_in in lower case", { email_opt_in: "subscribed" }],
-      ["phone_opt_in of another word", { phone_opt_in: "YES" }],
-      ["is_suppressed as text", { is_suppressed: "true" }],
+      ["an unknown phone_opt_in", { phone_opt_in: "YES" }],
+      ["is_suppressed as a string", { is_suppressed: "true" }],
       ["double_opt_in as a number", { double_opt_in: 1 }],
       ["source as null", { source: null }],
-      ["dob that is no day", { dob: "2023-02-29" }],
+      ["dob that is no real day", { dob: "2023-02-29" }],
       ["dob with a time", { dob: "2000-01-01T00:00:00Z" }],
       ["gender in lower case", { gender: "male" }],
       ["email without @", { email: "nobody" }],
@@ -315,7 +315,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
       expect(contact("new@example.com")?.country).toBe(stored);
     });
 
-    it("converts numbers and booleans, spoils nested values, drops blank ones", async () => {
+    it("converts numbers and booleans to strings, makes nested values unusable, and drops blank ones", async () => {
       const custom_properties = {
         seats: 3,
         isVip: true,
@@ -344,7 +344,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
     });
 
     it.each([
-      ["text that is no JSON", { rawBody: "{" }],
+      ["invalid JSON", { rawBody: "{" }],
       ["an array", { body: [{ email: "new@example.com" }] }],
       ["a text", { body: "new@example.com" }],
       ["null", { body: null }],
@@ -360,7 +360,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
   });
 
   describe("GET /api/v1/customer/{id}", () => {
-    it("gives the envelope of the contact", async () => {
+    it("returns the envelope of the contact", async () => {
       const { status, body } = await open.call("/api/v1/customer/ada");
 
       expect(status).toBe(200);
@@ -382,7 +382,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
       return { status, ids: idsIn(body) };
     };
 
-    it("contacts come in order of creation, ten a page", async () => {
+    it("contacts are in order of creation, ten per page", async () => {
       for (let at = 0; at < 10; at += 1) await post(CREATE, { email: `n${at}@example.com` });
 
       const first = await listed("/api/v1/customer");
@@ -438,19 +438,19 @@ describe.each(doors)("the service, $name", (entryPoint) => {
   });
 
   describe("POST /api/v1/contact-groups/{listId}/contacts", () => {
-    it("creates the contact, makes it a member, and says so", async () => {
+    it("creates the contact, makes it a member, and returns the action", async () => {
       const { status, body } = await post(ADD, { email: "new@example.com" });
 
       const created = contact("new@example.com");
       expect(status).toBe(200);
       expect(body).toEqual({
-        message: anyText,
+        message: anyString,
         contact: { email: "new@example.com", contactUUID: created?.id, action: "created" },
       });
       expect(state().memberships).toContainEqual({
         listId: "news",
         contactId: created?.id,
-        joinedAt: anyText,
+        joinedAt: anyString,
       });
     });
 
@@ -486,7 +486,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
       ]);
     });
 
-    it("adding a member of the seed fires nothing", async () => {
+    it("adding a member of the seed fires no trigger", async () => {
       await post(ADD, { email: "grace@example.com", email_opt_in: "SUBSCRIBED" });
 
       expect(state().triggers).toEqual([]);
@@ -512,7 +512,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
     });
 
     it.each(["nothing", "engaged"])(
-      "an id that is no list's (%s) is a 404, though the contact is written",
+      "an id of no list (%s) is a 404, although the contact is written",
       async (listId) => {
         const { status } = await post(`/api/v1/contact-groups/${listId}/contacts`, {
           email: "new@example.com",
@@ -550,7 +550,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
       expect(state().automationRuns).toEqual([]);
     });
 
-    it("the same uniqueIdentifier again succeeds and changes nothing", async () => {
+    it("a repeated uniqueIdentifier succeeds without a change", async () => {
       const first = await post(EVENTS, event());
       const again = await post(EVENTS, event({ contact: { email: "new@example.com" } }));
 
@@ -561,7 +561,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
       expect(open.mock.requests.map(({ applied }) => applied)).toEqual([true, false]);
     });
 
-    it("the identifier of another organization's event is free", async () => {
+    it("the identifier of another organization's event can be used", async () => {
       await post(EVENTS, event());
       await open.call(EVENTS, { body: event(), headers: { "x-api-key": "globex-key" } });
 
@@ -571,7 +571,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
     it.each([
       ["in the contact", { contact: { contactUUID: "grace" } }],
       ["at the root", { contact: undefined, contactUUID: "grace" }],
-    ])("a contactUUID %s names the contact", async (_, more) => {
+    ])("a contactUUID %s identifies the contact", async (_, more) => {
       await post(EVENTS, event(more));
 
       expect(state().events).toMatchObject([{ contactId: "grace" }]);
@@ -584,7 +584,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
       expect(state().events).toEqual([]);
     });
 
-    it("the contact may hold further keys", async () => {
+    it("the contact may have further keys", async () => {
       const { status } = await post(
         EVENTS,
         event({ contact: { email: "ada@example.com", first_name: "Ada" } }),
@@ -598,8 +598,8 @@ describe.each(doors)("the service, $name", (entryPoint) => {
       ["an empty eventName", { eventName: "" }],
       ["no contact", { contact: undefined }],
       ["a contact without email and contactUUID", { contact: { phone: "1234567" } }],
-      ["a contact that is a text", { contact: "ada@example.com" }],
-      ["an email that is none", { contact: { email: "ada" } }],
+      ["a contact that is a string", { contact: "ada@example.com" }],
+      ["an invalid email", { contact: { email: "ada" } }],
       ["an empty uniqueIdentifier", { uniqueIdentifier: "" }],
       ["a uniqueIdentifier that is a number", { uniqueIdentifier: 7 }],
       ["eventData that is an array", { eventData: [] }],
@@ -615,7 +615,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
   });
 
   describe("POST /v2/contacts", () => {
-    it("creates a contact that the v1 family sees too", async () => {
+    it("creates a contact that the v1 family returns too", async () => {
       const { status, body } = await post(
         CONTACTS,
         v2Contact({
@@ -690,7 +690,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
       });
     });
 
-    it("with both kinds of identifier empty channels pass, and leave the statuses", async () => {
+    it("with both kinds of identifier empty channels are accepted, and keep the statuses", async () => {
       const identifiers = [
         { ...emailIdentifier("ada@example.com"), channels: {} },
         { ...phoneIdentifier("+390111111"), channels: {} },
@@ -701,11 +701,11 @@ describe.each(doors)("the service, $name", (entryPoint) => {
       expect(contact("ada@example.com")?.email_opt_in).toBe("UNSUBSCRIBED");
     });
 
-    it("a phone that matches nobody is a 400: creating needs an email", async () => {
+    it("a phone of no contact is a 400, because a new contact needs an email", async () => {
       const { status, body } = await post(CONTACTS, v2Contact({ identifiers: [phoneIdentifier("7654321")] }));
 
       expect(status).toBe(400);
-      expect(body).toMatchObject({ status: "error", message: anyText });
+      expect(body).toMatchObject({ status: "error", message: anyString });
       expect(JSON.stringify(body)).toContain("email");
       expect(state().contacts).toHaveLength(2);
     });
@@ -737,7 +737,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
       ["an identifier of another type", { identifiers: [{ ...emailIdentifier("a@b.c"), type: "fax" }] }],
       ["an identifier without id", { identifiers: [{ ...emailIdentifier("a@b.c"), id: undefined }] }],
       ["an identifier whose id is true", { identifiers: [emailIdentifier(true)] }],
-      ["an email identifier that is no address", { identifiers: [emailIdentifier("alan")] }],
+      ["an email identifier with an invalid address", { identifiers: [emailIdentifier("alan")] }],
       ["no channels", { identifiers: [{ ...emailIdentifier("a@b.c"), channels: undefined }] }],
       ["no consent", { identifiers: [{ ...emailIdentifier("a@b.c"), consent: undefined }] }],
       [
@@ -775,22 +775,22 @@ describe.each(doors)("the service, $name", (entryPoint) => {
         },
       ],
       ["countryCode of three letters", { countryCode: "ITA" }],
-      ["birthDate that is no day", { birthDate: "1912-13-01" }],
-      ["createdAt in words", { createdAt: "yesterday" }],
-      ["triggerWelcomeEmail as text", { triggerWelcomeEmail: "true" }],
+      ["birthDate that is no real day", { birthDate: "1912-13-01" }],
+      ["createdAt that is no date", { createdAt: "yesterday" }],
+      ["triggerWelcomeEmail as a string", { triggerWelcomeEmail: "true" }],
       ["lastName null", { lastName: null }],
       ["null in a passed-on field", { loyalty: { points: null } }],
     ])("refuses %s with 400 and the v2 error body", async (_, more) => {
       const { status, body } = await post(CONTACTS, v2Contact(more));
 
       expect(status).toBe(400);
-      expect(body).toEqual({ status: "error", message: anyText });
+      expect(body).toEqual({ status: "error", message: anyString });
       expect(state().contacts).toHaveLength(2);
     });
   });
 
   describe("GET /v2/lists", () => {
-    it("gives the lists, no segments, and the totals", async () => {
+    it("returns the lists, no segments, and the totals", async () => {
       const { status, body } = await open.call("/v2/lists");
 
       expect(status).toBe(200);
@@ -809,7 +809,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
       });
     });
 
-    it("gives the page that is asked for", async () => {
+    it("returns the requested page", async () => {
       const { body } = await open.call("/v2/lists?page=2&limit=1");
 
       expect(body).toMatchObject({
@@ -823,7 +823,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
         const { status, body } = await open.call(`/v2/lists?${query}`);
 
         expect(status).toBe(400);
-        expect(body).toEqual({ status: "error", message: anyText });
+        expect(body).toEqual({ status: "error", message: anyString });
       },
     );
   });
@@ -841,7 +841,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
     expect(open.mock.requests).toMatchObject([{ operation: undefined, method, path, status: 404 }]);
   });
 
-  it("logs what arrived, in order", async () => {
+  it("logs the requests in order", async () => {
     await post(CREATE, { email: "new@example.com" });
     await open.call("/api/v1/customer?page=2", { headers: { "x-trace": "7" } });
 
@@ -878,7 +878,7 @@ describe.each(doors)("the service, $name", (entryPoint) => {
     expect((await open.call("/api/v1/customer")).status).toBe(200);
   });
 
-  it("the books are copies", () => {
+  it("the state is a copy", () => {
     const [first] = state().contacts;
     if (first) first.email = "changed@example.com";
 

@@ -27,7 +27,7 @@ const identifier = (type: "email" | "phone", id: string) => ({
   consent,
 });
 
-/** A mock whose clock gains a second with each call. */
+/** A mock whose clock advances one second with each call. */
 async function open(variants: Partial<MockVariants> = {}, contacts: MockOrganizationSeed["contacts"] = []) {
   let now = 100_000;
   const organizations = [{ ...acme, contacts }];
@@ -39,19 +39,19 @@ async function open(variants: Partial<MockVariants> = {}, contacts: MockOrganiza
   return { post, mock, state: () => mock.organization("acme") };
 }
 
-it("A list that tells no creation time came to be with the mock, in whole seconds", async () => {
+it("A list without a creation time has that of the mock, in whole seconds", async () => {
   const { state } = await open();
 
   expect(state().groups).toStrictEqual([{ id: "news", name: "News", type: "LIST", created_at: 100 }]);
 });
 
-it("An organization without lists has none", async () => {
+it("An organization of the seed without lists has no lists", async () => {
   const { mock } = await inProcess.open({ organizations: [{ id: "globex", apiKeys: ["k"], appId: "a" }] });
 
   expect(mock.organization("globex").groups).toEqual([]);
 });
 
-it("A contact holds what was written, the defaults, and no more", async () => {
+it("A contact contains the written fields, the defaults, and no other field", async () => {
   const { post, state } = await open();
   await post(CREATE, { email: "ada@example.com" });
 
@@ -70,7 +70,7 @@ it("A contact holds what was written, the defaults, and no more", async () => {
   ]);
 });
 
-it("A phone that a contact has given up is free again", async () => {
+it("A phone that a contact no longer has can be used again", async () => {
   const { post, state } = await open();
   await post(CREATE, { email: "ada@example.com", phone: "1111111" });
   await post(CREATE, { email: "ada@example.com", phone: "2222222" });
@@ -82,7 +82,7 @@ it("A phone that a contact has given up is free again", async () => {
   ]);
 });
 
-it("With v2ListIds replaced, who stays in a list stays as it is", async () => {
+it("With v2ListIds replaced, a remaining membership does not change", async () => {
   const { post, state } = await open({ v2ListIds: "replaced" });
   const contact = { firstName: "Ada", identifiers: [identifier("email", "ada@example.com")] };
   await post(V2, { ...contact, listIds: ["news"] });
@@ -91,14 +91,14 @@ it("With v2ListIds replaced, who stays in a list stays as it is", async () => {
   expect(state().memberships).toMatchObject([{ listId: "news", joinedAt: seconds(101) }]);
 });
 
-it("An organization is found by a key of either family, too", async () => {
+it("An organization can be looked up by a key of either family", async () => {
   const { mock, state } = await open();
 
   expect(mock.organization("acme-key")).toEqual(state());
   expect(mock.organization("acme-v2")).toEqual(state());
 });
 
-it("A contact that is written again keeps the time of its creation", async () => {
+it("A contact that is written again keeps its creation time", async () => {
   const { post, state } = await open();
   await post(CREATE, { email: "ada@example.com" });
   await post(CREATE, { email: "ada@example.com", city: "London" });
@@ -106,7 +106,7 @@ it("A contact that is written again keeps the time of its creation", async () =>
   expect(state().contacts).toMatchObject([{ created: seconds(101), updated: seconds(102), city: "London" }]);
 });
 
-it("A contact of the seed was last written when it came to be, where the seed says no more", async () => {
+it("A contact of the seed has its creation time as its update time by default", async () => {
   const { state } = await open({}, [
     { email: "ada@example.com", created: seconds(1) },
     { email: "bob@example.com" },
@@ -118,7 +118,7 @@ it("A contact of the seed was last written when it came to be, where the seed sa
   ]);
 });
 
-it("What joining a list sets off has the time at which it was", async () => {
+it("An automation run after joining a list has the time of the joining", async () => {
   const { post, state } = await open();
   await post("/api/v1/contact-groups/news/contacts", { email: "ada@example.com" });
   const { contacts, memberships, triggers, automationRuns } = state();
@@ -133,7 +133,7 @@ it("What joining a list sets off has the time at which it was", async () => {
   ]);
 });
 
-it("An event holds what was sent, and no more; without a uniqueIdentifier each is recorded", async () => {
+it("An event contains only the sent fields; without a uniqueIdentifier each event is recorded", async () => {
   const { post, state } = await open();
   await post(EVENTS, { eventName: "news", contact: { email: "ada@example.com" } });
   const [contact] = state().contacts;
@@ -151,7 +151,7 @@ it("An event holds what was sent, and no more; without a uniqueIdentifier each i
   expect(automationRuns.map(({ automation }) => automation)).toEqual(["Thanks"]);
 });
 
-it("v2 fields that v1 does not know are kept where a later write does not name them", async () => {
+it("v2 fields that v1 does not have are kept where a later write omits them", async () => {
   const { post, state } = await open();
   const contact = { firstName: "Ada", listIds: [], identifiers: [identifier("email", "ada@example.com")] };
   await post(V2, { ...contact, plan: "gold", seats: 1 });
@@ -170,7 +170,7 @@ it("A contact without an e-mail address gets no welcome e-mail", async () => {
   expect(state().welcomeEmails).toEqual([]);
 });
 
-it("With welcomeEmail once, each contact gets one", async () => {
+it("With welcomeEmail once, each contact gets one e-mail", async () => {
   const { post, state } = await open({ welcomeEmail: "once" });
   for (const email of ["ada@example.com", "bob@example.com", "ada@example.com"]) {
     const identifiers = [identifier("email", email)];
@@ -189,7 +189,7 @@ it.each([
   [{ email_opt_in: "SUBSCRIBED" }, "SUBSCRIBED"],
   [{ email_opt_in: "UNSUBSCRIBED", double_opt_in: true }, "UNSUBSCRIBED"],
 ])(
-  "With doubleOptIn pending, only a subscription that is to be confirmed waits: %j",
+  "With doubleOptIn pending, only a subscription that needs confirmation is pending: %j",
   async (fields, status) => {
     const { post, state } = await open({ doubleOptIn: "pending" });
     await post(CREATE, { email: "ada@example.com", ...fields });
@@ -198,13 +198,13 @@ it.each([
   },
 );
 
-it("A country of the seed that nobody knows is kept, as one of a write is", async () => {
+it("An unknown country of the seed is kept, as in a write", async () => {
   const { state } = await open({}, [{ email: "ada@example.com", country: "Atlantis" }]);
 
   expect(state().contacts[0]?.country).toBe("Atlantis");
 });
 
-it("A seed's contact is as the seed says, whatever a write would wait for", async () => {
+it("A seed's contact has the states of the seed, without a confirmation", async () => {
   const { state } = await open({ doubleOptIn: "pending" }, [
     { email: "ada@example.com", email_opt_in: "SUBSCRIBED", double_opt_in: true },
   ]);

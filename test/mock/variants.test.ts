@@ -51,7 +51,7 @@ const v2Contact = (status: string, more: Record<string, unknown> = {}) => ({
   ...more,
 });
 
-/** What stands for two items of a list. */
+/** A placeholder for two items of a list. */
 const listed: unknown[] = [
   { id: "ada", email: "ada@example.com", phone: "1111111", email_opt_in: "UNSUBSCRIBED" },
   { id: "grace", email: "grace@example.com", phone: "2222222", email_opt_in: "NON_SUBSCRIBED" },
@@ -65,10 +65,10 @@ describe("variants: v1 lists", () => {
     ["root-key", { customers: listed }],
   ])("v1List %s", async (v1List, body) => {
     const { call } = await open({ v1List, v1Paging: "none", v1ListedCustomer: "flat" });
-    const answer = await call("/api/v1/customer?limit=2");
+    const response = await call("/api/v1/customer?limit=2");
 
-    expect(answer.body).toMatchObject(body);
-    expect(JSON.stringify(answer.body)).not.toContain("total");
+    expect(response.body).toMatchObject(body);
+    expect(JSON.stringify(response.body)).not.toContain("total");
   });
 
   it("v1List names the contact groups by another key", async () => {
@@ -79,7 +79,7 @@ describe("variants: v1 lists", () => {
     });
   });
 
-  it("v1List as a function is given items, page, limit and total", async () => {
+  it("v1List as a function receives items, page, limit and total", async () => {
     const { call } = await open({
       v1List: (items, page, limit, total) => ({ rows: items.length, page, limit, total }),
     });
@@ -101,7 +101,7 @@ describe("variants: v1 lists", () => {
     [{ v1Paging: "totals" }, snake],
     [{ v1Paging: "totals", v1PagingCase: "camel" }, camel],
     [{ v1Paging: "none" }, {}],
-  ])("%j stands beside the items", async (variants, beside) => {
+  ])("%j is placed beside the items", async (variants, beside) => {
     const { call } = await open({ ...variants, v1ListedCustomer: "flat", profileAttributes: "documented" });
 
     expect((await call("/api/v1/customer?limit=2")).body).toEqual({
@@ -110,7 +110,7 @@ describe("variants: v1 lists", () => {
     });
   });
 
-  it("v1Paging links leads from page to page, and ends with null", async () => {
+  it("v1Paging links links each page to the next, and ends with null", async () => {
     const { call, options } = await open({});
     const link = (page: number) => `${options.baseUrl}/api/v1/contact-groups?type=ALL&limit=2&page=${page}`;
     const first = await call("/api/v1/contact-groups?type=ALL&limit=2");
@@ -163,7 +163,7 @@ describe("variants: v1 lists", () => {
     expect((await call("/api/v1/contact-groups/nothing")).status).toBe(400);
   });
 
-  it("profileAttributes documented leaves out what the document does not show", async () => {
+  it("profileAttributes documented omits the undocumented attributes", async () => {
     const { call } = await open({ profileAttributes: "documented" });
     const { body } = await call("/api/v1/customer/ada");
 
@@ -197,9 +197,9 @@ describe("variants: errors and credentials", () => {
     [({ status, message }) => [status, message], [404, "no list or segment has this id"]],
   ])("v1Error %s", async (v1Error, body) => {
     const { call } = await open({ v1Error });
-    const answer = await call("/api/v1/contact-groups/nothing");
+    const response = await call("/api/v1/contact-groups/nothing");
 
-    expect(answer).toMatchObject({ status: 404, body });
+    expect(response).toMatchObject({ status: 404, body });
   });
 
   it("v1Error errors names each field", async () => {
@@ -282,7 +282,7 @@ describe("variants: events", () => {
   });
 });
 
-describe("variants: what a v1 write does", () => {
+describe("variants: v1 writes", () => {
   it.each([
     ["kept", "UNSUBSCRIBED"],
     ["SUBSCRIBED", "SUBSCRIBED"],
@@ -469,7 +469,7 @@ describe("variants: the v2 family", () => {
 });
 
 describe.each([inProcess, msw, nodeHttp])("variants: base URLs with a path, $name", (entryPoint) => {
-  it("are where the families live", async () => {
+  it("are the addresses of the families", async () => {
     const variants = { baseUrl: "https://one.example/eu/audience/", baseUrlV2: "https://two.example/lists" };
     const { mock, call, close } = await entryPoint.open({ organizations: [acme], variants });
     const groups = await call("/api/v1/contact-groups/news");
@@ -484,8 +484,8 @@ describe.each([inProcess, msw, nodeHttp])("variants: base URLs with a path, $nam
   });
 });
 
-it("an unknown variant is refused with the names of all", () => {
-  // A caller from JavaScript or JSON has no compiler.
+it("an unknown variant is refused with the names of all variants", () => {
+  // A caller in JavaScript or JSON can pass this.
   const variants: object = { v1Lists: "array" };
 
   return expect(() => inProcess.open({ variants })).toThrow(/"v1Lists" is none of baseUrl, .*v1List/);

@@ -16,7 +16,7 @@ const idsOf = (seed: number) => {
 };
 
 describe("the default organization", () => {
-  it("has a list, a segment and keys that say that they are the mock's", () => {
+  it("has a list, a segment and keys that are recognizable as the mock's", () => {
     const { clientOptions, organization } = createMockService();
 
     expect(clientOptions.apiKey).toContain("mock");
@@ -58,7 +58,7 @@ describe("a seed", () => {
     expect(state.triggers).toEqual([]);
   });
 
-  it("may give ids and times", () => {
+  it("may contain ids and times", () => {
     const known = {
       id: "ada",
       phone: "1234567",
@@ -72,13 +72,13 @@ describe("a seed", () => {
     expect(contacts).toMatchObject([known]);
   });
 
-  it("gives the same ids for the same seed, and others for another", () => {
+  it("leads to the same ids for the same seed number, and to others for another", () => {
     expect(idsOf(7)).toEqual(idsOf(7));
     expect(new Set([...idsOf(7), ...idsOf(8)]).size).toBe(4);
     expect(idsOf(7)[0]).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-8[\da-f]{3}-[\da-f]{12}$/);
   });
 
-  it("is not changed by what happens to the mock", async () => {
+  it("is not changed by requests to the mock", async () => {
     const organizations = [{ ...acme, contacts: [{ email: "ada@example.com" }] }];
     const before = structuredClone(organizations);
     const mock = createMockService({ organizations });
@@ -95,22 +95,22 @@ describe("a seed", () => {
     expect(organizations).toEqual(before);
   });
 
-  it("with keys of their own for v2 gives them in the client options", () => {
+  it("with separate v2 keys provides them in the client options", () => {
     const { clientOptions } = createMockService({ organizations: [{ ...acme, apiKeysV2: ["acme-v2"] }] });
 
     expect(clientOptions).toMatchObject({ apiKey: "acme-key", apiKeyV2: "acme-v2", appId: "acme-app" });
   });
 
-  // A seed may come from JSON, where no compiler has seen it.
+  // A seed may come from JSON, without types.
   it.each<[string, unknown, RegExp]>([
     ["no organization", [], /^organizations must be an array with at least one$/],
     ["an organization that is not in an array", acme, /^organizations must be an array$/],
-    ["a text for organizations", "acme", /^organizations must be an array$/],
+    ["a string for organizations", "acme", /^organizations must be an array$/],
     ["null for an organization", [null as never], /organizations\[0\] must be an object/],
     ["an organization without id", [{ ...acme, id: undefined }], /organizations\[0\]\.id/],
     ["an organization without app id", [{ ...acme, appId: 7 }], /organizations\[0\]\.appId/],
     ["an organization without keys", [{ ...acme, apiKeys: [] }], /organizations\[0\]\.apiKeys/],
-    ["keys that are a text", [{ ...acme, apiKeys: "acme-key" }], /organizations\[0\]\.apiKeys/],
+    ["keys that are a string", [{ ...acme, apiKeys: "acme-key" }], /organizations\[0\]\.apiKeys/],
     ["an empty v2 key", [{ ...acme, apiKeysV2: [""] }], /organizations\[0\]\.apiKeysV2/],
     ["a list without name", [{ ...acme, lists: [{ id: "news" }] }], /lists\[0\]/],
     [
@@ -172,7 +172,7 @@ it("The error of a wrong seed has the refusal of its contact as its cause", () =
 });
 
 describe("organization", () => {
-  it("names those that are there, if it is asked for another", () => {
+  it("names the known organizations in the error for an unknown one", () => {
     const mock = createMockService({
       organizations: [acme, { ...acme, id: "hooli", apiKeys: ["hooli-key"] }],
     });
@@ -182,7 +182,7 @@ describe("organization", () => {
     );
   });
 
-  it("is asked for by a text", () => {
+  it("must be requested by a string", () => {
     const mock = createMockService();
 
     // @ts-expect-error -- a caller from JavaScript has no compiler.

@@ -6,7 +6,7 @@ import { areas, type Area } from "./areas.ts";
 import { matches } from "./matches.ts";
 
 const { values, positionals } = parseArgs({
-  // A shell may have made files of a pattern already.
+  // A shell may have expanded a pattern already.
   allowPositionals: true,
   options: {
     mutate: { type: "string", multiple: true, default: [] },

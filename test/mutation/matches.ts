@@ -1,4 +1,4 @@
-/** Whether a path fits a pattern: `*` is anything within a folder, `**` anything at all. */
+/** Whether a path matches a pattern: `*` matches within a folder, `**` across folders. */
 export function matches(path: string, pattern: string): boolean {
   const parts = pattern.split("**").map((part) => part.split("*").map(escape).join("[^/]*"));
   return new RegExp(`^${parts.join(".*")}$`).test(path);

@@ -2,13 +2,13 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import rules from "../vitest.config.ts";
 
-// As the `rules` of the suite run, but only the tests of the area that is mutated.
+// Like the project `rules` of the suite, with only the tests of the mutated area.
 export default defineConfig({
   root: fileURLToPath(new URL("../..", import.meta.url)),
   resolve: rules.resolve ?? {},
   test: {
     include: (process.env["MUTATION_TESTS"] ?? "").split(" "),
-    // A mutant that waits for ever is to fail here: ended from outside, it would take the whole worker along.
+    // A mutant that hangs must fail here: Stryker's own timeout would end the whole worker.
     testTimeout: 5_000,
     restoreMocks: true,
   },

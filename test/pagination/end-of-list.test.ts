@@ -5,28 +5,28 @@ import {
   errorOf,
   ids,
   items,
-  listOf,
-  listThat,
+  fakeListOf,
+  fakeList,
   type Hints,
   type Item,
   type Options,
 } from "./fake-list.ts";
 
-/** Reads a list to its end; `asked` holds the pages that this took. */
-async function readAll(list: ReturnType<typeof listThat>) {
+/** Reads a list to its end; `requested` contains the requested pages. */
+async function readAll(list: ReturnType<typeof fakeList>) {
   const all = await collect(list.paginator);
-  return { all, asked: list.log.map((line) => Number.parseInt(line, 10)) };
+  return { all, requested: list.log.map((line) => Number.parseInt(line, 10)) };
 }
 
-/** A list of `count` items in pages of `size`, and what its answers say besides. */
-function serve(
+/** A list of `count` items in pages of `size`, with hints in its responses. */
+function listOfSize(
   count: number,
   size: number,
-  say: (page: number) => Hints = () => ({}),
+  hints: (page: number) => Hints = () => ({}),
   options: Options = {},
 ) {
-  return listThat(
-    (page) => ({ ...say(page), items: items((page - 1) * size, Math.min(count, page * size)) }),
+  return fakeList(
+    (page) => ({ ...hints(page), items: items((page - 1) * size, Math.min(count, page * size)) }),
     options,
   );
 }
@@ -42,232 +42,236 @@ describe("a list without any hint", () => {
     [101, [1, 2]],
     [1_000, upTo(11)],
   ])(
-    "of %i items ends at a page shorter than the limit; after a full one there is one request more",
-    async (count, asked) => {
-      expect(await readAll(serve(count, 100))).toEqual({ all: items(0, count), asked });
+    "of %i items ends at a page shorter than the limit; a full last page needs one more request",
+    async (count, requested) => {
+      expect(await readAll(listOfSize(count, 100))).toEqual({ all: items(0, count), requested });
     },
   );
 
-  test("of which no page size is known ends at an empty page", async () => {
-    const list = serve(25, 10, undefined, { countedLimit: undefined, limit: undefined });
-    expect(await readAll(list)).toEqual({ all: items(0, 25), asked: [1, 2, 3, 4] });
+  test("of unknown page size ends at an empty page", async () => {
+    const list = listOfSize(25, 10, undefined, { countedLimit: undefined, limit: undefined });
+    expect(await readAll(list)).toEqual({ all: items(0, 25), requested: [1, 2, 3, 4] });
   });
 
-  test("whose answer names a page size smaller than the limit goes by that", async () => {
-    expect(await readAll(serve(120, 50, () => ({ limit: 50 })))).toEqual({
+  test("uses the page size of the response where it is smaller than the limit", async () => {
+    expect(await readAll(listOfSize(120, 50, () => ({ limit: 50 })))).toEqual({
       all: items(0, 120),
-      asked: [1, 2, 3],
+      requested: [1, 2, 3],
     });
   });
 
-  test("whose answer only echoes a limit over 100 goes by 100", async () => {
-    const list = serve(150, 100, () => ({ limit: 250 }), { limit: 250, countedLimit: 100 });
-    expect(await readAll(list)).toEqual({ all: items(0, 150), asked: [1, 2] });
+  test("uses the page size 100 where the response echoes a limit over 100", async () => {
+    const list = listOfSize(150, 100, () => ({ limit: 250 }), { limit: 250, countedLimit: 100 });
+    expect(await readAll(list)).toEqual({ all: items(0, 150), requested: [1, 2] });
   });
 });
 
-describe("a known total takes exactly its pages", () => {
+describe("a known total needs exactly its pages", () => {
   const counts = [0, 1, 99, 100, 101, 1_000];
   test.each(counts)("as total items, of %i", async (count) => {
-    const { all, asked } = await readAll(serve(count, 100, () => ({ totalItems: count })));
+    const { all, requested } = await readAll(listOfSize(count, 100, () => ({ totalItems: count })));
     expect(all).toEqual(items(0, count));
-    expect(asked).toEqual(upTo(Math.max(1, Math.ceil(count / 100))));
+    expect(requested).toEqual(upTo(Math.max(1, Math.ceil(count / 100))));
   });
 
   test.each(counts)("as total pages, of %i items", async (count) => {
     const pages = Math.ceil(count / 100);
-    const { all, asked } = await readAll(serve(count, 100, () => ({ totalPages: pages })));
+    const { all, requested } = await readAll(listOfSize(count, 100, () => ({ totalPages: pages })));
     expect(all).toEqual(items(0, count));
-    expect(asked).toEqual(upTo(Math.max(1, pages)));
+    expect(requested).toEqual(upTo(Math.max(1, pages)));
   });
 
   test.each(counts)("as a flag or link, of %i items", async (count) => {
     const pages = Math.max(1, Math.ceil(count / 100));
-    const { all, asked } = await readAll(serve(count, 100, (page) => ({ hasNextPage: page < pages })));
+    const { all, requested } = await readAll(
+      listOfSize(count, 100, (page) => ({ hasNextPage: page < pages })),
+    );
     expect(all).toEqual(items(0, count));
-    expect(asked).toEqual(upTo(pages));
+    expect(requested).toEqual(upTo(pages));
   });
 
-  test("also from a page in the middle on", async () => {
-    const list = serve(450, 100, () => ({ totalItems: 450 }), { page: 3 });
-    expect(await readAll(list)).toEqual({ all: items(200, 450), asked: [3, 4, 5] });
+  test("from a page in the middle on", async () => {
+    const list = listOfSize(450, 100, () => ({ totalItems: 450 }), { page: 3 });
+    expect(await readAll(list)).toEqual({ all: items(200, 450), requested: [3, 4, 5] });
   });
 
-  test("also from the last page on, and from one beyond it", async () => {
-    expect((await readAll(serve(450, 100, () => ({ totalItems: 450 }), { page: 5 }))).asked).toEqual([5]);
-    expect(await readAll(serve(450, 100, () => ({ totalItems: 450 }), { page: 9 }))).toEqual({
+  test("from the last page on, and from a page after it", async () => {
+    expect((await readAll(listOfSize(450, 100, () => ({ totalItems: 450 }), { page: 5 }))).requested).toEqual(
+      [5],
+    );
+    expect(await readAll(listOfSize(450, 100, () => ({ totalItems: 450 }), { page: 9 }))).toEqual({
       all: [],
-      asked: [9],
+      requested: [9],
     });
   });
 });
 
 describe("a page of the server's own smaller size does not end the list", () => {
   const size = 50;
-  test("where the total items say more", async () => {
-    expect(await readAll(serve(120, size, () => ({ totalItems: 120 })))).toEqual({
+  test("where the total items indicate more", async () => {
+    expect(await readAll(listOfSize(120, size, () => ({ totalItems: 120 })))).toEqual({
       all: items(0, 120),
-      asked: [1, 2, 3],
+      requested: [1, 2, 3],
     });
   });
 
-  test("where the total items say more and the answer echoes the limit that was asked for", async () => {
-    const list = serve(120, size, () => ({ totalItems: 120, limit: 100 }));
-    expect(await readAll(list)).toEqual({ all: items(0, 120), asked: [1, 2, 3] });
+  test("where the total items indicate more and the response echoes the requested limit", async () => {
+    const list = listOfSize(120, size, () => ({ totalItems: 120, limit: 100 }));
+    expect(await readAll(list)).toEqual({ all: items(0, 120), requested: [1, 2, 3] });
   });
 
-  test("where its length is by chance what the last page would hold", async () => {
-    const list = serve(120, 20, () => ({ totalItems: 120 }));
-    expect(await readAll(list)).toEqual({ all: items(0, 120), asked: upTo(6) });
+  test("where it is by chance as long as the last page", async () => {
+    const list = listOfSize(120, 20, () => ({ totalItems: 120 }));
+    expect(await readAll(list)).toEqual({ all: items(0, 120), requested: upTo(6) });
   });
 
-  test("where the total pages say more", async () => {
-    expect((await readAll(serve(120, size, () => ({ totalPages: 3 })))).all).toEqual(items(0, 120));
+  test("where the total pages indicate more", async () => {
+    expect((await readAll(listOfSize(120, size, () => ({ totalPages: 3 })))).all).toEqual(items(0, 120));
   });
 
-  test("where a link says more", async () => {
-    expect((await readAll(serve(120, size, (page) => ({ hasNextPage: page < 3 })))).all).toEqual(
+  test("where a link indicates more", async () => {
+    expect((await readAll(listOfSize(120, size, (page) => ({ hasNextPage: page < 3 })))).all).toEqual(
       items(0, 120),
     );
   });
 
-  test("where the reading begins in the middle", async () => {
-    const list = serve(45, 10, () => ({ totalItems: 45 }), { page: 3, limit: 20, countedLimit: 20 });
-    expect(await readAll(list)).toEqual({ all: items(20, 45), asked: [3, 4, 5] });
+  test("where the iteration begins in the middle", async () => {
+    const list = listOfSize(45, 10, () => ({ totalItems: 45 }), { page: 3, limit: 20, countedLimit: 20 });
+    expect(await readAll(list)).toEqual({ all: items(20, 45), requested: [3, 4, 5] });
   });
 
-  test("and begun at its last page, ends after one empty page instead of an error", async () => {
-    const list = serve(95, 10, () => ({ totalItems: 95 }), { page: 10, limit: 20, countedLimit: 20 });
-    expect(await readAll(list)).toEqual({ all: items(90, 95), asked: [10, 11] });
+  test("where the iteration begins at the last page: it ends after one empty page, without an error", async () => {
+    const list = listOfSize(95, 10, () => ({ totalItems: 95 }), { page: 10, limit: 20, countedLimit: 20 });
+    expect(await readAll(list)).toEqual({ all: items(90, 95), requested: [10, 11] });
   });
 });
 
-describe("a total that is told only later, in a reading that begins in the middle,", () => {
+describe("a total that appears only on a later page, in an iteration that begins in the middle,", () => {
   const late = (page: number, totalItems: number) => (page > 3 ? { totalItems } : {});
 
-  test("counts the pages before by their limit, also over an empty page", async () => {
-    const list = listThat(
+  test("counts the earlier pages by their limit, also over an empty page", async () => {
+    const list = fakeList(
       (page) => ({ ...late(page, 100), items: page === 4 ? [] : items(page * 20 - 20, page * 20) }),
       { page: 3, limit: 20, countedLimit: 20 },
     );
-    expect((await readAll(list)).asked).toEqual([3, 4, 5]);
+    expect((await readAll(list)).requested).toEqual([3, 4, 5]);
   });
 
-  test("counts them as this one is, where no page size is known", async () => {
-    const list = serve(45, 10, (page) => late(page, 45), {
+  test("counts the earlier pages as long as this page, where no page size is known", async () => {
+    const list = listOfSize(45, 10, (page) => late(page, 45), {
       page: 3,
       limit: undefined,
       countedLimit: undefined,
     });
-    expect(await readAll(list)).toEqual({ all: items(20, 45), asked: [3, 4, 5] });
+    expect(await readAll(list)).toEqual({ all: items(20, 45), requested: [3, 4, 5] });
   });
 });
 
-describe("from the last page on, of a server that has cut the page size, no page is asked for", () => {
+describe("from the last page on, with a reduced page size, no further page is requested", () => {
   test.each<[string, Hints]>([
-    ["the total pages say end", { totalItems: 95, totalPages: 10 }],
-    ["the flag says end", { totalItems: 95, hasNextPage: false }],
+    ["the total pages indicate the end", { totalItems: 95, totalPages: 10 }],
+    ["the flag indicates the end", { totalItems: 95, hasNextPage: false }],
   ])("where %s", async (_, hints) => {
-    const list = serve(95, 10, () => hints, { page: 10, limit: 20, countedLimit: 20 });
-    expect(await readAll(list)).toEqual({ all: items(90, 95), asked: [10] });
+    const list = listOfSize(95, 10, () => hints, { page: 10, limit: 20, countedLimit: 20 });
+    expect(await readAll(list)).toEqual({ all: items(90, 95), requested: [10] });
   });
 });
 
-describe("where an answer contradicts itself nothing is lost", () => {
+describe("a response that contradicts itself loses no item", () => {
   test.each<[string, (page: number) => Hints]>([
-    ["the flag says end, the total items say more", () => ({ hasNextPage: false, totalItems: 250 })],
-    ["the flag says end, the total pages say more", () => ({ hasNextPage: false, totalPages: 3 })],
-    ["the total pages say end, the total items say more", () => ({ totalPages: 1, totalItems: 250 })],
-    ["the total items say end, the total pages say more", () => ({ totalPages: 3, totalItems: 100 })],
+    ["the flag indicates the end, the total items more", () => ({ hasNextPage: false, totalItems: 250 })],
+    ["the flag indicates the end, the total pages more", () => ({ hasNextPage: false, totalPages: 3 })],
+    ["the total pages indicate the end, the total items more", () => ({ totalPages: 1, totalItems: 250 })],
+    ["the total items indicate the end, the total pages more", () => ({ totalPages: 3, totalItems: 100 })],
     [
-      "the totals say end, the flag says more",
+      "the totals indicate the end, the flag more",
       (page) => ({ totalPages: 1, totalItems: 100, hasNextPage: page < 3 }),
     ],
-    ["the total is less than what one page holds", () => ({ totalItems: 10 })],
-    ["the total pages are none", () => ({ totalPages: 0 })],
-    ["the page size is none", () => ({ limit: 0 })],
-  ])("%s", async (_, say) => {
-    expect(await readAll(serve(250, 100, say))).toEqual({ all: items(0, 250), asked: [1, 2, 3] });
+    ["the total is less than one page", () => ({ totalItems: 10 })],
+    ["the total pages are 0", () => ({ totalPages: 0 })],
+    ["the page size is 0", () => ({ limit: 0 })],
+  ])("%s", async (_, hints) => {
+    expect(await readAll(listOfSize(250, 100, hints))).toEqual({ all: items(0, 250), requested: [1, 2, 3] });
   });
 
-  test("a link that never ends, where the total is reached, costs one request", async () => {
-    const list = serve(250, 100, () => ({ hasNextPage: true, totalItems: 250 }));
-    expect(await readAll(list)).toEqual({ all: items(0, 250), asked: [1, 2, 3, 4] });
+  test("an endless next link costs one request where the total is reached", async () => {
+    const list = listOfSize(250, 100, () => ({ hasNextPage: true, totalItems: 250 }));
+    expect(await readAll(list)).toEqual({ all: items(0, 250), requested: [1, 2, 3, 4] });
   });
 
-  test("total pages counted by another page size cost one request where the total items are reached", async () => {
-    const list = serve(250, 100, () => ({ totalPages: 25, totalItems: 250 }));
-    expect(await readAll(list)).toEqual({ all: items(0, 250), asked: [1, 2, 3, 4] });
+  test("total pages for another page size cost one request where the total items are reached", async () => {
+    const list = listOfSize(250, 100, () => ({ totalPages: 25, totalItems: 250 }));
+    expect(await readAll(list)).toEqual({ all: items(0, 250), requested: [1, 2, 3, 4] });
   });
 });
 
 describe("an empty page in the middle", () => {
   const holed = [items(0, 100), [], items(200, 300)];
-  const saying = (hints: (page: number) => Hints) =>
-    listThat((page) => ({ ...hints(page), items: holed[page - 1] ?? [] }));
+  const listWithHints = (hints: (page: number) => Hints) =>
+    fakeList((page) => ({ ...hints(page), items: holed[page - 1] ?? [] }));
 
   test.each<[string, (page: number) => Hints]>([
     ["total items", () => ({ totalItems: 300 })],
     ["total pages", () => ({ totalPages: 3 })],
     ["both", () => ({ totalItems: 300, totalPages: 3 })],
     [
-      "a total, though the flag takes the empty page for the end",
+      "a total, although the flag indicates the end",
       (page) => ({ totalItems: 300, hasNextPage: page === 1 }),
     ],
-    ["a link that goes on", (page) => ({ hasNextPage: page < 3 })],
-  ])("does not end a loop that knows of more by %s", async (_, hints) => {
-    const { all, asked } = await readAll(saying(hints));
+    ["a next link", (page) => ({ hasNextPage: page < 3 })],
+  ])("does not end a loop where there is %s", async (_, hints) => {
+    const { all, requested } = await readAll(listWithHints(hints));
     expect(ids(all)).toEqual([...ids(items(0, 100)), ...ids(items(200, 300))]);
-    expect(asked).toEqual([1, 2, 3]);
+    expect(requested).toEqual([1, 2, 3]);
   });
 
   test("does not end a loop whose server has a smaller page size of its own", async () => {
-    const list = listThat((page) => ({
+    const list = fakeList((page) => ({
       items: page === 3 ? [] : items(page * 50, page * 50 + 50),
       totalItems: 300,
     }));
-    expect((await readAll(list)).asked).toEqual(upTo(6));
+    expect((await readAll(list)).requested).toEqual(upTo(6));
   });
 
-  test("does not end a loop that began in the middle, or with it", async () => {
+  test("does not end a loop that began in the middle or at this page", async () => {
     const list = (page: number) =>
-      listThat((at) => ({ items: at === 3 ? [] : items(at * 100, at * 100 + 100), totalItems: 500 }), {
+      fakeList((at) => ({ items: at === 3 ? [] : items(at * 100, at * 100 + 100), totalItems: 500 }), {
         page,
       });
-    expect((await readAll(list(2))).asked).toEqual([2, 3, 4, 5]);
-    expect((await readAll(list(3))).asked).toEqual([3, 4, 5]);
+    expect((await readAll(list(2))).requested).toEqual([2, 3, 4, 5]);
+    expect((await readAll(list(3))).requested).toEqual([3, 4, 5]);
   });
 
-  test("does not end a loop that begins with it, and counts as a page", async () => {
-    const list = listThat((page) => ({ items: page === 1 ? [] : items(100, 200), totalItems: 200 }));
-    expect(await readAll(list)).toEqual({ all: items(100, 200), asked: [1, 2] });
+  test("counts as a page where the loop begins with it", async () => {
+    const list = fakeList((page) => ({ items: page === 1 ? [] : items(100, 200), totalItems: 200 }));
+    expect(await readAll(list)).toEqual({ all: items(100, 200), requested: [1, 2] });
   });
 
-  test("counts for nothing where no page size is known", async () => {
-    const list = listThat((page) => ({ items: page === 1 ? [] : items(page, page + 1), totalItems: 2 }), {
+  test("does not count where no page size is known", async () => {
+    const list = fakeList((page) => ({ items: page === 1 ? [] : items(page, page + 1), totalItems: 2 }), {
       limit: undefined,
       countedLimit: undefined,
     });
-    expect(await readAll(list)).toEqual({ all: items(2, 4), asked: [1, 2, 3] });
+    expect(await readAll(list)).toEqual({ all: items(2, 4), requested: [1, 2, 3] });
   });
 
-  test("ends a loop where the total says so, whatever a link says", async () => {
-    expect((await readAll(listThat(() => ({ items: [], totalPages: 0, hasNextPage: true })))).asked).toEqual([
-      1,
-    ]);
+  test("ends a loop where the total indicates it, despite a next link", async () => {
+    expect(
+      (await readAll(fakeList(() => ({ items: [], totalPages: 0, hasNextPage: true })))).requested,
+    ).toEqual([1]);
   });
 
-  test("leaves known what the page before it held", async () => {
+  test("does not reset the known items of the page before it", async () => {
     const pages = [items(0, 100), [], items(70, 170)].map((page) => ({ items: page, totalItems: 270 }));
-    expect((await readAll(listOf(pages))).all).toEqual(items(0, 170));
+    expect((await readAll(fakeListOf(pages))).all).toEqual(items(0, 170));
   });
 
-  test("ends a loop that knows of nothing more", async () => {
-    expect((await readAll(listOf(holed))).asked).toEqual([1, 2]);
+  test("ends a loop without hints of more", async () => {
+    expect((await readAll(fakeListOf(holed))).requested).toEqual([1, 2]);
   });
 
-  test("twice running ends the loop with an error", async () => {
-    const { paginator, log } = listThat((page) => ({
+  test("two in a row end the loop with an error", async () => {
+    const { paginator, log } = fakeList((page) => ({
       items: page === 1 ? items(0, 100) : [],
       totalItems: 900,
       raw: page,
@@ -288,8 +292,8 @@ describe("a repeated page", () => {
     ["with a total that its items would reach if each counted", { totalItems: 200 }],
     ["with total pages", { totalPages: 2 }],
     ["with a link", { hasNextPage: true }],
-  ])("%s gives its items once and ends in an error", async (_, hints) => {
-    const { paginator, log } = listThat(() => ({ ...same, ...hints }));
+  ])("%s yields its items once and ends in an error", async (_, hints) => {
+    const { paginator, log } = fakeList(() => ({ ...same, ...hints }));
     const seen: Item[] = [];
     const error = await errorOf(
       (async () => {
@@ -302,8 +306,8 @@ describe("a repeated page", () => {
     expect(log).toEqual(["1", "2 ahead", "3 ahead"]);
   });
 
-  test("is known again in another order", async () => {
-    const { paginator, log } = listThat((page) => ({
+  test("is recognized in another order", async () => {
+    const { paginator, log } = fakeList((page) => ({
       items: page % 2 ? items(0, 100) : items(0, 100).toReversed(),
       totalItems: 200,
     }));
@@ -311,20 +315,20 @@ describe("a repeated page", () => {
     expect(log).toEqual(["1", "2 ahead", "3 ahead"]);
   });
 
-  test("is told from a rest of the page before that a growing list has pushed on", async () => {
+  test("is distinguished from items that a growing list has shifted to the next page", async () => {
     const pages = [items(0, 100), items(100, 200), items(170, 200), items(199, 200)];
-    expect(await readAll(listOf(pages))).toEqual({ all: items(0, 200), asked: [1, 2, 3] });
+    expect(await readAll(fakeListOf(pages))).toEqual({ all: items(0, 200), requested: [1, 2, 3] });
   });
 
-  test("is found by whoever walks with nextPage() too", async () => {
-    const first = await listThat(() => same).paginator;
+  test("is recognized by nextPage() too", async () => {
+    const first = await fakeList(() => same).paginator;
     const second = await first.nextPage();
     expect(second).toMatchObject({ items: [], hasNextPage: true });
     expect(await errorOf(second.nextPage())).toBeInstanceOf(UnexpectedResponseError);
   });
 
-  test("carries the status it came with, where the source tells it", async () => {
-    const { paginator } = listThat(() => ({ ...same, status: 203 }));
+  test("has the response's status in its error, where the source provides it", async () => {
+    const { paginator } = fakeList(() => ({ ...same, status: 203 }));
     expect(await errorOf(collect(paginator))).toMatchObject({ status: 203, outcome: "not-applied" });
   });
 
@@ -332,24 +336,29 @@ describe("a repeated page", () => {
     [2, 8],
     [3, 13],
     [7, 29],
-  ])("in a circle of %i pages ends in an error after %i, never in an endless loop", async (circle, asked) => {
-    const { paginator, log } = listThat((page) => items((page % circle) * 100, (page % circle) * 100 + 100));
-    const error = await errorOf(collect(paginator));
-    expect(error).toBeInstanceOf(UnexpectedResponseError);
-    expect(String(error)).toMatch(/What page \d+ holds has come before/);
-    expect(log).toHaveLength(asked);
-  });
+  ])(
+    "in a cycle of %i pages ends in an error after %i, never in an endless loop",
+    async (circle, requested) => {
+      const { paginator, log } = fakeList((page) =>
+        items((page % circle) * 100, (page % circle) * 100 + 100),
+      );
+      const error = await errorOf(collect(paginator));
+      expect(error).toBeInstanceOf(UnexpectedResponseError);
+      expect(String(error)).toMatch(/What page \d+ holds has come before/);
+      expect(log).toHaveLength(requested);
+    },
+  );
 
-  test("once, as the list grew by a page, is passed over", async () => {
+  test("is skipped once, when the list has grown by a page", async () => {
     const pages = [items(0, 100), items(0, 100), items(100, 130)];
-    expect(await readAll(listOf(pages))).toEqual({ all: items(0, 130), asked: [1, 2, 3] });
+    expect(await readAll(fakeListOf(pages))).toEqual({ all: items(0, 130), requested: [1, 2, 3] });
   });
 });
 
-describe("a list that changes while it is read", () => {
-  test("does not give items of the page before twice when it grows at its head", async () => {
+describe("a list that changes during the iteration", () => {
+  test("does not yield items of the previous page twice when it grows at its head", async () => {
     let head = 0;
-    const list = listThat((page) => {
+    const list = fakeList((page) => {
       head -= 30;
       const start = head + 30 + (page - 1) * 100;
       return { items: items(start, Math.min(250, start + 100)), totalItems: 250 - head - 30 };
@@ -359,57 +368,57 @@ describe("a list that changes while it is read", () => {
     expect(new Set(ids(all)).size).toBe(250);
   });
 
-  test("ends where it shrinks, without an error", async () => {
-    const list = listThat((page) => ({
+  test("ends without an error where it shrinks", async () => {
+    const list = fakeList((page) => ({
       items: page === 1 ? items(0, 100) : items(page * 100 - 50, Math.min(250, page * 100 + 50)),
       totalItems: page === 1 ? 300 : 250,
     }));
-    expect((await readAll(list)).asked).toEqual([1, 2, 3]);
+    expect((await readAll(list)).requested).toEqual([1, 2, 3]);
   });
 
-  test("ends where it shrinks to less than was read", async () => {
-    const list = listThat((page) => ({
+  test("ends where it shrinks to fewer items than were read", async () => {
+    const list = fakeList((page) => ({
       items: page === 1 ? items(0, 100) : [],
       totalItems: page === 1 ? 300 : 80,
     }));
-    expect(await readAll(list)).toEqual({ all: items(0, 100), asked: [1, 2] });
+    expect(await readAll(list)).toEqual({ all: items(0, 100), requested: [1, 2] });
   });
 
-  test("ends where a total is out of date", async () => {
-    const list = serve(250, 100, () => ({ totalItems: 310 }));
-    expect(await readAll(list)).toEqual({ all: items(0, 250), asked: [1, 2, 3, 4] });
+  test("ends where a total is outdated", async () => {
+    const list = listOfSize(250, 100, () => ({ totalItems: 310 }));
+    expect(await readAll(list)).toEqual({ all: items(0, 250), requested: [1, 2, 3, 4] });
   });
 
-  test("gives items that show no id, as they cannot be told apart", async () => {
-    // As from an answer that is not as it is typed.
+  test("yields items without an id, because they cannot be distinguished", async () => {
+    // As from a response of another type.
     const nameless = [{}, {}] as Item[];
-    const list = listThat((page) => (page < 9 ? nameless : []), { countedLimit: 2 });
-    const { all, asked } = await readAll(list);
+    const list = fakeList((page) => (page < 9 ? nameless : []), { countedLimit: 2 });
+    const { all, requested } = await readAll(list);
     expect(all).toHaveLength(16);
-    expect(asked).toEqual(upTo(9));
+    expect(requested).toEqual(upTo(9));
   });
 
-  test("knows no page again that begins or ends with an item that shows no id", async () => {
+  test("recognizes no page that begins or ends with an item without an id", async () => {
     const [same, nameless] = [{ id: "same" }, {} as Item];
-    const namelessHead = listThat((page) => (page < 12 ? [nameless, same] : []), { countedLimit: 2 });
-    const namelessTail = listThat((page) => (page < 12 ? [same, nameless] : []), { countedLimit: 2 });
-    expect((await readAll(namelessHead)).asked).toEqual(upTo(12));
-    expect((await readAll(namelessTail)).asked).toEqual(upTo(12));
+    const namelessHead = fakeList((page) => (page < 12 ? [nameless, same] : []), { countedLimit: 2 });
+    const namelessTail = fakeList((page) => (page < 12 ? [same, nameless] : []), { countedLimit: 2 });
+    expect((await readAll(namelessHead)).requested).toEqual(upTo(12));
+    expect((await readAll(namelessTail)).requested).toEqual(upTo(12));
   });
 
-  test("tells pages apart by both their ends", async () => {
+  test("compares pages by their first and last items", async () => {
     const [same, other] = [{ id: "same" }, (page: number) => ({ id: String(page) })];
-    const sameHead = listThat((page) => (page < 12 ? [same, other(page), other(-page)] : []), {
+    const sameHead = fakeList((page) => (page < 12 ? [same, other(page), other(-page)] : []), {
       countedLimit: 3,
     });
-    const sameTail = listThat((page) => (page < 12 ? [other(page), other(-page), same] : []), {
+    const sameTail = fakeList((page) => (page < 12 ? [other(page), other(-page), same] : []), {
       countedLimit: 3,
     });
-    const sameBeginning = listThat((page) => (page < 12 ? [same, { id: "too" }, other(page)] : []), {
+    const sameBeginning = fakeList((page) => (page < 12 ? [same, { id: "too" }, other(page)] : []), {
       countedLimit: 3,
     });
-    expect((await readAll(sameBeginning)).asked).toEqual(upTo(12));
-    expect((await readAll(sameHead)).asked).toEqual(upTo(12));
-    expect((await readAll(sameTail)).asked).toEqual(upTo(12));
+    expect((await readAll(sameBeginning)).requested).toEqual(upTo(12));
+    expect((await readAll(sameHead)).requested).toEqual(upTo(12));
+    expect((await readAll(sameTail)).requested).toEqual(upTo(12));
   });
 });

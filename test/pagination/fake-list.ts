@@ -11,22 +11,22 @@ export function items(from: number, to: number): Item[] {
 
 export const ids = (list: readonly Item[]) => list.map(({ id }) => id);
 
-/** What a fake list answers: an array is a page without any hint. */
-export type Answer = readonly Item[] | (Hints & { items: readonly Item[] });
+/** A response of a fake list: an array is a page without hints. */
+export type PageResponse = readonly Item[] | (Hints & { items: readonly Item[] });
 
-/** What an answer says beside its items. */
+/** The hints of a response beside its items. */
 export type Hints = Partial<Omit<PageReading<Item>, "items">>;
 
 export type Options = Partial<Omit<PageSource<Item>, "load" | "identify">>;
 
 const defaults = { page: undefined, limit: 100, countedLimit: 100, readAhead: undefined, signal: undefined };
 
-function readingOf(answer: Answer): PageReading<Item> {
-  return "items" in answer ? { raw: answer, ...answer } : { items: answer, raw: answer };
+function pageOf(respond: PageResponse): PageReading<Item> {
+  return "items" in respond ? { raw: respond, ...respond } : { items: respond, raw: respond };
 }
 
-/** A list that answers at once; `log` holds what it was asked for, in order: `"1"`, `"2 ahead"`. */
-export function listThat(answers: (page: number) => Answer, options: Options = {}) {
+/** A list that responds at once; `log` contains its requests in order: `"1"`, `"2 ahead"`. */
+export function fakeList(responses: (page: number) => PageResponse, options: Options = {}) {
   const log: string[] = [];
   const paginator = new Paginator<Item>({
     ...defaults,
@@ -34,73 +34,76 @@ export function listThat(answers: (page: number) => Answer, options: Options = {
     async load(page = 1, { signal, isReadAhead }) {
       signal?.throwIfAborted();
       log.push(isReadAhead ? `${page} ahead` : `${page}`);
-      return readingOf(answers(page));
+      return pageOf(responses(page));
     },
     identify: ({ id }) => id,
   });
   return { paginator, log };
 }
 
-/** A list whose pages are these, and then empty ones. */
-export function listOf(pages: readonly Answer[], options: Options = {}) {
-  return listThat((page) => pages[page - 1] ?? [], options);
+/** A list of these pages, followed by empty ones. */
+export function fakeListOf(pages: readonly PageResponse[], options: Options = {}) {
+  return fakeList((page) => pages[page - 1] ?? [], options);
 }
 
 /**
- * A list that answers when the test says so. `log` holds, in order, what was asked for, answered and aborted.
- * Like the transport it rejects at once where its signal aborts.
+ * A list that responds under control of the test. `log` contains its requests, responses and aborts, in order.
+ * Like the transport it rejects at once when its signal aborts.
  */
-export function heldList(options: Options = {}) {
+export function controlledList(options: Options = {}) {
   const log: string[] = [];
-  const asked = new Map<number, { answer: (answer: Answer) => void; fail: (error: Error) => void }>();
+  const requests = new Map<
+    number,
+    { respond: (respond: PageResponse) => void; fail: (error: Error) => void }
+  >();
   const paginator = new Paginator<Item>({
     ...defaults,
     ...options,
     load: (page = 1, { signal, isReadAhead }) =>
       new Promise((resolve, reject) => {
-        log.push(isReadAhead ? `ask ${page} ahead` : `ask ${page}`);
+        log.push(isReadAhead ? `request ${page} ahead` : `request ${page}`);
         const abort = () => {
           log.push(`abort ${page}`);
           reject(signal?.reason);
         };
         if (signal?.aborted) return abort();
         signal?.addEventListener("abort", abort, { once: true });
-        const end = (what: string, settle: () => void) => {
-          log.push(`${what} ${page}`);
+        const end = (event: string, settle: () => void) => {
+          log.push(`${event} ${page}`);
           signal?.removeEventListener("abort", abort);
           settle();
         };
-        asked.set(page, {
-          answer: (answer) => end("answer", () => resolve(readingOf(answer))),
+        requests.set(page, {
+          respond: (respond) => end("response", () => resolve(pageOf(respond))),
           fail: (error) => end("fail", () => reject(error)),
         });
       }),
     identify: ({ id }) => id,
   });
-  const take = (page: number) => {
-    const waiting = asked.get(page);
+  const takeRequest = (page: number) => {
+    const waiting = requests.get(page);
     if (!waiting) throw new Error(`page ${page} was not asked for; the log is: ${log.join(", ")}`);
-    asked.delete(page);
+    requests.delete(page);
     return waiting;
   };
   return {
     paginator,
     log,
-    /** Answers a page that is, or is about to be, asked for, and lets everything that follows from it happen. */
-    answer: async (page: number, answer: Answer) => {
+    /** Responds to a current or imminent request for a page, and waits for the consequences. */
+    respond: async (page: number, respond: PageResponse) => {
       await settled();
-      take(page).answer(answer);
+      takeRequest(page).respond(respond);
       await settled();
     },
     fail: async (page: number, error: Error) => {
       await settled();
-      take(page).fail(error);
+      takeRequest(page).fail(error);
       await settled();
     },
   };
 }
 
-/** Lets all promise callbacks run that are due: they come before the next turn of the event loop. */
+/** Runs all due promise callbacks, which come before the next turn of the event loop. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

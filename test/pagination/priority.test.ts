@@ -3,7 +3,7 @@ import { createMockService } from "audience-sdk/mock";
 import { expect, test, vi } from "vitest";
 import { collect } from "./fake-list.ts";
 
-/** The priorities with which a list of three contacts, in pages of one, takes its places. */
+/** The priorities with which a list of three contacts, in pages of one, acquires its permits. */
 async function prioritiesOf(options?: ListOptions): Promise<(number | undefined)[]> {
   const contacts = ["a", "b", "c"].map((name) => ({ email: `${name}@example.com` }));
   const organization = { id: "acme", apiKeys: ["acme-mock-key"], appId: "acme-app", contacts };
@@ -21,8 +21,8 @@ async function prioritiesOf(options?: ListOptions): Promise<(number | undefined)
 // D29
 test.each<[string, ListOptions | undefined, (number | undefined)[]]>([
   ["5, where none is given", undefined, [5, 6, 6]],
-  ["the call's own", { priority: 2 }, [2, 3, 3]],
+  ["the call's priority", { priority: 2 }, [2, 3, 3]],
   ["9, which is the last", { priority: 9 }, [9, 9, 9]],
-])("a page read ahead steps one priority behind %s", async (_, options, priorities) => {
+])("a page of the read-ahead has a priority one step below %s", async (_, options, priorities) => {
   expect(await prioritiesOf(options)).toEqual(priorities);
 });

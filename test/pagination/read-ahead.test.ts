@@ -3,91 +3,96 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AbortError, ConnectionError } from "../../src/errors.ts";
 import { Paginator, type Page, type PageReading } from "../../src/pagination/paginator.ts";
 import { garbageCollector } from "../garbage-collector.ts";
-import { collect, errorOf, heldList, items, listThat, settled, type Item } from "./fake-list.ts";
+import { collect, errorOf, controlledList, items, fakeList, settled, type Item } from "./fake-list.ts";
 
 const failure = () => new ConnectionError({ message: "reset", outcome: "not-applied", reason: "reset" });
 
 describe("reading ahead", () => {
-  test("fetches one page while the consumer works, and no more until it is taken", async () => {
-    const { paginator, log, answer } = heldList();
+  test("fetches one page while the consumer works, and the next once that is consumed", async () => {
+    const { paginator, log, respond } = controlledList();
     const pages = paginator.pages()[Symbol.asyncIterator]();
     const first = pages.next();
-    await answer(1, items(0, 100));
+    await respond(1, items(0, 100));
     await first;
     log.push("work on 1");
-    await answer(2, items(100, 200));
+    await respond(2, items(100, 200));
     await pages.next();
     log.push("work on 2");
     await settled();
     expect(log).toEqual([
-      "ask 1",
-      "answer 1",
-      "ask 2 ahead",
+      "request 1",
+      "response 1",
+      "request 2 ahead",
       "work on 1",
-      "answer 2",
-      "ask 3 ahead",
+      "response 2",
+      "request 3 ahead",
       "work on 2",
     ]);
   });
 
-  test("with 0 asks for a page only when the consumer comes to it", async () => {
-    const { paginator, log, answer } = heldList({ readAhead: 0 });
+  test("with 0 requests a page only when the consumer reaches it", async () => {
+    const { paginator, log, respond } = controlledList({ readAhead: 0 });
     const pages = paginator.pages()[Symbol.asyncIterator]();
     const first = pages.next();
-    await answer(1, items(0, 100));
+    await respond(1, items(0, 100));
     await first;
     log.push("work on 1");
     const second = pages.next();
-    await answer(2, items(100, 150));
+    await respond(2, items(100, 150));
     await second;
-    expect(log).toEqual(["ask 1", "answer 1", "work on 1", "ask 2", "answer 2"]);
+    expect(log).toEqual(["request 1", "response 1", "work on 1", "request 2", "response 2"]);
     expect(await pages.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("with 3 holds three pages, one request at a time", async () => {
-    const { paginator, log, answer } = heldList({ readAhead: 3 });
+  test("with 3 buffers three pages, with one request at a time", async () => {
+    const { paginator, log, respond } = controlledList({ readAhead: 3 });
     const pages = paginator.pages()[Symbol.asyncIterator]();
     const first = pages.next();
-    for (const page of [1, 2, 3, 4]) await answer(page, items(page * 100, page * 100 + 100));
+    for (const page of [1, 2, 3, 4]) await respond(page, items(page * 100, page * 100 + 100));
     await first;
     expect(log).toEqual([
-      "ask 1",
-      "answer 1",
-      "ask 2 ahead",
-      "answer 2",
-      "ask 3 ahead",
-      "answer 3",
-      "ask 4 ahead",
-      "answer 4",
+      "request 1",
+      "response 1",
+      "request 2 ahead",
+      "response 2",
+      "request 3 ahead",
+      "response 3",
+      "request 4 ahead",
+      "response 4",
     ]);
     await pages.next();
-    expect(log.at(-1)).toBe("ask 5 ahead");
+    expect(log.at(-1)).toBe("request 5 ahead");
   });
 
-  test("asks for a page that the consumer waits for as one that is waited for", async () => {
-    const { paginator, log, answer } = heldList();
+  test("does not mark a page as read-ahead where the consumer waits for it", async () => {
+    const { paginator, log, respond } = controlledList();
     const pages = paginator.pages()[Symbol.asyncIterator]();
     const both = [pages.next(), pages.next(), pages.next()];
-    await answer(1, items(0, 100));
-    await answer(2, items(100, 200));
-    await answer(3, items(200, 300));
+    await respond(1, items(0, 100));
+    await respond(2, items(100, 200));
+    await respond(3, items(200, 300));
     await Promise.all(both);
-    expect(log.filter((line) => line.startsWith("ask"))).toEqual(["ask 1", "ask 2", "ask 3", "ask 4 ahead"]);
+    expect(log.filter((line) => line.startsWith("request"))).toEqual([
+      "request 1",
+      "request 2",
+      "request 3",
+      "request 4 ahead",
+    ]);
   });
 
-  test("goes no further than the last page", async () => {
-    const { paginator, log, answer } = heldList({ readAhead: 3 });
+  test("ends at the last page", async () => {
+    const { paginator, log, respond } = controlledList({ readAhead: 3 });
     const all = collect(paginator);
-    await answer(1, { items: items(0, 100), totalItems: 101 });
-    await answer(2, { items: items(100, 101), totalItems: 101 });
+    await respond(1, { items: items(0, 100), totalItems: 101 });
+    await respond(2, { items: items(100, 101), totalItems: 101 });
     expect(await all).toEqual(items(0, 101));
-    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "answer 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "response 2"]);
   });
 });
 
-describe("calls of next() that overlap", () => {
-  test("each get the item that is their turn, and the end where the list ends", async () => {
-    const { paginator } = listThat((page) => items(page * 2, page * 2 + (page < 3 ? 2 : 1)), {
+describe("overlapping calls of next()", () => {
+  test("get the items in order, and then the end of the list", async () => {
+    const { paginator } = fakeList((page) => items(page * 2, page * 2 + (page < 3 ? 2 : 1)), {
       countedLimit: 2,
     });
     const iterator = paginator[Symbol.asyncIterator]();
@@ -103,8 +108,8 @@ describe("calls of next() that overlap", () => {
     ]);
   });
 
-  test("each get the page that is their turn", async () => {
-    const { paginator, log } = listThat((page) => items(page * 2, page * 2 + (page < 3 ? 2 : 1)), {
+  test("get the pages in order", async () => {
+    const { paginator, log } = fakeList((page) => items(page * 2, page * 2 + (page < 3 ? 2 : 1)), {
       countedLimit: 2,
     });
     const iterator = paginator.pages()[Symbol.asyncIterator]();
@@ -115,34 +120,34 @@ describe("calls of next() that overlap", () => {
 });
 
 describe("a page that fails", () => {
-  test("while it is read ahead, is told only when the consumer comes to it", async () => {
-    const { paginator, log, answer, fail } = heldList();
+  test("during the read-ahead rejects only when the consumer reaches it", async () => {
+    const { paginator, log, respond, fail } = controlledList();
     const seen: string[] = [];
     const loop = (async () => {
       for await (const item of paginator) seen.push(item.id);
     })();
     const reset = failure();
-    await answer(1, items(0, 3).concat(items(10, 107)));
+    await respond(1, items(0, 3).concat(items(10, 107)));
     const outcome = errorOf(loop);
     await fail(2, reset);
     expect(await outcome).toBe(reset);
     expect(seen).toHaveLength(100);
-    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "fail 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "fail 2"]);
   });
 
-  test("is told once; after it the iteration is over, and nothing more is asked for", async () => {
-    const { paginator, log, fail } = heldList();
+  test("rejects once, and ends the iteration without further requests", async () => {
+    const { paginator, log, fail } = controlledList();
     for (const iterator of [paginator[Symbol.asyncIterator](), paginator.pages()[Symbol.asyncIterator]()]) {
       const first = errorOf(iterator.next());
       await fail(1, failure());
       expect(await first).toBeInstanceOf(ConnectionError);
       expect(await iterator.next()).toEqual({ done: true, value: undefined });
     }
-    expect(log).toEqual(["ask 1", "fail 1", "ask 1", "fail 1"]);
+    expect(log).toEqual(["request 1", "fail 1", "request 1", "fail 1"]);
   });
 });
 
-describe("nothing stays behind", () => {
+describe("no request or listener is left behind", () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);
   beforeEach(() => {
@@ -155,70 +160,70 @@ describe("nothing stays behind", () => {
     expect(unhandled).toEqual([]);
   });
 
-  test("leaving the loop aborts the page that is read ahead", async () => {
-    const { paginator, log, answer } = heldList();
+  test("leaving the loop aborts the page of the read-ahead", async () => {
+    const { paginator, log, respond } = controlledList();
     const loop = (async () => {
       for await (const item of paginator) if (item.id === "5") break;
     })();
-    await answer(1, items(0, 100));
+    await respond(1, items(0, 100));
     await loop;
     await settled();
-    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "abort 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "abort 2"]);
   });
 
-  test("throwing in the loop aborts it too, and the loop rejects with what was thrown", async () => {
-    const { paginator, log, answer } = heldList({ readAhead: 3 });
+  test("throwing in the loop aborts the page of the read-ahead, and the loop rejects with the thrown error", async () => {
+    const { paginator, log, respond } = controlledList({ readAhead: 3 });
     const thrown = new Error("of the consumer");
     const loop = errorOf(
       (async () => {
         for await (const page of paginator.pages()) if (page.page === 1) throw thrown;
       })(),
     );
-    await answer(1, items(0, 100));
+    await respond(1, items(0, 100));
     expect(await loop).toBe(thrown);
     await settled();
-    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "abort 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "abort 2"]);
   });
 
-  test("leaving a loop over a page aborts it too", async () => {
-    const { paginator, log, answer } = heldList();
+  test("leaving a loop over a page aborts the page of the read-ahead", async () => {
+    const { paginator, log, respond } = controlledList();
     const awaited = paginator.then((page) => page);
-    await answer(1, items(0, 100));
+    await respond(1, items(0, 100));
     for await (const item of await awaited) if (item.id === "5") break;
     await settled();
-    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "abort 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "abort 2"]);
   });
 
-  test("a page read ahead that failed is forgotten when the loop is left", async () => {
-    const { paginator, log, answer, fail } = heldList();
+  test("a failed page of the read-ahead is ignored when the loop is left", async () => {
+    const { paginator, log, respond, fail } = controlledList();
     const iterator = paginator[Symbol.asyncIterator]();
     const first = iterator.next();
-    await answer(1, items(0, 100));
+    await respond(1, items(0, 100));
     await first;
     await fail(2, failure());
     expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
     expect(await iterator.next()).toEqual({ done: true, value: undefined });
-    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "fail 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "fail 2"]);
   });
 
   test.each(["items", "pages"] as const)(
-    "return() of %s does not wait for a page, and ends the next() that does",
-    async (what) => {
-      const { paginator, log } = heldList();
-      const iterable: AsyncIterable<unknown> = what === "items" ? paginator : paginator.pages();
+    "return() of %s does not wait for a page, and ends a pending next()",
+    async (event) => {
+      const { paginator, log } = controlledList();
+      const iterable: AsyncIterable<unknown> = event === "items" ? paginator : paginator.pages();
       const iterator = iterable[Symbol.asyncIterator]();
       const waiting = iterator.next();
       await settled();
       expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
       expect(await waiting).toEqual({ done: true, value: undefined });
-      expect(log).toEqual(["ask 1", "abort 1"]);
+      expect(log).toEqual(["request 1", "abort 1"]);
     },
   );
 
-  test("a page that comes all the same, after the loop was left, leads to no other", async () => {
+  test("a page that arrives after the end of the loop leads to no further request", async () => {
     const log: string[] = [];
     const late: ((reading: PageReading<Item>) => void)[] = [];
-    // A load that does not heed its signal.
+    // A load that ignores its signal.
     const paginator = new Paginator<Item>({
       page: 1,
       limit: 2,
@@ -226,7 +231,7 @@ describe("nothing stays behind", () => {
       readAhead: 3,
       signal: undefined,
       load: (page = 1) => {
-        log.push(`ask ${page}`);
+        log.push(`request ${page}`);
         return page === 1
           ? Promise.resolve({ items: items(0, 2), raw: 1 })
           : new Promise((resolve) => late.push(resolve));
@@ -239,29 +244,29 @@ describe("nothing stays behind", () => {
     late[0]?.({ items: items(2, 4), raw: 2 });
     await settled();
     expect(await iterator.next()).toEqual({ done: true, value: undefined });
-    expect(log).toEqual(["ask 1", "ask 2"]);
+    expect(log).toEqual(["request 1", "request 2"]);
   });
 
-  test("leaving a loop over the last page has nothing to abort", async () => {
-    const { paginator, log } = listThat(() => items(0, 5));
+  test("leaving a loop over the last page aborts nothing", async () => {
+    const { paginator, log } = fakeList(() => items(0, 5));
     for await (const _ of await paginator) break;
     expect(log).toEqual(["1"]);
   });
 
-  test("aborting while a page is waited for rejects with what the page rejects with", async () => {
+  test("aborting during a pending page rejects with the error of that page", async () => {
     const controller = new AbortController();
-    const { paginator, log, answer } = heldList({ signal: controller.signal });
+    const { paginator, log, respond } = controlledList({ signal: controller.signal });
     const loop = errorOf(collect(paginator));
-    await answer(1, items(0, 100));
+    await respond(1, items(0, 100));
     const reason = new Error("enough");
     controller.abort(reason);
     expect(await loop).toBe(reason);
-    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "abort 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "abort 2"]);
   });
 
   test("aborting between two items ends the loop at the next one", async () => {
     const controller = new AbortController();
-    const { paginator, log, answer } = heldList({ signal: controller.signal });
+    const { paginator, log, respond } = controlledList({ signal: controller.signal });
     const seen: string[] = [];
     const reason = new Error("enough");
     const loop = errorOf(
@@ -272,47 +277,47 @@ describe("nothing stays behind", () => {
         }
       })(),
     );
-    await answer(1, items(0, 100));
+    await respond(1, items(0, 100));
     const error = await loop;
     expect(error).toBeInstanceOf(AbortError);
     expect(error).toMatchObject({ cause: reason, outcome: "not-applied" });
     expect(seen).toEqual(["0", "1", "2"]);
-    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "abort 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "abort 2"]);
   });
 
-  test("aborting drops a page that lies ready", async () => {
+  test("aborting drops a buffered page", async () => {
     const controller = new AbortController();
-    const { paginator, log, answer } = heldList({ signal: controller.signal });
+    const { paginator, log, respond } = controlledList({ signal: controller.signal });
     const pages = paginator.pages()[Symbol.asyncIterator]();
     const first = pages.next();
-    await answer(1, items(0, 100));
+    await respond(1, items(0, 100));
     await first;
-    await answer(2, items(100, 150));
+    await respond(2, items(100, 150));
     controller.abort();
     expect(await errorOf(pages.next())).toBeInstanceOf(AbortError);
     expect(await pages.next()).toEqual({ done: true, value: undefined });
-    expect(log).toEqual(["ask 1", "answer 1", "ask 2 ahead", "answer 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2 ahead", "response 2"]);
   });
 
-  test("aborting rejects a page that is awaited, and one that nextPage() asked for", async () => {
+  test("aborting rejects an awaited page and a pending nextPage()", async () => {
     const controller = new AbortController();
-    const { paginator, log, answer } = heldList({ signal: controller.signal });
+    const { paginator, log, respond } = controlledList({ signal: controller.signal });
     const awaited = paginator.then((page) => page);
-    await answer(1, items(0, 100));
+    await respond(1, items(0, 100));
     const next = errorOf((await awaited).nextPage());
     await settled();
     const reason = new Error("enough");
     controller.abort(reason);
     expect(await next).toBe(reason);
-    expect(log).toEqual(["ask 1", "answer 1", "ask 2", "abort 2"]);
+    expect(log).toEqual(["request 1", "response 1", "request 2", "abort 2"]);
   });
 
-  test("aborting after the last page changes nothing", async () => {
+  test("aborting after the last page has no effect", async () => {
     const controller = new AbortController();
-    const { paginator, answer } = heldList({ signal: controller.signal });
+    const { paginator, respond } = controlledList({ signal: controller.signal });
     const pages = paginator.pages()[Symbol.asyncIterator]();
     const first = pages.next();
-    await answer(1, items(0, 5));
+    await respond(1, items(0, 5));
     await first;
     controller.abort();
     expect(await pages.next()).toEqual({ done: true, value: undefined });
@@ -321,7 +326,7 @@ describe("nothing stays behind", () => {
   test("no listener stays on the signal, however the loop ends", async () => {
     const { signal } = new AbortController();
     const listeners = () => getEventListeners(signal, "abort").length;
-    const { paginator } = listThat((page) => items(page * 100, page * 100 + (page < 5 ? 100 : 7)), {
+    const { paginator } = fakeList((page) => items(page * 100, page * 100 + (page < 5 ? 100 : 7)), {
       signal,
     });
     await collect(paginator);
@@ -339,10 +344,10 @@ describe("memory", () => {
   const collectGarbage = garbageCollector();
 
   test.each([0, 1, 3])(
-    "with readAhead %i only the page at hand and those read ahead are held",
+    "with readAhead %i only the current page and the pages of the read-ahead stay in memory",
     async (readAhead) => {
       const bodies: WeakRef<object>[] = [];
-      const { paginator } = listThat(
+      const { paginator } = fakeList(
         (page) => {
           const raw = { page };
           bodies.push(new WeakRef(raw));

@@ -16,7 +16,7 @@ describe("a contact becomes a profile", () => {
       { type: "profile", id: "7", attributes, relationships, links: { self } },
     ],
     [
-      "an envelope and a resource with links each",
+      "an envelope and a resource, each with links",
       {
         data: { type: "profile", id: "7", attributes, links: { self, edit: "/e" } },
         links: { self: "/list", next: "/n" },
@@ -68,7 +68,7 @@ describe("a contact becomes a profile", () => {
     ["no type, or null", { type: null, id: "7", attributes }, { type: "profile", id: "7", attributes }],
     ["a type of its own", { type: "contact", id: "7", attributes }, { type: "contact", id: "7", attributes }],
     [
-      "fields that the service adds, wherever",
+      "fields that the service adds at any level",
       { data: { type: "profile", id: "7", attributes, lock: 1 }, meta: { region: "eu" }, links: { self } },
       { type: "profile", id: "7", attributes, lock: 1, meta: { region: "eu" }, links: { self } },
     ],
@@ -101,7 +101,7 @@ describe("a contact becomes a profile", () => {
     [{ id: 1.5 }],
     [{ id: 2 ** 53 }],
     [{ data: [{ id: "7" }] }],
-  ])("but not %j, which has no id", (value) => {
+  ])("but not from %j, which has no id", (value) => {
     expect(decodeProfile(value)).toBeUndefined();
   });
 
@@ -145,7 +145,7 @@ describe("a list or segment becomes a contact group", () => {
     [{ data: { name: "News" } }],
     [{ id: "" }],
     [{ id: 2 ** 60 }],
-  ])("but not %j, which has no id", (value) => {
+  ])("but not from %j, which has no id", (value) => {
     expect(decodeContactGroup(value)).toBeUndefined();
   });
 });

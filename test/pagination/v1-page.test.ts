@@ -15,7 +15,7 @@ const customers = (body: unknown, parsePage?: ParsePage) =>
 const groups = (body: unknown) =>
   parseV1Page(body, { operation: "v1.contactGroups.list", decodeItem: decodeContactGroup });
 
-/** What reading a body throws. */
+/** The error that parsing a body throws. */
 function refusal(read: () => unknown): UndecodableResponse {
   try {
     read();
@@ -26,29 +26,26 @@ function refusal(read: () => unknown): UndecodableResponse {
   throw new Error("it was read");
 }
 
-describe("the items of a v1 list answer", () => {
+describe("the items of a v1 list response", () => {
   test.each<[string, unknown]>([
     ["are the body", contacts],
     ["stand under data", { data: contacts }],
-    [
-      "stand under data, beside what goes with them",
-      { data: contacts, included: [more], links: {}, meta: more },
-    ],
+    ["stand under data, beside their totals", { data: contacts, included: [more], links: {}, meta: more }],
     ["stand under a general name", { items: contacts }],
     ["stand under a general name in data", { data: { results: contacts } }],
     ["stand under the resource's name", { customers: contacts }],
     ["stand under the resource's name in data", { data: { contacts } }],
     ["stand under data in data", { data: { data: contacts, total: 2 } }],
     [
-      "stand under the resource's name, though a general name holds something too",
+      "stand under the resource's name, although a general name has a value too",
       { customers: contacts, items: [more] },
     ],
     [
-      "stand under a known name, though an unknown one holds objects too",
+      "stand under a known name, although an unknown one has objects too",
       { data: { people: [more], items: contacts } },
     ],
     [
-      "stand under a known name in the body, though data holds objects under an unknown one",
+      "stand under a known name in the body, although data has objects under an unknown one",
       { data: { tags: [more] }, items: contacts },
     ],
     ["stand under an unknown name, the only array there", { people: contacts }],
@@ -87,23 +84,23 @@ describe("the items of a v1 list answer", () => {
     ["empty under any of several unknown names", { data: { people: [], warnings: [], tags: [] } }],
     ["null, where the total is 0", { customers: null, total: 0 }],
     ["null in data, where the total is 0", { data: { customers: null }, meta: { total_pages: 0 } }],
-  ])("are none: %s", (_, body) => {
+  ])("are empty: %s", (_, body) => {
     expect(customers(body).items).toEqual([]);
   });
 
-  test("are not lost where the total is 0 all the same", () => {
+  test("are kept although the total is 0", () => {
     expect(customers({ customers: contacts, next: null, total: 0 }).items).toHaveLength(2);
     expect(customers({ data: contacts, next: null, total: 0 }).items).toHaveLength(2);
     expect(customers({ data: { people: contacts, note: null }, total_pages: 0 }).items).toHaveLength(2);
   });
 
-  test("are given where the answer tells of errors too", () => {
+  test("are kept although the response contains errors", () => {
     expect(customers({ success: false, customers: contacts, errors: [more] }).items).toHaveLength(2);
     expect(customers({ customers: [], errors: [] }).items).toEqual([]);
   });
 
   test.each("data items results records content rows entries elements nodes list values".split(" "))(
-    "stand under the general name %s, rather than under one that is not known",
+    "stand under the general name %s, rather than under an unknown one",
     (name) => {
       expect(customers({ [name]: contacts, companies: [more] }).items).toHaveLength(2);
     },
@@ -129,16 +126,16 @@ describe("the items of a v1 list answer", () => {
     ],
     ["an object without keys", {}, "an object without keys"],
     ["an object without arrays", { status: "ok", count: 2 }, "the keys status, count"],
-    ["null where nothing says that there are none", { customers: null, ok: true }, "the keys customers, ok"],
+    ["null without a total of 0", { customers: null, ok: true }, "the keys customers, ok"],
     [
       "one resource",
       { data: { type: "profile", id: "a", attributes: {} } },
       "`data` is an object with the keys type, id, attributes",
     ],
-    ["only an array of texts", { names: ["a", "b"] }, "the keys names"],
+    ["only an array of strings", { names: ["a", "b"] }, "the keys names"],
     ["only errors", { errors: [{ id: "e1", detail: "no" }] }, "the keys errors"],
     ["deeper than is usual", { result: { response: { people: contacts } } }, "the keys result"],
-  ])("are not found in %s: the message names the keys, and parsePage", (_, body, part) => {
+  ])("are not found in %s: the message names the keys and parsePage", (_, body, part) => {
     const { message } = refusal(() => customers(body));
     expect(message).toContain(part);
     expect(message).toContain("parsePage");
@@ -154,7 +151,7 @@ describe("the items of a v1 list answer", () => {
     expect(message).toContain("parsePage");
   });
 
-  test("are not guessed where lists and segments come apart: one of the two would be lost", () => {
+  test("are not guessed where lists and segments are separate, because one of the two would be lost", () => {
     expect(refusal(() => groups({ lists: [{ id: 1 }], segments: [] })).message).toContain("lists, segments");
   });
 
@@ -163,12 +160,12 @@ describe("the items of a v1 list answer", () => {
     ["the status is false", { status: false, data: [] }],
     ["the status is error", { status: "error", message: "no", data: [] }],
     ["there are errors", { data: [], errors: [{ detail: "no" }] }],
-  ])("are not taken for none where %s", (_, body) => {
+  ])("are not treated as empty where %s", (_, body) => {
     expect(refusal(() => customers(body)).message).toContain("says that the call failed");
   });
 
   test.each([[{ email: "c@example.com" }], [null], ["c"], [{ id: "" }], [{ id: null }]])(
-    "need an id each, unlike %j",
+    "need an id, unlike %j",
     (item) => {
       const { message } = refusal(() => customers({ data: [...contacts, item] }));
       expect(message).toContain("item 2");
@@ -176,14 +173,14 @@ describe("the items of a v1 list answer", () => {
     },
   );
 
-  test("a message names as many keys as have room, and marks what it leaves out", () => {
-    const [whole, cut] = ["k".repeat(198), "k".repeat(199)];
-    expect(refusal(() => customers({ [whole]: 1 })).message).toContain(`${whole}. Give`);
-    expect(refusal(() => customers({ [whole.slice(3)]: 1, a: 1 })).message).toContain("kk, a. Give");
+  test("a message names a limited number of keys, and marks the omission", () => {
+    const [longest, cut] = ["k".repeat(198), "k".repeat(199)];
+    expect(refusal(() => customers({ [longest]: 1 })).message).toContain(`${longest}. Give`);
+    expect(refusal(() => customers({ [longest.slice(3)]: 1, a: 1 })).message).toContain("kk, a. Give");
     expect(refusal(() => customers({ [cut]: 1, a: 1 })).message).toContain(`${cut},…. Give`);
   });
 
-  test("a message stays short, however many keys there are", () => {
+  test("a message is short for any number of keys", () => {
     const body = Object.fromEntries(
       Array.from({ length: 5_000 }, (_, at) => [`${at}-${"k".repeat(1_000)}`, at]),
     );
@@ -191,17 +188,17 @@ describe("the items of a v1 list answer", () => {
   });
 });
 
-/** What is read of an answer beside its items. */
-function signs(around: object): object {
+/** The hints of a response beside its items. */
+function hintsOf(around: object): object {
   const { items: _, raw: __, ...rest } = customers({ data: contacts, ...around });
   return rest;
 }
 
-describe("what a v1 list answer says of the whole", () => {
+describe("the totals and hints of a v1 list response", () => {
   test.each<[string, object, object]>([
     ["nothing", {}, {}],
     ["total", { total: 250 }, { totalItems: 250 }],
-    ["a total as text", { total: "250" }, { totalItems: 250 }],
+    ["a total as a string", { total: "250" }, { totalItems: 250 }],
     ["total_count and per_page", { total_count: 250, per_page: 50 }, { totalItems: 250, limit: 50 }],
     ["totalItems and totalPages", { totalItems: 250, totalPages: 5 }, { totalItems: 250, totalPages: 5 }],
     ["meta", { meta: { total: 250, page: 1, limit: 100 } }, { totalItems: 250, limit: 100 }],
@@ -232,11 +229,11 @@ describe("what a v1 list answer says of the whole", () => {
     ["a next link that is empty", { links: { next: "" } }, { hasNextPage: false }],
     ["a next link whose href is null", { _links: { next: { href: null } } }, { hasNextPage: false }],
     [
-      "links to other pages, none to a next",
+      "links to other pages, without a next link",
       { links: { first: "/a", prev: "/a?page=2" } },
       { hasNextPage: false },
     ],
-    ["a link to itself alone", { links: { self: "/a" } }, {}],
+    ["a self link alone", { links: { self: "/a" } }, {}],
     [
       "a link to the last page",
       { links: { last: "/a?limit=100&page=7" } },
@@ -253,13 +250,17 @@ describe("what a v1 list answer says of the whole", () => {
       { hasNextPage: true },
     ],
     ["a next link that is an array", { links: { next: ["/a?page=2"] } }, {}],
-    ["a link to the last page that names none", { links: { last: "/a?after=c" } }, { hasNextPage: false }],
+    [
+      "a link to the last page without a page number",
+      { links: { last: "/a?after=c" } },
+      { hasNextPage: false },
+    ],
     ["links that are an array", { links: [{ url: null, label: "next" }] }, {}],
     ["a count beyond this page", { count: 250, next: null }, { totalItems: 250, hasNextPage: false }],
     ["a count of this page", { count: 2, next: "/a?page=2" }, { hasNextPage: true }],
     ["an empty cursor", { next_cursor: "" }, { hasNextPage: false }],
-  ])("%s", (_, around, said) => {
-    expect(signs(around)).toEqual(said);
+  ])("%s", (_, around, expected) => {
+    expect(hintsOf(around)).toEqual(expected);
   });
 
   test.each<[string, object, object]>([
@@ -267,18 +268,18 @@ describe("what a v1 list answer says of the whole", () => {
     ["the more pages", { pages: 1, meta: { total_pages: 3 } }, { totalPages: 3 }],
     ["the smaller page size", { limit: 100, meta: { per_page: 50 } }, { limit: 50 }],
     [
-      "the next page that one of them knows of",
+      "the next page that one of them names",
       { has_more: false, links: { next: "/a?page=2" } },
       { hasNextPage: true },
     ],
-  ])("of two that differ, %s counts", (_, around, said) => {
-    expect(signs(around)).toEqual(said);
+  ])("of two different values, %s counts", (_, around, expected) => {
+    expect(hintsOf(around)).toEqual(expected);
   });
 
   test.each(
     "items count results records elements rows entries customers contacts profiles lists groups".split(" "),
-  )("a total of %s", (what) => {
-    expect(signs({ [`total_${what}`]: 250 })).toEqual({ totalItems: 250 });
+  )("a total of %s", (name) => {
+    expect(hintsOf({ [`total_${name}`]: 250 })).toEqual({ totalItems: 250 });
   });
 
   test.each<[string, string[], unknown, object]>([
@@ -290,26 +291,26 @@ describe("what a v1 list answer says of the whole", () => {
       { totalPages: 3 },
     ],
     ["count of the list", ["count", "item_count", "items_count", "record_count"], 250, { totalItems: 250 }],
-    ["flag that goes on", ["has_more", "hasNext", "has_next_page", "more"], true, { hasNextPage: true }],
-    ["flag that ends", ["last", "isLast", "is_last_page"], true, { hasNextPage: false }],
+    ["flag for more pages", ["has_more", "hasNext", "has_next_page", "more"], true, { hasNextPage: true }],
+    ["flag for the end", ["last", "isLast", "is_last_page"], true, { hasNextPage: false }],
     [
       "next page",
       ["next", "next_page", "nextPageUrl", "next_url", "next_link", "next_cursor", "nextPageToken"],
       "x",
       { hasNextPage: true },
     ],
-  ])("a %s, under each of its names and wherever it stands", (_, names, value, said) => {
+  ])("a %s, under each of its names and in each holder", (_, names, value, expected) => {
     for (const name of names) {
-      expect(signs({ [name]: value }), name).toEqual(said);
+      expect(hintsOf({ [name]: value }), name).toEqual(expected);
       for (const holder of ["meta", "pagination", "paging", "page", "pageInfo", "paginator", "pager"]) {
-        expect(signs({ [holder]: { [name]: value } }), `${holder}.${name}`).toEqual(said);
+        expect(hintsOf({ [holder]: { [name]: value } }), `${holder}.${name}`).toEqual(expected);
       }
     }
   });
 
-  test("is passed over where it is no count or flag", () => {
+  test("is ignored where it is no count or flag", () => {
     expect(
-      signs({
+      hintsOf({
         total: -1,
         limit: 0,
         per_page: 1.5,
@@ -321,23 +322,25 @@ describe("what a v1 list answer says of the whole", () => {
         last: 3,
       }),
     ).toEqual({});
-    expect(signs({ total: { value: 250, relation: "eq" }, pages: [1, 2], page: { size: null } })).toEqual({});
+    expect(hintsOf({ total: { value: 250, relation: "eq" }, pages: [1, 2], page: { size: null } })).toEqual(
+      {},
+    );
   });
 
-  test("is read beside the items in data too", () => {
+  test("is also found beside the items in data", () => {
     const {
       raw: _,
       items: __,
-      ...said
+      ...expected
     } = customers({ success: true, data: { customers: contacts, total_items: 250, total_pages: 3 } });
-    expect(said).toEqual({ totalItems: 250, totalPages: 3 });
+    expect(expected).toEqual({ totalItems: 250, totalPages: 3 });
   });
 });
 
 describe("parsePage", () => {
   const body = { result: { people: contacts, size: 250 } };
 
-  test("settles an unusual shape: it gets the body and the operation, and its items become what they are", () => {
+  test("parses an unusual shape: it receives the body and the operation, and its items are decoded", () => {
     const parsePage = vi.fn<ParsePage>(() => ({
       items: contacts,
       totalItems: 250,
@@ -354,7 +357,7 @@ describe("parsePage", () => {
     expect(parsePage.mock.calls).toEqual([[body, { operation: "v1.customers.list" }]]);
   });
 
-  test("is asked instead of the usual reading, and may leave totals out", () => {
+  test("replaces the usual parsing, and may omit totals", () => {
     expect(
       customers({ data: contacts, total: 9 }, () => ({
         items: [],
@@ -371,23 +374,23 @@ describe("parsePage", () => {
     ["no items", { totalItems: 3 }, "gave `items` as nothing: it must be an array"],
     ["items that are no array", { items: { a: 1 } }, "gave `items` as an object with the keys a"],
     ["a negative total", { items: [], totalItems: -1 }, "gave `totalItems` as -1"],
-    ["pages that are no number", { items: [], totalPages: "3" }, "gave `totalPages` as a string"],
-    ["a flag that is none", { items: [], hasNextPage: "no" }, "gave `hasNextPage` as a string"],
-  ])("that gives %s is told so", (_, given, message) => {
-    // As from a caller without types.
+    ["a number of pages that is no number", { items: [], totalPages: "3" }, "gave `totalPages` as a string"],
+    ["a flag that is no boolean", { items: [], hasNextPage: "no" }, "gave `hasNextPage` as a string"],
+  ])("that returns %s is named in the error", (_, given, message) => {
+    // A caller in JavaScript can pass this.
     const error = refusal(() => customers(body, () => given as ReturnType<ParsePage>));
     expect(error.message).toContain(message);
     expect(error.message).toContain("parsePage");
   });
 
-  test("that gives a Promise is told so, and a rejection of it is not left unhandled", () => {
+  test("that returns a Promise is named in the error, and a rejection of it is handled", () => {
     const promise = Promise.reject(new Error("late"));
-    // As from a caller without types.
+    // A caller in JavaScript can pass this.
     const error = refusal(() => customers(body, () => promise as unknown as ReturnType<ParsePage>));
     expect(error.message).toContain("it must give its result at once");
   });
 
-  test("that throws is told so, with the words of the error and the keys of the body", () => {
+  test("that throws is named in the error, with the message thrown and the keys of the body", () => {
     const thrown = new TypeError("Cannot read properties of undefined");
     const error = refusal(() =>
       customers(body, () => {
@@ -399,7 +402,7 @@ describe("parsePage", () => {
     );
   });
 
-  test("that throws something else than an error is told so", () => {
+  test("that throws a value that is no Error is named in the error", () => {
     const error = refusal(() =>
       customers(body, () => {
         // oxlint-disable-next-line typescript/only-throw-error -- as a caller's own code may.
@@ -409,7 +412,7 @@ describe("parsePage", () => {
     expect(error.message).toContain("threw no reason; the body is");
   });
 
-  test("that gives items without an id is told so", () => {
+  test("that returns items without an id is named in the error", () => {
     expect(refusal(() => customers(body, () => ({ items: [{ email: "c@example.com" }] }))).message).toContain(
       "item 0",
     );

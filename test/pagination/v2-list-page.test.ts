@@ -5,7 +5,7 @@ import { parseListPage } from "../../src/v2/read-list-page.ts";
 const lists = [{ uuid: "u1", name: "News", created_at: 1_700_000_000, description: "" }, { uuid: "u2" }];
 
 describe("GET /v2/lists", () => {
-  test("gives the documented page", () => {
+  test("returns the documented page", () => {
     const body = {
       success: true,
       data: { lists, current_page: 1, total_pages: 3, total_items: 45, items_per_page: 20 },
@@ -23,7 +23,7 @@ describe("GET /v2/lists", () => {
     ["absent", {}],
     ["null", { current_page: null, total_pages: null, total_items: null, items_per_page: null }],
     ["no counts", { total_pages: -1, total_items: "many", items_per_page: {} }],
-  ])("needs nothing but the lists: totals may be %s", (_, totals) => {
+  ])("requires only the lists: totals may be %s", (_, totals) => {
     const body = { data: { lists, ...totals } };
     expect(parseListPage(body)).toEqual({ items: lists, raw: body });
   });
@@ -33,7 +33,7 @@ describe("GET /v2/lists", () => {
     expect(parseListPage({ data: { lists: [added] } }).items).toEqual([added]);
   });
 
-  test("has no lists where they are null and so is their number", () => {
+  test("has no lists where they are null and their number is 0", () => {
     expect(parseListPage({ data: { lists: null, total_items: 0 } })).toMatchObject({
       items: [],
       totalItems: 0,
@@ -57,7 +57,7 @@ describe("GET /v2/lists", () => {
       "`data.lists[0]` of its body has no `uuid`: it is null",
     ],
     ["success false, and no lists", { success: false, data: { lists: [] } }, "the call failed"],
-  ])("is unreadable with %s", (_, body, message) => {
+  ])("is an UnexpectedResponseError with %s", (_, body, message) => {
     expect(() => parseListPage(body)).toThrow(UndecodableResponse);
     expect(() => parseListPage(body)).toThrow(message);
   });

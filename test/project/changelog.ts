@@ -10,11 +10,11 @@ export function newestSection(changelog: string): string | undefined {
  * The public names that the changelog accounts for, from its first version to its last: under each heading
  * `### Public surface`, an item "`entry` adds `A`, `B`", "`entry` removes `A`" or "`entry` changes `A`".
  */
-export function namesTold(changelog: string): Names {
-  const told = new Map<string, Set<string>>();
+export function recordedNames(changelog: string): Names {
+  const namesByEntry = new Map<string, Set<string>>();
   for (const { entry, verb, names } of changes(changelog)) {
-    const known = told.get(entry) ?? new Set();
-    told.set(entry, known);
+    const known = namesByEntry.get(entry) ?? new Set();
+    namesByEntry.set(entry, known);
     for (const name of names) {
       if (verb === "changes") {
         if (known.has(name)) continue;
@@ -26,17 +26,17 @@ export function namesTold(changelog: string): Names {
       else known.delete(name);
     }
   }
-  return Object.fromEntries([...told].map(([entry, names]) => [entry, [...names].sort()]));
+  return Object.fromEntries([...namesByEntry].map(([entry, names]) => [entry, [...names].sort()]));
 }
 
 /** The names whose declaration the newest section changes, by entry. */
-export function changesTold(changelog: string): Names {
+export function recordedChanges(changelog: string): Names {
   const newest = changelog.split(/^(?=## )/m).find((section) => section.startsWith("## ")) ?? "";
-  const told: Names = {};
+  const changed: Names = {};
   for (const { entry, verb, names } of changes(newest)) {
-    if (verb === "changes") told[entry] = [...(told[entry] ?? []), ...names].sort();
+    if (verb === "changes") changed[entry] = [...(changed[entry] ?? []), ...names].sort();
   }
-  return told;
+  return changed;
 }
 
 interface Change {

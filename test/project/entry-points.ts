@@ -4,12 +4,12 @@ import { entrySources, exportsOf } from "./entry-sources.ts";
 import { publicSurface } from "./public-surface.ts";
 import { repository } from "./source-files.ts";
 
-/** Where each function is declared that takes something of a user's, by its name: `V1Customers.upsert`, `new ApiError`. */
+/** The declaration of each function with parameters, by its name: `V1Customers.upsert`, `new ApiError`. */
 export type EntryPoints = ReadonlyMap<string, ts.Declaration>;
 
 /**
- * Every function, constructor and method that a user reaches from what the entries export, by way of what these give, and
- * that takes something. What a user writes (a hook, a checkpoint of one's own) is none: there it is we who call.
+ * Every function, constructor and method with parameters that a user reaches from the exports of the entries, also through
+ * their return values. Functions that a user writes (a hook, a checkpoint) are excluded, because the package calls them.
  */
 export function entryPoints(program: ts.Program): EntryPoints {
   const finder = new EntryPointFinder(program.getTypeChecker());
@@ -42,7 +42,7 @@ class EntryPointFinder {
     this.#walk(type);
   }
 
-  /** The same function under a second name (`mock.clientOptions.fetch`) is no second door. */
+  /** The same function under a second name (`mock.clientOptions.fetch`) is no second entry point. */
   #call(name: string, declaration: ts.Declaration, type: ts.Type): void {
     for (const signature of type.getCallSignatures()) {
       const { declaration: called, parameters } = signature;
@@ -53,12 +53,12 @@ class EntryPointFinder {
     }
   }
 
-  /** What is in the user's hands: its methods, what these give, and what else it holds. */
+  /** Visits a value of a user: its methods, their return values, and its properties. */
   #walk(type: ts.Type): void {
     if (this.#walked.has(type)) return;
     this.#walked.add(type);
     if (type.isUnionOrIntersection()) for (const part of type.types) this.#walk(part);
-    // Of a Promise its value, of an iterable its items.
+    // The value of a Promise, the items of an iterable.
     if (isReference(type)) for (const part of this.#checker.getTypeArguments(type)) this.#walk(part);
     for (const property of this.#checker.getPropertiesOfType(type)) {
       const [declaration] = property.declarations ?? [];
@@ -77,7 +77,7 @@ function isReference(type: ts.Type): type is ts.TypeReference {
 const sources = join(repository, "src").replaceAll("\\", "/");
 const hidden = ts.ModifierFlags.Private | ts.ModifierFlags.Protected;
 
-/** Not the language's or a dependency's, and open to users. */
+/** Declared in this package and public. */
 function isOurs<D extends ts.Declaration>(declaration: D | undefined): declaration is D {
   if (declaration === undefined || !declaration.getSourceFile().fileName.startsWith(sources)) return false;
   const name = ts.getNameOfDeclaration(declaration);

@@ -19,7 +19,7 @@ export function readEntries(): ts.Program {
   return ts.createProgram(Object.values(entrySources), options);
 }
 
-/** What an entry exports, in the alphabet's order, each as it was declared and not as it was handed on. */
+/** The exports of an entry in alphabetical order, each with its original declaration. */
 export function exportsOf(program: ts.Program, source: string): Map<string, ts.Symbol> {
   const checker = program.getTypeChecker();
   const file = program.getSourceFile(source);

@@ -2,13 +2,13 @@ import type ts from "typescript";
 import { entrySources, exportsOf } from "./entry-sources.ts";
 
 export interface ExportedNames {
-  /** What is there when the program runs. */
+  /** The exports that exist at run time. */
   readonly values: readonly string[];
-  /** What only the compiler knows. */
+  /** The exports that only the compiler knows. */
   readonly types: readonly string[];
 }
 
-/** What each entry exports: values as the runtime finds them, types as the compiler does. */
+/** The exports of each entry: the values from the runtime, the types from the compiler. */
 export async function exportedNames(program: ts.Program): Promise<Record<string, ExportedNames>> {
   const surface: Record<string, ExportedNames> = {};
   for (const [entry, source] of Object.entries(entrySources)) {

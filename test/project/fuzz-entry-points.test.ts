@@ -6,12 +6,12 @@ import { readFuzz, untriedEntryPoints } from "./fuzz-entry-points.ts";
 let program: ts.Program;
 beforeAll(() => void (program = readFuzz()), 120_000);
 
-describe("A function that takes something of a user's", () => {
-  it("is tried with hostile values, each of them, by a test below test/fuzz", () => {
+describe("A public function with parameters", () => {
+  it("is called with hostile values by a test in test/fuzz", () => {
     expect(untriedEntryPoints(program)).toEqual([]);
   });
 
-  it("is found wherever a user reaches it: exported, on a class, on what a call gives, and inherited", () => {
+  it("is found as an export, on a class, on a return value, and as an inherited method", () => {
     expect([...entryPoints(program).keys()]).toEqual(
       expect.arrayContaining([
         "isAudienceError",
@@ -28,7 +28,7 @@ describe("A function that takes something of a user's", () => {
     );
   });
 
-  it("is none where it takes nothing, is the package's own, or is what a user writes", () => {
+  it("excludes functions without parameters, internal functions, and functions that a user writes", () => {
     const names = [...entryPoints(program).keys()];
 
     for (const name of ["RateLimiter.usage", "RateLimiter.take", "new Paginator", "Hooks.onRetry"]) {
@@ -36,7 +36,7 @@ describe("A function that takes something of a user's", () => {
     }
   });
 
-  it("is told by its name where no test tries it", () => {
+  it("is reported by its name where no test calls it", () => {
     expect(untriedEntryPoints(program, [])).toEqual([...entryPoints(program).keys()]);
   });
 });

@@ -4,26 +4,26 @@ import { entryPoints } from "./entry-points.ts";
 import { entrySources } from "./entry-sources.ts";
 import { repository, sourceFiles } from "./source-files.ts";
 
-/** The tests that go through doors with hostile values. */
+/** The tests that call entry points with hostile values. */
 const fuzzTests = [...sourceFiles("test/fuzz").keys()]
   .filter((path) => path.endsWith(".test.ts"))
   .map((path) => join(repository, path));
 
-/** All entries and the tests that try them, as the compiler reads them: so it is known which function a test means. */
+/** All entries and their fuzz tests as one program, so that the compiler resolves the functions that a test names. */
 export function readFuzz(): ts.Program {
   const { config } = ts.readConfigFile(join(repository, "tsconfig.json"), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, repository);
   return ts.createProgram([...Object.values(entrySources), ...fuzzTests], options);
 }
 
-/** The public functions that none of these tests names. */
+/** The public functions that no fuzz test names. */
 export function untriedEntryPoints(program: ts.Program, tests: readonly string[] = fuzzTests): string[] {
-  const named = new Set(tests.flatMap((path) => namedIn(program, path)));
+  const named = new Set(tests.flatMap((path) => referencedIn(program, path)));
   return [...entryPoints(program)].flatMap(([name, declaration]) => (named.has(declaration) ? [] : [name]));
 }
 
-/** What a file names where it is run. To import it, or to speak of its type, is not to try it. */
-function namedIn(program: ts.Program, path: string): ts.Declaration[] {
+/** The declarations that a file uses at run time. Imports and types do not count. */
+function referencedIn(program: ts.Program, path: string): ts.Declaration[] {
   const checker = program.getTypeChecker();
   const file = program.getSourceFile(path);
   if (file === undefined) throw new Error(`${path} is not read.`);

@@ -11,17 +11,17 @@ describe("The imports of the sources", () => {
   });
 });
 
-// A rule that never fails is none: each is seen to fail.
+// Each rule is shown to fail.
 describe("A broken rule is reported", () => {
   it.each([
     [
-      "an error that knows the client",
+      "an error that imports the client",
       "src/errors.ts",
       'import { x } from "./limits.ts";',
       "src/errors.ts imports src/limits.ts",
     ],
     [
-      "a leaf that imports a type of ours",
+      "a leaf that imports a type of this package",
       "src/limits.ts",
       'import type { X } from "./endpoint.ts";',
       "src/limits.ts imports src/endpoint.ts",
@@ -82,13 +82,13 @@ describe("A broken rule is reported", () => {
       "redis and checkpoint take types",
     ],
     [
-      "shared places in the rate limiter",
+      "the store's permits in the rate limiter",
       "src/rate-limiter/rate-limiter.ts",
       'import type { X } from "../store-places/store-places.ts";',
       "only a store brings shared places",
     ],
     [
-      "the limiter in the shared places",
+      "the limiter in the store's permits",
       "src/store-places/store-places.ts",
       'import { RateLimiter } from "../rate-limiter/rate-limiter.ts";',
       "shared places know the count of the rate limiter",
@@ -113,7 +113,7 @@ describe("A broken rule is reported", () => {
       "a package has one importer",
     ],
     [
-      "all of bottleneck, in the right place",
+      "all of bottleneck, in its importer",
       "src/rate-limiter/waiting-line.ts",
       'import Bottleneck from "bottleneck";',
       "a package has one importer",
@@ -138,7 +138,7 @@ describe("A broken rule is reported", () => {
       "built-in modules are loaded where",
     ],
     [
-      "a built-in module asked for elsewhere",
+      "a built-in module that is loaded at run time elsewhere",
       "src/bulk.ts",
       'process.getBuiltinModule?.("node:fs");',
       "built-in modules are loaded where",
@@ -150,7 +150,7 @@ describe("A broken rule is reported", () => {
       "a package has one importer",
     ],
     [
-      "a built-in module at the top of who may only ask for it",
+      "a built-in module at the top of a file that may only load it at run time",
       "src/transport/request-channels.ts",
       'import { x } from "node:diagnostics_channel";',
       "built-in modules are loaded where",
@@ -172,7 +172,7 @@ describe("A broken rule is reported", () => {
     ]);
   });
 
-  it("a circle, types included, once", () => {
+  it("a cycle, types included, once", () => {
     const files: SourceFiles = new Map([
       ["src/transport/a.ts", 'import { b } from "./b.ts";'],
       ["src/transport/b.ts", 'import { c } from "./c.ts";'],
@@ -194,12 +194,12 @@ describe("What the rules allow is not reported", () => {
       'import type { Store } from "../rate-limiter/store.ts";',
     ],
     [
-      "the way that the redis store takes its places",
+      "the module through which the redis store acquires permits",
       "src/redis/index.ts",
       'import { x } from "../store-places/share-places.ts";',
     ],
     [
-      "a built-in module that is asked for while running",
+      "a built-in module that is loaded at run time",
       "src/mock/listen.ts",
       'const http = await import("node:http");',
     ],

@@ -1,19 +1,19 @@
 import { importsOf, loadedBy, reachedFrom, type Import } from "./imports.ts";
 import type { SourceFiles } from "./source-files.ts";
 
-/** What one file may need of another: a rule sees one import at a time and says whether it is broken. */
+/** A rule for imports: it checks one import at a time. */
 interface ImportRule {
   readonly rule: string;
   readonly isBrokenBy: (one: Import) => boolean;
 }
 
-/** The files that may import a package; nobody else does, so that what it is can be changed in one place. */
+/** The only files that may import a package, so that it can be replaced in one place. */
 const importers: Record<string, RegExp> = {
   ky: /^src\/transport\/send\.ts$/,
   "p-retry": /^src\/transport\/retry\.ts$/,
   "bottleneck/lib/Sync.js": /^src\/rate-limiter\/waiting-line\.ts$/,
   msw: /^src\/mock\/msw\.ts$/,
-  // Whatever is given to the package is described by a schema, but where nothing is to be loaded.
+  // zod may be imported wherever input has a schema, except in entries that must not load it.
   zod: /^src\/(?!(mock|redis|checkpoint|store-places|errors)\b).+$/,
 };
 
@@ -95,7 +95,7 @@ const importRules: ImportRule[] = [
   },
 ];
 
-/** What an entry may load at its top, over all that it imports: packages and built-in modules. */
+/** The packages and built-in modules that an entry may load at its top, over all its imports. */
 const loads: Record<string, readonly string[]> = {
   "src/index.ts": ["bottleneck/lib/Sync.js", "ky", "p-retry", "zod"],
   "src/schemas.ts": ["zod"],
@@ -111,7 +111,7 @@ export function brokenRules(files: SourceFiles): string[] {
   const single = importRules.flatMap(({ rule, isBrokenBy }) =>
     imports.filter(isBrokenBy).map(({ from, to }) => `${from} imports ${to}: ${rule}`),
   );
-  return [...single, ...tooMuchLoaded(files, imports), ...circles(files, imports)];
+  return [...single, ...tooMuchLoaded(files, imports), ...cycles(files, imports)];
 }
 
 function tooMuchLoaded(files: SourceFiles, imports: readonly Import[]): string[] {
@@ -124,14 +124,14 @@ function tooMuchLoaded(files: SourceFiles, imports: readonly Import[]): string[]
     );
 }
 
-/** The files that import themselves by way of others, types included, each circle once with all its files. */
-function circles(files: SourceFiles, imports: readonly Import[]): string[] {
+/** The import cycles, types included, each once with all its files. */
+function cycles(files: SourceFiles, imports: readonly Import[]): string[] {
   const ours = imports.filter(({ to }) => isOurs(to));
   const reached = new Map([...files.keys()].map((path) => [path, reachedFrom(path, ours)]));
-  const circleOf = (path: string) =>
+  const cycleOf = (path: string) =>
     [...files.keys()].filter((other) => reached.get(path)?.has(other) && reached.get(other)?.has(path));
-  const found = [...files.keys()].filter((path) => circleOf(path).toSorted()[0] === path);
-  return found.map((path) => `${circleOf(path).join(", ")}: imports run in one direction`);
+  const found = [...files.keys()].filter((path) => cycleOf(path).toSorted()[0] === path);
+  return found.map((path) => `${cycleOf(path).join(", ")}: imports run in one direction`);
 }
 
 function isOurs(to: string): boolean {

@@ -2,24 +2,24 @@ import { posix } from "node:path";
 import ts from "typescript";
 import type { SourceFiles } from "./source-files.ts";
 
-/** One file that needs another, or a package. */
+/** An import of another file, or of a package. */
 export interface Import {
   readonly from: string;
-  /** A path of ours (`src/errors.ts`), or a package's or built-in module's name. */
+  /** A path in the repository (`src/errors.ts`), or the name of a package or built-in module. */
   readonly to: string;
   /**
-   * Loaded at the top, asked for while running, or only named as a type and gone after compiling.
+   * Loaded at the top, loaded at run time, or only named as a type and erased by the compiler.
    * `import { type X }` is loaded at the top: the compiler keeps the empty import.
    */
   readonly kind: "static" | "dynamic" | "type";
 }
 
-/** Everything that the files import, in whatever way it is written. */
+/** All imports of the files, in any syntax. */
 export function importsOf(files: SourceFiles): Import[] {
   return [...files].flatMap(([path, text]) => importsOfFile(path, text));
 }
 
-/** All that is loaded with a file, over any number of steps. */
+/** All modules that a file loads, directly or indirectly. */
 export function loadedBy(path: string, imports: readonly Import[]): Set<string> {
   return reachedFrom(
     path,
@@ -27,7 +27,7 @@ export function loadedBy(path: string, imports: readonly Import[]): Set<string> 
   );
 }
 
-/** All that a file needs over any number of steps, types included. */
+/** All modules that a file imports, directly or indirectly, types included. */
 export function reachedFrom(path: string, imports: readonly Import[], seen = new Set<string>()): Set<string> {
   for (const { from, to } of imports) {
     if (from !== path || seen.has(to)) continue;
@@ -54,7 +54,7 @@ function importsOfFile(from: string, text: string): Import[] {
     else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly ? "type" : "static");
     else if (ts.isImportTypeNode(node))
       add(ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined, "type");
-    else if (ts.isCallExpression(node) && asksForModule(node)) add(node.arguments[0], "dynamic");
+    else if (ts.isCallExpression(node) && importsModule(node)) add(node.arguments[0], "dynamic");
     ts.forEachChild(node, visit);
   };
   visit(ts.createSourceFile(from, text, ts.ScriptTarget.Latest));
@@ -62,7 +62,7 @@ function importsOfFile(from: string, text: string): Import[] {
 }
 
 /** `import("x")`, `require("x")` and `process.getBuiltinModule("x")`, however the function is reached. */
-function asksForModule({ expression }: ts.CallExpression): boolean {
+function importsModule({ expression }: ts.CallExpression): boolean {
   if (expression.kind === ts.SyntaxKind.ImportKeyword) return true;
   const name = ts.isPropertyAccessExpression(expression) ? expression.name : expression;
   return ts.isIdentifier(name) && ["require", "getBuiltinModule"].includes(name.text);

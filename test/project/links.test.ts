@@ -11,12 +11,12 @@ const others = [
 ];
 
 describe("The pages", () => {
-  it.each([...pages, ...others])("%s has no link that leads nowhere", (page) => {
+  it.each([...pages, ...others])("%s has no dead link", (page) => {
     const dead = linksOf(page).map(deadEnd);
     expect(dead.filter((reason) => reason !== undefined)).toEqual([]);
   });
 
-  it("are all found from the README", () => {
+  it("are all linked from the README", () => {
     const [readme = "", ...guides] = pages;
     expect(guides.filter((guide) => !linksOf(readme).includes(guide))).toEqual([]);
   });
@@ -28,7 +28,7 @@ describe("The README's promises", () => {
     row,
   }));
 
-  it("are there", () => {
+  it("exist", () => {
     expect(promises.length).toBeGreaterThan(5);
   });
 
@@ -37,7 +37,7 @@ describe("The README's promises", () => {
   });
 });
 
-describe("A link that leads nowhere is reported", () => {
+describe("A dead link is reported", () => {
   it.each([
     ["to a file", "[x](examples/guides/nothing.md)", "examples/guides/nothing.md is not there"],
     ["to a heading", "[x](README.md#nothing)", "README.md has no heading #nothing"],

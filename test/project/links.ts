@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { dirname, join as joinLink } from "node:path/posix";
 import { repository } from "./source-files.ts";
 
-/** Where a page's links lead within the repository: paths from its root, with the heading if one is named. */
+/** The targets of a page's links within the repository: paths from its root, with the heading if there is one. */
 export function linksOf(page: string, text = readPage(page)): string[] {
   const prose = text.replace(/^```[\s\S]*?^```$/gm, "");
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
@@ -12,7 +12,7 @@ export function linksOf(page: string, text = readPage(page)): string[] {
     .map((target) => (target.startsWith("#") ? page + target : joinLink(dirname(page), target)));
 }
 
-/** Why a link leads nowhere; `undefined` where it does not. */
+/** The reason why a link is dead; `undefined` for a valid link. */
 export function deadEnd(link: string): string | undefined {
   const [path = "", heading] = link.split("#");
   if (!existsSync(join(repository, path))) return `${path} is not there`;
@@ -20,14 +20,14 @@ export function deadEnd(link: string): string | undefined {
   return `${path} has no heading #${heading}`;
 }
 
-/** The rows of the table below a heading, each with the text of its line. */
+/** The rows of the table below a heading, each as its line. */
 export function rowsBelow(page: string, heading: string): string[] {
   const [, section = ""] = readPage(page).split(`\n## ${heading}\n`);
   const [, table = ""] = /((?:^\|.*\n)+)/m.exec(section) ?? [];
   return table.trim().split("\n").slice(2);
 }
 
-/** As GitHub names them in an address. */
+/** The anchors of the headings on GitHub. */
 function headings(text: string): string[] {
   return [...text.replace(/^```[\s\S]*?^```$/gm, "").matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
     title

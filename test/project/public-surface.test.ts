@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type ts from "typescript";
 import { beforeAll, describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { changesTold, namesTold, newestSection } from "./changelog.ts";
+import { recordedChanges, recordedNames, newestSection } from "./changelog.ts";
 import { readEntries } from "./entry-sources.ts";
 import { exportedNames } from "./exported-names.ts";
 import { publicSurface } from "./public-surface.ts";
@@ -12,36 +12,36 @@ import { changedNames, describeSurface, readReport, writeReport } from "./surfac
 
 const read = (path: string) => readFileSync(join(repository, path), "utf8");
 const changelog = read("CHANGELOG.md");
-// As of the newest release; without a declaration before the first.
+// The surface of the newest release; empty before the first.
 const released = readReport(read("test/project/released-surface.md"));
 
 let program: ts.Program;
 beforeAll(() => void (program = readEntries()));
 
 describe("The public surface", () => {
-  it("is what is written down by hand, no name more and none less", async () => {
+  it("equals the list that is kept by hand", async () => {
     expect(await exportedNames(program)).toEqual(publicSurface);
   });
 
-  it("is told by the changelog: what its sections added, less what they removed", () => {
+  it("equals the names that the changelog's sections add, minus the names that they remove", () => {
     const names = Object.entries(publicSurface).map(([entry, { values, types }]) => [
       entry,
       [...values, ...types].sort(),
     ]);
 
-    expect(namesTold(changelog)).toEqual(Object.fromEntries(names));
+    expect(recordedNames(changelog)).toEqual(Object.fromEntries(names));
   });
 
-  it("is declared as the report says, each name with its whole type", async () => {
+  it("has the declarations of the report, each name with its whole type", async () => {
     const report = writeReport(describeSurface(program));
 
     await expect(report).toMatchFileSnapshot(join(repository, "test/project/public-surface.md"));
   });
 
-  it("changes no declaration since the newest release that the changelog does not tell", () => {
+  it("changes no declaration since the newest release without an entry in the changelog", () => {
     const now = readReport(read("test/project/public-surface.md"));
 
-    expect(changesTold(changelog)).toEqual(
+    expect(recordedChanges(changelog)).toEqual(
       newestSection(changelog) === "Unreleased" ? changedNames(released, now) : expect.anything(),
     );
     if (newestSection(changelog) !== "Unreleased") expect(released).toEqual(now);
@@ -57,26 +57,26 @@ describe("The public surface", () => {
 describe("The report", () => {
   const before = { kit: { A: "type A = string", B: "class B {\n  b: 1;\n}" }, more: { C: "const C: 1" } };
 
-  it("is read as it was written", () => {
+  it("is parsed as it was written", () => {
     expect(readReport(writeReport(before))).toEqual(before);
   });
 
-  it("shows what is declared otherwise than before, and not what came or went", () => {
+  it("lists changed declarations, and not added or removed ones", () => {
     const after = { kit: { A: "type A = number", D: "type D = 1" }, more: { C: "const C: 1" } };
     expect(changedNames(before, after)).toEqual({ kit: ["A"] });
   });
 
-  it("knows no machine", () => {
+  it("contains no path of one machine", () => {
     expect(read("test/project/public-surface.md")).not.toContain("import(");
   });
 });
 
 describe("The changelog", () => {
-  it("begins with the version of package.json, or with what is not released yet", () => {
+  it("begins with the version of package.json, or with Unreleased", () => {
     expect(["Unreleased", manifest.version]).toContain(newestSection(changelog));
   });
 
-  it("accounts for names over versions, the newest section first", () => {
+  it("adds and removes names over versions, the newest section first", () => {
     const text = [
       "# Changelog\n",
       "## Unreleased\n\n### Public surface\n\n- `kit` removes `Old`\n- `kit/more` adds `third`\n",
@@ -84,28 +84,24 @@ describe("The changelog", () => {
       "### Public surface\n\n- `kit` adds `Old`,\n  `New`\n",
     ].join("\n");
 
-    expect(namesTold(text)).toEqual({ kit: ["New"], "kit/more": ["third"] });
+    expect(recordedNames(text)).toEqual({ kit: ["New"], "kit/more": ["third"] });
     expect(newestSection(text)).toBe("Unreleased");
   });
 
-  it("tells which declarations a version changes", () => {
+  it("lists the declarations that a version changes", () => {
     const items = "- `kit` adds `New`\n- `kit` changes `Old`, `Older`\n- `kit/more` changes `third`\n";
     const text = `## Unreleased\n\n### Public surface\n\n${items}\n## 0.1.0\n\n### Public surface\n\n- \`kit\` adds \`Old\`, \`Older\`\n- \`kit/more\` adds \`third\`\n`;
 
-    expect(changesTold(text)).toEqual({ kit: ["Old", "Older"], "kit/more": ["third"] });
-    expect(namesTold(text)).toEqual({ kit: ["New", "Old", "Older"], "kit/more": ["third"] });
+    expect(recordedChanges(text)).toEqual({ kit: ["Old", "Older"], "kit/more": ["third"] });
+    expect(recordedNames(text)).toEqual({ kit: ["New", "Old", "Older"], "kit/more": ["third"] });
   });
 
   it.each([
-    [
-      "a change of a name that was never there",
-      "- `kit` changes `A`",
-      "`kit` changes `A`, which is not there",
-    ],
+    ["a change of an unknown name", "- `kit` changes `A`", "`kit` changes `A`, which is not there"],
     ["a name that is added twice", "- `kit` adds `A`\n- `kit` adds `A`", "`kit` adds `A` a second time"],
-    ["a name that was never there", "- `kit` removes `A`", "`kit` removes `A` a second time"],
-    ["a line in other words", "- `kit` now has `A`", "is expected, but found: `kit` now has `A`"],
+    ["a removal of an unknown name", "- `kit` removes `A`", "`kit` removes `A` a second time"],
+    ["a line in another format", "- `kit` now has `A`", "is expected, but found: `kit` now has `A`"],
   ])("is refused with %s", (_title, items, message) => {
-    expect(() => namesTold(`## 1.0.0\n\n### Public surface\n\n${items}\n`)).toThrow(message);
+    expect(() => recordedNames(`## 1.0.0\n\n### Public surface\n\n${items}\n`)).toThrow(message);
   });
 });

@@ -1,8 +1,8 @@
 import type { ExportedNames } from "./exported-names.ts";
 
 /**
- * Every name that a user can import, by entry, each list in the alphabet's order. Kept by hand, so that nothing
- * becomes public by accident; the changelog tells every change of it.
+ * Every name that a user can import, by entry, each array in alphabetical order. Kept by hand, so that no name
+ * becomes public by accident; the changelog records every change of it.
  */
 export const publicSurface: Record<string, ExportedNames> = {
   "audience-sdk": {

@@ -10,7 +10,7 @@ import { describeWithRedis } from "../redis/with-redis.ts";
 import { pages, snippetsOf, type Snippet } from "./snippets.ts";
 import { repository } from "./source-files.ts";
 
-// What it shows are the programs of a folder of their own, which its own tests run.
+// Its snippets are programs of the examples, which have their own tests.
 const pagesWithout = ["examples/guides/importer.md", "examples/guides/outbox.md"];
 
 const folder = mkdtempSync(join(tmpdir(), "snippets-"));
@@ -19,11 +19,11 @@ const snippets = pages
   .map((snippet, at) => ({ ...snippet, path: join(folder, `${at}.mts`) }));
 const mock = createMockService();
 let server: MockListener;
-/** What the snippet that runs has printed. */
+/** The output of the running snippet. */
 let lines: string[];
 
 beforeAll(async () => {
-  // Where a reader's own program would find its packages.
+  // The location where a reader's program would find its packages.
   symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"));
   for (const { path, code } of snippets) writeFileSync(path, code);
   server = await mock.listen();
@@ -37,14 +37,14 @@ beforeEach(() => {
   vi.stubEnv("AUDIENCE_API_KEY", apiKey);
   vi.stubEnv("AUDIENCE_APP_ID", appId);
   vi.stubEnv("SNIPPET_LIST_ID", "mock-list");
-  // A snippet that writes a file writes it where all of this goes away.
+  // A snippet writes its files into a temporary folder.
   vi.spyOn(process, "cwd").mockReturnValue(folder);
   lines = [];
   vi.spyOn(console, "log").mockImplementation((...values) => {
     lines.push(...format(...values).split("\n"));
   });
   for (const level of ["info", "warn", "debug"] as const) vi.spyOn(console, level).mockReturnValue();
-  // Each is a program of its own, which finds a limiter that nobody has used yet.
+  // Each is a separate program and needs an unused limiter.
   Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.rate-limiter"));
 });
 
@@ -55,30 +55,30 @@ afterAll(async () => {
 });
 
 describe("The snippets of the pages", () => {
-  it("are there", () => {
-    const bare = pages.filter((page) => !snippets.some(({ place }) => place.startsWith(`${page}:`)));
+  it("exist", () => {
+    const bare = pages.filter((page) => !snippets.some(({ location }) => location.startsWith(`${page}:`)));
     expect(bare.filter((page) => !pagesWithout.includes(page))).toEqual([]);
   });
 
   it("compile", () => {
     const { config } = ts.readConfigFile(join(repository, "tsconfig.json"), ts.sys.readFile);
     const { options } = ts.parseJsonConfigFileContent(config, ts.sys, repository);
-    const places = snippets.map(({ path }) => path);
+    const locations = snippets.map(({ path }) => path);
     const typeRoots = [join(repository, "node_modules/@types")];
-    // A snippet is read on its own: unlike our sources, it may leave a name unused that it shows.
-    const program = ts.createProgram(places, { ...options, typeRoots, noUnusedLocals: false });
+    // Unlike the sources, a snippet may leave a name unused.
+    const program = ts.createProgram(locations, { ...options, typeRoots, noUnusedLocals: false });
 
-    // Each file by itself: asked for all at once, the compiler would check our sources too.
-    const problems = snippets.flatMap(({ path, place }) =>
+    // Each file by itself: for all at once the compiler would check the sources too.
+    const problems = snippets.flatMap(({ path, location }) =>
       ts
         .getPreEmitDiagnostics(program, program.getSourceFile(path))
-        .map(({ messageText }) => `${place}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`),
+        .map(({ messageText }) => `${location}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`),
     );
 
     expect(problems).toEqual([]);
   });
 
-  // Those that are tests themselves are run by the mock's tests of its guide.
+  // Snippets that are tests are run by the tests of the mock's guide.
   const programs = snippets.filter(({ code }) => !code.includes('from "vitest"'));
   const needsRedis = ({ code }: Snippet): boolean => code.includes("REDIS_URL");
   const run = async ({ path, printed }: { path: string } & Snippet): Promise<void> => {
@@ -86,7 +86,7 @@ describe("The snippets of the pages", () => {
     if (printed.length > 0) expect(lines).toEqual(printed);
   };
 
-  it.each(programs.filter((snippet) => !needsRedis(snippet)))("run: $place", run);
+  it.each(programs.filter((snippet) => !needsRedis(snippet)))("run: $location", run);
 
   describeWithRedis("with a Redis", () => {
     let redis: RedisServer;
@@ -94,6 +94,6 @@ describe("The snippets of the pages", () => {
     beforeEach(() => void vi.stubEnv("REDIS_URL", redis.url));
     afterAll(() => redis.end());
 
-    it.each(programs.filter(needsRedis))("run: $place", run);
+    it.each(programs.filter(needsRedis))("run: $location", run);
   });
 });

@@ -9,28 +9,28 @@ export const pages: readonly string[] = [
 ];
 
 export interface Snippet {
-  /** Where it stands: `README.md:12`. */
-  readonly place: string;
-  /** A module of its own. */
+  /** File and line: `README.md:12`. */
+  readonly location: string;
+  /** A complete module. */
   readonly code: string;
-  /** The lines that it says it prints, each in a comment that begins with `//=>`; none where it says nothing of it. */
+  /** The lines of its documented output, each in a comment that begins with `//=>`. */
   readonly printed: readonly string[];
 }
 
-/** What a snippet may use without having it made itself: a page shows it once. */
+/** Names that a snippet may use without a declaration: the page declares them once. */
 const given = {
   audience: `const audience = new (await import("audience-sdk")).AudienceClient();`,
   listId: `const listId = process.env["SNIPPET_LIST_ID"] ?? "";`,
 };
 
-/** Every TypeScript block of a Markdown file, made a module that runs by itself. */
+/** Every TypeScript block of a Markdown file, as a complete module. */
 export function snippetsOf(file: string): Snippet[] {
   const text = readFileSync(join(repository, file), "utf8");
   return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match) => {
     const line = text.slice(0, match.index).split("\n").length;
     const block = match[1] ?? "";
     const printed = [...block.matchAll(/\/\/=> ?(.*)$/gm)].map(([, printedLine = ""]) => printedLine);
-    return { place: `${file}:${line}`, code: toModule(block), printed };
+    return { location: `${file}:${line}`, code: toModule(block), printed };
   });
 }
 

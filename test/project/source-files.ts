@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Text by path; paths from the repository's root, with `/`. */
+/** File contents by path; paths are relative to the repository's root, with `/`. */
 export type SourceFiles = ReadonlyMap<string, string>;
 
 export const repository = fileURLToPath(new URL("../..", import.meta.url));

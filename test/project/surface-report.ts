@@ -1,7 +1,7 @@
 import ts from "typescript";
 import { entrySources, exportsOf } from "./entry-sources.ts";
 
-/** How each public name is declared, by entry: `report["audience-sdk"]["Outcome"]`. */
+/** The declaration of each public name, by entry: `report["audience-sdk"]["Outcome"]`. */
 export type SurfaceReport = Record<string, Record<string, string>>;
 
 const head = `# Public surface
@@ -9,7 +9,7 @@ const head = `# Public surface
 How every name that a user can import is declared. Made by \`npx vitest run --config test/vitest.config.ts test/project/public-surface -u\`.
 `;
 
-/** Every public name with its whole type, as the compiler sees it from outside. */
+/** Every public name with its whole type, from the compiler. */
 export function describeSurface(program: ts.Program): SurfaceReport {
   const writer = new DeclarationWriter(program.getTypeChecker());
   return Object.fromEntries(
@@ -20,7 +20,7 @@ export function describeSurface(program: ts.Program): SurfaceReport {
   );
 }
 
-/** The report as a page that can be read, and compared line by line. */
+/** The report as a Markdown page that can be compared line by line. */
 export function writeReport(report: SurfaceReport): string {
   const sections = Object.entries(report).map(([entry, declarations]) => {
     const blocks = Object.entries(declarations).map(
@@ -31,7 +31,7 @@ export function writeReport(report: SurfaceReport): string {
   return [head, ...sections].join("\n");
 }
 
-/** The page, read again. */
+/** Parses the page. */
 export function readReport(page: string): SurfaceReport {
   const sections = [...page.matchAll(/^## `(.+)`\n([\s\S]*?)(?=^## `|$(?![\s\S]))/gm)];
   return Object.fromEntries(
@@ -42,7 +42,7 @@ export function readReport(page: string): SurfaceReport {
   );
 }
 
-/** The names that both reports have, and declare otherwise, by entry. */
+/** The names with different declarations in both reports, by entry. */
 export function changedNames(before: SurfaceReport, after: SurfaceReport): Record<string, string[]> {
   const changed = Object.entries(after).map(([entry, declarations]): [string, string[]] => {
     const old = before[entry] ?? {};
@@ -55,11 +55,11 @@ export function changedNames(before: SurfaceReport, after: SurfaceReport): Recor
   return Object.fromEntries(changed.filter(([, names]) => names.length > 0));
 }
 
-// Flags are joined as numbers, and are flags again.
-const shown = (ts.TypeFormatFlags.NoTruncation |
+// Safe: a union of flags is a number to the compiler, and still these flags.
+const typeFormat = (ts.TypeFormatFlags.NoTruncation |
   ts.TypeFormatFlags.MultilineObjectLiterals |
   ts.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope) as ts.TypeFormatFlags;
-const shownOfAlias = (shown | ts.TypeFormatFlags.InTypeAlias) as ts.TypeFormatFlags;
+const aliasFormat = (typeFormat | ts.TypeFormatFlags.InTypeAlias) as ts.TypeFormatFlags;
 
 class DeclarationWriter {
   readonly #checker: ts.TypeChecker;
@@ -75,7 +75,7 @@ class DeclarationWriter {
     if (ts.isInterfaceDeclaration(declaration)) return this.#body(name, declaration, "interface");
     if (ts.isTypeAliasDeclaration(declaration)) {
       const type = this.#checker.getDeclaredTypeOfSymbol(symbol);
-      const text = this.#type(type, shownOfAlias);
+      const text = this.#type(type, aliasFormat);
       return `type ${name}${parametersOf(declaration)} = ${text}`;
     }
     const type = this.#checker.getTypeOfSymbol(symbol);
@@ -90,7 +90,7 @@ class DeclarationWriter {
     const heritage = declaration.heritageClauses?.map((clause) => ` ${clause.getText()}`).join("") ?? "";
     const members: ts.NodeArray<ts.ClassElement | ts.TypeElement> = declaration.members;
     const lines = members
-      .filter((member) => isSeen(member) && !isBodyOfOverloads(member, members))
+      .filter((member) => isPublic(member) && !isBodyOfOverloads(member, members))
       .map((member) => `  ${this.#member(member).replaceAll("\n", "\n  ")};`);
     const opening = `${isAbstract ? "abstract " : ""}${keyword} ${name}${parametersOf(declaration)}${heritage}`;
     return [`${opening} {`, ...lines, "}"].join("\n");
@@ -103,7 +103,7 @@ class DeclarationWriter {
     if (ts.isFunctionLike(member) && !ts.isAccessor(member)) {
       const signature = this.#checker.getSignatureFromDeclaration(member);
       const text = signature === undefined ? "" : this.#signature(signature);
-      // What a constructor gives is said already.
+      // The return type of a constructor is its class.
       return name + (ts.isConstructorDeclaration(member) ? text.slice(0, text.lastIndexOf("): ") + 1) : text);
     }
     const isReadonly =
@@ -111,7 +111,7 @@ class DeclarationWriter {
     return `${isReadonly ? "readonly " : ""}${name}: ${this.#type(this.#checker.getTypeAtLocation(member))}`;
   }
 
-  #type(type: ts.Type, flags: ts.TypeFormatFlags = shown): string {
+  #type(type: ts.Type, flags: ts.TypeFormatFlags = typeFormat): string {
     const text = this.#checker.typeToString(type, undefined, flags);
     // The compiler leaves out the line breaks and keeps the indentation.
     return text
@@ -123,7 +123,7 @@ class DeclarationWriter {
   }
 
   #signature(signature: ts.Signature): string {
-    return this.#checker.signatureToString(signature, undefined, shown);
+    return this.#checker.signatureToString(signature, undefined, typeFormat);
   }
 }
 
@@ -135,15 +135,15 @@ function parametersOf({
   return typeParameters === undefined ? "" : `<${typeParameters.map((one) => one.getText()).join(", ")}>`;
 }
 
-/** Whether a user can reach it. */
-function isSeen(member: ts.ClassElement | ts.TypeElement): boolean {
+/** Whether a user can access the member. */
+function isPublic(member: ts.ClassElement | ts.TypeElement): boolean {
   const hidden = ts.ModifierFlags.Private | ts.ModifierFlags.Protected;
   const isInternal = ts.getJSDocTags(member).some(({ tagName }) => tagName.text === "internal");
   const isPrivate = member.name !== undefined && ts.isPrivateIdentifier(member.name);
   return !isInternal && !isPrivate && (ts.getCombinedModifierFlags(member) & hidden) === 0;
 }
 
-/** Overloads are seen, and what stands behind them is not. */
+/** Overloads are public, and their implementation is not. */
 function isBodyOfOverloads(member: ts.Node, members: readonly ts.Node[]): boolean {
   if (!isMethod(member) || member.body === undefined) return false;
   const name = member.name?.getText();

@@ -16,13 +16,13 @@ const allowed = [
   "tsup.config.ts",
 ];
 
-it("The top level holds the package and nothing else, but for dotfiles and what git ignores", () => {
+it("The top level contains only the package, dotfiles and ignored files", () => {
   const found = readdirSync(repository).filter((name) => !name.startsWith(".") && !isIgnored(name));
 
   expect(found.sort()).toEqual(allowed);
 });
 
-/** The plain names and endings of `.gitignore`, which is all that it holds for this level. */
+/** The plain names and endings in `.gitignore`, its only patterns for this level. */
 function isIgnored(name: string): boolean {
   const patterns = readFileSync(join(repository, ".gitignore"), "utf8").split("\n").filter(Boolean);
   return patterns.some((pattern) =>

@@ -9,11 +9,11 @@ afterEach(() => void vi.useRealTimers());
 
 const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
 
-/** One opt-in or opt-out, in one of the three ways in which consent is written. */
+/** One opt-in or opt-out, through one of the three methods that write consent. */
 interface Step {
   readonly contact: number;
   readonly isOptIn: boolean;
-  readonly way: "upsert" | "addContact" | "v2";
+  readonly method: "upsert" | "addContact" | "v2";
   readonly spelling: "plain" | "upper case";
   /** Milliseconds until the next step. */
   readonly pauseMs: number;
@@ -23,14 +23,14 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.record({
     contact: fc.integer({ min: 0, max: 2 }),
     isOptIn: fc.boolean(),
-    way: fc.constantFrom("upsert" as const, "addContact" as const, "v2" as const),
+    method: fc.constantFrom("upsert" as const, "addContact" as const, "v2" as const),
     spelling: fc.constantFrom("plain" as const, "upper case" as const),
     pauseMs: fc.constantFrom(0, 0, 1, 40, 400),
   }),
   { minLength: 1, maxLength: 12 },
 );
 
-// All that a repeatable write survives; what spoils a 2xx is the end of its call, and no matter of order.
+// All faults that a repeatable write survives; an invalid 2xx ends its call, which is no matter of order.
 const faultKinds = [
   "reset-before",
   "reset-after",
@@ -62,8 +62,8 @@ const addressOf = ({ contact, spelling }: Step) => {
 function write({ v1, v2 }: AudienceClient, step: Step): Promise<unknown> {
   const email = addressOf(step);
   const email_opt_in = step.isOptIn ? "SUBSCRIBED" : "UNSUBSCRIBED";
-  if (step.way === "upsert") return v1.customers.upsert({ email, email_opt_in });
-  if (step.way === "addContact") return v1.contactGroups.addContact("mock-list", { email, email_opt_in });
+  if (step.method === "upsert") return v1.customers.upsert({ email, email_opt_in });
+  if (step.method === "addContact") return v1.contactGroups.addContact("mock-list", { email, email_opt_in });
   const channels = { email: { status: step.isOptIn ? "subscribed" : "unsubscribed" } };
   return v2.contacts.upsert({
     firstName: "A",
@@ -72,7 +72,7 @@ function write({ v1, v2 }: AudienceClient, step: Step): Promise<unknown> {
   });
 }
 
-it("Whatever fails on the way, each contact ends with the consent that was called last", async () => {
+it("Under any faults, each contact ends with the consent of the last call", async () => {
   await fc.assert(
     fc.asyncProperty(steps, faults, fc.integer(), async (sequence, planned, mockSeed) => {
       const mock = createMockService({ faults: planned, latencyMs: [0, 120], seed: mockSeed });

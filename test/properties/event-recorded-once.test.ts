@@ -26,7 +26,7 @@ const kinds = [
   "redirect",
 ] as const;
 
-/** What goes wrong, how likely, and for how long: enough for some events to fail for good. */
+/** The faults, their probabilities and durations: enough for some events to fail permanently. */
 const faults: fc.Arbitrary<MockFault[]> = fc.array(
   fc.record({
     kind: fc.constantFrom(...kinds),
@@ -47,7 +47,7 @@ const events = Array.from({ length: 1_000 }, (_, number) => ({
 
 type Report = { number: number; id: string; outcome: string };
 
-/** Sends all events at once; tells of each by which id it went, and how it ended. */
+/** Sends all events at once; returns the id and the outcome of each. */
 async function sendAll(audience: AudienceClient, ids: readonly (string | undefined)[]): Promise<Report[]> {
   const reports = events.map(async (event, number): Promise<Report> => {
     const id = ids[number];
@@ -66,7 +66,7 @@ async function sendAll(audience: AudienceClient, ids: readonly (string | undefin
   return all;
 }
 
-it("Each of 1,000 events is recorded exactly once, or reported with its id; sent again with those ids, all are", async () => {
+it("Each of 1,000 events is recorded exactly once or reported with its id, and all are recorded after a resend with those ids", async () => {
   await fc.assert(
     fc.asyncProperty(faults, fc.integer(), async (planned, seed) => {
       const mock = createMockService({ faults: planned, seed });
@@ -94,7 +94,7 @@ it("Each of 1,000 events is recorded exactly once, or reported with its id; sent
       }
       expect(new Set(first.map(({ id }) => id)).size).toBe(1_000);
 
-      // All are sent again, also those that were recorded, until nothing goes wrong any more.
+      // All are sent again, also the recorded ones, until there are no more faults.
       let open = first;
       for (let round = 0; round < 40 && open.some(({ outcome }) => outcome !== "applied"); round++) {
         open = await sendAll(

@@ -9,7 +9,7 @@ import { parseListPage } from "../../src/v2/read-list-page.ts";
 import { runs } from "./runs.ts";
 
 /** One page of a list, as a server sees it. */
-interface Served {
+interface ServedPage {
   items: unknown[];
   page: number;
   limit: number;
@@ -17,7 +17,7 @@ interface Served {
   pages: number;
 }
 
-type Around = (served: Served) => object;
+type Hints = (page: ServedPage) => object;
 
 const flat = (id: string): unknown => ({ id, email: `${id}@example.com`, tags: [{ id: "t" }] });
 const resource = (id: string): unknown => ({
@@ -31,21 +31,21 @@ const names = "items results customers contacts profiles lists contact_groups co
   " ",
 );
 
-type Wrap = (items: unknown[], around: object) => unknown;
+type Wrap = (items: unknown[], hints: object) => unknown;
 
 const wrappings: [string, Wrap][] = [
-  ["data: [...]", (data, around) => ({ data, ...around })],
+  ["data: [...]", (data, hints) => ({ data, ...hints })],
   ...names.flatMap((name): [string, Wrap][] => [
-    [`${name}: [...]`, (items, around) => ({ [name]: items, ...around })],
-    [`data: { ${name}: [...] }`, (items, around) => ({ success: true, data: { [name]: items, ...around } })],
-    [`data: { ${name}: [...] }, totals outside`, (items, around) => ({ data: { [name]: items }, ...around })],
+    [`${name}: [...]`, (items, hints) => ({ [name]: items, ...hints })],
+    [`data: { ${name}: [...] }`, (items, hints) => ({ success: true, data: { [name]: items, ...hints } })],
+    [`data: { ${name}: [...] }, totals outside`, (items, hints) => ({ data: { [name]: items }, ...hints })],
   ]),
 ];
 
 const link = (page: number) => `https://example.com/api/v1/customer?limit=100&page=${page}`;
 
-/** All of these tell where the list ends, so that exactly its pages are asked for. */
-const telling: Record<string, Around> = {
+/** All of these show the end of the list, so that exactly its pages are requested. */
+const withTotal: Record<string, Hints> = {
   total: ({ total }) => ({ total }),
   "total_items, total_pages": ({ total, pages, page, limit }) => ({
     total_items: total,
@@ -78,7 +78,7 @@ const telling: Record<string, Around> = {
   last: ({ page, pages }) => ({ last: page >= pages, number: page - 1 }),
 };
 
-const silent: Record<string, Around> = {
+const withoutTotal: Record<string, Hints> = {
   nothing: () => ({}),
   limit: ({ limit }) => ({ limit }),
   "self link": ({ page }) => ({ links: { self: link(page) } }),
@@ -87,10 +87,10 @@ const silent: Record<string, Around> = {
 
 interface Serving {
   count: number;
-  /** What the server makes of the limit that it is asked for. */
+  /** The page size that the server uses instead of the requested limit. */
   size: number;
   item?: (id: string) => unknown;
-  answer: (served: Served) => unknown;
+  respond: (page: ServedPage) => unknown;
   operation?: string;
   readAhead?: number;
   start?: number;
@@ -98,18 +98,18 @@ interface Serving {
 
 const idOf = (at: number) => `c${at}`;
 
-/** Reads a whole list from a server that answers as told; v1 asks for pages of 100. */
+/** Reads a whole list from a server with these responses; v1 requests pages of 100. */
 async function readAll({
   count,
   size,
   item = flat,
-  answer,
+  respond,
   operation = "v1.customers.list",
   readAhead = 1,
   start = 1,
 }: Serving) {
   const all = Array.from({ length: count }, (_, at) => idOf(at));
-  const asked: number[] = [];
+  const requested: number[] = [];
   const readItem = operation === "v1.customers.list" ? decodeProfile : decodeContactGroup;
   const paginator = new Paginator<{ id: string }>({
     page: start,
@@ -118,11 +118,11 @@ async function readAll({
     readAhead,
     signal: undefined,
     load: async (page = 1) => {
-      asked.push(page);
+      requested.push(page);
       const items = all.slice((page - 1) * size, page * size).map(item);
       const pages = Math.max(1, Math.ceil(count / size));
-      const body = answer({ items, page, limit: size, total: count, pages });
-      // As it comes from the wire.
+      const body = respond({ items, page, limit: size, total: count, pages });
+      // As a body is after its transfer.
       return parseV1Page<{ id: string }>(JSON.parse(JSON.stringify(body)), {
         operation,
         decodeItem: readItem,
@@ -130,72 +130,75 @@ async function readAll({
     },
     identify: ({ id }) => id,
   });
-  const given = (await paginator.toArray()).map(({ id }) => id);
-  return { given, asked };
+  const items = (await paginator.toArray()).map(({ id }) => id);
+  return { items, requested };
 }
 
 const upTo = (last: number, first = 1) =>
   Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at);
 const counts = [0, 1, 99, 100, 101, 1_000];
 
-describe("every item of a v1 list comes once, in order", () => {
+describe("every item of a v1 list is yielded once, in order", () => {
   const operations = ["v1.customers.list", "v1.contactGroups.list"];
 
   describe.each(wrappings)("%s", (_, wrap) => {
-    test.each(Object.entries(telling))("with %s, in exactly its pages", async (__, around) => {
+    test.each(Object.entries(withTotal))("with %s, in exactly its pages", async (__, hints) => {
       for (const count of counts) {
         for (const operation of operations) {
           const read = await readAll({
             count,
             size: 100,
             operation,
-            answer: (served) => wrap(served.items, around(served)),
+            respond: (page) => wrap(page.items, hints(page)),
           });
-          expect(read.given).toEqual(upTo(count - 1, 0).map(idOf));
-          expect(read.asked).toEqual(upTo(Math.max(1, Math.ceil(count / 100))));
+          expect(read.items).toEqual(upTo(count - 1, 0).map(idOf));
+          expect(read.requested).toEqual(upTo(Math.max(1, Math.ceil(count / 100))));
         }
       }
     });
 
-    test.each(Object.entries(silent))("with %s, where a full page asks once more", async (__, around) => {
-      for (const count of counts) {
-        const read = await readAll({
-          count,
-          size: 100,
-          answer: (served) => wrap(served.items, around(served)),
-        });
-        expect(read.given).toEqual(upTo(count - 1, 0).map(idOf));
-        expect(read.asked).toEqual(upTo(Math.floor(count / 100) + 1));
-      }
-    });
+    test.each(Object.entries(withoutTotal))(
+      "with %s, where a full last page needs one more request",
+      async (__, hints) => {
+        for (const count of counts) {
+          const read = await readAll({
+            count,
+            size: 100,
+            respond: (page) => wrap(page.items, hints(page)),
+          });
+          expect(read.items).toEqual(upTo(count - 1, 0).map(idOf));
+          expect(read.requested).toEqual(upTo(Math.floor(count / 100) + 1));
+        }
+      },
+    );
   });
 
-  test("as a bare array, where a full page asks once more", async () => {
+  test("as a bare array, where a full last page needs one more request", async () => {
     for (const count of counts) {
-      const read = await readAll({ count, size: 100, answer: ({ items }) => items });
-      expect(read.given).toEqual(upTo(count - 1, 0).map(idOf));
-      expect(read.asked).toEqual(upTo(Math.floor(count / 100) + 1));
+      const read = await readAll({ count, size: 100, respond: ({ items }) => items });
+      expect(read.items).toEqual(upTo(count - 1, 0).map(idOf));
+      expect(read.requested).toEqual(upTo(Math.floor(count / 100) + 1));
     }
   });
 
   const anyWrapping = fc.constantFrom(...wrappings.map(([, wrap]) => wrap));
   const anyItem = fc.constantFrom(flat, resource, envelope);
 
-  test("whatever the shape, the length, the server's own page size, the start and the read-ahead, where the end is told", async () => {
+  test("for any shape, length, server page size, start and read-ahead, where the response shows the end", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
           wrap: anyWrapping,
           item: anyItem,
-          around: fc.constantFrom(...Object.entries(telling)),
+          hints: fc.constantFrom(...Object.entries(withTotal)),
           count: fc.nat(330),
           size: fc.integer({ min: 3, max: 100 }),
           readAhead: fc.nat(3),
           startShare: fc.double({ min: 0, max: 1, noNaN: true }),
         }),
-        async ({ wrap, item, around: [name, around], count, size, readAhead, startShare }) => {
+        async ({ wrap, item, hints: [name, hints], count, size, readAhead, startShare }) => {
           const pages = Math.max(1, Math.ceil(count / size));
-          // A total alone tells where a list ends, but not where a page in the middle stands if the server has cut it.
+          // A total shows the end of a list, but not the position of a page in the middle if the server has reduced the page size.
           const start = name === "total" ? 1 : 1 + Math.floor(startShare * (pages - 1));
           const read = await readAll({
             count,
@@ -203,10 +206,10 @@ describe("every item of a v1 list comes once, in order", () => {
             item,
             readAhead,
             start,
-            answer: (served) => wrap(served.items, around(served)),
+            respond: (page) => wrap(page.items, hints(page)),
           });
-          expect(read.given).toEqual(upTo(count - 1, (start - 1) * size).map(idOf));
-          expect(read.asked).toEqual(upTo(pages, start));
+          expect(read.items).toEqual(upTo(count - 1, (start - 1) * size).map(idOf));
+          expect(read.requested).toEqual(upTo(pages, start));
         },
       ),
       runs(300),
@@ -214,8 +217,8 @@ describe("every item of a v1 list comes once, in order", () => {
   });
 });
 
-describe("every list of v2 comes once, in order", () => {
-  test("whatever of the totals is there, and whatever page size the service has set", async () => {
+describe("every list of v2 is yielded once, in order", () => {
+  test("with any of the totals, and any page size of the service", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -227,7 +230,7 @@ describe("every list of v2 comes once, in order", () => {
         }),
         async ({ count, size: set, limit, keys, readAhead }) => {
           const size = limit ?? set;
-          const asked: number[] = [];
+          const requested: number[] = [];
           const paginator = new Paginator({
             page: undefined,
             limit,
@@ -235,7 +238,7 @@ describe("every list of v2 comes once, in order", () => {
             readAhead,
             signal: undefined,
             load: async (page = 1) => {
-              asked.push(page);
+              requested.push(page);
               const lists = upTo(count - 1, 0)
                 .slice((page - 1) * size, page * size)
                 .map((at) => ({ uuid: idOf(at) }));
@@ -255,11 +258,11 @@ describe("every list of v2 comes once, in order", () => {
             identify: ({ uuid }) => uuid,
           });
           expect((await paginator.toArray()).map(({ uuid }) => uuid)).toEqual(upTo(count - 1, 0).map(idOf));
-          const isTold = keys.includes("total_pages") || keys.includes("total_items");
+          const hasTotal = keys.includes("total_pages") || keys.includes("total_items");
           const pages = Math.max(1, Math.ceil(count / size));
-          expect(asked.length).toBeGreaterThanOrEqual(pages);
-          expect(asked.length).toBeLessThanOrEqual(isTold ? pages : pages + 1);
-          expect(asked).toEqual(upTo(asked.length));
+          expect(requested.length).toBeGreaterThanOrEqual(pages);
+          expect(requested.length).toBeLessThanOrEqual(hasTotal ? pages : pages + 1);
+          expect(requested).toEqual(upTo(requested.length));
         },
       ),
       runs(300),
@@ -267,8 +270,8 @@ describe("every list of v2 comes once, in order", () => {
   });
 });
 
-describe("a list that is not as it says", () => {
-  test("is always read to an end: with every item it has shown, or with an error that says why", async () => {
+describe("a list with contradicting hints", () => {
+  test("always ends, with every item that it has shown or with an error", async () => {
     const nothing = {
       from: 0,
       length: 0,
@@ -285,7 +288,7 @@ describe("a list that is not as it says", () => {
     });
     await fc.assert(
       fc.asyncProperty(
-        // The pages come again and again, however far the reading goes.
+        // The pages repeat without end.
         fc.array(page, { minLength: 1, maxLength: 6 }),
         fc.nat(2),
         fc.integer({ min: 1, max: 3 }),
@@ -299,23 +302,23 @@ describe("a list that is not as it says", () => {
             signal: undefined,
             load: async (number = 1) => {
               expect(shown.length, "an endless loop").toBeLessThan(200);
-              const { from, length, ...hints } = pages[number % pages.length] ?? nothing;
+              const { from, length, ...optionalHints } = pages[number % pages.length] ?? nothing;
               const items = upTo(from + length - 1, from).map((at) => ({ id: idOf(at) }));
               shown.push(items.map(({ id }) => id));
-              const said = Object.fromEntries(
-                Object.entries(hints).filter(([, value]) => value !== undefined),
+              const hints = Object.fromEntries(
+                Object.entries(optionalHints).filter(([, value]) => value !== undefined),
               );
-              return { items, raw: number, ...said };
+              return { items, raw: number, ...hints };
             },
             identify: ({ id }) => id,
           });
-          const given: string[][] = [];
+          const received: string[][] = [];
           try {
-            for await (const { items } of paginator.pages()) given.push(items.map(({ id }) => id));
+            for await (const { items } of paginator.pages()) received.push(items.map(({ id }) => id));
           } catch (error) {
             expect(error).toBeInstanceOf(UnexpectedResponseError);
           }
-          given.forEach((ids, at) => {
+          received.forEach((ids, at) => {
             const before = new Set(shown.slice(0, at).findLast((earlier) => earlier.length > 0));
             expect(ids).toEqual(shown[at]?.filter((id) => !before.has(id)));
           });
@@ -325,14 +328,14 @@ describe("a list that is not as it says", () => {
     );
   });
 
-  test("gives every item that stays in it, where it grows at its head while it is read", async () => {
+  test("yields every item that stays in it, where it grows at its head during the iteration", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 60 }),
         fc.array(fc.nat(9), { maxLength: 12 }),
         fc.boolean(),
         fc.nat(2),
-        async (count, growth, tellsTotal, readAhead) => {
+        async (count, growth, sendsTotal, readAhead) => {
           let list = upTo(count - 1, 0).map(idOf);
           let added = 0;
           const paginator = new Paginator<{ id: string }>({
@@ -344,12 +347,12 @@ describe("a list that is not as it says", () => {
             load: async (page = 1) => {
               if (page > 1) list = [...upTo(growth[page - 2] ?? 0).map(() => `new${(added += 1)}`), ...list];
               const items = list.slice((page - 1) * 10, page * 10).map((id) => ({ id }));
-              return { items, raw: page, ...(tellsTotal ? { totalItems: list.length } : {}) };
+              return { items, raw: page, ...(sendsTotal ? { totalItems: list.length } : {}) };
             },
             identify: ({ id }) => id,
           });
-          const given = (await paginator.toArray()).map(({ id }) => id);
-          expect(given.filter((id) => id.startsWith("c"))).toEqual(upTo(count - 1, 0).map(idOf));
+          const items = (await paginator.toArray()).map(({ id }) => id);
+          expect(items.filter((id) => id.startsWith("c"))).toEqual(upTo(count - 1, 0).map(idOf));
         },
       ),
       runs(300),

@@ -6,15 +6,15 @@ import { expect, it } from "vitest";
 import { importRow, rowOf, type ImportRow } from "../bulk/killed-import/rows.ts";
 import { runs } from "./runs.ts";
 
-/** What outlives a process: the disk, the service, and what was sent in each life. */
+/** The state that outlives a process: the disk, the service, and the requests of each life. */
 interface World {
   readonly mock: ReturnType<typeof createMockService>;
   readonly disk: Map<string, string>;
-  /** The rows by their keys in the checkpoint, as their calls were told. */
+  /** The rows by their keys in the checkpoint, as their calls received them. */
   readonly ids: Map<string, string>;
 }
 
-/** Dies at its step number `dyingAt`: from there on nothing that was begun ever comes back. */
+/** Dies at its step number `dyingAt`: no operation completes after it. */
 class Process {
   #steps = 0;
   readonly #dyingAt: number;
@@ -26,7 +26,7 @@ class Process {
     this.died = new Promise((resolve) => (this.#die = resolve));
   }
 
-  /** Before a step that the world would see, and after it. */
+  /** Before a step with an external effect, and after it. */
   async step(): Promise<void> {
     if (++this.#steps < this.#dyingAt) return;
     this.#die();
@@ -34,7 +34,7 @@ class Process {
   }
 }
 
-/** One life: until it dies, or comes to its end. */
+/** One life: until the process dies or completes. */
 async function live(
   { mock, disk, ids }: World,
   rows: readonly ImportRow[],
@@ -83,7 +83,7 @@ async function live(
 
 const kinds = fc.constantFrom<ImportRow["kind"]>("upsert", "double opt-in", "event");
 
-it("Wherever and however often an import dies, no row is lost, none recorded as done is sent again, none that must not is sent twice", async () => {
+it("An import that dies at any steps loses no row, resends no row that is recorded as done, and sends no unrepeatable row twice", async () => {
   let deaths = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -114,7 +114,7 @@ it("Wherever and however often an import dies, no row is lost, none recorded as 
           expect(again.length).toBeLessThanOrEqual(concurrency * dyingAt.length);
           for (const id of again) sentTwice.add(id);
           for (const id of sent) everSent.add(id);
-          // Without a key the next would be another run, which begins anew.
+          // Without a key the next run would start from the beginning.
           if (last.isOver && !isKeyed) {
             expect(world.disk).toEqual(new Map());
             break;
@@ -133,6 +133,6 @@ it("Wherever and however often an import dies, no row is lost, none recorded as 
     ),
     runs(150),
   );
-  // A property of imports that all live would show nothing.
+  // The property needs imports that die.
   expect(deaths).toBeGreaterThan(50);
 });

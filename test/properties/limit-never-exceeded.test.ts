@@ -15,8 +15,8 @@ const callArbitrary = fc.record({
   priority: fc.integer({ min: 0, max: 9 }),
   outMs: fc.integer({ min: 1, max: 3_000 }),
   backMs: fc.integer({ min: 1, max: 3_000 }),
-  // "lost": its answer never comes; it arrives up to 3 s after that is known.
-  end: fc.constantFrom("answered", "answered", "answered", "refused", "lost", "unused"),
+  // "lost": its response never arrives; the request arrives up to 3 s after the release.
+  end: fc.constantFrom("responded", "responded", "responded", "refused", "lost", "unsent"),
   givesUpAfterMs: fc.option(fc.integer({ min: 0, max: 5_000 }), { freq: 10 }),
   maxWaitMs: fc.option(fc.integer({ min: 0, max: 20_000 }), { freq: 10 }),
 });
@@ -25,7 +25,7 @@ type Call = typeof callArbitrary extends fc.Arbitrary<infer T> ? T : never;
 const loadArbitrary = fc.record({
   windows: fc.array(windowArbitrary, { minLength: 1, maxLength: 3 }),
   calls: fc.array(callArbitrary, { minLength: 1, maxLength: 150, size: "max" }),
-  /** When the process is started anew, with the snapshot of the one before. */
+  /** The time of a restart of the process, with the snapshot of the previous one. */
   restartAt: fc.option(fc.integer({ min: 1, max: 30_000 }), { freq: 3 }),
   phases: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 3, maxLength: 3 }),
   /** How much faster the server's clock runs than ours. */
@@ -33,7 +33,7 @@ const loadArbitrary = fc.record({
 });
 type Load = typeof loadArbitrary extends fc.Arbitrary<infer T> ? T : never;
 
-it("whatever the load, the server never counts more than the limit in any window", async () => {
+it("for any load, the server never counts more than the limit in any window", async () => {
   let arrived = 0;
   await fc.assert(
     fc.asyncProperty(loadArbitrary, async (load) => {
@@ -50,15 +50,15 @@ it("whatever the load, the server never counts more than the limit in any window
   expect(arrived).toBeGreaterThan(1_000);
 });
 
-/** When a call comes to the server. */
+/** The time at which a call starts. */
 interface Arrival {
   at: number;
 }
 
-/** How long packets live in a slow network: nothing of an ended process comes later. */
+/** The lifetime of packets in a slow network: no request of an ended process arrives later. */
 const packetsLiveMs = 5_000;
 
-/** Plays a load to its end: when the calls arrived at the server, and how many came to any end. */
+/** Simulates a load to its end: the arrival times at the server, and the number of ended calls. */
 async function play({ windows, calls, restartAt }: Load): Promise<{ arrivals: Arrival[]; settled: number }> {
   const time = new VirtualTime();
   let limiter = new RateLimiter({ clock: time.now, windows });
@@ -70,36 +70,36 @@ async function play({ windows, calls, restartAt }: Load): Promise<{ arrivals: Ar
     const controller = new AbortController();
     if (call.givesUpAfterMs !== null) time.after(call.givesUpAfterMs, () => controller.abort());
     const { priority, maxWaitMs } = call;
-    const place = asked.acquire({
+    const permit = asked.acquire({
       priority,
       signal: controller.signal,
       ...(maxWaitMs === null ? {} : { maxWaitMs }),
     });
-    void Promise.resolve(place).then(
+    void Promise.resolve(permit).then(
       (granted) => {
         settled += 1;
-        // A process that has ended sends nothing more.
+        // A process that has ended sends no further request.
         if (asked === limiter) send(asked, granted, call);
         else granted.release("unsent");
       },
       () => (settled += 1),
     );
   };
-  const send = (asked: RateLimiter, place: Permit, { outMs, backMs, end }: Call): void => {
-    if (end === "unused") return place.release("unsent");
+  const send = (asked: RateLimiter, permit: Permit, { outMs, backMs, end }: Call): void => {
+    if (end === "unsent") return permit.release("unsent");
     if (end === "lost") {
       const arrival = { at: time.now() + outMs + backMs };
       arrivals.push(arrival);
       underWay.add(arrival);
       time.after(outMs, () => {
         underWay.delete(arrival);
-        place.release("lost");
+        permit.release("lost");
       });
       return;
     }
     arrivals.push({ at: time.now() + outMs });
     time.after(outMs + backMs, () => {
-      place.release("responded");
+      permit.release("responded");
       if (end === "refused") asked.refused(backMs);
       else asked.succeeded();
     });

@@ -3,17 +3,17 @@ import type { Parameters } from "fast-check";
 const byHand = process.env["PROPERTY_RUNS"];
 const seed = process.env["PROPERTY_SEED"];
 
-/** How many values a property is tried with: `count`, or by hand as many as `PROPERTY_RUNS` says. */
+/** The number of values for a property: `count`, or `PROPERTY_RUNS`. */
 export function timesOf(count: number): number {
   return byHand === undefined ? count : Number(byHand);
 }
 
 /**
- * In the suite the same values each time, so that a run which fails does so again; by hand others each time, or those of
+ * The suite uses the same values each time, so that a failure is reproducible; `PROPERTY_RUNS` draws new ones, or those of
  * `PROPERTY_SEED`.
  *
  * ```sh
- * PROPERTY_RUNS=1000000 npm test -- test/properties/two-readings-agree.test.ts
+ * PROPERTY_RUNS=1000000 npm test -- test/properties/schemas-and-mock-agree.test.ts
  * ```
  */
 export function runs(count: number): Parameters<unknown> {

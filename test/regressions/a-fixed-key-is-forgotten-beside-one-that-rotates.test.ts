@@ -3,9 +3,9 @@ import { expect, it } from "vitest";
 
 const fixedKey = "fixed-key-1234567890";
 
-// What a service echoes was looked through for the last hundred keys seen, and a fixed one is seen once: a hundred
-// keys of the other family's function later, an error showed it.
-it("A fixed key stays out of errors, however many keys of a function came after it", async () => {
+// Response bodies were searched for the last hundred keys only, and a fixed key is recorded once: after a hundred
+// keys of the other family's key function, an error showed it.
+it("A fixed key stays out of errors, however many keys a key function has returned since", async () => {
   let asked = 0;
   const audience = new AudienceClient({
     baseUrl: "https://api.example.com",

@@ -3,7 +3,7 @@ import { createMockService, type MockService } from "audience-sdk/mock";
 import { expect, it } from "vitest";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
-/** More than a whole call takes in process. */
+/** More turns of the event loop than a whole call takes in process. */
 const mostTurns = 1_000;
 
 const keys = {
@@ -15,7 +15,7 @@ const keys = {
 };
 
 it.each(Object.entries(keys))(
-  "with %s, a write that is aborted at whatever turn is sent if and only if its outcome says so",
+  "with %s, a write that is aborted at any turn of the event loop was sent if and only if its outcome says so",
   async (_key, apiKey) => {
     const outcomes = new Set<string>();
     for (let turn = 0; turn < mostTurns && !outcomes.has("applied"); turn++) {
@@ -41,9 +41,9 @@ it.each(Object.entries(keys))(
 );
 
 it.each([
-  ["as its answer has been read", (abort: () => void) => abort()],
+  ["once its response has been read", (abort: () => void) => abort()],
   ["a turn after that", (abort: () => void) => queueMicrotask(abort)],
-])("a write that is aborted %s resolves: it is done", async (_when, soon) => {
+])("a write that is aborted %s resolves, because it is done", async (_when, soon) => {
   const mock = createMockService();
   const controller = new AbortController();
   const audience = new AudienceClient({

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { endOf, rows, setting } from "../bulk/setting.ts";
+import { collectRun, rows, createFixture } from "../bulk/fixture.ts";
 
-it("awaiting a run carries it out, and gives its summary", async () => {
-  const { audience, mock, upsert } = setting();
+it("awaiting a run executes it and returns its summary", async () => {
+  const { audience, mock, upsert } = createFixture();
 
   const summary = await audience.bulk(rows(3), upsert);
 
@@ -10,18 +10,18 @@ it("awaiting a run carries it out, and gives its summary", async () => {
   expect(mock.requests).toHaveLength(3);
 });
 
-it("beside the loop too, and it is the one that `summary()` gives", async () => {
-  const { audience, mock, upsert } = setting();
+it("a run that is iterated can be awaited too, and returns the same summary as `summary()`", async () => {
+  const { audience, mock, upsert } = createFixture();
   const run = audience.bulk(rows(3), upsert);
 
-  await endOf(run);
+  await collectRun(run);
 
   expect(await run).toEqual(await run.summary());
   expect(mock.requests).toHaveLength(3);
 });
 
 it("a run that ends with an error rejects", async () => {
-  const { audience, upsert } = setting({}, { apiKey: "wrong-key" });
+  const { audience, upsert } = createFixture({}, { apiKey: "wrong-key" });
 
   await expect(audience.bulk(rows(3), upsert)).rejects.toMatchObject({ code: "authentication" });
 });

@@ -3,16 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { expect, it } from "vitest";
-import { rows, setting, type Row } from "../bulk/setting.ts";
+import { rows, createFixture, type Row } from "../bulk/fixture.ts";
 
 it.each([
   ["with a key", { key: ({ email }: Row) => email }],
   ["without a key", {}],
 ])(
-  "%s: rows that say UNSUBSCRIBED the next day are sent, and SUBSCRIBED again the day after",
+  "%s, rows that change to UNSUBSCRIBED the next day are sent, and so are rows that change back the day after",
   async (_, options) => {
     const folder = await mkdtemp(join(tmpdir(), "nightly-"));
-    const { audience, mock, upsert } = setting();
+    const { audience, mock, upsert } = createFixture();
     const checkpoint = fileCheckpoint(join(folder, "import.ckpt"));
     const [monday, tuesday] = (["SUBSCRIBED", "UNSUBSCRIBED"] as const).map((email_opt_in) =>
       rows(50).map((row): Row => ({ ...row, email_opt_in })),

@@ -24,8 +24,8 @@ beforeEach(() => {
   link = join(folder, "link.ckpt");
 });
 
-describe("a link to a checkpoint is the checkpoint", () => {
-  it.each(["the file first", "the link first"])("one run at a time has it: %s", async (order) => {
+describe("a link to a checkpoint names the same checkpoint", () => {
+  it.each(["the file first", "the link first"])("one run at a time holds its lock: %s", async (order) => {
     await (await fileCheckpoint(path).open()).close();
     symlinkSync(path, link);
     const [first, second] = order === "the file first" ? [path, link] : [link, path];
@@ -42,7 +42,7 @@ describe("a link to a checkpoint is the checkpoint", () => {
     await again.close();
   });
 
-  it("also where the file that it leads to is not there yet", async () => {
+  it("one run at a time holds the lock of a file that does not exist yet", async () => {
     symlinkSync(join("elsewhere", "rows.ckpt"), link);
     const open = await fileCheckpoint(link).open();
 
@@ -53,7 +53,7 @@ describe("a link to a checkpoint is the checkpoint", () => {
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
   });
 
-  it("also over several links, and through a folder that is one", async () => {
+  it("several links, and a folder that is a link, lead to the same lock", async () => {
     symlinkSync(join(folder, "elsewhere"), join(folder, "here"));
     symlinkSync(join(folder, "here", "rows.ckpt"), join(folder, "between.ckpt"));
     symlinkSync("between.ckpt", link);
@@ -67,7 +67,7 @@ describe("a link to a checkpoint is the checkpoint", () => {
   });
 });
 
-it("a folder that is not there is named, and not made", async () => {
+it("a missing folder is named, and not created", async () => {
   const missing = join(folder, "nowhere", "rows.ckpt");
   symlinkSync(missing, link);
 
@@ -79,7 +79,7 @@ it("a folder that is not there is named, and not made", async () => {
   expect(readdirSync(folder).toSorted()).toEqual(["elsewhere", "link.ckpt"]);
 });
 
-it("a link that leads to itself is refused in the system's words", async () => {
+it("a link to itself is refused with the system's message", async () => {
   symlinkSync(link, link);
 
   await expect(fileCheckpoint(link).open()).rejects.toMatchObject({ code: "ELOOP" });

@@ -3,7 +3,7 @@ import { createMockService } from "audience-sdk/mock";
 import { expect, it } from "vitest";
 import { failureOf } from "../transport/failure.ts";
 
-/** A promise and what resolves it. */
+/** A promise and its resolve function. */
 function promised<T>() {
   let resolve = (_value: T): void => undefined;
   const promise = new Promise<T>((settle) => void (resolve = settle));
@@ -12,7 +12,7 @@ function promised<T>() {
 
 const closed = { code: "closed", message: "The client was closed." };
 
-it("close() rejects a call that waits for its key, and it is not sent when the key comes", async () => {
+it("close() rejects a call that waits for its key, and the call is not sent when the key arrives", async () => {
   const mock = createMockService();
   const rateLimiter = new RateLimiter();
   const asked = promised<string>();
@@ -28,7 +28,7 @@ it("close() rejects a call that waits for its key, and it is not sent when the k
   expect(rateLimiter.usage().inFlight).toBe(0);
 });
 
-it("close() rejects a call that waits for a changed key after a 401, and it is not sent again", async () => {
+it("close() rejects a call that waits for a changed key after a 401, and the call is not sent again", async () => {
   const mock = createMockService();
   const second = promised<string>();
   let asked = 0;
@@ -37,7 +37,7 @@ it("close() rejects a call that waits for a changed key after a 401, and it is n
     apiKey: () => {
       if (asked++ === 0) return "a-key-that-was-rotated-away";
       second.resolve(mock.clientOptions.apiKey);
-      // Closed while the key is on its way.
+      // The client is closed while the key function is pending.
       void audience.close();
       return second.promise;
     },
@@ -49,7 +49,7 @@ it("close() rejects a call that waits for a changed key after a 401, and it is n
   expect(mock.requests).toHaveLength(1);
 });
 
-it("close() rejects a row that waits for its checkpoint, and it is not sent when it is recorded", async () => {
+it("close() rejects a row that waits for its checkpoint, and the row is not sent once it is recorded", async () => {
   const mock = createMockService();
   const rateLimiter = new RateLimiter();
   const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
@@ -80,7 +80,7 @@ it("close() rejects a row that waits for its checkpoint, and it is not sent when
   recorded.resolve();
   await isClosed;
 
-  // The row has no result, and no record: nothing of it was sent.
+  // The row has no result and no record, because none of its requests was sent.
   expect(await failure).toMatchObject({ ...closed, outcome: "not-sent" });
   expect([...rows]).toEqual([["row:ada@example.com", undefined]]);
   expect(mock.requests).toEqual([]);

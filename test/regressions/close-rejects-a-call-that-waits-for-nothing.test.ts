@@ -10,7 +10,7 @@ const event = {
 };
 
 describe("close() in the same turn as a call", () => {
-  it("lets the call be sent and end, where it waits for nothing", async () => {
+  it("lets a call that does not wait be sent and end", async () => {
     const mock = createMockService();
     const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter: new RateLimiter() });
 
@@ -21,7 +21,7 @@ describe("close() in the same turn as a call", () => {
     expect(mock.organization("mock-organization").events).toHaveLength(1);
   });
 
-  it("rejects the call, where it waits for a place", async () => {
+  it("rejects a call that waits for a permit", async () => {
     const mock = createMockService();
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
     const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });

@@ -17,7 +17,7 @@ it("A limiter of another copy of the package ends a call with outcome and reques
   expect(error).toBeInstanceOf(RateLimitWaitError);
   expect(error).toMatchObject({
     name: "RateLimitWaitError",
-    waitMs: expect.closeTo(60_035, -3) as number, // a matcher, in a number's place
+    waitMs: expect.closeTo(60_035, -3) as number, // Safe: a matcher in the place of a number
     window: { limit: 1, intervalMs: 60_000 },
     outcome: "not-sent",
     uniqueIdentifier: "u-2",

@@ -3,7 +3,7 @@ import { AudienceClient, type ApiError } from "audience-sdk";
 import { expect, it } from "vitest";
 import { failureOf } from "../transport/failure.ts";
 
-it("A key that the service echoes as the name of a header is taken out", async () => {
+it("A key that the service echoes as a header name is redacted", async () => {
   const apiKey = "abcdefgh-ijklmnop-qrstuvwx";
   const headers = { [`x-${apiKey}`]: "1", "x-other": "2" };
   const fetch = async () => new Response("{}", { status: 400, headers });

@@ -2,9 +2,9 @@ import { AudienceClient } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { expect, it } from "vitest";
 
-it("A Headers object of another implementation is read as one", async () => {
+it("A Headers object of another implementation keeps its headers", async () => {
   const mock = createMockService();
-  // What npm's undici or node-fetch gives: iterable, without properties, no instance of the global class.
+  // The Headers of npm's undici or node-fetch: iterable, without properties, no instance of the global class.
   class ForeignHeaders {
     *[Symbol.iterator]() {
       yield ["X-Trace", "t-1"];

@@ -4,7 +4,7 @@ import { failureOf } from "../transport/failure.ts";
 
 const key = "test-key-0123456789";
 
-/** What a call makes of an answer, and how long the processor was at it. */
+/** The error of a call with this response, and the processor time that it took. */
 async function read(status: number, text: string) {
   const { v1 } = new AudienceClient({
     baseUrl: "https://api.example.com",
@@ -19,14 +19,14 @@ async function read(status: number, text: string) {
   return { error, tookMs: (user + system) / 1_000 };
 }
 
-it("an error's body of 64 KiB of quotation marks that never end is read in one walk", async () => {
+it("an error body of 64 KiB of unclosed quotation marks is scanned once", async () => {
   const { error, tookMs } = await read(400, `"${'\\"'.repeat(32_000)}`);
 
   expect(error).toBeInstanceOf(ApiError);
   expect(tookMs).toBeLessThan(1_000);
 });
 
-it("a body of 10 MB that is no JSON is searched for keys only where it is shown", async () => {
+it("a body of 10 MB that is no JSON is searched for keys only in the part that is shown", async () => {
   const { error, tookMs } = await read(200, "x".repeat(10_000_000));
 
   expect(error).toBeInstanceOf(UnexpectedResponseError);
@@ -34,7 +34,7 @@ it("a body of 10 MB that is no JSON is searched for keys only where it is shown"
 });
 
 it.each([0, 1, 4, 7, 8, 12, 18])(
-  "and a key that stands %i characters before the end of that is taken out",
+  "a key that begins %i characters before the end of the part that is shown is redacted",
   async (before) => {
     const shown = 64 * 1024;
     const { error } = await read(200, `${"x".repeat(shown - before)}${key}${"x".repeat(1_000)}`);

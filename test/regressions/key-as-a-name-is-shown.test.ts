@@ -15,7 +15,7 @@ async function failureOf(call: () => unknown): Promise<unknown> {
   }
 }
 
-describe("A key that stands in the place of a name is not shown", () => {
+describe("A key in the place of a name is not shown", () => {
   it.each([
     ["a field", () => audience.v1.customers.upsert({ email: "ada@example.com", [key]: 1 } as never)],
     [
@@ -27,11 +27,11 @@ describe("A key that stands in the place of a name is not shown", () => {
       "a custom property",
       () => audience.v1.customers.upsert({ email: "a@b", custom_properties: { [key]: null as never } }),
     ],
-    ["a part of a list's query", () => audience.v1.customers.list({ [key]: 1 } as never)],
+    ["a parameter of a list's query", () => audience.v1.customers.list({ [key]: 1 } as never)],
     ["an option", () => audience.v1.customers.get("ada", { [key]: 1 } as never)],
     ["a header", () => audience.v1.customers.get("ada", { headers: { [key]: 1 as never } })],
     [
-      "a header, with all of its line",
+      "a header's name with its value",
       () => audience.v1.customers.get("ada", { headers: { [`x-api-key: ${key}`]: "" } }),
     ],
     [
@@ -48,7 +48,7 @@ describe("A key that stands in the place of a name is not shown", () => {
   });
 });
 
-it("What else was given as a name is shown as it was given", async () => {
+it("Any other unknown name is shown unchanged", async () => {
   const error = await failureOf(() =>
     audience.v1.customers.upsert({ email: "ada@example.com", shoe: 43 } as never),
   );

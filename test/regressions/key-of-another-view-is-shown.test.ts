@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { AudienceClient } from "audience-sdk";
 import { expect, it } from "vitest";
 
-it("a key that one view was given does not show in the errors of another", async () => {
+it("a key of one view does not appear in the errors of another", async () => {
   const key = "key-of-the-first-view-0123456789";
   const audience = new AudienceClient({
     baseUrl: "https://api.example.com",

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { row, rows, setting } from "../bulk/setting.ts";
+import { row, rows, createFixture } from "../bulk/fixture.ts";
 
-it("who unsubscribes while a run is under way is not subscribed again by a row that was read before", async () => {
-  const { audience, mock, upsert } = setting();
+it("a contact that unsubscribes during a run is not subscribed again by a row that was read before", async () => {
+  const { audience, mock, upsert } = createFixture();
   const run = audience.bulk(rows(30), upsert, { concurrency: 2 });
 
   for await (const { index } of run)

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 const unhandled: unknown[] = [];
 const note = (reason: unknown) => void unhandled.push(reason);
 
-describe("What a logger or hook gives back", () => {
+describe("The return value of a logger or hook", () => {
   beforeEach(() => {
     unhandled.length = 0;
     process.on("unhandledRejection", note);
@@ -15,7 +15,7 @@ describe("What a logger or hook gives back", () => {
   it("may be a promise that rejects, of this realm or another", async () => {
     const mock = createMockService();
     const rejects: () => unknown = async () => Promise.reject(new Error("disk full"));
-    // As a promise of another realm: no instance of this one's Promise.
+    // A promise of another realm is no instance of this realm's Promise.
     const thenable = () => ({
       then: (_: unknown, reject: (reason: unknown) => void) => reject(new Error("gone")),
     });

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from "vitest";
 const mock = createMockService();
 const { v1, v2 } = new AudienceClient(mock.clientOptions);
 
-describe("A method that is called without its object does what it does with it", () => {
+describe("A method that is called without its object works as with it", () => {
   it.each([
     ["v1.customers.upsert", v1.customers.upsert],
     ["v1.customers.get", v1.customers.get],
@@ -16,15 +16,15 @@ describe("A method that is called without its object does what it does with it",
     ["v1.customers.list", v1.customers.list],
     ["v1.contactGroups.list", v1.contactGroups.list],
     ["v2.lists.list", v2.lists.list],
-  ])("%s: a bad call rejects, and does not throw", async (_name, call) => {
-    const method = call as (...given: unknown[]) => PromiseLike<unknown>; // as JavaScript sees it
+  ])("%s: an invalid call rejects, and does not throw", async (_name, call) => {
+    const method = call as (...given: unknown[]) => PromiseLike<unknown>; // Without types, as JavaScript calls it.
     const given = 1;
 
     await expect(method(given, given, given)).rejects.toMatchObject({ outcome: "not-sent" });
     expect(mock.requests).toEqual([]);
   });
 
-  it("a good one is sent", async () => {
+  it("a valid call is sent", async () => {
     const { upsert, get } = v1.customers;
 
     const { id } = await upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" });
@@ -33,7 +33,7 @@ describe("A method that is called without its object does what it does with it",
   });
 });
 
-it("A test can put another in the place of one", async () => {
+it("A test can replace a method", async () => {
   vi.spyOn(v1.customers, "get").mockRejectedValue(new Error("of a test"));
 
   await expect(v1.customers.get("ada")).rejects.toThrow("of a test");

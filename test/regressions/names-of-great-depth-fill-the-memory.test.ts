@@ -3,7 +3,7 @@ import { flattenProperties } from "audience-sdk/schemas";
 import { expect, it } from "vitest";
 import { thrownBy } from "../transport/failure.ts";
 
-it("ninety thousand values 900 levels down, whose names would take 160 MB, are refused", () => {
+it("ninety thousand values at 900 levels, whose names would take 160 MB, are refused", () => {
   let value: object = Array.from({ length: 90_000 }, () => 1);
   for (let level = 0; level < 900; level++) value = { a: value };
 

@@ -4,13 +4,13 @@ import { describe, expect, it } from "vitest";
 import { failureOf } from "../transport/failure.ts";
 
 describe("A deadline that passes while the event loop is busy", () => {
-  it("before the call asks for a place is the call's end, and no fault of its options", async () => {
+  it("before the call asks for a permit is a TimeoutError, and no ConfigurationError", async () => {
     const mock = createMockService();
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
     const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
     const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
     const first = audience.v1.customers.upsert(contact);
-    // Waits for the first write to the same contact; the deadline's timer cannot run before it asks for its place.
+    // The second write waits for the first one to the same contact; the deadline's timer cannot run before it asks for its permit.
     const second = audience.v1.customers.upsert(contact, { deadlineMs: 5 });
     const failure: Promise<AudienceError> = failureOf(second);
     const busyUntil = performance.now() + 30;

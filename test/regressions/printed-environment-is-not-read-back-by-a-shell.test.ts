@@ -8,7 +8,7 @@ import { startMessage } from "../../src/mock/cli-texts.ts";
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "audience-mock-environment-"));
-  // In place of curl: one line for each argument.
+  // Replaces curl and prints one line for each argument.
   writeFileSync(join(folder, "curl"), '#!/bin/sh\nprintf "<%s>\\n" "$@"\n', { mode: 0o755 });
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -26,7 +26,7 @@ function linesOf({ baseUrl, apiKey, apiKeyV2, appId }: Printed): string[] {
   return message.split("\n").filter((line) => /^(export|curl) /.test(line));
 }
 
-/** What a shell makes of the lines that are printed. */
+/** The arguments that a shell passes after running the printed lines. */
 function readBack(printed: Printed): string[] {
   const lines = linesOf(printed);
   const names = ["BASE_URL", "BASE_URL_V2", "API_KEY", "API_KEY_V2", "APP_ID"];
@@ -55,8 +55,8 @@ it.each<[string, Partial<Printed>]>([
   ["a key begins with a home", { apiKey: "~", apiKeyV2: "a:~" }],
   ["a key would be a comment or a pattern", { apiKey: "#k", apiKeyV2: "k*?[a]" }],
   ["a key holds backslashes and exclamation marks", { apiKey: "k\\n!1", apiKeyV2: "\\" }],
-  ["an address holds what a path may", { baseUrl: "http://127.0.0.1:4010/a'b(c)&d;e$HOME" }],
-])("A shell reads back what audience-mock prints: %s", (_, more) => {
+  ["an address holds characters that a path allows", { baseUrl: "http://127.0.0.1:4010/a'b(c)&d;e$HOME" }],
+])("A shell reads the output of audience-mock unchanged: %s", (_, more) => {
   const printed = { ...plain, ...more };
   const { baseUrl, apiKey, apiKeyV2, appId } = printed;
   const call = ["-H", `X-API-Key: ${apiKey}`, `${baseUrl}/api/v1/contact-groups`];
@@ -66,7 +66,7 @@ it.each<[string, Partial<Printed>]>([
   );
 });
 
-it("What needs no quote is printed as it is", () => {
+it("A value that needs no quotes is printed without them", () => {
   expect(linesOf(plain)).toEqual([
     "export AUDIENCE_BASE_URL=http://127.0.0.1:4010/prefix",
     "export AUDIENCE_BASE_URL_V2=http://127.0.0.1:4010/prefix",

@@ -8,20 +8,23 @@ it.each([
     { perPage: 2 },
     "there are signal, timeoutMs, deadlineMs, maxRetries, maxWaitMs, priority, headers, repeatable, readAhead.",
   ],
-])("a list that is given %j names the option that was meant, and sends nothing", async (options, wayOut) => {
-  const mock = createMockService();
-  const { v1, v2 } = new AudienceClient(mock.clientOptions);
-  const [name] = Object.keys(options);
-  // As from a caller without types.
-  const given = options as ListOptions;
-  for (const list of [
-    v1.customers.list({}, given),
-    v1.contactGroups.list({}, given),
-    v2.lists.list({}, given),
-  ])
-    await expect(list.toArray()).rejects.toMatchObject({
-      code: "configuration",
-      message: `The call's options: there is no option "${name}"; ${wayOut}`,
-    });
-  expect(mock.requests).toEqual([]);
-});
+])(
+  "the error for a list with %j names the intended option, and no request is sent",
+  async (options, wayOut) => {
+    const mock = createMockService();
+    const { v1, v2 } = new AudienceClient(mock.clientOptions);
+    const [name] = Object.keys(options);
+    // A caller in JavaScript can pass this.
+    const given = options as ListOptions;
+    for (const list of [
+      v1.customers.list({}, given),
+      v1.contactGroups.list({}, given),
+      v2.lists.list({}, given),
+    ])
+      await expect(list.toArray()).rejects.toMatchObject({
+        code: "configuration",
+        message: `The call's options: there is no option "${name}"; ${wayOut}`,
+      });
+    expect(mock.requests).toEqual([]);
+  },
+);

@@ -1,37 +1,37 @@
 import { ConfigurationError, type BulkRequest } from "audience-sdk";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  endOf,
-  gate,
+  collectRun,
+  deferred,
   LoggedCheckpoint,
   row,
   rows,
-  setting,
-  settled,
+  createFixture,
+  flushEventLoop,
   until,
   type Row,
-} from "../bulk/setting.ts";
+} from "../bulk/fixture.ts";
 
-const unheard: unknown[] = [];
-const hear = (error: unknown) => void unheard.push(error);
+const unhandled: unknown[] = [];
+const record = (error: unknown) => void unhandled.push(error);
 
 beforeEach(() => {
-  unheard.length = 0;
-  process.on("unhandledRejection", hear);
+  unhandled.length = 0;
+  process.on("unhandledRejection", record);
 });
 
 afterEach(async () => {
-  await settled();
-  process.off("unhandledRejection", hear);
+  await flushEventLoop();
+  process.off("unhandledRejection", record);
 });
 
 type Upsert = (contact: Row, request: BulkRequest) => Promise<unknown>;
 
-/** Functions of a row that do not wait for their call. */
+/** Row functions that do not await their call. */
 const forgetful: [string, (upsert: Upsert) => Upsert][] = [
   [
     "without return",
-    // As a caller without types may.
+    // A caller in JavaScript can pass this.
     (upsert) => ((contact: Row, request: BulkRequest) => void upsert(contact, request)) as unknown as Upsert,
   ],
   [
@@ -57,15 +57,15 @@ const key = ({ email }: Row) => email;
 const message =
   "The function of bulk must return its call, or be async and await it: the row may end before its call has.";
 
-describe("A row's function is over when its calls are", () => {
+describe("A row's function ends when its calls have ended", () => {
   it.each(forgetful)(
-    "%s: the row is unknown, the run ends, and a run after it finds the row",
+    "%s: the row is unknown, the run ends, and the next run sends the row",
     async (_, of) => {
-      const { audience, mock, upsert } = setting({ latencyMs: 5 });
+      const { audience, mock, upsert } = createFixture({ latencyMs: 5 });
       const checkpoint = new LoggedCheckpoint();
       const options = { checkpoint, key, concurrency: 1 };
 
-      const { error, results } = await endOf(audience.bulk(rows(3), of(upsert), options));
+      const { error, results } = await collectRun(audience.bulk(rows(3), of(upsert), options));
 
       expect(results).toMatchObject([{ status: "unknown", error: { message, outcome: "unknown" } }]);
       expect(error).toBeInstanceOf(ConfigurationError);
@@ -80,33 +80,33 @@ describe("A row's function is over when its calls are", () => {
   );
 
   it.each(forgetful)("%s: a call that fails is no unhandled rejection, and no success", async (_, of) => {
-    const { audience, upsert } = setting({ faults: [{ kind: "500-before" }] }, { maxRetries: 0 });
+    const { audience, upsert } = createFixture({ faults: [{ kind: "500-before" }] }, { maxRetries: 0 });
     const checkpoint = new LoggedCheckpoint();
 
-    const { error, results } = await endOf(audience.bulk(rows(3), of(upsert), { checkpoint, key }));
-    await settled();
+    const { error, results } = await collectRun(audience.bulk(rows(3), of(upsert), { checkpoint, key }));
+    await flushEventLoop();
 
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(results.map(({ status }) => status)).not.toContain("succeeded");
     expect([...new Set(checkpoint.states.values())]).toEqual(["sent"]);
-    expect(unheard).toEqual([]);
+    expect(unhandled).toEqual([]);
   });
 
   it.each(forgetful.slice(0, 2))("%s: a row that is not even valid is no success either", async (_, of) => {
-    const { audience, mock, upsert } = setting();
+    const { audience, mock, upsert } = createFixture();
     const bad = { ...row(0), email: "nobody" };
 
-    const { error, results } = await endOf(audience.bulk([bad, row(1)], of(upsert), { concurrency: 1 }));
-    await settled();
+    const { error, results } = await collectRun(audience.bulk([bad, row(1)], of(upsert), { concurrency: 1 }));
+    await flushEventLoop();
 
     expect(results).toMatchObject([{ status: "unknown", error: { message, outcome: "unknown" } }]);
     expect(error).toBe(results[0]?.error);
-    expect([...mock.requests, ...unheard]).toEqual([]);
+    expect([...mock.requests, ...unhandled]).toEqual([]);
   });
 });
 
-it("a row whose function makes no call, or hears of each, has succeeded", async () => {
-  const { audience, upsert } = setting();
+it("a row succeeds whose function makes no call or awaits each", async () => {
+  const { audience, upsert } = createFixture();
   const bad = { ...row(0), email: "nobody" };
   const calls: ((request: BulkRequest) => Promise<unknown>)[] = [
     async () => undefined,
@@ -118,12 +118,12 @@ it("a row whose function makes no call, or hears of each, has succeeded", async 
       await Promise.allSettled([upsert(row(3), request), upsert(bad, request)]);
     },
     async (request: BulkRequest) => {
-      // Leaves a page that is read ahead behind.
+      // Leaves a pending page of the read-ahead.
       for await (const _ of audience.v1.customers.list({ limit: 1 }, request)) break;
     },
   ];
 
-  const { error, results } = await endOf(
+  const { error, results } = await collectRun(
     audience.bulk(calls, (call, request) => call(request), { concurrency: 1 }),
   );
 
@@ -131,9 +131,9 @@ it("a row whose function makes no call, or hears of each, has succeeded", async 
   expect(results.map(({ status }) => status)).toEqual(calls.map(() => "succeeded"));
 });
 
-it("also where stopWhen says that the run goes on, it ends, once each row is waited for and told", async () => {
-  const { audience, mock } = setting();
-  const { opened, open } = gate();
+it("the run ends after each row has its result, also where stopWhen returns false", async () => {
+  const { audience, mock } = createFixture();
+  const { promise: opened, resolve: open } = deferred();
   let sent = 0;
   const slow = audience.withOptions({
     fetch: async (url, init) => {
@@ -146,12 +146,12 @@ it("also where stopWhen says that the run goes on, it ends, once each row is wai
     of((contact, request) => slow.v1.customers.upsert(contact, request)),
   );
   let isOver = false;
-  const ended = endOf(audience.bulk(rows(3), forget!, { stopWhen: () => false })).finally(
+  const ended = collectRun(audience.bulk(rows(3), forget!, { stopWhen: () => false })).finally(
     () => (isOver = true),
   );
   await until(() => sent === 3);
 
-  await settled();
+  await flushEventLoop();
   expect(isOver).toBe(false);
   open();
 
@@ -162,9 +162,9 @@ it("also where stopWhen says that the run goes on, it ends, once each row is wai
   expect(mock.requests).toHaveLength(3);
 });
 
-it("a row that fails while another of its calls is under way ends when that one has, and what it did is recorded", async () => {
-  const { audience, mock, upsert } = setting();
-  const { opened, open } = gate();
+it("a row that fails during another of its calls ends after that call, whose outcome is recorded", async () => {
+  const { audience, mock, upsert } = createFixture();
+  const { promise: opened, resolve: open } = deferred();
   let sent = 0;
   const slow = audience.withOptions({
     fetch: async (url, init) => {
@@ -179,10 +179,10 @@ it("a row that fails while another of its calls is under way ends when that one 
       slow.v1.customers.upsert({ ...contact, double_opt_in: true }, request),
       upsert({ ...contact, email: "nobody" }, request),
     ]);
-  const ended = endOf(audience.bulk(rows(1), both, { checkpoint, key }));
+  const ended = collectRun(audience.bulk(rows(1), both, { checkpoint, key }));
   await until(() => sent === 1);
 
-  await settled();
+  await flushEventLoop();
   expect(checkpoint.log).toEqual(["open", "row-0@example.com: in-doubt"]);
   open();
 
@@ -190,11 +190,11 @@ it("a row that fails while another of its calls is under way ends when that one 
   expect(mock.requests).toMatchObject([{ applied: true }]);
 });
 
-it("a call that begins when its run is over is refused, and touches no checkpoint", async () => {
-  const { audience, mock, upsert } = setting();
+it("a call that begins after its run is refused, and does not touch the checkpoint", async () => {
+  const { audience, mock, upsert } = createFixture();
   const checkpoint = new LoggedCheckpoint();
   const late: Promise<unknown>[] = [];
-  const { opened, open } = gate();
+  const { promise: opened, resolve: open } = deferred();
   const call = async (contact: Row, request: BulkRequest) => {
     void opened.then(() => late.push(upsert(contact, request).catch((error: unknown) => error)));
   };
@@ -202,14 +202,14 @@ it("a call that begins when its run is over is refused, and touches no checkpoin
   const recorded = checkpoint.log.length;
 
   open();
-  await settled();
+  await flushEventLoop();
 
   expect(await late[0]).toMatchObject({ code: "aborted", outcome: "not-sent" });
-  expect([mock.requests, checkpoint.log.length, unheard]).toEqual([[], recorded, []]);
+  expect([mock.requests, checkpoint.log.length, unhandled]).toEqual([[], recorded, []]);
 });
 
-it("a call that begins when its row is over ends the run, and the next run sends the row", async () => {
-  const { audience, upsert } = setting();
+it("a call that begins after its row ends the run, and the next run sends the row", async () => {
+  const { audience, upsert } = createFixture();
   const checkpoint = new LoggedCheckpoint();
   const late = async (contact: Row, request: BulkRequest) => {
     setTimeout(() => void upsert(contact, request), 0);
@@ -220,7 +220,7 @@ it("a call that begins when its row is over ends the run, and the next run sends
     yield row(1);
   }
 
-  const { error } = await endOf(audience.bulk(source(), late, { checkpoint, key }));
+  const { error } = await collectRun(audience.bulk(source(), late, { checkpoint, key }));
 
   expect(error).toBeInstanceOf(ConfigurationError);
   expect(await audience.bulk(rows(1), upsert, { checkpoint, key })).toMatchObject({

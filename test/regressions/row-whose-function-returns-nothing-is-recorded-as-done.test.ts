@@ -1,11 +1,11 @@
 import { ConfigurationError, type BulkCall, type BulkRequest } from "audience-sdk";
 import { expect, it } from "vitest";
-import { endOf, LoggedCheckpoint, rows, setting, type Row } from "../bulk/setting.ts";
+import { collectRun, LoggedCheckpoint, rows, createFixture, type Row } from "../bulk/fixture.ts";
 
 const key = ({ email }: Row) => email;
 
-it("options of a call that are none are refused, with or without `request`", async () => {
-  const { audience, mock } = setting();
+it("call options that are no object are refused, with or without `request`", async () => {
+  const { audience, mock } = createFixture();
 
   const run = audience.bulk(rows(1), (row) => audience.v1.customers.upsert(row, 5 as never));
 
@@ -17,19 +17,19 @@ it.each([
   ["without `request`", false],
   ["with `request`", true],
 ])(
-  "%s: the run ends, no row is recorded as done, and a run after it sends every row",
+  "%s: the run ends, no row is recorded as done, and the next run sends every row",
   async (_, isHandedOn) => {
-    const { audience, mock, upsert } = setting(
+    const { audience, mock, upsert } = createFixture(
       { faults: [{ kind: "500-before", times: 7 }] },
       { maxRetries: 0 },
     );
     const checkpoint = new LoggedCheckpoint();
-    // The compiler refuses it, as it returns nothing.
+    // The compiler refuses a function without a return value.
     const call = ((row: Row, request: BulkRequest) => {
       void audience.v1.customers.upsert(row, isHandedOn ? request : undefined).catch(() => undefined);
     }) as unknown as BulkCall<Row>;
 
-    const { results, error } = await endOf(audience.bulk(rows(10), call, { key, checkpoint }));
+    const { results, error } = await collectRun(audience.bulk(rows(10), call, { key, checkpoint }));
     const done = [...checkpoint.states.values()].filter((state) => state === "succeeded");
     const after = await audience.withOptions({ maxRetries: 9 }).bulk(rows(10), upsert, { key, checkpoint });
 

@@ -14,14 +14,14 @@ function importing(signal: AbortSignal) {
   return { mock, run };
 }
 
-it("A run that is aborted before anything was sent says so", async () => {
+it("A run that is aborted before its first request has the outcome not-sent", async () => {
   const { mock, run } = importing(AbortSignal.abort());
 
   await expect(run.summary()).rejects.toMatchObject({ code: "aborted", outcome: "not-sent" });
   expect(mock.requests).toEqual([]);
 });
 
-it("One that is aborted later does not say what became of its rows", async () => {
+it("A run that is aborted later has the outcome unknown", async () => {
   const controller = new AbortController();
   const { mock, run } = importing(controller.signal);
 

@@ -2,7 +2,7 @@ import { AudienceClient } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { expect, it } from "vitest";
 
-// What a caller without types may hand in; each would read the whole list, a call for every hundred items.
+// A caller in JavaScript can pass these; each would read the whole list, one call for every hundred items.
 it.each([[5], [{ limit: 5 }], [{ Max: 5 }], [null], [{ max: "5" }], [{ max: -1 }], [{ max: Number.NaN }]])(
   "toArray(%j) is refused, and nothing is sent",
   async (options) => {

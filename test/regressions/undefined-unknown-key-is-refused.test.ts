@@ -2,7 +2,7 @@ import { AudienceClient } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { expect, it } from "vitest";
 
-it("a key that the service does not know, and that is undefined, is left out like any other", async () => {
+it("an unknown key whose value is undefined is left out", async () => {
   const mock = createMockService();
   const audience = new AudienceClient(mock.clientOptions);
   const row = { email: "ada@example.com", listIds: undefined };

@@ -6,7 +6,7 @@ import { failureOf } from "../transport/failure.ts";
 
 const contact = { email: "ada@example.com" };
 
-/** As Node's sockets say it. */
+/** The errors of Node's sockets. */
 function socketError(code: string, syscall: string | undefined): TypeError {
   const error = new Error(`${syscall} ${code}`);
   return new TypeError("fetch failed", {
@@ -14,7 +14,7 @@ function socketError(code: string, syscall: string | undefined): TypeError {
   });
 }
 
-describe("Only a connection that was never there counts as nothing sent", () => {
+describe("Only a connection that was never established has the outcome not-sent", () => {
   it.each([
     ["EHOSTUNREACH", "connect", "not-sent"],
     ["EHOSTUNREACH", "read", "unknown"],
@@ -39,7 +39,7 @@ describe("Only a connection that was never there counts as nothing sent", () => 
     expect(error).toMatchObject({ code: "connection", outcome });
   });
 
-  it("a connection that ends before TLS is there", async () => {
+  it("a connection that ends during the TLS handshake", async () => {
     const server = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
     onTestFinished(() => void server.close());
     await once(server, "listening");

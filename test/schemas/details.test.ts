@@ -23,8 +23,8 @@ const many = Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`k${at}`,
 
 const cases: readonly [what: string, schema: z.ZodType, input: unknown, details: object][] = [
   ["a field of another kind", v1ContactSchema, { email: 5 }, { code: "invalid_type", expected: "string" }],
-  ["an input that is none", v1ContactSchema, 5, { code: "invalid_type", expected: "object" }],
-  ["an answer that is none", v1ProfileSchema, 5, { code: "invalid_type", expected: "object" }],
+  ["an input that is no object", v1ContactSchema, 5, { code: "invalid_type", expected: "object" }],
+  ["a response that is no object", v1ProfileSchema, 5, { code: "invalid_type", expected: "object" }],
   ["no list", v2ContactSchema, { firstName: "Ada", listIds: 5 }, { code: "invalid_type", expected: "array" }],
   ["no date-time", v2IdentifierSchema, given("x"), { code: "invalid_format", format: "datetime" }],
   ["a date-time of another kind", v2IdentifierSchema, given(5), { code: "invalid_type", expected: "date" }],
@@ -84,13 +84,13 @@ const cases: readonly [what: string, schema: z.ZodType, input: unknown, details:
   ["an unknown field", v1ContactSchema, { email, plan: 1 }, { code: "unrecognized_keys", keys: ["plan"] }],
 ];
 
-describe("An issue of a schema holds what zod's own of its kind do, for a form that finds its words by them", () => {
+describe("An issue of a schema has the details of zod's own issue, so that a form can translate it", () => {
   test.each(cases)("%s", (_, schema, input, details) => {
     expect(schema.safeParse(input).error?.issues[0]).toMatchObject(details);
   });
 });
 
-test("A check of one's own is judged beside ours", () => {
+test("A refinement of the user is checked together with the package's rules", () => {
   const form = v1ContactSchema.refine(({ source }) => source !== undefined, { path: ["source"] });
   expect(form.safeParse({}).error?.issues.map(({ path }) => path)).toEqual([["email"], ["source"]]);
 });

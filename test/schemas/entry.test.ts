@@ -14,14 +14,14 @@ const requests = [
   "v2IdentifierSchema",
   "v2ListQuerySchema",
 ] as const;
-const answers = ["v1ProfileSchema", "v1AddContactResultSchema", "v2ListPageSchema"] as const;
+const responses = ["v1ProfileSchema", "v1AddContactResultSchema", "v2ListPageSchema"] as const;
 const fields = [
   "v1ContactFieldsSchema",
   "v1ListContactFieldsSchema",
   "v1EventFieldsSchema",
   "v2ContactFieldsSchema",
 ] as const;
-const all = [...requests, ...answers, ...fields];
+const all = [...requests, ...responses, ...fields];
 
 test("The entry exports the schemas, LIMITS and flattenProperties, and nothing else", () => {
   expect(Object.keys(schemas).toSorted()).toEqual([...all, "LIMITS", "flattenProperties"].toSorted());
@@ -62,7 +62,7 @@ describe.each(everySchema)("%s", (_, schema) => {
   });
 });
 
-describe("The JSON schema carries the documented rules", () => {
+describe("The JSON schema contains the documented rules", () => {
   test("of a v1 contact", () => {
     const shown = z.toJSONSchema(schemas.v1ContactSchema);
     expect(shown.additionalProperties).toBe(false);
@@ -131,14 +131,14 @@ describe("The JSON schema carries the documented rules", () => {
     });
   });
 
-  test("an extended schema has one too", () => {
+  test("of an extended schema", () => {
     const form = schemas.v1EventFieldsSchema.extend({ plan: z.string() }).partial();
     expect(z.toJSONSchema(form).properties).toHaveProperty("plan");
   });
 });
 
-describe("A bare safeParse is zod's own", () => {
-  test("in the user's words, but for the rules that only this package knows", () => {
+describe("A bare safeParse is zod's safeParse", () => {
+  test("uses the user's messages, except for the rules of this package", () => {
     z.config({ customError: () => "overridden" });
     try {
       const { error } = schemas.v1ContactSchema.safeParse({ gender: 5, email: "x", phone: "1" });
@@ -151,7 +151,7 @@ describe("A bare safeParse is zod's own", () => {
       z.config({ customError: undefined });
     }
   });
-  test("and works without code generation", () => {
+  test("works without code generation", () => {
     const result = schemas.v1ContactSchema.safeParse({ email: "a@b", x: 1 }, { jitless: true });
     expect(result.error?.issues).toMatchObject([{ code: "unrecognized_keys", keys: ["x"] }]);
   });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { ConfigurationError, ValidationError } from "../../src/errors.ts";
 import { runs } from "../properties/runs.ts";
 import { thrownBy } from "../transport/failure.ts";
-import { verdict } from "./judge.ts";
+import { verdict } from "./issues.ts";
 
 function refusal(value: object, options?: { separator?: string }): string[] {
   try {
@@ -20,7 +20,7 @@ describe("flattenProperties", () => {
   test.each<[string, object, object]>([
     ["leaves flat values as they are", { a: "x", b: 5, c: true, d: "" }, { a: "x", b: 5, c: true, d: "" }],
     [
-      "names nested values by their way",
+      "names nested values by their path",
       { pet: { name: "Rex", owner: { name: "Ada" } } },
       { pet_name: "Rex", pet_owner_name: "Ada" },
     ],
@@ -30,12 +30,12 @@ describe("flattenProperties", () => {
       { tags_0: "a", tags_1_0: "b", tags_1_1_c: 1 },
     ],
     [
-      "writes a Date as ISO text",
+      "writes a Date as an ISO string",
       { at: new Date(0), in: [new Date(1)] },
       { at: "1970-01-01T00:00:00.000Z", in_0: "1970-01-01T00:00:00.001Z" },
     ],
     ["leaves undefined out", { a: undefined, b: { c: undefined } }, {}],
-    ["gives nothing for empty objects and arrays", { a: {}, b: [], c: { d: [{}] } }, {}],
+    ["omits empty objects and arrays", { a: {}, b: [], c: { d: [{}] } }, {}],
     ["keeps an empty name", { "": 1, a: { "": 2 } }, { "": 1, a_: 2 }],
   ])("%s", (_, value, flat) => {
     const before = structuredClone(value);
@@ -43,14 +43,14 @@ describe("flattenProperties", () => {
     expect(value).toEqual(before);
   });
 
-  test("takes another separator, an empty one too", () => {
+  test("accepts another separator, also an empty one", () => {
     expect(flattenProperties({ a: { b: 1 } }, { separator: "." })).toEqual({ "a.b": 1 });
     expect(flattenProperties({ a: { b: 1 } }, { separator: "" })).toEqual({ ab: 1 });
     // @ts-expect-error: JavaScript callers are not held by the type.
     expect(() => flattenProperties({ a: 1 }, { separator: 5 })).toThrow(ConfigurationError);
   });
 
-  test("refuses two values of one name, and names the second", () => {
+  test("refuses two values with the same name, and names the second", () => {
     expect(refusal({ a_b: 1, a: { b: 2 } })).toEqual(["a.b"]);
     expect(refusal({ a: { b: 2 }, a_b: 1 })).toEqual(["a_b"]);
     expect(refusal({ a: { b_c: 1 }, a_b: { c: 2 } })).toEqual(["a_b.c"]);
@@ -99,7 +99,7 @@ describe("flattenProperties", () => {
       "custom",
       'a.b: would be named "a_b", as another value is: rename one, or choose another separator',
     ],
-  ])("says what is wrong with %j, and where", (value, code, words) => {
+  ])("names the problem of %j and its path", (value, code, words) => {
     // @ts-expect-error: JavaScript callers are not held by the type.
     const error = thrownBy(() => flattenProperties(value)) as ValidationError;
     expect(error).toBeInstanceOf(ValidationError);
@@ -108,18 +108,18 @@ describe("flattenProperties", () => {
     ]);
   });
 
-  test("reports all problems of a kind at once: what JSON cannot carry, then names that are one", () => {
+  test("reports all problems of a kind at once: first values that JSON cannot represent, then equal names", () => {
     expect(refusal({ a: null, b: NaN, b_c: 1, d_e: 1, d: { e: 2 } })).toEqual(["a", "b"]);
     expect(refusal({ b_c: 1, b: { c: 2 }, d_e: 1, d: { e: 2 } })).toEqual(["b.c", "d.e"]);
   });
 
-  test("never pollutes: neither by a key __proto__ nor by one that the separator makes", () => {
+  test("never pollutes a prototype, neither by a key __proto__ nor by a key that the separator creates", () => {
     expect(refusal(JSON.parse('{"__proto__":{"polluted":1}}') as object)).toEqual(["__proto__"]);
     expect(refusal({ "": { "": { proto: { "": { "": 1 } } } } })).toEqual(["..proto.."]);
     expect(Reflect.get({}, "polluted")).toBeUndefined();
   });
 
-  test("what comes out of any JSON without null passes custom_properties, bar the 30 keys", () => {
+  test("its result for any JSON without null is valid as custom_properties, except for the limit of 30 keys", () => {
     const leaf = fc.oneof(fc.string(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean());
     const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
       tree: fc.oneof(
@@ -136,7 +136,7 @@ describe("flattenProperties", () => {
         try {
           flat = flattenProperties(value);
         } catch (error) {
-          // Two values of one name.
+          // Two values with the same name.
           return error instanceof ValidationError;
         }
         passed += 1;

@@ -1,6 +1,6 @@
 import { v1ContactSchema, v2ContactSchema, v2IdentifierSchema } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
-import { messageAt, verdict } from "./judge.ts";
+import { messageAt, verdict } from "./issues.ts";
 
 const identifier = (change: object = {}) => ({
   type: "email",
@@ -27,7 +27,7 @@ describe("A day is a real calendar day, YYYY-MM-DD", () => {
     "2026-04-30",
     "0001-01-01",
     "9999-12-31",
-  ])("%s is one", (day) => {
+  ])("%s is valid", (day) => {
     expect(verdict(v1ContactSchema, { email: "a@b", dob: day })).toEqual([]);
     expect(verdict(v2ContactSchema, contact({ birthDate: day }))).toEqual([]);
   });
@@ -52,11 +52,11 @@ describe("A day is a real calendar day, YYYY-MM-DD", () => {
     "today",
     "+02026-01-01",
     "２０２６-01-01",
-  ])("%j is none", (day) => {
+  ])("%j is invalid", (day) => {
     expect(verdict(v1ContactSchema, { email: "a@b", dob: day })).toEqual(["dob invalid_format"]);
     expect(verdict(v2ContactSchema, contact({ birthDate: day }))).toEqual(["birthDate invalid_format"]);
   });
-  test("a Date is none: it has a time zone", () => {
+  test("a Date is invalid, because it has a time zone", () => {
     expect(verdict(v1ContactSchema, { email: "a@b", dob: new Date(0) })).toEqual(["dob invalid_type"]);
     expect(messageAt(v1ContactSchema, { email: "a@b", dob: new Date(0) }, "dob")).toContain("time zone");
     expect(messageAt(v2ContactSchema, contact({ birthDate: new Date(0) }), "birthDate")).toContain(
@@ -98,17 +98,17 @@ const notDateTimes = [
 ];
 
 describe("A date-time is ISO 8601 with a T; seconds, their fraction and the offset may be missing", () => {
-  test.each(dateTimes)("%s is one", (text) => {
+  test.each(dateTimes)("%s is valid", (text) => {
     expect(verdict(v2IdentifierSchema, consent({ createdAt: text }))).toEqual([]);
     expect(verdict(v2ContactSchema, contact({ createdAt: text }))).toEqual([]);
   });
-  test.each(notDateTimes.map((text) => [text.slice(0, 40), text]))("%j is none", (_, text) => {
+  test.each(notDateTimes.map((text) => [text.slice(0, 40), text]))("%j is invalid", (_, text) => {
     expect(verdict(v2IdentifierSchema, consent({ createdAt: text }))).toEqual([
       "consent.createdAt invalid_format",
     ]);
     expect(verdict(v2ContactSchema, contact({ createdAt: text }))).toEqual(["createdAt invalid_format"]);
   });
-  test("a contact may be created on a day, consent is given at a time", () => {
+  test("a contact's createdAt may be a day, a consent's must be a date-time", () => {
     expect(verdict(v2ContactSchema, contact({ createdAt: "2024-02-29" }))).toEqual([]);
     expect(verdict(v2ContactSchema, contact({ createdAt: "2023-02-29" }))).toEqual([
       "createdAt invalid_format",
@@ -117,7 +117,7 @@ describe("A date-time is ISO 8601 with a T; seconds, their fraction and the offs
       "consent.createdAt invalid_format",
     ]);
   });
-  test("a valid Date is one, and is handed on as it is; an invalid one is not", () => {
+  test("a valid Date is accepted unchanged, and an invalid Date is refused", () => {
     const at = new Date(0);
     expect(v2IdentifierSchema.parse(consent({ createdAt: at })).consent.createdAt).toBe(at);
     expect(v2ContactSchema.parse(contact({ createdAt: at })).createdAt).toBe(at);
@@ -128,7 +128,7 @@ describe("A date-time is ISO 8601 with a T; seconds, their fraction and the offs
       "consent.createdAt invalid_type",
     ]);
   });
-  test.each([5, null, true, {}, []])("%j is none", (value) => {
+  test.each([5, null, true, {}, []])("%j is invalid", (value) => {
     expect(verdict(v2ContactSchema, contact({ createdAt: value }))).toEqual(["createdAt invalid_type"]);
     expect(verdict(v2IdentifierSchema, consent({ createdAt: value }))).toEqual([
       "consent.createdAt invalid_type",
@@ -136,7 +136,7 @@ describe("A date-time is ISO 8601 with a T; seconds, their fraction and the offs
   });
 });
 
-describe("An e-mail address is a text, an @ and a text, without spaces", () => {
+describe("An e-mail address is a string, an @ and a string, without white space", () => {
   test.each([
     "a@b",
     "ada@example.com",
@@ -145,12 +145,12 @@ describe("An e-mail address is a text, an @ and a text, without spaces", () => {
     "a@b@c",
     "'x'@y",
     `${"a".repeat(300)}@b`,
-  ])("%s is one", (address) => {
+  ])("%s is valid", (address) => {
     expect(verdict(v1ContactSchema, { email: address })).toEqual([]);
     expect(verdict(v2IdentifierSchema, identifier({ id: address }))).toEqual([]);
   });
   test.each(["", "a", "@", "a@", "@b", "a b@c", "a@b c", " a@b", "a@b ", "a@b\n", "a\u00a0@b", "\ta@b"])(
-    "%j is none",
+    "%j is invalid",
     (address) => {
       expect(verdict(v1ContactSchema, { email: address })).toEqual(["email invalid_format"]);
       expect(verdict(v2IdentifierSchema, identifier({ id: address }))).toEqual(["id custom"]);
@@ -176,7 +176,7 @@ describe("consent.ip is an IPv4 or IPv6 address", () => {
     "1:2:3:4:5:6:1.2.3.4",
     "fe80::1",
     "0000:0000:0000:0000:0000:ffff:255.255.255.255",
-  ])("%s is one", (ip) => {
+  ])("%s is valid", (ip) => {
     expect(verdict(v2IdentifierSchema, consent({ ip }))).toEqual([]);
   });
   test.each([
@@ -207,16 +207,16 @@ describe("consent.ip is an IPv4 or IPv6 address", () => {
     "1:",
     ":1",
     "localhost",
-  ])("%j is none", (ip) => {
+  ])("%j is invalid", (ip) => {
     expect(verdict(v2IdentifierSchema, consent({ ip }))).toEqual(["consent.ip invalid_format"]);
   });
 });
 
 describe("countryCode is two letters, in any case", () => {
-  test.each(["DE", "de", "Us", "ZZ"])("%s is one", (code) => {
+  test.each(["DE", "de", "Us", "ZZ"])("%s is valid", (code) => {
     expect(verdict(v2ContactSchema, contact({ countryCode: code }))).toEqual([]);
   });
-  test.each(["", "D", "DEU", "D1", "ÄÖ", "D ", "DE\n"])("%j is none", (code) => {
+  test.each(["", "D", "DEU", "D1", "ÄÖ", "D ", "DE\n"])("%j is invalid", (code) => {
     expect(verdict(v2ContactSchema, contact({ countryCode: code }))).toEqual(["countryCode invalid_format"]);
   });
 });

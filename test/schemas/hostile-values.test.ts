@@ -9,7 +9,7 @@ import {
 } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { issuesOf, messageAt, verdict } from "./judge.ts";
+import { issuesOf, messageAt, verdict } from "./issues.ts";
 
 const schemas = { v1ContactSchema, v1ListContactSchema, v1EventSchema, v2ContactSchema, v2IdentifierSchema };
 const ada = { email: "ada@example.com" };
@@ -36,7 +36,7 @@ const holes = Array.from<string>({ length: 0 });
 holes.length = 4_000_000_000;
 const huge = "x".repeat(10_000_000);
 
-describe.each(Object.entries(schemas))("%s refuses, and never crashes on,", (_, schema) => {
+describe.each(Object.entries(schemas))("%s refuses without a crash", (_, schema) => {
   test.each<[string, unknown]>([
     ["undefined", undefined],
     ["null", null],
@@ -52,7 +52,7 @@ describe.each(Object.entries(schemas))("%s refuses, and never crashes on,", (_, 
   });
 });
 
-describe("A getter that throws is an issue at its key, and what it throws is not shown:", () => {
+describe("A getter that throws is an issue at its key, which does not show the error:", () => {
   const failing = {
     get value(): never {
       throw new Error("secret-of-the-getter");
@@ -65,15 +65,15 @@ describe("A getter that throws is an issue at its key, and what it throws is not
   test.each<[string, keyof typeof schemas, unknown, string]>([
     ["a key", "v1ContactSchema", withGetter(ada, "phone"), "phone"],
     ["event data", "v1EventSchema", { ...order, eventData: { a: [failing] } }, "eventData.a.0.value"],
-    ["a key passed on", "v2ContactSchema", withGetter(v2Ada, "extra"), "extra"],
+    ["a key that is passed on", "v2ContactSchema", withGetter(v2Ada, "extra"), "extra"],
   ])("%s", (_, name, input, at) => {
     expect(verdict(schemas[name], input)).toEqual([`${at} custom`]);
     expect(messageAt(schemas[name], input, at)).toBe("cannot be read: a getter or a toJSON throws");
   });
 });
 
-describe("Depth, width and size have an end", () => {
-  test("10,000 levels are refused in free data, and in an unknown field", () => {
+describe("Depth, width and size are limited", () => {
+  test("10,000 levels are refused in free data and in an unknown field", () => {
     for (const [schema, input] of [
       [v1EventSchema, { ...order, eventData: { a: deep(10_000) } }],
       [v2ContactSchema, { ...v2Ada, extra: deep(10_000) }],
@@ -84,12 +84,12 @@ describe("Depth, width and size have an end", () => {
     }
   });
 
-  test("1,000 levels pass, one more is refused", () => {
+  test("1,000 levels are accepted, one more is refused", () => {
     expect(verdict(v1EventSchema, { ...order, eventData: { a: deep(998) } })).toEqual([]);
     expect(verdict(v1EventSchema, { ...order, eventData: { a: deep(999) } })).toEqual(["custom"]);
   });
 
-  test("200,000 values pass, one more is refused", () => {
+  test("200,000 values are accepted, one more is refused", () => {
     const { length } = [order, order.eventName, order.contact, order.contact.email, "eventData", "items"];
     const items = Array.from({ length: 200_000 - length }, () => 1);
     expect(verdict(v1EventSchema, { ...order, eventData: { items } })).toEqual([]);
@@ -111,7 +111,7 @@ describe("Depth, width and size have an end", () => {
     expect(issuesOf(v2ContactSchema, contact).map(({ path }) => path[0])).toContain("self");
   });
 
-  test("texts of ten megabytes are judged in linear time", () => {
+  test("strings of ten megabytes are checked in linear time", () => {
     const at = "@".repeat(10_000_000);
     const startedAt = performance.now();
     expect(verdict(v1ContactSchema, { ...ada, first_name: huge })).toEqual(["first_name too_big"]);
@@ -130,7 +130,7 @@ describe("Depth, width and size have an end", () => {
         identifiers: [{ ...identifier, consent: { ...identifier.consent, ip: ":".repeat(10_000_000) } }],
       }),
     ).toHaveLength(1);
-    // About a tenth of this on a slow machine; quadratic time would be hours.
+    // A slow machine needs about a tenth of this; quadratic time would take hours.
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
@@ -180,13 +180,13 @@ describe("__proto__ as an own key", () => {
       Object.assign(json('{"__proto__":{"polluted":1}}') as object, v2Ada),
       "__proto__ custom",
     ],
-  ])("%s is refused and pollutes nothing", (_, name, input, expected) => {
+  ])("%s is refused and does not pollute a prototype", (_, name, input, expected) => {
     expect(verdict(schemas[name], input)).toEqual([expected]);
     expect(Reflect.get({}, "polluted")).toBeUndefined();
   });
 });
 
-test("An instance that shows nothing is refused: JSON would send no key of it", () => {
+test("An instance without public fields is refused, because JSON would send none of its data", () => {
   class Person {
     get email() {
       return "ada@example.com";
@@ -198,7 +198,7 @@ test("An instance that shows nothing is refused: JSON would send no key of it", 
   expect(verdict(v1ContactSchema, Object.assign(Object.create(null), ada))).toEqual([]);
 });
 
-test("A symbol as a key is not sent, as JSON.stringify does not send it", () => {
+test("A symbol key is not sent, as in JSON.stringify", () => {
   expect(verdict(v1ContactSchema, { ...ada, [Symbol("s")]: 1 })).toEqual([]);
 });
 
@@ -214,7 +214,7 @@ test("The input is never changed", () => {
   expect(verdict(v1ContactSchema, freeze({ first_name: 5, Email: "x" })).length).toBe(3);
 });
 
-test("A strict object that the user put in has one issue for each unknown key, too", () => {
+test("A strict object in a user's extension has one issue for each unknown key", () => {
   const form = v1ContactFieldsSchema.extend({ address: z.strictObject({ street: z.string() }) });
   expect(verdict(form, { ...ada, address: { street: "x", a: 1, b: 2 } })).toEqual([
     "address.a unrecognized_keys",
@@ -222,7 +222,7 @@ test("A strict object that the user put in has one issue for each unknown key, t
   ]);
 });
 
-describe("What only looks like an object is not read as an empty one", () => {
+describe("A value such as a Map is not treated as an empty object", () => {
   test.each([new Map(), new Set(), new Date(0), new Error("x"), /x/, Object("x"), new Uint8Array(1)])(
     "%s",
     (value) => {

@@ -15,6 +15,6 @@ it.each([
     { firstName: "Ada", listIds: [], identifiers: [identifier], extra: undefined },
   ],
   ["an event's contact", v1EventSchema, { eventName: "seen", contact: { email: "a@b.c", extra: undefined } }],
-])("A further field of %s that is undefined is one left out", (_, schema, value) => {
+])("An undocumented field of %s whose value is undefined is omitted", (_, schema, value) => {
   expect(schema.safeParse(value).success).toBe(true);
 });

@@ -6,7 +6,7 @@ import {
 } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
 import { v1ConsentedListContactSchema } from "../../src/v1/schemas/contact.ts";
-import { issuesOf, messageAt, verdict } from "./judge.ts";
+import { issuesOf, messageAt, verdict } from "./issues.ts";
 
 const ada = { email: "ada@example.com" };
 const withField = (name: string, value: unknown) => ({ ...ada, [name]: value });
@@ -14,14 +14,14 @@ const keys = (count: number) => Object.fromEntries(Array.from({ length: count },
 
 describe("A v1 contact", () => {
   test.each([
-    ["an email alone is enough", { email: "ada@example.com" }],
-    ["a phone alone is enough", { phone: "1234567" }],
-    ["both may be given", { email: "ada@example.com", phone: "1234567" }],
+    ["an email without a phone", { email: "ada@example.com" }],
+    ["a phone without an email", { phone: "1234567" }],
+    ["both", { email: "ada@example.com", phone: "1234567" }],
   ])("%s", (_, contact) => {
     expect(verdict(v1ContactSchema, contact)).toEqual([]);
   });
 
-  test("needs an email or a phone, and says so at email", () => {
+  test("needs an email or a phone, and reports it at email", () => {
     expect(verdict(v1ContactSchema, { first_name: "Ada" })).toEqual(["email custom"]);
     expect(verdict(v1ContactSchema, { email: undefined, phone: undefined })).toEqual(["email custom"]);
     expect(messageAt(v1ContactSchema, {}, "email")).toContain("an email or a phone");
@@ -40,20 +40,16 @@ describe("A v1 contact", () => {
   ];
   describe.each(bounds)("%s has %i to %i characters", (field, min, max) => {
     test.each([
-      ["the shortest passes", "x".repeat(min), []],
-      ["the longest passes", "x".repeat(max), []],
+      ["the shortest is accepted", "x".repeat(min), []],
+      ["the longest is accepted", "x".repeat(max), []],
       ["one more is too big", "x".repeat(max + 1), [`${field} too_big`]],
-      ["characters are code points: emojis up to the bound pass", "🚀".repeat(max), []],
+      ["characters are code points: emojis up to the bound are accepted", "🚀".repeat(max), []],
       ["one emoji more is too big", "🚀".repeat(max + 1), [`${field} too_big`]],
-      [
-        "one more of the last character of one unit is too big",
-        "\uffff".repeat(max + 1),
-        [`${field} too_big`],
-      ],
+      ["one more character of one code unit is too big", "\uffff".repeat(max + 1), [`${field} too_big`]],
     ])("%s", (_, value, expected) => {
       expect(verdict(v1ContactSchema, withField(field, value))).toEqual(expected);
     });
-    test("the message tells the bound and the length", () => {
+    test("the message names the bound and the length", () => {
       expect(messageAt(v1ContactSchema, withField(field, "🚀".repeat(max + 1)), field)).toBe(
         `must have at most ${max} characters, has ${max + 1}`,
       );
@@ -80,13 +76,16 @@ describe("A v1 contact", () => {
     "source",
   ];
   const moreTexts = ["dob", "gender", "country", "state", "city", "address1", "address2", "postal_code"];
-  test.each([...texts, ...moreTexts])("%s is a text: no number, boolean, object, array or null", (field) => {
-    for (const value of [5, true, {}, [], ["x"], null, NaN, 5n, () => "x"]) {
-      expect(verdict(v1ContactSchema, withField(field, value))).toHaveLength(1);
-      expect(issuesOf(v1ContactSchema, withField(field, value))[0]?.path).toEqual([field]);
-    }
-    expect(messageAt(v1ContactSchema, withField(field, null), field)).toContain("leave it out");
-  });
+  test.each([...texts, ...moreTexts])(
+    "%s is a string, and no number, boolean, object, array or null",
+    (field) => {
+      for (const value of [5, true, {}, [], ["x"], null, NaN, 5n, () => "x"]) {
+        expect(verdict(v1ContactSchema, withField(field, value))).toHaveLength(1);
+        expect(issuesOf(v1ContactSchema, withField(field, value))[0]?.path).toEqual([field]);
+      }
+      expect(messageAt(v1ContactSchema, withField(field, null), field)).toContain("leave it out");
+    },
+  );
 
   test.each(["is_suppressed", "double_opt_in"])("%s is true or false", (field) => {
     expect(verdict(v1ContactSchema, withField(field, true))).toEqual([]);
@@ -100,7 +99,7 @@ describe("A v1 contact", () => {
     ["email_opt_in", ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"]],
     ["phone_opt_in", ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"]],
     ["gender", ["MALE", "FEMALE", "OTHER"]],
-  ])("%s is one of %j; case counts, and the message gives the right one", (field, values) => {
+  ])("%s is valid of %j; case counts, and the message names the right value", (field, values) => {
     for (const value of values) {
       expect(verdict(v1ContactSchema, withField(field, value))).toEqual([]);
       const lower = value.toLowerCase();
@@ -110,15 +109,15 @@ describe("A v1 contact", () => {
     expect(verdict(v1ContactSchema, withField(field, ""))).toEqual([`${field} invalid_value`]);
   });
 
-  test("external_id and source are any text, the empty one too", () => {
+  test("external_id and source are any string, also an empty one", () => {
     expect(verdict(v1ContactSchema, { ...ada, external_id: "", source: "" })).toEqual([]);
   });
 
-  test("a field that is undefined is a field left out", () => {
+  test("a field whose value is undefined is omitted", () => {
     expect(verdict(v1ContactSchema, { ...ada, phone: undefined, custom_properties: undefined })).toEqual([]);
   });
 
-  test("a list takes a contact with an email only; a phone alone is not enough", () => {
+  test("a list accepts a contact with an email only; a phone alone is not enough", () => {
     expect(verdict(v1ListContactSchema, ada)).toEqual([]);
     expect(verdict(v1ListContactSchema, { phone: "1234567" })).toEqual(["email invalid_type"]);
     expect(messageAt(v1ListContactSchema, { phone: "1234567" }, "email")).toContain(
@@ -126,7 +125,7 @@ describe("A v1 contact", () => {
     );
   });
 
-  test("consent is required where it is asked for, and the message says why and how to go without", () => {
+  test("the consent of addContact is required, and the message names the reason and the alternative", () => {
     expect(verdict(v1ConsentedListContactSchema, { ...ada, email_opt_in: "UNSUBSCRIBED" })).toEqual([]);
     expect(verdict(v1ConsentedListContactSchema, ada)).toEqual(["email_opt_in invalid_value"]);
     const message = messageAt(v1ConsentedListContactSchema, ada, "email_opt_in");
@@ -148,12 +147,12 @@ describe("Unknown fields of a v1 contact", () => {
     ["emailOptIn", "email_opt_in"],
     ["address_1", "address1"],
     ["frist_name", "first_name"],
-  ])("%s is refused, and %s is what was meant", (given, meant) => {
+  ])("%s is refused, and the message suggests %s", (given, meant) => {
     expect(verdict(v1ContactSchema, { ...ada, [given]: "x" })).toEqual([`${given} unrecognized_keys`]);
     expect(messageAt(v1ContactSchema, { ...ada, [given]: "x" }, given)).toContain(`write "${meant}"`);
   });
 
-  test("each is an issue of its own; a field of one's own goes under custom_properties", () => {
+  test("each is a separate issue, which points to custom_properties", () => {
     expect(verdict(v1ContactSchema, { ...ada, plan: "pro", seats: 5 })).toEqual([
       "plan unrecognized_keys",
       "seats unrecognized_keys",
@@ -161,7 +160,7 @@ describe("Unknown fields of a v1 contact", () => {
     expect(messageAt(v1ContactSchema, { ...ada, plan: "pro" }, "plan")).toContain("custom_properties");
   });
 
-  test("a wrapped contact and an array of contacts are refused with the way out", () => {
+  test("a wrapped contact and an array of contacts are refused with a remedy", () => {
     expect(messageAt(v1ListContactSchema, { contact: ada }, "contact")).toContain("not wrapped");
     expect(verdict(v1ListContactSchema, [ada])).toEqual(["invalid_type"]);
     expect(messageAt(v1ListContactSchema, [ada], "")).toBe(
@@ -192,12 +191,12 @@ describe("All problems are reported at once", () => {
 const withProperties = (properties: unknown) => ({ ...ada, custom_properties: properties });
 
 describe("custom_properties", () => {
-  test("texts, numbers and booleans go as given, blank texts too", () => {
+  test("strings, numbers and booleans are sent unchanged, also blank strings", () => {
     const properties = { a: "x", b: 1.5, c: -0, d: true, e: false, f: "", g: "  " };
     expect(v1ContactSchema.parse(withProperties(properties))).toEqual(withProperties(properties));
   });
 
-  test("30 keys pass, 31 do not; a key whose value is undefined does not count", () => {
+  test("30 keys are accepted, 31 are refused; a key whose value is undefined does not count", () => {
     expect(verdict(v1ContactSchema, withProperties(keys(30)))).toEqual([]);
     expect(verdict(v1ContactSchema, withProperties({ ...keys(30), gone: undefined }))).toEqual([]);
     expect(verdict(v1ContactSchema, withProperties(keys(31)))).toEqual(["custom_properties too_big"]);
@@ -208,7 +207,7 @@ describe("custom_properties", () => {
     ["an object", { a: 1 }],
     ["an array", ["a"]],
     ["a Date", new Date(0)],
-  ])("%s as a value is refused, and flattenProperties is named", (_, value) => {
+  ])("%s as a value is refused, and the message names flattenProperties", (_, value) => {
     expect(verdict(v1ContactSchema, withProperties({ pet: value }))).toEqual([
       "custom_properties.pet invalid_type",
     ]);
@@ -224,9 +223,12 @@ describe("custom_properties", () => {
     ]);
   });
 
-  test.each([null, "a", 5, [], new Map([["a", "b"]]), new Date(0)])("%s is no set of properties", (value) => {
-    expect(verdict(v1ContactSchema, withProperties(value))).toEqual(["custom_properties invalid_type"]);
-  });
+  test.each([null, "a", 5, [], new Map([["a", "b"]]), new Date(0)])(
+    "%s is refused as custom_properties",
+    (value) => {
+      expect(verdict(v1ContactSchema, withProperties(value))).toEqual(["custom_properties invalid_type"]);
+    },
+  );
 });
 
 describe("The fields without the rule", () => {

@@ -3,7 +3,7 @@ import { AudienceClient } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { v1EventFieldsSchema, v1EventSchema } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
-import { messageAt, verdict } from "./judge.ts";
+import { messageAt, verdict } from "./issues.ts";
 
 const contact = { email: "ada@example.com" };
 const order = { eventName: "order placed", contact };
@@ -26,7 +26,7 @@ describe("A custom event", () => {
     expect(messageAt(v1EventSchema, { eventName: "e" }, "contact")).toContain("contactUUID");
   });
 
-  test("a contactUUID in the wrong case is named", () => {
+  test("the message names contactUUID where its case is wrong", () => {
     const given = { eventName: "e", contact: { contactUuid: "c1" } };
     expect(messageAt(v1EventSchema, given, "contact")).toContain(
       '"contactUuid" was given: write "contactUUID"',
@@ -40,7 +40,7 @@ describe("A custom event", () => {
     expect(verdict(v1EventSchema, { eventName: "e", ...naming })).toEqual([`${path} invalid_format`]);
   });
 
-  test("needs an eventName, not empty", () => {
+  test("needs a non-empty eventName", () => {
     expect(verdict(v1EventSchema, { contact })).toEqual(["eventName invalid_type"]);
     expect(verdict(v1EventSchema, { contact, eventName: "" })).toEqual(["eventName too_small"]);
     expect(verdict(v1EventSchema, { contact, eventName: 5 })).toEqual(["eventName invalid_type"]);
@@ -60,7 +60,7 @@ describe("A custom event", () => {
     ]);
   });
 
-  test("its contact may hold further keys that JSON can carry", () => {
+  test("its contact may have further keys that JSON can represent", () => {
     expect(
       verdict(v1EventSchema, { ...order, contact: { ...contact, first_name: "Ada", tags: ["a"] } }),
     ).toEqual([]);
@@ -99,14 +99,14 @@ const withData = (eventData: unknown) => ({ ...order, eventData });
 const mock = createMockService();
 const { v1 } = new AudienceClient(mock.clientOptions);
 
-/** What arrives of an event's data. */
+/** The event data that arrives. */
 async function arriving(eventData: Record<string, unknown>): Promise<unknown> {
   await v1.events.send({ ...order, eventData });
   return (mock.requests.at(-1)!.body as { eventData: unknown }).eventData;
 }
 
 describe("eventData is free JSON", () => {
-  test("an object of any depth, as given", () => {
+  test("an object of any depth is sent unchanged", () => {
     const data = {
       total: 12.5,
       items: [{ sku: "a", n: 1 }, ["x", [true, ""]]],
@@ -118,11 +118,11 @@ describe("eventData is free JSON", () => {
     expect(verdict(v1EventSchema, withData({}))).toEqual([]);
   });
 
-  test.each([null, "x", 5, true, [], [1], () => 1])("%s is no object", (data) => {
+  test.each([null, "x", 5, true, [], [1], () => 1])("%s is refused", (data) => {
     expect(verdict(v1EventSchema, withData(data))).toEqual(["eventData invalid_type"]);
   });
 
-  test("undefined is a key left out, but no item of an array", async () => {
+  test("undefined omits a key, and is refused as an item of an array", async () => {
     expect(await arriving({ a: undefined, b: 1 })).toEqual({ b: 1 });
     expect(verdict(v1EventSchema, withData({ a: [1, undefined] }))).toEqual(["eventData.a.1 custom"]);
   });
@@ -160,11 +160,11 @@ describe("eventData is free JSON", () => {
     ["an ArrayBuffer", new ArrayBuffer(1)],
     ["a Promise", Promise.resolve(1)],
     ["an invalid Date", new Date(NaN)],
-    ["a boxed text", Object("x")],
-    ["an instance that shows nothing", new Secretive()],
-    ["a value whose toJSON gives null", { toJSON: () => null }],
-    ["a value whose toJSON gives undefined", { toJSON: () => undefined }],
-    ["a value whose toJSON gives a Map", { toJSON: () => new Map([["a", 1]]) }],
+    ["a boxed string", Object("x")],
+    ["an instance without public fields", new Secretive()],
+    ["a value whose toJSON returns null", { toJSON: () => null }],
+    ["a value whose toJSON returns undefined", { toJSON: () => undefined }],
+    ["a value whose toJSON returns a Map", { toJSON: () => new Map([["a", 1]]) }],
     [
       "a value whose toJSON throws",
       {
@@ -173,13 +173,13 @@ describe("eventData is free JSON", () => {
         },
       },
     ],
-  ])("%s is refused where it stands", (_, value) => {
+  ])("%s is refused at its path", (_, value) => {
     const [first, ...more] = verdict(v1EventSchema, withData({ a: { b: [value] } }));
     expect(first).toBe("eventData.a.b.0 custom");
     expect(more).toEqual([]);
   });
 
-  test("a value with toJSON counts as what that gives, and an instance as the properties it shows", async () => {
+  test("a value with toJSON counts as the result of toJSON, and an instance as its public properties", async () => {
     const data = {
       at: new Date(0),
       url: new URL("https://example.com/"),
@@ -202,35 +202,35 @@ describe("eventData is free JSON", () => {
   test.each([
     ["a string", "x"],
     ["an array", [1]],
-  ])("an object whose toJSON gives %s is none", (given, rendered) => {
+  ])("an object whose toJSON returns %s is refused", (given, rendered) => {
     const data = { toJSON: () => rendered };
     expect(messageAt(v1EventSchema, withData(data), "eventData")).toBe(`must be an object, not ${given}`);
   });
 
-  test("a plain object of another realm is one", async () => {
+  test("a plain object of another realm is accepted", async () => {
     const data = runInNewContext("({ total: 12.5, none: {} })") as Record<string, unknown>;
     expect(await arriving(data)).toEqual({ total: 12.5, none: {} });
   });
 
-  test("of all that is wrong, a hundred issues are told", () => {
+  test("at most a hundred issues are reported", () => {
     const data = Object.fromEntries(Array.from({ length: 150 }, (_, at) => [`key ${at}`, null]));
     expect(verdict(v1EventSchema, withData(data))).toHaveLength(100);
   });
 
-  test("an invalid Date is called that", () => {
+  test("an invalid Date is named in the message", () => {
     expect(messageAt(v1EventSchema, withData({ at: new Date(NaN) }), "eventData.at")).toBe(
       "is an invalid Date",
     );
   });
 
-  test("what is sent is what it was when the call was made", async () => {
+  test("the body is the data at the time of the call", async () => {
     const data = { items: [1] };
     const arrived = arriving(data);
     data.items.push(2);
     expect(await arrived).toEqual({ items: [1] });
   });
 
-  test("one object in two places is no cycle; an object in itself is", () => {
+  test("one object at two paths is no cycle; an object in itself is a cycle", () => {
     const address = { city: "Berlin" };
     expect(verdict(v1EventSchema, withData({ from: address, to: address }))).toEqual([]);
     const cycle: Record<string, unknown> = { name: "x" };

@@ -1,6 +1,6 @@
 import { v2ContactFieldsSchema, v2ContactSchema, v2IdentifierSchema } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
-import { issuesOf, messageAt, verdict } from "./judge.ts";
+import { issuesOf, messageAt, verdict } from "./issues.ts";
 
 const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
 const subscribed = { status: "subscribed" };
@@ -11,7 +11,7 @@ const without = (object: object, key: string) =>
   Object.fromEntries(Object.entries(object).filter(([k]) => k !== key));
 
 describe("A v2 contact", () => {
-  test("with an e-mail identifier, with a phone identifier, and with both passes", () => {
+  test("is accepted with an e-mail identifier, with a phone identifier, and with both", () => {
     expect(verdict(v2ContactSchema, ada)).toEqual([]);
     expect(verdict(v2ContactSchema, { ...ada, identifiers: [phoneIdentifier] })).toEqual([]);
     expect(verdict(v2ContactSchema, { ...ada, identifiers: [emailIdentifier, phoneIdentifier] })).toEqual([]);
@@ -33,7 +33,7 @@ describe("A v2 contact", () => {
     "state",
   ];
   test.each([...texts, "postalCode", "gender"])(
-    "%s is a text: no number, boolean, object, array or null",
+    "%s is a string, and no number, boolean, object, array or null",
     (field) => {
       for (const value of [5, true, {}, [], null, NaN]) {
         expect(verdict(v2ContactSchema, { ...ada, [field]: value })).toEqual([`${field} invalid_type`]);
@@ -55,7 +55,7 @@ describe("A v2 contact", () => {
     ]);
   });
 
-  test("listIds holds texts, and may be empty", () => {
+  test("listIds contains strings, and may be empty", () => {
     const many = Array.from({ length: 1_001 }, (_, at) => `list-${at}`);
     expect(verdict(v2ContactSchema, { ...ada, listIds: many })).toEqual([]);
     expect(verdict(v2ContactSchema, { ...ada, listIds: [] })).toEqual([]);
@@ -68,7 +68,7 @@ describe("A v2 contact", () => {
     expect(issuesOf(v2ContactSchema, { ...ada, listIds: ["a", 5] })[0]?.path).toEqual(["listIds", 1]);
   });
 
-  test("identifiers holds at least one", () => {
+  test("identifiers contains at least one", () => {
     expect(verdict(v2ContactSchema, { ...ada, identifiers: [] })).toEqual(["identifiers too_small"]);
     expect(messageAt(v2ContactSchema, { ...ada, identifiers: [] }, "identifiers")).toContain(
       "must not be empty",
@@ -86,11 +86,11 @@ describe("A v2 contact", () => {
     expect(v2ContactSchema.parse(contact)).toEqual(contact);
   });
 
-  test("a field that is not documented, and undefined, is left out", () => {
+  test("an undocumented field whose value is undefined is omitted", () => {
     expect(verdict(v2ContactSchema, { ...ada, score: undefined })).toEqual([]);
   });
 
-  test("what is passed on is what JSON can carry", () => {
+  test("a value that JSON cannot represent is not passed on", () => {
     expect(verdict(v2ContactSchema, { ...ada, score: null, size: NaN, map: new Map() })).toEqual([
       "score custom",
       "size custom",
@@ -107,7 +107,7 @@ describe("A v2 contact", () => {
     ["FirstName", "firstName"],
     ["list_ids", "listIds"],
     ["Identifiers", "identifiers"],
-  ])("%s in place of the required %s is named", (given, field) => {
+  ])("the message names %s in place of the required %s", (given, field) => {
     const contact = { ...without(ada, field), [given]: Reflect.get(ada, field) };
     expect(verdict(v2ContactSchema, contact)).toEqual([`${field} invalid_type`]);
     expect(messageAt(v2ContactSchema, contact, field)).toBe(
@@ -115,7 +115,7 @@ describe("A v2 contact", () => {
     );
   });
 
-  test("an optional field in the wrong case is an unknown one, and is passed on", () => {
+  test("an optional field in the wrong case is an unknown field, and is passed on", () => {
     expect(verdict(v2ContactSchema, { ...ada, last_name: "Lovelace" })).toEqual([]);
   });
 });
@@ -131,7 +131,7 @@ describe("A v2 identifier", () => {
     expect(messageAt(v2IdentifierSchema, without(emailIdentifier, field), field)).toMatch(/^required/);
   });
 
-  test("in the wrong case names the right one", () => {
+  test("in the wrong case is refused with the right name", () => {
     const { type, ...rest } = emailIdentifier;
     expect(messageAt(v2IdentifierSchema, { ...rest, Type: type }, "type")).toContain('"Type" was given');
     const given = {
@@ -151,7 +151,7 @@ describe("A v2 identifier", () => {
     expect(verdict(v2IdentifierSchema, { ...emailIdentifier, type: "fax" })).toEqual(["type invalid_value"]);
   });
 
-  test("the id of a phone is a text or a finite number, of any length", () => {
+  test("the id of a phone is a string or a finite number, of any length", () => {
     for (const id of ["1", "+49 123", "x".repeat(1000), 4912345678, 0]) {
       expect(verdict(v2IdentifierSchema, { ...phoneIdentifier, id })).toEqual([]);
     }
@@ -163,13 +163,13 @@ describe("A v2 identifier", () => {
     }
   });
 
-  test("the id of an email is an e-mail address as text", () => {
+  test("the id of an email is an e-mail address as a string", () => {
     expect(verdict(v2IdentifierSchema, { ...emailIdentifier, id: 5 })).toEqual(["id custom"]);
     expect(verdict(v2IdentifierSchema, { ...emailIdentifier, id: "ada" })).toEqual(["id custom"]);
     expect(verdict(v2IdentifierSchema, { ...emailIdentifier, id: null })).toEqual(["id invalid_type"]);
   });
 
-  test("a channel's status is any text, and is required where the channel is there", () => {
+  test("a channel's status is any string, and is required in each channel", () => {
     expect(
       verdict(v2IdentifierSchema, { ...emailIdentifier, channels: { email: { status: "whatever" } } }),
     ).toEqual([]);

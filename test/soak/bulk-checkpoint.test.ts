@@ -39,13 +39,13 @@ it("A checkpoint of 100,000 rows opens in under a second, and holds at most 30 M
   let done = 0;
   for await (const { status } of run()) {
     expect(status).toBe("succeeded");
-    // The mock keeps books of every contact and request.
+    // The mock records every contact and request.
     if (++done % 5_000 === 0) mock.reset();
   }
   const runMs = performance.now() - runStartedMs;
   const writtenMb = await fileMb();
 
-  // As the run has left it, and as it is written anew when it is opened.
+  // The file after the run, and after it is rewritten on opening.
   await copyFile(path, `${path}.left`);
   const firstOpenMs = await leastWithin(1_000, async () => {
     await copyFile(`${path}.left`, path);

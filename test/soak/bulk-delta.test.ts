@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { expect, it } from "vitest";
-import { row, setting, type Row } from "../bulk/setting.ts";
+import { row, createFixture, type Row } from "../bulk/fixture.ts";
 
 const count = 100_000;
 
-it("100,000 rows of which one in a hundred has changed take exactly 1,000 calls", async () => {
+it("100,000 rows, of which one in a hundred has changed, need exactly 1,000 calls", async () => {
   const folder = await mkdtemp(join(tmpdir(), "delta-"));
   const path = join(folder, "nightly.ckpt");
-  const { audience, mock, upsert } = setting();
+  const { audience, mock, upsert } = createFixture();
   const options = { key: ({ email }: Row) => email, checkpoint: fileCheckpoint(path) };
   function* rows(night: number): Generator<Row> {
     for (let index = 0; index < count; index++)

@@ -2,7 +2,7 @@ import { it } from "vitest";
 import { killedImport } from "../bulk/killed-import/killed-import.ts";
 import { expectNothingLostOrDoubled } from "../bulk/killed-import/rules.ts";
 
-it("An import of 2,000 rows that is killed twenty times loses no row, and sends none again that is recorded as done", async () => {
+it("An import of 2,000 rows that is killed twenty times loses no row, and sends no row again that is recorded as done", async () => {
   const killed = await killedImport({ rows: 2_000, kills: 20, concurrency: 10, longestLifeMs: 600 });
 
   const sent = killed.lives.flatMap((life) => life.sent);

@@ -5,10 +5,10 @@ import { heldMb } from "./heap.ts";
 
 const count = 1_000_000;
 
-it("A run of 1,000,000 rows holds no more at its end than after its thousandth row", async () => {
+it("A run of 1,000,000 rows needs no more memory at its end than after its thousandth row", async () => {
   const mock = createMockService();
-  // Node gives a `Request` with a signal free late and in batches, some hundred MB of them: the mock, which makes one of
-  // each url and init, is handed none. The client's own signals are as ever.
+  // Node collects a `Request` with a signal late and in batches of some hundred MB: the mock, which creates one for
+  // each url and init, gets no signal. The client's own signals are unchanged.
   const fetch = (url: string, init: RequestInit) => mock.fetch(url, { ...init, signal: null });
   const audience = new AudienceClient({ ...mock.clientOptions, fetch });
   function* rows() {
@@ -25,7 +25,7 @@ it("A run of 1,000,000 rows holds no more at its end than after its thousandth r
   for await (const { status } of run) {
     expect(status).toBe("succeeded");
     done++;
-    // The mock keeps books of every contact and request: they are emptied, so that what grows is the run's own.
+    // The mock records every contact and request: its state is cleared, so that only the run's memory can grow.
     if (done % 5_000 === 0 || done === 1_000) mock.reset();
     if (done === 1_000 || done % 100_000 === 0) held.push(await heldMb());
   }

@@ -2,9 +2,9 @@ import { garbageCollector } from "../garbage-collector.ts";
 
 const collect = garbageCollector();
 
-/** What is still held after a full collection, in MB: on the heap and beside it. */
+/** The memory in use after a full collection, in MB: on the heap and outside it. */
 export async function heldMb(): Promise<number> {
-  // What a collection frees may hold more behind finalizers and timers.
+  // Finalizers and timers may release more memory after a collection.
   for (let round = 0; round < 3; round++) {
     collect();
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -6,17 +6,17 @@ import { expect, it, onTestFinished } from "vitest";
 import { refusedByFixed, refusedBySliding, refusedByTokenBucket } from "../rate-limiter/server-count.ts";
 import { leastWithin } from "./within.ts";
 
-// The documented second, as what a machine takes for a call is little beside it; a fifth of the minute.
+// The documented second, which is long compared with one call, and a fifth of the minute.
 const windows = [
   { limit: 10, intervalMs: 1_000 },
   { limit: 100, intervalMs: 12_000 },
   { limit: 1_000, intervalMs: 3_600_000 },
 ];
 const calls = 300;
-// Of the last call: two full minutes, and nine seconds of the third.
+// The ideal time of the last call: two full minutes, and nine seconds of the third.
 const idealMs = 2 * 12_000 + 9 * 1_000;
 
-it("on real sockets 300 calls pass no window, and take at most 1.05 of the ideal", async () => {
+it("on real sockets 300 calls exceed no window, and take at most 1.05 of the ideal time", async () => {
   const arrivals: number[] = [];
   const server = createServer((request, response) => {
     arrivals.push(performance.now());
@@ -25,7 +25,7 @@ it("on real sockets 300 calls pass no window, and take at most 1.05 of the ideal
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close());
-  // A server listening on a port has an address with one.
+  // Safe: the server listens on a port.
   const { port } = server.address() as AddressInfo;
 
   const ofIdeal = await leastWithin(1.05, async () => {
@@ -38,7 +38,7 @@ it("on real sockets 300 calls pass no window, and take at most 1.05 of the ideal
     });
 
     const startedAt = performance.now();
-    // Each of another contact, so that none waits for another but by the limiter.
+    // Each call is for another contact, so that only the limiter delays it.
     const sent = Array.from({ length: calls }, (_, at) =>
       audience.v1.events.send({ eventName: "signed_up", contact: { email: `person${at}@example.com` } }),
     );

@@ -10,8 +10,8 @@ import { json, profileAnswer, serve } from "../transport/served.ts";
 
 const { clientOptions } = createMockService();
 
-describe("Of many calls nothing stays behind", () => {
-  it("10,000 calls on one long-lived signal leave no listener, and carry one while they run", async () => {
+describe("Many calls leave nothing behind", () => {
+  it("10,000 calls on one long-lived signal share one listener, and leave none", async () => {
     const fetch = async () => Response.json(profileAnswer);
     const audience = new AudienceClient({ ...clientOptions, fetch });
     const { signal } = new AbortController();
@@ -27,7 +27,7 @@ describe("Of many calls nothing stays behind", () => {
     expect(getEventListeners(signal, "abort")).toHaveLength(0);
   });
 
-  it("10,000 calls that wait in the queue are aborted in one go, and leave it empty", async () => {
+  it("10,000 calls in the queue are aborted together, and leave it empty", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 3_600_000 }] });
     const audience = new AudienceClient({ ...clientOptions, rateLimiter });
     await audience.v1.customers.list();
@@ -41,7 +41,7 @@ describe("Of many calls nothing stays behind", () => {
     stop.abort(new Error("the user left"));
     const errors = await Promise.all(failures);
 
-    // A few hundred milliseconds on an idle machine; a listener for each would take several times that.
+    // A few hundred milliseconds on an idle machine; a listener for each call would take several times as long.
     expect(process.cpuUsage(before).user / 1_000).toBeLessThan(3_000);
     expect(errors.every(({ code, outcome }) => code === "aborted" && outcome === "not-sent")).toBe(true);
     expect(rateLimiter.usage().queued).toBe(0);
@@ -73,7 +73,7 @@ describe("Of many calls nothing stays behind", () => {
     const before = { heap: process.memoryUsage().heapUsed, resources: process.getActiveResourcesInfo() };
 
     await round(10_000);
-    // Sockets close, and finalizers run, in turns of the event loop: what is still there then has been kept.
+    // Sockets close and finalizers run in later turns of the event loop; anything left after them is a leak.
     for (let turn = 0; turn < 20; turn++) {
       collect();
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -82,14 +82,14 @@ describe("Of many calls nothing stays behind", () => {
 
     const count = (resources: string[], kind: string) => resources.filter((each) => each === kind).length;
     expect(count(after.resources, "Timeout")).toBeLessThanOrEqual(count(before.resources, "Timeout") + 2);
-    // Both ends of what is kept alive are of this process.
+    // Both ends of a kept-alive connection are in this process.
     expect(count(after.resources, "TCPSocketWrap")).toBeLessThanOrEqual(
       count(before.resources, "TCPSocketWrap") + 100,
     );
     expect(after.heap - before.heap).toBeLessThan(20 * 1024 * 1024);
   });
 
-  it("a new key for every request, long as tokens are, cost neither memory nor time", async () => {
+  it("a new long key for every request costs neither memory nor time", async () => {
     const collect = garbageCollector();
     const token = () => randomBytes(500).toString("hex");
     const fetch = async () => new Response("x".repeat(32 * 1024), { status: 400 });

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import type { CallRecord } from "./mixed-state.ts";
 
 interface Load {
-  /** A client more; it is closed here. */
+  /** An additional client; it is closed here. */
   readonly open: () => AudienceClient;
   readonly listId: string;
   /** Of the imports' checkpoints. */
@@ -19,11 +19,11 @@ interface SomeOptions {
   priority: number;
 }
 
-/** Calls of every kind, imports, lists and clients that come and go: all at once, at random, until the time is over. */
+/** Random calls, imports, lists and short-lived clients, all at once, until the time is over. */
 export class MixedLoad {
-  /** What each write said that it did. */
+  /** The reported outcome of each write. */
   readonly records: CallRecord[] = [];
-  /** How often what came of a call did. */
+  /** The number of calls by their outcome. */
   readonly counts = new Map<string, number>();
   readonly #load: Load;
   #client: AudienceClient;
@@ -62,7 +62,7 @@ export class MixedLoad {
     while (!this.#isOver) await this.#oneCall();
   }
 
-  /** Clients come and go; calls of one that was closed go on with the next. */
+  /** Clients are opened and closed; calls continue on the next client. */
   async #reopen(): Promise<void> {
     while (!this.#isOver) {
       await new Promise((resolve) => setTimeout(resolve, 1_000 + this.#load.random() * 4_000));
@@ -85,7 +85,7 @@ export class MixedLoad {
           v1.customers.upsert({ email, email_opt_in: "SUBSCRIBED" }, options),
         );
       case 1:
-        // Not the same when done twice, so it leaves at most once.
+        // Not repeatable, so it is sent at most once.
         return this.#write("once", id, () =>
           v1.customers.upsert({ email, email_opt_in: "SUBSCRIBED", double_opt_in: true }, options),
         );
@@ -114,7 +114,7 @@ export class MixedLoad {
     }
   }
 
-  /** Some calls have a deadline, some a signal that is aborted anywhere on their way. */
+  /** Some calls have a deadline, some a signal that is aborted at a random moment. */
   #options(): SomeOptions {
     const { random } = this.#load;
     const priority = Math.floor(random() * 10);
@@ -123,7 +123,7 @@ export class MixedLoad {
     return chance < 0.12 ? { priority, deadlineMs: Math.ceil(random() * 300) } : { priority };
   }
 
-  /** One write, and what it says that it did. */
+  /** One write, and its reported outcome. */
   async #write(kind: CallRecord["kind"], id: string, call: () => PromiseLike<unknown>): Promise<void> {
     const record: CallRecord = { kind, id, outcome: "applied" };
     try {
@@ -149,7 +149,7 @@ export class MixedLoad {
   }
 
   async #somePages(pages: AsyncIterable<unknown>): Promise<void> {
-    // Left half-way as often as not.
+    // About half of the loops are left early.
     let left = Math.ceil(this.#load.random() * 4);
     for await (const _ of pages) if (--left === 0) break;
   }
@@ -163,11 +163,11 @@ export class MixedLoad {
     }
   }
 
-  /** An import with a checkpoint, broken off and gone on with until no row is left. */
+  /** An import with a checkpoint, aborted and resumed until no row is left. */
   async #import(rows: readonly string[], path: string): Promise<Map<string, CallRecord["outcome"]>> {
     const ended = new Map<string, CallRecord["outcome"]>();
     for (let life = 0; life < 50 && ended.size < rows.length; life++) {
-      // The last ones end by themselves.
+      // The last tasks end by themselves.
       const signal = life < 3 ? AbortSignal.timeout(Math.ceil(this.#load.random() * 1_500)) : undefined;
       const bulk = this.#client.bulk(
         rows,

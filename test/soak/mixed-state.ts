@@ -2,20 +2,20 @@ import type { Outcome } from "audience-sdk";
 import type { MockService } from "audience-sdk/mock";
 import { expect } from "vitest";
 
-/** One write, named by an id that stands in its e-mail address and nowhere else, and what its end said. */
+/** One write, identified by a unique id in its e-mail address, and its reported outcome. */
 export interface CallRecord {
-  /** `once`: one that must not leave twice. */
+  /** `once`: a write that must not be sent twice. */
   readonly kind: "contact" | "once" | "member" | "event";
   readonly id: string;
   outcome: Outcome;
 }
 
-/** What the service has of each id. */
+/** The state of the service for each id. */
 export interface FoundState {
   readonly contacts: ReadonlyMap<string, number>;
   readonly members: ReadonlyMap<string, number>;
   readonly events: ReadonlyMap<string, number>;
-  /** How many requests with the id were carried out, by the mock's log. */
+  /** The number of applied requests with the id, from the mock's log. */
   readonly applied: ReadonlyMap<string, number>;
 }
 
@@ -35,8 +35,8 @@ export function stateOf(mock: MockService, organization: string, listId: string)
 }
 
 /**
- * Row by row: what says that it was applied is in the books once, what says that it was not is not there, and what does
- * not know is there at most once. Gives how many of these were carried out, and how many not.
+ * For each write: an applied one is in the state once, one that was not applied is not there, and one of unknown
+ * outcome is there at most once. Returns how many of the latter were applied, and how many were not.
  */
 export function expectStateToAgree(
   records: readonly CallRecord[],
@@ -48,14 +48,14 @@ export function expectStateToAgree(
     const state = kind === "event" ? found.events : kind === "member" ? found.members : found.contacts;
     const times = state.get(id) ?? 0;
     const requests = found.applied.get(id) ?? 0;
-    const isRight =
+    const isValid =
       outcome === "applied"
         ? times === 1
         : outcome === "unknown"
           ? times <= 1
           : times === 0 && requests === 0;
-    if (!isRight || (kind === "once" && requests > 1))
-      wrong.push(`${kind} ${id}: ${outcome}, ${times} in the books, ${requests} carried out`);
+    if (!isValid || (kind === "once" && requests > 1))
+      wrong.push(`${kind} ${id}: ${outcome}, ${times} in the state, ${requests} applied`);
     if (outcome === "unknown") unknown[times === 0 ? "notApplied" : "applied"]++;
   }
   expect(wrong).toEqual([]);

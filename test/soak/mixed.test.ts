@@ -24,7 +24,7 @@ const organization = {
   })),
   contacts: Array.from({ length: 250 }, (_, at) => ({ email: `seeded-${at}@example.com` })),
 };
-// Every twelfth request is lost or cut, and holds its place for five seconds more: windows over which that is no standstill.
+// Every twelfth request is lost or cut, and keeps its permit for five more seconds: these windows still allow progress.
 const windows = [
   { limit: 100, intervalMs: 500 },
   { limit: 1_500, intervalMs: 10_000 },
@@ -49,7 +49,7 @@ const kinds: readonly MockFaultKind[] = [
   "redirect",
 ];
 
-/** One in a hundred requests meets each kind, and fewer a 429: it halves the limiter's pace for all. */
+/** One in a hundred requests gets each fault, and fewer a 429, which halves the limiter's rate. */
 const faults = kinds.map((kind) => ({
   kind,
   probability: kind === "429" ? 0.003 : 0.01,
@@ -58,7 +58,7 @@ const faults = kinds.map((kind) => ({
 }));
 
 it(
-  `mixed calls, faults and aborts at once lose nothing, double nothing and leave nothing behind (seed ${seed})`,
+  `simultaneous calls, faults and aborts lose, duplicate and leak nothing (seed ${seed})`,
   { timeout: durationMs + 120_000 },
   async () => {
     const folder = await mkdtemp(join(tmpdir(), "soak-mixed-"));
@@ -101,7 +101,7 @@ it(
     });
     expect(rateLimiter.usage()).toMatchObject({ queued: 0, inFlight: 0 });
     expect(refusedUnprovoked).toBe(0);
-    // Every kind struck.
+    // Every fault occurred.
     for (const kind of kinds) expect(mock.requests.some(({ fault }) => fault === kind)).toBe(true);
 
     await close();
@@ -109,7 +109,7 @@ it(
     await settled(resourcesBefore);
     const afterMb = await heldMb();
     console.log({ afterMb: afterMb.toFixed(1) });
-    // What grew were the mock's books; without them it is as after the first eighth, or below.
+    // Only the mock's state grew; without it the memory is at most as after the first eighth.
     expect(afterMb - (held[0] ?? 0)).toBeLessThan(15);
   },
 );
@@ -118,7 +118,7 @@ function openResources(): number {
   return process.getActiveResourcesInfo().filter((name) => name !== "Timeout").length;
 }
 
-/** Sockets close a moment after they are let go; none may be left. */
+/** Sockets close a moment after their release; none may be left. */
 async function settled(before: number): Promise<void> {
   for (let turn = 0; turn < 100 && openResources() > before; turn++)
     await once(AbortSignal.timeout(100), "abort");

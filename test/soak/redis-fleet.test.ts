@@ -18,7 +18,7 @@ describeWithRedis("real processes over a long time", () => {
     return room;
   }
 
-  it("four use the budget to 1.05 of the ideal, none is refused", async () => {
+  it("four processes take at most 1.05 of the ideal time, and no request is refused", async () => {
     const idealMs = bestLastAnswer({ seed: 7, askedAt: Array(400).fill(0), delayMs: [2.5, 60], windows });
 
     const ofIdeal = await leastWithin(1.05, async () => {
@@ -39,7 +39,7 @@ describeWithRedis("real processes over a long time", () => {
     expect(ofIdeal).toBeLessThanOrEqual(1.05);
   });
 
-  it("fifty started at the same moment are all served, each in its turn", async () => {
+  it("fifty processes that start simultaneously all get their fair share", async () => {
     const room = await openRoom([5, 120]);
     const processes = Array.from({ length: 50 }, (_, worker) => worker);
     await room.fleet.start(processes.map(() => room.task(4)));
@@ -53,7 +53,7 @@ describeWithRedis("real processes over a long time", () => {
     console.log(
       `the last has its first turn as number ${Math.max(...turns)}, ${perCall.toFixed(2)} commands a call`,
     );
-    // What one window of the quarter of a minute holds: none waits for the next while others have their second turn.
+    // The limit of one window: no process waits for the next window while others get a second permit.
     expect(Math.max(...turns)).toBeLessThanOrEqual(100);
   });
 });

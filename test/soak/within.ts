@@ -1,8 +1,8 @@
 const rounds = 5;
 
 /**
- * The least figure of at most five rounds; the first that is within the bound ends them. What else the machine does can
- * make a round slower, never faster: a fault of ours is in each.
+ * The smallest figure of at most five rounds; the first round within the bound ends them. Other load on the machine can
+ * make a round slower, never faster, so a real regression shows in each.
  */
 export async function leastWithin(bound: number, measure: () => Promise<number>): Promise<number> {
   let least = Infinity;

@@ -14,7 +14,7 @@ describe("The function of bulk", () => {
     void audience.bulk(rows, () => null);
   });
 
-  it("gives the value of its row, also of whichever call it made", async () => {
+  it("returns the value of its row, for any of its calls", async () => {
     const one = audience.bulk(rows, (row, request) => audience.v1.customers.upsert(row, request));
     for await (const { value } of one) expectTypeOf(value).toEqualTypeOf<Profile | undefined>();
     const either = audience.bulk(rows, (row, request) =>

@@ -3,23 +3,23 @@ import { createMockService } from "audience-sdk/mock";
 import { describe, expectTypeOf, it } from "vitest";
 
 describe("A client", () => {
-  it("is built from nothing, as the environment may hold it all", () => {
+  it("can be constructed without options, because the environment may contain all of them", () => {
     void new AudienceClient();
   });
 
-  it("is built from what the mock gives", () => {
+  it("can be constructed from the mock's client options", () => {
     const { clientOptions } = createMockService();
     void new AudienceClient(clientOptions);
     void new V1Client(clientOptions);
     void new V2Client(clientOptions);
   });
 
-  it("takes the global fetch, and one that needs a text and an init", () => {
+  it("accepts the global fetch, and one that takes a string and an init", () => {
     void new AudienceClient({ fetch });
     void new AudienceClient({ fetch: async (url: string, init: RequestInit) => fetch(url, init) });
   });
 
-  it("takes a key, or a function that gives one, now or later", () => {
+  it("accepts a key, or a function that returns one, also as a promise", () => {
     void new AudienceClient({ apiKey: "key" });
     void new AudienceClient({ apiKey: () => "key" });
     void new AudienceClient({ apiKey: async () => "key" });
@@ -27,32 +27,32 @@ describe("A client", () => {
     void new AudienceClient({ apiKey: 42 });
   });
 
-  it("takes a limiter, its options, or none", () => {
+  it("accepts a limiter, its options, or false", () => {
     void new AudienceClient({ rateLimiter: new RateLimiter() });
     void new AudienceClient({ rateLimiter: { maxWaitMs: 1_000 } });
     void new AudienceClient({ rateLimiter: false });
-    // @ts-expect-error the documented limits are what is used where nothing is said
+    // @ts-expect-error the default is the documented limits
     void new AudienceClient({ rateLimiter: true });
   });
 
-  it("takes the console as its logger", () => {
+  it("accepts the console as its logger", () => {
     void new AudienceClient({ logger: console, logLevel: "debug" });
     // @ts-expect-error
     void new AudienceClient({ logger: { info() {} } });
   });
 
-  it("refuses an option that it does not know", () => {
-    // @ts-expect-error timeoutMs is meant
+  it("refuses an unknown option", () => {
+    // @ts-expect-error the name is timeoutMs
     void new AudienceClient({ timeout: 1_000 });
   });
 
-  it("is given up by `await using`", () => {
+  it("is closed by `await using`", () => {
     expectTypeOf<AudienceClient>().toExtend<AsyncDisposable>();
   });
 });
 
 describe("A view of a client", () => {
-  it("is a client, and takes the same options", () => {
+  it("is a client, and accepts the same options", () => {
     expectTypeOf(new AudienceClient().withOptions({ maxRetries: 0 })).toEqualTypeOf<AudienceClient>();
     // @ts-expect-error
     void new AudienceClient().withOptions({ retries: 0 });
@@ -60,20 +60,20 @@ describe("A view of a client", () => {
 });
 
 describe("Closing", () => {
-  it("is awaited, of each client, by name or by `await using`", async () => {
+  it("is awaited for each client, explicitly or by `await using`", async () => {
     expectTypeOf(new AudienceClient().close()).toEqualTypeOf<Promise<void>>();
     await using audience = new AudienceClient();
     await using v1 = new V1Client();
     await using v2 = new V2Client();
     expectTypeOf([audience, v1, v2]).toExtend<AsyncDisposable[]>();
-    // @ts-expect-error what is in flight is waited for, so `using` alone would be too early
+    // @ts-expect-error closing is asynchronous, so it needs `await using`
     using tooEarly = new AudienceClient();
     void tooEarly;
   });
 });
 
 describe("A hook", () => {
-  it("is told one plain object, with what is known then", () => {
+  it("receives one plain object with the facts known at that time", () => {
     const hooks: Hooks = {
       onRequest: (event) => expectTypeOf(event).toEqualTypeOf<RequestEvent>(),
       onRetry: ({ waitMs, error }) => {
@@ -86,17 +86,17 @@ describe("A hook", () => {
   });
 
   it("has one of four names", () => {
-    // @ts-expect-error onResponse is meant, which tells of errors too
+    // @ts-expect-error onResponse is the name, for errors too
     void new AudienceClient({ hooks: { onError() {} } });
   });
 
-  it("is never told a body, a header or an address", () => {
+  it("never receives a body, a header or an address", () => {
     expectTypeOf<Extract<keyof RequestEvent, "body" | "headers" | "url">>().toBeNever();
   });
 });
 
 describe("A call's options", () => {
-  it("are known by name", () => {
+  it("have known names only", () => {
     const { customers } = new AudienceClient().v1;
     void customers.get("c-1", {
       signal: AbortSignal.timeout(5),
@@ -109,9 +109,9 @@ describe("A call's options", () => {
     void customers.list({}, { readAhead: 2 });
     // @ts-expect-error
     void customers.get("c-1", { retries: 0 });
-    // @ts-expect-error only a list reads ahead
+    // @ts-expect-error only a list has readAhead
     void customers.get("c-1", { readAhead: 2 });
-    // @ts-expect-error and it does so by its options, not by its query
+    // @ts-expect-error readAhead is an option of the call, not of the query
     void customers.list({ readAhead: 2 });
   });
 });

@@ -23,17 +23,17 @@ import {
 } from "audience-sdk";
 import { describe, expectTypeOf, it } from "vitest";
 
-/** What a `catch` is given. */
+/** The value of a `catch`. */
 declare const thrown: unknown;
 
-describe("What was thrown", () => {
-  it("is known as ours before it is read", () => {
+describe("A thrown value", () => {
+  it("is narrowed to an SDK error before it is used", () => {
     // @ts-expect-error it may be anything
     void thrown.code;
     if (isAudienceError(thrown)) expectTypeOf(thrown).toExtend<AudienceError>();
   });
 
-  it("is told apart by its code, and then has what its class has", () => {
+  it("is narrowed by its code to the properties of its class", () => {
     if (!isAudienceError(thrown)) return;
     // @ts-expect-error not every error has issues
     void thrown.issues;
@@ -72,16 +72,16 @@ describe("What was thrown", () => {
       case "aborted":
         return expectTypeOf(thrown).toEqualTypeOf<AbortError>();
     }
-    // There is no other code: each case above returns.
+    // There is no other code, because each case above returns.
     expectTypeOf(thrown).toBeNever();
   });
 
-  it("is not compared with a code that no error has", () => {
-    // @ts-expect-error "not_found" is meant
+  it("cannot be compared with an unknown code", () => {
+    // @ts-expect-error the name is "not_found"
     if (isAudienceError(thrown)) void (thrown.code === "notFound");
   });
 
-  it("is told apart by its class as well", () => {
+  it("is narrowed by its class too", () => {
     if (thrown instanceof ApiError) {
       expectTypeOf(thrown.status).toEqualTypeOf<number>();
       expectTypeOf(thrown.headers).toEqualTypeOf<Headers>();
@@ -96,7 +96,7 @@ describe("What was thrown", () => {
 });
 
 describe("Every error", () => {
-  it("says what became of the write, and of which call", () => {
+  it("has the outcome and the call", () => {
     expectTypeOf<AnyAudienceError["outcome"]>().toEqualTypeOf<Outcome>();
     expectTypeOf<Outcome>().toEqualTypeOf<"not-sent" | "not-applied" | "applied" | "unknown">();
     expectTypeOf<AudienceError["uniqueIdentifier"]>().toEqualTypeOf<string | undefined>();

@@ -8,11 +8,11 @@ const { customers, events } = audience.v1;
 declare const contact: V1Contact;
 declare const event: V1Event;
 
-/** A value of which the compiler knows its type alone. */
+/** A value of which the compiler knows only the type. */
 declare function held<T>(): T;
 
 describe("A contact that can have neither an e-mail nor a phone", () => {
-  it("is not taken", () => {
+  it("is not accepted", () => {
     // @ts-expect-error
     void customers.upsert({ first_name: "Ada" });
     // @ts-expect-error
@@ -22,14 +22,14 @@ describe("A contact that can have neither an e-mail nor a phone", () => {
     void customers.upsert(nameless);
   });
 
-  it("is not taken from a function that gives it", () => {
+  it("is not accepted as the return value of a function", () => {
     // @ts-expect-error
     void [{ first_name: "Ada" }].map((row) => customers.upsert(row));
   });
 });
 
-describe("A contact that has one, or may have", () => {
-  it("is taken as it is held: whole, in part, read-only, with more in it", () => {
+describe("A contact that has one, or may have one", () => {
+  it("is accepted as it is: complete, partial, read-only, or with further keys", () => {
     void customers.upsert(contact);
     void customers.upsert(v1ContactSchema.parse(contact));
     void customers.upsert(held<Partial<V1Contact>>());
@@ -43,14 +43,14 @@ describe("A contact that has one, or may have", () => {
     void customers.upsert(row);
   });
 
-  it("is taken spread, with a field left out, or put in only where there is one", () => {
+  it("is accepted as a spread, without a field, or with a conditional field", () => {
     const city = "London" as string | undefined;
     void customers.upsert({ ...contact, first_name: "Ada" });
     void customers.upsert({ ...contact, phone: undefined });
     void customers.upsert({ email: "ada@example.com", ...(city !== undefined && { city }) });
   });
 
-  it("is taken as a row of somebody else's", () => {
+  it("is accepted as a row of a foreign type", () => {
     void customers.upsert(held<{ email?: string; phone?: string; first_name?: string }>());
     void customers.upsert(held<{ email: string | undefined; phone: string | undefined }>());
     void customers.upsert(held<{ email: string; first_name: string } | { phone: string }>());
@@ -61,7 +61,7 @@ describe("A contact that has one, or may have", () => {
     void customers.upsert(held<Person>());
   });
 
-  it("is taken by generic code", () => {
+  it("is accepted in generic code", () => {
     const ofAnyKind = <T extends V1Contact>(one: T) => customers.upsert(one);
     void ofAnyKind({ email: "ada@example.com" });
     const withEmail = <T extends { email: string }>(one: T) => customers.upsert(one);
@@ -73,17 +73,17 @@ describe("A contact that has one, or may have", () => {
     void audience.bulk([contact], (row, request) => customers.upsert(row, request));
   });
 
-  it("is taken by a stand-in, too", () => {
+  it("is accepted by a test double", () => {
     vi.spyOn(customers, "upsert").mockImplementation((one) => customers.get(one.email ?? ""));
-    const standIn: Pick<V1Customers, "upsert"> = {
+    const placeholder: Pick<V1Customers, "upsert"> = {
       upsert: (one: V1Contact) => customers.get(one.email ?? ""),
     };
-    void standIn;
+    void placeholder;
   });
 });
 
 describe("An event that can name no contact", () => {
-  it("is not taken", () => {
+  it("is not accepted", () => {
     // @ts-expect-error
     void events.send({ eventName: "order_placed" });
     // @ts-expect-error a contact of an event is named by its email or its contactUUID
@@ -91,8 +91,8 @@ describe("An event that can name no contact", () => {
   });
 });
 
-describe("An event that names one, or may", () => {
-  it("is taken as it is held", () => {
+describe("An event that names a contact, or may name one", () => {
+  it("is accepted as it is", () => {
     void events.send(event);
     void events.send({ ...event, uniqueIdentifier: "order-1001" });
     void events.send(held<V1Event & { uniqueIdentifier: string }>());

@@ -14,7 +14,7 @@ import type * as schemas from "audience-sdk/schemas";
 import { expectTypeOf, test } from "vitest";
 import type * as z from "zod";
 
-test("What goes in is what comes out: there are no transforms", () => {
+test("Input and output types are equal, because there are no transforms", () => {
   expectTypeOf<z.input<typeof schemas.v1ContactSchema>>().toEqualTypeOf<V1Contact>();
   expectTypeOf<z.input<typeof schemas.v1ListContactSchema>>().toEqualTypeOf<V1ListContact>();
   expectTypeOf<z.input<typeof schemas.v1EventSchema>>().toEqualTypeOf<V1Event>();
@@ -22,7 +22,7 @@ test("What goes in is what comes out: there are no transforms", () => {
   expectTypeOf<z.input<typeof schemas.v2IdentifierSchema>>().toEqualTypeOf<V2Identifier>();
 });
 
-test("The types say what is required", () => {
+test("The types state the required fields", () => {
   expectTypeOf<{ email: string }>().toExtend<V1Contact>();
   expectTypeOf<{ phone: string }>().not.toExtend<V1ListContact>();
   expectTypeOf<{ email: string }>().not.toExtend<V1ConsentedListContact>();
@@ -33,7 +33,7 @@ test("The types say what is required", () => {
   expectTypeOf<{ firstName: string; listIds: string[] }>().not.toExtend<V2Contact>();
 });
 
-test("The types say what a field takes", () => {
+test("The types state the values of a field", () => {
   expectTypeOf<V1OptIn>().toEqualTypeOf<"SUBSCRIBED" | "NON_SUBSCRIBED" | "UNSUBSCRIBED">();
   expectTypeOf<V1Contact["dob"]>().toEqualTypeOf<string | undefined>();
   expectTypeOf<V1Contact["custom_properties"]>().toEqualTypeOf<
@@ -44,7 +44,7 @@ test("The types say what a field takes", () => {
   expectTypeOf<V2Identifier["id"]>().toEqualTypeOf<string | number>();
 });
 
-test("Of an answer, only what is needed is sure to be there", () => {
+test("Only the required fields of a response are not optional", () => {
   expectTypeOf<Profile["id"]>().toEqualTypeOf<string>();
   expectTypeOf<Profile["attributes"]["email"]>().toEqualTypeOf<string | null | undefined>();
   expectTypeOf<AddContactResult["contact"]["contactUUID"]>().toEqualTypeOf<string>();

@@ -12,7 +12,7 @@ const { customers, contactGroups, events } = new AudienceClient().v1;
 const email = "ada@example.com";
 
 describe("addContact", () => {
-  it("takes a contact whose consent is said", () => {
+  it("accepts a contact with its consent", () => {
     void contactGroups.addContact("l-1", { email, email_opt_in: "SUBSCRIBED" });
     void contactGroups.addContact(
       "l-1",
@@ -21,59 +21,59 @@ describe("addContact", () => {
     );
   });
 
-  it("does not take a contact without email_opt_in", () => {
+  it("does not accept a contact without email_opt_in", () => {
     // @ts-expect-error the service would subscribe an existing contact
     void contactGroups.addContact("l-1", { email });
-    // @ts-expect-error nor with options that say nothing of consent
+    // @ts-expect-error options without the consent option do not change that
     void contactGroups.addContact("l-1", { email }, { maxRetries: 0 });
-    // @ts-expect-error nor where it is there, and not given
+    // @ts-expect-error undefined is no consent
     void contactGroups.addContact("l-1", { email, email_opt_in: undefined });
   });
 
-  it("takes one without it where the call leaves consent to the service", () => {
+  it("accepts one without it where the call leaves consent to the service", () => {
     void contactGroups.addContact("l-1", { email }, { consent: "service-decides" });
   });
 
-  it("knows no other word for that", () => {
-    // @ts-expect-error a slip would subscribe people
+  it("accepts no other value of that option", () => {
+    // @ts-expect-error a misspelt value would subscribe people
     void contactGroups.addContact("l-1", { email }, { consent: "service-decide" });
     // @ts-expect-error
     void contactGroups.addContact("l-1", { email }, { consent: true });
   });
 
-  it("does not take a contact without an e-mail address", () => {
+  it("does not accept a contact without an e-mail address", () => {
     // @ts-expect-error a phone alone is not enough on this endpoint
     void contactGroups.addContact("l-1", { phone: "+15550100", email_opt_in: "SUBSCRIBED" });
   });
 
-  it("does not take a wrapped contact, or many", () => {
+  it("does not accept a wrapped contact or an array", () => {
     // @ts-expect-error
     void contactGroups.addContact("l-1", { contact: { email, email_opt_in: "SUBSCRIBED" } });
     // @ts-expect-error
     void contactGroups.addContact("l-1", [{ email, email_opt_in: "SUBSCRIBED" }]);
   });
 
-  it("has an options argument that only it has", () => {
-    // @ts-expect-error consent is nothing that an upsert leaves to the service
+  it("has its own options type", () => {
+    // @ts-expect-error an upsert has no such option
     void customers.upsert({ email }, { consent: "service-decides" });
   });
 });
 
 describe("A v1 contact", () => {
-  it("has no field that the service does not know", () => {
-    // @ts-expect-error first_name is meant
+  it("has only the fields of the service", () => {
+    // @ts-expect-error the name is first_name
     void customers.upsert({ email, firstName: "Ada" });
-    // @ts-expect-error what is one's own goes under custom_properties
+    // @ts-expect-error custom data goes under custom_properties
     void customers.upsert({ email, favourite_colour: "green" });
   });
 
-  it("has days as text, as a Date has a time zone", () => {
+  it("has days as strings, because a Date has a time zone", () => {
     void customers.upsert({ email, dob: "1815-12-10" });
     // @ts-expect-error
     void customers.upsert({ email, dob: new Date("1815-12-10") });
   });
 
-  it("has states and genders in the service's own letters", () => {
+  it("has states and genders in the service's letter case", () => {
     // @ts-expect-error
     void customers.upsert({ email, email_opt_in: "subscribed" });
     // @ts-expect-error
@@ -87,13 +87,13 @@ describe("A v1 contact", () => {
     void customers.upsert({ email, last_name: null });
   });
 
-  it("may have a field that is left out by undefined", () => {
+  it("may have a field whose value is undefined", () => {
     void customers.upsert({ email, last_name: undefined });
   });
 
-  it("has flat custom properties: texts, numbers, booleans", () => {
+  it("has flat custom properties: strings, numbers, booleans", () => {
     void customers.upsert({ email, custom_properties: { plan: "pro", seats: 3, trial: false } });
-    // @ts-expect-error the service would store unusable text
+    // @ts-expect-error the service would store an unusable string
     void customers.upsert({ email, custom_properties: { address: { city: "London" } } });
     // @ts-expect-error
     void customers.upsert({ email, custom_properties: { plan: null } });
@@ -107,12 +107,12 @@ describe("An event", () => {
     void events.send({ contact: { email } });
   });
 
-  it("may name its contact by id, there or at its root", () => {
+  it("may name its contact by id, in the contact or at its root", () => {
     void events.send({ eventName: "order placed", contact: { contactUUID: "c-1" } });
     void events.send({ eventName: "order placed", contactUUID: "c-1" });
   });
 
-  it("may hold further keys of the contact, and free data", () => {
+  it("may have further keys of the contact, and free data", () => {
     void events.send({
       eventName: "order placed",
       contact: { email, plan: "pro" },
@@ -120,8 +120,8 @@ describe("An event", () => {
     });
   });
 
-  it("has no field that the document does not name", () => {
-    // @ts-expect-error eventName is meant
+  it("has only documented fields", () => {
+    // @ts-expect-error the name is eventName
     void events.send({ event_name: "order placed", contact: { email } });
     // @ts-expect-error
     void events.send({ eventName: "order placed", contact: { email }, occurredAt: "2026-01-31T09:30:00Z" });
@@ -139,7 +139,7 @@ describe("A list's query", () => {
 });
 
 describe("A call's result", () => {
-  it("is what the document promises", () => {
+  it("has the documented type", () => {
     expectTypeOf(customers.get("c-1")).resolves.toEqualTypeOf<Profile>();
     expectTypeOf(contactGroups.get("l-1")).resolves.toEqualTypeOf<ContactGroup>();
     expectTypeOf(events.send({ eventName: "x", contact: { email } })).resolves.toEqualTypeOf<EventResult>();
@@ -148,14 +148,14 @@ describe("A call's result", () => {
     ).resolves.toEqualTypeOf<AddContactResult>();
   });
 
-  it("has what is always there, and may lack the rest", () => {
+  it("has the required fields, and optional others", () => {
     expectTypeOf<Profile["id"]>().toEqualTypeOf<string>();
     expectTypeOf<ContactGroup["id"]>().toEqualTypeOf<string>();
     expectTypeOf<AddContactResult["contact"]["contactUUID"]>().toEqualTypeOf<string>();
     expectTypeOf<undefined>().toExtend<Profile["links"]>();
   });
 
-  it("comes with its response where that is asked for", () => {
+  it("comes with its response through withResponse()", () => {
     expectTypeOf(customers.get("c-1").withResponse()).resolves.toExtend<{
       data: Profile;
       response: { status: number; headers: Headers; url: string };
@@ -164,7 +164,7 @@ describe("A call's result", () => {
     }>();
   });
 
-  it("is pages, or items, for a list", async () => {
+  it("is pages or items for a list", async () => {
     for await (const profile of customers.list()) expectTypeOf(profile).toEqualTypeOf<Profile>();
     for await (const page of customers.list().pages())
       expectTypeOf(page.items).toExtend<readonly Profile[]>();
@@ -176,7 +176,7 @@ describe("A call's result", () => {
     for await (const profile of page) expectTypeOf(profile).toEqualTypeOf<Profile>();
   });
 
-  it("is of many answers, for a list, and so has no one response", () => {
+  it("has no single response for a list", () => {
     expectTypeOf(customers.list()).not.toHaveProperty("withResponse");
     // @ts-expect-error it is awaited, or iterated with `for await`
     for (const profile of customers.list()) void profile;

@@ -23,26 +23,26 @@ describe("A v2 contact", () => {
     void contacts.upsert({ firstName: "Ada", listIds: [] });
   });
 
-  it("may have its creation time as a Date, but not its day of birth, as a Date has a time zone", () => {
+  it("may have its creation time as a Date, but not its day of birth, because a Date has a time zone", () => {
     void contacts.upsert({ ...contact, createdAt: new Date(0) });
     void contacts.upsert({ ...contact, birthDate: "1815-12-10" });
     // @ts-expect-error
     void contacts.upsert({ ...contact, birthDate: new Date("1815-12-10") });
   });
 
-  it("may hold fields that the document does not name", () => {
+  it("may have undocumented fields", () => {
     void contacts.upsert({ ...contact, nickname: "The Enchantress" });
   });
 });
 
 describe("An identifier", () => {
-  it("is an email or a phone, with a text or a number", () => {
+  it("is an email or a phone, with a string or a number", () => {
     void contacts.upsert({ ...contact, identifiers: [{ ...identifier, type: "phone", id: 15550100 }] });
     // @ts-expect-error
     void contacts.upsert({ ...contact, identifiers: [{ ...identifier, type: "fax" }] });
   });
 
-  it("says all of its consent", () => {
+  it("has a complete consent", () => {
     void contacts.upsert({
       ...contact,
       identifiers: [{ ...identifier, consent: { ...consent, createdAt: new Date(0) } }],
@@ -52,7 +52,7 @@ describe("An identifier", () => {
     void contacts.upsert({ ...contact, identifiers: [{ ...identifier, consent: withoutIp }] });
   });
 
-  it("has a channel with any status, as the document does not name them all", () => {
+  it("has a channel with any status, because the document does not list all", () => {
     void contacts.upsert({
       ...contact,
       identifiers: [{ ...identifier, channels: { email: { status: "pending" } } }],
@@ -68,7 +68,7 @@ describe("A list", () => {
     expectTypeOf<List["uuid"]>().toEqualTypeOf<string>();
   });
 
-  it("is asked for by page and limit alone", () => {
+  it("is queried by page and limit only", () => {
     // @ts-expect-error
     void lists.list({ type: "LIST" });
   });

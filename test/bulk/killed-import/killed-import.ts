@@ -11,7 +11,7 @@ const child = fileURLToPath(new URL("child.ts", import.meta.url));
 
 /** One life of the importing process. */
 export interface Life {
-  /** The rows that the service was sent, in order. */
+  /** The rows that were sent to the service, in order. */
   readonly sent: readonly string[];
   /** The rows whose success was recorded when it began. */
   readonly recordedBefore: ReadonlySet<string>;
@@ -33,8 +33,8 @@ export interface KilledImport {
 }
 
 /**
- * Imports rows in a process that is killed so many times, each time at a random moment of its work, against a mock
- * over real HTTP; and then lets it come to its end.
+ * Imports rows in a process that is killed several times, each time at a random moment, against a mock
+ * over real HTTP; the last life runs to its end.
  */
 export async function killedImport(o: {
   rows: number;
@@ -63,7 +63,7 @@ export async function killedImport(o: {
       const kill =
         life < o.kills ? { whenAfter: before, afterMs: Math.random() * o.longestLifeMs } : undefined;
       printed = await live(args, mock, kill);
-      // What the killed process had sent may still be on its way through the mock.
+      // Requests of the killed process may still be in flight in the mock.
       await new Promise((resolve) => setTimeout(resolve, 100));
       lives.push({ sent: mock.requests.slice(before).map(({ body }) => rowOf(body)), recordedBefore });
     }
@@ -74,7 +74,7 @@ export async function killedImport(o: {
   }
 }
 
-/** Until it is killed, so long after its first request; or until it ends. Gives what it printed. */
+/** Runs until it is killed `killAfterMs` after its first request, or until it ends. Returns its output. */
 async function live(
   args: string[],
   mock: MockService,

@@ -6,7 +6,7 @@ export interface ImportRow {
   readonly kind: "upsert" | "double opt-in" | "event";
 }
 
-/** Every fifth must not be sent twice; every fifth is an event, without an id of its own. */
+/** Every fifth is not repeatable; every fifth is an event without an id. */
 export function* importRows(count: number): Generator<ImportRow> {
   for (let index = 0; index < count; index++) {
     yield {
@@ -32,7 +32,7 @@ export function importRow(
 
 /** The row that a request was made for. */
 export function rowOf(body: unknown): string {
-  // What importRow sends.
+  // Safe: importRow sends this body.
   const { email, contact } = body as { email?: string; contact?: { email: string } };
   return String(email ?? contact?.email).replace("@example.com", "");
 }

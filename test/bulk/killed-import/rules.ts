@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { KilledImport } from "./killed-import.ts";
 
-/** What holds for every import that was killed and came to its end. */
+/** The rules for every import that was killed and then completed. */
 export function expectNothingLostOrDoubled(
   { mock, rows, lives, summary }: KilledImport,
   concurrency: number,
@@ -26,12 +26,12 @@ export function expectNothingLostOrDoubled(
   }
 
   const stored = new Set(contacts.map(({ email }) => email?.replace("@example.com", "")));
-  const lost = rows.filter(({ id }) => !stored.has(id) && !summary.ids.includes(id));
-  expect(lost).toEqual([]);
+  const lostRows = rows.filter(({ id }) => !stored.has(id) && !summary.ids.includes(id));
+  expect(lostRows).toEqual([]);
   expect(summary.ids.every((id) => kinds.get(id) === "double opt-in")).toBe(true);
   expect(summary.ids.length).toBeLessThanOrEqual((lives.length - 1) * concurrency);
 
-  // Sent twice or not, an event is recorded once: it had the same id both times.
+  // An event that is sent twice is recorded once, because it has the same id both times.
   expect(events).toHaveLength(rows.filter(({ kind }) => kind === "event").length);
   expect(summary).toMatchObject({ total: rows.length, failed: 0 });
 }

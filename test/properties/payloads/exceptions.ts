@@ -3,7 +3,7 @@ import { knownPhones } from "./v2-contact.ts";
 
 export type Verdict = "accepted" | "refused";
 
-/** A request on which the schemas and the mock differ on purpose. */
+/** A request that the schemas and the mock treat differently on purpose. */
 export interface NamedException {
   readonly name: string;
   readonly reason: string;
@@ -18,15 +18,15 @@ type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const odd = (write: Payload["write"], body: unknown): Payload => ({
+const unclassified = (write: Payload["write"], body: unknown): Payload => ({
   write,
-  made: "with one odd thing",
+  made: "unclassified",
   body,
 });
 
 const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
 
-/** All of them. A difference that none of these covers is a misreading on one of the two sides. */
+/** All exceptions. Any other difference is an error in the schemas or in the mock. */
 export const namedExceptions: readonly NamedException[] = [
   {
     name: "a nested custom property",
@@ -35,7 +35,7 @@ export const namedExceptions: readonly NamedException[] = [
     mock: "accepted",
     covers: ({ body }) =>
       isObject(body) && isObject(body["custom_properties"]) && hasNested(body["custom_properties"]),
-    example: odd("v1.customers.upsert", {
+    example: unclassified("v1.customers.upsert", {
       email: "ada@example.com",
       custom_properties: { address: { city: "Turin" } },
     }),
@@ -47,7 +47,7 @@ export const namedExceptions: readonly NamedException[] = [
     schemas: "refused",
     mock: "accepted",
     covers: ({ body }) => holdsProto(body),
-    example: odd(
+    example: unclassified(
       "v1.customers.upsert",
       JSON.parse('{"email":"ada@example.com","custom_properties":{"__proto__":"x"}}'),
     ),
@@ -62,7 +62,7 @@ export const namedExceptions: readonly NamedException[] = [
       isObject(body) &&
       (isBlank(body["contactUUID"]) ||
         (isObject(body["contact"]) && isBlank(body["contact"]["contactUUID"]))),
-    example: odd("v1.events.send", { eventName: "order placed", contact: { contactUUID: " " } }),
+    example: unclassified("v1.events.send", { eventName: "order placed", contact: { contactUUID: " " } }),
   },
   {
     name: "a phone that no contact has, and no e-mail",
@@ -71,7 +71,7 @@ export const namedExceptions: readonly NamedException[] = [
     mock: "refused",
     covers: ({ write, body }) =>
       write === "v2.contacts.upsert" && isObject(body) && isUnknownPhoneOnly(body["identifiers"]),
-    example: odd("v2.contacts.upsert", {
+    example: unclassified("v2.contacts.upsert", {
       firstName: "Ada",
       listIds: [],
       identifiers: [{ type: "phone", id: "7654321", channels: { phone: { status: "subscribed" } }, consent }],
@@ -83,7 +83,7 @@ export const namedExceptions: readonly NamedException[] = [
     schemas: "refused",
     mock: "accepted",
     covers: ({ body }) => /T\d\d:\d\d:\d\d[.,]\d{40}/.test(JSON.stringify(body)),
-    example: odd("v2.contacts.upsert", {
+    example: unclassified("v2.contacts.upsert", {
       firstName: "Ada",
       createdAt: `2026-01-31T09:30:00.${"1".repeat(60)}Z`,
       listIds: [],
@@ -98,7 +98,7 @@ export const namedExceptions: readonly NamedException[] = [
     schemas: "refused",
     mock: "accepted",
     covers: ({ body }) => depthOf(body) > 1_000,
-    example: odd("v1.events.send", {
+    example: unclassified("v1.events.send", {
       eventName: "order placed",
       contact: { email: "ada@example.com" },
       eventData: { deep: JSON.parse(`${"[".repeat(1_100)}${"]".repeat(1_100)}`) },

@@ -1,23 +1,23 @@
 import fc from "fast-check";
 
-/** What the service document makes of one field, or of a whole body. */
+/** The rule of the service document for one field, or for a whole body. */
 export interface Field {
-  /** Values of note that it allows: each is tried in every run. */
+  /** Fixed values that it allows: each is tried in every run. */
   readonly allowed: readonly unknown[];
-  /** Values of note that it forbids: each is tried in every run. */
+  /** Fixed values that it forbids: each is tried in every run. */
   readonly forbidden: readonly unknown[];
-  readonly good: fc.Arbitrary<unknown>;
-  readonly bad: fc.Arbitrary<unknown>;
-  /** Values of which nothing is said beforehand: the two readings have to agree on them. */
-  readonly odd: fc.Arbitrary<unknown>;
+  readonly valid: fc.Arbitrary<unknown>;
+  readonly invalid: fc.Arbitrary<unknown>;
+  /** Values without an expected verdict: the schemas and the mock must agree on them. */
+  readonly unclassified: fc.Arbitrary<unknown>;
 }
 
 export interface FieldValues {
   allowed: readonly unknown[];
   forbidden: readonly unknown[];
-  good?: fc.Arbitrary<unknown>;
-  bad?: fc.Arbitrary<unknown>;
-  odd?: fc.Arbitrary<unknown>;
+  valid?: fc.Arbitrary<unknown>;
+  invalid?: fc.Arbitrary<unknown>;
+  unclassified?: fc.Arbitrary<unknown>;
 }
 
 /** JSON of any shape, `null` and nesting included. */
@@ -28,43 +28,49 @@ export const anyJson: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 );
 
-/** Characters of one, two, three and four bytes, joiners, half a pair: each of them is one code point. */
+/** Characters of one, two, three and four bytes, joiners, a lone surrogate: each is one code point. */
 const characters = ["a", "é", "ß", "日", "🎈", "𝒳", "\u0301", "\u200d", " ", "\n", "\ud800", "\u0000"];
 
-/** A text of so many code points; where half a pair stands, no other half follows. */
-function textOfLength(length: number): fc.Arbitrary<string> {
+/** A string of this many code points, in which no two surrogates form a pair. */
+function stringOfLength(length: number): fc.Arbitrary<string> {
   return fc
     .array(fc.constantFrom(...characters), { minLength: 1, maxLength: 4 })
     .map((some) => Array.from({ length }, (_, at) => some[at % some.length]).join(""));
 }
 
-export const anyText: fc.Arbitrary<string> = fc.oneof(
+export const anyString: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: "binary", maxLength: 12 }),
-  fc.integer({ min: 0, max: 300 }).chain(textOfLength),
+  fc.integer({ min: 0, max: 300 }).chain(stringOfLength),
   fc.constantFrom("", " ", "\t", "null", "\u2028", "\ud83c", "constructor", "__proto__", "<b>", "' OR 1=1"),
 );
 
-/** A field of the values of note, and of those that are generated. */
-export function fieldOf({ allowed, forbidden, good, bad, odd }: FieldValues): Field {
+/** A field with the fixed values and the generated ones. */
+export function fieldOf({ allowed, forbidden, valid, invalid, unclassified }: FieldValues): Field {
   const noted = { allowed: fc.constantFrom(...allowed), forbidden: fc.constantFrom(...forbidden) };
   return {
     allowed,
     forbidden,
-    good: good ? fc.oneof(noted.allowed, good) : noted.allowed,
-    bad: bad ? fc.oneof(noted.forbidden, bad) : noted.forbidden,
-    odd: fc.oneof(noted.allowed, noted.forbidden, ...(odd ? [odd] : []), anyText, anyJson),
+    valid: valid ? fc.oneof(noted.allowed, valid) : noted.allowed,
+    invalid: invalid ? fc.oneof(noted.forbidden, invalid) : noted.forbidden,
+    unclassified: fc.oneof(
+      noted.allowed,
+      noted.forbidden,
+      ...(unclassified ? [unclassified] : []),
+      anyString,
+      anyJson,
+    ),
   };
 }
 
-/** The words of a text: values of note, without a line for each. */
-export function words(text: string): string[] {
+/** Splits a string at its spaces: many fixed values in one line. */
+export function split(text: string): string[] {
   return text.split(" ");
 }
 
-type Kind = "text" | "number" | "boolean" | "array" | "object" | "null";
+type Kind = "string" | "number" | "boolean" | "array" | "object" | "null";
 
-const ofKind: Record<Kind, readonly unknown[]> = {
-  text: ["", "text", "true", "1", "null"],
+const valuesByType: Record<Kind, readonly unknown[]> = {
+  string: ["", "text", "true", "1", "null"],
   number: [0, 1, -1, 12_345_678, 1.5],
   boolean: [true, false],
   array: [[], ["text"], [{}], [null]],
@@ -72,45 +78,45 @@ const ofKind: Record<Kind, readonly unknown[]> = {
   null: [null],
 };
 
-/** Values of every kind but those given. `null` is always among them: no field takes it. */
-export function otherThan(...kinds: Kind[]): unknown[] {
-  const all = Object.keys(ofKind) as Kind[]; // True: these are the names that the table above holds.
-  return all.filter((kind) => !kinds.includes(kind)).flatMap((kind) => ofKind[kind]);
+/** Values of every type except the given ones. `null` is always included: no field accepts it. */
+export function valuesExcept(...kinds: Kind[]): unknown[] {
+  const all = Object.keys(valuesByType) as Kind[]; // Safe: these are the keys of the table above.
+  return all.filter((kind) => !kinds.includes(kind)).flatMap((kind) => valuesByType[kind]);
 }
 
-/** Any text will do. */
-export function freeText(): Field {
+/** Any string. */
+export function anyStringField(): Field {
   return fieldOf({
     allowed: ["", " ", "text", "🎈".repeat(300)],
-    forbidden: otherThan("text"),
-    good: anyText,
+    forbidden: valuesExcept("string"),
+    valid: anyString,
   });
 }
 
-/** A text of `min` to `max` characters, each code point one. */
-export function boundedText({ min = 0, max }: { min?: number; max: number }): Field {
+/** A string of `min` to `max` code points. */
+export function boundedString({ min = 0, max }: { min?: number; max: number }): Field {
   const inside = [...new Set([min, min + 1, max - 1, max])];
   const outside = min > 0 ? [0, min - 1, max + 1, 2 * max] : [max + 1, 2 * max];
-  const textsOf = (lengths: readonly number[]) =>
+  const stringsOf = (lengths: readonly number[]) =>
     lengths.flatMap((length) => ["a", "é", "🎈", "\ud800"].map((character) => character.repeat(length)));
   return fieldOf({
-    allowed: textsOf(inside),
-    forbidden: [...textsOf(outside), ...otherThan("text")],
-    good: fc.oneof(fc.constantFrom(...inside), fc.integer({ min, max })).chain(textOfLength),
-    bad: fc.constantFrom(...outside).chain(textOfLength),
-    odd: fc.integer({ min: Math.max(0, min - 2), max: max + 2 }).chain(textOfLength),
+    allowed: stringsOf(inside),
+    forbidden: [...stringsOf(outside), ...valuesExcept("string")],
+    valid: fc.oneof(fc.constantFrom(...inside), fc.integer({ min, max })).chain(stringOfLength),
+    invalid: fc.constantFrom(...outside).chain(stringOfLength),
+    unclassified: fc.integer({ min: Math.max(0, min - 2), max: max + 2 }).chain(stringOfLength),
   });
 }
 
-/** One of the words, exactly as written. */
-export function oneOf(...allowed: string[]): Field {
+/** An enum of the given strings; case counts. */
+export function enumField(...allowed: string[]): Field {
   const almost = allowed.flatMap((word) => [
     word.toLowerCase() === word ? word.toUpperCase() : word.toLowerCase(),
     ` ${word}`,
     `${word}\n`,
     word.slice(0, -1),
   ]);
-  return fieldOf({ allowed, forbidden: [...almost, "", "OTHER_WORD", allowed, ...otherThan("text")] });
+  return fieldOf({ allowed, forbidden: [...almost, "", "OTHER_WORD", allowed, ...valuesExcept("string")] });
 }
 
-export const yesOrNo: Field = fieldOf({ allowed: [true, false], forbidden: otherThan("boolean") });
+export const booleanField: Field = fieldOf({ allowed: [true, false], forbidden: valuesExcept("boolean") });

@@ -1,53 +1,53 @@
 import fc from "fast-check";
-import { fieldOf, otherThan, words, type Field } from "./field.ts";
+import { fieldOf, valuesExcept, split, type Field } from "./field.ts";
 
 const halves = fc.oneof(
-  fc.constantFrom(...words('a ada ADA.Lovelace+news 例 🎈 - @ a@b " [192.0.2.1]'), "\u200b"),
+  fc.constantFrom(...split('a ada ADA.Lovelace+news 例 🎈 - @ a@b " [192.0.2.1]'), "\u200b"),
   fc.string({ unit: "binary", minLength: 1, maxLength: 8 }).filter((text) => !/\s/u.test(text)),
 );
 const blanks = [" ", "\t", "\n", "\u00a0", "\u2028", "\ufeff", "\u3000"];
 
-/** A text, an `@` and a text, no white space. */
+/** A string, an `@` and a string, without white space. */
 export const email: Field = fieldOf({
-  allowed: words('ada@example.com ADA@Example.COM a@b a@@b @a@b a@b@c 例@例.jp 🎈@🎈 "@"@x a@[192.0.2.1]'),
+  allowed: split('ada@example.com ADA@Example.COM a@b a@@b @a@b a@b@c 例@例.jp 🎈@🎈 "@"@x a@[192.0.2.1]'),
   forbidden: [
     "",
-    ...words("@ @@ ada @example.com ada@"),
+    ...split("@ @@ ada @example.com ada@"),
     ...blanks.flatMap((blank) => [
       `${blank}ada@example.com`,
       `ada@exa${blank}mple.com`,
       `ada@example.com${blank}`,
     ]),
-    ...otherThan("text"),
+    ...valuesExcept("string"),
   ],
-  good: fc.tuple(halves, halves).map((texts) => texts.join("@")),
-  odd: fc.string({ unit: fc.constantFrom("a", "@", " ", "\ufeff", "\u200b", "\n"), maxLength: 6 }),
+  valid: fc.tuple(halves, halves).map((texts) => texts.join("@")),
+  unclassified: fc.string({ unit: fc.constantFrom("a", "@", " ", "\ufeff", "\u200b", "\n"), maxLength: 6 }),
 });
 
 const quads = fc.array(fc.constantFrom("0", "1", "09", "255", "256", "ffff", ""), { maxLength: 9 });
 
 export const ipAddress: Field = fieldOf({
   allowed: [
-    ...words(
+    ...split(
       "192.0.2.1 0.0.0.0 255.255.255.255 :: ::1 2001:db8::1 2001:DB8:0:0:0:0:0:1 1:2:3:4:5:6:7:: 1::8",
     ),
-    ...words("::ffff:192.0.2.1 64:ff9b::192.0.2.33 1:2:3:4:5:6:192.0.2.1 ::2:3:4:5:6:7:8"),
+    ...split("::ffff:192.0.2.1 64:ff9b::192.0.2.33 1:2:3:4:5:6:192.0.2.1 ::2:3:4:5:6:7:8"),
   ],
   forbidden: [
-    ...words(
+    ...split(
       "localhost 192.0.2 192.0.2.256 192.0.2.1.1 192.0.2.01 192.0.2.1:80 192.0.2.0/24 -1.0.0.0 0x7f.0.0.1",
     ),
-    ...words(
+    ...split(
       "::1%eth0 [::1] ::: 1::2::3 1:2:3:4:5:6:7 1:2:3:4:5:6:7:8:9 12345:: g:: 192.0.2.1:: 1: :1 2130706433",
     ),
-    ...words("1:2:3:4:5:6:7:192.0.2.1 ::192.0.2.256 1:2:3:4:5:6:7:8::"),
+    ...split("1:2:3:4:5:6:7:192.0.2.1 ::192.0.2.256 1:2:3:4:5:6:7:8::"),
     "",
     " 192.0.2.1",
     "192.0.2.1\n",
-    ...otherThan("text"),
+    ...valuesExcept("string"),
   ],
-  good: fc.oneof(fc.ipV4(), fc.ipV6()),
-  odd: fc.oneof(
+  valid: fc.oneof(fc.ipV4(), fc.ipV6()),
+  unclassified: fc.oneof(
     fc.string({ unit: fc.constantFrom("0", "1", "9", "25", "f", ":", "::", ".", "%"), maxLength: 9 }),
     quads.chain((parts) => fc.constantFrom(parts.join("."), parts.join(":"))),
   ),
@@ -56,6 +56,6 @@ export const ipAddress: Field = fieldOf({
 /** Two letters, in any case. */
 export const countryCode: Field = fieldOf({
   allowed: ["IT", "it", "Gb", "ZZ"],
-  forbidden: ["", "I", "ITA", "I1", "ÎT", "I ", " IT", "IT\n", "意大", ...otherThan("text")],
-  odd: fc.string({ unit: fc.constantFrom("A", "z", "é", "ı", "K", " "), maxLength: 3 }),
+  forbidden: ["", "I", "ITA", "I1", "ÎT", "I ", " IT", "IT\n", "意大", ...valuesExcept("string")],
+  unclassified: fc.string({ unit: fc.constantFrom("A", "z", "é", "ı", "K", " "), maxLength: 3 }),
 });

@@ -1,19 +1,19 @@
 import fc from "fast-check";
-import { anyText, fieldOf, otherThan, type Field } from "./field.ts";
+import { anyString, fieldOf, valuesExcept, type Field } from "./field.ts";
 import { email } from "./formats.ts";
-import { goodObject, nested, nullFree, without, type Shape } from "./shape.ts";
+import { validObject, nested, nullFree, without, type Shape } from "./shape.ts";
 
-const filledText = fieldOf({
+const nonEmptyString = fieldOf({
   allowed: ["x", "order placed", "🎈", " ", "0"],
-  forbidden: ["", ...otherThan("text")],
-  good: anyText.filter((text) => text !== ""),
+  forbidden: ["", ...valuesExcept("string")],
+  valid: anyString.filter((text) => text !== ""),
 });
 
-/** Blank ones are odd: they have an exception of their own. */
+/** Blank ones are unclassified: an exception covers them. */
 const contactUUID = fieldOf({
   allowed: ["known", "unknown", "a/b", "0"],
-  forbidden: ["", ...otherThan("text")],
-  good: anyText.filter((text) => text.trim() !== ""),
+  forbidden: ["", ...valuesExcept("string")],
+  valid: anyString.filter((text) => text.trim() !== ""),
 });
 
 const nullInside = fc
@@ -25,47 +25,55 @@ const nullInside = fc
 
 const eventData = fieldOf({
   allowed: [{}, { total: 9.5, items: [{ sku: "a", tags: [] }] }, { constructor: {} }],
-  forbidden: [{ a: null }, { a: [null] }, { a: { b: null } }, { a: [{ b: [null] }] }, ...otherThan("object")],
-  good: fc.dictionary(
-    anyText.filter((text) => text !== "__proto__"),
+  forbidden: [
+    { a: null },
+    { a: [null] },
+    { a: { b: null } },
+    { a: [{ b: [null] }] },
+    ...valuesExcept("object"),
+  ],
+  valid: fc.dictionary(
+    anyString.filter((text) => text !== "__proto__"),
     nullFree,
     { maxKeys: 4 },
   ),
-  bad: nullInside,
+  invalid: nullInside,
 });
 
-const contactShape: Shape = { fields: { email, contactUUID }, required: [], others: "passed on" };
+const contactShape: Shape = { fields: { email, contactUUID }, required: [], unknownKeys: "passed on" };
 const ada = { email: "ada@example.com" };
-const emailContact = goodObject({ ...contactShape, required: ["email"] });
-const uuidContact = goodObject({ ...contactShape, required: ["contactUUID"] });
+const emailContact = validObject({ ...contactShape, required: ["email"] });
+const uuidContact = validObject({ ...contactShape, required: ["contactUUID"] });
 
 const shape: Shape = {
   fields: {
-    eventName: filledText,
-    uniqueIdentifier: filledText,
-    contact: nested(contactShape, { base: fc.oneof(emailContact, uuidContact), plainest: ada }),
+    eventName: nonEmptyString,
+    uniqueIdentifier: nonEmptyString,
+    contact: nested(contactShape, { base: fc.oneof(emailContact, uuidContact), minimal: ada }),
     contactUUID,
     eventData,
   },
   required: ["eventName"],
-  others: "refused",
+  unknownKeys: "refused",
 };
 
-const byContact = goodObject({ ...shape, required: ["eventName", "contact"] });
-const byRoot = goodObject({ ...shape, required: ["eventName", "contactUUID"] });
-const nameless = [{}, { phone: "+390111111" }, { Email: "ada@example.com" }, { contactUuid: "known" }];
-const byRootBesideNameless = fc
-  .tuple(byRoot, fc.constantFrom(...nameless))
+const byContact = validObject({ ...shape, required: ["eventName", "contact"] });
+const byRoot = validObject({ ...shape, required: ["eventName", "contactUUID"] });
+const unidentified = [{}, { phone: "+390111111" }, { Email: "ada@example.com" }, { contactUuid: "known" }];
+const byRootBesideUnidentified = fc
+  .tuple(byRoot, fc.constantFrom(...unidentified))
   .map(([event, contact]) => ({ ...event, contact }));
 
-const nobodys = fc.tuple(byContact, fc.constantFrom(undefined, ...nameless)).map(([event, contact]) => {
-  const rest = without(without(event, "contact"), "contactUUID");
-  return contact === undefined ? rest : { ...rest, contact };
-});
+const withoutContact = fc
+  .tuple(byContact, fc.constantFrom(undefined, ...unidentified))
+  .map(([event, contact]) => {
+    const rest = without(without(event, "contact"), "contactUUID");
+    return contact === undefined ? rest : { ...rest, contact };
+  });
 
 const event = nested(shape, {
-  base: fc.oneof(byContact, byRoot, byRootBesideNameless),
-  plainest: { eventName: "order placed", contact: ada },
+  base: fc.oneof(byContact, byRoot, byRootBesideUnidentified),
+  minimal: { eventName: "order placed", contact: ada },
 });
 
 /** `POST /api/v1/events` */
@@ -74,7 +82,7 @@ export const eventBody: Field = {
   forbidden: [
     ...event.forbidden,
     { eventName: "x" },
-    ...nameless.map((contact) => ({ eventName: "x", contact })),
+    ...unidentified.map((contact) => ({ eventName: "x", contact })),
   ],
-  bad: fc.oneof({ weight: 6, arbitrary: event.bad }, { weight: 1, arbitrary: nobodys }),
+  invalid: fc.oneof({ weight: 6, arbitrary: event.invalid }, { weight: 1, arbitrary: withoutContact }),
 };

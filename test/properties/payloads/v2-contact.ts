@@ -1,28 +1,41 @@
 import fc from "fast-check";
-import { anyJson, anyText, fieldOf, freeText, oneOf, otherThan, yesOrNo, type Field } from "./field.ts";
+import {
+  anyJson,
+  anyString,
+  fieldOf,
+  anyStringField,
+  enumField,
+  valuesExcept,
+  booleanField,
+  type Field,
+} from "./field.ts";
 import { countryCode, email, ipAddress } from "./formats.ts";
 import { dateTime, day, dayOrDateTime } from "./moments.ts";
-import { goodObject, nested, type Shape } from "./shape.ts";
+import { validObject, nested, type Shape } from "./shape.ts";
 
 type IdentifierType = "email" | "phone";
 
-/** Phones that contacts have: a v2 contact with a phone alone can only be an update. */
+/** The phones of existing contacts: a v2 contact with only a phone can only be an update. */
 export const knownPhones = ["+390111111", "391234567", "1234567"] as const;
 
-const anyType = oneOf("email", "phone");
-const channel = nested({ fields: { status: freeText() }, required: ["status"], others: "passed on" });
+const anyType = enumField("email", "phone");
+const channel = nested({
+  fields: { status: anyStringField() },
+  required: ["status"],
+  unknownKeys: "passed on",
+});
 const consent = nested({
-  fields: { createdAt: dateTime, ip: ipAddress, source: freeText() },
+  fields: { createdAt: dateTime, ip: ipAddress, source: anyStringField() },
   required: ["createdAt", "ip", "source"],
-  others: "passed on",
+  unknownKeys: "passed on",
 });
 
-const noPhones = otherThan("text", "number");
+const noPhones = valuesExcept("string", "number");
 const knownPhone = fieldOf({ allowed: [...knownPhones, 391_234_567], forbidden: noPhones });
 const anyPhone = fieldOf({
   allowed: ["", "+390111111", 391_234_567, 0, -1.5],
   forbidden: noPhones,
-  good: fc.oneof(anyText, fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })),
+  valid: fc.oneof(anyString, fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })),
 });
 
 /** "The `email` key is required when no phone identifier is given", and the other way round. */
@@ -35,12 +48,12 @@ function identifierField(
   const channels = nested({
     fields: { email: channel, phone: channel },
     required: hasBoth ? [] : [type],
-    others: "passed on",
+    unknownKeys: "passed on",
   });
   const phone = hasBoth ? anyPhone : lonePhone;
-  const ownType = { ...anyType, allowed: [type], good: fc.constant(type) };
+  const ownType = { ...anyType, allowed: [type], valid: fc.constant(type) };
   const fields = { type: ownType, id: type === "email" ? email : phone, channels, consent };
-  return nested({ fields, required: ["type", "id", "channels", "consent"], others: "passed on" });
+  return nested({ fields, required: ["type", "id", "channels", "consent"], unknownKeys: "passed on" });
 }
 
 const combinations: readonly (readonly IdentifierType[])[] = [
@@ -54,13 +67,13 @@ const combinations: readonly (readonly IdentifierType[])[] = [
 
 const identifierLists = combinations.map((types) => types.map((type) => identifierField(type, types)));
 
-/** All good but one. */
-const withOne = (kind: "bad" | "odd") =>
+/** All valid but one. */
+const withOne = (kind: "invalid" | "unclassified") =>
   identifierLists.flatMap((fields) =>
-    fields.map((_, at) => fc.tuple(...fields.map((field, index) => field[index === at ? kind : "good"]))),
+    fields.map((_, at) => fc.tuple(...fields.map((field, index) => field[index === at ? kind : "valid"]))),
   );
 
-/** One list for each value of note of each identifier. */
+/** One array for each fixed value of each identifier. */
 const listsOf = (kind: "allowed" | "forbidden") =>
   identifierLists.flatMap((fields) =>
     fields.flatMap((changed, at) =>
@@ -68,57 +81,57 @@ const listsOf = (kind: "allowed" | "forbidden") =>
     ),
   );
 
-const maybeUnknownPhone = identifierField("phone", ["phone"], anyPhone).good.map((identifier) => [
+const maybeUnknownPhone = identifierField("phone", ["phone"], anyPhone).valid.map((identifier) => [
   identifier,
 ]);
 
 const identifiers = fieldOf({
   allowed: listsOf("allowed"),
-  forbidden: [...listsOf("forbidden"), [], [null], ["ada@example.com"], [[]], ...otherThan("array")],
-  good: fc.oneof(...identifierLists.map((fields) => fc.tuple(...fields.map(({ good }) => good)))),
-  bad: fc.oneof(...withOne("bad")),
-  odd: fc.oneof(
-    { weight: 6, arbitrary: fc.oneof(...withOne("odd")) },
+  forbidden: [...listsOf("forbidden"), [], [null], ["ada@example.com"], [[]], ...valuesExcept("array")],
+  valid: fc.oneof(...identifierLists.map((fields) => fc.tuple(...fields.map(({ valid }) => valid)))),
+  invalid: fc.oneof(...withOne("invalid")),
+  unclassified: fc.oneof(
+    { weight: 6, arbitrary: fc.oneof(...withOne("unclassified")) },
     { weight: 1, arbitrary: maybeUnknownPhone },
   ),
 });
 
 const listIds = fieldOf({
   allowed: [[], ["news"], ["news", "news"], ["nothing"], [""]],
-  forbidden: [[null], [7], [["news"]], ["news", {}], ...otherThan("array")],
-  good: fc.array(anyText, { maxLength: 3 }),
-  odd: fc.array(anyJson, { maxLength: 3 }),
+  forbidden: [[null], [7], [["news"]], ["news", {}], ...valuesExcept("array")],
+  valid: fc.array(anyString, { maxLength: 3 }),
+  unclassified: fc.array(anyJson, { maxLength: 3 }),
 });
 
 /** "v2 contact", row by row. */
 const shape: Shape = {
   fields: {
-    firstName: freeText(),
-    lastName: freeText(),
+    firstName: anyStringField(),
+    lastName: anyStringField(),
     birthDate: day,
-    city: freeText(),
+    city: anyStringField(),
     countryCode,
-    country: freeText(),
-    provinceCode: freeText(),
-    state: freeText(),
-    postalCode: freeText(),
-    gender: freeText(),
+    country: anyStringField(),
+    provinceCode: anyStringField(),
+    state: anyStringField(),
+    postalCode: anyStringField(),
+    gender: anyStringField(),
     createdAt: dayOrDateTime,
-    triggerWelcomeEmail: yesOrNo,
+    triggerWelcomeEmail: booleanField,
     listIds,
     identifiers,
   },
   required: ["firstName", "listIds", "identifiers"],
-  others: "passed on",
+  unknownKeys: "passed on",
 };
 
 const contact = nested(shape);
 const contactWith = (values: fc.Arbitrary<unknown>) =>
-  fc.tuple(goodObject(shape), values).map(([object, value]) => ({ ...object, identifiers: value }));
+  fc.tuple(validObject(shape), values).map(([object, value]) => ({ ...object, identifiers: value }));
 
-/** `POST /v2/contacts`; what is wrong is as often in an identifier as anywhere else. */
+/** `POST /v2/contacts`; half of the invalid values are in an identifier. */
 export const v2ContactBody: Field = {
   ...contact,
-  bad: fc.oneof(contact.bad, contactWith(identifiers.bad)),
-  odd: fc.oneof(contact.odd, contactWith(identifiers.odd)),
+  invalid: fc.oneof(contact.invalid, contactWith(identifiers.invalid)),
+  unclassified: fc.oneof(contact.unclassified, contactWith(identifiers.unclassified)),
 };

@@ -1,0 +1,115 @@
+import { AudienceClient, type BulkRequest, type BulkResult, type BulkRun } from "audience-sdk";
+import type { OpenCheckpoint } from "audience-sdk/checkpoint";
+import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
+
+/** A contact whose writes are repeatable. */
+export interface Row {
+  email: string;
+  email_opt_in: "SUBSCRIBED" | "NON_SUBSCRIBED" | "UNSUBSCRIBED";
+}
+
+/** `n` contacts, `row-0@example.com` and on. */
+export function rows(n: number): Row[] {
+  return Array.from({ length: n }, (_, index) => row(index));
+}
+
+export function row(index: number): Row {
+  return { email: `row-${index}@example.com`, email_opt_in: "SUBSCRIBED" };
+}
+
+type ClientOptions = NonNullable<ConstructorParameters<typeof AudienceClient>[0]>;
+
+/** A mock, a client of it in process, and the usual call: an upsert of the row. */
+export function createFixture(mockOptions: MockServiceOptions = {}, clientOptions: ClientOptions = {}) {
+  const mock = createMockService(mockOptions);
+  const audience = new AudienceClient({ ...mock.clientOptions, ...clientOptions });
+  const upsert = (contact: Row, request: BulkRequest) => audience.v1.customers.upsert(contact, request);
+  const emails = () => mock.organization("mock-organization").contacts.map(({ email }) => email);
+  return { mock, audience, upsert, emails };
+}
+
+/** All results of a run, and the error that it rejected with. */
+export async function collectRun<R, V>(
+  run: BulkRun<R, V>,
+): Promise<{ results: BulkResult<R, V>[]; error?: unknown }> {
+  const results: BulkResult<R, V>[] = [];
+  try {
+    for await (const result of run) results.push(result);
+    return { results };
+  } catch (error) {
+    return { results, error };
+  }
+}
+
+/** A checkpoint in memory that logs the records of the rows, in order. */
+export class LoggedCheckpoint implements OpenCheckpoint {
+  readonly log: string[] = [];
+  readonly values = new Map<string, string>();
+  /** Thrown by the next call of the method. */
+  readonly fails = new Map<"open" | "get" | "set" | "clear" | "close", unknown>();
+
+  /** The state of each row, by its key. */
+  get states(): Map<string, unknown> {
+    const rowsOf = [...this.values].filter(([key]) => key.startsWith("row:"));
+    return new Map(rowsOf.map(([key, value]) => [key.slice("row:".length), stateOf(value)]));
+  }
+
+  async open(): Promise<this> {
+    this.#step("open", "open");
+    return this;
+  }
+
+  get(key: string): string | undefined {
+    this.#step("get");
+    return this.values.get(key);
+  }
+
+  async set(key: string, value: string | undefined): Promise<void> {
+    const isRow = key.startsWith("row:");
+    const state = value === undefined ? "nothing" : stateOf(value);
+    this.#step("set", isRow ? `${key.slice("row:".length)}: ${state}` : undefined);
+    if (value === undefined) this.values.delete(key);
+    else this.values.set(key, value);
+  }
+
+  async clear(): Promise<void> {
+    this.#step("clear", "clear");
+    this.values.clear();
+  }
+
+  async close(): Promise<void> {
+    this.#step("close", "close");
+  }
+
+  #step(method: "open" | "get" | "set" | "clear" | "close", line?: string): void {
+    if (this.fails.has(method)) throw this.fails.get(method);
+    if (line !== undefined) this.log.push(line);
+  }
+}
+
+/** The state of a recorded row. */
+function stateOf(value: string | undefined): string | undefined {
+  return value?.split(" ", 1)[0];
+}
+
+/** A promise and its resolve function. */
+export function deferred<T = void>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((fulfil) => (resolve = fulfil));
+  return { promise, resolve };
+}
+
+/** Runs the event loop until only timers and sockets can be pending. */
+export async function flushEventLoop(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Waits until the condition is true. */
+export async function until(condition: () => boolean): Promise<void> {
+  const startedMs = performance.now();
+  while (!condition()) {
+    if (performance.now() - startedMs > 5_000)
+      throw new Error(`It never came about: ${condition.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}

@@ -1,0 +1,87 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { text as textOf } from "node:stream/consumers";
+import { RateLimiter } from "audience-sdk";
+import { createMockService, type MockService } from "audience-sdk/mock";
+import { onTestFinished, vi } from "vitest";
+import { runImporter } from "../../examples/importer/importer.ts";
+
+export const list = { id: "readers", name: "Readers", type: "LIST" as const };
+
+/** A folder that is removed after the test. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "importer-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+/** Writes the lines of a CSV file, and returns its path. */
+export async function csv(folder: string, name: string, ...lines: string[]): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, lines.map((line) => `${line}\n`).join(""));
+  return path;
+}
+
+/** The importer in this process, without a terminal, as fast as the mock responds. */
+export async function run(args: string[], signal: AbortSignal = new AbortController().signal) {
+  const [output, errors] = [new PassThrough(), new PassThrough()];
+  const texts = Promise.all([textOf(output), textOf(errors)]);
+  const rateLimiter = new RateLimiter({ windows: [{ limit: 10_000, intervalMs: 1 }] });
+  const code = await runImporter({ args, output, errors, signal, rateLimiter });
+  output.end();
+  errors.end();
+  const [out, err] = await texts;
+  return { code, out, err };
+}
+
+/** The existing contacts of the service. */
+export type Seeds = NonNullable<
+  NonNullable<Parameters<typeof createMockService>[0]>["organizations"]
+>[number]["contacts"];
+
+/** A service in the environment, with these contacts, until the end of the test. */
+export async function service(contacts: Seeds = []): Promise<MockService> {
+  const { mock, close } = await openService(contacts);
+  onTestFinished(close);
+  return mock;
+}
+
+/** The same service, until it is closed. */
+export async function openService(
+  contacts: Seeds = [],
+): Promise<{ mock: MockService; close: () => Promise<void> }> {
+  const mock = createMockService({
+    organizations: [
+      { id: "real", apiKeys: ["mock-key-of-a-service"], appId: "mock-app", lists: [list], contacts },
+    ],
+  });
+  const server = await mock.listen({ port: 0 });
+  vi.stubEnv("AUDIENCE_BASE_URL", server.clientOptions.baseUrl);
+  vi.stubEnv("AUDIENCE_BASE_URL_V2", server.clientOptions.baseUrlV2);
+  vi.stubEnv("AUDIENCE_API_KEY", "mock-key-of-a-service");
+  vi.stubEnv("AUDIENCE_APP_ID", "mock-app");
+  const close = async () => {
+    vi.unstubAllEnvs();
+    await server.close();
+  };
+  return { mock, close };
+}
+
+/** Each contact's e-mail consent, by its address or number. */
+export function emailConsents(mock: MockService): Record<string, string | undefined> {
+  const consents: Record<string, string | undefined> = {};
+  for (const { email, phone, email_opt_in } of mock.organization("real").contacts)
+    consents[email ?? phone ?? ""] = email_opt_in;
+  return consents;
+}
+
+/** The bodies of the writes, by their address or number. */
+export function sentBodies(mock: MockService): Record<string, unknown>[] {
+  const bodies = mock.requests
+    .filter(({ method }) => method === "POST")
+    .map(({ body }) => body as Record<string, unknown>);
+  const nameOf = ({ email, phone }: Record<string, unknown>) => String(email ?? phone);
+  return bodies.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
+}

@@ -1,0 +1,174 @@
+import { AudienceClient, type AudienceError } from "audience-sdk";
+import { describe, expect, it } from "vitest";
+import { failureOf } from "../transport/failure.ts";
+import { serveRaw } from "./raw-server.ts";
+
+const validBody = '{"data":{"id":"c-1"}}';
+const lengthOf = (body: string) => `Content-Length: ${Buffer.byteLength(body)}\r\n`;
+const ok = (headers: string, body = validBody) => `HTTP/1.1 200 OK\r\n${headers}\r\n${body}`;
+const withStatus = (status: string) => `HTTP/1.1 ${status} Odd\r\n${lengthOf("{}")}\r\n{}`;
+const clientOf = (url: string) =>
+  new AudienceClient({ baseUrl: url, apiKey: "test-key-0123456789", rateLimiter: false, timeoutMs: 9_000 });
+
+/** A read without retries, and a write that is not repeatable, with retries. */
+function readAndWrite(url: string): Promise<AudienceError>[] {
+  const { v1 } = clientOf(url);
+  return [
+    failureOf(v1.customers.get("c-1", { maxRetries: 0 })),
+    failureOf(v1.customers.upsert({ email: "ada@example.com" })),
+  ];
+}
+
+// Versions of Node report contradicting lengths differently, with or without a code.
+const notHttp =
+  /^What http:\/\/127\.0\.0\.1:\d+ answered is not (HTTP\/1\.1|as long as it says)( \([A-Z_]+\))?\.$/;
+const cut = /^The connection to http:\/\/127\.0\.0\.1:\d+ failed before the whole answer was here/;
+// Node refuses the response; before version 24 it throws its own error.
+const notHttpOrCut = new RegExp(`${notHttp.source}|${cut.source}`);
+
+describe("Bytes that are no HTTP response", () => {
+  it.each([
+    ["a greeting", "hello\r\n\r\n", notHttp],
+    ["bytes", "\0\u0001\u00ff\u00fe", notHttp],
+    ["JSON alone", validBody, notHttp],
+    ["a TLS alert, as a port of TLS gives it", "\u0015\u0003\u0001\0\u0002\u0002\u0028", notHttp],
+    ["a frame of HTTP/2", "\0\0\0\u0004\0\0\0\0\0", notHttp],
+    ["another version", "HTTP/9.9 200 OK\r\n\r\n", notHttp],
+    ["a status of four digits", withStatus("1000"), notHttp],
+    ["a status below zero", withStatus("-1"), notHttp],
+    ["a status that is no number", withStatus("abc"), notHttp],
+    ["a status of 99", withStatus("99"), notHttpOrCut],
+    ["a status of 0", withStatus("000"), cut],
+    ["a switch to another protocol", "HTTP/1.1 101 Odd\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", cut],
+    ["lines that end in LF alone", ok(lengthOf(validBody)).replaceAll("\r\n", "\n"), notHttp],
+    ["NUL in a header", ok(`X-A: a\0b\r\n${lengthOf(validBody)}`), notHttp],
+    ["a length below zero", ok("Content-Length: -5\r\n"), notHttp],
+    ["a length beyond numbers", ok(`Content-Length: 1${"0".repeat(30)}\r\n`), notHttp],
+    ["two lengths", ok("Content-Length: 5\r\nContent-Length: 21\r\n"), notHttp],
+    ["a length and chunks", ok(`${lengthOf(validBody)}Transfer-Encoding: chunked\r\n`), notHttp],
+    [
+      "a chunk without a length",
+      ok("Transfer-Encoding: chunked\r\n", `xyz\r\n${validBody}\r\n0\r\n\r\n`),
+      notHttp,
+    ],
+    ["a body shorter than its length", ok("Content-Length: 500\r\n"), cut],
+    ["chunks that break off", ok("Transfer-Encoding: chunked\r\n", `15\r\n${validBody}\r\n`), cut],
+    ["nothing", "", cut],
+    ["a thousand encodings", ok(`Content-Encoding: ${Array(1_000).fill("gzip").join(", ")}\r\n`), cut],
+  ])(
+    "%s: a ConnectionError; the outcome of a write is unknown, and it is not sent again",
+    async (_, response, words) => {
+      const server = await serveRaw((socket) => void socket.end(response, "latin1"));
+
+      const errors = await Promise.all(readAndWrite(server.url));
+
+      expect(errors.map(({ code }) => code)).toEqual(["connection", "connection"]);
+      expect(errors.map(({ outcome }) => outcome)).toEqual(["not-applied", "unknown"]);
+      for (const { message } of errors) expect(message).toMatch(words);
+      await server.allClosed();
+      expect(server.requests).toHaveLength(2);
+    },
+  );
+
+  it("TLS to a port without TLS: the outcome is not-sent", async () => {
+    const server = await serveRaw(
+      () => undefined,
+      (socket) => void socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
+    );
+
+    const errors = await Promise.all(readAndWrite(server.url.replace("http:", "https:")));
+
+    expect(errors.map(({ code, outcome }) => [code, outcome])).toEqual([
+      ["connection", "not-sent"],
+      ["connection", "not-sent"],
+    ]);
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe("A response that is cut off at any byte", () => {
+  const responses = {
+    "with a length": ok(lengthOf(validBody)),
+    "in chunks": ok(
+      "Transfer-Encoding: chunked\r\n",
+      `7\r\n${validBody.slice(0, 7)}\r\ne\r\n${validBody.slice(7)}\r\n0\r\n\r\n`,
+    ),
+  };
+
+  it.each(Object.entries(responses))(
+    "%s never counts as complete, and the outcome of its write is unknown",
+    async (_, response) => {
+      const cuts = Array.from({ length: response.length }, (__, at) => at);
+      let at = 0;
+      const server = await serveRaw((socket) => void socket.end(response.slice(0, at)));
+      const { v1 } = clientOf(server.url);
+      const endings: string[] = [];
+
+      for (at of cuts) {
+        const { code, outcome } = await failureOf(v1.customers.upsert({ email: "ada@example.com" }));
+        endings.push(`${at}: ${code}, ${outcome}`);
+      }
+
+      expect(endings).toEqual(cuts.map((each) => `${each}: connection, unknown`));
+      expect(server.requests).toHaveLength(cuts.length);
+    },
+  );
+
+  it("without a length is invalid JSON, and the outcome of its write is unknown", async () => {
+    const server = await serveRaw((socket) => void socket.end(ok("", validBody.slice(0, -1))));
+
+    const errors = await Promise.all(readAndWrite(server.url));
+
+    expect(errors.map(({ code, outcome }) => [code, outcome])).toEqual([
+      ["unexpected_response", "not-applied"],
+      ["unexpected_response", "unknown"],
+    ]);
+    expect(errors[0]?.message).toContain("its body is not JSON");
+  });
+});
+
+describe("A status that HTTP does not define", () => {
+  // RFC 9110, 15: treated as a 5xx.
+  it.each([600, 999])("(%i) is a ServerError", async (status) => {
+    const server = await serveRaw((socket) => void socket.end(withStatus(String(status))));
+
+    const errors = await Promise.all(readAndWrite(server.url));
+
+    expect(errors).toMatchObject([
+      { code: "server", status, outcome: "not-applied" },
+      { code: "server", status, outcome: "unknown" },
+    ]);
+    expect(server.requests).toHaveLength(2);
+  });
+});
+
+describe("Two responses to one request", () => {
+  const response = (id: string) => ok(lengthOf(validBody), validBody.replace("c-1", id));
+
+  it("at once: the second is never the response to the next call", async () => {
+    const server = await serveRaw((socket, request) => {
+      const id = /customer\/(\S+)/.exec(request)?.[1] ?? "";
+      socket.write(response(id) + response("e-1"));
+    });
+    const { v1 } = clientOf(server.url);
+    const ids: string[] = [];
+
+    for (const id of ["c-1", "c-2", "c-3"]) ids.push((await v1.customers.get(id)).id);
+
+    expect(ids).toEqual(["c-1", "c-2", "c-3"]);
+    await server.allClosed();
+  });
+
+  it("one of them later: its connection is closed and not reused", async () => {
+    const server = await serveRaw((socket, _, count) => {
+      socket.write(response(`c-${count}`));
+      if (count === 1) setImmediate(() => socket.write(response("e-1")));
+      else socket.end();
+    });
+    const { v1 } = clientOf(server.url);
+
+    expect((await v1.customers.get("first")).id).toBe("c-1");
+    await server.allClosed();
+    expect((await v1.customers.get("second")).id).toBe("c-2");
+  });
+});

@@ -1,0 +1,153 @@
+import { isDeepStrictEqual } from "node:util";
+import { createMockService } from "audience-sdk/mock";
+import { v1ContactSchema, v1EventSchema, v1ListContactSchema, v2ContactSchema } from "audience-sdk/schemas";
+import fc from "fast-check";
+import { afterAll, describe, expect, it } from "vitest";
+import { issuesOf } from "../schemas/issues.ts";
+import { namedExceptions, type Verdict } from "./payloads/exceptions.ts";
+import { anyPayload, fixedPayloads, writes, type Payload, type Write } from "./payloads/payload.ts";
+import { knownPhones } from "./payloads/v2-contact.ts";
+import { runs, timesOf } from "./runs.ts";
+
+const count = timesOf(10_000);
+
+const entryPoints = {
+  "v1.customers.upsert": { schema: v1ContactSchema, path: "/api/v1/customer/create" },
+  "v1.contactGroups.addContact": {
+    schema: v1ListContactSchema,
+    path: "/api/v1/contact-groups/news/contacts",
+  },
+  "v1.events.send": { schema: v1EventSchema, path: "/api/v1/events" },
+  "v2.contacts.upsert": { schema: v2ContactSchema, path: "/v2/contacts" },
+};
+
+const mock = createMockService({
+  organizations: [
+    {
+      id: "acme",
+      apiKeys: ["mock-key"],
+      appId: "mock-app",
+      lists: [{ id: "news", name: "Newsletter", created_at: 1_700_000_000 }],
+      contacts: [...knownPhones.map((phone) => ({ phone })), { id: "known", email: "known@example.com" }],
+    },
+  ],
+});
+const { baseUrl, baseUrlV2, apiKey, appId } = mock.clientOptions;
+
+/** The verdict of the schemas and of the client, which must be the same. */
+function acceptedBySchemas({ write, body }: Payload): Verdict {
+  const { schema } = entryPoints[write];
+  const issues = issuesOf(schema, body);
+  const result = schema.safeParse(body);
+  if (!result.success || issues.length > 0) return "refused";
+  if (!isDeepStrictEqual(result.data, body)) throw new Error("the schema accepts the body, but changes it");
+  return "accepted";
+}
+
+/**
+ * The verdict of the mock on a plain request: 400 is a refusal. 404 means that no contact has the `contactUUID`, after the
+ * body has been accepted. Any other status is a defect.
+ */
+async function acceptedByMock({ write, body }: Payload): Promise<Verdict> {
+  mock.reset();
+  const isV2 = write.startsWith("v2.");
+  const credentials = isV2 ? { "service-api-key": apiKey, "service-app-id": appId } : { "x-api-key": apiKey };
+  const { status } = await mock.fetch((isV2 ? baseUrlV2 : baseUrl) + entryPoints[write].path, {
+    method: "POST",
+    headers: { ...credentials, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  if (status === 400) return "refused";
+  if ((status >= 200 && status <= 299) || (status === 404 && write === "v1.events.send")) return "accepted";
+  throw new Error(`the mock responds with ${status}`);
+}
+
+/** The payload after its transfer as JSON, where `-0` is `0`. */
+function onTheWire(payload: Payload): Payload {
+  const body: unknown = JSON.parse(JSON.stringify(payload.body));
+  return { ...payload, body };
+}
+
+const tally = new Map<string, number>();
+const add = (name: string) => void tally.set(name, (tally.get(name) ?? 0) + 1);
+
+/** Throws where the verdicts differ without a named exception, or contradict the generator. */
+async function check(payload: Payload): Promise<void> {
+  const schemas = acceptedBySchemas(payload);
+  const service = await acceptedByMock(payload);
+  add(`${payload.write} ${schemas}`);
+  const { write, made, body } = payload;
+  const problem = (verdicts: string) => new Error(`${write}, ${made}: ${verdicts}\n${JSON.stringify(body)}`);
+
+  if (schemas !== service) {
+    const exception = namedExceptions.find(
+      (one) => one.schemas === schemas && one.mock === service && one.covers(payload),
+    );
+    if (!exception) throw problem(`${schemas} by the schemas, ${service} by the mock`);
+    return add(exception.name);
+  }
+  const expected = { valid: "accepted", invalid: "refused", unclassified: schemas }[made];
+  if (schemas !== expected) throw problem(`${schemas} by both`);
+}
+
+describe("the schemas and the mock implement the service document alike", () => {
+  afterAll(() => {
+    if (count > 10_000) process.stdout.write(`${JSON.stringify(Object.fromEntries(tally), null, 2)}\n`);
+  });
+
+  it("on every fixed value of every field", async () => {
+    const problems: string[] = [];
+    for (const payload of fixedPayloads)
+      await check(onTheWire(payload)).catch((problem: unknown) => problems.push(String(problem)));
+
+    expect(problems.slice(0, 20)).toEqual([]);
+    expect(fixedPayloads.length).toBeGreaterThan(2_000);
+  });
+
+  it(
+    `on ${count.toLocaleString("en")} generated bodies of the four writes, except the named exceptions`,
+    async () => {
+      const property = fc.asyncProperty(anyPayload, (generated) => check(onTheWire(generated)));
+      await fc.assert(property, runs(count));
+
+      const share = count / writes.length / 5;
+      for (const write of writes) {
+        expect(tally.get(`${write} accepted`)).toBeGreaterThan(share);
+        expect(tally.get(`${write} refused`)).toBeGreaterThan(share);
+      }
+    },
+    60_000 + 10 * count,
+  );
+
+  it.each(namedExceptions.map((exception) => [exception.name, exception.reason, exception] as const))(
+    "differ on %s: %s",
+    async (_name, _reason, { schemas, mock: service, covers, example }) => {
+      expect(acceptedBySchemas(example)).toBe(schemas);
+      expect(await acceptedByMock(example)).toBe(service);
+      expect(covers(example)).toBe(true);
+    },
+  );
+
+  it.each<[string, Write, unknown]>([
+    [
+      "a blank custom property, which the service drops",
+      "v1.customers.upsert",
+      { email: "a@b.c", custom_properties: { plan: " " } },
+    ],
+    [
+      "an event without uniqueIdentifier",
+      "v1.events.send",
+      { eventName: "order placed", contact: { email: "a@b.c" } },
+    ],
+    [
+      "a contact without an opt-in that is added to a list",
+      "v1.contactGroups.addContact",
+      { email: "a@b.c" },
+    ],
+  ])("agree that %s is accepted", async (_, write, body) => {
+    const payload: Payload = { write, made: "valid", body };
+
+    expect(acceptedBySchemas(payload)).toBe("accepted");
+    expect(await acceptedByMock(payload)).toBe("accepted");
+  });
+});

@@ -1,0 +1,66 @@
+import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
+import { expect, it } from "vitest";
+
+const untyped = (options: unknown) => () => createMockService(options as MockServiceOptions);
+const seed = { id: "o", apiKeys: ["key"], appId: "app" };
+
+it.each([
+  ["a variant of another name", { variants: { v1List: "list" } }, "v1List must be one of data, array"],
+  [
+    "a variant of another type",
+    { variants: { canAddToSegment: "no" } },
+    "canAddToSegment must be true or false",
+  ],
+  ["a status that no response has", { variants: { eventStatus: 99 } }, "eventStatus must be a status"],
+  ["a BigInt", { variants: { eventBody: { id: 5n } } }, "hold a bigint"],
+  ["a toJSON", { variants: { eventBody: { toJSON: () => ({}) } } }, "hold a toJSON"],
+  [
+    "a clock that returns no number",
+    { clock: () => Number.NaN },
+    "clock must be a function that gives milliseconds",
+  ],
+  [
+    "lists that are no array",
+    { organizations: [{ ...seed, lists: 5 }] },
+    "lists must be an array of objects",
+  ],
+  [
+    "an automation without a trigger",
+    { organizations: [{ ...seed, automations: [{ name: "a" }] }] },
+    "automations[0]",
+  ],
+  ["a window that is no object", { rateLimits: [null] }, "a window needs a limit"],
+  [
+    "an invalid date",
+    { faults: [{ kind: "429", retryAfter: new Date(Number.NaN) }] },
+    "retryAfter cannot be",
+  ],
+])("The mock refuses %s when it is created", (_, options, message) => {
+  expect(untyped(options)).toThrow(TypeError);
+  expect(untyped(options)).toThrow(message);
+});
+
+it("A variant that is undefined has its default, and the caller may change its own objects afterwards", async () => {
+  const organization = { ...seed, lists: [{ id: "list-1", name: "Newsletter" }] };
+  const mock = untyped({ organizations: [organization], variants: { v1List: undefined } })();
+  organization.lists.length = 0;
+  mock.reset();
+
+  const headers = { "x-api-key": "key" };
+  const response = await mock.fetch(`${mock.clientOptions.baseUrl}/api/v1/contact-groups`, { headers });
+
+  expect(await response.json()).toMatchObject({ data: [{ id: "list-1" }] });
+});
+
+it("A response to an event has no body where its status allows none", async () => {
+  const mock = createMockService({ variants: { eventStatus: 205 } });
+  const { baseUrl, apiKey } = mock.clientOptions;
+
+  const response = await mock.fetch(`${baseUrl}/api/v1/events`, {
+    method: "POST",
+    headers: { "x-api-key": apiKey, "content-type": "application/json" },
+    body: JSON.stringify({ eventName: "signed_up", contact: { email: "ada@example.com" } }),
+  });
+
+  expect(response.status).toBe(205);
+});

@@ -1,0 +1,449 @@
+import {
+  v1ContactFieldsSchema,
+  v1ContactGroupListQuerySchema,
+  v1ContactSchema,
+  v1CustomerListQuerySchema,
+  v1EventSchema,
+  v1ListContactSchema,
+  v2ContactFieldsSchema,
+  v2ContactSchema,
+  v2ListQuerySchema,
+} from "audience-sdk/schemas";
+import { describe, expect, test } from "vitest";
+import type * as z from "zod";
+import { issuesOf } from "./issues.ts";
+
+const email = "ada@example.com";
+const contact = (fields: object) => ({ email, ...fields });
+const event = (fields: object) => ({ eventName: "order placed", contact: { email }, ...fields });
+const identifier = {
+  type: "email",
+  id: email,
+  channels: { email: { status: "subscribed" } },
+  consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
+};
+const v2Contact = (fields: object) => ({
+  firstName: "Ada",
+  listIds: [],
+  identifiers: [identifier],
+  ...fields,
+});
+const identified = (fields: object) => v2Contact({ identifiers: [{ ...identifier, ...fields }] });
+const ownKeyHint =
+  "unknown key, which the service refuses: a contact is sent alone, not wrapped; keys of your own go under custom_properties";
+const ownEventKeyHint =
+  "unknown key, which the service refuses: an event is sent alone, not wrapped; what names the contact goes under contact, data of your own under eventData";
+const named = "required: contact.email, contact.contactUUID, or contactUUID";
+
+class Order {
+  readonly #total = 12.5;
+  get total() {
+    return this.#total;
+  }
+}
+
+type Case = readonly [what: string, schema: z.ZodType, input: unknown, ...words: string[]];
+
+/** Each issue is "path: message", the path in dots. */
+const kinds: readonly Case[] = [
+  [
+    "null",
+    v1ContactSchema,
+    { email: null },
+    "email: must be a string, not null: leave it out to send nothing, if it is optional",
+  ],
+  ["a number", v1ContactSchema, { email: 5 }, "email: must be a string, not a number"],
+  ["an array", v1ContactSchema, { email: [email] }, "email: must be a string, not an array"],
+  ["a Date", v1ContactSchema, { email: new Date(0) }, "email: must be a string, not a Date"],
+  ["a function", v1ContactSchema, { email: () => email }, "email: must be a string, not a function"],
+  ["NaN", v1ContactSchema, { email: NaN }, "email: must be a string, not NaN"],
+  ["a BigInt", v1ContactSchema, { email: 10n }, "email: must be a string, not a BigInt"],
+  ["a symbol", v1ContactSchema, { email: Symbol("e") }, "email: must be a string, not a symbol"],
+  ["an object", v1ContactSchema, { email: {} }, "email: must be a string, not an object"],
+  [
+    "a boolean",
+    v2ContactSchema,
+    identified({ id: true }),
+    "identifiers.0.id: must be a string or a number, not a boolean",
+  ],
+  [
+    "a text",
+    v1ContactSchema,
+    contact({ is_suppressed: "no" }),
+    "is_suppressed: must be a boolean, not a string",
+  ],
+  ["nothing", v2ContactSchema, v2Contact({ firstName: undefined }), "firstName: required: a string"],
+  [
+    "a text for a list",
+    v2ContactSchema,
+    v2Contact({ listIds: "a" }),
+    "listIds: must be an array, not a string",
+  ],
+  [
+    "items of other kinds",
+    v2ContactSchema,
+    v2Contact({ listIds: [1, undefined] }),
+    "listIds.0: must be a string, not a number",
+    "listIds.1: must be a string, not undefined",
+  ],
+  [
+    "a number for a date-time",
+    v2ContactSchema,
+    v2Contact({ createdAt: 5 }),
+    "createdAt: must be an ISO 8601 day or date-time, such as 2026-01-31 or 2026-01-31T09:30:00Z, or a valid Date, not a number",
+  ],
+  ["a text for a page", v2ListQuerySchema, { page: "1" }, "page: must be a number, not a string"],
+  ["half a page", v2ListQuerySchema, { page: 0.5 }, "page: must be an integer, not 0.5"],
+  [
+    "a hole in a list",
+    v2ContactSchema,
+    // oxlint-disable-next-line no-sparse-arrays -- on purpose
+    v2Contact({ listIds: ["a", , "b"] }),
+    "listIds.1: must be a string, not undefined",
+  ],
+  [
+    "a text for channels",
+    v2ContactSchema,
+    identified({ channels: "email" }),
+    "identifiers.0.channels: must be an object, not a string",
+  ],
+  [
+    "a list of properties",
+    v1ContactSchema,
+    contact({ custom_properties: [] }),
+    "custom_properties: must be an object, not an array",
+  ],
+  [
+    "a Map of properties",
+    v1ContactSchema,
+    contact({ custom_properties: new Map() }),
+    "custom_properties: must be an object, not a Map",
+  ],
+  ["a list of data", v1EventSchema, event({ eventData: [1] }), "eventData: must be an object, not an array"],
+];
+
+const inputs: readonly Case[] = [
+  ["null", v1ContactSchema, null, ": must be an object, not null"],
+  ["nothing", v1ContactSchema, undefined, ": required: an object"],
+  ["a text", v1ContactSchema, email, ": must be an object, not a string"],
+  [
+    "an array",
+    v1ContactSchema,
+    [{ email }],
+    ": must be an object, not an array: each is sent alone; for many, see audience.bulk",
+  ],
+  ["a Set", v1ContactSchema, new Set(), ": JSON cannot carry a Set"],
+  ["bytes", v1ContactSchema, new Int8Array(1), ": JSON cannot carry an Int8Array"],
+  ["shared bytes", v1ContactSchema, new SharedArrayBuffer(1), ": JSON cannot carry a SharedArrayBuffer"],
+  [
+    "nothing of what is needed",
+    v2ContactSchema,
+    {},
+    "firstName: required: a string",
+    "listIds: required: an array",
+    "identifiers: required: an array",
+  ],
+];
+
+const bounds: readonly Case[] = [
+  ["too short", v1ContactSchema, contact({ phone: "123" }), "phone: must have at least 7 characters, has 3"],
+  ["empty", v1EventSchema, event({ eventName: "" }), "eventName: must not be empty"],
+  [
+    "empty, for some",
+    v1ContactSchema,
+    contact({ phone: "" }),
+    "phone: must have at least 7 characters, has 0",
+  ],
+  ["an empty list", v2ContactSchema, v2Contact({ identifiers: [] }), "identifiers: must not be empty"],
+  ["a page before the first", v2ListQuerySchema, { page: 0 }, "page: must be at least 1"],
+  ["a page beyond all", v2ListQuerySchema, { page: 1e300 }, "page: must be at most 9007199254740991"],
+  [
+    "a page before all",
+    v2ListQuerySchema,
+    { page: -1e300 },
+    "page: must be at least -9007199254740991",
+    "page: must be at least 1",
+  ],
+  [
+    "by a bound of one's own",
+    v1ContactFieldsSchema.extend({
+      source: v1ContactFieldsSchema.shape.source.unwrap().max(1),
+      city: v1ContactFieldsSchema.shape.city.unwrap().min(2),
+    }),
+    { source: "api", city: "" },
+    "source: must have at most 1 characters, has 3",
+    "city: must have at least 2 characters, has 0",
+  ],
+  [
+    "a list, by a bound of one's own",
+    v2ContactFieldsSchema.extend({ listIds: v2ContactFieldsSchema.shape.listIds.min(2) }),
+    v2Contact({ listIds: ["a"] }),
+    "listIds: must hold at least 2 items, holds 1",
+  ],
+  [
+    "31 properties",
+    v1ContactSchema,
+    contact({ custom_properties: Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`k${at}`, 1])) }),
+    "custom_properties: must have at most 30 keys in one request, has 31",
+  ],
+];
+
+const choices: readonly Case[] = [
+  [
+    "none of them",
+    v1ContactSchema,
+    contact({ email_opt_in: "yes" }),
+    "email_opt_in: must be one of SUBSCRIBED, NON_SUBSCRIBED, UNSUBSCRIBED",
+  ],
+  [
+    "another case",
+    v1ContactSchema,
+    contact({ email_opt_in: "subscribed" }),
+    "email_opt_in: must be one of SUBSCRIBED, NON_SUBSCRIBED, UNSUBSCRIBED; case counts, write SUBSCRIBED",
+  ],
+  [
+    "another kind",
+    v1ContactSchema,
+    contact({ gender: 5 }),
+    "gender: must be one of MALE, FEMALE, OTHER, not a number",
+  ],
+  [
+    "a list's type",
+    v1ContactGroupListQuerySchema,
+    { type: "list" },
+    "type: must be one of LIST, SEGMENT, ALL; case counts, write LIST",
+  ],
+  [
+    "an identifier's type",
+    v2ContactSchema,
+    identified({ type: "fax" }),
+    "identifiers.0.type: must be one of email, phone",
+  ],
+  [
+    "the type of one identifier, of which it hangs what the channels of the other need",
+    v2ContactSchema,
+    v2Contact({
+      identifiers: [
+        { ...identifier, channels: {} },
+        { ...identifier, type: "fax" },
+      ],
+    }),
+    "identifiers.1.type: must be one of email, phone",
+  ],
+];
+
+const formats: readonly Case[] = [
+  [
+    "an e-mail address",
+    v1ContactSchema,
+    { email: "" },
+    "email: must be an e-mail address: a string with an @ inside, without spaces",
+  ],
+  [
+    "a day",
+    v1ContactSchema,
+    contact({ dob: "2026-02-30" }),
+    "dob: must be a day of the calendar, as a string: YYYY-MM-DD; a Date has a time zone",
+  ],
+  [
+    "a country code",
+    v2ContactSchema,
+    v2Contact({ countryCode: "DEU" }),
+    "countryCode: must be a country code of two letters",
+  ],
+  [
+    "a day or date-time",
+    v2ContactSchema,
+    v2Contact({ createdAt: "yesterday" }),
+    "createdAt: must be an ISO 8601 day or date-time, such as 2026-01-31 or 2026-01-31T09:30:00Z, or a valid Date",
+  ],
+  [
+    "an invalid Date",
+    v2ContactSchema,
+    v2Contact({ createdAt: new Date(NaN) }),
+    "createdAt: must be an ISO 8601 day or date-time, such as 2026-01-31 or 2026-01-31T09:30:00Z, or a valid Date, not an invalid Date",
+  ],
+  [
+    "consent",
+    v2ContactSchema,
+    identified({ consent: { createdAt: "x", ip: "1.2.3", source: "form" } }),
+    "identifiers.0.consent.createdAt: must be an ISO 8601 date-time, such as 2026-01-31T09:30:00Z, or a valid Date",
+    "identifiers.0.consent.ip: must be an IPv4 or IPv6 address alone",
+  ],
+];
+
+const unknown: readonly Case[] = [
+  [
+    "in another case",
+    v1ContactSchema,
+    contact({ firstName: "A" }),
+    'firstName: unknown key: write "first_name"',
+  ],
+  [
+    "with a letter less",
+    v1ContactSchema,
+    contact({ first_nam: "A" }),
+    'first_nam: unknown key: write "first_name"',
+  ],
+  ["with a letter more", v1ContactSchema, contact({ sourcee: "A" }), 'sourcee: unknown key: write "source"'],
+  [
+    "with a letter less or more in the middle",
+    v1ContactSchema,
+    contact({ frst_name: "A", souurce: "B" }),
+    'frst_name: unknown key: write "first_name"',
+    'souurce: unknown key: write "source"',
+  ],
+  ["with another letter", v1ContactSchema, contact({ soorce: "A" }), 'soorce: unknown key: write "source"'],
+  [
+    "with two letters exchanged",
+    v1ContactSchema,
+    contact({ frist_name: "A" }),
+    'frist_name: unknown key: write "first_name"',
+  ],
+  ["too far from any", v1ContactSchema, contact({ fxxst_name: "A" }), `fxxst_name: ${ownKeyHint}`],
+  ["too short to tell", v1ContactSchema, contact({ cty: "A" }), `cty: ${ownKeyHint}`],
+  ["too long to tell", v1ContactSchema, contact({ source__: "A" }), 'source__: unknown key: write "source"'],
+  ["with two letters more", v1ContactSchema, contact({ sourcees: "A" }), `sourcees: ${ownKeyHint}`],
+  [
+    "with two slips",
+    v1ContactSchema,
+    contact({ soucrx: "A", soxuce: "B", sorxce: "C" }),
+    `soucrx: ${ownKeyHint}`,
+    `soxuce: ${ownKeyHint}`,
+    `sorxce: ${ownKeyHint}`,
+  ],
+  [
+    "that was given for one that is needed",
+    v2ContactSchema,
+    { first_name: "Ada", listIds: [], identifiers: [identifier] },
+    'firstName: required; "first_name" was given: write "firstName"',
+  ],
+  [
+    "beside the one that is meant",
+    v2ContactSchema,
+    v2Contact({ firstName: 5, first_name: "Ada" }),
+    "firstName: must be a string, not a number",
+  ],
+  ["that wraps the contact", v1ContactSchema, contact({ customer: { email } }), `customer: ${ownKeyHint}`],
+  [
+    "of a wrapper's name, but no wrapper",
+    v1ContactSchema,
+    contact({ customer: "yes" }),
+    `customer: ${ownKeyHint}`,
+  ],
+  ["that wraps the event", v1EventSchema, event({ data: {} }), `data: ${ownEventKeyHint}`],
+  [
+    "of an event",
+    v1EventSchema,
+    event({ data: 5, total: {} }),
+    `data: ${ownEventKeyHint}`,
+    `total: ${ownEventKeyHint}`,
+  ],
+  ["that is of an event's contact", v1EventSchema, event({ phone: "1" }), `phone: ${ownEventKeyHint}`],
+  [
+    "that is an option of the call",
+    v1CustomerListQuerySchema,
+    { readAhead: 2 },
+    "readAhead: unknown key; options of the call are its second argument",
+  ],
+  [
+    "of a query",
+    v2ListQuerySchema,
+    { offset: 1 },
+    "offset: unknown key; options of the call are its second argument",
+  ],
+];
+
+const freeData: readonly Case[] = [
+  [
+    "in custom properties",
+    v1ContactSchema,
+    contact({ custom_properties: { a: { b: 1 }, c: null, d: [1], e: NaN } }),
+    "custom_properties.a: must be flat, not an object, which the service would store as unusable text: use flattenProperties",
+    "custom_properties.c: must be a string, a number, or a boolean, not null: leave it out to send nothing, if it is optional",
+    "custom_properties.d: must be flat, not an array, which the service would store as unusable text: use flattenProperties",
+    "custom_properties.e: must be a string, a number, or a boolean, not NaN",
+  ],
+  [
+    "in an event's data",
+    v1EventSchema,
+    event({ eventData: { a: [1, undefined], b: () => 1, c: new Map(), d: null, e: 10n, f: Infinity } }),
+    "eventData.a.1: undefined in an array would become null: leave the item out",
+    "eventData.b: JSON cannot carry a function",
+    "eventData.c: JSON cannot carry a Map",
+    "eventData.d: must not be null: leave it out to send nothing",
+    "eventData.e: JSON cannot carry a BigInt",
+    "eventData.f: JSON cannot carry Infinity",
+  ],
+  [
+    "by what its toJSON gives",
+    v1EventSchema,
+    event({ eventData: { a: { toJSON: () => undefined }, b: { toJSON: () => null } } }),
+    "eventData.a: its toJSON gives nothing",
+    "eventData.b: must not be null: leave it out to send nothing",
+  ],
+  [
+    "of a class that shows nothing",
+    v1EventSchema,
+    event({ eventData: new Order() }),
+    "eventData: must be an object, not an instance of a class without properties",
+  ],
+  [
+    "of a kind that shows nothing",
+    v1EventSchema,
+    event({ eventData: new URLSearchParams("a=1") }),
+    "eventData: must be an object, not a URLSearchParams",
+  ],
+];
+
+const across: readonly Case[] = [
+  ["neither email nor phone", v1ContactSchema, {}, "email: required: an email or a phone"],
+  [
+    "a phone alone",
+    v1ListContactSchema,
+    { phone: "12345678" },
+    "email: required: an e-mail address; a phone alone is not enough",
+  ],
+  [
+    "an e-mail of another kind",
+    v1ListContactSchema,
+    { email: 5, phone: "12345678" },
+    "email: must be a string, not a number",
+  ],
+  ["an event of nobody", v1EventSchema, event({ contact: { plan: "pro" } }), `contact: ${named}`],
+  ["an event without a contact", v1EventSchema, event({ contact: undefined }), `contact: ${named}`],
+  [
+    "an event whose contact is named in another case",
+    v1EventSchema,
+    event({ contact: { plan: "pro", Email: email } }),
+    `contact: ${named}; "Email" was given: write "email"`,
+  ],
+  [
+    "an identifier without its channel",
+    v2ContactSchema,
+    identified({ channels: { phone: { status: "subscribed" } } }),
+    "identifiers.0.channels.email: required: the contact has no phone identifier",
+  ],
+];
+
+describe("An issue names the rule, the received value, and the remedy", () => {
+  describe.each([
+    ["a value of another type", kinds],
+    ["an input that is no object", inputs],
+    ["a value out of bounds", bounds],
+    ["a value that is not in an enum", choices],
+    ["a string in a wrong format", formats],
+    ["an unknown field", unknown],
+    ["free data that JSON cannot represent", freeData],
+    ["rules over several fields", across],
+  ])("%s", (_, cases) => {
+    test.each(cases.map(([title, schema, input, ...messages]) => ({ title, schema, input, messages })))(
+      "$what",
+      ({ schema, input, messages }) => {
+        const issues = issuesOf(schema, input);
+
+        expect(issues.map(({ path, message }) => `${path.join(".")}: ${message}`)).toEqual(messages);
+      },
+    );
+  });
+});
