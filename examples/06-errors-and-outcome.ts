@@ -36,17 +36,17 @@ for (const kind of faults) {
 
 // With the usual four retries, all that may pass by itself has passed: this contact's consent is said, so the write is
 // the same when it is done twice.
-const patient = audience.withOptions({ maxRetries: 4 });
+const retrying = audience.withOptions({ maxRetries: 4 });
 mock.reset();
 mock.addFault({ kind: "reset-after", times: 1 });
-const { attempts } = await patient.v1.customers.upsert(contact).withResponse();
+const { attempts } = await retrying.v1.customers.upsert(contact).withResponse();
 console.log(attempts, mock.organization("mock-organization").contacts.length);
 //=> 2 1
 
 // One whose consent is not said is not sent a second time: what it does to a contact that exists, nobody knows.
 mock.reset();
 mock.addFault({ kind: "reset-after", times: 1 });
-const failure: unknown = await patient.v1.customers
+const failure: unknown = await retrying.v1.customers
   .upsert({ email: contact.email })
   .catch((error: unknown) => error);
 if (isAudienceError(failure))

@@ -14,11 +14,11 @@ const limiter = new RateLimiter({ windows });
 await using audience = new AudienceClient({ ...mock.clientOptions, rateLimiter: limiter });
 
 // Five calls: three leave at once, two wait. Then somebody opens a page.
-const answered: string[] = [];
+const finished: string[] = [];
 const send = (name: string, priority: number) =>
   audience.v1.events
     .send({ eventName: name, contact: { email: `${name.replace(" ", "")}@example.com` } }, { priority })
-    .then(() => answered.push(name));
+    .then(() => finished.push(name));
 const calls = ["report 1", "report 2", "report 3", "report 4", "report 5"].map((name) => send(name, 9));
 calls.push(send("page view", 0));
 
@@ -36,7 +36,7 @@ console.log(
 //=> 3 [ '3 of 3' ]
 
 await Promise.all(calls);
-console.log(answered.slice(3));
+console.log(finished.slice(3));
 //=> [ 'page view', 'report 4', 'report 5' ]
 
 // The service has not refused a single one.

@@ -9,14 +9,14 @@ import { createMockService } from "audience-sdk/mock";
 const mock = createMockService();
 mock.addFault({ kind: "429", retryAfter: 0, times: 1 });
 
-const tell =
-  (what: string) =>
+const log =
+  (event: string) =>
   ({ operation, attempt, status, error }: RequestEvent): void =>
-    console.log([what, operation, `attempt ${attempt}`, status, error?.code].filter(Boolean).join(", "));
+    console.log([event, operation, `attempt ${attempt}`, status, error?.code].filter(Boolean).join(", "));
 
 await using audience = new AudienceClient({
   ...mock.clientOptions,
-  hooks: { onRequest: tell("sent"), onResponse: tell("answered"), onRetry: tell("again") },
+  hooks: { onRequest: log("sent"), onResponse: log("answered"), onRetry: log("again") },
 });
 
 // The path in an event is the endpoint's template, as an id may be an e-mail address.

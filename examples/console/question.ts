@@ -2,7 +2,7 @@ import { createInterface } from "node:readline";
 import type { Input, Output } from "./terminal.ts";
 
 /** Asks on the terminal. Only `y` and `yes` are a yes; an end of the input is a no. Rejects when the signal is aborted. */
-export async function isAnsweredYes(
+export async function confirm(
   question: string,
   options: { input: Input; output: Output; signal: AbortSignal },
 ): Promise<boolean> {

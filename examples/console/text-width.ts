@@ -23,14 +23,14 @@ export function printable(text: string): string {
 }
 
 function cut(text: string, width: number): string {
-  let taken = "";
-  let takenWidth = 0;
+  let result = "";
+  let resultWidth = 0;
   for (const grapheme of graphemes(text)) {
-    takenWidth += graphemeWidth(grapheme);
-    if (takenWidth > width) break;
-    taken += grapheme;
+    resultWidth += graphemeWidth(grapheme);
+    if (resultWidth > width) break;
+    result += grapheme;
   }
-  return taken;
+  return result;
 }
 
 function graphemes(text: string): string[] {

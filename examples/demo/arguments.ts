@@ -34,7 +34,7 @@ const known = {
 } as const;
 
 /** Reads the command line, or throws a `UsageError`. */
-export function readArguments(args: readonly string[]): DemoArguments {
+export function parseArguments(args: readonly string[]): DemoArguments {
   const { live = false, list, data, help: asksForHelp = false } = parse(args);
   if (asksForHelp) return { mode: "help" };
   const folder = data === undefined ? {} : { folder: data };

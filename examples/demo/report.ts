@@ -20,7 +20,7 @@ export function invalidLines({ invalid }: CheckedRows): string[] {
     if (row.file !== file) lines.push(printable(row.file));
     file = row.file;
     const address = printable(row.contact.email ?? "(no address)");
-    lines.push(`  row ${String(row.number).padStart(2)}  ${address}, ${consentInWords(row)}`);
+    lines.push(`  row ${String(row.number).padStart(2)}  ${address}, ${describeConsent(row)}`);
     for (const { field, message } of issues) lines.push(`          ${field}: ${printable(message)}`);
   }
   return lines;
@@ -47,7 +47,7 @@ export function sendLines({ sent, failed, cutOff, notBegun, addedToList }: SendR
     ...failed.map(
       ({ row, error }) =>
         `${printable(row.file)}, row ${row.number}: ${error.request?.operation ?? "call"} ended with ${error.name} ` +
-        `(${outcomeInWords[error.outcome]}): ${printable(error.message)}`,
+        `(${outcomeDescriptions[error.outcome]}): ${printable(error.message)}`,
     ),
     ...(cutOff.length === 0
       ? []
@@ -58,13 +58,13 @@ export function sendLines({ sent, failed, cutOff, notBegun, addedToList }: SendR
   ];
 }
 
-const outcomeInWords = {
+const outcomeDescriptions = {
   "not-sent": "nothing was sent",
   "not-applied": "the service did nothing",
   applied: "the service did it",
   unknown: "the service may have done it; sending the row again is safe",
 } as const;
 
-function consentInWords({ contact }: ReadRow): string {
+function describeConsent({ contact }: ReadRow): string {
   return `${contact.email_opt_in ?? contact.phone_opt_in ?? "no consent"}${contact.is_suppressed ? ", suppressed" : ""}`;
 }

@@ -1,6 +1,6 @@
 import { AudienceClient, DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
 import { createMockService, type MockService } from "audience-sdk/mock";
-import { inWords } from "../console/duration.ts";
+import { formatDuration } from "../console/duration.ts";
 
 /** The service that the demo runs against. */
 export interface DemoService {
@@ -69,7 +69,7 @@ export async function openMock(onRetry: RetryListener): Promise<DemoService> {
     listId,
     description: [
       `On the embedded mock, over real HTTP: ${server.url}. Nothing leaves this machine.`,
-      `Client and mock count in windows that are ${timesShorter} times shorter than the service's: ${windowsInWords(windows)}.`,
+      `Client and mock count in windows that are ${timesShorter} times shorter than the service's: ${describeWindows(windows)}.`,
     ],
     mock,
     close: async () => {
@@ -94,7 +94,7 @@ export function openLive(list: string, onRetry: RetryListener): DemoService {
     listId: list,
     description: [
       `LIVE, against ${originOf(process.env["AUDIENCE_BASE_URL"])}.`,
-      `At the service's limits: ${windowsInWords(DOCUMENTED_WINDOWS)}.`,
+      `At the service's limits: ${describeWindows(DOCUMENTED_WINDOWS)}.`,
     ],
     close: () => audience.close(),
   };
@@ -106,11 +106,11 @@ function originOf(baseUrl = ""): string {
   return `${origin}${pathname === "/" ? "" : pathname}`;
 }
 
-function windowsInWords(windows: readonly { limit: number; intervalMs: number }[]): string {
+function describeWindows(windows: readonly { limit: number; intervalMs: number }[]): string {
   return windows
     .map(
       ({ limit, intervalMs }) =>
-        `${limit.toLocaleString("en")} per ${intervalMs < 1000 ? `${Math.round(intervalMs)} ms` : inWords(intervalMs)}`,
+        `${limit.toLocaleString("en")} per ${intervalMs < 1000 ? `${Math.round(intervalMs)} ms` : formatDuration(intervalMs)}`,
     )
     .join(", ");
 }

@@ -1,7 +1,7 @@
 import { counted } from "../console/counted.ts";
-import { inWords } from "../console/duration.ts";
+import { formatDuration } from "../console/duration.ts";
 import { Progress } from "../console/progress.ts";
-import { isAnsweredYes } from "../console/question.ts";
+import { confirm } from "../console/question.ts";
 import { columnsOf, say, type Output } from "../console/terminal.ts";
 import { checkRows, type CheckedRows } from "../exports/check-rows.ts";
 import { readExports } from "../exports/read-exports.ts";
@@ -40,10 +40,10 @@ export async function agreesToLive(
     output,
     `This will write to the service named above: upsert ${valid.length} contacts, add them to the list ${listId},`,
     `and send ${valid.length} events named contact_imported, which may trigger automations.`,
-    `It takes ${calls} calls, about ${inWords(rateLimiter.estimateMs(calls))} at the service's limits,`,
+    `It takes ${calls} calls, about ${formatDuration(rateLimiter.estimateMs(calls))} at the service's limits,`,
     `and a few more to read at most ${readBackMax} contacts back.`,
   );
-  return await isAnsweredYes("Go on?", { input, output, signal });
+  return await confirm("Go on?", { input, output, signal });
 }
 
 /** Step 3. Tells whether every row went through whole. */
@@ -57,7 +57,7 @@ export async function send(
   await audience.v1.contactGroups.get(listId, { signal });
   say(
     output,
-    `3  Send: ${calls} calls, about ${inWords(rateLimiter.estimateMs(calls))} by the limiter's estimate`,
+    `3  Send: ${calls} calls, about ${formatDuration(rateLimiter.estimateMs(calls))} by the limiter's estimate`,
   );
   const progress = new Progress({ output, total: valid.length, unit: "rows" });
   const onRowDone = () => progress.advance(`${counted(rateLimiter.usage().queued, "call")} waiting`);
@@ -68,7 +68,7 @@ export async function send(
 }
 
 /** Which calls the client made again of its own accord. */
-export function sayRetries(retries: readonly Retry[], output: Output): void {
+export function printRetries(retries: readonly Retry[], output: Output): void {
   const lines = retries.map(
     ({ operation, error }) => `Made again by itself: ${operation}, after ${error?.code ?? "a failure"}.`,
   );

@@ -19,22 +19,22 @@ export function leftOutBy(heading: string, { only, without }: ColumnChoice): "wi
 
 /** The choice name by name: `a, b` is two, unless a heading is written so. Throws an `UnknownColumnError`. */
 export function namedColumns({ only, without }: ColumnChoice, headings: readonly string[]): ColumnChoice {
-  const named = (texts: readonly string[], option: string) =>
-    texts.flatMap((text) => namesIn(text, option, headings));
+  const named = (values: readonly string[], option: string) =>
+    values.flatMap((value) => namesIn(value, option, headings));
   return {
     ...(only === undefined ? {} : { only: named(only, "--only") }),
     ...(without === undefined ? {} : { without: named(without, "--without") }),
   };
 }
 
-function namesIn(text: string, option: string, headings: readonly string[]): string[] {
+function namesIn(value: string, option: string, headings: readonly string[]): string[] {
   const isKnown = (name: string) => headings.some((heading) => isSame(name, heading));
-  if (isKnown(text)) return [text];
-  const parts = text
+  if (isKnown(value)) return [value];
+  const parts = value
     .split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "");
-  const unknown = parts.length === 0 ? text : parts.find((name) => !isKnown(name));
+  const unknown = parts.length === 0 ? value : parts.find((name) => !isKnown(name));
   if (unknown === undefined) return parts;
   throw new UnknownColumnError(
     `${option}: no file has a column ${JSON.stringify(unknown)}. There are ${headings.join(", ")}.`,

@@ -9,7 +9,7 @@ export type ConsentSaid = { readonly optIn?: OptIn; readonly isSuppressed?: true
 const isMoment = (cell: string) => /\d{4}/.test(cell);
 
 /** Reads a cell of the column. */
-export function readConsent({ question }: Pick<ConsentColumn, "question">, cell: string): ConsentSaid {
+export function parseConsent({ question }: Pick<ConsentColumn, "question">, cell: string): ConsentSaid {
   const word = consentWord(cell);
   if (word === "nothing") return {};
   switch (question) {
@@ -49,7 +49,7 @@ export function readConsent({ question }: Pick<ConsentColumn, "question">, cell:
 
 function stateOf(
   word: ConsentWord | undefined,
-  answers: { yes: OptIn | "nothing" | undefined; no: OptIn | "nothing" | undefined; isOptIn: boolean },
+  meanings: { yes: OptIn | "nothing" | undefined; no: OptIn | "nothing" | undefined; isOptIn: boolean },
 ): ConsentSaid {
   switch (word) {
     case "unsubscribed":
@@ -59,12 +59,12 @@ function stateOf(
     case "undeliverable":
       return { optIn: "NON_SUBSCRIBED", isSuppressed: true };
     case "subscribed":
-      return answers.isOptIn ? { optIn: "SUBSCRIBED" } : {};
+      return meanings.isOptIn ? { optIn: "SUBSCRIBED" } : {};
     case "yes":
     case "no": {
-      const answer = answers[word];
-      if (answer === undefined) return "not understood";
-      return answer === "nothing" ? {} : { optIn: answer };
+      const meaning = meanings[word];
+      if (meaning === undefined) return "not understood";
+      return meaning === "nothing" ? {} : { optIn: meaning };
     }
     default:
       return "not understood";

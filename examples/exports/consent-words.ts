@@ -35,7 +35,9 @@ const wordLists: Readonly<Record<ConsentWord, string>> = {
 const words = new Map(
   // Safe: the keys of the record are the words.
   (Object.keys(wordLists) as ConsentWord[]).flatMap((word) =>
-    wordLists[word].split(", ").map((text): [string, ConsentWord] => [text.replace(/^,$/, ""), word]),
+    wordLists[word]
+      .split(", ")
+      .map((normalized): [string, ConsentWord] => [normalized.replace(/^,$/, ""), word]),
   ),
 );
 
@@ -47,12 +49,12 @@ const beginnings: readonly [RegExp, ConsentWord][] = [
 
 /** What a cell says; undefined where the word is not known. It is never guessed. */
 export function consentWord(cell: string): ConsentWord | undefined {
-  const text = cell
+  const normalized = cell
     .normalize("NFKD")
     .replace(/\p{M}/gu, "")
     .toLowerCase()
     .replace(/^([01])[.,]0+$/, "$1")
     .replace(/[\s_\-‐-―.'"’[\](){}]+/gu, " ")
     .trim();
-  return words.get(text) ?? beginnings.find(([pattern]) => pattern.test(text))?.[1];
+  return words.get(normalized) ?? beginnings.find(([pattern]) => pattern.test(normalized))?.[1];
 }

@@ -1,8 +1,8 @@
 /** A cell read as a field's value, or why it cannot be had without guessing. */
-export type ValueReading = { readonly value: string } | { readonly problem: string };
+export type ParsedValue = { readonly value: string } | { readonly problem: string };
 
 /** An address in lower case, as it names a person: two files may write it differently, and one as `Ada <ada@…>`. */
-export function readEmail(text: string): ValueReading {
+export function parseEmail(text: string): ParsedValue {
   // Marks that are not seen (of a copy from a web page) are no part of an address.
   const seen = text
     .replace(/\p{Cf}/gu, "")
@@ -15,7 +15,7 @@ export function readEmail(text: string): ValueReading {
 }
 
 /** A day: without the midnight that spreadsheets add, and `17.05.1988` as what it can only mean. */
-export function readDay(text: string): string {
+export function parseDay(text: string): string {
   const [, day, month, year] = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(text) ?? [];
   if (day && month && year) return `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
   return text.replace(/^(\d{4}-\d\d-\d\d)[ T]00:00(:00(\.0+)?)?Z?$/, "$1");
@@ -28,7 +28,7 @@ const genders: Readonly<Record<string, string>> = {
 };
 
 /** The document's three words, and what other files write for them. */
-export function readGender(text: string): ValueReading {
+export function parseGender(text: string): ParsedValue {
   const word = text.toLowerCase();
   const value = Object.keys(genders).find((gender) => genders[gender]?.split(", ").includes(word));
   return value === undefined ? { problem: `${quoted(text)} is none of male, female, other` } : { value };

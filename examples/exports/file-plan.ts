@@ -40,7 +40,7 @@ export interface FilePlan {
 export function planFile(file: CsvFile, choice: ColumnChoice = {}): FilePlan {
   const layout = layoutOf(file.path, file.headings);
   const uses = ranked(file.headings.map((heading) => useOf(heading, layout)));
-  if (!uses.some((use) => use.kind === "field" && isIdentifier(use.field))) throw nobodyNamed(file);
+  if (!uses.some((use) => use.kind === "field" && isIdentifier(use.field))) throw noIdentifier(file);
   const property = propertyNames(file.headings, layout);
   const columns = file.headings.map((heading, index): Column => ({
     index,
@@ -107,17 +107,18 @@ function propertyNames(headings: readonly string[], { provider }: Layout): strin
     const name = snakeCase(heading) || `column_${index + 1}`;
     return provider === undefined || name.startsWith(`${provider}_`) ? name : `${provider}_${name}`;
   });
-  const taken = new Set<string>();
+  const used = new Set<string>();
   return names.map((name, index) => {
-    let free = name;
-    const isOwnOfAnother = () => free !== name && names.indexOf(free) !== -1 && names.indexOf(free) !== index;
-    for (let count = 2; taken.has(free) || isOwnOfAnother(); count++) free = `${name}_${count}`;
-    taken.add(free);
-    return free;
+    let candidate = name;
+    const isOwnOfAnother = () =>
+      candidate !== name && names.indexOf(candidate) !== -1 && names.indexOf(candidate) !== index;
+    for (let count = 2; used.has(candidate) || isOwnOfAnother(); count++) candidate = `${name}_${count}`;
+    used.add(candidate);
+    return candidate;
   });
 }
 
-function nobodyNamed({ path, headings }: CsvFile): CsvFileError {
+function noIdentifier({ path, headings }: CsvFile): CsvFileError {
   const shown = headings.filter((heading) => heading !== "").slice(0, 4);
   if (headings.some((heading) => heading.includes("@"))) {
     return new CsvFileError(

@@ -14,7 +14,7 @@ export interface PersonConsent {
 }
 
 // What is known of a person fits into a small number, as a file may name hundreds of thousands.
-const place: Readonly<Record<Channel, number>> = { email: 0, phone: 3 };
+const shift: Readonly<Record<Channel, number>> = { email: 0, phone: 3 };
 const suppressed = 1 << 6;
 const notUnderstood = 4;
 
@@ -89,18 +89,18 @@ export class People {
 /** Two bits for the state, 0 being none, and one for words that are not understood. */
 function codeOf(channel: Channel, { optIn, notUnderstood: words }: Said): number {
   const state = optIn === undefined ? 0 : optIns.indexOf(optIn) + 1;
-  return (state | (words.length > 0 ? notUnderstood : 0)) << place[channel];
+  return (state | (words.length > 0 ? notUnderstood : 0)) << shift[channel];
 }
 
 function joined(one: number, other: number): number {
   const strictest = (channel: Channel) =>
-    Math.max((one >> place[channel]) & 3, (other >> place[channel]) & 3) << place[channel];
-  const marks = (one | other) & ~((3 << place.email) | (3 << place.phone));
+    Math.max((one >> shift[channel]) & 3, (other >> shift[channel]) & 3) << shift[channel];
+  const marks = (one | other) & ~((3 << shift.email) | (3 << shift.phone));
   return marks | strictest("email") | strictest("phone");
 }
 
 function withCode(said: Said, channel: Channel, code: number): Said {
-  const bits = code >> place[channel];
+  const bits = code >> shift[channel];
   const optIn = stricter(said.optIn, optIns[(bits & 3) - 1]);
   const isClear = (bits & notUnderstood) === 0 || said.notUnderstood.length > 0;
   return { ...said, optIn, notUnderstood: isClear ? said.notUnderstood : ["a word in another row"] };

@@ -1,4 +1,4 @@
-import type { ValueReading } from "./contact-values.ts";
+import type { ParsedValue } from "./contact-values.ts";
 
 // ITU-T E.164: at most 15 digits, and no country code begins with 0.
 const international = /^\+[1-9]\d{6,14}$/;
@@ -12,7 +12,7 @@ const separators = /[\s.()\-\u00ad\u2010-\u2015\u2212]/gu;
  * and the `(0)` that stands for a trunk prefix (`+44 (0)20 …`). A number that does not name its country,
  * has an extension, or was rounded by a spreadsheet gives a problem, never a guess.
  */
-export function readPhone(text: string): ValueReading {
+export function parsePhone(text: string): ParsedValue {
   const written = text.normalize("NFKC").trim().replace(/^'/, "");
   const shown = JSON.stringify(text);
   if (/^\d+([.,]\d+)?e\+?\d+$/i.test(written)) {

@@ -22,7 +22,7 @@ export interface ReadRow {
   readonly evidence: Readonly<Record<Channel, ConsentEvidence>>;
   readonly issues: readonly RowIssue[];
   /** What is sent otherwise than one might think. Without values, so that rows of a kind can be counted. */
-  readonly told: readonly string[];
+  readonly remarks: readonly string[];
 }
 
 /** Reads a row. */
@@ -51,7 +51,7 @@ export function readRow(plan: FilePlan, row: CsvRow, meant?: Meant): ReadRow {
     consentCells: consent.cells,
     evidence: evidenceIn(plan, row),
     issues: [...row.shapeIssues(), ...fields.issues, ...birthdayIssues(plan, row)],
-    told: [...fields.told, ...consent.told()],
+    remarks: [...fields.remarks, ...consent.remarks()],
   };
 }
 

@@ -31,7 +31,7 @@ export function reportNote(
 }
 
 /** What a note says. */
-export function readNote(note: string): KnownConsent {
+export function parseNote(note: string): KnownConsent {
   const wordAfter = (channel: string) => {
     const word = new RegExp(`\\b${channel} (\\w+)`).exec(note)?.[1];
     return optIns.find((optIn) => optIn === word);

@@ -29,7 +29,7 @@ export class FailedRows {
     await this.#report?.add(settled, reason);
   }
 
-  async tell(output: Output): Promise<void> {
+  async print(output: Output): Promise<void> {
     const paths = (await this.#report?.end()) ?? [];
     if (this.#count === 0) return;
     say(output, `${counted(this.#count, "row is", "rows are")} not imported:`, ...this.#lines);

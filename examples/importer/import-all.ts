@@ -1,7 +1,7 @@
 import { type BulkResult, isAudienceError, ValidationError } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { counted, inFull } from "../console/counted.ts";
-import { inWords } from "../console/duration.ts";
+import { formatDuration } from "../console/duration.ts";
 import { say, type Output } from "../console/terminal.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import type { FailedRows } from "./failed-rows.ts";
@@ -17,14 +17,14 @@ export async function importAll(
   {
     service,
     target,
-    asked,
+    options,
     failed,
     output,
     signal,
   }: {
     service: ImportService;
     target: Target;
-    asked: ImporterArguments;
+    options: ImporterArguments;
     failed: FailedRows;
     output: Output;
     signal: AbortSignal;
@@ -33,7 +33,7 @@ export async function importAll(
   const { audience } = service;
   const line = new ProgressLine(output);
   const run = audience.bulk(
-    settledRows(survey, target, asked),
+    settledRows(survey, target, options),
     async ({ row, contact, issues, refusals }, request) => {
       if (issues.length === 0) return await target.send(audience, contact, row, request);
       if (refusals) await audience.v1.customers.upsert(refusals, request);
@@ -42,29 +42,29 @@ export async function importAll(
     {
       // A person of yesterday's file is known again in today's.
       key: ({ row, contact }) =>
-        `${asked.family} ${asked.listId ?? ""} ${contact.email ?? contact.phone ?? `${row.file} ${row.number}`}`,
+        `${options.family} ${options.listId ?? ""} ${contact.email ?? contact.phone ?? `${row.file} ${row.number}`}`,
       // Where the row stands in its file is no change of it.
-      fingerprint: ({ row, contact }) => (asked.family === "v1" ? contact : [contact, row.evidence]),
+      fingerprint: ({ row, contact }) => (options.family === "v1" ? contact : [contact, row.evidence]),
       total: survey.rows,
       onProgress: (progress) => line.show(progress),
       signal,
-      ...(asked.checkpoint === undefined ? {} : { checkpoint: fileCheckpoint(asked.checkpoint) }),
+      ...(options.checkpoint === undefined ? {} : { checkpoint: fileCheckpoint(options.checkpoint) }),
     },
   );
   try {
     for await (const result of run) {
-      const reason = reasonOf(result, asked);
+      const reason = reasonOf(result, options);
       if (reason !== undefined) await failed.add(result.item, reason);
     }
   } finally {
     line.end();
-    await failed.tell(output);
+    await failed.print(output);
   }
   const { succeeded, skipped, superseded, total, durationMs } = await run.summary();
   const before = skipped === 0 ? "" : `; ${inFull(skipped)} had been before`;
   say(
     output,
-    `Imported ${inFull(succeeded)} of ${counted(total, "row")} in ${inWords(durationMs)}${before}.`,
+    `Imported ${inFull(succeeded)} of ${counted(total, "row")} in ${formatDuration(durationMs)}${before}.`,
   );
   if (superseded === 0) return;
   say(

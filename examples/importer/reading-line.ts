@@ -11,7 +11,7 @@ const rowsBetweenLooks = 256;
 export class ReadingLine {
   readonly #output: Output;
   #title = "";
-  #saidAtMs = 0;
+  #printedAtMs = 0;
 
   constructor(output: Output) {
     this.#output = output;
@@ -25,7 +25,7 @@ export class ReadingLine {
   show(rows: number): void {
     if (rows % rowsBetweenLooks !== 0) return;
     const waitMs = this.#output.isTTY ? everyMs.terminal : everyMs.elsewhere;
-    if (performance.now() - this.#saidAtMs >= waitMs) this.#write(`  ${counted(rows, "row")}`);
+    if (performance.now() - this.#printedAtMs >= waitMs) this.#write(`  ${counted(rows, "row")}`);
   }
 
   /** Leaves the line to what is written next. */
@@ -34,7 +34,7 @@ export class ReadingLine {
   }
 
   #write(rest: string): void {
-    this.#saidAtMs = performance.now();
+    this.#printedAtMs = performance.now();
     const line = `${this.#title}${rest}`;
     if (this.#output.isTTY) this.#output.write(backToLineStart + line.slice(0, columnsOf(this.#output) - 1));
     else say(this.#output, line);

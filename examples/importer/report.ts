@@ -49,7 +49,7 @@ export class Report {
 
   async #begin(source: string, headings: readonly string[]): Promise<ReportFile> {
     await mkdir(this.#folder, { recursive: true });
-    const path = join(this.#folder, this.#freeName(basename(source)));
+    const path = join(this.#folder, this.#unusedName(basename(source)));
     const partPath = `${path}.part`;
     const file = { path, partPath, handle: await open(partPath, "w") };
     this.#files.set(source, file);
@@ -58,13 +58,13 @@ export class Report {
     return file;
   }
 
-  #freeName(name: string): string {
-    const taken = new Set(Array.from(this.#files.values(), ({ path }) => basename(path)));
+  #unusedName(name: string): string {
+    const used = new Set(Array.from(this.#files.values(), ({ path }) => basename(path)));
     const ending = extname(name);
-    let free = name;
-    for (let count = 2; taken.has(free); count++)
-      free = `${name.slice(0, name.length - ending.length)}-${count}${ending}`;
-    return free;
+    let candidate = name;
+    for (let count = 2; used.has(candidate); count++)
+      candidate = `${name.slice(0, name.length - ending.length)}-${count}${ending}`;
+    return candidate;
   }
 }
 

@@ -10,7 +10,7 @@ export interface Target {
   readonly name: string;
   readonly hasCustomProperties: boolean;
   /** Whether a consent can be sent by itself. */
-  readonly takesRefusals: boolean;
+  readonly acceptsRefusals: boolean;
   /** What keeps a contact from going there, beyond the rules of a v1 contact. Sends nothing. */
   issuesOf(contact: Contact, row: ReadRow): readonly RowIssue[];
   /** Rejects where the list is not there: adding to such a list may still create contacts. */
@@ -31,7 +31,7 @@ export function targetOf({ family, listId }: Pick<ImporterArguments, "family" | 
 const v1Target: Target = {
   name: "the audience (v1)",
   hasCustomProperties: true,
-  takesRefusals: true,
+  acceptsRefusals: true,
   issuesOf: () => [],
   checkList: () => Promise.resolve(),
   send: (audience, contact, _row, request) => audience.v1.customers.upsert(contact, request),
@@ -41,7 +41,7 @@ function v1ListTarget(listId: string): Target {
   return {
     name: `the list ${listId} (v1)`,
     hasCustomProperties: true,
-    takesRefusals: true,
+    acceptsRefusals: true,
     issuesOf({ email, email_opt_in }) {
       if (email === undefined)
         return [
@@ -74,7 +74,7 @@ function v2Target(listId: string | undefined): Target {
   return {
     name: listId === undefined ? "the audience (v2)" : `the list ${listId} (v2)`,
     hasCustomProperties: false,
-    takesRefusals: false,
+    acceptsRefusals: false,
     issuesOf: (contact, row) => v2Contact(contact, row, listId).issues,
     async checkList(audience, signal) {
       if (listId === undefined) return;

@@ -5,7 +5,7 @@ import { optionTypes, parseOption } from "../schema/option.ts";
 import { ignoreRejection, errorMessage } from "../schema/user-function.ts";
 import { RowSource } from "./rows.ts";
 
-const wanted = "The check of bulk.check must give { success, error: { issues } }, as safeParse does.";
+const invalidResult = "The check of bulk.check must give { success, error: { issues } }, as safeParse does.";
 
 /** What checking many rows found. */
 export interface BulkCheck {
@@ -62,11 +62,12 @@ function issuesOf<Row>(
 }
 
 function issuesIn(result: unknown): readonly ValidationIssue[] | undefined {
-  if (!isObject(result) || !("success" in result)) throw new ConfigurationError(wanted);
+  if (!isObject(result) || !("success" in result)) throw new ConfigurationError(invalidResult);
   if (result.success) return undefined;
   // What stands in `error` is looked at before it is taken for what a schema gives.
   const { error } = result as { error?: Parameters<typeof toIssues>[0] };
-  if (!Array.isArray(error?.issues) || !error.issues.every(isIssue)) throw new ConfigurationError(wanted);
+  if (!Array.isArray(error?.issues) || !error.issues.every(isIssue))
+    throw new ConfigurationError(invalidResult);
   return toIssues(error);
 }
 

@@ -34,7 +34,7 @@ export class ConsentLog implements ConsentWatch {
 
   async begins(write: ConsentWrite): Promise<void> {
     const found = new Map<string, LoggedConsent | undefined>();
-    await this.#inTurn(async (run) => {
+    await this.#enqueue(async (run) => {
       this.#foundBy.set(write, found);
       for (const contact of write.contacts) {
         found.set(contact, await this.#read(run, contact));
@@ -48,16 +48,16 @@ export class ConsentLog implements ConsentWatch {
     for (const contact of write.contacts) {
       if (outcome === "applied" || outcome === "unknown") {
         this.#logged.set(contact, this.#with(contact, write.consent, outcome));
-        void this.#inTurn((run) => this.#recordLogged(run, contact));
+        void this.#enqueue((run) => this.#recordLogged(run, contact));
       } else if (found) {
-        void this.#inTurn((run) => record(run, contact, found.get(contact), false));
+        void this.#enqueue((run) => record(run, contact, found.get(contact), false));
       }
     }
   }
 
   /** Reads what is recorded of the contacts, so that `isOverriddenBy` knows it. */
   async load(contacts: readonly string[]): Promise<void> {
-    await this.#inTurn(async (run) => {
+    await this.#enqueue(async (run) => {
       for (const contact of contacts) await this.#read(run, contact);
     });
   }
@@ -84,7 +84,7 @@ export class ConsentLog implements ConsentWatch {
       const current = Object.entries(logged).filter(([, { run }]) => run === undefined);
       if (current.length > 0) this.#logged.set(contact, Object.fromEntries(current));
       else this.#logged.delete(contact);
-      void this.#inTurn((run) => record(run, contact, this.#logged.get(contact), false));
+      void this.#enqueue((run) => record(run, contact, this.#logged.get(contact), false));
     }
   }
 
@@ -116,7 +116,7 @@ export class ConsentLog implements ConsentWatch {
   }
 
   /** Where the checkpoint fails the run ends (`RecordedRun`); the write that it was asked for goes on. */
-  #inTurn(work: (run: RecordedRun) => Promise<unknown>): Promise<void> | undefined {
+  #enqueue(work: (run: RecordedRun) => Promise<unknown>): Promise<void> | undefined {
     if (!this.#opening) return undefined;
     const before = this.#stored ?? Promise.resolve();
     this.#stored = before

@@ -18,14 +18,14 @@ export async function eventIdOf(...parts: readonly string[]): Promise<string> {
 }
 
 /** In hexadecimal. By Web Crypto, which every runtime has. */
-async function sha256(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+async function sha256(json: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(json));
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function canonicalJson(value: unknown): string {
   let values = 0;
-  const text = JSON.stringify(value, (_, each: unknown) => {
+  const json = JSON.stringify(value, (_, each: unknown) => {
     // One object that stands in a row a billion times would be written for ever.
     if (++values > mostValues) throw new RangeError(`it holds more than ${mostValues} values`);
     if (!isRecord(each)) return each;
@@ -34,6 +34,6 @@ function canonicalJson(value: unknown): string {
     if (lost !== undefined) throw new TypeError(`it holds ${lost}`);
     return Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)));
   });
-  if (text === undefined) throw new TypeError(`it is ${typeof value}`);
-  return text;
+  if (json === undefined) throw new TypeError(`it is ${typeof value}`);
+  return json;
 }

@@ -3,6 +3,7 @@ import { onAbort, reasonOf } from "../on-abort.ts";
 import type { ConsentWatch } from "../transport/consent-watch.ts";
 import { ConsentLog } from "./consent-log.ts";
 import { intake, type Intake, type ReadyRow } from "./intake.ts";
+import { notify } from "./notify.ts";
 import type { BulkOptions } from "./options.ts";
 import { RecordedRun } from "./recorded-run.ts";
 import type { BulkResult, BulkSummary } from "./result.ts";
@@ -11,7 +12,6 @@ import type { RowCompanion } from "./row-companion.ts";
 import type { RowSource } from "./rows.ts";
 import { isStop } from "./stop-when.ts";
 import { Tally } from "./tally.ts";
-import { notify } from "./tell.ts";
 
 /** What a run needs of its client. */
 export interface BulkClient {
@@ -43,7 +43,7 @@ export class RowPump<Row, Value> {
   /** Rows that were read and have not ended. */
   #underWay = 0;
   /** Whether the consumer is at work on a result. */
-  #isTaken = false;
+  #isConsuming = false;
   #isReadingOver = false;
   #isEverythingRead = false;
   #failure: { error: unknown } | undefined;
@@ -83,7 +83,7 @@ export class RowPump<Row, Value> {
       this.#fail(error);
     } finally {
       for (const forget of forgets) forget?.();
-      await this.#endWhatIsUnderWay();
+      await this.#drain();
       unwatch();
       await consents.settled();
       await this.#close(recorded);
@@ -106,26 +106,26 @@ export class RowPump<Row, Value> {
     this.#wake();
     for (;;) {
       const result = this.#ended.shift();
-      this.#isTaken = result !== undefined;
+      this.#isConsuming = result !== undefined;
       if (result) return result;
       if (this.#underWay === 0 && (this.#isReadingOver || this.#stop.signal.aborted)) return undefined;
-      await this.#change();
+      await this.#nextChange();
     }
   }
 
   /** Begins nothing more, and is over when what is in flight has ended. */
-  async #endWhatIsUnderWay(): Promise<void> {
+  async #drain(): Promise<void> {
     this.#stop.abort();
     this.#wake();
-    while (this.#underWay > 0) await this.#change();
+    while (this.#underWay > 0) await this.#nextChange();
   }
 
   /** Rejects with the first failure. */
   async #close(recorded: RecordedRun | undefined): Promise<void> {
     const isWhole = this.#isEverythingRead && this.#ended.length === 0 && !this.#failure;
-    if (isWhole) await this.#heed(() => recorded?.finish());
-    await this.#heed(() => recorded?.close());
-    await this.#heed(() => this.#source.close());
+    if (isWhole) await this.#failOnError(() => recorded?.finish());
+    await this.#failOnError(() => recorded?.close());
+    await this.#failOnError(() => this.#source.close());
     if (!this.#failure) return;
     const { error } = this.#failure;
     // A row that was sent has an end.
@@ -136,16 +136,16 @@ export class RowPump<Row, Value> {
 
   get #hasRoom(): boolean {
     const { concurrency = defaultConcurrency } = this.#options;
-    return this.#underWay + this.#ended.length + Number(this.#isTaken) < concurrency;
+    return this.#underWay + this.#ended.length + Number(this.#isConsuming) < concurrency;
   }
 
   async #read(recorded: RecordedRun | undefined, consents: ConsentLog): Promise<void> {
     const { signal: stop } = this.#stop;
     const onLateCall = () => this.#fail(misuse());
-    const takeIn = intake(this.#options, { recorded, consents, stop, onLateCall });
-    await this.#heed(async () => {
+    const prepareRow = intake(this.#options, { recorded, consents, stop, onLateCall });
+    await this.#failOnError(async () => {
       for (let index = 0; ; index++) {
-        while (!this.#hasRoom && !stop.aborted) await this.#change();
+        while (!this.#hasRoom && !stop.aborted) await this.#nextChange();
         if (stop.aborted) return;
         const next = await this.#source.next();
         if (stop.aborted) return;
@@ -153,7 +153,7 @@ export class RowPump<Row, Value> {
           this.#isEverythingRead = true;
           return;
         }
-        await this.#takeIn(takeIn, next.value, index);
+        await this.#startRow(prepareRow, next.value, index);
       }
     });
     this.#isReadingOver = true;
@@ -161,16 +161,16 @@ export class RowPump<Row, Value> {
   }
 
   /** Resolves when the row's call has begun. A row whose run is stopped before that has no end, and no result. */
-  async #takeIn(next: Intake<Row>, item: Row, index: number): Promise<void> {
+  async #startRow(next: Intake<Row>, item: Row, index: number): Promise<void> {
     this.#underWay++;
     let row: ReadyRow | undefined;
-    await this.#heed(async () => (row = await next(item, index)));
+    await this.#failOnError(async () => (row = await next(item, index)));
     if (row === undefined || this.#stop.signal.aborted) this.#underWay--;
     else if ("end" in row) this.#end({ index, key: row.key, item, ...row.end }, row.isNews);
-    else void this.#carryOut(row, item, index);
+    else void this.#callRow(row, item, index);
   }
 
-  async #carryOut(
+  async #callRow(
     { key, companion }: { key: string; companion: RowCompanion },
     item: Row,
     index: number,
@@ -179,13 +179,13 @@ export class RowPump<Row, Value> {
     const { isMisuse, ...end } = await callRow(item, key, { call: this.#call, callAsRow, companion });
     if (isMisuse) this.#fail(end.error);
     const isNews = end.status !== "superseded";
-    if (!this.#isTurnedAway(end, companion)) return this.#end({ index, key, item, ...end }, isNews);
+    if (!this.#wasNeverSent(end, companion)) return this.#end({ index, key, item, ...end }, isNews);
     this.#underWay--;
     this.#wake();
   }
 
   /** A row that only waited when the run was stopped, or the client closed, has no end: nothing of it was sent. */
-  #isTurnedAway({ error, status }: RowEnd<Value>, { hasSent }: RowCompanion): boolean {
+  #wasNeverSent({ error, status }: RowEnd<Value>, { hasSent }: RowCompanion): boolean {
     if (hasSent || status === "superseded" || !isAudienceError(error)) return false;
     return (error.code === "closed" || error.code === "aborted") && this.#stop.signal.aborted;
   }
@@ -194,13 +194,13 @@ export class RowPump<Row, Value> {
     this.#tally.add(result.status);
     this.#underWay--;
     this.#ended.push(result);
-    if (isNews && "error" in result) this.#judge(result.error);
+    if (isNews && "error" in result) this.#stopIfNeeded(result.error);
     this.#reportProgress();
     this.#wake();
   }
 
   /** Whether the error is one that every other row would meet too. */
-  #judge(error: unknown): void {
+  #stopIfNeeded(error: unknown): void {
     if (this.#stop.signal.aborted) return;
     try {
       if (isStop(error, this.#options.stopWhen)) this.#fail(error);
@@ -216,7 +216,7 @@ export class RowPump<Row, Value> {
     this.#wake();
   }
 
-  async #heed(work: () => unknown): Promise<void> {
+  async #failOnError(work: () => unknown): Promise<void> {
     try {
       await work();
     } catch (error) {
@@ -231,7 +231,7 @@ export class RowPump<Row, Value> {
       void notify(onProgress, this.#tally.progress(total, { underWay: this.#underWay, estimateMs }));
   }
 
-  #change(): Promise<void> {
+  #nextChange(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 

@@ -1,6 +1,6 @@
 import { ConfigurationError } from "../errors.ts";
 import { isObject } from "../schema/kind-of.ts";
-import { EventLoopYield } from "./breath.ts";
+import { EventLoopYield } from "./event-loop-yield.ts";
 
 /** Rows of any number, in an array or any other iterable. */
 export type BulkRows<Row> = Iterable<Row> | AsyncIterable<Row>;
@@ -28,8 +28,8 @@ export class RowSource<Row> {
   async next(): Promise<IteratorResult<Row, unknown>> {
     this.#isReading = true;
     try {
-      const breath = this.#eventLoopYield.afterRow();
-      if (breath) await breath;
+      const pause = this.#eventLoopYield.afterRow();
+      if (pause) await pause;
       this.#iterator ??= begin(this.#rows);
       const next = await this.#iterator.next();
       this.#isOver = next.done === true;

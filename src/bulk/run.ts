@@ -13,7 +13,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   // Given by the constructor of the promise, which runs at once.
   #resolve!: (summary: BulkSummary) => void;
   #reject!: (error: unknown) => void;
-  #isTaken = false;
+  #isIterated = false;
 
   /** @internal */
   constructor(pump: RowPump<Row, Value>) {
@@ -28,8 +28,8 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
 
   /** Starts the run. Once: a run's rows are read one time. */
   async *[Symbol.asyncIterator](): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
-    if (this.#isTaken) throw new ConfigurationError("A bulk run is iterated once.");
-    this.#isTaken = true;
+    if (this.#isIterated) throw new ConfigurationError("A bulk run is iterated once.");
+    this.#isIterated = true;
     try {
       yield* this.#pump.results();
     } catch (error) {
@@ -45,7 +45,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   async summary(): Promise<BulkSummary> {
     // A loop that begins in the same turn comes first.
     await Promise.resolve();
-    if (!this.#isTaken) void this.#drain();
+    if (!this.#isIterated) void this.#drain();
     return await this.#summary;
   }
 

@@ -36,7 +36,7 @@ export class Tally {
   add(status: BulkStatus): void {
     this.#counts[status]++;
     if (status === "skipped" || status === "superseded") return;
-    this.#turn();
+    this.#advance();
     this.#perSecond[this.#second % slots]! += 1;
   }
 
@@ -61,14 +61,14 @@ export class Tally {
   }
 
   #ratePerMinute(): number {
-    this.#turn();
+    this.#advance();
     const recent = this.#perSecond.reduce((sum, count) => sum + count, 0);
     const passedMs = Math.min(Math.max(this.#now() - this.#startedAt, 1), minuteMs);
     return Math.round((recent / passedMs) * minuteMs);
   }
 
   /** Empties the seconds that have passed since the last look. */
-  #turn(): void {
+  #advance(): void {
     const second = Math.floor((this.#now() - this.#startedAt) / 1_000);
     for (let at = Math.max(this.#second + 1, second - slots + 1); at <= second; at++)
       this.#perSecond[at % slots] = 0;

@@ -10,8 +10,8 @@ import {
 } from "node:fs";
 import { resolve } from "node:path";
 import type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
-import { hashOf, heading, lineOf, readContents } from "./lines.ts";
-import { takeLock } from "./lock-file.ts";
+import { hashOf, heading, encodeLine, readContents } from "./lines.ts";
+import { acquireLock } from "./lock-file.ts";
 import { realPath } from "./real-path.ts";
 
 /** A file that has more lines, and half as many again as it needs, is written anew when it is opened. */
@@ -45,7 +45,7 @@ export function fileCheckpoint(path: string): Checkpoint {
         const remedy = "Name a file in it, or another one.";
         throw new Error(`The checkpoint ${file} must be a file, and is a folder. ${remedy}`);
       }
-      const unlock = await takeLock(file);
+      const unlock = await acquireLock(file);
       try {
         return await openFile(file, unlock);
       } catch (error) {
@@ -61,17 +61,17 @@ async function openFile(file: string, unlock: () => void): Promise<OpenFile> {
   closeSync(openSync(file, "a", 0o600));
   const { values, lines, length } = await readContents(file);
   if (lines <= fewLines || lines <= 1.5 * values.size) return new OpenFile(file, { values, length }, unlock);
-  writeAnew(file, values);
+  rewrite(file, values);
   return new OpenFile(file, { values, length: statSync(file).size }, unlock);
 }
 
 /** In a second file that then takes the place of the first, so that a crash leaves one of them whole. */
-function writeAnew(file: string, values: ReadonlyMap<string, string>): void {
+function rewrite(file: string, values: ReadonlyMap<string, string>): void {
   const handle = openSync(`${file}.new`, "w", 0o600);
   try {
     writeFileSync(
       handle,
-      [`${heading}\n`, ...[...values].map(([hash, value]) => lineOf(hash, value))].join(""),
+      [`${heading}\n`, ...[...values].map(([hash, value]) => encodeLine(hash, value))].join(""),
     );
     fdatasyncSync(handle);
   } finally {
@@ -113,7 +113,7 @@ class OpenFile implements OpenCheckpoint {
     { flush }: { readonly flush?: boolean | undefined } = {},
   ): void {
     const hash = hashOf(key);
-    this.#append(lineOf(hash, value), flush);
+    this.#append(encodeLine(hash, value), flush);
     if (value === undefined) this.#values.delete(hash);
     else this.#values.set(hash, value);
   }
@@ -132,8 +132,8 @@ class OpenFile implements OpenCheckpoint {
     }
   }
 
-  #append(text: string, flush = false): void {
-    const bytes = Buffer.from(text);
+  #append(content: string, flush = false): void {
+    const bytes = Buffer.from(content);
     this.#guard(() => {
       for (let written = 0; written < bytes.length;) {
         written += writeSync(this.#handle, bytes, written, bytes.length - written, this.#length + written);

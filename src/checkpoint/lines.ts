@@ -21,7 +21,7 @@ export function hashOf(key: string): string {
 }
 
 /** A JSON array in ASCII: the hash and the value; or the hash alone, where the value is forgotten. */
-export function lineOf(hash: string, value: string | undefined): string {
+export function encodeLine(hash: string, value: string | undefined): string {
   if (value === undefined) return `["${hash}"]\n`;
   if (typeof value !== "string") throw new TypeError("A checkpoint keeps strings, and nothing else.");
   const json = JSON.stringify(value).replaceAll(
@@ -36,13 +36,13 @@ export async function readContents(file: string): Promise<Contents> {
   const values = new Map<string, string>();
   let [lines, length, rest] = [0, 0, ""];
   for await (const chunk of createReadStream(file, "latin1")) {
-    const texts = `${rest}${chunk as string}`.split("\n"); // Safe: with an encoding each chunk is a string.
-    rest = texts.pop()!;
-    for (const text of texts) {
-      if (lines === 0) checkHeading(text, file);
-      else readLine(text, values, () => damaged(file, lines + 1));
+    const complete = `${rest}${chunk as string}`.split("\n"); // Safe: with an encoding each chunk is a string.
+    rest = complete.pop()!;
+    for (const line of complete) {
+      if (lines === 0) checkHeading(line, file);
+      else parseLine(line, values, () => damaged(file, lines + 1));
       lines++;
-      length += text.length + 1;
+      length += line.length + 1;
     }
   }
   // Nothing is recorded before the heading stands whole. A machine that lost its power may have left zeros.
@@ -50,23 +50,23 @@ export async function readContents(file: string): Promise<Contents> {
   return { values, lines, length };
 }
 
-function readLine(text: string, values: Map<string, string>, failure: () => Error): void {
-  if (!/^\["[\w-]{16}"(?:,"[\x20-\x7e]*")?\]$/.test(text)) throw failure();
-  let line: [hash: string, value?: string];
+function parseLine(line: string, values: Map<string, string>, failure: () => Error): void {
+  if (!/^\["[\w-]{16}"(?:,"[\x20-\x7e]*")?\]$/.test(line)) throw failure();
+  let entry: [hash: string, value?: string];
   try {
     // Safe: the pattern has one or two strings. Parsed, they keep no piece of the file in memory.
-    line = JSON.parse(text) as typeof line;
+    entry = JSON.parse(line) as typeof entry;
   } catch {
     throw failure();
   }
-  const [hash, value] = line;
+  const [hash, value] = entry;
   if (value === undefined) values.delete(hash);
   else values.set(hash, value);
 }
 
-function checkHeading(text: string, file: string): void {
-  if (text === heading) return;
-  const version = /^audience-checkpoint (\d+)/.exec(text)?.[1];
+function checkHeading(line: string, file: string): void {
+  if (line === heading) return;
+  const version = /^audience-checkpoint (\d+)/.exec(line)?.[1];
   if (version === undefined)
     throw new Error(`${file} is not a checkpoint, and is left as it is. Name another file.`);
   throw new Error(

@@ -21,25 +21,25 @@ const longestPauseMs = 50;
  * ever taken over, and clearing away what a killed process left can never hit a live one. Two that come at once may
  * both see the other; both step back, and come again.
  */
-export async function takeLock(file: string): Promise<() => void> {
+export async function acquireLock(file: string): Promise<() => void> {
   for (let tried = 1; ; tried++) {
-    const own = lay(file);
-    const other = others(file, own).find(({ holder, path }) => isAlive(holder) || clearAway(path));
-    if (!other) return () => clearAway(own);
-    clearAway(own);
-    if (tried === tries || other.holder.host !== hostName()) throw inUse(file, other);
+    const own = createLockFile(file);
+    const otherLock = otherLocks(file, own).find(({ holder, path }) => isAlive(holder) || remove(path));
+    if (!otherLock) return () => remove(own);
+    remove(own);
+    if (tried === tries || otherLock.holder.host !== hostName()) throw inUse(file, otherLock);
     await new Promise((resolve) => setTimeout(resolve, Math.random() * longestPauseMs));
   }
 }
 
 /** Made in one step with all that it says, so that nobody can read half of it. */
-function lay(file: string): string {
+function createLockFile(file: string): string {
   const path = `${file}.lock-${process.pid}-${startOf(process.pid)}-${randomBytes(4).toString("hex")}@${hostName()}`;
   closeSync(openSync(path, "wx", 0o600));
   return path;
 }
 
-function others(file: string, own: string): { holder: Holder; path: string }[] {
+function otherLocks(file: string, own: string): { holder: Holder; path: string }[] {
   const [folder, prefix] = [dirname(file), `${basename(file)}.lock-`];
   return readdirSync(folder)
     .filter((name) => name.startsWith(prefix) && name !== basename(own))
@@ -65,7 +65,7 @@ function isAlive({ pid, started, host }: Holder): boolean {
 }
 
 /** Somebody else may have been faster. */
-function clearAway(path: string): false {
+function remove(path: string): false {
   rmSync(path, { force: true });
   return false;
 }

@@ -3,11 +3,11 @@ import { basename, dirname, join, resolve } from "node:path";
 
 /** Where a file is, or will be, so that all links that lead to it meet in one name. Throws where its folder is not there. */
 export function realPath(path: string): string {
-  return read(path) ?? notThereYet(path);
+  return resolveLinks(path) ?? pathOfNewFile(path);
 }
 
-function notThereYet(path: string): string {
-  const folder = read(dirname(path));
+function pathOfNewFile(path: string): string {
+  const folder = resolveLinks(dirname(path));
   if (folder === undefined) {
     const remedy = "Make the folder first, or name another file.";
     throw new Error(`The checkpoint ${path} cannot be made: its folder does not exist. ${remedy}`);
@@ -18,7 +18,7 @@ function notThereYet(path: string): string {
 }
 
 /** Undefined where nothing is there. */
-function read(path: string): string | undefined {
+function resolveLinks(path: string): string | undefined {
   try {
     return realpathSync(path);
   } catch (error) {

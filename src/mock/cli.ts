@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { readFile } from "node:fs/promises";
 import { inspect, parseArgs } from "node:util";
-import { HELP, startMessage } from "./cli-texts.ts";
+import { HELP, startMessage } from "./cli-messages.ts";
 import type { MockServiceOptions } from "./interface.ts";
 import { createMockService } from "./mock-service.ts";
 import { DEFAULT_ORGANIZATION } from "./seed.ts";
@@ -44,9 +44,9 @@ async function loadSeed(file: string | undefined): Promise<MockServiceOptions> {
   if (file === undefined) return {};
   let content: unknown;
   try {
-    const text = await readFile(file, "utf8");
+    const message = await readFile(file, "utf8");
     // Notepad and PowerShell begin a file with a byte order mark, which is no JSON.
-    content = JSON.parse(text.replace(/^\uFEFF/, ""));
+    content = JSON.parse(message.replace(/^\uFEFF/, ""));
   } catch (error) {
     throw new UsageError(`--seed ${file}: ${error instanceof Error ? error.message : String(error)}`);
   }
@@ -83,12 +83,12 @@ async function start(options: MockServiceOptions, port: number) {
 }
 
 run().catch((error: unknown) => {
-  const text =
+  const message =
     error instanceof UsageError
       ? `${error.message}
 See audience-mock --help`
       : inspect(error);
-  process.stderr.write(`${text}
+  process.stderr.write(`${message}
 `);
   process.exitCode = 1;
 });

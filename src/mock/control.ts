@@ -11,9 +11,9 @@ const PREFIX = "/__mock/";
 export async function controlResponse(service: MockService, request: Request): Promise<Response | undefined> {
   const { pathname } = new URL(request.url);
   if (!pathname.startsWith(PREFIX)) return undefined;
-  const [what = "", name = ""] = pathname.slice(PREFIX.length).split("/").map(decodeURIComponent);
+  const [resource = "", name = ""] = pathname.slice(PREFIX.length).split("/").map(decodeURIComponent);
   try {
-    switch (`${request.method} ${what}`) {
+    switch (`${request.method} ${resource}`) {
       case "GET organizations":
         return Response.json(service.organization(name));
       case "GET requests":

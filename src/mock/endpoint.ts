@@ -15,7 +15,7 @@ export interface Reply {
 }
 
 /** What an endpoint is given: a request that has been let in. */
-export interface Exchange {
+export interface RequestContext {
   organization: Organization;
   variants: MockVariants;
   /** The `{id}` or `{listId}` of the path, decoded; empty where the path has none. */
@@ -32,23 +32,23 @@ export interface MockEndpoint {
   method: "GET" | "POST";
   /** Matches the path after the base URL; its group is the id. */
   path: RegExp;
-  answer: (exchange: Exchange) => Reply;
+  respond: (context: RequestContext) => Reply;
 }
 
 /** "page number", "items per page": whole numbers from 1, values above the cap are the cap. */
-export function readPage(
+export function parsePageQuery(
   query: URLSearchParams,
   defaultLimit: number,
   maxLimit: number,
 ): { page: number; limit: number } {
-  const read = (name: string, missing: number): number => {
+  const parse = (name: string, missing: number): number => {
     const sent = query.get(name);
     if (sent === null) return missing;
     if (/^\d+$/.test(sent) && Number(sent) >= 1) return Number(sent);
     const message = `${name} must be a whole number from 1`;
     throw new Refusal(400, message, [{ path: name, message }]);
   };
-  return { page: read("page", 1), limit: Math.min(read("limit", defaultLimit), maxLimit) };
+  return { page: parse("page", 1), limit: Math.min(parse("limit", defaultLimit), maxLimit) };
 }
 
 /** The items of one page, with what is told about all of them. */

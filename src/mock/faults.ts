@@ -117,13 +117,13 @@ const REFUSING: ReadonlySet<MockFaultKind> = new Set([
 ]);
 
 /** Whether the service never gets to carry out what a struck request asks for. */
-export function keepsFromApplying(fault: MockFault | undefined): boolean {
+export function preventsWrite(fault: MockFault | undefined): boolean {
   return fault !== undefined && REFUSING.has(fault.kind);
 }
 
 interface PlannedFault {
   fault: MockFault;
-  met: number;
+  seen: number;
   matched: number;
 }
 
@@ -139,7 +139,7 @@ export class FaultPlan {
 
   add(fault: MockFault): void {
     checkFault(fault);
-    this.#planned.push({ fault: { ...fault }, met: 0, matched: 0 });
+    this.#planned.push({ fault: { ...fault }, seen: 0, matched: 0 });
   }
 
   match(operation: MockOperation | undefined): MockFault | undefined {
@@ -147,8 +147,8 @@ export class FaultPlan {
     for (const planned of this.#planned) {
       const { fault } = planned;
       if (fault.operation !== undefined && fault.operation !== operation) continue;
-      planned.met += 1;
-      if (chosen !== undefined || planned.met <= (fault.after ?? 0)) continue;
+      planned.seen += 1;
+      if (chosen !== undefined || planned.seen <= (fault.after ?? 0)) continue;
       if (planned.matched >= (fault.times ?? Number.POSITIVE_INFINITY)) continue;
       if (fault.probability === undefined || this.#random() < fault.probability) chosen = planned;
     }

@@ -1,6 +1,6 @@
-// Everything that a user of the mock gives it and gets from it.
-import type { MockBooks } from "./books.ts";
 import type { MockFault } from "./faults.ts";
+// Everything that a user of the mock gives it and gets from it.
+import type { MockBooks } from "./organization-state.ts";
 import type { MockRateLimitOptions, MockRateWindow } from "./rate-window.ts";
 import type { MockRequest } from "./request-log.ts";
 import type { MockOrganizationSeed } from "./seed.ts";

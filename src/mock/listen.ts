@@ -8,14 +8,14 @@ import { isObject } from "./is-object.ts";
 import { isConnectionReset } from "./response.ts";
 
 interface ListenContext {
-  answer: (request: Request, clientIp: string) => Promise<Response>;
+  respond: (request: Request, clientIp: string) => Promise<Response>;
   service: MockService;
   clientOptions: MockClientOptions;
 }
 
 /** The door of real HTTP: loopback only, so that no other machine can reach it. */
 export async function listen(
-  { answer, service, clientOptions }: ListenContext,
+  { respond, service, clientOptions }: ListenContext,
   options: MockListenOptions,
 ): Promise<MockListener> {
   const port = portIn(options);
@@ -25,7 +25,7 @@ export async function listen(
       incoming,
       outgoing,
       async (request) =>
-        (await controlResponse(service, request)) ?? answer(request, String(incoming.socket.remoteAddress)),
+        (await controlResponse(service, request)) ?? respond(request, String(incoming.socket.remoteAddress)),
     );
   });
   await new Promise<void>((resolve, reject) => {
@@ -42,12 +42,12 @@ export async function listen(
 async function serve(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  answer: (request: Request) => Promise<Response>,
+  respond: (request: Request) => Promise<Response>,
 ): Promise<void> {
   const gone = new AbortController();
   outgoing.on("close", () => gone.abort());
   try {
-    const response = await answer(await toRequest(incoming, gone.signal));
+    const response = await respond(await toRequest(incoming, gone.signal));
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     // Before the first piece: a slow body must not hold back its status.
     outgoing.flushHeaders();

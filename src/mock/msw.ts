@@ -1,5 +1,5 @@
 import { http, type HttpHandler, HttpResponse } from "msw";
-import { isAddress } from "./address.ts";
+import { isBaseUrl } from "./base-url.ts";
 import { checkNames } from "./check-names.ts";
 import { withoutFinalSlashes } from "./final-slashes.ts";
 import type { MockService } from "./interface.ts";
@@ -32,7 +32,7 @@ export function mswHandlers(mock: MockService, options: MswHandlersOptions = {})
     [asRequested("baseUrlV2", chosen.baseUrlV2 ?? own.baseUrlV2), asRequested("baseUrlV2", own.baseUrlV2)],
   ]);
   return [...bases].map(([from, to]) =>
-    http.all(new RegExp(`^${escaped(from)}/`), async ({ request }) => {
+    http.all(new RegExp(`^${escapeRegExp(from)}/`), async ({ request }) => {
       const url = to + request.url.slice(from.length);
       try {
         return await mock.fetch(url === request.url ? request : new Request(url, request));
@@ -66,11 +66,11 @@ function basesOf({ baseUrl, baseUrlV2 }: MswHandlersOptions): MswHandlersOptions
 
 /** As the addresses of requests begin, however the base URL is written. */
 function asRequested(name: keyof MswHandlersOptions, baseUrl: unknown): string {
-  if (!isAddress(baseUrl))
+  if (!isBaseUrl(baseUrl))
     throw new TypeError(`${name} must be the address of a server, for example https://api.example.com`);
   return withoutFinalSlashes(new URL(baseUrl).href);
 }
 
-function escaped(text: string): string {
+function escapeRegExp(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }

@@ -8,7 +8,7 @@ import type {
   MockMembership,
   MockTrigger,
   MockWelcomeEmail,
-} from "./books.ts";
+} from "./organization-state.ts";
 import type { MockAutomation, MockOrganizationSeed } from "./seed.ts";
 import type { MockVariants } from "./variants.ts";
 
@@ -201,7 +201,7 @@ export class Organization {
   }
 
   /** Copies of everything, so that nobody changes the books by reading them. */
-  books(): MockBooks {
+  snapshot(): MockBooks {
     return structuredClone({
       contacts: this.#contacts,
       groups: [...this.#groups.values()],

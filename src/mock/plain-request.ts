@@ -1,5 +1,5 @@
 /** Of what a `fetch` takes, what is a text, or is written out as one. */
-const texts = [
+const stringOptions = [
   "body",
   "cache",
   "credentials",
@@ -18,7 +18,7 @@ const texts = [
 export function plainRequest(input: string | URL | Request, init: RequestInit | undefined): Request {
   refuseList("what is fetched", input);
   const { headers } = init ?? {};
-  for (const name of texts) refuseList(name, init?.[name]);
+  for (const name of stringOptions) refuseList(name, init?.[name]);
   if (headers === undefined || headers === null) return new Request(input, init);
   for (const pair of headers instanceof Headers ? [] : pairsOf(headers)) {
     for (const part of pair) refuseList("a header", part);
@@ -30,6 +30,6 @@ function pairsOf(headers: NonNullable<RequestInit["headers"]>): Iterable<readonl
   return Array.isArray(headers) ? headers.filter(Array.isArray) : Object.entries(headers);
 }
 
-function refuseList(what: string, value: unknown): void {
-  if (Array.isArray(value)) throw new TypeError(`${what} must not be a list`);
+function refuseList(name: string, value: unknown): void {
+  if (Array.isArray(value)) throw new TypeError(`${name} must not be a list`);
 }

@@ -132,7 +132,7 @@ export class RateLimiter {
   }
 
   /** Takes a place for a request: 0 where it may pass, else the milliseconds until one would. */
-  take(clientIp: string, nowMs: number): number {
+  acquire(clientIp: string, nowMs: number): number {
     let counts = this.#countsByIp.get(clientIp);
     if (counts === undefined) {
       counts = this.#options.windows.map((window) => this.#countOf(window));

@@ -27,11 +27,11 @@ export function isConnectionReset(error: unknown): boolean {
   );
 }
 
-const toText = ({ body, plainText }: Reply): string | undefined =>
+const toBody = ({ body, plainText }: Reply): string | undefined =>
   plainText ?? (body === undefined ? undefined : JSON.stringify(body));
 
 /** A reply on the wire. */
-export function toResponse(reply: Reply, body: BodyInit | undefined = toText(reply)): Response {
+export function toResponse(reply: Reply, body: BodyInit | undefined = toBody(reply)): Response {
   const type = reply.plainText === undefined ? JSON_TYPE : "text/plain; charset=utf-8";
   const content = BODILESS.has(reply.status) ? undefined : body;
   const headers = { ...(content !== undefined && { "content-type": type }), ...reply.headers };
@@ -61,15 +61,15 @@ export function faultResponse(
 }
 
 /** The service's own answer, spoiled. */
-export function spoiledResponse(fault: MockFault, reply: Reply, signal: AbortSignal): Response {
-  const text = toText(reply) ?? "{}";
+export function corruptedResponse(fault: MockFault, reply: Reply, signal: AbortSignal): Response {
+  const body = toBody(reply) ?? "{}";
   const hasBody = { ...reply, status: reply.status === 204 ? 200 : reply.status };
   if (fault.kind === "truncated-json")
-    return toResponse(hasBody, text.slice(0, Math.max(1, Math.floor(text.length / 2))));
+    return toResponse(hasBody, body.slice(0, Math.max(1, Math.floor(body.length / 2))));
   if (fault.kind === "wrong-json") return toResponse(hasBody, JSON.stringify({ unexpected: { shape: 7 } }));
-  if (fault.kind === "huge-body") return toResponse(hasBody, streamOf(paddedPieces(text), 0, signal));
+  if (fault.kind === "huge-body") return toResponse(hasBody, streamOf(paddedPieces(body), 0, signal));
   if (fault.kind === "slow-body")
-    return toResponse(hasBody, streamOf(tenPieces(text), fault.delayMs ?? 1_000, signal));
+    return toResponse(hasBody, streamOf(tenPieces(body), fault.delayMs ?? 1_000, signal));
   if (fault.kind !== "empty-body") return toResponse(reply);
   return new Response(null, { status: reply.status, headers: { "content-type": JSON_TYPE } });
 }
@@ -84,15 +84,15 @@ function retryAfterOf(retryAfter: number | Date | false): Record<string, string>
 }
 
 /** The right JSON behind a great deal of white space: only its size is wrong. */
-function* paddedPieces(text: string): Generator<string> {
+function* paddedPieces(body: string): Generator<string> {
   const blank = " ".repeat(64 * 1024);
   for (let bytes = 0; bytes < HUGE_BYTES; bytes += blank.length) yield blank;
-  yield text;
+  yield body;
 }
 
-function* tenPieces(text: string): Generator<string> {
-  const size = Math.ceil(text.length / 10);
-  for (let start = 0; start < text.length; start += size) yield text.slice(start, start + size);
+function* tenPieces(body: string): Generator<string> {
+  const size = Math.ceil(body.length / 10);
+  for (let start = 0; start < body.length; start += size) yield body.slice(start, start + size);
 }
 
 /** Gives piece after piece, and breaks off with the signal's reason, as `fetch` does with a body in flight. */

@@ -36,7 +36,10 @@ function countCharacters(value: string): number {
   return count;
 }
 
-export function text({ min = 0, max = Number.POSITIVE_INFINITY }: { min?: number; max?: number } = {}): Rule {
+export function string({
+  min = 0,
+  max = Number.POSITIVE_INFINITY,
+}: { min?: number; max?: number } = {}): Rule {
   return (value, path, problems) => {
     if (typeof value !== "string") return note(problems, path, `must be a string, not ${kindOf(value)}`);
     if (min === 0 && value.length <= max) return;
@@ -54,7 +57,7 @@ export function stringThat(accepts: (value: string) => boolean, must: string): R
   };
 }
 
-export function oneOf(...allowed: readonly string[]): Rule {
+export function enumOf(...allowed: readonly string[]): Rule {
   return stringThat((value) => allowed.includes(value), `must be one of ${allowed.join(", ")}`);
 }
 
@@ -98,18 +101,18 @@ export interface ObjectRule {
   fields: Readonly<Record<string, Rule>>;
   required?: readonly string[];
   /** What happens to a key that is not among the fields. */
-  others: "refused" | Rule;
+  unknownKeys: "refused" | Rule;
 }
 
-export function object({ fields, required = [], others }: ObjectRule): Rule {
+export function object({ fields, required = [], unknownKeys }: ObjectRule): Rule {
   return (value, path, problems) => {
     if (!isObject(value)) return note(problems, path, `must be an object, not ${kindOf(value)}`);
     for (const key of required) if (!Object.hasOwn(value, key)) note(problems, at(path, key), "is required");
     for (const [key, entry] of Object.entries(value)) {
       const rule = Object.hasOwn(fields, key) ? fields[key] : undefined;
       if (rule) rule(entry, at(path, key), problems);
-      else if (others === "refused") note(problems, at(path, key), "is not a recognized field");
-      else others(entry, at(path, key), problems);
+      else if (unknownKeys === "refused") note(problems, at(path, key), "is not a recognized field");
+      else unknownKeys(entry, at(path, key), problems);
     }
   };
 }

@@ -1,4 +1,4 @@
-import type { MockContact, MockGroup } from "./books.ts";
+import type { MockContact, MockGroup } from "./organization-state.ts";
 
 /** A contact to begin with: the fields of a v1 contact, an `id` if it must be a known one, and the ids of its lists. */
 export type MockContactSeed = Partial<

@@ -3,7 +3,8 @@ import { isRecord, contentLost } from "../schema/kind-of.ts";
 import { optionTypes } from "../schema/option.ts";
 import { callOptionsSchema, type CallOptions } from "../transport/call-options.ts";
 import type { Caller } from "../transport/transport.ts";
-import { Paginator, type PageReading } from "./paginator.ts";
+import type { DecodedPage } from "./page-source.ts";
+import { Paginator } from "./paginator.ts";
 
 /** Options of a list call: beside those of any call, how many pages are read while the consumer works. */
 export interface ListOptions extends CallOptions {
@@ -13,7 +14,7 @@ export interface ListOptions extends CallOptions {
 
 export interface ListCall<T> {
   readonly call: Caller;
-  readonly endpoint: Endpoint<undefined, PageReading<T>>;
+  readonly endpoint: Endpoint<undefined, DecodedPage<T>>;
   /** As the user gave them: checked with each page, so that a bad one rejects and never throws. */
   readonly query: unknown;
   readonly options: unknown;
@@ -36,22 +37,24 @@ export function listPages<T>({
   longestPage,
   identify,
 }: ListCall<T>): Paginator<T> {
-  const asked = copyOf<{ page?: number; limit?: number }>(query);
-  const given = copyOf<ListOptions>(options);
+  const givenQuery = copyPlainObject<{ page?: number; limit?: number }>(query);
+  const givenOptions = copyPlainObject<ListOptions>(options);
   // Not `??`: a null is refused with the page, not taken for one that was left out.
-  const limit = asked?.limit === undefined ? longestPage : asked.limit;
+  const limit = givenQuery?.limit === undefined ? longestPage : givenQuery.limit;
   const list = { ...endpoint, options: listOptionsSchema };
   return new Paginator<T>({
-    page: asked?.page,
+    page: givenQuery?.page,
     limit,
     countedLimit: countedAs(limit, longestPage),
-    readAhead: given?.readAhead,
-    signal: given?.signal,
+    readAhead: givenOptions?.readAhead,
+    signal: givenOptions?.signal,
     identify,
     async load(page, { signal, isReadAhead }) {
       // What is no object goes on as it is, to be refused where all calls are.
-      const pageQuery = asked ? { ...asked, page, limit } : query;
-      const pageOptions = given ? { ...given, signal, priority: priorityOf(given, isReadAhead) } : options;
+      const pageQuery = givenQuery ? { ...givenQuery, page, limit } : query;
+      const pageOptions = givenOptions
+        ? { ...givenOptions, signal, priority: priorityOf(givenOptions, isReadAhead) }
+        : options;
       const { data, response } = await call(list, { query: pageQuery }, pageOptions).withResponse();
       return { ...data, status: response.status };
     },
@@ -69,7 +72,7 @@ function priorityOf({ priority }: ListOptions, isReadAhead: boolean): number | u
 }
 
 /** What is given, read once; undefined if it is no plain object, or one that cannot be read. */
-function copyOf<T extends object>(value: unknown): Partial<T> | undefined {
+function copyPlainObject<T extends object>(value: unknown): Partial<T> | undefined {
   try {
     if (value !== undefined && !(isRecord(value) && contentLost(value) === undefined)) return undefined;
     return { ...(value as T | undefined) };

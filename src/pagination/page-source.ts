@@ -1,5 +1,5 @@
 /** What one answer of a list says. Everything but `items` may be missing, and may contradict itself. */
-export interface ParsedPage<T> {
+export interface DecodedPage<T> {
   readonly items: readonly T[];
   /** The server's own page size. */
   readonly limit?: number | undefined;
@@ -27,6 +27,6 @@ export interface PageSource<T> {
   load(
     page: number | undefined,
     options: { signal: AbortSignal | undefined; isReadAhead: boolean },
-  ): Promise<ParsedPage<T>>;
+  ): Promise<DecodedPage<T>>;
   identify(item: T): string | undefined;
 }

@@ -3,7 +3,7 @@ import { AbortError, showCaller } from "../errors.ts";
 import { onAbort, reasonOf } from "../on-abort.ts";
 import { optionTypes, parseOptions } from "../schema/option.ts";
 import type { PageSource } from "./page-source.ts";
-import { startOf, takeStep, type Progress, type Step } from "./step.ts";
+import { startOf, stepFrom, type Progress, type Step } from "./step.ts";
 
 /** Asks for one page and takes it in. */
 export async function loadStep<T>(
@@ -13,7 +13,7 @@ export async function loadStep<T>(
 ): Promise<Step<T>> {
   const { readAhead, signal } = source;
   parseOptions(optionsSchema, { readAhead, signal }, "The options of a list");
-  return takeStep(source, progress, await source.load(progress.page, options));
+  return stepFrom(source, progress, await source.load(progress.page, options));
 }
 
 /**
@@ -26,11 +26,11 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
   readonly #source: PageSource<T>;
   readonly #maxItems: number;
   #progress: Progress;
-  #itemsRead = 0;
+  #itemCount = 0;
   /** Read, and not asked for yet. */
-  readonly #readAhead: Step<T>[] = [];
+  readonly #ready: Step<T>[] = [];
   /** Asked for, and not read yet. */
-  readonly #asked: Asked<T>[] = [];
+  readonly #pending: PendingNext<T>[] = [];
   #abortLoad: (() => void) | undefined;
   #failure: { error: unknown } | undefined;
   /** Nothing more will be asked of the source. */
@@ -54,7 +54,7 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
   async next(): Promise<IteratorResult<Step<T>>> {
     try {
       return await new Promise((resolve, reject) => {
-        this.#asked.push({ resolve, reject });
+        this.#pending.push({ resolve, reject });
         this.#advance();
       });
     } catch (error) {
@@ -75,25 +75,25 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
     this.#dropIfAborted();
     this.#handOver();
     if (this.#abortLoad || this.#isComplete) return;
-    if (this.#asked.length > 0 || this.#readAhead.length < (this.#source.readAhead ?? 1)) this.#load();
+    if (this.#pending.length > 0 || this.#ready.length < (this.#source.readAhead ?? 1)) this.#load();
   }
 
   #handOver(): void {
-    for (let asked = this.#asked[0]; asked; asked = this.#asked[0]) {
-      const step = this.#readAhead.shift();
+    for (let pending = this.#pending[0]; pending; pending = this.#pending[0]) {
+      const step = this.#ready.shift();
       if (!step && !this.#isComplete) return;
-      this.#asked.shift();
-      if (step) asked.resolve({ done: false, value: step });
-      else this.#end(asked);
+      this.#pending.shift();
+      if (step) pending.resolve({ done: false, value: step });
+      else this.#end(pending);
     }
   }
 
   /** A failure is told once, to who comes to it; whoever asks on after it finds the end. */
-  #end(asked: Asked<T>): void {
+  #end(pending: PendingNext<T>): void {
     const failure = this.#failure;
     this.#failure = undefined;
-    if (failure) asked.reject(failure.error);
-    else asked.resolve({ done: true, value: undefined });
+    if (failure) pending.reject(failure.error);
+    else pending.resolve({ done: true, value: undefined });
   }
 
   #load(): void {
@@ -107,12 +107,12 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
       this.#handOver();
       return;
     }
-    const settle = (take: () => void) => {
+    const settle = (apply: () => void) => {
       unlink();
       // Given up meanwhile: nobody waits for this page, or for how it failed.
       if (this.#abortLoad !== abort) return;
       this.#abortLoad = undefined;
-      take();
+      apply();
       this.#advance();
     };
     const abort = () => {
@@ -122,18 +122,18 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
     this.#abortLoad = abort;
     loadStep(this.#source, this.#progress, {
       signal: controller.signal,
-      isReadAhead: this.#asked.length === 0,
+      isReadAhead: this.#pending.length === 0,
     }).then(
-      (step) => settle(() => this.#take(step)),
+      (step) => settle(() => this.#add(step)),
       (error: unknown) => settle(() => this.#fail(error)),
     );
   }
 
-  #take(step: Step<T>): void {
-    this.#readAhead.push(step);
+  #add(step: Step<T>): void {
+    this.#ready.push(step);
     this.#progress = step.next;
-    this.#itemsRead += step.items.length;
-    this.#isComplete = !step.hasNextPage || this.#itemsRead >= this.#maxItems;
+    this.#itemCount += step.items.length;
+    this.#isComplete = !step.hasNextPage || this.#itemCount >= this.#maxItems;
   }
 
   #fail(error: unknown): void {
@@ -144,20 +144,20 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
   #drop(): void {
     this.#abortLoad?.();
     this.#abortLoad = undefined;
-    this.#readAhead.length = 0;
+    this.#ready.length = 0;
     this.#isComplete = true;
   }
 
   /** A page that lies ready is not handed out after the abort. One on its way is rejected by `load` itself. */
   #dropIfAborted(): void {
     const { signal } = this.#source;
-    if (!isSignal(signal) || !signal.aborted || this.#readAhead.length === 0) return;
+    if (!isSignal(signal) || !signal.aborted || this.#ready.length === 0) return;
     this.#drop();
     this.#fail(abortedBy(signal));
   }
 }
 
-interface Asked<T> {
+interface PendingNext<T> {
   resolve(result: IteratorResult<Step<T>>): void;
   reject(error: unknown): void;
 }

@@ -1,12 +1,10 @@
 import * as z from "zod";
 import { ValidationError } from "../errors.ts";
 import { optionTypes, parseOptions } from "../schema/option.ts";
+import { iterateItems } from "./iterate-items.ts";
 import type { PageSource } from "./page-source.ts";
 import { loadStep, PageStream } from "./page-stream.ts";
-import { decodeItems } from "./read-items.ts";
 import { startOf, type Progress, type Step } from "./step.ts";
-
-export type { ParsedPage as PageReading, PageSource } from "./page-source.ts";
 
 /**
  * One page of a list. Iterating it gives its items and all that follow, with pages read ahead.
@@ -59,7 +57,7 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
 
   /** Every item of the list, page after page. */
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
-    return decodeItems(this.#source, { stream: new PageStream(this.#source) });
+    return iterateItems(this.#source, { stream: new PageStream(this.#source) });
   }
 
   /** The pages instead of their items, read ahead in the same way. */
@@ -116,7 +114,7 @@ class ListPage<T> implements Page<T> {
 
   constructor(source: PageSource<T>, step: Step<T>) {
     const { items, page, limit, hasNextPage } = step;
-    const { totalItems, totalPages, raw } = step.reading;
+    const { totalItems, totalPages, raw } = step.decoded;
     const totals = {
       ...(totalItems !== undefined && { totalItems }),
       ...(totalPages !== undefined && { totalPages }),
@@ -133,7 +131,7 @@ class ListPage<T> implements Page<T> {
 
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
     const rest = this.hasNextPage ? new PageStream(this.#source, this.#step.next) : undefined;
-    return decodeItems(this.#source, { head: this.items, stream: rest });
+    return iterateItems(this.#source, { head: this.items, stream: rest });
   }
 }
 

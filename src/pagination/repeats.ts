@@ -3,11 +3,11 @@ export interface Repeats {
   /** The ids of the page before, and undefined where an item showed none; an empty page leaves them. */
   readonly idsBefore: ReadonlySet<string | undefined>;
   readonly pagesWithoutNewItem: number;
-  readonly round: Round;
+  readonly cycle: Cycle;
 }
 
 /** One earlier page, known again by its ends, as in Brent's search for a cycle: it moves on in growing strides. */
-interface Round {
+interface Cycle {
   readonly mark: string | undefined;
   readonly pagesSince: number;
   readonly stride: number;
@@ -17,7 +17,7 @@ interface Round {
 export const nothingSeen: Repeats = {
   idsBefore: new Set(),
   pagesWithoutNewItem: 0,
-  round: { mark: undefined, pagesSince: 0, stride: 1, sightings: 0 },
+  cycle: { mark: undefined, pagesSince: 0, stride: 1, sightings: 0 },
 };
 
 /** A page, measured against the page before. */
@@ -43,14 +43,14 @@ export function compareWithBefore<T>(
     repeats: {
       idsBefore: items.length === 0 ? before.idsBefore : idsHere,
       pagesWithoutNewItem: newItems.length === 0 ? before.pagesWithoutNewItem + 1 : 0,
-      round: walk(before.round, markOf(ids)),
+      cycle: advanceCycle(before.cycle, markOf(ids)),
     },
   };
 }
 
 /** Whether pages come in a circle that is longer than one page: the same one, seen three times. */
-export function isGoingRound(repeats: Repeats): boolean {
-  return repeats.round.sightings >= 2;
+export function isCycling(repeats: Repeats): boolean {
+  return repeats.cycle.sightings >= 2;
 }
 
 function isKnown(before: Repeats, id: string | undefined): boolean {
@@ -62,10 +62,10 @@ function markOf(ids: readonly (string | undefined)[]): string | undefined {
   return first === undefined || last === undefined ? undefined : JSON.stringify([ids.length, first, last]);
 }
 
-function walk(round: Round, mark: string | undefined): Round {
-  if (mark === undefined) return round;
-  const pagesSince = round.pagesSince + 1;
-  if (mark === round.mark) return { ...round, pagesSince, sightings: round.sightings + 1 };
-  if (pagesSince < round.stride) return { ...round, pagesSince };
-  return { mark, pagesSince: 0, stride: round.stride * 2, sightings: 0 };
+function advanceCycle(cycle: Cycle, mark: string | undefined): Cycle {
+  if (mark === undefined) return cycle;
+  const pagesSince = cycle.pagesSince + 1;
+  if (mark === cycle.mark) return { ...cycle, pagesSince, sightings: cycle.sightings + 1 };
+  if (pagesSince < cycle.stride) return { ...cycle, pagesSince };
+  return { mark, pagesSince: 0, stride: cycle.stride * 2, sightings: 0 };
 }

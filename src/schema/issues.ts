@@ -2,7 +2,7 @@ import type * as z from "zod";
 import type { ValidationIssue } from "../errors.ts";
 import { isRecord, kindNamed, kindOf } from "./kind-of.ts";
 import { nameMeant } from "./name-hint.ts";
-import { countCharacters } from "./text.ts";
+import { countCharacters } from "./string.ts";
 
 /** For a rule over several keys of an object: zod skips it where one of them is wrong, but all problems are told at once. */
 export const besideOtherIssues = { when: ({ value }: z.core.ParsePayload): boolean => isRecord(value) };
@@ -32,7 +32,7 @@ export const explain: z.core.$ZodErrorMap = (issue) => {
 
 const eachAlone = ": each is sent alone; for many, see audience.bulk";
 
-function isListOfInputs({ input, path = [] }: Place): boolean {
+function isListOfInputs({ input, path = [] }: IssueContext): boolean {
   return Array.isArray(input) && path.length === 0;
 }
 
@@ -49,20 +49,20 @@ function kindExpected(issue: z.core.$ZodIssue | undefined): string {
   return issue?.code === "invalid_type" ? kindNamed(issue.expected) : "another value";
 }
 
-interface Place {
+interface IssueContext {
   readonly input?: unknown;
   readonly path?: readonly PropertyKey[] | undefined;
 }
 
 /** "required: a string", "must be a string, not a number". */
-export function wrongType(expected: string, { input, path = [] }: Place): string {
+export function wrongType(expected: string, { input, path = [] }: IssueContext): string {
   if (input === undefined && typeof path.at(-1) !== "number") return `required: ${expected}`;
   const wayOut = input === null && path.length > 0 ? ": leave it out to send nothing, if it is optional" : "";
   const given = typeof input === "number" && expected === "an integer" ? String(input) : kindOf(input);
   return `must be ${expected}, not ${given}${wayOut}`;
 }
 
-function wrongChoice(values: readonly string[], place: Place): string {
+function wrongChoice(values: readonly string[], place: IssueContext): string {
   const choice = values.length === 1 ? values.join() : `one of ${values.join(", ")}`;
   if (typeof place.input !== "string") return wrongType(choice, place);
   const meant = nameMeant(place.input, values);

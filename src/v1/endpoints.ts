@@ -2,13 +2,12 @@ import * as z from "zod";
 import { decidedByService, v1Consent } from "../consent.ts";
 import { contactKeys } from "../contact-key.ts";
 import type { Endpoint } from "../endpoint.ts";
-import type { PageReading } from "../pagination/paginator.ts";
+import type { DecodedPage } from "../pagination/page-source.ts";
 import { parseId, parseResponse, UndecodableResponse } from "../schema/response.ts";
 import { callOptionsSchema } from "../transport/call-options.ts";
+import { parseV1Page, type PageDecoder } from "./list-page.ts";
 import type { ParsePage } from "./parse-page.ts";
-import { decodeContactGroup } from "./read-contact-group.ts";
-import { parseV1Page, type PageDecoder } from "./read-page.ts";
-import { decodeProfile } from "./read-profile.ts";
+import { decodeContactGroup, decodeProfile } from "./resources.ts";
 import {
   v1AddContactResultSchema,
   v1ContactGroupListQuerySchema,
@@ -42,7 +41,7 @@ export const upsertCustomer: Endpoint<V1Contact, Profile> = {
   method: "POST",
   path: "/api/v1/customer/create",
   body: v1ContactSchema,
-  isRepeatable: saysAllConsent,
+  isRepeatable: statesAllConsent,
   contactsOf: (contact) => contactKeys([contact]),
   consentOf: v1Consent,
   appliedTo: ({ id, attributes: { email, phone } }) => ({
@@ -80,7 +79,7 @@ export const listContactGroups = (parsePage: ParsePage | undefined) =>
 function list<T>(
   endpoint: Pick<Endpoint<undefined, T>, "operation" | "path" | "query">,
   decodePage: Omit<PageDecoder<T>, "operation">,
-): Endpoint<undefined, PageReading<T>> {
+): Endpoint<undefined, DecodedPage<T>> {
   const { operation } = endpoint;
   return {
     method: "GET",
@@ -115,7 +114,7 @@ export const addContact: Endpoint<V1ListContact, AddContactResult> = {
   path: "/api/v1/contact-groups/{listId}/contacts",
   options: addContactOptionsSchema,
   body: ({ consent }) => (consent === "service-decides" ? v1ListContactSchema : v1ConsentedListContactSchema),
-  isRepeatable: saysAllConsent,
+  isRepeatable: statesAllConsent,
   contactsOf: (contact) => contactKeys([contact]),
   consentOf: (contact) => ({ email: decidedByService, ...v1Consent(contact) }),
   appliedTo: ({ contact: { contactUUID, email, action } }, sent) => ({
@@ -157,7 +156,7 @@ function identifierOf({ uniqueIdentifier }: V1Event): string | undefined {
  * `NON_SUBSCRIBED` and then makes the now existing contact `SUBSCRIBED` ("States and transitions"); what customer/create
  * does with an existing contact then is not documented. With `double_opt_in` a second mail could go out.
  */
-function saysAllConsent({ email, email_opt_in, phone, phone_opt_in, double_opt_in }: V1Contact): boolean {
+function statesAllConsent({ email, email_opt_in, phone, phone_opt_in, double_opt_in }: V1Contact): boolean {
   if (double_opt_in === true) return false;
   if (email !== undefined && email_opt_in === undefined) return false;
   return phone === undefined || phone_opt_in !== undefined;

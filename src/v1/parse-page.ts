@@ -1,7 +1,7 @@
 import { isRecord } from "../schema/kind-of.ts";
 import { describeShape, UndecodableResponse } from "../schema/response.ts";
 import { ignoreRejection, errorMessage } from "../schema/user-function.ts";
-import type { FoundPage } from "./page-signs.ts";
+import type { FoundPage } from "./page-info.ts";
 
 /** What `parsePage` found in a list answer. Totals and `hasNextPage` may be left out, where the answer has none. */
 export interface ParsedPage {
@@ -35,17 +35,18 @@ export function callParsePage(parsePage: ParsePage, body: unknown, operation: st
     return check(parsed);
   } catch (error) {
     if (error instanceof UndecodableResponse) throw error;
-    throw amiss("gave a value that cannot be read");
+    throw invalidResult("gave a value that cannot be read");
   }
 }
 
 function check(parsed: unknown): FoundPage {
-  if (parsed instanceof Promise) throw amiss("gave a Promise: it must give its result at once");
-  if (!isRecord(parsed)) throw amiss(`gave ${describeShape(parsed)}: it must give { items }`);
+  if (parsed instanceof Promise) throw invalidResult("gave a Promise: it must give its result at once");
+  if (!isRecord(parsed)) throw invalidResult(`gave ${describeShape(parsed)}: it must give { items }`);
   const { items, totalPages, totalItems, hasNextPage } = parsed;
-  if (!Array.isArray(items)) throw amiss(`gave \`items\` as ${describeShape(items)}: it must be an array`);
+  if (!Array.isArray(items))
+    throw invalidResult(`gave \`items\` as ${describeShape(items)}: it must be an array`);
   if (typeof (hasNextPage ?? false) !== "boolean") {
-    throw amiss(`gave \`hasNextPage\` as ${describeShape(hasNextPage)}: it must be a boolean`);
+    throw invalidResult(`gave \`hasNextPage\` as ${describeShape(hasNextPage)}: it must be a boolean`);
   }
   return {
     items,
@@ -60,7 +61,7 @@ function call(parsePage: ParsePage, body: unknown, operation: string): unknown {
   try {
     return parsePage(body, { operation });
   } catch (error) {
-    throw amiss(`threw ${errorMessage(error)}; the body is ${describeShape(body)}`);
+    throw invalidResult(`threw ${errorMessage(error)}; the body is ${describeShape(body)}`);
   }
 }
 
@@ -68,9 +69,9 @@ function checkCount(name: string, value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
   const shown = typeof value === "number" ? String(value) : describeShape(value);
-  throw amiss(`gave \`${name}\` as ${shown}: it must be a whole number from 0`);
+  throw invalidResult(`gave \`${name}\` as ${shown}: it must be a whole number from 0`);
 }
 
-function amiss(what: string): UndecodableResponse {
-  return new UndecodableResponse(`the client's parsePage, asked about its body, ${what}.`);
+function invalidResult(problem: string): UndecodableResponse {
+  return new UndecodableResponse(`the client's parsePage, asked about its body, ${problem}.`);
 }

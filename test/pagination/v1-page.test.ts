@@ -1,8 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { UndecodableResponse } from "../../src/schema/response.ts";
-import { decodeContactGroup } from "../../src/v1/read-contact-group.ts";
-import { parseV1Page, type ParsePage } from "../../src/v1/read-page.ts";
-import { decodeProfile } from "../../src/v1/read-profile.ts";
+import { parseV1Page, type ParsePage } from "../../src/v1/list-page.ts";
+import { decodeContactGroup, decodeProfile } from "../../src/v1/resources.ts";
 
 const contacts = [
   { id: "a", email: "a@example.com" },

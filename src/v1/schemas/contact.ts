@@ -2,7 +2,7 @@ import * as z from "zod";
 import { LIMITS } from "../../limits.ts";
 import { besideOtherIssues, unknownKeys } from "../../schema/issues.ts";
 import { pageQuery } from "../../schema/query.ts";
-import { boundedString, day, emailAddress } from "../../schema/text.ts";
+import { boundedString, day, emailAddress } from "../../schema/string.ts";
 import { customPropertiesSchema, type CustomProperties } from "./custom-properties.ts";
 
 const optInStates = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;

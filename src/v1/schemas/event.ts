@@ -3,7 +3,7 @@ import { besideOtherIssues, unknownKeys } from "../../schema/issues.ts";
 import { jsonObject, jsonValue } from "../../schema/json.ts";
 import { isRecord } from "../../schema/kind-of.ts";
 import { nameMeant } from "../../schema/name-hint.ts";
-import { emailAddress, nonBlankString } from "../../schema/text.ts";
+import { emailAddress, nonBlankString } from "../../schema/string.ts";
 
 /** A custom event, as `v1.events.send` takes it. It names its contact, by an `email` or a `contactUUID` ("Custom event"). */
 export type V1Event = {

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { besideOtherIssues } from "../../schema/issues.ts";
 import { jsonValue } from "../../schema/json.ts";
 import { isRecord } from "../../schema/kind-of.ts";
-import { day, dayOrDateTime } from "../../schema/text.ts";
+import { day, dayOrDateTime } from "../../schema/string.ts";
 import { v2IdentifierSchema, type V2Identifier } from "./identifier.ts";
 
 /** A v2 contact, as `v2.contacts.upsert` takes it ("v2 contact", "v2 identifier object"). Any other field is passed on. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { besideOtherIssues } from "../../schema/issues.ts";
 import { jsonValue } from "../../schema/json.ts";
-import { dateTime, emailRule, ipAddress, isEmail } from "../../schema/text.ts";
+import { dateTime, emailRule, ipAddress, isEmail } from "../../schema/string.ts";
 
 /** An e-mail address or a phone number of a v2 contact, with consent and status per channel ("v2 identifier object"). */
 export type V2Identifier = {
@@ -48,13 +48,13 @@ export const v2IdentifierSchema = z
     consent: z.object({ createdAt: dateTime, ip: ipAddress, source: z.string() }).catchall(jsonValue),
   })
   .catchall(jsonValue)
-  .refine(({ type, id }) => type !== "email" || isNoIdYet(id) || isEmail(String(id)), {
+  .refine(({ type, id }) => type !== "email" || isOtherType(id) || isEmail(String(id)), {
     path: ["id"],
     error: emailRule,
     ...besideOtherIssues,
   }) satisfies z.ZodType<V2Identifier>;
 
 /** What is neither has its own issue. */
-function isNoIdYet(id: unknown): boolean {
+function isOtherType(id: unknown): boolean {
   return typeof id !== "string" && typeof id !== "number";
 }

@@ -6,7 +6,7 @@ import { abortedBy, type PageStream } from "./page-stream.ts";
  *
  * The generator keeps overlapping calls of `next()` in order; `return()` goes past it, so as not to wait for a page.
  */
-export function decodeItems<T>(
+export function iterateItems<T>(
   { signal }: PageSource<T>,
   { head = [], stream }: { head?: readonly T[]; stream: PageStream<T> | undefined },
 ): AsyncIterableIterator<T> {

@@ -1,4 +1,4 @@
 /** Whether it is a base URL that paths can be put behind. */
-export function isAddress(value: unknown): value is string {
+export function isBaseUrl(value: unknown): value is string {
   return typeof value === "string" && /^https?:[^?#]*$/i.test(value) && URL.canParse(value);
 }

@@ -3,7 +3,7 @@ import { plainName } from "../schema/name-hint.ts";
 import { parseCount, type JsonObject } from "../schema/response.ts";
 
 /** What an answer says about the list as a whole, under whichever of the usual names. */
-export interface PageSigns {
+export interface PageInfo {
   readonly limit?: number | undefined;
   readonly totalItems?: number | undefined;
   readonly totalPages?: number | undefined;
@@ -11,7 +11,7 @@ export interface PageSigns {
 }
 
 /** The items of an answer, as they came, and its signs. */
-export interface FoundPage extends PageSigns {
+export interface FoundPage extends PageInfo {
   readonly items: readonly unknown[];
 }
 
@@ -20,7 +20,7 @@ export interface FoundPage extends PageSigns {
  * is worth, and where two differ, the one that reads on: the greater total, the smaller page, the next page that one
  * of them knows of.
  */
-export function parseSigns(body: unknown, itemsHere: number): PageSigns {
+export function parsePageInfo(body: unknown, itemsHere: number): PageInfo {
   const holders = holdersOf(body);
   const links = holders.flatMap((holder) => valuesOf(holder, linkHolders)).filter(isRecord);
   const limits = counts(holders, limitNames).filter((limit) => limit > 0);
@@ -30,16 +30,16 @@ export function parseSigns(body: unknown, itemsHere: number): PageSigns {
     ...counts(holders, countNames).filter((count) => count > itemsHere),
   ];
   const pages = [...counts(holders, pagesNames), ...links.flatMap(lastPageOf)];
-  const nexts = [...holders.flatMap(nextsOf), ...links.flatMap(linkedNextsOf)];
+  const nextPages = [...holders.flatMap(nextPagesOf), ...links.flatMap(linkedNextPagesOf)];
   return {
-    limit: reduced(limits, smaller),
-    totalItems: reduced(totals, greater),
-    totalPages: reduced(pages, greater),
-    hasNextPage: reduced(nexts, either),
+    limit: combine(limits, smaller),
+    totalItems: combine(totals, greater),
+    totalPages: combine(pages, greater),
+    hasNextPage: combine(nextPages, either),
   };
 }
 
-function reduced<T>(found: readonly T[], better: (one: T, other: T) => T): T | undefined {
+function combine<T>(found: readonly T[], better: (one: T, other: T) => T): T | undefined {
   return found.length > 0 ? found.reduce(better) : undefined;
 }
 
@@ -55,7 +55,7 @@ const totalNames =
   /^total(items|count|results|records|elements|rows|entries|customers|(contact)?groups|contacts|profiles|lists|segments)?$/;
 const countNames = /^((items?|record)?count)$/;
 const pagesNames = /^((total|num)?pages|pages?count|lastpage)$/;
-const goesOnNames = /^(has)?(more|next(page)?)$/;
+const hasMoreNames = /^(has)?(more|next(page)?)$/;
 const isLastNames = /^((is)?last|islastpage)$/;
 const nextNames = /^next(page)?(url|link|cursor|token)?$/;
 
@@ -79,23 +79,23 @@ function counts(holders: readonly JsonObject[], names: RegExp): number[] {
     .filter((count) => count !== undefined);
 }
 
-function nextsOf(holder: JsonObject): boolean[] {
-  const flags = valuesOf(holder, goesOnNames).filter((flag) => typeof flag === "boolean");
+function nextPagesOf(holder: JsonObject): boolean[] {
+  const flags = valuesOf(holder, hasMoreNames).filter((flag) => typeof flag === "boolean");
   const ends = valuesOf(holder, isLastNames).filter((flag) => typeof flag === "boolean");
-  return [...flags, ...ends.map((isLast) => !isLast), ...valuesOf(holder, nextNames).flatMap(parseNext)];
+  return [...flags, ...ends.map((isLast) => !isLast), ...valuesOf(holder, nextNames).flatMap(parseNextPage)];
 }
 
 /** JSON:API: a link that is null or left out has no page behind it, but `self` alone says nothing about pages. */
-function linkedNextsOf(links: JsonObject): boolean[] {
-  const nexts = valuesOf(links, nextNames).flatMap(parseNext);
-  if (nexts.length > 0) return nexts;
+function linkedNextPagesOf(links: JsonObject): boolean[] {
+  const nextPages = valuesOf(links, nextNames).flatMap(parseNextPage);
+  if (nextPages.length > 0) return nextPages;
   return ["prev", "previous", "last"].some((name) => name in links) ? [false] : [];
 }
 
 /** A link, as text or as `{ href }`; a page number; a cursor. Nothing, null, `false` and "" lead nowhere. */
-function parseNext(next: unknown): boolean[] {
+function parseNextPage(next: unknown): boolean[] {
   if (next === undefined || Array.isArray(next)) return [];
-  if (isRecord(next)) return "href" in next ? parseNext(next["href"]) : [true];
+  if (isRecord(next)) return "href" in next ? parseNextPage(next["href"]) : [true];
   return [Boolean(next)];
 }
 

@@ -13,12 +13,12 @@ export function findItems(body: unknown, operation: string): readonly unknown[] 
   if (!isRecord(body)) throw unknownShape(body);
   const data = body["data"];
   if (Array.isArray(data)) return data;
-  const places = isRecord(data) ? [data, body] : [body];
+  const holders = isRecord(data) ? [data, body] : [body];
   const items =
-    findOne(places, named(namesOf(operation))) ??
-    findOne(places, named(generalNames)) ??
-    findOne(places, (place) => candidatesOf(place).filter(([, array]) => array.length > 0)) ??
-    findNothing(places);
+    findOne(holders, arraysNamed(namesOf(operation))) ??
+    findOne(holders, arraysNamed(generalNames)) ??
+    findOne(holders, (holder) => candidatesOf(holder).filter(([, array]) => array.length > 0)) ??
+    findEmpty(holders);
   if (!items) throw unknownShape(body);
   return items;
 }
@@ -27,7 +27,7 @@ const customerNames = /^(customers|contacts|profiles)$/;
 const contactGroupNames = /^((contact)?groups|lists|segments)$/;
 const generalNames = /^(data|items|results|records|content|rows|entries|elements|nodes|list|values)$/;
 /** Arrays of objects that accompany a list and are not it. */
-const besideItems = /^(errors|warnings|links|included|facets|filters|sort)$/;
+const otherArrays = /^(errors|warnings|links|included|facets|filters|sort)$/;
 
 function namesOf(operation: string): RegExp {
   return operation.includes("contactGroups") ? contactGroupNames : customerNames;
@@ -37,46 +37,48 @@ type NamedArray = [name: string, array: readonly unknown[]];
 
 /** The first place that has such an array; it must have but one. */
 function findOne(
-  places: readonly JsonObject[],
-  arrays: (place: JsonObject) => NamedArray[],
+  holders: readonly JsonObject[],
+  arrays: (holder: JsonObject) => NamedArray[],
 ): readonly unknown[] | undefined {
-  for (const place of places) {
-    const found = arrays(place);
+  for (const holder of holders) {
+    const found = arrays(holder);
     if (found.length > 1) throw ambiguous(found);
     if (found[0]) return found[0][1];
   }
   return undefined;
 }
 
-function named(wanted: RegExp): (place: JsonObject) => NamedArray[] {
-  return (place) => arraysOf(place).filter(([name]) => wanted.test(plainName(name)));
+function arraysNamed(pattern: RegExp): (holder: JsonObject) => NamedArray[] {
+  return (holder) => arraysOf(holder).filter(([name]) => pattern.test(plainName(name)));
 }
 
 /** Whichever array held the items of other pages: all of them are empty here. */
-function findNothing(places: readonly JsonObject[]): readonly unknown[] | undefined {
-  return places.flatMap(candidatesOf)[0]?.[1];
+function findEmpty(holders: readonly JsonObject[]): readonly unknown[] | undefined {
+  return holders.flatMap(candidatesOf)[0]?.[1];
 }
 
-function candidatesOf(place: JsonObject): NamedArray[] {
-  return arraysOf(place).filter(
-    ([name, array]) => !besideItems.test(plainName(name)) && array.every(isRecord),
+function candidatesOf(holder: JsonObject): NamedArray[] {
+  return arraysOf(holder).filter(
+    ([name, array]) => !otherArrays.test(plainName(name)) && array.every(isRecord),
   );
 }
 
-function arraysOf(place: JsonObject): NamedArray[] {
-  return Object.entries(place).flatMap(([key, value]) => (Array.isArray(value) ? [[key, value]] : []));
+function arraysOf(holder: JsonObject): NamedArray[] {
+  return Object.entries(holder).flatMap(([key, value]) => (Array.isArray(value) ? [[key, value]] : []));
 }
 
 function ambiguous(found: readonly NamedArray[]): UndecodableResponse {
   const keys = describeKeys(found.map(([name]) => name));
-  return new UndecodableResponse(`its body holds several arrays that could be the list: ${keys}. ${wayOut}`);
+  return new UndecodableResponse(
+    `its body holds several arrays that could be the list: ${keys}. ${parsePageHint}`,
+  );
 }
 
 function unknownShape(body: unknown): UndecodableResponse {
   const data = isRecord(body) && "data" in body ? `, its \`data\` is ${describeShape(body["data"])}` : "";
   return new UndecodableResponse(
-    `its body holds no list that is understood: it is ${describeShape(body)}${data}. ${wayOut}`,
+    `its body holds no list that is understood: it is ${describeShape(body)}${data}. ${parsePageHint}`,
   );
 }
 
-export const wayOut = "Give the client `parsePage` to tell where the items are.";
+export const parsePageHint = "Give the client `parsePage` to tell where the items are.";

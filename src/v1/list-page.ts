@@ -1,8 +1,8 @@
-import type { PageReading } from "../pagination/paginator.ts";
+import type { DecodedPage } from "../pagination/page-source.ts";
 import { isRecord } from "../schema/kind-of.ts";
 import { describeShape, UndecodableResponse } from "../schema/response.ts";
-import { findItems, wayOut } from "./find-items.ts";
-import { parseSigns, type FoundPage } from "./page-signs.ts";
+import { findItems, parsePageHint } from "./list-items.ts";
+import { parsePageInfo, type FoundPage } from "./page-info.ts";
 import { callParsePage, type ParsePage } from "./parse-page.ts";
 
 export type { ParsePage } from "./parse-page.ts";
@@ -15,38 +15,38 @@ export interface PageDecoder<T> {
 }
 
 /** Reads a v1 list answer of any usual shape. Throws `UnreadableAnswer` where the items, or the id of one, are not found. */
-export function parseV1Page<T>(body: unknown, decodePage: PageDecoder<T>): PageReading<T> {
-  const { items, ...signs } = decodePage.parsePage
+export function parseV1Page<T>(body: unknown, decodePage: PageDecoder<T>): DecodedPage<T> {
+  const { items, ...info } = decodePage.parsePage
     ? callParsePage(decodePage.parsePage, body, decodePage.operation)
-    : understand(body, decodePage.operation);
+    : findPage(body, decodePage.operation);
   return {
     items: items.map((item, at) => decodeItemAt(item, at, decodePage.decodeItem)),
-    ...signs,
+    ...info,
     raw: body,
   };
 }
 
-function understand(body: unknown, operation: string): FoundPage {
-  if (isEmptyAsNull(body)) return { items: [], ...parseSigns(body, 0) };
+function findPage(body: unknown, operation: string): FoundPage {
+  if (isEmptyAsNull(body)) return { items: [], ...parsePageInfo(body, 0) };
   const items = findItems(body, operation);
-  if (items.length === 0 && saysFailure(body)) {
+  if (items.length === 0 && reportsFailure(body)) {
     throw new UndecodableResponse("its body holds no items and says that the call failed.");
   }
-  return { items, ...parseSigns(body, items.length) };
+  return { items, ...parsePageInfo(body, items.length) };
 }
 
 /** Some servers write an empty array as null. Taken for one only where a total of 0 says so too. */
 function isEmptyAsNull(body: unknown): boolean {
   if (!isRecord(body)) return false;
   const data = body["data"];
-  const place = isRecord(data) ? data : body;
-  if (!Object.values(place).includes(null) || Object.values(place).some(Array.isArray)) return false;
-  const { totalItems, totalPages } = parseSigns(body, 0);
+  const holder = isRecord(data) ? data : body;
+  if (!Object.values(holder).includes(null) || Object.values(holder).some(Array.isArray)) return false;
+  const { totalItems, totalPages } = parsePageInfo(body, 0);
   return totalItems === 0 || (totalItems === undefined && totalPages === 0);
 }
 
 /** In a 2xx without items: read as an empty list, this would hide a failure. */
-function saysFailure(body: unknown): boolean {
+function reportsFailure(body: unknown): boolean {
   if (!isRecord(body)) return false;
   const { success, status, errors } = body;
   return (
@@ -59,10 +59,10 @@ function saysFailure(body: unknown): boolean {
 
 function decodeItemAt<T>(item: unknown, at: number, decodeItem: (value: unknown) => T | undefined): T {
   try {
-    const read = decodeItem(item);
-    if (read !== undefined) return read;
+    const decoded = decodeItem(item);
+    if (decoded !== undefined) return decoded;
     throw new UndecodableResponse(
-      `item ${at} of its list has no id: it is ${describeShape(item)}. ${wayOut}`,
+      `item ${at} of its list has no id: it is ${describeShape(item)}. ${parsePageHint}`,
     );
   } catch (error) {
     if (error instanceof UndecodableResponse) throw error;

@@ -9,29 +9,31 @@ import type { PageFacts, Position } from "./position.ts";
  * - a page that is the page before once more proves nothing, so one more is asked for;
  * - where nothing is said, a page that is shorter than the limit is the last.
  */
-export function goesOn(facts: PageFacts, position: Position): boolean {
-  const { reading, limit } = facts;
-  const { length } = reading.items;
-  const totals = [sayTotalPages(facts), sayTotalItems(facts, position)].filter((says) => says !== undefined);
-  if (length === 0) return totals.length > 0 ? totals.every(Boolean) : reading.hasNextPage === true;
+export function hasPageAfter(facts: PageFacts, position: Position): boolean {
+  const { decoded, limit } = facts;
+  const { length } = decoded.items;
+  const totals = [hasNextByTotalPages(facts), hasNextByTotalItems(facts, position)].filter(
+    (says) => says !== undefined,
+  );
+  if (length === 0) return totals.length > 0 ? totals.every(Boolean) : decoded.hasNextPage === true;
   if (facts.isSamePage) return true;
-  const signs = reading.hasNextPage === undefined ? totals : [...totals, reading.hasNextPage];
+  const signs = decoded.hasNextPage === undefined ? totals : [...totals, decoded.hasNextPage];
   if (signs.length > 0) return signs.some(Boolean);
   return limit === undefined || length >= limit;
 }
 
-function sayTotalPages({ page, reading }: PageFacts): boolean | undefined {
-  const { totalPages, items } = reading;
+function hasNextByTotalPages({ page, decoded }: PageFacts): boolean | undefined {
+  const { totalPages, items } = decoded;
   if (totalPages === undefined || (totalPages === 0 && items.length > 0)) return undefined;
   return page < totalPages;
 }
 
-function sayTotalItems({ reading }: PageFacts, position: Position): boolean | undefined {
-  const { totalItems, totalPages, hasNextPage, items } = reading;
+function hasNextByTotalItems({ decoded }: PageFacts, position: Position): boolean | undefined {
+  const { totalItems, totalPages, hasNextPage, items } = decoded;
   // A total below what this very page holds is none.
   if (totalItems === undefined || totalItems < items.length) return undefined;
   // A guessed place is good enough to go on where nothing better is said, never to go on over an empty page.
-  const isBetterSaid = totalPages !== undefined || hasNextPage !== undefined;
-  if (!position.isCertain && (isBetterSaid || items.length === 0)) return undefined;
+  const hasBetterSign = totalPages !== undefined || hasNextPage !== undefined;
+  if (!position.isCertain && (hasBetterSign || items.length === 0)) return undefined;
   return position.itemsPassed < totalItems;
 }

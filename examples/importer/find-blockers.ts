@@ -5,7 +5,7 @@ import type { ImporterArguments } from "./arguments.ts";
 import type { FileSurvey, Survey } from "./survey.ts";
 
 /** What keeps the whole import from being sent, as nobody has said what is meant. */
-export function whatBlocks({ files }: Survey, { consent }: Pick<ImporterArguments, "consent">): string[] {
+export function findBlockers({ files }: Survey, { consent }: Pick<ImporterArguments, "consent">): string[] {
   if (consent === "SUBSCRIBED") return files.filter(isOfThoseWhoLeft).map(refusalToSubscribe);
   if (consent !== undefined) return [];
   return files.flatMap((file) => {

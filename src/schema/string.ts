@@ -19,8 +19,8 @@ export function boundedString({
 }
 
 /** Code points: an emoji is one character. */
-export function countCharacters(text: string): number {
-  return text.replace(/[\ud800-\udbff][\udc00-\udfff]/g, " ").length;
+export function countCharacters(value: string): number {
+  return value.replace(/[\ud800-\udbff][\udc00-\udfff]/g, " ").length;
 }
 
 /** A string that holds more than white space. */
@@ -55,13 +55,13 @@ const timePattern = /^T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d([.,]\d+)?)?(Z|[+-]([01]\
 // A date-time with twenty digits of a second's fraction is shorter: no need to match a text of megabytes.
 const longestDateTime = 64;
 
-function isDay(text: string): boolean {
-  return z.regexes.date.test(text);
+function isDay(value: string): boolean {
+  return z.regexes.date.test(value);
 }
 
 /** A real day, `T`, a real time; seconds, their fraction and the offset may be missing (D5). */
-function isDateTime(text: string): boolean {
-  return text.length <= longestDateTime && isDay(text.slice(0, 10)) && timePattern.test(text.slice(10));
+function isDateTime(value: string): boolean {
+  return value.length <= longestDateTime && isDay(value.slice(0, 10)) && timePattern.test(value.slice(10));
 }
 
 /** A date-time as text, or a valid `Date`, which is sent as ISO 8601 in UTC (`consent.createdAt`). */
@@ -76,7 +76,7 @@ export const dateTime = moment(
 
 /** A date-time or a day as text, or a valid `Date` (`createdAt` of a v2 contact). */
 export const dayOrDateTime = moment(
-  (text) => isDay(text) || isDateTime(text),
+  (value) => isDay(value) || isDateTime(value),
   "an ISO 8601 day or date-time, such as 2026-01-31 or 2026-01-31T09:30:00Z, or a valid Date",
   {
     anyOf: [
@@ -87,7 +87,7 @@ export const dayOrDateTime = moment(
 );
 
 /** Not a union with `z.date()`, which has no JSON schema. */
-function moment(isValid: (text: string) => boolean, what: string, jsonSchema: Record<string, unknown>) {
+function moment(isValid: (value: string) => boolean, what: string, jsonSchema: Record<string, unknown>) {
   const schema = z.unknown().check(({ value: input, issues }) => {
     if (typeof input === "string" ? isValid(input) : isDate(input) && !Number.isNaN(input.getTime())) return;
     if (typeof input === "string") {
