@@ -31,7 +31,7 @@ const profile = await audience.v1.customers.get(ada.id);
 console.log(profile.attributes.first_name, profile.attributes["city"]);
 //=> Ada London
 
-// What it took: the answer's status, how many requests, and how long the rate limit held the call back.
+// What it took: the response's status, how many requests, and how long the rate limit held the call back.
 const { data, response, attempts, queuedMs } = await audience.v1.customers.get(ada.id).withResponse();
 console.log(data.id === ada.id, response.status, attempts, Math.round(queuedMs));
 //=> true 200 1 0

@@ -8,7 +8,7 @@ const mock = createMockService();
 await using audience = new AudienceClient(mock.clientOptions);
 const timeline = () => mock.organization("mock-organization").events;
 
-// The service records the event, but its answer is lost on the way.
+// The service records the event, but its response is lost on the way.
 mock.addFault({ kind: "reset-after", operation: "v1.events.send", times: 1 });
 
 const event = {

@@ -1,7 +1,7 @@
 /** Where the demo writes: `process.stdout`, which is a terminal or is not. */
 export type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number; rows?: number };
 
-/** Where the demo reads an answer: `process.stdin`. */
+/** Where the demo reads a response: `process.stdin`. */
 export type Input = NodeJS.ReadableStream & { isTTY?: boolean };
 
 // What a table gets where there is no terminal to ask.

@@ -47,7 +47,7 @@ export async function openMock(onRetry: RetryListener): Promise<DemoService> {
       },
     ],
     rateLimits: { windows, algorithm: "sliding" },
-    // Two things that happen to every import: the service fails once, and once its answer is lost on the way. The first
+    // Two things that happen to every import: the service fails once, and once its response is lost on the way. The first
     // meets rows that say every consent: a write that leaves one out is not made again by itself.
     faults: [
       { kind: "500-before", operation: "v1.customers.upsert", times: 1, after: 52 },

@@ -13,14 +13,14 @@ import type { RowSource } from "./rows.ts";
 import { isStop } from "./stop-when.ts";
 import { Tally } from "./tally.ts";
 
-/** What a run needs of its client. */
+/** The part of the client that a run needs. */
 export interface BulkClient {
   /** Aborted when the client is closed. */
   readonly closed: AbortSignal;
   readonly callAsRow: CallAsRow;
-  /** Tells the run of each write of consent that another call makes, until the function it gives is called. */
+  /** Reports each write of consent by another call to the run, until the returned function is called. */
   readonly watchConsent: (watch: ConsentWatch) => () => void;
-  /** How long so many more calls take; undefined where no limit is kept. */
+  /** The time for that many calls; undefined without a rate limiter. */
   readonly estimateMs: (calls: number) => number | undefined;
   readonly now: () => number;
 }
@@ -28,8 +28,8 @@ export interface BulkClient {
 const defaultConcurrency = 10;
 
 /**
- * Many rows, a few at a time. A row is read when there is room for it: it takes up room until its end is on record and
- * the consumer is done with its result, so a slow consumer holds the reading back.
+ * Sends many rows, a few at a time. A row occupies one of the `concurrency` slots until its end is recorded and the
+ * consumer has finished with its result, so a slow consumer slows the reading down.
  */
 export class RowPump<Row, Value> {
   readonly #source: RowSource<Row>;
@@ -37,17 +37,17 @@ export class RowPump<Row, Value> {
   readonly #options: BulkOptions<Row>;
   readonly #client: BulkClient;
   readonly #tally: Tally;
-  /** Aborted, nothing new is begun. */
+  /** Once it is aborted, no further row starts. */
   readonly #stop = new AbortController();
   readonly #ended: BulkResult<Row, Value>[] = [];
-  /** Rows that were read and have not ended. */
+  /** The number of rows that were read and have not ended. */
   #underWay = 0;
-  /** Whether the consumer is at work on a result. */
+  /** Whether the consumer is working on a result. */
   #isConsuming = false;
   #isReadingOver = false;
   #isEverythingRead = false;
   #failure: { error: unknown } | undefined;
-  /** The reading and the consumer, where they wait: each looks for itself whether it can go on. */
+  /** The reader and the consumer while they wait: each checks its own condition after a change. */
   #waiting: (() => void)[] = [];
 
   constructor(
@@ -63,7 +63,7 @@ export class RowPump<Row, Value> {
     this.#tally = new Tally(client.now);
   }
 
-  /** Every row's result; rejects in the end with what stopped the run. Left early, it lets what is in flight end. */
+  /** Every row's result; rejects at the end with the failure of the run. If the loop is left, requests in flight end. */
   async *results(): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
     const { signal } = this.#options;
     const forgets = [
@@ -101,7 +101,7 @@ export class RowPump<Row, Value> {
     return this.#tally.summary();
   }
 
-  /** The next result; undefined once there will be none. */
+  /** The next result; undefined after the last one. */
   async #next(): Promise<BulkResult<Row, Value> | undefined> {
     this.#wake();
     for (;;) {
@@ -113,7 +113,7 @@ export class RowPump<Row, Value> {
     }
   }
 
-  /** Begins nothing more, and is over when what is in flight has ended. */
+  /** Starts no further row, and waits for the rows in progress. */
   async #drain(): Promise<void> {
     this.#stop.abort();
     this.#wake();
@@ -128,7 +128,7 @@ export class RowPump<Row, Value> {
     await this.#failOnError(() => this.#source.close());
     if (!this.#failure) return;
     const { error } = this.#failure;
-    // A row that was sent has an end.
+    // Every row that was sent has an end.
     const isEnded = error instanceof AbortError || error instanceof ClientClosedError;
     if (isEnded && !this.#tally.done) Object.assign(error, { outcome: "not-sent" });
     throw error;
@@ -160,7 +160,7 @@ export class RowPump<Row, Value> {
     this.#wake();
   }
 
-  /** Resolves when the row's call has begun. A row whose run is stopped before that has no end, and no result. */
+  /** Resolves when the row's call has begun. If the run stops before that, the row has no end and no result. */
   async #startRow(next: Intake<Row>, item: Row, index: number): Promise<void> {
     this.#underWay++;
     let row: ReadyRow | undefined;
@@ -184,7 +184,7 @@ export class RowPump<Row, Value> {
     this.#wake();
   }
 
-  /** A row that only waited when the run was stopped, or the client closed, has no end: nothing of it was sent. */
+  /** A row that still waited when the run stopped or the client closed has no end: it was not sent. */
   #wasNeverSent({ error, status }: RowEnd<Value>, { hasSent }: RowCompanion): boolean {
     if (hasSent || status === "superseded" || !isAudienceError(error)) return false;
     return (error.code === "closed" || error.code === "aborted") && this.#stop.signal.aborted;
@@ -199,7 +199,7 @@ export class RowPump<Row, Value> {
     this.#wake();
   }
 
-  /** Whether the error is one that every other row would meet too. */
+  /** Ends the run if every other row would meet the error too. */
   #stopIfNeeded(error: unknown): void {
     if (this.#stop.signal.aborted) return;
     try {
@@ -209,7 +209,7 @@ export class RowPump<Row, Value> {
     }
   }
 
-  /** The first failure of the run is the one it ends with. */
+  /** The run ends with its first failure. */
   #fail(error: unknown): void {
     this.#failure ??= { error };
     this.#stop.abort(error);

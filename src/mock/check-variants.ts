@@ -19,13 +19,13 @@ const orFunction = ({ accepts, expectation }: Rule): Rule => ({
 
 const boolean: Rule = { accepts: (value) => typeof value === "boolean", expectation: "true or false" };
 const status: Rule = {
-  // What is below is no answer yet.
+  // What is below is no response yet.
   accepts: (value) => Number.isInteger(value) && Number(value) >= 200 && Number(value) <= 599,
   expectation: "a status from 200 to 599",
 };
 const pageSize: Rule = {
   accepts: (value) => Number.isInteger(value) && Number(value) >= 1,
-  expectation: "a whole number from 1",
+  expectation: "an integer from 1",
 };
 const length: Rule = {
   accepts: (value) => typeof value === "number" && value >= 0,
@@ -91,7 +91,7 @@ export function variantsOf(chosen: Partial<MockVariants>): MockVariants {
   // An `eventBody` that is undefined means none; of any other variant it means the default.
   const given = Object.entries(chosen).filter(([name, value]) => value !== undefined || name === "eventBody");
   for (const [name, value] of given) {
-    // True: it is one of their names.
+    // Safe: it is one of their names.
     const { accepts, expectation } = rules[name as keyof MockVariants];
     if (!accepts(value)) throw new TypeError(`variants: ${name} must be ${expectation}`);
   }

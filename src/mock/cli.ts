@@ -29,9 +29,7 @@ function readArguments(): { port: number; seedFile: string | undefined; wantsHel
     const { values } = parseArgs({ options });
     const port = values.port === undefined ? DEFAULT_PORT : Number(values.port);
     if (!Number.isInteger(port) || port < 0 || port > 65_535 || values.port === "") {
-      throw new UsageError(
-        `--port must be a whole number from 0 (any free port) to 65535, not "${values.port}"`,
-      );
+      throw new UsageError(`--port must be an integer from 0 (any free port) to 65535, not "${values.port}"`);
     }
     return { port, seedFile: values.seed, wantsHelp: values.help ?? false };
   } catch (error) {

@@ -31,7 +31,7 @@ export async function controlResponse(service: MockService, request: Request): P
         return Response.json({ message: `there is no ${request.method} ${pathname}` }, { status: 404 });
     }
   } catch (error) {
-    // True: the mock and `JSON.parse` throw nothing else.
+    // Safe: the mock and `JSON.parse` throw nothing else.
     return Response.json({ message: (error as Error).message }, { status: 400 });
   }
 }

@@ -35,7 +35,7 @@ export interface MockEndpoint {
   respond: (context: RequestContext) => Reply;
 }
 
-/** "page number", "items per page": whole numbers from 1, values above the cap are the cap. */
+/** "page number", "items per page": integers from 1, values above the cap are the cap. */
 export function parsePageQuery(
   query: URLSearchParams,
   defaultLimit: number,
@@ -45,7 +45,7 @@ export function parsePageQuery(
     const sent = query.get(name);
     if (sent === null) return missing;
     if (/^\d+$/.test(sent) && Number(sent) >= 1) return Number(sent);
-    const message = `${name} must be a whole number from 1`;
+    const message = `${name} must be an integer from 1`;
     throw new Refusal(400, message, [{ path: name, message }]);
   };
   return { page: parse("page", 1), limit: Math.min(parse("limit", defaultLimit), maxLimit) };

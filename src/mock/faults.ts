@@ -5,7 +5,7 @@ import { type MockOperation, OPERATIONS } from "./variants.ts";
 /**
  * What can go wrong, and whether a write that it strikes is carried out.
  *
- * Carried out, then the answer is spoiled: `"reset-after"`, `"500-after"`, `"502-html"`, `"hang"`, `"latency"`,
+ * Carried out, then the response is spoiled: `"reset-after"`, `"500-after"`, `"502-html"`, `"hang"`, `"latency"`,
  * `"truncated-json"`, `"wrong-json"`, `"wrong-content-type"`, `"empty-body"`, `"huge-body"`, `"slow-body"`.
  * Not carried out: `"reset-before"`, `"500-before"`, `"503-retry-after"`, `"429"`, `"redirect"`.
  */
@@ -48,7 +48,7 @@ export interface MockFault {
   /** The `Retry-After` of `"429"` and `"503-retry-after"`: seconds, a date, or none; default 1. */
   retryAfter?: number | Date | false;
   /**
-   * Milliseconds before the answer; for `"latency"` 1,000 by default, else 0. For `"slow-body"` the time between two
+   * Milliseconds before the response; for `"latency"` 1,000 by default, else 0. For `"slow-body"` the time between two
    * of its ten pieces, by default 1,000.
    */
   delayMs?: number;
@@ -87,7 +87,7 @@ export function checkFault(fault: unknown): asserts fault is MockFault {
     probability: (value) => isCount(value) && value <= 1,
     retryAfter: (value) => value === false || isCount(value) || isDate(value),
     delayMs: (value) => isCount(value) && value < 2 ** 31,
-    // What no header can carry would break the answer, and not lead anywhere.
+    // What no header can carry would break the response, and not lead anywhere.
     location: (value) => typeof value === "string" && !/[^\t\x20-\x7e\x80-\xff]/.test(value),
   };
   checkNames("fault", fault, Object.keys(known));

@@ -38,7 +38,7 @@ interface Target {
   id: string;
 }
 
-/** The whole service: one request in, one answer out. A connection that breaks is a rejection, as with `fetch`. */
+/** The whole service: one request in, one response out. A connection that breaks is a rejection, as with `fetch`. */
 export async function handle(state: ServiceState, request: Request, clientIp: string): Promise<Response> {
   const latencyMs = latencyOf(state);
   const wayThereMs = Math.round(latencyMs * (typeof state.latencyMs === "number" ? 0.5 : state.random()));

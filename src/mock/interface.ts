@@ -15,7 +15,7 @@ export interface MockServiceOptions {
   /** What goes wrong from the start, and again after each `reset`; default nothing. */
   faults?: readonly MockFault[];
   /**
-   * Milliseconds from sending to answer: half of them pass before a request arrives. With `[min, max]` both the time
+   * Milliseconds from sending to response: half of them pass before a request arrives. With `[min, max]` both the time
    * and the part before are random, so that requests can overtake each other.
    */
   latencyMs?: number | readonly [min: number, max: number];

@@ -62,7 +62,7 @@ async function serve(
 
 async function toRequest(incoming: IncomingMessage, signal: AbortSignal): Promise<Request> {
   const pieces: Uint8Array[] = [];
-  // True: no encoding is set, so that it gives bytes.
+  // Safe: no encoding is set, so that it gives bytes.
   for await (const piece of incoming as AsyncIterable<Uint8Array>) pieces.push(piece);
   const headers = new Headers();
   // Names and values take turns.
@@ -100,11 +100,11 @@ function portIn(options: unknown): number {
   checkNames("the options of listen", options, ["port"]);
   const { port = 0 } = options;
   if (typeof port === "number" && Number.isInteger(port) && port >= 0 && port < 65_536) return port;
-  throw new TypeError("port must be a whole number from 0 to 65,535");
+  throw new TypeError("port must be an integer from 0 to 65,535");
 }
 
 function portOf(server: Server): number {
-  // True: it listens, and not on a pipe.
+  // Safe: it listens, and not on a pipe.
   const address = server.address() as AddressInfo;
   return address.port;
 }

@@ -26,7 +26,7 @@ export function ownCopy<T>(name: string, given: T): T {
   const record = (value: object, depth: number): object => {
     const result: Record<string, unknown> = {};
     for (const [key, inner] of Object.entries(value)) {
-      // It would be run with every answer, and may never come to an end.
+      // It would be run with every response, and may never come to an end.
       if (key === "toJSON" && typeof inner === "function")
         throw new TypeError(`${name} hold a toJSON: give what it gives`);
       const inside = copy(inner, depth + 1);
@@ -36,7 +36,7 @@ export function ownCopy<T>(name: string, given: T): T {
     }
     return result;
   };
-  // True: a copy is of the same type.
+  // Safe: a copy is of the same type.
   return readable(name, () => {
     if (showsNothing(given)) throw new TypeError(`${name} must be a plain object`);
     return copy(given, 0);

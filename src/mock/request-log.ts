@@ -15,7 +15,7 @@ export interface MockRequest {
   headers: Record<string, string>;
   /** The JSON, else the text; `undefined` where there was none. */
   body: unknown;
-  /** What was answered; `undefined` while no answer has left, and for ever where the connection broke. */
+  /** What was answered; `undefined` while no response has left, and for ever where the connection broke. */
   status: number | undefined;
   /** Whether the request changed the books, whatever was answered. */
   applied: boolean;

@@ -38,7 +38,7 @@ export function toResponse(reply: Reply, body: BodyInit | undefined = toBody(rep
   return new Response(content ?? null, { status: reply.status, headers });
 }
 
-/** An answer that a fault gives instead of the service; `undefined` for the kinds that spoil the service's own. */
+/** A response that a fault gives instead of the service; `undefined` for the kinds that spoil the service's own. */
 export function faultResponse(
   fault: MockFault,
   errorReply: (status: number, message: string) => Reply,
@@ -60,7 +60,7 @@ export function faultResponse(
   return undefined;
 }
 
-/** The service's own answer, spoiled. */
+/** The service's own response, spoiled. */
 export function corruptedResponse(fault: MockFault, reply: Reply, signal: AbortSignal): Response {
   const body = toBody(reply) ?? "{}";
   const hasBody = { ...reply, status: reply.status === 204 ? 200 : reply.status };

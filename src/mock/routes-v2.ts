@@ -135,7 +135,7 @@ function genderOf(gender: string): string {
 function timestampOf(value: string): string {
   // In the one of ISO 8601's forms that `Date` reads; what lacks an offset is taken to be in UTC.
   const [day, time = ""] = value.replace(",", ".").split("T");
-  // True: it matches any text.
+  // Safe: it matches any text.
   const [, clock, hours, minutes = "00"] = /^(.*?)(?:([+-]\d{2}):?(\d{2})?)?$/.exec(time)!;
   if (!clock) return new Date(value).toISOString();
   const offset = clock.endsWith("Z") ? "" : hours === undefined ? "Z" : `${hours}:${minutes}`;

@@ -15,7 +15,7 @@ export const OPERATIONS = [
 /** The nine endpoints, named as the calls of the client are. */
 export type MockOperation = (typeof OPERATIONS)[number];
 
-/** Builds the body of a v1 list answer from one page of its items; `total` counts all pages. */
+/** Builds the body of a v1 list response from one page of its items; `total` counts all pages. */
 export type MockListBody = (
   items: readonly Record<string, unknown>[],
   page: number,
@@ -31,7 +31,7 @@ export type MockErrorBody = (error: {
 }) => unknown;
 
 /**
- * What the service document leaves open ("not shown"), each with the answer that the mock gives by default.
+ * What the service document leaves open ("not shown"), each with the response that the mock gives by default.
  *
  * ```ts
  * createMockService({ variants: { v1List: "array", eventStatus: 202, rateLimitStatus: 503 } });
@@ -44,13 +44,13 @@ export interface MockVariants {
   baseUrlV2: string;
 
   /**
-   * "list contacts", "list lists and segments": the body of a v1 list answer. Default `"data"`: `{ data: […] }`;
+   * "list contacts", "list lists and segments": the body of a v1 list response. Default `"data"`: `{ data: […] }`;
    * `"array"`: a bare array; `"data-key"`: `{ data: { customers: […] } }`; `"root-key"`: `{ customers: […] }`
    * (`contact_groups` for the other); or a function.
    */
   v1List: "data" | "array" | "data-key" | "root-key" | MockListBody;
   /**
-   * What a v1 list answer tells about its pages. Default `"links"`: `links.self`, `.first`, `.prev`, `.next`, `.last`.
+   * What a v1 list response tells about its pages. Default `"links"`: `links.self`, `.first`, `.prev`, `.next`, `.last`.
    * `"meta"`, `"pagination"`: numbers under that key; `"totals"`: the same numbers beside the items; `"none"`.
    */
   v1Paging: "links" | "meta" | "pagination" | "totals" | "none";
@@ -83,7 +83,7 @@ export interface MockVariants {
 
   /** "send a custom event": the success status. Default 200. With 204 there is no body. */
   eventStatus: number;
-  /** The body of that answer, as JSON; `undefined`: none. Default `{ status: "accepted" }`. */
+  /** The body of that response, as JSON; `undefined`: none. Default `{ status: "accepted" }`. */
   eventBody: unknown;
   /** Where an event's `contactUUID` may stand. Default `"either"`: in `contact` or at the root. */
   contactUuidPlace: "contact" | "root" | "either";

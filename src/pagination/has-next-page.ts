@@ -1,19 +1,19 @@
 import type { PageFacts, Position } from "./position.ts";
 
 /**
- * Whether the list goes on after a page. How a list answer tells is not documented ("Endpoints": response body shape),
- * so whatever is said is weighed, and a contradiction costs a request rather than items:
+ * Whether the list continues after a page. The signs are not documented ("Endpoints": response body shape), so a
+ * contradiction costs a request rather than items:
  *
- * - while items come, any sign of more is followed;
- * - after an empty page the totals decide, all of them, else the link or flag;
- * - a page that is the page before once more proves nothing, so one more is asked for;
- * - where nothing is said, a page that is shorter than the limit is the last.
+ * - after a page with items, any sign of more continues the list;
+ * - after an empty page all totals must agree; without totals the link or flag decides;
+ * - a repetition of the page before proves nothing, so one more page is fetched;
+ * - without any sign, a page shorter than the limit is the last.
  */
 export function hasPageAfter(facts: PageFacts, position: Position): boolean {
   const { decoded, limit } = facts;
   const { length } = decoded.items;
   const totals = [hasNextByTotalPages(facts), hasNextByTotalItems(facts, position)].filter(
-    (says) => says !== undefined,
+    (sign) => sign !== undefined,
   );
   if (length === 0) return totals.length > 0 ? totals.every(Boolean) : decoded.hasNextPage === true;
   if (facts.isSamePage) return true;
@@ -30,9 +30,9 @@ function hasNextByTotalPages({ page, decoded }: PageFacts): boolean | undefined 
 
 function hasNextByTotalItems({ decoded }: PageFacts, position: Position): boolean | undefined {
   const { totalItems, totalPages, hasNextPage, items } = decoded;
-  // A total below what this very page holds is none.
+  // A total below the number of items on this page is wrong.
   if (totalItems === undefined || totalItems < items.length) return undefined;
-  // A guessed place is good enough to go on where nothing better is said, never to go on over an empty page.
+  // A guessed position counts only without a better sign, and never after an empty page.
   const hasBetterSign = totalPages !== undefined || hasNextPage !== undefined;
   if (!position.isCertain && (hasBetterSign || items.length === 0)) return undefined;
   return position.itemsPassed < totalItems;

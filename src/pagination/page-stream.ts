@@ -5,7 +5,7 @@ import { optionTypes, parseOptions } from "../schema/option.ts";
 import type { PageSource } from "./page-source.ts";
 import { startOf, stepFrom, type Progress, type Step } from "./step.ts";
 
-/** Asks for one page and takes it in. */
+/** Loads one page. */
 export async function loadStep<T>(
   source: PageSource<T>,
   progress: Progress,
@@ -17,23 +17,23 @@ export async function loadStep<T>(
 }
 
 /**
- * The pages of one loop, in order, some of them read ahead.
+ * The pages of one loop, in order, some of them fetched ahead.
  *
- * One page is asked for at a time, as only the page before tells whether there is another. Calls of `next()` may
- * overlap. A page read ahead that fails is reported when the consumer comes to it.
+ * Pages are fetched one at a time, because only the page before says whether there is another. Calls of `next()` may
+ * overlap. The failure of a page that was fetched ahead is reported when the consumer reaches it.
  */
 export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
   readonly #source: PageSource<T>;
   readonly #maxItems: number;
   #progress: Progress;
   #itemCount = 0;
-  /** Read, and not asked for yet. */
+  /** Pages that no `next()` has asked for yet. */
   readonly #ready: Step<T>[] = [];
-  /** Asked for, and not read yet. */
+  /** Calls of `next()` that wait for a page. */
   readonly #pending: PendingNext<T>[] = [];
   #abortLoad: (() => void) | undefined;
   #failure: { error: unknown } | undefined;
-  /** Nothing more will be asked of the source. */
+  /** No further page will be fetched. */
   #isComplete = false;
 
   constructor(source: PageSource<T>, progress: Progress = startOf(source), maxItems = Infinity) {
@@ -46,7 +46,7 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
     return this;
   }
 
-  /** Begins to read ahead, where the consumer already has something to work on. */
+  /** Starts to fetch ahead while the consumer works on items that it already has. */
   begin(): void {
     this.#advance();
   }
@@ -58,12 +58,12 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
         this.#advance();
       });
     } catch (error) {
-      // It was made on the way of a page that nobody waited for then.
+      // The error may come from a page that was fetched before this call.
       throw showCaller(error);
     }
   }
 
-  /** Gives up at once: what is on its way is aborted, what was read ahead is dropped. */
+  /** Aborts the page in flight and drops the pages that were fetched ahead. */
   return(): Promise<IteratorReturnResult<undefined>> {
     this.#drop();
     this.#failure = undefined;
@@ -88,7 +88,7 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
     }
   }
 
-  /** A failure is told once, to who comes to it; whoever asks on after it finds the end. */
+  /** The first call of `next()` after a failure rejects with it; later calls find the end. */
   #end(pending: PendingNext<T>): void {
     const failure = this.#failure;
     this.#failure = undefined;
@@ -109,7 +109,7 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
     }
     const settle = (apply: () => void) => {
       unlink();
-      // Given up meanwhile: nobody waits for this page, or for how it failed.
+      // The page was aborted meanwhile: its result no longer counts.
       if (this.#abortLoad !== abort) return;
       this.#abortLoad = undefined;
       apply();
@@ -148,7 +148,7 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
     this.#isComplete = true;
   }
 
-  /** A page that lies ready is not handed out after the abort. One on its way is rejected by `load` itself. */
+  /** Drops ready pages after an abort. `load` itself rejects the page in flight. */
   #dropIfAborted(): void {
     const { signal } = this.#source;
     if (!isSignal(signal) || !signal.aborted || this.#ready.length === 0) return;
@@ -162,15 +162,15 @@ interface PendingNext<T> {
   reject(error: unknown): void;
 }
 
-/** Between two pages: reading changes nothing, so what the service did is nothing. */
+/** An abort between two pages; a read changes nothing. */
 export function abortedBy(signal: AbortSignal): AbortError {
   return new AbortError({ outcome: "not-applied", cause: reasonOf(signal) });
 }
 
-/** Judged here, as they steer the reading before a call has seen them. */
+/** Validated here, because the stream uses them before the call validates them. */
 const optionsSchema = z.strictObject({ readAhead: optionTypes.count, signal: optionTypes.signal }).partial();
 
-/** It is checked with each page, so that a bad one rejects; here it may be anything. */
+/** `loadStep` validates the signal; here it may be any value. */
 function isSignal(value: unknown): value is AbortSignal {
   return optionTypes.signal.safeParse(value).success;
 }

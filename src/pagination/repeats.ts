@@ -1,12 +1,12 @@
-/** What is remembered of the pages before, to know an item and a page again. Its size does not grow with the list. */
+/** The memory of earlier pages, to recognize repeated items and pages. Its size does not grow with the list. */
 export interface Repeats {
-  /** The ids of the page before, and undefined where an item showed none; an empty page leaves them. */
+  /** The ids of the last page with items; undefined for an item without an id. */
   readonly idsBefore: ReadonlySet<string | undefined>;
   readonly pagesWithoutNewItem: number;
   readonly cycle: Cycle;
 }
 
-/** One earlier page, known again by its ends, as in Brent's search for a cycle: it moves on in growing strides. */
+/** One earlier page, identified by its first and last id, as in Brent's cycle detection: it advances in growing strides. */
 interface Cycle {
   readonly mark: string | undefined;
   readonly pagesSince: number;
@@ -20,15 +20,15 @@ export const nothingSeen: Repeats = {
   cycle: { mark: undefined, pagesSince: 0, stride: 1, sightings: 0 },
 };
 
-/** A page, measured against the page before. */
+/** A page, compared with the page before. */
 export interface Comparison<T> {
   readonly newItems: readonly T[];
-  /** All of the page before again, as from a server that does not heed the page number: more than a growing list pushed on. */
+  /** The page repeats the page before, as from a server that ignores the page number. */
   readonly isSamePage: boolean;
   readonly repeats: Repeats;
 }
 
-/** Takes a page in: what of it is new, and what to remember of it. */
+/** Compares a page with the page before. */
 export function compareWithBefore<T>(
   before: Repeats,
   items: readonly T[],
@@ -48,7 +48,7 @@ export function compareWithBefore<T>(
   };
 }
 
-/** Whether pages come in a circle that is longer than one page: the same one, seen three times. */
+/** Whether the pages form a cycle: the same page was seen three times. */
 export function isCycling(repeats: Repeats): boolean {
   return repeats.cycle.sightings >= 2;
 }

@@ -4,15 +4,15 @@ import type { DecodedPage, PageSource } from "./page-source.ts";
 import { advance, type Position } from "./position.ts";
 import { compareWithBefore, isCycling, nothingSeen, type Repeats } from "./repeats.ts";
 
-/** All that is kept of the pages read so far. A value: each page goes on from its own. */
+/** The state of an iteration after a page. */
 export interface Progress {
-  /** The page to ask for; `undefined` asks for the first without naming it. */
+  /** The page to fetch; `undefined` is the first page, without a `page` in the query. */
   readonly page: number | undefined;
   readonly repeats: Repeats;
   readonly position: Position | undefined;
 }
 
-/** One page read: its new items, and where the reading goes on. */
+/** One page: its new items, and the state after it. */
 export interface Step<T> {
   readonly page: number;
   readonly limit: number;
@@ -26,7 +26,7 @@ export function startOf(source: PageSource<unknown>): Progress {
   return { page: source.page, repeats: nothingSeen, position: undefined };
 }
 
-/** Takes one answer in. Throws where going on would read the same pages for ever. */
+/** Makes a step of one decoded page. Throws if the pages repeat. */
 export function stepFrom<T>(source: PageSource<T>, before: Progress, decoded: DecodedPage<T>): Step<T> {
   const page = before.page ?? 1;
   const limit = smaller(source.countedLimit, decoded.limit);
@@ -55,7 +55,7 @@ function smaller(one: number | undefined, other: number | undefined): number | u
 
 function repeatedPage(decoded: DecodedPage<unknown>, page: number): UnexpectedResponseError {
   return new UnexpectedResponseError({
-    message: `What page ${page} holds has come before: the service seems to repeat pages.`,
+    message: `Page ${page} repeats items of earlier pages: the service seems to repeat pages.`,
     outcome: "not-applied",
     status: decoded.status ?? 200,
     body: decoded.raw,

@@ -4,14 +4,14 @@ import { explain, toIssues } from "./issues.ts";
 import { hasMethods, isRecord, contentLost, kindOf } from "./kind-of.ts";
 import { nameMeant } from "./name-hint.ts";
 
-/** An option by a rule of its own; `what` says what it must be. The message shows no value: it could be a key. */
+/** An option with a custom rule. The message does not show the value: it could be a key. */
 export function optionThat<Value>(expectation: string, isRight: (value: unknown) => boolean) {
   return z.custom<Value>(isRight, {
     error: ({ input }) => `must be ${expectation}, not ${input === "" ? "an empty string" : kindOf(input)}`,
   });
 }
 
-/** The same of a number, which the message shows. */
+/** A number with a custom rule. The message shows the number. */
 export function numberThat(expectation: string, isRight: (value: number) => boolean) {
   return z.custom<number>((value) => typeof value === "number" && isRight(value), {
     error: ({ input }) => `must be ${expectation}, not ${typeof input === "number" ? input : kindOf(input)}`,
@@ -20,7 +20,7 @@ export function numberThat(expectation: string, isRight: (value: number) => bool
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 
-/** What options may be, in several places. */
+/** Rules that several options share. */
 export const optionTypes = {
   boolean: z.boolean(),
   string: optionThat<string>(
@@ -34,17 +34,17 @@ export const optionTypes = {
   countOrAll: numberThat("an integer from 0, or Infinity", (value) => isCount(value) || value === Infinity),
   positiveCount: numberThat("an integer from 1", (value) => isCount(value) && value > 0),
   priority: numberThat("an integer from 0 (first) to 9 (last)", (value) => isCount(value) && value <= 9),
-  // By its methods: a polyfilled signal, or one of another realm, is a signal too.
+  // Known by its methods: a polyfill's signal and one of another realm are signals too.
   signal: optionThat<AbortSignal>(
     "an AbortSignal (a controller's `signal`)",
     (value) => hasMethods(value, "addEventListener", "removeEventListener") && "aborted" in value,
   ),
 };
 
-/** Options without those that are `undefined`, which are left out. */
+/** Options without the keys that are `undefined`. */
 export type Given<Options> = { [Name in keyof Options]: Exclude<Options[Name], undefined> };
 
-/** The options that are given, or a `ConfigurationError` that names each that is wrong, the rule and the way out. */
+/** The given options, or a `ConfigurationError` that names each wrong option, the rule and the way out. */
 export function parseOptions<Schema extends z.ZodObject>(
   schema: Schema,
   options: unknown,
@@ -54,11 +54,11 @@ export function parseOptions<Schema extends z.ZodObject>(
   const given = Object.entries(parseOption(schema, options, subject)).filter(
     ([, value]) => value !== undefined,
   );
-  // Safe: they have just been found to be what the schema says.
+  // Safe: the schema has just accepted them.
   return Object.fromEntries(given) as Given<z.output<Schema>>;
 }
 
-/** Refuses what holds its content elsewhere: it would pass for an object without any, and what was meant go unheard. */
+/** Refuses an object whose content is not in properties, such as a Map: it would be taken for an empty object. */
 export function rejectLost(given: object, subject: string): void {
   const kind = contentLost(given);
   if (kind === undefined) return;
@@ -66,7 +66,7 @@ export function rejectLost(given: object, subject: string): void {
   throw new ConfigurationError(`${subject} must be a plain object, not ${kind}${wayOut}.`);
 }
 
-/** One option; `place` is its name. */
+/** Parses one option; `subject` is its name. */
 export function parseOption<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,

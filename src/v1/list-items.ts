@@ -3,10 +3,10 @@ import { plainName } from "../schema/name-hint.ts";
 import { describeKeys, describeShape, type JsonObject, UndecodableResponse } from "../schema/response.ts";
 
 /**
- * The array that holds a v1 list's items. Where it stands is not documented ("Endpoints": response body shape): it may
- * be the body, or stand under `data`, or under one key of `data` or of the body.
+ * Finds the array of a v1 list's items. Its place is not documented ("Endpoints": response body shape): the body itself,
+ * `data`, or one key of `data` or of the body.
  *
- * The names of the resource come first, then general ones, then the only array of objects there is.
+ * The order of preference: a name of the resource, a general name, the only array of objects.
  */
 export function findItems(body: unknown, operation: string): readonly unknown[] {
   if (Array.isArray(body)) return body;
@@ -26,7 +26,7 @@ export function findItems(body: unknown, operation: string): readonly unknown[] 
 const customerNames = /^(customers|contacts|profiles)$/;
 const contactGroupNames = /^((contact)?groups|lists|segments)$/;
 const generalNames = /^(data|items|results|records|content|rows|entries|elements|nodes|list|values)$/;
-/** Arrays of objects that accompany a list and are not it. */
+/** Arrays of objects that are not the list. */
 const otherArrays = /^(errors|warnings|links|included|facets|filters|sort)$/;
 
 function namesOf(operation: string): RegExp {
@@ -35,7 +35,7 @@ function namesOf(operation: string): RegExp {
 
 type NamedArray = [name: string, array: readonly unknown[]];
 
-/** The first place that has such an array; it must have but one. */
+/** The array of the first holder that has such an array. More than one is an error. */
 function findOne(
   holders: readonly JsonObject[],
   arrays: (holder: JsonObject) => NamedArray[],
@@ -52,7 +52,7 @@ function arraysNamed(pattern: RegExp): (holder: JsonObject) => NamedArray[] {
   return (holder) => arraysOf(holder).filter(([name]) => pattern.test(plainName(name)));
 }
 
-/** Whichever array held the items of other pages: all of them are empty here. */
+/** All arrays are empty: take any. */
 function findEmpty(holders: readonly JsonObject[]): readonly unknown[] | undefined {
   return holders.flatMap(candidatesOf)[0]?.[1];
 }
@@ -77,8 +77,8 @@ function ambiguous(found: readonly NamedArray[]): UndecodableResponse {
 function unknownShape(body: unknown): UndecodableResponse {
   const data = isRecord(body) && "data" in body ? `, its \`data\` is ${describeShape(body["data"])}` : "";
   return new UndecodableResponse(
-    `its body holds no list that is understood: it is ${describeShape(body)}${data}. ${parsePageHint}`,
+    `its body holds no list that the client can find: it is ${describeShape(body)}${data}. ${parsePageHint}`,
   );
 }
 
-export const parsePageHint = "Give the client `parsePage` to tell where the items are.";
+export const parsePageHint = "Give the client a `parsePage` that returns the items.";

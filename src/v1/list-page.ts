@@ -9,12 +9,12 @@ export type { ParsePage } from "./parse-page.ts";
 
 export interface PageDecoder<T> {
   readonly operation: string;
-  /** The item as it is given to the user; `undefined` where it has no id. */
+  /** Decodes an item for the user; `undefined` without an id. */
   readonly decodeItem: (value: unknown) => T | undefined;
   readonly parsePage?: ParsePage | undefined;
 }
 
-/** Reads a v1 list answer of any usual shape. Throws `UnreadableAnswer` where the items, or the id of one, are not found. */
+/** Decodes a v1 list response of any usual shape. Throws `UndecodableResponse` if items or an id are missing. */
 export function parseV1Page<T>(body: unknown, decodePage: PageDecoder<T>): DecodedPage<T> {
   const { items, ...info } = decodePage.parsePage
     ? callParsePage(decodePage.parsePage, body, decodePage.operation)
@@ -35,7 +35,7 @@ function findPage(body: unknown, operation: string): FoundPage {
   return { items, ...parsePageInfo(body, items.length) };
 }
 
-/** Some servers write an empty array as null. Taken for one only where a total of 0 says so too. */
+/** Some servers write an empty array as null. It counts as empty only with a total of 0. */
 function isEmptyAsNull(body: unknown): boolean {
   if (!isRecord(body)) return false;
   const data = body["data"];
@@ -45,7 +45,7 @@ function isEmptyAsNull(body: unknown): boolean {
   return totalItems === 0 || (totalItems === undefined && totalPages === 0);
 }
 
-/** In a 2xx without items: read as an empty list, this would hide a failure. */
+/** A 2xx without items that reports a failure must not become an empty list. */
 function reportsFailure(body: unknown): boolean {
   if (!isRecord(body)) return false;
   const { success, status, errors } = body;
@@ -66,7 +66,7 @@ function decodeItemAt<T>(item: unknown, at: number, decodeItem: (value: unknown)
     );
   } catch (error) {
     if (error instanceof UndecodableResponse) throw error;
-    // What JSON.parse gave throws nothing; what a parsePage of the caller's made of it may.
+    // The output of JSON.parse never throws; items of the user's parsePage may.
     throw new UndecodableResponse(`item ${at} of its list cannot be read: a getter of it throws.`);
   }
 }

@@ -34,8 +34,8 @@ export const listLists: Endpoint<undefined, DecodedPage<List>> = {
 };
 
 /**
- * Whether the write leaves the same state when it is done twice: each identifier says the status of its own channel, as
- * the transitions of v2 statuses are not documented ("States and transitions"), and no welcome mail could go out twice.
+ * Whether a write that is carried out twice leaves the same state: each identifier has the status of its own channel,
+ * because transitions of v2 statuses are not documented ("States and transitions"), and there is no welcome mail.
  */
 function statesAllConsent({ identifiers, triggerWelcomeEmail }: V2Contact): boolean {
   return (

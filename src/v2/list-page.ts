@@ -10,8 +10,8 @@ import {
 import type { List } from "./schemas/list.ts";
 
 /**
- * Reads a page of lists (`GET /v2/lists`). Needed is `data.lists`, and the `uuid` of each; totals and page size are
- * taken where they are there.
+ * Decodes a page of lists (`GET /v2/lists`). `data.lists` and each `uuid` are required; totals and page size are
+ * optional.
  */
 export function parseListPage(body: unknown): DecodedPage<List> {
   const data = isRecord(body) ? body["data"] : undefined;
@@ -32,7 +32,7 @@ export function parseListPage(body: unknown): DecodedPage<List> {
 
 const listsMissing = "its body lacks the array `data.lists`";
 
-/** Some servers write an empty array as null. Taken for one only where the total says so too. */
+/** Some servers write an empty array as null. It counts as empty only with a total of 0. */
 function listsOf({ lists, total_items }: JsonObject): readonly unknown[] | undefined {
   if (lists === null && parseCount(total_items) === 0) return [];
   return Array.isArray(lists) ? lists : undefined;
