@@ -1,4 +1,4 @@
-/** Refuses a name that is none of `names`: a typing error in one would be taken for a default unheard. */
+/** Refuses unknown names: a misspelt option would silently have its default. */
 export function checkNames(subject: string, given: object, names: readonly string[]): void {
   for (const [name, value] of Object.entries(given))
     if (value !== undefined && !names.includes(name))

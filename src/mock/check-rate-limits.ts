@@ -7,7 +7,7 @@ const names = ["windows", "algorithm", "retryAfter", "countRefused", "phaseMs"];
 const algorithms: readonly unknown[] = ["sliding", "fixed", "token-bucket", undefined];
 const retryAfterForms: readonly unknown[] = ["seconds", "date", false, undefined];
 
-/** What is wrong in rate limits of the right shape: a client could not count by them, or they would limit otherwise. */
+/** Checks the values of rate limits that have the right shape. */
 export function checkRateLimits(rateLimits: MockServiceOptions["rateLimits"]): void {
   if (rateLimits === undefined || rateLimits === false || rateLimits === "documented") return;
   if (!("windows" in rateLimits)) return checkWindows(rateLimits, "rateLimits");
@@ -22,7 +22,7 @@ function checkAlgorithm({ algorithm, retryAfter, countRefused, phaseMs }: MockRa
   if (!retryAfterForms.includes(retryAfter))
     throw new TypeError('rateLimits: retryAfter must be "seconds", "date" or false');
   if (countRefused !== undefined && typeof countRefused !== "boolean")
-    throw new TypeError("rateLimits: countRefused must be true or false");
+    throw new TypeError("rateLimits: countRefused must be a boolean");
   if (phaseMs !== undefined && !Number.isFinite(phaseMs))
     throw new TypeError("rateLimits: phaseMs must be a number of milliseconds");
 }

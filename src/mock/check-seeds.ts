@@ -23,7 +23,7 @@ const groupNames = namesOf<MockGroupSeed>({
 const automationNames = namesOf<MockAutomation>({ name: true, on: true });
 const triggerNames = ["event", "listId"];
 
-/** Says at once what a seed lacks, or has too much: one that comes from a JSON file has met no compiler. */
+/** Checks the seeds: a seed from a JSON file is not checked by the compiler. */
 export function checkSeeds(seeds: readonly MockOrganizationSeed[]): void {
   if (seeds.length === 0) throw new TypeError("organizations must be an array with at least one");
   for (const [index, seed] of seeds.entries()) checkOrganization(seed, `organizations[${index}]`);
@@ -34,13 +34,13 @@ export function checkSeeds(seeds: readonly MockOrganizationSeed[]): void {
 function checkOrganization(seed: MockOrganizationSeed, path: string): void {
   if (!isObject(seed)) throw new TypeError(`${path} must be an object`);
   checkNames(path, seed, organizationNames);
-  if (!isNonEmptyString(seed.id)) throw new TypeError(`${path}.id must be a text`);
-  if (!isNonEmptyString(seed.appId)) throw new TypeError(`${path}.appId must be a text`);
+  if (!isNonEmptyString(seed.id)) throw new TypeError(`${path}.id must be a string that is not empty`);
+  if (!isNonEmptyString(seed.appId)) throw new TypeError(`${path}.appId must be a string that is not empty`);
   checkHeaderValue(seed.appId, `${path}.appId`);
   checkKeys(seed.apiKeys, `${path}.apiKeys`);
   if (seed.apiKeysV2 !== undefined) checkKeys(seed.apiKeysV2, `${path}.apiKeysV2`);
   if (seed.welcomeFlow !== undefined && typeof seed.welcomeFlow !== "boolean")
-    throw new TypeError(`${path}.welcomeFlow must be true or false`);
+    throw new TypeError(`${path}.welcomeFlow must be a boolean`);
   for (const part of ["lists", "contacts", "automations"] as const) {
     const isObjects = Array.isArray(seed[part]) && seed[part].every(isObject);
     if (seed[part] !== undefined && !isObjects)
@@ -60,11 +60,11 @@ function checkOrganization(seed: MockOrganizationSeed, path: string): void {
 
 function checkKeys(keys: unknown, path: string): void {
   if (!Array.isArray(keys) || keys.length === 0 || !keys.every(isNonEmptyString))
-    throw new TypeError(`${path} must be an array with at least one text`);
+    throw new TypeError(`${path} must be an array with at least one string`);
   for (const [at, key] of keys.entries()) checkHeaderValue(key, `${path}[${at}]`);
 }
 
-/** No request could hold it otherwise. */
+/** No request could carry another value. */
 function checkHeaderValue(value: string, path: string): void {
   if (value !== value.trim() || /[^ -~]/.test(value))
     throw new TypeError(`${path} must be printable ASCII without spaces around it, as a header carries it`);
@@ -74,16 +74,16 @@ function checkGroup(group: MockGroupSeed, path: string): void {
   checkNames(path, group, groupNames);
   const { id, name, type = "LIST", description = "", created_at = 0 } = group;
   if (!isNonEmptyString(id) || typeof name !== "string" || typeof description !== "string")
-    throw new TypeError(`${path} must have an id and a name, and texts for these`);
+    throw new TypeError(`${path} must have an id and a name; id, name and description are strings`);
   if ((type !== "LIST" && type !== "SEGMENT") || !Number.isFinite(created_at))
     throw new TypeError(`${path}: type is LIST or SEGMENT, created_at a number of seconds`);
 }
 
-/** What the rules of a v1 contact do not know; its other fields, and names that are not there, they judge. */
+/** Checks the keys that only a seed has. The rules of a v1 contact check the others. */
 function checkContact({ id, created, updated, lists = [] }: MockContactSeed, path: string): void {
   if ([id, created, updated].some((value) => value !== undefined && typeof value !== "string"))
-    throw new TypeError(`${path}: id, created and updated must be texts`);
-  if (id === "") throw new TypeError(`${path}.id must not be empty: leave it out for one of the mock's own`);
+    throw new TypeError(`${path}: id, created and updated must be strings`);
+  if (id === "") throw new TypeError(`${path}.id must not be empty: leave it out for a generated id`);
   if ([created, updated].some((time) => time !== undefined && !isDay(time) && !isDateTime(time)))
     throw new TypeError(`${path}: created and updated must be an ISO 8601 day or date-time`);
   if (!Array.isArray(lists)) throw new TypeError(`${path}.lists must be an array of list ids`);
@@ -100,7 +100,7 @@ function checkAutomation(automation: MockAutomation, path: string): void {
     throw new TypeError(`${path} must have a name, and on: { event } or { listId }`);
 }
 
-/** The ids that are given. Of two things with one id, only the second could be found. */
+/** Refuses two entries with one id. Returns the ids. */
 function checkIds(things: readonly { id?: string }[], path: string): Set<string> {
   const ids = new Set<string>();
   for (const { id } of things) {
@@ -115,7 +115,7 @@ function isNonEmptyString(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }
 
-/** Every name of a type: one that is forgotten or invented does not compile. */
+/** All keys of a type: a missing or unknown key does not compile. */
 function namesOf<T>(names: Record<keyof T, true>): string[] {
   return Object.keys(names);
 }

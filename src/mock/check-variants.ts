@@ -17,9 +17,9 @@ const orFunction = ({ accepts, expectation }: Rule): Rule => ({
   expectation: `${expectation}, or a function`,
 });
 
-const boolean: Rule = { accepts: (value) => typeof value === "boolean", expectation: "true or false" };
+const boolean: Rule = { accepts: (value) => typeof value === "boolean", expectation: "a boolean" };
 const status: Rule = {
-  // What is below is no response yet.
+  // A status below 200 is not a final response.
   accepts: (value) => Number.isInteger(value) && Number(value) >= 200 && Number(value) <= 599,
   expectation: "a status from 200 to 599",
 };
@@ -31,7 +31,7 @@ const length: Rule = {
   accepts: (value) => typeof value === "number" && value >= 0,
   expectation: "a number from 0",
 };
-const baseUrl: Rule = { accepts: isBaseUrl, expectation: "the address of a server" };
+const baseUrl: Rule = { accepts: isBaseUrl, expectation: "a base URL" };
 const operationsByKey: Rule = {
   accepts: (value) =>
     typeof value === "object" &&
@@ -40,7 +40,7 @@ const operationsByKey: Rule = {
       (allowed) =>
         Array.isArray(allowed) && allowed.every((name: unknown) => OPERATIONS.some((each) => each === name)),
     ),
-  expectation: "for each key an array of operations",
+  expectation: "an object with an array of operations for each key",
 };
 const omitted = enumOf("kept", "SUBSCRIBED", "NON_SUBSCRIBED");
 
@@ -85,20 +85,20 @@ const rules: Record<keyof MockVariants, Rule> = {
   welcomeEmail: enumOf("every-request", "once"),
 };
 
-/** The variants chosen, over the defaults. A typing error in one would be taken for a default unheard. */
+/** The chosen variants over the defaults. */
 export function variantsOf(chosen: Partial<MockVariants>): MockVariants {
   checkNames("variants", chosen, Object.keys(rules));
-  // An `eventBody` that is undefined means none; of any other variant it means the default.
+  // For `eventBody` undefined means no body; for any other variant it means the default.
   const given = Object.entries(chosen).filter(([name, value]) => value !== undefined || name === "eventBody");
   for (const [name, value] of given) {
-    // Safe: it is one of their names.
+    // Safe: `checkNames` has refused other names.
     const { accepts, expectation } = rules[name as keyof MockVariants];
     if (!accepts(value)) throw new TypeError(`variants: ${name} must be ${expectation}`);
   }
   return { ...DEFAULT_VARIANTS, ...Object.fromEntries(given) };
 }
 
-/** A key that nobody has would limit nobody. */
+/** Refuses permissions of an unknown key: they would have no effect. */
 export function checkPermissions(
   permissions: MockVariants["permissions"],
   seeds: readonly MockOrganizationSeed[],

@@ -16,7 +16,7 @@ const SEED_KEYS: readonly string[] = [
   "variants",
 ];
 
-/** A complaint about how the command was called; its text is all that the user is shown. */
+/** An error in the command line. Only its message is printed. */
 class UsageError extends Error {}
 
 function readArguments(): { port: number; seedFile: string | undefined; wantsHelp: boolean } {
@@ -37,13 +37,13 @@ function readArguments(): { port: number; seedFile: string | undefined; wantsHel
   }
 }
 
-/** The options of `createMockService` that JSON can hold, or only the organizations. */
+/** Loads the options of `createMockService` that JSON can hold, or an array of organizations. */
 async function loadSeed(file: string | undefined): Promise<MockServiceOptions> {
   if (file === undefined) return {};
   let content: unknown;
   try {
     const message = await readFile(file, "utf8");
-    // Notepad and PowerShell begin a file with a byte order mark, which is no JSON.
+    // Notepad and PowerShell write a byte order mark, which JSON does not permit.
     content = JSON.parse(message.replace(/^\uFEFF/, ""));
   } catch (error) {
     throw new UsageError(`--seed ${file}: ${error instanceof Error ? error.message : String(error)}`);
@@ -66,7 +66,7 @@ async function run(): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void listener.close());
 }
 
-/** What is wrong with a seed or a port is a TypeError of the mock's or an error of the system's: no stack is needed. */
+/** Errors of the seed or the port are shown without a stack. */
 async function start(options: MockServiceOptions, port: number) {
   try {
     return await createMockService(options).listen({ port });

@@ -1,11 +1,11 @@
 import { checkFault } from "./faults.ts";
 import type { MockService } from "./interface.ts";
 
-/** Where a test in another process or language looks into the books. */
+/** The paths of the mock itself, for tests in another process or language. */
 const PREFIX = "/__mock/";
 
 /**
- * The mock's own paths, on the door of real HTTP only: `GET /__mock/organizations/{idOrKey}`, `GET /__mock/requests`,
+ * Serves the mock's own paths, only over real HTTP: `GET /__mock/organizations/{idOrKey}`, `GET /__mock/requests`,
  * `POST /__mock/faults`, `POST /__mock/reset`. `undefined` for all other paths.
  */
 export async function controlResponse(service: MockService, request: Request): Promise<Response | undefined> {

@@ -2,28 +2,28 @@ import type { Organization } from "./organization.ts";
 import { Refusal } from "./refusal.ts";
 import type { MockOperation, MockVariants } from "./variants.ts";
 
-/** What the service answers, before it is put on the wire. */
+/** The service's response before it is serialized. */
 export interface Reply {
   status: number;
-  /** JSON, or nothing where it is `undefined`. */
+  /** JSON; no body if `undefined`. */
   body?: unknown;
-  /** Text instead of JSON. */
+  /** Plain text instead of JSON. */
   plainText?: string;
   headers?: Record<string, string>;
-  /** Whether the request changed the books. */
+  /** Whether the request changed the state. */
   applied: boolean;
 }
 
-/** What an endpoint is given: a request that has been let in. */
+/** The context of an authenticated request. */
 export interface RequestContext {
   organization: Organization;
   variants: MockVariants;
-  /** The `{id}` or `{listId}` of the path, decoded; empty where the path has none. */
+  /** The decoded `{id}` or `{listId}` of the path; empty if the path has none. */
   id: string;
   query: URLSearchParams;
   /** Parses the request's JSON, or refuses it. */
   json: () => unknown;
-  /** `{base_url}` as this request came to it, for links. */
+  /** The `{base_url}` of the request, for links. */
   baseUrl: string;
 }
 
@@ -35,7 +35,7 @@ export interface MockEndpoint {
   respond: (context: RequestContext) => Reply;
 }
 
-/** "page number", "items per page": integers from 1, values above the cap are the cap. */
+/** "page number", "items per page": integers from 1; a limit above the maximum is the maximum. */
 export function parsePageQuery(
   query: URLSearchParams,
   defaultLimit: number,
@@ -51,7 +51,7 @@ export function parsePageQuery(
   return { page: parse("page", 1), limit: Math.min(parse("limit", defaultLimit), maxLimit) };
 }
 
-/** The items of one page, with what is told about all of them. */
+/** The items of one page, and the totals. */
 export function slicePage<Item>(
   items: readonly Item[],
   page: number,

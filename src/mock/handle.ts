@@ -13,7 +13,7 @@ import { V2_ENDPOINTS } from "./routes-v2.ts";
 import type { MockVariants } from "./variants.ts";
 import type { World } from "./world.ts";
 
-/** All that a request meets; `reset()` makes a new one. */
+/** The state of the mock service; `reset()` makes a new one. */
 export interface ServiceState {
   world: World;
   faults: FaultPlan;
@@ -24,12 +24,12 @@ export interface ServiceState {
   random: Random;
   nowMs: () => number;
   latencyMs: number | readonly [number, number];
-  /** Aborted by `reset()`, so that nobody hangs longer than the state that made them hang. */
+  /** Aborted by `reset()`, so that hanging requests end. */
   ended: () => AbortSignal;
   end: () => void;
 }
 
-/** A request, looked at from outside: which family, which endpoint, which id. */
+/** The family, endpoint and id of a request. */
 interface Target {
   url: URL;
   family: "v1" | "v2";
@@ -38,7 +38,7 @@ interface Target {
   id: string;
 }
 
-/** The whole service: one request in, one response out. A connection that breaks is a rejection, as with `fetch`. */
+/** Handles one request. A broken connection is a rejection, as with `fetch`. */
 export async function handle(state: ServiceState, request: Request, clientIp: string): Promise<Response> {
   const latencyMs = latencyOf(state);
   const wayThereMs = Math.round(latencyMs * (typeof state.latencyMs === "number" ? 0.5 : state.random()));
@@ -109,7 +109,7 @@ function responseOf(
   return faultResponse(fault, errorReply, url) ?? (reply && corruptedResponse(fault, reply, signal));
 }
 
-/** Authentication, then the endpoint; whatever is refused becomes the family's error body. */
+/** Authenticates the request and calls the endpoint. A refusal becomes an error body of the family. */
 function replyTo(
   state: ServiceState,
   request: Request,
@@ -137,7 +137,7 @@ function replyTo(
   }
 }
 
-/** "Authentication": each family has its own headers; what is missing or invalid is a 401. */
+/** "Authentication": each family has its own headers; a missing or invalid one is a 401. */
 function authenticate(
   { world, variants }: ServiceState,
   headers: Headers,
@@ -186,7 +186,7 @@ function targetOf(request: Request, variants: MockVariants): Target {
   return { url, family: "v1", baseUrl: url.origin, endpoint: undefined, id: "" };
 }
 
-/** A segment that is not percent-encoded text is an id that nobody has. */
+/** A segment with invalid percent-encoding is an unknown id. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -248,7 +248,7 @@ function loggedBody(body: string): unknown {
   }
 }
 
-/** Ends when the signal does; the caller of a hanging request learns of it as of a reset. */
+/** Resolves when the signal is aborted; a hanging request then ends like a reset. */
 function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

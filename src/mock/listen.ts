@@ -13,7 +13,7 @@ interface ListenContext {
   clientOptions: MockClientOptions;
 }
 
-/** The door of real HTTP: loopback only, so that no other machine can reach it. */
+/** Serves real HTTP, only on loopback, so that no other machine can reach it. */
 export async function listen(
   { respond, service, clientOptions }: ListenContext,
   options: MockListenOptions,
@@ -49,7 +49,7 @@ async function serve(
   try {
     const response = await respond(await toRequest(incoming, gone.signal));
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-    // Before the first piece: a slow body must not hold back its status.
+    // Before the first part: a slow body must not delay its status.
     outgoing.flushHeaders();
     await send(response.body, outgoing, gone.signal);
     outgoing.end();
@@ -62,14 +62,14 @@ async function serve(
 
 async function toRequest(incoming: IncomingMessage, signal: AbortSignal): Promise<Request> {
   const pieces: Uint8Array[] = [];
-  // Safe: no encoding is set, so that it gives bytes.
+  // Safe: without an encoding the stream yields bytes.
   for await (const piece of incoming as AsyncIterable<Uint8Array>) pieces.push(piece);
   const headers = new Headers();
-  // Names and values take turns.
+  // Names and values alternate.
   for (let index = 0; index < incoming.rawHeaders.length; index += 2) {
     headers.append(incoming.rawHeaders[index]!, incoming.rawHeaders[index + 1]!);
   }
-  // A request that a server is given has a method and an address.
+  // Safe: a request of a server has a method and a URL.
   const [method, target] = [incoming.method!, incoming.url!];
   const url = new URL(`http://${incoming.headers.host ?? "127.0.0.1"}${target}`);
   const hasBody = method !== "GET" && method !== "HEAD" && pieces.length > 0;
@@ -104,7 +104,7 @@ function portIn(options: unknown): number {
 }
 
 function portOf(server: Server): number {
-  // Safe: it listens, and not on a pipe.
+  // Safe: the server listens, and not on a pipe.
   const address = server.address() as AddressInfo;
   return address.port;
 }

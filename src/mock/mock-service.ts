@@ -15,7 +15,7 @@ import type { MockVariants } from "./variants.ts";
 import { World } from "./world.ts";
 
 /**
- * A service of one's own for tests: it keeps books, judges requests and can fail in many ways.
+ * Creates a mock of the service for tests: it keeps state, validates requests and can simulate faults.
  *
  * ```ts
  * const mock = createMockService();
@@ -36,7 +36,7 @@ export function createMockService(options: MockServiceOptions = {}): MockService
   let state = begin();
 
   function begin(): ServiceState {
-    // Made when it is needed: at the top of a module, edge runtimes let nobody make one.
+    // Created when it is needed: edge runtimes forbid it at the top of a module.
     let controller: AbortController | undefined;
     const end = (): AbortController => (controller ??= new AbortController());
     const seed = own.seed ?? 1;
@@ -104,7 +104,7 @@ function clientOptionsOf(
   return { baseUrl, baseUrlV2, apiKey, ...(apiKeyV2 !== apiKey && { apiKeyV2 }), appId, rateLimiter };
 }
 
-/** As `fetch` does: an abort rejects at once with the signal's reason, while the request itself goes on. */
+/** As with `fetch`, an abort rejects at once with the signal's reason, while the request itself runs on. */
 function untilAborted(respond: Promise<Response>, signal: AbortSignal): Promise<Response> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);

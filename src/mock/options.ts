@@ -7,7 +7,7 @@ interface Rule {
   readonly expectation: string;
 }
 
-/** What a timer can wait. */
+/** The longest delay of a timer. */
 const longestMs = 2 ** 31 - 1;
 const latestMs = 8.64e15;
 
@@ -30,12 +30,12 @@ const rules: Record<keyof MockServiceOptions, Rule> = {
     accepts: (value) => isDuration(value) || isRange(value),
     expectation: "milliseconds from 0, or [min, max]",
   },
-  clock: { accepts: isClock, expectation: "a function that gives milliseconds" },
+  clock: { accepts: isClock, expectation: "a function that returns milliseconds" },
   seed: { accepts: (value) => typeof value === "number" && Number.isFinite(value), expectation: "a number" },
   variants: { accepts: isObject, expectation: "an object" },
 };
 
-/** Whoever mistypes an option of the mock would look for the mistake in their own program. */
+/** Checks the options of the mock. */
 export function checkOptions(options: MockServiceOptions): void {
   if (!isObject(options) || Array.isArray(options))
     throw new TypeError("the options of the mock must be an object");
@@ -51,7 +51,7 @@ export function checkOptions(options: MockServiceOptions): void {
 
 function isRange(value: unknown): boolean {
   if (!Array.isArray(value) || value.length !== 2) return false;
-  // What an array holds is not known.
+  // Safe: any array is an array of unknown values.
   const [min, max] = value as unknown[];
   return isDuration(min) && isDuration(max) && min <= max;
 }
@@ -62,9 +62,9 @@ function hasWindows(value: unknown): boolean {
 
 function isClock(value: unknown): boolean {
   if (typeof value !== "function") return false;
-  // What a function gives is not known.
+  // Safe: any function may be called without arguments; its result is unknown.
   const now: unknown = (value as () => unknown)();
-  // Of a clock that is asynchronous, nobody else would hear that it rejects.
+  // An asynchronous clock is refused; its rejection must not stay unhandled.
   if (now instanceof Promise) now.catch(() => undefined);
   return typeof now === "number" && Math.abs(now) <= latestMs;
 }

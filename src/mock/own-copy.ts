@@ -1,13 +1,13 @@
 import { showsNothing } from "./is-object.ts";
 
-/** Beyond these, what is given is not meant to be read by anybody. */
+/** Larger inputs are refused. */
 const mostLevels = 100;
 const mostValues = 1_000_000;
 const own = { enumerable: true, configurable: true, writable: true };
 
 /**
- * A copy of what the mock was given: nobody changes the mock by changing it later, and what throws or never ends when
- * it is read does so here, as a TypeError. Functions stay as they are.
+ * Copies an input of the mock, so that later changes do not affect the mock. An input that throws while it is read, or
+ * is too large, is a TypeError. Functions are not copied.
  */
 export function ownCopy<T>(name: string, given: T): T {
   let values = 0;
@@ -26,24 +26,24 @@ export function ownCopy<T>(name: string, given: T): T {
   const record = (value: object, depth: number): object => {
     const result: Record<string, unknown> = {};
     for (const [key, inner] of Object.entries(value)) {
-      // It would be run with every response, and may never come to an end.
+      // It would run with every response, and may never end.
       if (key === "toJSON" && typeof inner === "function")
-        throw new TypeError(`${name} hold a toJSON: give what it gives`);
+        throw new TypeError(`${name} hold a toJSON: pass its result instead`);
       const inside = copy(inner, depth + 1);
-      // By assignment it would be taken for the prototype.
+      // An assignment would set the prototype.
       if (key === "__proto__") Object.defineProperty(result, key, { ...own, value: inside });
       else result[key] = inside;
     }
     return result;
   };
-  // Safe: a copy is of the same type.
+  // Safe: a copy has the same type.
   return readable(name, () => {
     if (showsNothing(given)) throw new TypeError(`${name} must be a plain object`);
     return copy(given, 0);
   }) as T;
 }
 
-/** What reading gives; where it throws, a TypeError that says so and holds what was thrown as its cause. */
+/** The result of `read`; an error that it throws becomes the cause of a TypeError. */
 export function readable<T>(name: string, read: () => T): T {
   try {
     return read();

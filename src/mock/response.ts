@@ -5,13 +5,13 @@ const JSON_TYPE = "application/json; charset=utf-8";
 const PAGE =
   "<!doctype html><html><head><title>Bad gateway</title></head><body><h1>Something went wrong</h1></body></html>";
 
-/** More than the 10 MiB that a careful client reads. */
+/** More than the 10 MiB that the client reads by default. */
 const HUGE_BYTES = 11 * 1024 * 1024;
 
-/** Statuses whose answers have no body. */
+/** Statuses without a body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** What a client's `fetch` gives where the connection breaks. */
+/** The error of `fetch` for a broken connection. */
 export function connectionReset(): TypeError {
   return new TypeError("fetch failed", {
     cause: Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" }),
@@ -30,7 +30,7 @@ export function isConnectionReset(error: unknown): boolean {
 const toBody = ({ body, plainText }: Reply): string | undefined =>
   plainText ?? (body === undefined ? undefined : JSON.stringify(body));
 
-/** A reply on the wire. */
+/** Serializes a reply. */
 export function toResponse(reply: Reply, body: BodyInit | undefined = toBody(reply)): Response {
   const type = reply.plainText === undefined ? JSON_TYPE : "text/plain; charset=utf-8";
   const content = BODILESS.has(reply.status) ? undefined : body;
@@ -38,7 +38,7 @@ export function toResponse(reply: Reply, body: BodyInit | undefined = toBody(rep
   return new Response(content ?? null, { status: reply.status, headers });
 }
 
-/** A response that a fault gives instead of the service; `undefined` for the kinds that spoil the service's own. */
+/** The response of a fault; `undefined` for the kinds that corrupt the service's own response. */
 export function faultResponse(
   fault: MockFault,
   errorReply: (status: number, message: string) => Reply,
@@ -60,7 +60,7 @@ export function faultResponse(
   return undefined;
 }
 
-/** The service's own response, spoiled. */
+/** The service's own response, corrupted by the fault. */
 export function corruptedResponse(fault: MockFault, reply: Reply, signal: AbortSignal): Response {
   const body = toBody(reply) ?? "{}";
   const hasBody = { ...reply, status: reply.status === 204 ? 200 : reply.status };
@@ -83,7 +83,7 @@ function retryAfterOf(retryAfter: number | Date | false): Record<string, string>
   return { "retry-after": typeof retryAfter === "number" ? String(retryAfter) : retryAfter.toUTCString() };
 }
 
-/** The right JSON behind a great deal of white space: only its size is wrong. */
+/** Correct JSON after 11 MiB of white space. */
 function* paddedPieces(body: string): Generator<string> {
   const blank = " ".repeat(64 * 1024);
   for (let bytes = 0; bytes < HUGE_BYTES; bytes += blank.length) yield blank;
@@ -95,7 +95,7 @@ function* tenPieces(body: string): Generator<string> {
   for (let start = 0; start < body.length; start += size) yield body.slice(start, start + size);
 }
 
-/** Gives piece after piece, and breaks off with the signal's reason, as `fetch` does with a body in flight. */
+/** Streams the parts, and fails with the signal's reason, as a body of `fetch` does. */
 function streamOf(
   pieces: Generator<string>,
   delayMs: number,
@@ -126,7 +126,7 @@ function streamOf(
   );
 }
 
-/** Waits, but no longer than until the signal is aborted. */
+/** Waits until the delay has passed or the signal is aborted. */
 export function sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

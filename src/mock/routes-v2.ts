@@ -43,7 +43,7 @@ function upsertContact(context: RequestContext): Reply {
   return { status: 200, body: { status: true }, applied: true };
 }
 
-/** Both families write the same contacts; the v1 names are those under which they are stored. */
+/** Both families write the same contacts, which are stored under the v1 names. */
 function fieldsOf(body: V2Contact, { organization, variants }: RequestContext): ContactFields {
   const {
     firstName,
@@ -101,7 +101,7 @@ function fieldsOf(body: V2Contact, { organization, variants }: RequestContext): 
   };
 }
 
-/** Of several identifiers of one type, the one by which a contact is known, else the first. */
+/** Of several identifiers of one type, the one of a known contact, else the first. */
 function chosen(
   identifiers: readonly V2Identifier[],
   type: "email" | "phone",
@@ -111,7 +111,7 @@ function chosen(
   return ofType.find(isKnown) ?? ofType[0];
 }
 
-/** A channel's status: what its own identifier says, else the other one. */
+/** A channel's status from its own identifier, else from the other one. */
 function optInOf(
   channel: "email" | "phone",
   own: V2Identifier | undefined,
@@ -133,16 +133,16 @@ function genderOf(gender: string): string {
 
 /** A day, or a date-time that may lack its offset (then UTC), as an ISO 8601 timestamp. */
 function timestampOf(value: string): string {
-  // In the one of ISO 8601's forms that `Date` reads; what lacks an offset is taken to be in UTC.
+  // `Date` parses only one form of ISO 8601. Without an offset the time is in UTC.
   const [day, time = ""] = value.replace(",", ".").split("T");
-  // Safe: it matches any text.
+  // Safe: the pattern matches any string.
   const [, clock, hours, minutes = "00"] = /^(.*?)(?:([+-]\d{2}):?(\d{2})?)?$/.exec(time)!;
   if (!clock) return new Date(value).toISOString();
   const offset = clock.endsWith("Z") ? "" : hours === undefined ? "Z" : `${hours}:${minutes}`;
   return new Date(`${day}T${clock}${offset}`).toISOString();
 }
 
-/** "v2 list"; segments are of the v1 family only. */
+/** "v2 list"; segments exist only in the v1 family. */
 function listLists({ organization, variants, query }: RequestContext): Reply {
   const { page, limit } = parsePageQuery(query, variants.v2DefaultLimit, variants.v2MaxLimit);
   const { items, total, pages } = slicePage(organization.groups("LIST"), page, limit);

@@ -21,7 +21,7 @@ const optIn = enumOf("SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED");
 const name = string({ max: DOCUMENTED_LIMITS.name });
 const address = string({ max: DOCUMENTED_LIMITS.address });
 
-/** A custom property may be anything but null: nested values are stored as unusable text ("Custom property value rules"). */
+/** A custom property may be any value except null: nested values are stored as unusable text ("Custom property value rules"). */
 const customProperty: Rule = (value, path, problems) => {
   if (value === null) problems.push({ path, message: `${path} must not be null` });
 };
@@ -52,7 +52,7 @@ const CONTACT_FIELDS: Readonly<Record<string, Rule>> = {
 const customerRule = object({ fields: CONTACT_FIELDS, unknownKeys: "refused" });
 const listContactRule = object({ fields: CONTACT_FIELDS, required: ["email"], unknownKeys: "refused" });
 
-/** A body that keeps the rules of `CONTACT_FIELDS`. */
+/** A body that follows the rules of `CONTACT_FIELDS`. */
 export type V1Contact = Omit<ContactFields, "custom_properties" | "consents" | "other_fields"> & {
   custom_properties?: Record<string, unknown>;
 };
@@ -72,7 +72,7 @@ export function checkV1ListContact(body: unknown): asserts body is V1Contact & {
   require(body, listContactRule);
 }
 
-/** What is stored of a v1 contact: country as a code, custom properties as texts. */
+/** The stored fields of a v1 contact: the country as a code, custom properties as strings. */
 export function contactFieldsOf(
   { custom_properties, country, ...fields }: V1Contact,
   variants: Pick<MockVariants, "unknownCountry" | "doubleOptIn">,
@@ -113,7 +113,7 @@ function storedProperties(properties: Record<string, unknown>): Record<string, s
   return Object.fromEntries(stored);
 }
 
-/** A body that keeps the rules of an event. */
+/** A body that follows the rules of an event. */
 export interface V1Event {
   eventName: string;
   uniqueIdentifier?: string;
@@ -124,7 +124,7 @@ export interface V1Event {
 
 const nonEmptyString = string({ min: 1 });
 
-/** `POST /api/v1/events`; required-ness is not shown, so this is the mock's stance. */
+/** `POST /api/v1/events`. The required fields are not shown: this is the mock's stance. */
 export function checkV1Event(
   body: unknown,
   variants: Pick<MockVariants, "contactUuidPlace" | "isUniqueIdentifierRequired">,

@@ -13,7 +13,7 @@ import {
   stringThat,
 } from "./rules.ts";
 
-/** A body that keeps the rules of a v2 contact; further fields are passed on. */
+/** A body that follows the rules of a v2 contact; other fields are passed on. */
 export interface V2Contact extends Record<string, unknown> {
   firstName: string;
   lastName?: string;

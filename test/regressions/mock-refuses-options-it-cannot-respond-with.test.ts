@@ -9,7 +9,7 @@ it.each([
   [
     "a variant of another type",
     { variants: { canAddToSegment: "no" } },
-    "canAddToSegment must be true or false",
+    "canAddToSegment must be a boolean",
   ],
   ["a status that no response has", { variants: { eventStatus: 99 } }, "eventStatus must be a status"],
   ["a BigInt", { variants: { eventBody: { id: 5n } } }, "hold a bigint"],
@@ -17,7 +17,7 @@ it.each([
   [
     "a clock that returns no number",
     { clock: () => Number.NaN },
-    "clock must be a function that gives milliseconds",
+    "clock must be a function that returns milliseconds",
   ],
   [
     "lists that are no array",
