@@ -44,7 +44,11 @@ const organization = { id: "o", apiKeys: ["mock-key"], appId: "app" };
 it.each([
   ["that is no object", null, "organizations[0] must be an object"],
   ["without an id", { ...organization, id: "" }, "organizations[0].id must be a string that is not empty"],
-  ["without an app id", { ...organization, appId: 7 }, "organizations[0].appId must be a string that is not empty"],
+  [
+    "without an app id",
+    { ...organization, appId: 7 },
+    "organizations[0].appId must be a string that is not empty",
+  ],
   ["without a key", { ...organization, apiKeys: [] }, "apiKeys must be an array with at least one string"],
   [
     "whose v2 keys are no array",

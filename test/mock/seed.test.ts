@@ -64,11 +64,7 @@ it.each<[string, object, string]>([
     { welcomeFlow: "yes" },
     "organizations[0].welcomeFlow must be a boolean",
   ],
-  [
-    "a welcome flow that is null",
-    { welcomeFlow: null },
-    "organizations[0].welcomeFlow must be a boolean",
-  ],
+  ["a welcome flow that is null", { welcomeFlow: null }, "organizations[0].welcomeFlow must be a boolean"],
   [
     "two lists with one id",
     { lists: [list, { ...segment, id: "news" }] },

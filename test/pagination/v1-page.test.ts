@@ -373,7 +373,11 @@ describe("parsePage", () => {
     ["no items", { totalItems: 3 }, "returned `items` as nothing: it must be an array"],
     ["items that are no array", { items: { a: 1 } }, "returned `items` as an object with the keys a"],
     ["a negative total", { items: [], totalItems: -1 }, "returned `totalItems` as -1"],
-    ["a number of pages that is no number", { items: [], totalPages: "3" }, "returned `totalPages` as a string"],
+    [
+      "a number of pages that is no number",
+      { items: [], totalPages: "3" },
+      "returned `totalPages` as a string",
+    ],
     ["a flag that is no boolean", { items: [], hasNextPage: "no" }, "returned `hasNextPage` as a string"],
   ])("that returns %s is named in the error", (_, given, message) => {
     // A caller in JavaScript can pass this.
