@@ -24,7 +24,7 @@ const result = await audience.v2.contacts.upsert({
 console.log(result);
 //=> { status: true }
 
-// The two families look at the same contacts, each with its own names.
+// Both families share the contacts; each has its own field names.
 for await (const { attributes } of audience.v1.customers.list())
   console.log(
     attributes.first_name,

@@ -11,7 +11,7 @@ import type { DemoSurroundings } from "./surroundings.ts";
 
 const ownData = fileURLToPath(new URL("../data", import.meta.url));
 
-/** The demo, from the command line to the exit code: 0 done, 1 not all done, 2 wrongly called, 130 stopped by Ctrl-C. */
+/** Runs the demo and returns the exit code: 0 done, 1 not all done, 2 invalid command line, 130 stopped by Ctrl-C. */
 export async function runDemo(surroundings: DemoSurroundings): Promise<number> {
   try {
     const options = parseArguments(surroundings.args);

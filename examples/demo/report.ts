@@ -4,7 +4,7 @@ import type { ExportFile } from "../exports/read-exports.ts";
 import type { ReadRow } from "../exports/read-row.ts";
 import type { SendReport } from "./send-rows.ts";
 
-/** What was read, file by file. */
+/** The files, with layout and number of rows. */
 export function fileLines(files: readonly ExportFile[]): string[] {
   const lines = files.map(
     (file) => `${String(file.rows.length).padStart(4)}  ${file.layout.padEnd(34)}  ${printable(file.name)}`,
@@ -12,7 +12,7 @@ export function fileLines(files: readonly ExportFile[]): string[] {
   return [...lines, `${String(files.flatMap((file) => file.rows).length).padStart(4)}  rows in all`];
 }
 
-/** Each row that is not valid, with its file, its number, its consent and every reason. */
+/** The invalid rows, with file, number, consent and all problems. */
 export function invalidLines({ invalid }: CheckedRows): string[] {
   const lines: string[] = [];
   let file = "";
@@ -26,7 +26,7 @@ export function invalidLines({ invalid }: CheckedRows): string[] {
   return lines;
 }
 
-/** How many rows have which consent, and how many stand for an address that another row has too. */
+/** The number of rows for each consent, and the number of rows with a repeated address. */
 export function validLines({ valid }: CheckedRows): string[] {
   const by = (optIn: string) => valid.filter((row) => row.contact.email_opt_in === optIn).length;
   const withoutAddress = valid.filter((row) => row.contact.email === undefined).length;
@@ -39,7 +39,7 @@ export function validLines({ valid }: CheckedRows): string[] {
   ];
 }
 
-/** What was sent, what failed and what that did, what was cut off, what was not begun. */
+/** The sent rows, the failed rows with their outcomes, the aborted rows, and the rows that were not begun. */
 export function sendLines({ sent, failed, cutOff, notBegun, addedToList }: SendReport): string[] {
   const inDoubt = cutOff.filter(({ error }) => error.outcome === "unknown").length;
   return [
