@@ -2,13 +2,13 @@ import type { ConsentColumn } from "./consent-columns.ts";
 import { consentWord, type ConsentWord } from "./consent-words.ts";
 import type { OptIn } from "./contact.ts";
 
-/** What a cell says of consent: a state, nothing, or a word that is not understood. */
+/** The consent in a cell: a state, nothing, or an unknown word. */
 export type ConsentSaid = { readonly optIn?: OptIn; readonly isSuppressed?: true } | "not understood";
 
-// However a day or a moment is written, it has four digits in a row.
+// Every format of a day or time has four consecutive digits.
 const isMoment = (cell: string) => /\d{4}/.test(cell);
 
-/** Reads a cell of the column. */
+/** Parses a cell of the column. */
 export function parseConsent({ question }: Pick<ConsentColumn, "question">, cell: string): ConsentSaid {
   const word = consentWord(cell);
   if (word === "nothing") return {};

@@ -1,4 +1,4 @@
-/** What a word says, whatever its column asks. */
+/** The meaning of a word, whatever its column. */
 export type ConsentWord =
   | "yes"
   | "no"
@@ -41,13 +41,13 @@ const words = new Map(
   ),
 );
 
-// "Unsubscribed from all", "Opted out (by an admin)", "hard bounced": what follows or precedes makes it no better.
+// "Unsubscribed from all", "Opted out (by an admin)", "hard bounced": the other words do not weaken it.
 const beginnings: readonly [RegExp, ConsentWord][] = [
   [/^(unsubscribed?|opted out)\b/, "unsubscribed"],
   [/^((hard|global|permanent) )?bounced?\b/, "undeliverable"],
 ];
 
-/** What a cell says; undefined where the word is not known. It is never guessed. */
+/** The meaning of a cell; undefined for an unknown word, which is never guessed. */
 export function consentWord(cell: string): ConsentWord | undefined {
   const normalized = cell
     .normalize("NFKD")

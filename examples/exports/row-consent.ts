@@ -6,28 +6,28 @@ import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
 import { parseNote } from "./report-note.ts";
 import type { ColumnCell, RowFields } from "./row-fields.ts";
 
-/** What a row says of one channel. */
+/** The consent of one channel in a row. */
 export interface Said {
-  /** The strictest state of all its cells; undefined where it says nothing. */
+  /** The strictest state of all cells; undefined if there is none. */
   readonly optIn: OptIn | undefined;
-  /** Its words that are not understood, with their headings. */
+  /** The unknown words, with their headings. */
   readonly notUnderstood: readonly string[];
-  /** A heading that names the channel says a refusal: it counts for an address or number that the file does not give. */
+  /** Whether a column that names the channel refuses: the refusal counts even without an address or number. */
   readonly isRefusedByName: boolean;
 }
 
-/** A cell of a column that says something of consent. */
+/** A cell of a column about consent. */
 export interface ConsentCell extends ColumnCell {
   readonly said: ConsentSaid;
 }
 
-/** What a row says of each channel. */
+/** The consent of each channel in a row. */
 export type RowSaid = Readonly<Record<Channel, Said>> & { readonly isSuppressed: boolean };
 
-/** What the user says is meant where a word of consent is not understood. */
+/** The user's meaning of unknown words of consent. */
 export type Meant = OptIn | "keep" | undefined;
 
-/** What the cells of one row say of consent, the strictest word of each channel. */
+/** Collects the consents of one row's cells. */
 export class RowConsent {
   readonly cells: ConsentCell[] = [];
   readonly #plan: FilePlan;
@@ -105,7 +105,7 @@ export class RowConsent {
     return isOptIn && !isPhoneFile ? channels : ["email", "phone"];
   }
 
-  // The column is left out by name: what it grants is not used, what it refuses is not forgotten.
+  // The column is left out by name: its opt-ins are ignored, its refusals count.
   #addRefusal(column: Column, text: string, consent: ConsentColumn): void {
     const said = parseConsent(consent, text);
     if (said === "not understood" || said.optIn === undefined || said.optIn === "SUBSCRIBED") return;

@@ -6,27 +6,27 @@ import type { CsvRow } from "./csv-row.ts";
 import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
 import { parsePhone } from "./phone.ts";
 
-/** A cell, and the column it stands in. */
+/** A cell and its column. */
 export interface ColumnCell {
   readonly column: Column;
   readonly text: string;
 }
 
-/** What the cells of one row say of the contact's fields. */
+/** The contact's fields in one row. */
 export interface RowFields {
   /** Without consent. */
   contact: Contact;
-  /** Which cell each field comes from. */
+  /** The cell of each field. */
   readonly cells: Map<string, ColumnCell>;
-  /** Cells of a second column of a field, where they differ. */
+  /** Cells of a second column of a field, if they differ. */
   readonly properties: Record<string, string>;
-  /** Words that stand in the place of a telephone number: `SMS: yes`. */
+  /** Words instead of a telephone number: `SMS: yes`. */
   readonly phoneWords: ColumnCell[];
   readonly issues: RowIssue[];
   readonly remarks: string[];
 }
 
-/** Reads them; of several columns of a field the first that is not blank counts. */
+/** Reads the fields of a row; of several columns of a field the first that is not blank counts. */
 export function readFields(plan: FilePlan, row: CsvRow): RowFields {
   const fields: RowFields = {
     contact: {},
