@@ -3,12 +3,12 @@ import type { ColumnChoice } from "../exports/column-choice.ts";
 import { optIns, type OptIn } from "../exports/contact.ts";
 import { isEncoding } from "../exports/csv-encoding.ts";
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export interface ImporterArguments {
   readonly files: readonly string[];
   readonly family: "v1" | "v2";
   readonly listId: string | undefined;
-  /** What is meant where the files say nothing of a consent. */
+  /** The meaning of a missing consent. */
   readonly consent: OptIn | "keep" | undefined;
   readonly choice: ColumnChoice;
   readonly encoding: string | undefined;
@@ -18,7 +18,7 @@ export interface ImporterArguments {
   readonly reportFolder: string | undefined;
 }
 
-/** A command line that cannot be followed. The message says what to write instead. */
+/** An invalid command line. The message says what to write instead. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
@@ -73,7 +73,7 @@ const known = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-/** Reads the command line, or throws a `UsageError`. */
+/** Parses the command line, or throws a `UsageError`. */
 export function parseArguments(args: readonly string[]): ImporterArguments | "help" {
   const { values, positionals: files } = parse(args);
   if (values.help) return "help";

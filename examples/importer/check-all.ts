@@ -10,7 +10,7 @@ import { reasonIn, settledRows } from "./settled-rows.ts";
 import type { Survey } from "./survey.ts";
 import type { Target } from "./target.ts";
 
-/** What the plan comes to, row by row: checks each as it would be sent, and sends nothing. */
+/** Checks each row as it would be sent, and prints the result of the plan. Sends nothing. */
 export async function checkAll(
   survey: Survey,
   {

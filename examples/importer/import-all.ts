@@ -11,7 +11,7 @@ import { reasonIn, type SettledRow, settledRows } from "./settled-rows.ts";
 import type { Survey } from "./survey.ts";
 import type { Target } from "./target.ts";
 
-/** Sends every row that can be, and tells of those that were not imported. */
+/** Sends all valid rows, and prints the rows that were not imported. */
 export async function importAll(
   survey: Survey,
   {
@@ -40,10 +40,10 @@ export async function importAll(
       throw asValidationError(issues);
     },
     {
-      // A person of yesterday's file is known again in today's.
+      // Identifies a person over the files of several days.
       key: ({ row, contact }) =>
         `${options.family} ${options.listId ?? ""} ${contact.email ?? contact.phone ?? `${row.file} ${row.number}`}`,
-      // Where the row stands in its file is no change of it.
+      // The row's position in its file is not a change.
       fingerprint: ({ row, contact }) => (options.family === "v1" ? contact : [contact, row.evidence]),
       total: survey.rows,
       onProgress: (progress) => line.show(progress),
@@ -79,7 +79,7 @@ function asValidationError(issues: SettledRow["issues"]): ValidationError {
   );
 }
 
-/** Why a row was not imported; undefined where it was, or need not be. */
+/** The reason why a row was not imported; undefined if it was, or did not need to be. */
 function reasonOf(
   { item, status, error }: BulkResult<SettledRow, unknown>,
   { checkpoint }: Pick<ImporterArguments, "checkpoint">,

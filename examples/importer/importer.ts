@@ -13,7 +13,7 @@ import { openLive, openMock, openNothing, type ImportService } from "./service.t
 import { surveyFiles } from "./survey.ts";
 import { NoSuchListError, targetOf } from "./target.ts";
 
-/** What the importer gets from the process that it runs in. An abort of the signal is a Ctrl-C. */
+/** The inputs of the importer from its process. Ctrl-C aborts the signal. */
 export interface ImporterSurroundings {
   readonly args: readonly string[];
   readonly output: Output;
@@ -23,7 +23,7 @@ export interface ImporterSurroundings {
   readonly rateLimiter?: RateLimiter;
 }
 
-/** The importer, from the command line to the exit code. */
+/** Runs the importer and returns the exit code. */
 export async function runImporter(surroundings: ImporterSurroundings): Promise<number> {
   let options: ImporterArguments | "help" | undefined;
   try {
@@ -105,7 +105,7 @@ function explain(
     return 2;
   }
   if (isAudienceError(error)) {
-    // A wrong key or list is as wrong the next time.
+    // A wrong key or list stays wrong.
     const isLasting = ["authentication", "permission", "not_found"].includes(error.code);
     say(errors, `The import was ended: ${error.message}`, ...(isLasting ? [] : resumeHint(options)));
     return 1;
@@ -125,7 +125,7 @@ function resumeHint(options: ImporterArguments | undefined): string[] {
   ];
 }
 
-// Errors of a checkpoint or of the file system are plain ones, and name the file.
+// Errors of a checkpoint or of the file system are plain errors that name the file.
 function isOfFile(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   return "syscall" in error || /checkpoint|\.lock-|is damaged at byte/.test(error.message);

@@ -8,7 +8,7 @@ import type { ConsentCounts, FileSurvey, WordCounts } from "./survey.ts";
 
 const channelNames: Readonly<Record<Channel, string>> = { email: "e-mail", phone: "phone" };
 
-/** What is done with a file: its layout, what becomes of each column, and whose consent it gives. */
+/** The plan of a file: its layout, the use of each column, and its consents. */
 export function planLines(survey: FileSurvey, { family }: Pick<ImporterArguments, "family">): string[] {
   const { plan, rows, words, consents, remarks } = survey;
   const { file, layout, columns } = plan;

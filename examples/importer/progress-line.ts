@@ -7,8 +7,8 @@ const everyMs = 60_000;
 const backToLineStart = "\r\u001b[K";
 
 /**
- * How far the import is. On a terminal one line, which is drawn anew every second, as the next row may have to wait an
- * hour for its turn; elsewhere a line for the first rows and each tenth, and at least one a minute.
+ * The progress of the import. On a terminal one line, redrawn every second, because the next row may wait an hour for
+ * its permit; elsewhere a line for the first rows and each tenth, and at least one a minute.
  */
 export class ProgressLine {
   readonly #output: Output;
@@ -30,7 +30,7 @@ export class ProgressLine {
     else this.#printTenth(progress);
   }
 
-  /** Leaves the line to what is written next. */
+  /** Ends the line. */
   end(): void {
     clearInterval(this.#timer);
     if (this.#output.isTTY && this.#progress) this.#output.write("\n");
@@ -56,7 +56,7 @@ export class ProgressLine {
   }
 }
 
-/** The line, as it stands so long after the figures were told. */
+/** The line, some milliseconds after the last update. */
 export function progressLine({ done, total = done, etaMs, ...counts }: BulkProgress, agoMs: number): string {
   const share = total === 0 ? 1 : done / total;
   const filled = Math.floor(barWidth * share);

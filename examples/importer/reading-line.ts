@@ -4,10 +4,10 @@ import { printable } from "../console/text-width.ts";
 
 const backToLineStart = "\r\u001b[K";
 const everyMs = { terminal: 100, elsewhere: 5_000 };
-// A clock is asked for so many rows at once.
+// The clock is read once for this many rows.
 const rowsBetweenLooks = 256;
 
-/** How far the reading of the files is: one line on a terminal, elsewhere a line at its beginning and every few seconds. */
+/** The progress of reading: one line on a terminal, elsewhere a line at the beginning and every few seconds. */
 export class ReadingLine {
   readonly #output: Output;
   #title = "";
@@ -28,7 +28,7 @@ export class ReadingLine {
     if (performance.now() - this.#printedAtMs >= waitMs) this.#write(`  ${counted(rows, "row")}`);
   }
 
-  /** Leaves the line to what is written next. */
+  /** Ends the line. */
   end(): void {
     if (this.#output.isTTY) this.#output.write(backToLineStart);
   }

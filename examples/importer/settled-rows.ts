@@ -8,17 +8,17 @@ import type { ImporterArguments } from "./arguments.ts";
 import type { Survey } from "./survey.ts";
 import type { Target } from "./target.ts";
 
-/** A row as it is sent: with its person's consent, and without values that their fields cannot take. */
+/** A row as it is sent: with its person's consent, and without invalid values. */
 export interface SettledRow {
   readonly row: ReadRow;
   readonly contact: Contact;
-  /** What all files say of the person's consent. */
+  /** The person's consent over all files. */
   readonly consent: PersonConsent;
-  /** What keeps the row from being sent. */
+  /** The reasons not to send the row. */
   readonly issues: readonly RowIssue[];
-  /** What is sent of a row that has issues, where it refuses something. */
+  /** The refusals that are sent of a row with issues. */
   readonly refusals: Contact | undefined;
-  /** What is sent otherwise than one might think. */
+  /** Remarks on unexpected changes. */
   readonly remarks: readonly string[];
 }
 
@@ -87,7 +87,7 @@ function refusalsOf(
   };
 }
 
-/** Why the row is not sent. */
+/** The reason why the row is not sent. */
 export function reasonIn({ issues, refusals }: SettledRow): string {
   return `${inOneLine(issues)}${refusals === undefined ? "" : "; what it refuses is sent all the same"}`;
 }

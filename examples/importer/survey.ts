@@ -21,7 +21,7 @@ export interface WordCounts {
   readonly notUnderstood: Map<string, number>;
 }
 
-/** What one file holds. */
+/** The survey of one file. */
 export interface FileSurvey {
   readonly plan: FilePlan;
   rows: number;
@@ -30,7 +30,7 @@ export interface FileSurvey {
   readonly remarks: Remarks;
 }
 
-/** What all files hold: read once to the end, before anything is sent. Of the rows nothing is kept but the consents. */
+/** The survey of all files, read before anything is sent. It keeps only the consents of the rows. */
 export interface Survey {
   readonly files: readonly FileSurvey[];
   readonly people: People;

@@ -4,21 +4,21 @@ import type { ReadRow } from "../exports/read-row.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import { v2Contact, type V2Contact } from "./v2-contact.ts";
 
-/** Where the rows go: which family, and which list. */
+/** The family and the list of the import. */
 export interface Target {
   /** In words: "the list a1b2 (v1)". */
   readonly name: string;
   readonly hasCustomProperties: boolean;
   /** Whether a consent can be sent by itself. */
   readonly acceptsRefusals: boolean;
-  /** What keeps a contact from going there, beyond the rules of a v1 contact. Sends nothing. */
+  /** The issues of a contact for this target, beyond the rules of a v1 contact. Sends nothing. */
   issuesOf(contact: Contact, row: ReadRow): readonly RowIssue[];
-  /** Rejects where the list is not there: adding to such a list may still create contacts. */
+  /** Rejects if the list is missing: adding to such a list may still create contacts. */
   checkList(audience: AudienceClient, signal: AbortSignal): Promise<void>;
   send(audience: AudienceClient, contact: Contact, row: ReadRow, request: BulkRequest): Promise<unknown>;
 }
 
-/** What the command line cannot have meant, found out from the service. */
+/** The service has no such list. */
 export class NoSuchListError extends Error {
   override readonly name = "NoSuchListError";
 }

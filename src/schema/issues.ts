@@ -62,10 +62,10 @@ export function wrongType(expected: string, { input, path = [] }: IssueContext):
   return `must be ${expected}, not ${given}${wayOut}`;
 }
 
-function wrongChoice(values: readonly string[], place: IssueContext): string {
+function wrongChoice(values: readonly string[], context: IssueContext): string {
   const choice = values.length === 1 ? values.join() : `one of ${values.join(", ")}`;
-  if (typeof place.input !== "string") return wrongType(choice, place);
-  const meant = nameMeant(place.input, values);
+  if (typeof context.input !== "string") return wrongType(choice, context);
+  const meant = nameMeant(context.input, values);
   return meant === undefined ? `must be ${choice}` : `must be ${choice}; case counts, write ${meant}`;
 }
 
