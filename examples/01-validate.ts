@@ -1,5 +1,5 @@
-// What the service would refuse, or store as unusable text, is known before anything is sent: all of it at once, each
-// problem with its path. Forms and files can be checked with the schemas alone; every call checks its input itself.
+// The client finds invalid input before it sends anything: all problems at once, each with its path. The schemas alone
+// validate forms and files; every call validates its input itself.
 //
 // npx tsx examples/01-validate.ts
 import { AudienceClient, ValidationError } from "audience-sdk";
@@ -13,18 +13,18 @@ const contact = {
   custom_properties: { plan: { name: "pro", seats: 3 } },
 };
 
-// A plain zod schema (and so Standard Schema), in zod's words: it sends nothing and throws nothing.
+// A plain zod schema (also a Standard Schema), with zod's messages: it sends nothing and throws nothing.
 const result = v1ContactSchema.safeParse(contact);
 for (const { path, message } of result.error?.issues ?? []) console.log(`${path.join(".")}: ${message}`);
 //=> phone: Too small: expected string to have >=7 characters
 //=> custom_properties.plan: must be flat, not an object, which the service would store as unusable text: use flattenProperties
 //=> : unknown key, which the service refuses: a contact is sent alone, not wrapped; keys of your own go under custom_properties
 
-// A call does the same and says more: one problem for each unknown key, and what was meant. It costs no request.
+// A call reports more: one problem for each unknown key, with a suggestion. It costs no request.
 const mock = createMockService();
 await using audience = new AudienceClient(mock.clientOptions);
 try {
-  // @ts-expect-error the compiler has found some of it too
+  // @ts-expect-error the compiler also finds some of the problems
   await audience.v1.customers.upsert(contact);
 } catch (error) {
   if (!(error instanceof ValidationError)) throw error;
@@ -36,7 +36,7 @@ try {
   //=> not-sent 0
 }
 
-// Nested values, made flat: that is all that the service can store.
+// Flattens nested values: the service stores no others.
 const custom_properties = flattenProperties(contact.custom_properties);
 console.log(custom_properties);
 //=> { plan_name: 'pro', plan_seats: 3 }

@@ -1,4 +1,4 @@
-// A contact is created, or updated where one has the same e-mail or phone. Field names are the service's own.
+// Creates a contact, or updates the contact with the same e-mail or phone. Field names are the service's own.
 //
 // npx tsx examples/02-upsert.ts
 import { AudienceClient } from "audience-sdk";
@@ -12,13 +12,13 @@ const ada = await audience.v1.customers.upsert({
   email: "ada@example.com",
   email_opt_in: "SUBSCRIBED",
   first_name: "Ada",
-  dob: "1815-12-10", // a day is text: a `Date` has a time zone
-  custom_properties: { plan: "pro", seats: 3 }, // stored as texts
+  dob: "1815-12-10", // a day is a string: a `Date` has a time zone
+  custom_properties: { plan: "pro", seats: 3 }, // stored as strings
 });
 console.log(ada.type, ada.attributes.email, ada.attributes.email_opt_in);
 //=> profile ada@example.com SUBSCRIBED
 
-// The same address: the same contact. Only what is sent changes.
+// The same address is the same contact. Only the fields that are sent change.
 const again = await audience.v1.customers.upsert({
   email: "ada@example.com",
   email_opt_in: "SUBSCRIBED",
@@ -31,7 +31,7 @@ const profile = await audience.v1.customers.get(ada.id);
 console.log(profile.attributes.first_name, profile.attributes["city"]);
 //=> Ada London
 
-// What it took: the answer's status, how many requests, and how long the rate limit held the call back.
+// The status of the response, the number of attempts, and the wait for the rate limit.
 const { data, response, attempts, queuedMs } = await audience.v1.customers.get(ada.id).withResponse();
 console.log(data.id === ada.id, response.status, attempts, Math.round(queuedMs));
 //=> true 200 1 0

@@ -1,4 +1,4 @@
-// Adding a contact to a list, without losing what the person said about e-mail.
+// Adds a contact to a list without changing the person's consent.
 //
 // npx tsx examples/03-add-to-list.ts
 import { AudienceClient, NotFoundError, ValidationError } from "audience-sdk";
@@ -27,8 +27,8 @@ const { contact } = await contactGroups.addContact("newsletter", {
 console.log(contact.action, contact.email);
 //=> created ada@example.com
 
-// Without `email_opt_in` the service would make a contact that exists SUBSCRIBED, even one that had unsubscribed. So
-// the compiler refuses it, and the call does too.
+// Without `email_opt_in` the service would make an existing contact SUBSCRIBED, even one that had unsubscribed. So the
+// compiler refuses it, and the call does too.
 try {
   // @ts-expect-error email_opt_in is missing
   await contactGroups.addContact("newsletter", bo);
@@ -38,17 +38,17 @@ try {
   //=> [ 'email_opt_in' ] UNSUBSCRIBED
 }
 
-// In the list, and still unsubscribed: being in a list does not decide whether marketing e-mail goes out.
+// In the list, and still unsubscribed: membership does not decide whether the contact receives marketing e-mail.
 await contactGroups.addContact("newsletter", { ...bo, email_opt_in: "UNSUBSCRIBED" });
 console.log(stateOfBo(), mock.organization("shop").memberships.length);
 //=> UNSUBSCRIBED 2
 
-// If it really is to be the service's choice, the call says so. This subscribes Bo again.
+// The call may leave the decision to the service. This subscribes Bo again.
 await contactGroups.addContact("newsletter", bo, { consent: "service-decides" });
 console.log(stateOfBo());
 //=> SUBSCRIBED
 
-// A list that is not there. The contact may have been created all the same, so nothing is known for sure.
+// A missing list. The service may still have created the contact, so the outcome is unknown.
 try {
   await contactGroups.addContact("gone", { email: "cy@example.com", email_opt_in: "SUBSCRIBED" });
 } catch (error) {

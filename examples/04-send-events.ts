@@ -1,4 +1,4 @@
-// An event is recorded once, however often it takes to send it.
+// The service records an event once, however often it is sent.
 //
 // npx tsx examples/04-send-events.ts
 import { AudienceClient, ServerError } from "audience-sdk";
@@ -8,12 +8,12 @@ const mock = createMockService();
 await using audience = new AudienceClient(mock.clientOptions);
 const timeline = () => mock.organization("mock-organization").events;
 
-// The service records the event, but its answer is lost on the way.
+// The service records the event, but its response is lost on the way.
 mock.addFault({ kind: "reset-after", operation: "v1.events.send", times: 1 });
 
 const event = {
   eventName: "order_placed",
-  uniqueIdentifier: "order-1001", // what happened, not when it was sent: safe over restarts too
+  uniqueIdentifier: "order-1001", // identifies the event, not the attempt: also safe over restarts
   contact: { email: "ada@example.com" }, // created if it does not exist
   eventData: { total: 42.5, items: [{ sku: "A-1", quantity: 2 }] },
 };
@@ -21,12 +21,12 @@ const { data, attempts } = await audience.v1.events.send(event).withResponse();
 console.log(data.uniqueIdentifier, attempts, timeline().length);
 //=> order-1001 2 1
 
-// Sent again by hand, for whatever reason: still one.
+// Sent again by the program: still one event.
 await audience.v1.events.send(event);
 console.log(timeline().length);
 //=> 1
 
-// Without an id one is made, and it is the same in every attempt, in the result, and in the error.
+// The client generates a missing id, which is the same in every attempt, in the result, and in the error.
 mock.addFault({ kind: "500-after", operation: "v1.events.send", times: 1 });
 const signedUp = { eventName: "signed_up", contact: { email: "ada@example.com" } };
 try {
@@ -36,7 +36,7 @@ try {
   console.log(error.status, error.outcome);
   //=> 500 unknown
 
-  // It may have been recorded, and it was. With its id, sending it again is safe.
+  // The service may have recorded it. With its id, sending it again is safe.
   await audience.v1.events.send({ ...signedUp, uniqueIdentifier: error.uniqueIdentifier });
 }
 console.log(timeline().map(({ eventName }) => eventName));

@@ -11,7 +11,7 @@ const mock = createMockService({
 await using audience = new AudienceClient(mock.clientOptions);
 const { customers } = audience.v1;
 
-// Every item. Nothing is sent before the loop begins; the next page is fetched while you work on this one.
+// Every item. The loop sends the first request; the next page is fetched while you work on this one.
 let count = 0;
 for await (const profile of customers.list()) if (profile.attributes.email) count += 1;
 console.log(count, mock.requests.length);
@@ -25,17 +25,17 @@ for await (const { page, items, hasNextPage } of customers.list({ limit: 80 }).p
 //=> 3 80 true
 //=> 4 10 false
 
-// One page, by awaiting the list. A page knows its way on.
+// One page, by awaiting the list.
 const third = await customers.list({ page: 3, limit: 100 });
 console.log(third.items.length, third.items[0]?.attributes.email, third.hasNextPage);
 //=> 50 person200@example.com false
 
-// The first so many, and no page more than that takes.
+// The first 120 items, with no more pages than needed.
 const few = await customers.list().toArray({ max: 120 });
 console.log(few.length);
 //=> 120
 
-// How v1 answers a list is not documented, so any usual shape is understood. For an unusual one, say where its items are.
+// The shape of v1 lists is not documented, so any usual shape is understood. For an unusual one, find the items yourself.
 const unusual = createMockService({
   variants: { v1List: (items) => ({ result: { people: items, others: [] } }), v1Paging: "none" },
   organizations: [{ id: "shop", apiKeys: ["mock-key"], appId: "mock-app", contacts }],
@@ -43,7 +43,7 @@ const unusual = createMockService({
 await using other = new AudienceClient({
   ...unusual.clientOptions,
   parsePage: (body) => {
-    // What this service answers; one that does not hold makes the call fail with an `UnexpectedResponseError`.
+    // If the body has another shape, the call rejects with an `UnexpectedResponseError`.
     const { result } = body as { result: { people: unknown[] } };
     return { items: result.people };
   },

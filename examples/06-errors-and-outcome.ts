@@ -1,4 +1,4 @@
-// Whatever goes wrong, the error says what it did: above all, whether it is safe to send the write again.
+// Every error has the outcome of the write: it says whether sending the write again is safe.
 //
 // npx tsx examples/06-errors-and-outcome.ts
 import { AudienceClient, isAudienceError } from "audience-sdk";
@@ -34,19 +34,18 @@ for (const kind of faults) {
 //=> wrong-json: UnexpectedResponseError, unknown; it was stored
 //=> redirect: RedirectError, not-applied; it was not stored
 
-// With the usual four retries, all that may pass by itself has passed: this contact's consent is said, so the write is
-// the same when it is done twice.
-const patient = audience.withOptions({ maxRetries: 4 });
+// With four retries, the default, temporary failures are retried: the write has its consent, so it is repeatable.
+const retrying = audience.withOptions({ maxRetries: 4 });
 mock.reset();
 mock.addFault({ kind: "reset-after", times: 1 });
-const { attempts } = await patient.v1.customers.upsert(contact).withResponse();
+const { attempts } = await retrying.v1.customers.upsert(contact).withResponse();
 console.log(attempts, mock.organization("mock-organization").contacts.length);
 //=> 2 1
 
-// One whose consent is not said is not sent a second time: what it does to a contact that exists, nobody knows.
+// A write without consent is not retried: its effect on an existing contact is not documented.
 mock.reset();
 mock.addFault({ kind: "reset-after", times: 1 });
-const failure: unknown = await patient.v1.customers
+const failure: unknown = await retrying.v1.customers
   .upsert({ email: contact.email })
   .catch((error: unknown) => error);
 if (isAudienceError(failure))

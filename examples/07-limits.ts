@@ -1,5 +1,5 @@
-// The service allows 10 calls a second, 100 a minute and 1,000 an hour per IP address. Calls wait for their turn by
-// themselves, over all clients of a process; here the window is small, so that it can be watched.
+// The service permits 10 calls a second, 100 a minute and 1,000 an hour per IP address. The calls of all clients of a
+// process wait in one queue. This example has a small window.
 //
 // npx tsx examples/07-limits.ts
 import { AudienceClient, DOCUMENTED_WINDOWS, RateLimiter, RateLimitWaitError } from "audience-sdk";
@@ -13,16 +13,16 @@ const mock = createMockService({ rateLimits: windows });
 const limiter = new RateLimiter({ windows });
 await using audience = new AudienceClient({ ...mock.clientOptions, rateLimiter: limiter });
 
-// Five calls: three leave at once, two wait. Then somebody opens a page.
-const answered: string[] = [];
+// Five calls: three leave at once, two wait. Then a person opens a page.
+const finished: string[] = [];
 const send = (name: string, priority: number) =>
   audience.v1.events
     .send({ eventName: name, contact: { email: `${name.replace(" ", "")}@example.com` } }, { priority })
-    .then(() => answered.push(name));
+    .then(() => finished.push(name));
 const calls = ["report 1", "report 2", "report 3", "report 4", "report 5"].map((name) => send(name, 9));
 calls.push(send("page view", 0));
 
-// A call that may not wait that long is refused before it has cost anything.
+// A call with a shorter `maxWaitMs` is refused at once, and uses no permit.
 const impatient = audience.v1.customers.list({}, { maxWaitMs: 10 });
 const refusal: unknown = await impatient.then(undefined, (error: unknown) => error);
 if (refusal instanceof RateLimitWaitError) console.log(refusal.outcome, refusal.window);
@@ -36,13 +36,13 @@ console.log(
 //=> 3 [ '3 of 3' ]
 
 await Promise.all(calls);
-console.log(answered.slice(3));
+console.log(finished.slice(3));
 //=> [ 'page view', 'report 4', 'report 5' ]
 
-// The service has not refused a single one.
+// The service has refused no call.
 console.log(mock.requests.filter(({ status }) => status === 429).length);
 //=> 0
 
-// How long a thousand calls take where the documented limits hold, known before the first is sent: nine full minutes.
+// The estimate for a thousand calls at the documented limits.
 console.log(Math.round(new RateLimiter().estimateMs(1_000) / 60_000), "minutes");
 //=> 9 minutes

@@ -1,4 +1,4 @@
-// Many rows: checked first, sent at the pace of the rate limit, a result for each, and none lost to a crash.
+// Many rows: validated first, sent at the rate limit, with a result for each, and safe over a crash.
 //
 // npx tsx examples/08-bulk-import.ts
 import { mkdtemp, rm } from "node:fs/promises";
@@ -18,7 +18,7 @@ const rows: V1ConsentedListContact[] = [
 const mock = createMockService();
 await using audience = new AudienceClient(mock.clientOptions);
 
-// Before anything is sent: what fits, what does not, and how long it will take.
+// Before sending: the valid rows, the invalid rows, and an estimate of the time.
 const check = await audience.bulk.check(rows, (row) => v1ListContactSchema.safeParse(row));
 console.log(
   `${check.valid} of ${check.total}`,
@@ -35,7 +35,7 @@ const startRun = (signal?: AbortSignal) =>
     signal,
   });
 
-// Somebody presses Ctrl-C after the first row.
+// The user presses Ctrl-C after the first row.
 const stop = new AbortController();
 try {
   for await (const { key, status } of startRun(stop.signal)) {
@@ -49,7 +49,7 @@ try {
 //=> ada@example.com succeeded
 //=> stopped
 
-// The same program again: it goes on where it was. One bad row ends nothing but itself.
+// The same program again: it continues where it was. One bad row does not end the run.
 const run = startRun();
 for await (const { key, status } of run) console.log(key, status);
 //=> ada@example.com skipped
@@ -61,7 +61,7 @@ const { total, succeeded, invalid, skipped } = await run;
 console.log({ total, succeeded, invalid, skipped });
 //=> { total: 4, succeeded: 2, invalid: 1, skipped: 1 }
 
-// The next night: what has changed is sent. Meanwhile Di unsubscribes, and her row is read from yesterday's file.
+// The next night: changed rows are sent. Meanwhile Di unsubscribes, but her row still says SUBSCRIBED.
 rows[1] = { email: "bo@example.com", email_opt_in: "SUBSCRIBED" };
 rows[3] = { email: "di@example.com", email_opt_in: "SUBSCRIBED", first_name: "Di" };
 for await (const { key, status } of startRun()) {

@@ -1,11 +1,11 @@
-// The service comes with the package, for your tests: it keeps books, judges requests, and fails on command.
+// The package has a mock of the service for your tests: it keeps state, validates requests, and simulates faults.
 //
 // npx tsx examples/09-test-with-the-mock.ts
 import assert from "node:assert/strict";
 import { AudienceClient, isAudienceError } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 
-/** What you would test: your own code, which is handed its client. */
+/** The code under test, which takes a client. */
 async function signUp(audience: AudienceClient, email: string): Promise<"welcome" | "try again later"> {
   try {
     await audience.v1.contactGroups.addContact("mock-list", { email, email_opt_in: "SUBSCRIBED" });
@@ -25,7 +25,7 @@ const mock = createMockService();
 await using audience = new AudienceClient({ ...mock.clientOptions, maxRetries: 1 });
 const state = () => mock.organization("mock-organization");
 
-// What it does, as the service sees it.
+// The effect on the service.
 assert.equal(await signUp(audience, "ada@example.com"), "welcome");
 assert.deepEqual(
   mock.requests.map(({ operation, status }) => [operation, status]),
@@ -38,7 +38,7 @@ assert.equal(state().contacts[0]?.email_opt_in, "SUBSCRIBED");
 console.log("signs up: a contact, a membership, an event");
 //=> signs up: a contact, a membership, an event
 
-// What it does when the service is down, and when it has come back.
+// The service fails, and then recovers.
 mock.reset();
 mock.addFault({ kind: "500-before", operation: "v1.events.send", times: 2 });
 assert.equal(await signUp(audience, "ada@example.com"), "try again later");
@@ -49,7 +49,7 @@ assert.equal(state().triggers.length, 1); // "subscribed to list", once per cont
 console.log("is safe to repeat: one event, one trigger");
 //=> is safe to repeat: one event, one trigger
 
-// The same over real HTTP, for code that cannot be handed a client: another process, another language.
+// The same over real HTTP, for code in another process or language.
 await using server = await mock.listen();
 await using remote = new AudienceClient(server.clientOptions);
 assert.equal(await signUp(remote, "bo@example.com"), "welcome");

@@ -1,4 +1,4 @@
-// Calls that must not take for ever: a signal, a timeout, a deadline, and closing the client.
+// Bounds for the duration of calls: a signal, a timeout, a deadline, and closing the client.
 //
 // npx tsx examples/10-stop-in-time.ts
 import { AbortError, AudienceClient, ClientClosedError, TimeoutError } from "audience-sdk";
@@ -15,7 +15,7 @@ const failureOf = (call: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-// The user has gone: the call rejects at once, wherever it is.
+// A signal: the call rejects at once, in the queue or in flight.
 const gone = new AbortController();
 const abandoned = customers.get("c-1", { signal: gone.signal });
 gone.abort(new Error("the page was left"));
@@ -23,18 +23,18 @@ const aborted = await failureOf(abandoned);
 if (aborted instanceof AbortError) console.log(aborted.name, aborted.outcome, String(aborted.cause));
 //=> AbortError not-sent Error: the page was left
 
-// One attempt may take so long; what was on its way may have been carried out.
+// A timeout bounds one attempt; the service may have carried out the write.
 const slow = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 const timedOut = await failureOf(customers.upsert(slow, { timeoutMs: 50, maxRetries: 0 }));
 if (timedOut instanceof TimeoutError) console.log(timedOut.name, timedOut.timeoutMs, timedOut.outcome);
 //=> TimeoutError 50 unknown
 
-// The whole call may take so long: queue, attempts and backoff. A read is never "unknown".
+// A deadline bounds the whole call: queue, attempts and backoff. A read is never "unknown".
 const late = await failureOf(customers.get("c-1", { deadlineMs: 200 }));
 if (late instanceof TimeoutError) console.log(late.name, late.timeoutMs, late.outcome);
 //=> TimeoutError 200 not-applied
 
-// The end of the program: what waits for the rate limit is rejected, what is on its way may end.
+// Closing rejects calls that wait for the rate limit; requests in flight complete.
 mock.reset();
 const running = customers.list().then(({ items }) => items.length);
 const waiting = failureOf(customers.get("c-1"));

@@ -1,5 +1,5 @@
-// What the client does, for logs and metrics: hooks, a logger, and on Node a diagnostics channel. None of them ever
-// holds a key, an e-mail address, a phone number or a body.
+// Logs and metrics: hooks, a logger, and on Node a diagnostics channel. None of them ever holds a key, an e-mail address,
+// a phone number or a body.
 //
 // npx tsx examples/11-watch.ts
 import { subscribe } from "node:diagnostics_channel";
@@ -9,17 +9,17 @@ import { createMockService } from "audience-sdk/mock";
 const mock = createMockService();
 mock.addFault({ kind: "429", retryAfter: 0, times: 1 });
 
-const tell =
-  (what: string) =>
+const log =
+  (event: string) =>
   ({ operation, attempt, status, error }: RequestEvent): void =>
-    console.log([what, operation, `attempt ${attempt}`, status, error?.code].filter(Boolean).join(", "));
+    console.log([event, operation, `attempt ${attempt}`, status, error?.code].filter(Boolean).join(", "));
 
 await using audience = new AudienceClient({
   ...mock.clientOptions,
-  hooks: { onRequest: tell("sent"), onResponse: tell("answered"), onRetry: tell("again") },
+  hooks: { onRequest: log("sent"), onResponse: log("answered"), onRetry: log("again") },
 });
 
-// The path in an event is the endpoint's template, as an id may be an e-mail address.
+// The path in an event is the endpoint's template, because an id may be an e-mail address.
 const paths = new Set<string>();
 subscribe("tracing:audience-sdk:request:start", (message) => paths.add((message as RequestEvent).path));
 
@@ -32,7 +32,7 @@ console.log(paths);
 //=> answered, v1.customers.upsert, attempt 2, 201
 //=> Set(1) { '/api/v1/customer/create' }
 
-// A logger gets lines: `console`, pino and winston fit. By default only those that somebody should see.
+// A logger gets lines: `console`, or a logger of pino or winston. The default level is "warn".
 const lines: string[] = [];
 const line = (message: string): void => void lines.push(message);
 const logger = { debug: line, info: line, warn: line, error: line };

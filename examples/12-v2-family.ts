@@ -12,7 +12,7 @@ console.log(list?.name, typeof list?.created_at);
 //=> Newsletter number
 
 const consent = { createdAt: new Date("2026-01-31T09:30:00Z"), ip: "192.0.2.1", source: "web form" };
-const answer = await audience.v2.contacts.upsert({
+const result = await audience.v2.contacts.upsert({
   firstName: "Ada",
   countryCode: "gb",
   listIds: list === undefined ? [] : [list.uuid],
@@ -21,10 +21,10 @@ const answer = await audience.v2.contacts.upsert({
     { type: "phone", id: "+447700900001", channels: { phone: { status: "unsubscribed" } }, consent },
   ],
 });
-console.log(answer);
+console.log(result);
 //=> { status: true }
 
-// The two families look at the same contacts, each with its own names.
+// Both families share the contacts; each has its own field names.
 for await (const { attributes } of audience.v1.customers.list())
   console.log(
     attributes.first_name,

@@ -7,22 +7,22 @@ import { V1Client } from "./v1/v1-client.ts";
 import { V2Client } from "./v2/v2-client.ts";
 
 /**
- * The client of the service: both families over one transport, within the rate limits, checked before sending.
+ * The client of the service: both API families over one transport, within the rate limits, with checked input.
  *
- * Each option may come from the environment; what a family misses is only missed when that family is used.
+ * The environment may give the options. An option that only one family needs is required when that family is used.
  *
  * ```ts
  * const audience = new AudienceClient({ baseUrl: "https://api.example.com", apiKey: process.env.KEY });
  * const profile = await audience.v1.customers.upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" });
  * ```
  *
- * @throws ConfigurationError naming the option that is wrong.
+ * @throws ConfigurationError if an option is wrong; the message names it.
  */
 export class AudienceClient {
   readonly #client: OpenClient;
   #v1: V1Client | undefined;
   #v2: V2Client | undefined;
-  /** Many rows, a few at a time: `audience.bulk(rows, call, options)`, and `audience.bulk.check(rows, check)`. */
+  /** Sends many rows, a few at a time: `audience.bulk(rows, call, options)`, and `audience.bulk.check(rows, check)`. */
   readonly bulk: Bulk;
 
   constructor(options?: ClientOptions);
@@ -41,23 +41,23 @@ export class AudienceClient {
     });
   }
 
-  /** Customers, contact groups, events. Throws a `ConfigurationError` without `baseUrl` or `apiKey`. */
+  /** The v1 family: customers, contact groups, events. Throws a `ConfigurationError` without `baseUrl` or `apiKey`. */
   get v1(): V1Client {
     return (this.#v1 ??= new V1Client(undefined, this.#client));
   }
 
-  /** Contact upsert and lists. Throws a `ConfigurationError` without `baseUrlV2`, `appId` or a key. */
+  /** The v2 family: contacts and lists. Throws a `ConfigurationError` without `baseUrlV2`, `appId` or a key. */
   get v2(): V2Client {
     return (this.#v2 ??= new V2Client(undefined, this.#client));
   }
 
-  /** What keeps the calls within the limits; undefined where the option `rateLimiter` is `false`. */
+  /** The rate limiter of the calls; undefined if the option `rateLimiter` is `false`. */
   get rateLimiter(): RateLimiter | undefined {
     return this.#client.transport.session.limiter;
   }
 
   /**
-   * Another view of this client with other options: the same limiter, the same order of writes, the same `close()`.
+   * Returns a view of this client with other options: the same limiter, the same order of writes, the same `close()`.
    *
    * ```ts
    * const patient = audience.withOptions({ timeoutMs: 120_000, maxRetries: 0 });
@@ -67,7 +67,7 @@ export class AudienceClient {
     return createView(viewOptions(this.#client.settings.given, options), this.#client.transport.session);
   }
 
-  /** Rejects what still waits, and resolves when what is in flight has ended. Later calls reject. */
+  /** Rejects the calls that still wait, and resolves when the requests in flight have ended. Later calls reject. */
   close(): Promise<void> {
     return this.#client.transport.session.close();
   }
@@ -78,7 +78,7 @@ export class AudienceClient {
   }
 }
 
-/** Outside the class: one that names itself in its own body is renamed by bundlers, and shows under that name. */
+/** Outside the class: bundlers rename a class that refers to itself in its body, and the new name would show. */
 function createView(options: ClientOptions, session: Session): AudienceClient {
   return new AudienceClient(options, session);
 }

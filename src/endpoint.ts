@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import type { Consent } from "./consent.ts";
 
-/** The nine calls, named as they are written: `audience.v1.customers.upsert` is `"v1.customers.upsert"`. */
+/** The names of the nine calls: `audience.v1.customers.upsert` is `"v1.customers.upsert"`. */
 export type Operation =
   | "v1.customers.upsert"
   | "v1.customers.get"
@@ -13,46 +13,46 @@ export type Operation =
   | "v2.contacts.upsert"
   | "v2.lists.list";
 
-/** What a call hands to its endpoint: the values of the path's `{names}`, the query, the body. */
+/** The input of a call: the values of the path's `{names}`, the query, the body. */
 export interface EndpointInput {
   readonly params?: Readonly<Record<string, unknown>>;
   readonly query?: unknown;
   readonly body?: unknown;
 }
 
-/** A 2xx answer. `body` is the parsed JSON; the text, where the endpoint reads any answer and this one is no JSON. */
+/** A 2xx response. `body` is the parsed JSON; for an endpoint that accepts any response, else the string. */
 export interface ParsedResponse {
   readonly status: number;
   readonly body: unknown;
 }
 
-/** One endpoint of the service, as a value: what it takes, what it gives, and what repeating it would do. */
+/** One endpoint of the service, as a value: its input, its output, and the effect of repeating it. */
 export interface Endpoint<Body, Output> {
   readonly operation: Operation;
   readonly method: "GET" | "POST";
   /** The path's template, the family's version included: `/api/v1/customer/{id}` ("Versioning"). */
   readonly path: string;
   readonly query?: z.ZodType;
-  /** The body's schema; a function, where an option of the call decides it. */
+  /** The body's schema; a function if an option of the call decides it. */
   readonly body?: z.ZodType<Body> | ((options: Readonly<Record<string, unknown>>) => z.ZodType<Body>);
-  /** The options of a call, where this endpoint has some of its own. */
+  /** The schema of the call's options, if the endpoint adds its own. */
   readonly options?: z.ZodObject;
-  /** Fills in what must be the same in every attempt, such as an event's id. */
+  /** Adds values that must be the same in every attempt, such as an event's id. */
   readonly complete?: (body: Body, newId: () => string) => Body;
   /** The id that makes repeating the call safe, for its errors ("Custom event": `uniqueIdentifier`). */
   readonly identifierOf?: (body: Body) => string | undefined;
-  /** Whether the service ends in the same state when a write is carried out twice. Unless it says so, it does not. */
+  /** Whether a write that is carried out twice leaves the same state. Default: no. */
   readonly isRepeatable?: (body: Body) => boolean;
-  /** The contacts that the call writes to, each named once: writes to one contact leave in call order. */
+  /** The keys of the contacts that the call writes to: writes to one contact leave in call order. */
   readonly contactsOf?: (body: Body) => readonly string[];
-  /** The consent that the call states; undefined for a call that carries none. */
+  /** The consent that the call states; absent if it states none. */
   readonly consentOf?: (body: Body) => Consent;
-  /** What the answer adds to a write of consent: further names of the contact, and what the service decided. */
+  /** What the response adds to a write of consent: further keys of the contact, and the service's decision. */
   appliedTo?(output: Output, sent: Body): { contacts: readonly string[]; consent?: Consent };
   /** The documented 404 that may have written all the same ("Endpoints", add-to-list, 6). */
   readonly mayHaveWrittenOn404?: true;
-  /** The answer is not documented, so that any 2xx is a success. */
+  /** The response is not documented: any 2xx is a success. */
   readonly acceptsAnyResponse?: true;
-  /** The answer's value; throws `UnreadableAnswer` where something needed is missing. */
+  /** Decodes the response; throws `UndecodableResponse` if a required value is missing. */
   readonly decode: (response: ParsedResponse, sent: Body) => Output;
 }

@@ -1,37 +1,37 @@
-// The error family: one class for each kind of end that a call can have.
+// The error family: one class for each way in which a call can fail.
 
 /**
- * What a write did, over all attempts of its call, so that a caller knows whether sending it again is safe.
+ * The effect of a failed write, over all attempts: it says whether sending the write again is safe.
  *
- * - `"not-sent"`: nothing left this machine.
- * - `"not-applied"`: the service responded that it did nothing. A failed GET is never worse than this.
- * - `"applied"`: a response proves that the write was carried out.
- * - `"unknown"`: the write may have been carried out; look before sending it again.
+ * - `"not-sent"`: no request left this machine.
+ * - `"not-applied"`: the service responded that it changed nothing. The worst outcome of a GET.
+ * - `"applied"`: a response proves that the service carried out the write.
+ * - `"unknown"`: the service may have carried out the write; look before you send it again.
  */
 export type Outcome = "not-sent" | "not-applied" | "applied" | "unknown";
 
-/** The call that an error belongs to. `path` is the endpoint's template, as an id in it may be an e-mail address. */
+/** The call that failed. `path` is the endpoint's template, because an id in it may be an e-mail address. */
 export interface ErrorRequest {
-  /** Names this call, in hooks and on the diagnostics channel too; not sent to the service. */
+  /** Identifies the call, also in hooks and on the diagnostics channel; not sent to the service. */
   readonly requestId: string;
-  /** The call's name: `"v1.customers.upsert"`. */
+  /** The name of the call: `"v1.customers.upsert"`. */
   readonly operation: string;
   /** The HTTP method. */
   readonly method: string;
   /** The endpoint's template, ids left out: `/api/v1/customer/{id}`. */
   readonly path: string;
-  /** How many requests were sent, or tried to be. */
+  /** The number of requests that the client sent or tried to send. */
   readonly attempts: number;
 }
 
-/** What an error is made of: its message, its outcome, and the facts of its class. */
+/** The constructor's input: message, outcome, and the facts of the class. */
 type Details<Facts> = Facts & { message: string; outcome: Outcome; cause?: unknown };
 
-// Registered, so that an error of the CommonJS build is known in the ESM build, and of one copy in another.
+// A registered symbol: the ESM build knows errors of the CommonJS build, and one copy those of another.
 const brand = Symbol.for("audience-sdk.error");
 
 /**
- * Every error of this package. Branch on `code` (or the class), and on `outcome` before sending a write again.
+ * The base class of all errors. Branch on `code` (or the class), and on `outcome` before you send a write again.
  *
  * ```ts
  * try {
@@ -43,18 +43,18 @@ const brand = Symbol.for("audience-sdk.error");
  * ```
  */
 export abstract class AudienceError extends Error {
-  /** The class's name, also where a bundler has renamed the class. */
+  /** The name of the class, even if a bundler has renamed the class. */
   override readonly name: string = "AudienceError";
-  /** The kind of error, one for each class. It holds over copies of the package, where `instanceof` does not. */
+  /** One code for each class. It works across copies of the package, where `instanceof` fails. */
   abstract readonly code: AnyAudienceError["code"];
-  /** What the write did, over all attempts. */
+  /** The effect of the write, over all attempts. */
   readonly outcome: Outcome;
-  /** The call that failed; absent where there was none (a constructor's `ConfigurationError`). */
+  /** The call that failed; absent if there was none (a constructor's `ConfigurationError`). */
   declare readonly request?: ErrorRequest;
-  /** Of `events.send` only: the id that every attempt carried. Send again with it, and the event is recorded once. */
+  /** Only of `events.send`: the id of every attempt. Send the event again with it, and the service records it once. */
   declare readonly uniqueIdentifier?: string;
 
-  /** `facts` are what a class declares besides; those that are undefined are not there. */
+  /** `facts` are the further properties of a class; undefined ones are left out. */
   constructor(
     message: string,
     outcome: Outcome,
@@ -66,14 +66,14 @@ export abstract class AudienceError extends Error {
     Object.defineProperty(this, brand, { value: true });
   }
 
-  /** All public fields and the message, for structured logs. */
+  /** All public properties and the message, for structured logs. */
   toJSON(): Record<string, unknown> {
     const shown: Record<string, unknown> = { message: this.message };
     return Object.assign(shown, this);
   }
 }
 
-/** Whether a value is an error of this package, of whichever copy or module format. Its `code` then tells which. */
+/** Whether a value is an error of this package, of any copy or module format. Then branch on its `code`. */
 export function isAudienceError(value: unknown): value is AnyAudienceError {
   return typeof value === "object" && value !== null && brand in value;
 }
@@ -88,23 +88,22 @@ export class ConfigurationError extends AudienceError {
   }
 }
 
-/** One thing that is wrong with an input. `path` leads to the field: `["identifiers", 0, "consent", "ip"]`. */
+/** One problem of an input. `path` leads to the field: `["identifiers", 0, "consent", "ip"]`. */
 export interface ValidationIssue {
-  /** Empty where it is the input itself. */
+  /** Empty for the input itself. */
   readonly path: (string | number)[];
-  /** zod's, such as `"too_big"` or `"unrecognized_keys"`. */
+  /** zod's code, such as `"too_big"` or `"unrecognized_keys"`. */
   readonly code: string;
-  /** What is asked for, and what was found. */
+  /** The rule, and the type or length that was found. */
   readonly message: string;
 }
 
-/** The input does not fit the service's documented rules. Nothing was sent; `issues` holds every problem at once. */
+/** The input breaks a documented rule of the service. Nothing was sent; `issues` holds all problems. */
 export class ValidationError extends AudienceError {
   override readonly name = "ValidationError";
   readonly code = "validation";
   /**
-   * All problems: of each field in the order of the documented fields, then of the rules between them, and of keys that
-   * are no field.
+   * All problems: of each field in the documented order, then of rules between fields and of unknown keys.
    */
   declare readonly issues: readonly ValidationIssue[];
 
@@ -137,17 +136,17 @@ type ApiErrorCode =
   | "rate_limit"
   | "server";
 
-/** The service responded with an error status ("Errors"). `body` is the parsed JSON, else the text, at most 64 KiB. */
+/** The service responded with an error status ("Errors"). */
 export class ApiError extends AudienceError {
   override readonly name: string = "ApiError";
   readonly code: ApiErrorCode = "api";
   /** The HTTP status of the last response. */
   declare readonly status: number;
-  /** The last response's headers. A key that the service echoes is taken out. */
+  /** The headers of the last response. API keys that the service echoes are removed. */
   declare readonly headers: Headers;
-  /** The parsed JSON, else the text, at most 64 KiB; empty where there was none. A key that it echoes is taken out. */
+  /** The parsed JSON, else the string, at most 64 KiB; empty if there was none. Echoed API keys are removed. */
   declare readonly body: unknown;
-  /** How long the service asked to wait (`Retry-After`), in milliseconds. */
+  /** The wait that the service asked for (`Retry-After`), in milliseconds. */
   declare readonly retryAfterMs?: number;
 
   constructor({
@@ -182,13 +181,13 @@ export class PermissionError extends ApiError {
   override readonly code = "permission";
 }
 
-/** 404: no such contact, or no such list. On `addContact` the contact may have been created all the same. */
+/** 404: no such contact, or no such list. `addContact` may still have created the contact. */
 export class NotFoundError extends ApiError {
   override readonly name = "NotFoundError";
   override readonly code = "not_found";
 }
 
-/** 429: over the rate limit, and still so after all retries ("Limits"). */
+/** 429: over the rate limit, even after all retries ("Limits"). */
 export class RateLimitError extends ApiError {
   override readonly name = "RateLimitError";
   override readonly code = "rate_limit";
@@ -200,14 +199,14 @@ export class ServerError extends ApiError {
   override readonly code = "server";
 }
 
-/** Why no response came: `"other"` where the runtime does not tell. */
+/** Why no response arrived: `"other"` if the runtime does not say. */
 export type ConnectionFailureReason = "refused" | "dns" | "tls" | "reset" | "other";
 
-/** No full response came. `reason` tells how the connection failed, as far as the runtime tells. */
+/** No complete response arrived. */
 export class ConnectionError extends AudienceError {
   override readonly name: string = "ConnectionError";
   readonly code: "connection" | "timeout" = "connection";
-  /** `"other"` where the runtime does not tell. */
+  /** How the connection failed; `"other"` if the runtime does not say. */
   declare readonly reason: ConnectionFailureReason;
 
   constructor({ message, outcome, ...facts }: Details<{ reason: ConnectionFailureReason }>) {
@@ -216,13 +215,13 @@ export class ConnectionError extends AudienceError {
 }
 
 /**
- * An attempt took longer than `timeoutMs`, or the call longer than `deadlineMs`. Where it is the backoff that would pass
- * the deadline, `cause` is the failure that was to be retried.
+ * An attempt took longer than `timeoutMs`, or the call longer than `deadlineMs`. If the backoff would pass the deadline,
+ * `cause` is the error of the last attempt.
  */
 export class TimeoutError extends ConnectionError {
   override readonly name = "TimeoutError";
   override readonly code = "timeout";
-  /** The limit that passed, in milliseconds. */
+  /** The time limit, in milliseconds. */
   declare readonly timeoutMs: number;
 
   constructor(details: Details<{ timeoutMs: number }>) {
@@ -230,13 +229,13 @@ export class TimeoutError extends ConnectionError {
   }
 }
 
-/** A 2xx whose body is not what is documented, cannot be read, or is too large. */
+/** A 2xx whose body differs from the document, cannot be read, or is too large. */
 export class UnexpectedResponseError extends AudienceError {
   override readonly name = "UnexpectedResponseError";
   readonly code = "unexpected_response";
-  /** The 2xx of the response. */
+  /** The 2xx status of the response. */
   declare readonly status: number;
-  /** The parsed JSON, else the text, as far as it was read. */
+  /** The parsed JSON, else the string, as far as it was read. */
   declare readonly body: unknown;
 
   constructor({ message, outcome, ...facts }: Details<{ status: number; body: unknown }>) {
@@ -244,13 +243,13 @@ export class UnexpectedResponseError extends AudienceError {
   }
 }
 
-/** The response was a redirect. It is never followed, so no key and no contact leaves the origin that was given. */
+/** The response was a redirect. The client never follows one: no key and no contact reaches another origin. */
 export class RedirectError extends AudienceError {
   override readonly name = "RedirectError";
   readonly code = "redirect";
-  /** The 3xx of the response. */
+  /** The 3xx status of the response. */
   declare readonly status: number;
-  /** Where it leads, as the response says. */
+  /** The response's `Location` header. */
   declare readonly location?: string;
 
   constructor({ message, ...facts }: { message: string; status: number; location?: string | undefined }) {
@@ -260,21 +259,21 @@ export class RedirectError extends AudienceError {
 
 /** One window of the rate limit: at most `limit` calls in any `intervalMs` milliseconds ("Limits"). */
 export interface RateLimitWindow {
-  /** How many calls. */
+  /** The number of calls. */
   readonly limit: number;
   /** The window's length, in milliseconds. */
   readonly intervalMs: number;
 }
 
-/** The call would have to wait for the rate limit longer than it may, or the queue is full. */
+/** The wait for the rate limit would be too long, or the queue is full. */
 export class RateLimitWaitError extends AudienceError {
   override readonly name = "RateLimitWaitError";
   readonly code = "rate_limit_wait";
-  /** How long the wait would have been, in milliseconds. */
+  /** The wait that would be needed, in milliseconds. */
   declare readonly waitMs: number;
   /** When to try again. */
   declare readonly retryAt: Date;
-  /** The window that is full, where one is. */
+  /** The window that is full, if one is. */
   declare readonly window?: RateLimitWindow;
 
   constructor(details: {
@@ -315,7 +314,7 @@ export class AbortError extends AudienceError {
 }
 
 /**
- * Every error of this package as one type, told apart by `code`.
+ * The union of all errors, discriminated by `code`.
  *
  * ```ts
  * if (isAudienceError(error) && error.code === "validation") show(error.issues);
@@ -339,7 +338,7 @@ export type AnyAudienceError =
   | ClientClosedError
   | AbortError;
 
-/** Writes the end of its call onto an error. For the transport alone. */
+/** Adds the outcome and the request of a call to its error. Only for the transport. */
 export function endWith<E extends AudienceError>(
   error: E,
   ending: { outcome: Outcome; request: ErrorRequest; uniqueIdentifier?: string | undefined },
@@ -348,14 +347,14 @@ export function endWith<E extends AudienceError>(
   return error;
 }
 
-/** A fact that is undefined is left out, so that it does not show. */
+/** Assigns the facts that are not undefined. */
 function note(error: AudienceError, facts: object): void {
   Object.assign(error, Object.fromEntries(Object.entries(facts).filter(([, fact]) => fact !== undefined)));
 }
 
 /**
- * Makes an error's stack lead to whoever waits for the call, where the runtime can. An error that is made in a timer, an
- * event or a runtime's own code has no line of the caller's; looking again costs a call nothing that does not fail.
+ * Points an error's stack at the line that awaits the call, where the runtime can. An error from a timer or an event has
+ * no line of the caller.
  */
 export function showCaller<E>(error: E): E {
   if (isAudienceError(error) && "captureStackTrace" in Error) Error.captureStackTrace(error, showCaller);

@@ -5,22 +5,24 @@ import { copyAsJson } from "./schema/json.ts";
 import { isObject, isRecord, isDate } from "./schema/kind-of.ts";
 import { parseOptions } from "./schema/option.ts";
 
-/** How the names of flattened properties are made. */
+/** Options of `flattenProperties`. */
 export interface FlattenOptions {
-  /** Stands between the names of the levels; default `_`. */
+  /** Joins the keys of the levels; default `_`. */
   readonly separator?: string;
 }
 
 /**
- * Nested values as flat custom properties, which is all that the service can store ("Custom property value rules").
+ * Flattens nested values to custom properties: the service stores no others ("Custom property value rules").
  *
- * Arrays are flattened by index, a `Date` becomes ISO text, `undefined` is left out, empty objects and arrays give
- * nothing. Throws a `ValidationError` where two values would get one name, and at `null`, cycles, and whatever else
- * JSON cannot carry. The 30 keys of a request are not counted here: `v1ContactSchema` does.
+ * Arrays are flattened by index, a `Date` becomes an ISO string, `undefined` is left out, empty objects and arrays add
+ * no key. It does not count keys: `v1ContactSchema` checks the limit of 30.
  *
  * ```ts
  * flattenProperties({ pet: { name: "Rex", tags: ["big"] } }); // { pet_name: "Rex", pet_tags_0: "big" }
  * ```
+ *
+ * @throws ValidationError if two values would get one name, and for `null`, cycles, and other values that JSON cannot
+ * carry.
  */
 export function flattenProperties(
   value: object,
@@ -39,14 +41,14 @@ export function flattenProperties(
 
 const optionsSchema = z.strictObject({ separator: z.string() }).partial();
 
-// Values in great depth have names of great length: a few MB of input would be GB of names.
+// Deep values have long names: a few MB of input would become GB of names.
 const mostCharacters = 10_000_000;
 
 interface Flattening {
   readonly separator: string;
   readonly flat: Map<string, string | number | boolean>;
   readonly issues: ValidationIssue[];
-  /** Of all names so far. */
+  /** The length of all names so far. */
   characters: number;
 }
 
@@ -69,7 +71,7 @@ function flatten(value: unknown, path: (string | number)[], name: string, flatte
     const { flat, issues } = flattening;
     if (name === "__proto__")
       issues.push({ path, code: "custom", message: 'would be named "__proto__": rename it' });
-    // Safe: it is a copy, in which nothing else is left that is no object.
+    // Safe: the copy holds no other values.
     else if (!flat.has(name))
       flat.set(name, isDate(value) ? value.toISOString() : (value as string | number | boolean));
     else {
@@ -79,7 +81,7 @@ function flatten(value: unknown, path: (string | number)[], name: string, flatte
   }
 }
 
-/** Once: what is above it stops too. */
+/** Reported once: each level above stops too. */
 function refuseLength({ issues }: Flattening): void {
   if (issues.some(({ code }) => code === "too_big")) return;
   const message = `is nested so deep that its names would have more than ${mostCharacters} characters`;

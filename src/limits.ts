@@ -1,4 +1,4 @@
-// Every number that the service documents, once ("Limits"). A leaf: it imports nothing.
+// Every number that the service documents, once ("Limits").
 
 /** As `Object.freeze`, in a form that a bundler may leave out with what is frozen. */
 /* @__NO_SIDE_EFFECTS__ */
@@ -21,8 +21,7 @@ const upTo100 = frozen({ maxLength: 100 });
 const upTo255 = frozen({ maxLength: 255 });
 
 /**
- * The documented limits, under the names of the fields they bound ("Limits"). Lengths are in characters
- * (code points) and inclusive.
+ * The documented limits, by the name of the field ("Limits"). Lengths are in characters (code points) and inclusive.
  *
  * ```ts
  * nameInput.maxLength = LIMITS.first_name.maxLength; // 100
@@ -31,7 +30,7 @@ const upTo255 = frozen({ maxLength: 255 });
 export const LIMITS = frozen({
   /** Calls per window and IP address, over the whole service. */
   rate: DOCUMENTED_WINDOWS,
-  /** `limit` of the v1 lists: 10 where none is sent; the service counts anything over 100 as 100. */
+  /** `limit` of the v1 lists: the service's default is 10, and it counts anything over 100 as 100. */
   limit: frozen({ default: 10, max: 100 }),
   /** v1 contact writes: keys per request. */
   custom_properties: frozen({ maxKeys: 30 }),

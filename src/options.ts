@@ -23,13 +23,13 @@ import type { Fetch } from "./transport/send.ts";
 import { packageVersion } from "./transport/version.ts";
 import type { ParsePage } from "./v1/parse-page.ts";
 
-/** Options of a client. Those with an environment variable are read from it where they are not given. */
+/** Options of a client. An option that is left out is read from its environment variable, if it has one. */
 export interface ClientOptions {
   /** `{base_url}` of the v1 family; may carry a path prefix. `AUDIENCE_BASE_URL`. */
   baseUrl?: string | undefined;
   /** `{base_url_v2}` of the v2 family. `AUDIENCE_BASE_URL_V2`. */
   baseUrlV2?: string | undefined;
-  /** The key, or a function that is asked before every attempt. `AUDIENCE_API_KEY`. */
+  /** The key, or a function that the client calls before every attempt. `AUDIENCE_API_KEY`. */
   apiKey?: ApiKey | undefined;
   /** The v2 family's key; default: `apiKey`. `AUDIENCE_API_KEY_V2`. */
   apiKeyV2?: ApiKey | undefined;
@@ -41,36 +41,36 @@ export interface ClientOptions {
   deadlineMs?: number | undefined;
   /** Attempts after the first. Default 4. */
   maxRetries?: number | undefined;
-  /** The largest answer that is read, in bytes after decompression. Default 10 MiB. */
+  /** The size limit of a response, in bytes after decompression. Default 10 MiB. */
   maxResponseBytes?: number | undefined;
   /**
-   * A limiter, the options of one, or `false` for none. Default: the one limiter of this process, as the service
-   * counts per IP; options that hold only `maxWaitMs` or `maxQueued` keep it.
+   * A limiter, the options of a new limiter, or `false` for none. Default: the limiter of this process, because the
+   * service counts per IP address. Options with only `maxWaitMs` or `maxQueued` keep that limiter.
    */
   rateLimiter?: RateLimiter | RateLimiterOptions | false | undefined;
-  /** Says where the items of an unusual v1 list answer are. */
+  /** Finds the items in a v1 list response of an unusual shape. */
   parsePage?: ParsePage | undefined;
-  /** Used in the place of the global `fetch`: a proxy's, a test's. */
+  /** Replaces the global `fetch`, for a proxy or a test. */
   fetch?: Fetch | undefined;
-  /** Further headers of every request. They cannot override the authentication. */
+  /** Additional headers of every request. They cannot override the authentication. */
   headers?: Readonly<Record<string, string>> | Headers | undefined;
-  /** `console`, pino and winston fit. Nothing is printed unless one is given. */
+  /** `console`, or a logger of pino or winston. Default: the client logs nothing. */
   logger?: Logger | undefined;
-  /** Default `"warn"`. At `"debug"` each attempt, wait and retry is a line. */
+  /** Default `"warn"`. `"debug"` logs a line for each attempt, wait and retry. */
   logLevel?: LogLevel | undefined;
-  /** Functions that are told of each attempt, retry and long wait. */
+  /** Functions that the client calls for each attempt, retry and long wait. */
   hooks?: Hooks | undefined;
-  /** Put before the package's own name in the `User-Agent` header. */
+  /** The prefix of the `User-Agent` header. */
   userAgent?: string | undefined;
-  /** Lets the constructor run in a browser, where every visitor can read the key. */
+  /** Permits the constructor in a browser, where every visitor can read the key. */
   dangerouslyAllowBrowser?: boolean | undefined;
-  /** Lets a base URL be `http:` beyond this machine, which sends the key in the clear. */
+  /** Permits an `http:` base URL of another machine, which sends the key unencrypted. */
   allowInsecureHttp?: boolean | undefined;
 }
 
-/** A client's options, checked. What one family needs and misses is only missed when that family is used. */
+/** A client's options, checked. An option that only one family needs is required when that family is used. */
 export interface ClientSettings {
-  /** What was given, without the environment: for other views of the client. */
+  /** The options as given, without the environment: for other views of the client. */
   readonly given: ClientOptions;
   readonly baseUrl: string | undefined;
   readonly baseUrlV2: string | undefined;
@@ -91,7 +91,7 @@ const environmentVariables = {
 } as const;
 
 const keyOption = optionThat<ApiKey>(
-  "a string, or a function that gives one",
+  "a string, or a function that returns one",
   (value) => typeof value === "string" || typeof value === "function",
 );
 
@@ -130,7 +130,7 @@ const hooksSchema = z
   .strictObject({ onRequest: hook, onResponse: hook, onRetry: hook, onThrottle: hook })
   .partial();
 
-/** Of a limiter's options, those that leave the one limiter of the process as it is. */
+/** The options of a limiter that apply to calls, and so keep the limiter of the process. */
 const boundsSchema = z
   .strictObject({ maxWaitMs: optionTypes.waitMs, maxQueued: optionTypes.count })
   .partial();
@@ -139,7 +139,7 @@ function isFunction(value: unknown): boolean {
   return typeof value === "function";
 }
 
-/** Reads options and environment. Throws a `ConfigurationError` that names what is wrong, and never shows a value. */
+/** Parses options and environment. Throws a `ConfigurationError` that names the option and never shows its value. */
 export function parseClientOptions(options: unknown, redactor: Redactor): ClientSettings {
   const given: ClientOptions = parseOptions(clientOptionsSchema, options, "The client's options");
   const o: ClientOptions = { ...fromEnvironment(), ...given };
@@ -186,7 +186,7 @@ export function parseClientOptions(options: unknown, redactor: Redactor): Client
   };
 }
 
-/** The one limiter of this process, unless something is asked for that only another can keep. */
+/** The limiter of this process, unless the option needs another one. */
 function parseLimiter(option: ClientOptions["rateLimiter"]): {
   limiter?: RateLimiter;
   maxWaitMs?: number | undefined;
@@ -199,7 +199,7 @@ function parseLimiter(option: ClientOptions["rateLimiter"]): {
   return { limiter: processLimiter(), ...bounds };
 }
 
-/** Whether an option says at most how long to wait, and so leaves the limiter as it is. */
+/** Whether the option only bounds the wait or the queue, and so keeps the limiter. */
 function keepsTheLimiter(
   option: ClientOptions["rateLimiter"],
 ): option is Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued"> | undefined {
@@ -210,7 +210,7 @@ function keepsTheLimiter(
   );
 }
 
-/** The options of another view of a client: those given, over the client's own. The limiter stays the client's. */
+/** The options of another view of a client: the given ones over the client's own. The limiter stays the same. */
 export function viewOptions(own: ClientOptions, options: ClientOptions): ClientOptions {
   const given: ClientOptions = parseOptions(clientOptionsSchema, options, "The options of withOptions");
   if (!keepsTheLimiter(given.rateLimiter)) {
@@ -220,12 +220,12 @@ export function viewOptions(own: ClientOptions, options: ClientOptions): ClientO
   return { ...own, ...given, rateLimiter };
 }
 
-/** By its methods: the limiter of the CommonJS build is no instance of the ESM build's class. */
+/** Known by its methods: the limiter of the CommonJS build is not an instance of the ESM build's class. */
 function isLimiter(option: RateLimiter | RateLimiterOptions): option is RateLimiter {
   return hasMethods(option, "acquire");
 }
 
-/** The hooks that are given. Of a class's instance they are its methods; what else it holds is its own affair. */
+/** The given hooks. Of an instance of a class only the hook methods are used; other properties are ignored. */
 function parseHooks(given: Hooks): Hooks {
   if (isPlain(given)) return parseOptions(hooksSchema, given, "hooks");
   const names = Object.keys(hooksSchema.shape);
@@ -235,7 +235,7 @@ function parseHooks(given: Hooks): Hooks {
   return Object.fromEntries(found.map(([name, method]) => [name, method.bind(given)]));
 }
 
-/** An empty variable is one that is not set. */
+/** An empty variable counts as not set. */
 function fromEnvironment(): ClientOptions {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
   const options: ClientOptions = {};
@@ -246,7 +246,7 @@ function fromEnvironment(): ClientOptions {
   return options;
 }
 
-/** Names what a family misses, with the environment variable that would give it. */
+/** Names the options that a family lacks, with their environment variables. */
 export function missingOptions(
   family: string,
   needed: Partial<Record<keyof typeof environmentVariables, unknown>>,

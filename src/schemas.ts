@@ -1,4 +1,4 @@
-// The entry "audience-sdk/schemas": the schemas that the client validates with. It loads zod and nothing else, so that forms and checks can use it anywhere.
+// The entry "audience-sdk/schemas": the schemas that the client validates with. It loads zod and nothing else.
 export { LIMITS } from "./limits.ts";
 export { flattenProperties, type FlattenOptions } from "./flatten-properties.ts";
 

@@ -5,24 +5,24 @@ import { copyAsJson } from "./schema/json.ts";
 import { isObject } from "./schema/kind-of.ts";
 
 /**
- * The input as JSON would send it, once the schema has found nothing wrong with it; else a `ValidationError` that holds
- * every problem at once. The input is unchanged.
+ * Returns the input as JSON would send it if the schema accepts it; else throws a `ValidationError` with all problems.
+ * The input is unchanged.
  */
 export function validate<Value>(schema: z.ZodType<Value>, input: unknown): Value {
   const { copy, lost, dates } = isObject(input) ? copyAsJson(input) : { copy: input, lost: [], dates: [] };
   if (copy === undefined && lost.length > 0) throw new ValidationError(lost);
   const { error, data } = schema.safeParse(copy, { error: explain });
-  /* v8 ignore next -- @preserve what a call sends is an object: the type of a schema does not say so. */
+  /* v8 ignore next -- @preserve every input is an object: the type of a schema does not say so. */
   const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
   const found = error
     ? toIssues(error).map((issue) => withNameMeant(issue, copy, names))
-    : // zod takes a Date for an object without keys, and gives one in its place.
+    : // zod takes a Date for an object without keys, and returns such an object.
       dates
         .filter((path) => path.reduce(propertyOf, data) !== path.reduce(propertyOf, copy))
         .map(notAnObject);
   const issues = merged(found, lost);
   if (issues.length > 0) throw new ValidationError(issues);
-  // Safe: the schemas have no transforms. Not what zod gives, in which the keys have another order.
+  // Safe: the schemas have no transforms. The copy, because zod's output has another order of keys.
   return copy as Value;
 }
 
@@ -30,18 +30,18 @@ function notAnObject(path: ValidationIssue["path"]): ValidationIssue {
   return { path, code: "invalid_type", message: "must be an object, not a Date" };
 }
 
-/** One issue for one problem: a type that is refused needs no word on what JSON would lose of it. */
+/** One issue for one problem: a value of a wrong type needs no second issue about JSON. */
 function merged(found: readonly ValidationIssue[], lost: readonly ValidationIssue[]): ValidationIssue[] {
   const types = found.filter(({ code }) => code !== "custom");
-  const isSaid = ({ path, code }: ValidationIssue) =>
+  const isReported = ({ path, code }: ValidationIssue) =>
     lost.some((one) => isIn(path, one.path) && (code === "custom" || path.length > one.path.length));
   return [
-    ...found.filter((issue) => !isSaid(issue)),
+    ...found.filter((issue) => !isReported(issue)),
     ...lost.filter(({ path }) => !types.some((one) => isIn(path, one.path))),
   ];
 }
 
-/** Whether `path` leads to what `outer` leads to, or into it. */
+/** Whether `path` begins with `outer`. */
 function isIn(path: ValidationIssue["path"], outer: ValidationIssue["path"]): boolean {
   return outer.every((key, index) => key === path[index]);
 }

@@ -1,4 +1,4 @@
-/** A number as people write it: `2,000`. */
+/** Formats a number: `2,000`. */
 export function inFull(count: number): string {
   return count.toLocaleString("en");
 }

@@ -1,5 +1,5 @@
-/** A time in words, and never none: `0.4 s`, `12 s`, `3 min 20 s`, `1 h 5 min`. */
-export function inWords(durationMs: number): string {
+/** Formats a duration, at least 0.1 s: `0.4 s`, `12 s`, `3 min 20 s`, `1 h 5 min`. */
+export function formatDuration(durationMs: number): string {
   const seconds = durationMs / 1000;
   if (seconds < 9.95) return `${Math.max(0.1, seconds).toFixed(1)} s`;
   const whole = Math.round(seconds);

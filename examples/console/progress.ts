@@ -3,7 +3,7 @@ import { columnsOf, say, type Output } from "./terminal.ts";
 const barWidth = 30;
 const backToLineStart = "\r\u001b[K";
 
-/** How far something is: a bar that moves where there is a terminal, a line for each quarter where there is none. */
+/** A progress bar on a terminal; elsewhere a line for each quarter. */
 export class Progress {
   readonly #output: Output;
   readonly #total: number;
@@ -16,7 +16,7 @@ export class Progress {
     this.#unit = options.unit;
   }
 
-  /** One more is done. `note` stands behind the bar. */
+  /** Counts one more item. `note` is printed after the bar. */
   advance(note = ""): void {
     this.#done += 1;
     if (this.#output.isTTY) this.#draw(note);
@@ -24,7 +24,7 @@ export class Progress {
       say(this.#output, `   ${this.#count()}`);
   }
 
-  /** Leaves the line to what is written next. */
+  /** Ends the line. */
   end(): void {
     if (this.#output.isTTY) this.#output.write("\n");
   }
@@ -32,7 +32,7 @@ export class Progress {
   #draw(note: string): void {
     const filled = Math.round((barWidth * this.#done) / this.#total);
     const bar = `${"█".repeat(filled)}${"░".repeat(barWidth - filled)}`;
-    // One cell stays free, as some terminals begin a new line when the last one is filled.
+    // One cell stays free: some terminals start a new line when the last cell is filled.
     const line = `   ${bar} ${this.#count()}${note === "" ? "" : `, ${note}`}`.slice(
       0,
       columnsOf(this.#output) - 1,

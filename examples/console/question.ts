@@ -1,8 +1,8 @@
 import { createInterface } from "node:readline";
 import type { Input, Output } from "./terminal.ts";
 
-/** Asks on the terminal. Only `y` and `yes` are a yes; an end of the input is a no. Rejects when the signal is aborted. */
-export async function isAnsweredYes(
+/** Asks for confirmation: true for `y` and `yes`, false for the end of the input. Rejects when the signal is aborted. */
+export async function confirm(
   question: string,
   options: { input: Input; output: Output; signal: AbortSignal },
 ): Promise<boolean> {

@@ -3,10 +3,10 @@ import { fitWidth, printable, textWidth } from "./text-width.ts";
 const gap = "  ";
 
 /**
- * Rows of cells under headings, aligned, as lines no wider than `width`.
+ * Formats aligned rows under headings, in lines of at most `width`.
  *
- * Too wide a table loses room where it has most of it. Put what may read from right to left in the last column:
- * a terminal may turn the order of everything that follows it.
+ * The widest columns are cut first. Put text that may be written from right to left in the last column: a terminal may
+ * reverse everything after it.
  */
 export function table(
   headings: readonly string[],

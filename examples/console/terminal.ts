@@ -1,10 +1,10 @@
-/** Where the demo writes: `process.stdout`, which is a terminal or is not. */
+/** The output of the demo: `process.stdout`, a terminal or not. */
 export type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number; rows?: number };
 
-/** Where the demo reads an answer: `process.stdin`. */
+/** The input of the demo: `process.stdin`. */
 export type Input = NodeJS.ReadableStream & { isTTY?: boolean };
 
-// What a table gets where there is no terminal to ask.
+// The width of a table without a terminal.
 const widthWithoutTerminal = 100;
 
 export function columnsOf(output: Output): number {

@@ -1,12 +1,12 @@
 import { parseArgs } from "node:util";
 
-/** What the command line asks for. Live is only what says so. */
+/** The parsed command line. */
 export type DemoArguments =
   | { readonly mode: "help" }
   | { readonly mode: "mock"; readonly folder?: string }
   | { readonly mode: "live"; readonly listId: string; readonly folder?: string };
 
-/** A command line that cannot be followed. The message says what to write instead. */
+/** An invalid command line. The message says what to write instead. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
@@ -33,8 +33,8 @@ const known = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-/** Reads the command line, or throws a `UsageError`. */
-export function readArguments(args: readonly string[]): DemoArguments {
+/** Parses the command line, or throws a `UsageError`. */
+export function parseArguments(args: readonly string[]): DemoArguments {
   const { live = false, list, data, help: asksForHelp = false } = parse(args);
   if (asksForHelp) return { mode: "help" };
   const folder = data === undefined ? {} : { folder: data };

@@ -1,55 +1,55 @@
 import { fileURLToPath } from "node:url";
 import { isAudienceError } from "audience-sdk";
-import { inWords } from "../console/duration.ts";
+import { formatDuration } from "../console/duration.ts";
 import { say, type Output } from "../console/terminal.ts";
 import { CsvFileError } from "../exports/csv-file.ts";
-import { help, readArguments, UsageError, type DemoArguments } from "./arguments.ts";
+import { help, parseArguments, UsageError, type DemoArguments } from "./arguments.ts";
 import { callsFor } from "./send-rows.ts";
 import { openLive, openMock, type Retry } from "./service.ts";
-import { agreesToLive, readAndCheck, sayRetries, send, showState, showContacts } from "./steps.ts";
+import { agreesToLive, readAndCheck, printRetries, send, showState, showContacts } from "./steps.ts";
 import type { DemoSurroundings } from "./surroundings.ts";
 
 const ownData = fileURLToPath(new URL("../data", import.meta.url));
 
-/** The demo, from the command line to the exit code: 0 done, 1 not all done, 2 wrongly called, 130 stopped by Ctrl-C. */
-export async function runDemo(around: DemoSurroundings): Promise<number> {
+/** Runs the demo and returns the exit code: 0 done, 1 not all done, 2 invalid command line, 130 stopped by Ctrl-C. */
+export async function runDemo(surroundings: DemoSurroundings): Promise<number> {
   try {
-    const asked = readArguments(around.args);
-    if (asked.mode === "help") {
-      say(around.output, help);
+    const options = parseArguments(surroundings.args);
+    if (options.mode === "help") {
+      say(surroundings.output, help);
       return 0;
     }
-    return await tour(asked, around);
+    return await tour(options, surroundings);
   } catch (error) {
-    return explain(error, around);
+    return explain(error, surroundings);
   }
 }
 
 async function tour(
-  asked: Exclude<DemoArguments, { mode: "help" }>,
-  around: DemoSurroundings,
+  options: Exclude<DemoArguments, { mode: "help" }>,
+  surroundings: DemoSurroundings,
 ): Promise<number> {
-  const { output, signal } = around;
+  const { output, signal } = surroundings;
   const startedMs = performance.now();
   const retries: Retry[] = [];
   const onRetry = (retry: Retry) => void retries.push(retry);
-  const service = asked.mode === "live" ? openLive(asked.listId, onRetry) : await openMock(onRetry);
+  const service = options.mode === "live" ? openLive(options.listId, onRetry) : await openMock(onRetry);
   try {
-    if (asked.mode === "live") refuseWithoutTerminal(around);
+    if (options.mode === "live") refuseWithoutTerminal(surroundings);
     say(output, "", ...service.description, "");
-    const checked = await readAndCheck(asked.folder ?? ownData, output);
+    const checked = await readAndCheck(options.folder ?? ownData, output);
     const calls = checked.valid.reduce((sum, row) => sum + callsFor(row), 1);
-    if (asked.mode === "live" && !(await agreesToLive(service, checked, calls, around))) {
+    if (options.mode === "live" && !(await agreesToLive(service, checked, calls, surroundings))) {
       say(output, "Nothing was sent.");
       return 0;
     }
-    const isWhole = await send(service, checked, calls, around);
-    sayRetries(retries, output);
+    const isWhole = await send(service, checked, calls, surroundings);
+    printRetries(retries, output);
     if (signal.aborted) return stopped(output);
     if (!isWhole) return 1;
-    await showContacts(service, around);
-    if (service.mock) await showState(service, service.mock, checked, around);
-    say(output, `Done in ${inWords(performance.now() - startedMs)}.`);
+    await showContacts(service, surroundings);
+    if (service.mock) await showState(service, service.mock, checked, surroundings);
+    say(output, `Done in ${formatDuration(performance.now() - startedMs)}.`);
     return 0;
   } finally {
     await service.close();

@@ -2,7 +2,7 @@
 import { runDemo } from "./demo.ts";
 
 const stop = new AbortController();
-// The first Ctrl-C ends in good order; the default action is back for a second one.
+// The first Ctrl-C stops cleanly; a second one has the default action.
 process.once("SIGINT", () => stop.abort());
 
 process.exitCode = await runDemo({

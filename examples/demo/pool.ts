@@ -1,7 +1,7 @@
 /**
- * Does some work for every item, a bounded number at a time, in order of the items.
+ * Calls `work` for every item in order, with bounded concurrency.
  *
- * Ends when all is done; with the first error, or the signal's reason, as soon as what had begun has ended.
+ * Rejects with the first error, or the signal's reason, after the calls in progress have ended.
  */
 export async function eachInPool<T>(
   items: Iterable<T>,

@@ -1,7 +1,7 @@
 import type { AudienceClient, Profile } from "audience-sdk";
 import { table } from "../console/table.ts";
 
-/** Pages through the contacts of the service, at most `max` of them. */
+/** Lists at most `max` contacts of the service. */
 export async function readContacts(
   audience: AudienceClient,
   options: { max: number; signal: AbortSignal },
@@ -14,7 +14,7 @@ export async function readContacts(
   return contacts;
 }
 
-/** The contacts as a table, with the name last: it may read from right to left. */
+/** The contacts as a table, with the name last, because it may be written from right to left. */
 export function contactTable(contacts: readonly Profile[], width: number): string[] {
   return table(
     ["E-mail", "Phone", "E-mail consent", "Source", "Name"],
@@ -29,7 +29,7 @@ export function contactTable(contacts: readonly Profile[], width: number): strin
   );
 }
 
-/** How many contacts there are of each consent, the most frequent first, with a bar each. */
+/** The number of contacts for each consent, the most frequent first, with a bar each. */
 export function consentSummary(contacts: readonly Profile[]): string[] {
   const counts = new Map<string, number>();
   for (const contact of contacts) {
@@ -45,7 +45,7 @@ export function consentSummary(contacts: readonly Profile[]): string[] {
     );
 }
 
-// Which attributes a profile carries is documented in part only ("v1 contact (profile) response envelope").
+// Not all attributes of a profile are documented ("v1 contact (profile) response envelope").
 function attribute(profile: Profile, name: string): string {
   const value: unknown = Object.entries(profile.attributes ?? {}).find(([key]) => key === name)?.[1];
   return typeof value === "string" ? value : "";

@@ -4,7 +4,7 @@ import type { ExportFile } from "../exports/read-exports.ts";
 import type { ReadRow } from "../exports/read-row.ts";
 import type { SendReport } from "./send-rows.ts";
 
-/** What was read, file by file. */
+/** The files, with layout and number of rows. */
 export function fileLines(files: readonly ExportFile[]): string[] {
   const lines = files.map(
     (file) => `${String(file.rows.length).padStart(4)}  ${file.layout.padEnd(34)}  ${printable(file.name)}`,
@@ -12,7 +12,7 @@ export function fileLines(files: readonly ExportFile[]): string[] {
   return [...lines, `${String(files.flatMap((file) => file.rows).length).padStart(4)}  rows in all`];
 }
 
-/** Each row that is not valid, with its file, its number, its consent and every reason. */
+/** The invalid rows, with file, number, consent and all problems. */
 export function invalidLines({ invalid }: CheckedRows): string[] {
   const lines: string[] = [];
   let file = "";
@@ -20,13 +20,13 @@ export function invalidLines({ invalid }: CheckedRows): string[] {
     if (row.file !== file) lines.push(printable(row.file));
     file = row.file;
     const address = printable(row.contact.email ?? "(no address)");
-    lines.push(`  row ${String(row.number).padStart(2)}  ${address}, ${consentInWords(row)}`);
+    lines.push(`  row ${String(row.number).padStart(2)}  ${address}, ${describeConsent(row)}`);
     for (const { field, message } of issues) lines.push(`          ${field}: ${printable(message)}`);
   }
   return lines;
 }
 
-/** How many rows have which consent, and how many stand for an address that another row has too. */
+/** The number of rows for each consent, and the number of rows with a repeated address. */
 export function validLines({ valid }: CheckedRows): string[] {
   const by = (optIn: string) => valid.filter((row) => row.contact.email_opt_in === optIn).length;
   const withoutAddress = valid.filter((row) => row.contact.email === undefined).length;
@@ -39,7 +39,7 @@ export function validLines({ valid }: CheckedRows): string[] {
   ];
 }
 
-/** What was sent, what failed and what that did, what was cut off, what was not begun. */
+/** The sent rows, the failed rows with their outcomes, the aborted rows, and the rows that were not begun. */
 export function sendLines({ sent, failed, cutOff, notBegun, addedToList }: SendReport): string[] {
   const inDoubt = cutOff.filter(({ error }) => error.outcome === "unknown").length;
   return [
@@ -47,7 +47,7 @@ export function sendLines({ sent, failed, cutOff, notBegun, addedToList }: SendR
     ...failed.map(
       ({ row, error }) =>
         `${printable(row.file)}, row ${row.number}: ${error.request?.operation ?? "call"} ended with ${error.name} ` +
-        `(${outcomeInWords[error.outcome]}): ${printable(error.message)}`,
+        `(${outcomeDescriptions[error.outcome]}): ${printable(error.message)}`,
     ),
     ...(cutOff.length === 0
       ? []
@@ -58,13 +58,13 @@ export function sendLines({ sent, failed, cutOff, notBegun, addedToList }: SendR
   ];
 }
 
-const outcomeInWords = {
+const outcomeDescriptions = {
   "not-sent": "nothing was sent",
   "not-applied": "the service did nothing",
   applied: "the service did it",
   unknown: "the service may have done it; sending the row again is safe",
 } as const;
 
-function consentInWords({ contact }: ReadRow): string {
+function describeConsent({ contact }: ReadRow): string {
   return `${contact.email_opt_in ?? contact.phone_opt_in ?? "no consent"}${contact.is_suppressed ? ", suppressed" : ""}`;
 }

@@ -11,36 +11,36 @@ import {
 import { type ReadRow, rowId } from "../exports/read-row.ts";
 import { eachInPool } from "./pool.ts";
 
-/** What is sent of a row. */
+/** The part of a row that is sent. */
 export type RowToSend = Pick<ReadRow, "file" | "number" | "contact" | "source">;
 
-/** A row that was begun and not ended. `error.request` names the call, `error.outcome` tells what it did. */
+/** A row that was begun and failed. `error.request` names the call, `error.outcome` its effect. */
 export interface UnfinishedRow {
   readonly row: RowToSend;
   readonly error: AudienceError;
 }
 
-/** What a sending did, whether it ran to its end or not. */
+/** The result of sending, also after an abort. */
 export interface SendReport {
   readonly sent: readonly RowToSend[];
   readonly failed: readonly UnfinishedRow[];
-  /** Rows that were under way when the sending was stopped. */
+  /** Rows in progress at an abort. */
   readonly cutOff: readonly UnfinishedRow[];
   /** Rows for which no call was made. */
   readonly notBegun: number;
-  /** Rows that were added to the list: those with an address, and a word on its consent. */
+  /** Rows that were added to the list: those with an address and its consent. */
   readonly addedToList: number;
 }
 
-/** How many calls a row takes: one without an address, or of whose consent nothing is known, is added to no list. */
+/** The number of calls of a row. A row without an address or its consent is added to no list. */
 export function callsFor({ contact }: RowToSend): number {
   return contact.email === undefined || contact.email_opt_in === undefined ? 2 : 3;
 }
 
-// The limiter sets the pace; this many rows are under way, so that it always has a call to let through.
+// The limiter sets the rate; this many rows are in progress, so that a call always waits for the next permit.
 const concurrency = 24;
 
-/** Upserts each contact, adds it to the list, sends its event. One bad row ends nothing but itself. */
+/** Upserts each contact, adds it to the list, sends its event. A failed row does not stop the others. */
 export async function sendRows(
   rows: readonly RowToSend[],
   options: { audience: AudienceClient; listId: string; signal: AbortSignal; onRowDone: () => void },
@@ -69,7 +69,7 @@ export async function sendRows(
       if (everyRowWouldMeet(error)) stopping.abort(error);
     }
   }).catch((error: unknown) => {
-    // An end before the end is told by the report; anything else is a mistake of this program.
+    // The report shows an abort; any other error is a bug of this program.
     if (!signal.aborted) throw error;
   });
   return { sent, failed, cutOff, notBegun: rows.length - begun, addedToList };
@@ -82,13 +82,13 @@ async function sendRow(
   const { email, email_opt_in, ...rest } = row.contact;
   const profile = await audience.v1.customers.upsert(row.contact, { signal });
   const isListed = email !== undefined && email_opt_in !== undefined;
-  // The whole contact again: what the service does with fields that this call omits is not documented for all of them.
+  // The whole contact again: the effect of omitted fields is not documented for all fields.
   if (isListed)
     await audience.v1.contactGroups.addContact(listId, { ...rest, email, email_opt_in }, { signal });
   await audience.v1.events.send(
     {
       eventName: "contact_imported",
-      // From the row alone: however often the program runs, the service records this event once.
+      // Made from the row alone: the service records the event once, however often the program runs.
       uniqueIdentifier: `import-${rowId(row)}`,
       contact: email === undefined ? { contactUUID: profile.id } : { email },
       eventData: { file: row.file, row: row.number },

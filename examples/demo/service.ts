@@ -1,27 +1,27 @@
 import { AudienceClient, DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
 import { createMockService, type MockService } from "audience-sdk/mock";
-import { inWords } from "../console/duration.ts";
+import { formatDuration } from "../console/duration.ts";
 
 /** The service that the demo runs against. */
 export interface DemoService {
   readonly audience: AudienceClient;
-  /** What sets the client's pace. */
+  /** The client's rate limiter. */
   readonly rateLimiter: RateLimiter;
   readonly listId: string;
-  /** What it is, in lines to print. */
+  /** A description in lines to print. */
   readonly description: readonly string[];
-  /** The mock itself, where it is the mock: its own books can be looked into. */
+  /** The mock with its state, if the service is the mock. */
   readonly mock?: MockService;
   close(): Promise<void>;
 }
 
-/** An attempt that failed, and that the client makes again. */
+/** A failed attempt that the client retries. */
 export interface Retry {
   readonly operation: string;
   readonly error?: { readonly code: string };
 }
 
-/** Told of every retry. */
+/** Called for every retry. */
 export type RetryListener = (retry: Retry) => void;
 
 const timesShorter = 60;
@@ -47,8 +47,8 @@ export async function openMock(onRetry: RetryListener): Promise<DemoService> {
       },
     ],
     rateLimits: { windows, algorithm: "sliding" },
-    // Two things that happen to every import: the service fails once, and once its answer is lost on the way. The first
-    // meets rows that say every consent: a write that leaves one out is not made again by itself.
+    // Two typical faults: the service fails once, and one response is lost. The first affects a row with all consents,
+    // because a write without one is not retried.
     faults: [
       { kind: "500-before", operation: "v1.customers.upsert", times: 1, after: 52 },
       { kind: "reset-after", operation: "v1.events.send", times: 1, after: 20 },
@@ -58,7 +58,7 @@ export async function openMock(onRetry: RetryListener): Promise<DemoService> {
   const rateLimiter = new RateLimiter({ windows });
   const audience = new AudienceClient({
     ...server.clientOptions,
-    // Given in full, so that nothing is taken from the environment.
+    // All options are given, so that none comes from the environment.
     apiKeyV2: server.clientOptions.apiKeyV2 ?? server.clientOptions.apiKey,
     rateLimiter,
     hooks: { onRetry },
@@ -69,7 +69,7 @@ export async function openMock(onRetry: RetryListener): Promise<DemoService> {
     listId,
     description: [
       `On the embedded mock, over real HTTP: ${server.url}. Nothing leaves this machine.`,
-      `Client and mock count in windows that are ${timesShorter} times shorter than the service's: ${windowsInWords(windows)}.`,
+      `Client and mock count in windows that are ${timesShorter} times shorter than the service's: ${describeWindows(windows)}.`,
     ],
     mock,
     close: async () => {
@@ -86,7 +86,7 @@ export async function openMock(onRetry: RetryListener): Promise<DemoService> {
 export function openLive(list: string, onRetry: RetryListener): DemoService {
   const rateLimiter = new RateLimiter();
   const audience = new AudienceClient({ rateLimiter, hooks: { onRetry } });
-  // Reading it is what checks the configuration.
+  // Reading the property validates the configuration.
   void audience.v1;
   return {
     audience,
@@ -94,23 +94,23 @@ export function openLive(list: string, onRetry: RetryListener): DemoService {
     listId: list,
     description: [
       `LIVE, against ${originOf(process.env["AUDIENCE_BASE_URL"])}.`,
-      `At the service's limits: ${windowsInWords(DOCUMENTED_WINDOWS)}.`,
+      `At the service's limits: ${describeWindows(DOCUMENTED_WINDOWS)}.`,
     ],
     close: () => audience.close(),
   };
 }
 
-// Without what a base URL may carry besides: user and password, a query.
+// Without user, password and query of the base URL.
 function originOf(baseUrl = ""): string {
   const { origin, pathname } = new URL(baseUrl);
   return `${origin}${pathname === "/" ? "" : pathname}`;
 }
 
-function windowsInWords(windows: readonly { limit: number; intervalMs: number }[]): string {
+function describeWindows(windows: readonly { limit: number; intervalMs: number }[]): string {
   return windows
     .map(
       ({ limit, intervalMs }) =>
-        `${limit.toLocaleString("en")} per ${intervalMs < 1000 ? `${Math.round(intervalMs)} ms` : inWords(intervalMs)}`,
+        `${limit.toLocaleString("en")} per ${intervalMs < 1000 ? `${Math.round(intervalMs)} ms` : formatDuration(intervalMs)}`,
     )
     .join(", ");
 }

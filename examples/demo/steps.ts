@@ -1,7 +1,7 @@
 import { counted } from "../console/counted.ts";
-import { inWords } from "../console/duration.ts";
+import { formatDuration } from "../console/duration.ts";
 import { Progress } from "../console/progress.ts";
-import { isAnsweredYes } from "../console/question.ts";
+import { confirm } from "../console/question.ts";
 import { columnsOf, say, type Output } from "../console/terminal.ts";
 import { checkRows, type CheckedRows } from "../exports/check-rows.ts";
 import { readExports } from "../exports/read-exports.ts";
@@ -11,10 +11,10 @@ import { sendRows } from "./send-rows.ts";
 import type { DemoService, Retry } from "./service.ts";
 import type { DemoSurroundings } from "./surroundings.ts";
 
-// A real audience may hold millions: the demo reads so many of them back.
+// The demo reads at most this many contacts back: a real audience may hold millions.
 const readBackMax = 500;
 
-/** Steps 1 and 2: what the files hold, and which rows can be sent. */
+/** Steps 1 and 2: reads the files and checks the rows. */
 export async function readAndCheck(folder: string, output: Output): Promise<CheckedRows> {
   const files = await readExports(folder);
   say(output, "1  Read", ...indented(fileLines(files)), "");
@@ -29,7 +29,7 @@ export async function readAndCheck(folder: string, output: Output): Promise<Chec
   return checked;
 }
 
-/** Says what a live run will do, and asks. */
+/** Describes a live run, and asks for confirmation. */
 export async function agreesToLive(
   { rateLimiter, listId }: DemoService,
   { valid }: CheckedRows,
@@ -40,24 +40,24 @@ export async function agreesToLive(
     output,
     `This will write to the service named above: upsert ${valid.length} contacts, add them to the list ${listId},`,
     `and send ${valid.length} events named contact_imported, which may trigger automations.`,
-    `It takes ${calls} calls, about ${inWords(rateLimiter.estimateMs(calls))} at the service's limits,`,
+    `It takes ${calls} calls, about ${formatDuration(rateLimiter.estimateMs(calls))} at the service's limits,`,
     `and a few more to read at most ${readBackMax} contacts back.`,
   );
-  return await isAnsweredYes("Go on?", { input, output, signal });
+  return await confirm("Go on?", { input, output, signal });
 }
 
-/** Step 3. Tells whether every row went through whole. */
+/** Step 3: sends the rows. Returns whether all were sent. */
 export async function send(
   { audience, rateLimiter, listId }: DemoService,
   { valid }: CheckedRows,
   calls: number,
   { output, signal }: DemoSurroundings,
 ): Promise<boolean> {
-  // Looked for first: adding to a list that does not exist may still create the contact.
+  // Checked first: adding to a missing list may still create the contact.
   await audience.v1.contactGroups.get(listId, { signal });
   say(
     output,
-    `3  Send: ${calls} calls, about ${inWords(rateLimiter.estimateMs(calls))} by the limiter's estimate`,
+    `3  Send: ${calls} calls, about ${formatDuration(rateLimiter.estimateMs(calls))} by the limiter's estimate`,
   );
   const progress = new Progress({ output, total: valid.length, unit: "rows" });
   const onRowDone = () => progress.advance(`${counted(rateLimiter.usage().queued, "call")} waiting`);
@@ -67,15 +67,15 @@ export async function send(
   return report.sent.length === valid.length;
 }
 
-/** Which calls the client made again of its own accord. */
-export function sayRetries(retries: readonly Retry[], output: Output): void {
+/** Prints the calls that the client retried. */
+export function printRetries(retries: readonly Retry[], output: Output): void {
   const lines = retries.map(
-    ({ operation, error }) => `Made again by itself: ${operation}, after ${error?.code ?? "a failure"}.`,
+    ({ operation, error }) => `Retried: ${operation}, after ${error?.code ?? "a failure"}.`,
   );
   say(output, ...indented(lines), "");
 }
 
-/** Step 4: what the service holds now. */
+/** Step 4: shows the contacts in the service. */
 export async function showContacts(
   { audience }: DemoService,
   { output, signal }: DemoSurroundings,
@@ -91,12 +91,12 @@ export async function showContacts(
   say(output, "", ...indented(consentSummary(contacts)), "");
 }
 
-// A terminal keeps the headings in sight; elsewhere a screenful is enough to see.
+// On a terminal the headings stay visible.
 function tableRows({ isTTY, rows }: Output): number {
   return isTTY && rows !== undefined ? Math.max(5, rows - 12) : 24;
 }
 
-/** Step 5: the mock shows what no client can ask the service, and that nothing is recorded twice. */
+/** Step 5: shows the mock's state, and that nothing is recorded twice. */
 export async function showState(
   { audience, listId }: DemoService,
   mock: NonNullable<DemoService["mock"]>,
@@ -107,7 +107,7 @@ export async function showState(
   const before = state();
   say(
     output,
-    "5  The mock's own books",
+    "5  The mock's state",
     `   ${before.contacts.length} contacts, ${before.memberships.length} members of the list, ${before.events.length} events, ` +
       `${before.automationRuns.length} runs of automations`,
   );

@@ -1,6 +1,6 @@
 import type { Input, Output } from "../console/terminal.ts";
 
-/** What the demo gets from the process that it runs in. An abort of the signal is a Ctrl-C. */
+/** The inputs of the demo from its process. Ctrl-C aborts the signal. */
 export interface DemoSurroundings {
   readonly args: readonly string[];
   readonly input: Input;

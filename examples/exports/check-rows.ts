@@ -3,19 +3,19 @@ import { People } from "./people.ts";
 import type { ReadRow } from "./read-row.ts";
 import { contactIssues, firstOfEachField } from "./row-issues.ts";
 
-/** A row that is not sent, and everything that is wrong with it. */
+/** An invalid row, and all its problems. */
 export interface InvalidRow {
   readonly row: ReadRow;
   readonly issues: readonly RowIssue[];
 }
 
-/** The rows that can be sent, and those that cannot. */
+/** The valid and the invalid rows. */
 export interface CheckedRows {
   readonly valid: readonly ReadRow[];
   readonly invalid: readonly InvalidRow[];
 }
 
-/** Checks every row, sends nothing. The contacts that come back carry the strictest consent of its address and number. */
+/** Checks every row. The returned contacts have the strictest consent of their address and number. */
 export function checkRows(rows: readonly ReadRow[]): CheckedRows {
   const people = new People();
   for (const row of rows) people.add(row);
@@ -36,7 +36,7 @@ export function checkRows(rows: readonly ReadRow[]): CheckedRows {
   return { valid, invalid };
 }
 
-/** The row's contact with its person's consent. A channel of which nothing is said is left out: it stays as it is. */
+/** The row's contact with its person's consent. A channel without a consent is left out. */
 export function withConsent(row: ReadRow, people: People): Contact {
   const { email, phone, isSuppressed } = people.consentOf(row);
   const { contact, said } = row;
@@ -48,12 +48,12 @@ export function withConsent(row: ReadRow, people: People): Contact {
     ...(phone !== undefined && (contact.phone !== undefined || said.phone.isRefusedByName)
       ? { phone_opt_in: phone }
       : {}),
-    // Never false: that somebody is not suppressed here does not release who is suppressed there.
+    // Never false: a file must not end a suppression.
     ...(isSuppressed ? { is_suppressed: true } : {}),
   };
 }
 
-/** A word of consent that could mean anything keeps the person's rows from being sent. */
+/** The issues of unknown words of consent: the person's rows are not sent. */
 export function unclearIssues(row: ReadRow, people: People): RowIssue[] {
   return people.consentOf(row).unclear.map((channel) => {
     const words = row.said[channel].notUnderstood;
@@ -65,9 +65,9 @@ export function unclearIssues(row: ReadRow, people: People): RowIssue[] {
   });
 }
 
-// The service takes two rows with one number for one contact ("POST /api/v1/customer/create"), so two people who share
-// a telephone would be written over each other.
-/** That the number is another address's too. */
+// The service treats two rows with one number as one contact ("POST /api/v1/customer/create"), so two people who share
+// a telephone would overwrite each other.
+/** The issue of a number that also belongs to another address. */
 export function sharedPhoneIssues(row: ReadRow, people: People): RowIssue[] {
   const owner = people.ownerOfPhone(row);
   if (owner === undefined) return [];

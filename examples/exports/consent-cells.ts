@@ -2,14 +2,14 @@ import type { ConsentColumn } from "./consent-columns.ts";
 import { consentWord, type ConsentWord } from "./consent-words.ts";
 import type { OptIn } from "./contact.ts";
 
-/** What a cell says of consent: a state, nothing, or a word that is not understood. */
+/** The consent in a cell: a state, nothing, or an unknown word. */
 export type ConsentSaid = { readonly optIn?: OptIn; readonly isSuppressed?: true } | "not understood";
 
-// However a day or a moment is written, it has four digits in a row.
+// Every format of a day or time has four consecutive digits.
 const isMoment = (cell: string) => /\d{4}/.test(cell);
 
-/** Reads a cell of the column. */
-export function readConsent({ question }: Pick<ConsentColumn, "question">, cell: string): ConsentSaid {
+/** Parses a cell of the column. */
+export function parseConsent({ question }: Pick<ConsentColumn, "question">, cell: string): ConsentSaid {
   const word = consentWord(cell);
   if (word === "nothing") return {};
   switch (question) {
@@ -49,7 +49,7 @@ export function readConsent({ question }: Pick<ConsentColumn, "question">, cell:
 
 function stateOf(
   word: ConsentWord | undefined,
-  answers: { yes: OptIn | "nothing" | undefined; no: OptIn | "nothing" | undefined; isOptIn: boolean },
+  meanings: { yes: OptIn | "nothing" | undefined; no: OptIn | "nothing" | undefined; isOptIn: boolean },
 ): ConsentSaid {
   switch (word) {
     case "unsubscribed":
@@ -59,12 +59,12 @@ function stateOf(
     case "undeliverable":
       return { optIn: "NON_SUBSCRIBED", isSuppressed: true };
     case "subscribed":
-      return answers.isOptIn ? { optIn: "SUBSCRIBED" } : {};
+      return meanings.isOptIn ? { optIn: "SUBSCRIBED" } : {};
     case "yes":
     case "no": {
-      const answer = answers[word];
-      if (answer === undefined) return "not understood";
-      return answer === "nothing" ? {} : { optIn: answer };
+      const meaning = meanings[word];
+      if (meaning === undefined) return "not understood";
+      return meaning === "nothing" ? {} : { optIn: meaning };
     }
     default:
       return "not understood";

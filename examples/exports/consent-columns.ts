@@ -2,7 +2,7 @@ import type { Channel } from "./contact.ts";
 import { headingWords } from "./heading.ts";
 import type { Layout } from "./layouts.ts";
 
-/** What a column asks, and so what its yes and its no mean. */
+/** The question of a column, which decides the meaning of its yes and no. */
 export type ConsentQuestion =
   /** "Accepts marketing?", "Status": yes is an opt-in, no is read as the stricter of its meanings, an opt-out. */
   | "opt-in"
@@ -25,11 +25,11 @@ export type ConsentQuestion =
   /** It asks both ("Opt-in/opt-out"): only words that name a state are understood. */
   | "state";
 
-/** A column that says something of consent. */
+/** A column about consent. */
 export interface ConsentColumn {
   readonly question: ConsentQuestion;
   readonly channels: readonly Channel[];
-  /** The heading names no channel, and does not say that it is about all of them. */
+  /** Whether the heading names neither a channel nor all channels. */
   readonly isGeneral: boolean;
 }
 
@@ -75,7 +75,7 @@ const beside = new Set(
 );
 const neverAboutThePerson = /^(url|uri|link|links|token|hash|key|score|rate|page|id|ids|wording|version)$/;
 
-/** What the column asks, if its heading looks like a consent. `undefined`: it is none. */
+/** The question of the column, if its heading looks like a consent; otherwise `undefined`. */
 export function consentColumn(heading: string, provider?: Layout["provider"]): ConsentColumn | undefined {
   const words = headingWords(heading);
   const compact = words.join("");

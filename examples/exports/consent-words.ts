@@ -1,4 +1,4 @@
-/** What a word says, whatever its column asks. */
+/** The meaning of a word, whatever its column. */
 export type ConsentWord =
   | "yes"
   | "no"
@@ -35,24 +35,26 @@ const wordLists: Readonly<Record<ConsentWord, string>> = {
 const words = new Map(
   // Safe: the keys of the record are the words.
   (Object.keys(wordLists) as ConsentWord[]).flatMap((word) =>
-    wordLists[word].split(", ").map((text): [string, ConsentWord] => [text.replace(/^,$/, ""), word]),
+    wordLists[word]
+      .split(", ")
+      .map((normalized): [string, ConsentWord] => [normalized.replace(/^,$/, ""), word]),
   ),
 );
 
-// "Unsubscribed from all", "Opted out (by an admin)", "hard bounced": what follows or precedes makes it no better.
+// "Unsubscribed from all", "Opted out (by an admin)", "hard bounced": the other words do not weaken it.
 const beginnings: readonly [RegExp, ConsentWord][] = [
   [/^(unsubscribed?|opted out)\b/, "unsubscribed"],
   [/^((hard|global|permanent) )?bounced?\b/, "undeliverable"],
 ];
 
-/** What a cell says; undefined where the word is not known. It is never guessed. */
+/** The meaning of a cell; undefined for an unknown word, which is never guessed. */
 export function consentWord(cell: string): ConsentWord | undefined {
-  const text = cell
+  const normalized = cell
     .normalize("NFKD")
     .replace(/\p{M}/gu, "")
     .toLowerCase()
     .replace(/^([01])[.,]0+$/, "$1")
     .replace(/[\s_\-‐-―.'"’[\](){}]+/gu, " ")
     .trim();
-  return words.get(text) ?? beginnings.find(([pattern]) => pattern.test(text))?.[1];
+  return words.get(normalized) ?? beginnings.find(([pattern]) => pattern.test(normalized))?.[1];
 }

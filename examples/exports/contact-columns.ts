@@ -17,7 +17,7 @@ export type ContactField =
   | "postal_code"
   | "source";
 
-/** What each field's column may be called, without case, accents, spaces and punctuation. */
+/** The known headings of each field, without case, accents, spaces and punctuation. */
 const headings: Readonly<Record<ContactField, string>> = {
   email:
     "email, emailaddress, mail, mailaddress, primaryemail, contactemail, customeremail, useremail, subscriberemail, " +
@@ -51,13 +51,13 @@ const fieldOfHeading = new Map(
   ),
 );
 
-// Somebody's second address or number: read where the first column is blank.
+// A second address or number, used if the first column is blank.
 const furtherEmail =
   /^(work|home|personal|business|private|company|other|alternate|alternative|secondary|second|additional)e?mail(address)?$|^email(address)?\d$/;
 const furtherPhone =
   /^(work|home|personal|business|private|company|other|alternate|alternative|secondary|second|additional|landline|whatsapp)(tele)?(phone)?(number)?$|^(phone|mobile)(number)?\d$/;
 
-/** The field that a heading names, and whether it is somebody's further address or number. */
+/** The field of a heading, and whether it is a further address or number. */
 export function fieldOf(heading: string): { field: ContactField; isFurther: boolean } | undefined {
   const compact = compactHeading(heading);
   const field = fieldOfHeading.get(compact);

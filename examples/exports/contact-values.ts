@@ -1,9 +1,9 @@
-/** A cell read as a field's value, or why it cannot be had without guessing. */
-export type ValueReading = { readonly value: string } | { readonly problem: string };
+/** The parsed value of a cell, or the problem. */
+export type ParsedValue = { readonly value: string } | { readonly problem: string };
 
-/** An address in lower case, as it names a person: two files may write it differently, and one as `Ada <ada@…>`. */
-export function readEmail(text: string): ValueReading {
-  // Marks that are not seen (of a copy from a web page) are no part of an address.
+/** Parses an address to lower case, also from `Ada <ada@…>`, because it identifies a person over several files. */
+export function parseEmail(text: string): ParsedValue {
+  // Removes invisible characters, as in a copy from a web page.
   const seen = text
     .replace(/\p{Cf}/gu, "")
     .trim()
@@ -14,8 +14,8 @@ export function readEmail(text: string): ValueReading {
   return { value: email };
 }
 
-/** A day: without the midnight that spreadsheets add, and `17.05.1988` as what it can only mean. */
-export function readDay(text: string): string {
+/** Parses a day: removes the midnight that spreadsheets add, and converts the unambiguous `17.05.1988`. */
+export function parseDay(text: string): string {
   const [, day, month, year] = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(text) ?? [];
   if (day && month && year) return `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
   return text.replace(/^(\d{4}-\d\d-\d\d)[ T]00:00(:00(\.0+)?)?Z?$/, "$1");
@@ -27,14 +27,14 @@ const genders: Readonly<Record<string, string>> = {
   OTHER: "other, o, x, d, diverse, divers, non-binary, nonbinary",
 };
 
-/** The document's three words, and what other files write for them. */
-export function readGender(text: string): ValueReading {
+/** Parses a gender, also from the words of other services. */
+export function parseGender(text: string): ParsedValue {
   const word = text.toLowerCase();
   const value = Object.keys(genders).find((gender) => genders[gender]?.split(", ").includes(word));
   return value === undefined ? { problem: `${quoted(text)} is none of male, female, other` } : { value };
 }
 
-/** A text in quotation marks, cut where it is long. */
+/** A string in quotation marks, cut if it is long. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 30 ? `${text.slice(0, 30)}…` : text);
 }

@@ -13,20 +13,20 @@ export type Channel = "email" | "phone";
 /** The states, the strictest last. */
 export const optIns: readonly OptIn[] = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"];
 
-/** The stricter of two states. What says nothing is no state. */
+/** The stricter of two states; undefined is no state. */
 export function stricter(one: OptIn | undefined, other: OptIn | undefined): OptIn | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return optIns.indexOf(one) >= optIns.indexOf(other) ? one : other;
 }
 
-/** What v2 wants to know of a consent ("v2 identifier object"); a file may say only some of it, or nothing. */
+/** The evidence of a consent that v2 requires ("v2 identifier object"); a file may have only a part of it. */
 export interface ConsentEvidence {
   readonly createdAt?: string | undefined;
   readonly ip?: string | undefined;
   readonly source?: string | undefined;
 }
 
-/** What is wrong with one field of a row: the field as the contact names it, and why. */
+/** A problem of one field of a row, with the contact's name of the field. */
 export interface RowIssue {
   readonly field: string;
   readonly message: string;

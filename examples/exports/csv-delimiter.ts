@@ -2,7 +2,7 @@ import { parse } from "csv-parse/sync";
 
 const delimiters = [",", ";", "\t", "|"] as const;
 
-/** What stands between the cells. */
+/** The separator of cells. */
 export type Delimiter = (typeof delimiters)[number];
 
 /** The delimiters in words. */
@@ -13,7 +13,7 @@ export const delimiterNames: Readonly<Record<Delimiter, string>> = {
   "|": "vertical bar",
 };
 
-/** The delimiter under which most rows of the file's beginning have as many cells as there are headings. */
+/** The delimiter with which most rows of the file's beginning have as many cells as headings. */
 export function delimiterOf(beginning: string): Delimiter {
   const named = /^sep=([,;|\t])\r?\n/.exec(beginning)?.[1];
   const ranked = delimiters.map((delimiter) => ({ delimiter, ...fit(beginning, delimiter) }));

@@ -1,6 +1,6 @@
 /**
- * The encoding of a file by its first bytes: a byte-order mark, the zero bytes of UTF-16, letters that only UTF-8 writes
- * so; else the one asked for.
+ * The encoding of a file by its first bytes: a byte-order mark, the zero bytes of UTF-16, or valid UTF-8 beyond ASCII;
+ * else the given one.
  */
 export function encodingOf(head: Uint8Array, asked = "utf-8"): string {
   if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return "utf-8";
@@ -31,7 +31,7 @@ export function isEncoding(name: string): boolean {
   }
 }
 
-/** Decodes a stream of bytes. Bytes that are none of the encoding throw, as names would be stored broken. */
+/** Decodes a stream of bytes. Throws for invalid bytes, because names would be stored damaged. */
 export async function* decoded(bytes: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding, { fatal: true });
   for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true });

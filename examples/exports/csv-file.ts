@@ -23,7 +23,7 @@ export interface CsvFile {
 }
 
 const headBytes = 65_536;
-// A quote that is never closed would take the rest of the file into one cell.
+// An unclosed quote would put the rest of the file into one cell.
 const longestRecord = 1_000_000;
 
 /**
@@ -83,10 +83,10 @@ async function* recordsOf(
     record_delimiter: ["\r\n", "\n", "\r"],
     max_record_size: longestRecord,
     from: isNamed ? 2 : 1,
-    // Rows of another length are kept: each is reported by its number instead of ending the whole file.
+    // Rows of another length are kept and reported by number, and do not end the whole file.
     relax_column_count: true,
   });
-  // What fails on the way destroys the parser, and so is thrown by the loop.
+  // An error in the pipeline destroys the parser, so the loop throws it.
   pipeline(
     createReadStream(path),
     (bytes: AsyncIterable<Uint8Array>) => decoded(bytes, encoding),

@@ -7,7 +7,7 @@ import { compactHeading, snakeCase } from "./heading.ts";
 import { type Layout, layoutOf } from "./layouts.ts";
 import { noteHeadings } from "./report-note.ts";
 
-/** What becomes of a column. */
+/** The use of a column. */
 export type ColumnUse =
   | { readonly kind: "field"; readonly field: ContactField; readonly isFurther: boolean }
   | { readonly kind: "consent"; readonly consent: ConsentColumn }
@@ -16,31 +16,31 @@ export type ColumnUse =
   | { readonly kind: "import note" }
   | { readonly kind: "left out"; readonly why: string };
 
-/** One column of a file, and what becomes of its cells. */
+/** One column of a file, and its use. */
 export interface Column {
   readonly index: number;
   readonly heading: string;
-  /** The heading as headings are compared. */
+  /** The heading in the form for comparisons. */
   readonly compact: string;
   readonly use: ColumnUse;
-  /** The custom property that holds a cell which is not sent otherwise. No other column of the file has this name. */
+  /** The custom property for cells that are not sent otherwise; unique in the file. */
   readonly property: string;
-  /** A consent that is read from a column which is itself left out: its refusals still count. */
+  /** The consent of a column that is left out: its refusals still count. */
   readonly refusals?: ConsentColumn;
 }
 
-/** How one file is read. */
+/** The plan of one file. */
 export interface FilePlan {
   readonly file: CsvFile;
   readonly layout: Layout;
   readonly columns: readonly Column[];
 }
 
-/** Plans a file by its headings. Headings that name nobody are a `CsvFileError`. */
+/** Plans a file by its headings. Throws a `CsvFileError` without a column for the e-mail address or phone. */
 export function planFile(file: CsvFile, choice: ColumnChoice = {}): FilePlan {
   const layout = layoutOf(file.path, file.headings);
   const uses = ranked(file.headings.map((heading) => useOf(heading, layout)));
-  if (!uses.some((use) => use.kind === "field" && isIdentifier(use.field))) throw nobodyNamed(file);
+  if (!uses.some((use) => use.kind === "field" && isIdentifier(use.field))) throw noIdentifier(file);
   const property = propertyNames(file.headings, layout);
   const columns = file.headings.map((heading, index): Column => ({
     index,
@@ -57,7 +57,7 @@ export function planFile(file: CsvFile, choice: ColumnChoice = {}): FilePlan {
   return { file, layout, columns };
 }
 
-/** A choice says what is sent, and never whom a row is about or what somebody said no to. */
+/** Applies the choice of columns. It never removes the identifier of a row, or a refusal. */
 function chosen(use: ColumnUse, by: "without" | "only" | undefined): Pick<Column, "use" | "refusals"> {
   const isOfPerson = use.kind === "consent" || (use.kind === "field" && use.field === "email");
   if (by === undefined || use.kind === "import note" || (by === "only" && isOfPerson)) return { use };
@@ -90,7 +90,7 @@ function useOf(heading: string, layout: Layout): ColumnUse {
   return consent === undefined ? { kind: "property" } : { kind: "consent", consent };
 }
 
-/** The first column of a field is the one that counts; of `Work email, Email` that is the second. */
+/** Marks all columns of a field but the main one as further; of `Work email, Email` the second is the main one. */
 function ranked(uses: readonly ColumnUse[]): ColumnUse[] {
   const first = (field: ContactField) => {
     const own = uses.findIndex((use) => use.kind === "field" && use.field === field && !use.isFurther);
@@ -101,23 +101,24 @@ function ranked(uses: readonly ColumnUse[]): ColumnUse[] {
   );
 }
 
-/** A name for each column, in snake_case behind the provider's; of names that meet the second gets a number. */
+/** A unique name for each column, in snake_case with the provider's prefix; a repeated name gets a number. */
 function propertyNames(headings: readonly string[], { provider }: Layout): string[] {
   const names = headings.map((heading, index) => {
     const name = snakeCase(heading) || `column_${index + 1}`;
     return provider === undefined || name.startsWith(`${provider}_`) ? name : `${provider}_${name}`;
   });
-  const taken = new Set<string>();
+  const used = new Set<string>();
   return names.map((name, index) => {
-    let free = name;
-    const isOwnOfAnother = () => free !== name && names.indexOf(free) !== -1 && names.indexOf(free) !== index;
-    for (let count = 2; taken.has(free) || isOwnOfAnother(); count++) free = `${name}_${count}`;
-    taken.add(free);
-    return free;
+    let candidate = name;
+    const isOwnOfAnother = () =>
+      candidate !== name && names.indexOf(candidate) !== -1 && names.indexOf(candidate) !== index;
+    for (let count = 2; used.has(candidate) || isOwnOfAnother(); count++) candidate = `${name}_${count}`;
+    used.add(candidate);
+    return candidate;
   });
 }
 
-function nobodyNamed({ path, headings }: CsvFile): CsvFileError {
+function noIdentifier({ path, headings }: CsvFile): CsvFileError {
   const shown = headings.filter((heading) => heading !== "").slice(0, 4);
   if (headings.some((heading) => heading.includes("@"))) {
     return new CsvFileError(
@@ -131,7 +132,7 @@ function nobodyNamed({ path, headings }: CsvFile): CsvFileError {
   );
 }
 
-/** A column's heading in words. */
+/** A column's heading for messages. */
 export function shownHeading({ heading, index }: Pick<Column, "heading" | "index">): string {
   return heading === "" ? `column ${index + 1}` : `"${heading}"`;
 }

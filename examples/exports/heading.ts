@@ -10,12 +10,12 @@ export function headingWords(heading: string): string[] {
     .filter((word) => word !== "");
 }
 
-/** A heading without case, accents, spaces and punctuation: what headings are compared by. */
+/** A heading without case, accents, spaces and punctuation, for comparisons. */
 export function compactHeading(heading: string): string {
   return headingWords(heading).join("");
 }
 
-/** A heading as a custom property is named: `Favourite Colour` is `favourite_colour`. */
+/** A heading as the name of a custom property: `Favourite Colour` is `favourite_colour`. */
 export function snakeCase(heading: string): string {
   return heading
     .normalize("NFKC")

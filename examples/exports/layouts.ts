@@ -3,15 +3,15 @@ import type { ContactField } from "./contact-columns.ts";
 import type { OptIn } from "./contact.ts";
 import { compactHeading } from "./heading.ts";
 
-/** Whose export a file is. It decides names and sources, and what a heading means that others use otherwise. */
+/** The layout of a provider's export: names, source, and the provider's meaning of headings. */
 export interface Layout {
-  /** In words: "Mailchimp, unsubscribed contacts". */
+  /** A description: "Mailchimp, unsubscribed contacts". */
   readonly name: string;
-  /** What the names of its custom properties begin with; it is also the contacts' `source`. */
+  /** The prefix of custom properties, and the contacts' `source`. */
   readonly provider?: "mailchimp" | "klaviyo" | "hubspot" | "brevo";
-  /** Headings that are read otherwise than in a plain table. */
+  /** Headings with another meaning than in a plain table. */
   readonly fields: Readonly<Record<string, ContactField | "property">>;
-  /** What the file as a whole says of everybody in it. */
+  /** The consent of all contacts in the file. */
   readonly section?: { readonly optIn: OptIn; readonly isSuppressed?: true };
 }
 
@@ -20,7 +20,7 @@ const mailchimpHeadings =
 
 const sourceIsProperty = { source: "property" } as const;
 
-/** Whose export it is, by its headings in any case; Mailchimp's section by the file's name. */
+/** Detects the layout by the headings, and Mailchimp's section by the file's name. */
 export function layoutOf(path: string, headings: readonly string[]): Layout {
   const found = new Set(headings.map(compactHeading));
   const has = (...names: string[]) => names.some((name) => found.has(name));
@@ -58,8 +58,8 @@ const mailchimpFields = {
 } as const;
 
 /**
- * The export is one file for each section of an audience, named after it. A name that does not say `subscribed_…` says
- * nothing: who has left is then known from the columns alone.
+ * The export has one file for each section of an audience, named after it. Without such a name only the columns give the
+ * consent.
  */
 function mailchimp(path: string): Layout {
   const name = basename(path).toLowerCase();

@@ -2,28 +2,27 @@ import { type Channel, optIns, type OptIn, stricter } from "./contact.ts";
 import type { ReadRow } from "./read-row.ts";
 import type { Said } from "./row-consent.ts";
 
-/** What all rows together say of one person. */
+/** One person's consent over all rows. */
 export interface PersonConsent {
   readonly email: OptIn | undefined;
   readonly phone: OptIn | undefined;
   readonly isSuppressed: boolean;
-  /** Channels of which a word was not understood, that could be stricter than what was. */
+  /** Channels with an unknown word, which could be stricter than the known ones. */
   readonly unclear: readonly Channel[];
-  /** Channels of which another row says something stricter than this one. */
+  /** Channels with a stricter consent in another row. */
   readonly stricterElsewhere: readonly Channel[];
 }
 
-// What is known of a person fits into a small number, as a file may name hundreds of thousands.
-const place: Readonly<Record<Channel, number>> = { email: 0, phone: 3 };
+// A person's consent is encoded in a small number, because a file may have hundreds of thousands of persons.
+const shift: Readonly<Record<Channel, number>> = { email: 0, phone: 3 };
 const suppressed = 1 << 6;
 const notUnderstood = 4;
 
 /**
- * The strictest word on every person, over all rows of all files, whatever their order.
+ * The strictest consent of every person, over all rows of all files, in any order.
  *
- * A person is known by the e-mail address; without one, by the telephone number, whose words also count for the first
- * address that it stands beside. Hand in all rows, those that will not be sent too: a refusal counts even where the
- * rest of its row cannot be read.
+ * The e-mail address identifies a person; without one, the telephone number, whose consent also counts for the first
+ * address beside it. Add all rows, also those that will not be sent: a refusal counts even in an invalid row.
  */
 export class People {
   readonly #known = new Map<string, number>();
@@ -32,7 +31,7 @@ export class People {
   add({ contact: { email, phone }, said }: ReadRow): void {
     const code =
       codeOf("email", said.email) | codeOf("phone", said.phone) | (said.isSuppressed ? suppressed : 0);
-    // The number has words of its own: another address may have the same.
+    // The number has a consent of its own: another address may have the same number.
     const ofNumber = email === undefined ? code : codeOf("phone", said.phone);
     if (email !== undefined) this.#join(email, code);
     if (phone === undefined) return;
@@ -40,17 +39,17 @@ export class People {
     if (email !== undefined && !this.#ownerOfPhone.has(phone)) this.#ownerOfPhone.set(phone, email);
   }
 
-  /** Once all rows are in: what was said of a number counts for its owner. */
+  /** Call after all rows: the consent of a number counts for its owner. */
   settle(): void {
     for (const [phone, owner] of this.#ownerOfPhone) this.#join(owner, this.#known.get(phone) ?? 0);
   }
 
-  /** How many there are: addresses, and numbers that stand beside none. */
+  /** The number of persons: addresses, and numbers without an address. */
   get size(): number {
     return this.#known.size - this.#ownerOfPhone.size;
   }
 
-  /** The address that has this telephone number, where it is another one than the row's. */
+  /** The address of this telephone number, if it differs from the row's. */
   ownerOfPhone({ contact: { email, phone } }: ReadRow): string | undefined {
     const owner = phone === undefined || email === undefined ? undefined : this.#ownerOfPhone.get(phone);
     return owner === email ? undefined : owner;
@@ -86,21 +85,21 @@ export class People {
   }
 }
 
-/** Two bits for the state, 0 being none, and one for words that are not understood. */
+/** Two bits for the state, 0 for none, and one bit for unknown words. */
 function codeOf(channel: Channel, { optIn, notUnderstood: words }: Said): number {
   const state = optIn === undefined ? 0 : optIns.indexOf(optIn) + 1;
-  return (state | (words.length > 0 ? notUnderstood : 0)) << place[channel];
+  return (state | (words.length > 0 ? notUnderstood : 0)) << shift[channel];
 }
 
 function joined(one: number, other: number): number {
   const strictest = (channel: Channel) =>
-    Math.max((one >> place[channel]) & 3, (other >> place[channel]) & 3) << place[channel];
-  const marks = (one | other) & ~((3 << place.email) | (3 << place.phone));
+    Math.max((one >> shift[channel]) & 3, (other >> shift[channel]) & 3) << shift[channel];
+  const marks = (one | other) & ~((3 << shift.email) | (3 << shift.phone));
   return marks | strictest("email") | strictest("phone");
 }
 
 function withCode(said: Said, channel: Channel, code: number): Said {
-  const bits = code >> place[channel];
+  const bits = code >> shift[channel];
   const optIn = stricter(said.optIn, optIns[(bits & 3) - 1]);
   const isClear = (bits & notUnderstood) === 0 || said.notUnderstood.length > 0;
   return { ...said, optIn, notUnderstood: isClear ? said.notUnderstood : ["a word in another row"] };

@@ -1,18 +1,18 @@
-import type { ValueReading } from "./contact-values.ts";
+import type { ParsedValue } from "./contact-values.ts";
 
 // ITU-T E.164: at most 15 digits, and no country code begins with 0.
 const international = /^\+[1-9]\d{6,14}$/;
-// What people put between the digits: spaces of every kind, points, dashes, slashes are not among them ("A / B" is two numbers).
+// Separators of digits: spaces, points, dashes; no slashes ("A / B" is two numbers).
 const separators = /[\s.()\-\u00ad\u2010-\u2015\u2212]/gu;
 
 /**
- * Reads a telephone number as people write it, and gives it in one form, `+` and digits.
+ * Parses a telephone number to `+` and digits.
  *
- * Only what is certain is changed: separators, full-width digits, a spreadsheet's leading apostrophe, `00` for `+`,
- * and the `(0)` that stands for a trunk prefix (`+44 (0)20 …`). A number that does not name its country,
- * has an extension, or was rounded by a spreadsheet gives a problem, never a guess.
+ * It changes only separators, full-width digits, a spreadsheet's leading apostrophe, `00` for `+`, and the `(0)` of a
+ * trunk prefix (`+44 (0)20 …`). A number without its country, with an extension, or rounded by a spreadsheet is a
+ * problem, never a guess.
  */
-export function readPhone(text: string): ValueReading {
+export function parsePhone(text: string): ParsedValue {
   const written = text.normalize("NFKC").trim().replace(/^'/, "");
   const shown = JSON.stringify(text);
   if (/^\d+([.,]\d+)?e\+?\d+$/i.test(written)) {

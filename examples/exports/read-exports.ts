@@ -4,7 +4,7 @@ import { CsvFileError, openCsv } from "./csv-file.ts";
 import { planFile } from "./file-plan.ts";
 import { type ReadRow, readRow } from "./read-row.ts";
 
-/** One file of an export, and what it is. */
+/** One file of an export. */
 export interface ExportFile {
   /** The path below the folder. */
   readonly name: string;
@@ -12,7 +12,7 @@ export interface ExportFile {
   readonly rows: readonly ReadRow[];
 }
 
-/** Reads every CSV file in a folder and the folders in it, by name, whole. Which layout a file has, its headings tell. */
+/** Reads all CSV files in a folder and its subfolders, in order of their names. */
 export async function readExports(folder: string): Promise<ExportFile[]> {
   const names = (await namesIn(folder)).filter((name) => name.toLowerCase().endsWith(".csv"));
   if (names.length === 0) throw new CsvFileError(`${folder}: holds no CSV file.`);

@@ -7,22 +7,22 @@ import { type ConsentCell, type Meant, RowConsent, type RowSaid } from "./row-co
 import { evidenceIn } from "./row-evidence.ts";
 import { type ColumnCell, readFields } from "./row-fields.ts";
 
-/** One row of a file: the contact that it holds, without consent; what it says of consent; what could not be read. */
+/** One row of a file: the contact without consent, the consent, and the issues. */
 export interface ReadRow {
   /** The path as it was given. */
   readonly file: string;
   readonly number: number;
   readonly source: CsvRow;
   readonly contact: Contact;
-  /** Which cell a field comes from, for a value that the field cannot take. */
+  /** The cell of each field, for invalid values. */
   readonly cells: ReadonlyMap<string, ColumnCell>;
   readonly said: RowSaid;
   readonly consentCells: readonly ConsentCell[];
-  /** When, from where and how consent was given, as far as the file says. */
+  /** The evidence of consent in the file. */
   readonly evidence: Readonly<Record<Channel, ConsentEvidence>>;
   readonly issues: readonly RowIssue[];
-  /** What is sent otherwise than one might think. Without values, so that rows of a kind can be counted. */
-  readonly told: readonly string[];
+  /** Remarks on unexpected changes. Without values, so that equal remarks can be counted. */
+  readonly remarks: readonly string[];
 }
 
 /** Reads a row. */
@@ -51,19 +51,19 @@ export function readRow(plan: FilePlan, row: CsvRow, meant?: Meant): ReadRow {
     consentCells: consent.cells,
     evidence: evidenceIn(plan, row),
     issues: [...row.shapeIssues(), ...fields.issues, ...birthdayIssues(plan, row)],
-    told: [...fields.told, ...consent.told()],
+    remarks: [...fields.remarks, ...consent.remarks()],
   };
 }
 
 function isProperty({ use }: Column, text: string): boolean {
   if (use.kind === "property" || use.kind === "evidence") return true;
-  // When and why somebody left says more than the state that it is read as.
+  // The time and reason of an opt-out is more than its state, so it is kept as a custom property.
   const isFreeText =
     use.kind === "consent" && ["left", "undeliverable", "complaint"].includes(use.consent.question);
   return isFreeText && consentWord(text) === undefined;
 }
 
-/** The same for the same row, whenever and wherever it is read: made of what its cells hold. */
+/** The id of a row: a hash of its cells. */
 export function rowId({ contact, source }: Pick<ReadRow, "contact" | "source">): string {
   return createHash("sha256")
     .update(JSON.stringify([contact.source, source.cells]))

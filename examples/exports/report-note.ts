@@ -1,10 +1,10 @@
 import type { OptIn, RowIssue } from "./contact.ts";
 import { optIns } from "./contact.ts";
 
-/** The columns that a report adds: why a row failed, and what else must be known of it. */
+/** The columns that a report adds: the reason of the failure, and a note. */
 export const noteHeadings = { reason: "import: reason", note: "import: note" } as const;
 
-/** What is known of a person's consent. */
+/** The known consent of a person. */
 export interface KnownConsent {
   readonly email: OptIn | undefined;
   readonly phone: OptIn | undefined;
@@ -12,11 +12,10 @@ export interface KnownConsent {
 }
 
 /**
- * What a report carries along of a row that failed: `email UNSUBSCRIBED, phone NON_SUBSCRIBED, suppressed`.
+ * The note of a failed row: `email UNSUBSCRIBED, phone NON_SUBSCRIBED, suppressed`.
  *
- * The row is mended and imported again by itself, without the file in which the same person has unsubscribed. So the
- * report says what the import had found out. What was known of an address or a number that will be mended is not about
- * the person, and is left out.
+ * The corrected row is imported again alone, without the file in which the same person has unsubscribed, so the report
+ * keeps the person's consent. The consent of an invalid address or number is left out: it is not about the person.
  */
 export function reportNote(
   { email, phone, isSuppressed }: KnownConsent,
@@ -30,8 +29,8 @@ export function reportNote(
   ].join(", ");
 }
 
-/** What a note says. */
-export function readNote(note: string): KnownConsent {
+/** Parses a note. */
+export function parseNote(note: string): KnownConsent {
   const wordAfter = (channel: string) => {
     const word = new RegExp(`\\b${channel} (\\w+)`).exec(note)?.[1];
     return optIns.find((optIn) => optIn === word);

@@ -1,33 +1,33 @@
-import { type ConsentSaid, readConsent } from "./consent-cells.ts";
+import { type ConsentSaid, parseConsent } from "./consent-cells.ts";
 import type { ConsentColumn } from "./consent-columns.ts";
 import { consentWord } from "./consent-words.ts";
 import { type Channel, type OptIn, stricter } from "./contact.ts";
 import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
-import { readNote } from "./report-note.ts";
+import { parseNote } from "./report-note.ts";
 import type { ColumnCell, RowFields } from "./row-fields.ts";
 
-/** What a row says of one channel. */
+/** The consent of one channel in a row. */
 export interface Said {
-  /** The strictest state of all its cells; undefined where it says nothing. */
+  /** The strictest state of all cells; undefined if there is none. */
   readonly optIn: OptIn | undefined;
-  /** Its words that are not understood, with their headings. */
+  /** The unknown words, with their headings. */
   readonly notUnderstood: readonly string[];
-  /** A heading that names the channel says a refusal: it counts for an address or number that the file does not give. */
+  /** Whether a column that names the channel refuses: the refusal counts even without an address or number. */
   readonly isRefusedByName: boolean;
 }
 
-/** A cell of a column that says something of consent. */
+/** A cell of a column about consent. */
 export interface ConsentCell extends ColumnCell {
   readonly said: ConsentSaid;
 }
 
-/** What a row says of each channel. */
+/** The consent of each channel in a row. */
 export type RowSaid = Readonly<Record<Channel, Said>> & { readonly isSuppressed: boolean };
 
-/** What the user says is meant where a word of consent is not understood. */
+/** The user's meaning of unknown words of consent. */
 export type Meant = OptIn | "keep" | undefined;
 
-/** What the cells of one row say of consent, the strictest word of each channel. */
+/** Collects the consents of one row's cells. */
 export class RowConsent {
   readonly cells: ConsentCell[] = [];
   readonly #plan: FilePlan;
@@ -50,16 +50,16 @@ export class RowConsent {
     this.#isSuppressed = section?.isSuppressed === true;
     for (const { column, text } of fields.phoneWords) {
       const question = column.compact === "whatsapp" ? "refusal only" : "opt-in";
-      this.#take(column, text, { question, channels: ["phone"], isGeneral: false });
+      this.#addCell(column, text, { question, channels: ["phone"], isGeneral: false });
     }
   }
 
   read(column: Column, text: string): void {
     const { use, refusals } = column;
-    if (use.kind === "consent") this.#take(column, text, use.consent);
-    if (refusals) this.#takeRefusal(column, text, refusals);
-    if (use.kind === "property") this.#takeStray(column, text);
-    if (use.kind === "import note") this.#takeNote(text);
+    if (use.kind === "consent") this.#addCell(column, text, use.consent);
+    if (refusals) this.#addRefusal(column, text, refusals);
+    if (use.kind === "property") this.#addStray(column, text);
+    if (use.kind === "import note") this.#addNote(text);
   }
 
   said(): RowSaid {
@@ -74,7 +74,7 @@ export class RowConsent {
     return { email: of("email"), phone: of("phone"), isSuppressed: this.#isSuppressed };
   }
 
-  told(): string[] {
+  remarks(): string[] {
     const differing = (["email", "phone"] as const).flatMap((channel) => {
       const stated = this.#stated[channel];
       if (new Set(stated.map(({ optIn }) => optIn)).size < 2) return [];
@@ -84,8 +84,8 @@ export class RowConsent {
     return [...differing, ...this.#strays];
   }
 
-  #take(column: Column, text: string, consent: ConsentColumn): void {
-    const said = readConsent(consent, text);
+  #addCell(column: Column, text: string, consent: ConsentColumn): void {
+    const said = parseConsent(consent, text);
     this.cells.push({ column, text, said });
     const isOptIn = said !== "not understood" && said.optIn === "SUBSCRIBED";
     const channels = this.#channelsOf(consent, isOptIn);
@@ -105,16 +105,16 @@ export class RowConsent {
     return isOptIn && !isPhoneFile ? channels : ["email", "phone"];
   }
 
-  // The column is left out by name: what it grants is not used, what it refuses is not forgotten.
-  #takeRefusal(column: Column, text: string, consent: ConsentColumn): void {
-    const said = readConsent(consent, text);
+  // The column is left out by name: its opt-ins are ignored, its refusals count.
+  #addRefusal(column: Column, text: string, consent: ConsentColumn): void {
+    const said = parseConsent(consent, text);
     if (said === "not understood" || said.optIn === undefined || said.optIn === "SUBSCRIBED") return;
     this.cells.push({ column, text, said });
     this.#addSaid(this.#channelsOf(consent, false), column, said, !consent.isGeneral);
   }
 
   // "Lifecycle: Unsubscribed": whatever the column is called.
-  #takeStray(column: Column, text: string): void {
+  #addStray(column: Column, text: string): void {
     const word = /^(un|non|not|never)?[\s_-]*subscribed\b|^opted\b/i.test(text)
       ? consentWord(text)
       : undefined;
@@ -124,8 +124,8 @@ export class RowConsent {
     this.#strays.push(`${shownHeading(column)} says that somebody has not subscribed, which counts`);
   }
 
-  #takeNote(text: string): void {
-    const { email, phone, isSuppressed } = readNote(text);
+  #addNote(text: string): void {
+    const { email, phone, isSuppressed } = parseNote(text);
     if (email !== undefined) this.#add("email", "import: note", email);
     if (phone !== undefined) this.#add("phone", "import: note", phone);
     this.#isSuppressed ||= isSuppressed;

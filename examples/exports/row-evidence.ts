@@ -2,7 +2,7 @@ import type { Channel, ConsentEvidence } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import type { FilePlan } from "./file-plan.ts";
 
-/** When, from where and how consent was given. What the layout itself tells; a column that was added for it comes first. */
+/** The evidence of consent from the provider's columns; columns added for the import come first. */
 export function evidenceIn(plan: FilePlan, row: CsvRow): Readonly<Record<Channel, ConsentEvidence>> {
   const added: Record<string, string | undefined> = {};
   const cells = new Map<string, string | undefined>();

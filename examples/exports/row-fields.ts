@@ -1,32 +1,32 @@
 import { consentWord } from "./consent-words.ts";
 import type { ContactField } from "./contact-columns.ts";
-import { readDay, readEmail, readGender, type ValueReading } from "./contact-values.ts";
+import { parseDay, parseEmail, parseGender, type ParsedValue } from "./contact-values.ts";
 import type { Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-row.ts";
 import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
-import { readPhone } from "./phone.ts";
+import { parsePhone } from "./phone.ts";
 
-/** A cell, and the column it stands in. */
+/** A cell and its column. */
 export interface ColumnCell {
   readonly column: Column;
   readonly text: string;
 }
 
-/** What the cells of one row say of the contact's fields. */
+/** The contact's fields in one row. */
 export interface RowFields {
   /** Without consent. */
   contact: Contact;
-  /** Which cell each field comes from. */
+  /** The cell of each field. */
   readonly cells: Map<string, ColumnCell>;
-  /** Cells of a second column of a field, where they differ. */
+  /** Cells of a second column of a field, if they differ. */
   readonly properties: Record<string, string>;
-  /** Words that stand in the place of a telephone number: `SMS: yes`. */
+  /** Words instead of a telephone number: `SMS: yes`. */
   readonly phoneWords: ColumnCell[];
   readonly issues: RowIssue[];
-  readonly told: string[];
+  readonly remarks: string[];
 }
 
-/** Reads them; of several columns of a field the first that is not blank counts. */
+/** Reads the fields of a row; of several columns of a field the first that is not blank counts. */
 export function readFields(plan: FilePlan, row: CsvRow): RowFields {
   const fields: RowFields = {
     contact: {},
@@ -34,7 +34,7 @@ export function readFields(plan: FilePlan, row: CsvRow): RowFields {
     properties: {},
     phoneWords: [],
     issues: [],
-    told: [],
+    remarks: [],
   };
   const columns = plan.columns.filter(({ use }) => use.kind === "field");
   const firstOnes = columns.filter(({ use }) => use.kind === "field" && !use.isFurther);
@@ -44,20 +44,20 @@ export function readFields(plan: FilePlan, row: CsvRow): RowFields {
     const { field } = column.use;
     if (field === "phone" && !/\d{4}/.test(text) && consentWord(text) !== undefined)
       fields.phoneWords.push({ column, text });
-    else takeField(fields, field, { column, text }, plan);
+    else addField(fields, field, { column, text }, plan);
   }
   return fields;
 }
 
-function takeField(fields: RowFields, field: ContactField, cell: ColumnCell, plan: FilePlan): void {
+function addField(fields: RowFields, field: ContactField, cell: ColumnCell, plan: FilePlan): void {
   const { column, text } = cell;
-  const value = readValue(field, text, plan);
+  const value = parseValue(field, text, plan);
   const used = fields.cells.get(field);
   if (used !== undefined) {
     const own = "value" in value ? value.value : text;
     if (own === fields.contact[field] || text === used.text) return;
     fields.properties[column.property] = text;
-    fields.told.push(
+    fields.remarks.push(
       `${shownHeading(column)} differs from ${shownHeading(used.column)}, whose ${field} counts`,
     );
     return;
@@ -67,11 +67,11 @@ function takeField(fields: RowFields, field: ContactField, cell: ColumnCell, pla
   else fields.issues.push({ field, message: value.problem });
 }
 
-function readValue(field: ContactField, text: string, plan: FilePlan): ValueReading {
-  if (field === "email") return readEmail(text);
-  if (field === "phone") return readPhone(plan.layout.provider === "brevo" ? withPlus(text) : text);
-  if (field === "gender") return readGender(text);
-  return { value: field === "dob" ? readDay(text) : text };
+function parseValue(field: ContactField, text: string, plan: FilePlan): ParsedValue {
+  if (field === "email") return parseEmail(text);
+  if (field === "phone") return parsePhone(plan.layout.provider === "brevo" ? withPlus(text) : text);
+  if (field === "gender") return parseGender(text);
+  return { value: field === "dob" ? parseDay(text) : text };
 }
 
 // Brevo writes a number with its country code, and without the plus.

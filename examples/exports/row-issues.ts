@@ -2,7 +2,7 @@ import { v1ContactSchema } from "audience-sdk/schemas";
 import { quoted } from "./contact-values.ts";
 import type { Contact, RowIssue } from "./contact.ts";
 
-/** What the documented rules of a contact say against it, with the value that is meant. */
+/** The issues of a contact by the documented rules, with the values. */
 export function contactIssues(contact: Contact): RowIssue[] {
   const checked = v1ContactSchema.safeParse(contact);
   if (checked.success) return [];
@@ -19,7 +19,7 @@ export function inOneLine(issues: readonly RowIssue[]): string {
   return issues.map(({ field, message }) => `${field}: ${message}`).join("; ");
 }
 
-/** The first issue of each field: a cell that could not be read is not reported as missing too. */
+/** The first issue of each field: an invalid cell is not also reported as missing. */
 export function firstOfEachField(issues: readonly RowIssue[]): RowIssue[] {
   return issues.filter(({ field }, index) => issues.findIndex((other) => other.field === field) === index);
 }

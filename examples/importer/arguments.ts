@@ -3,12 +3,12 @@ import type { ColumnChoice } from "../exports/column-choice.ts";
 import { optIns, type OptIn } from "../exports/contact.ts";
 import { isEncoding } from "../exports/csv-encoding.ts";
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export interface ImporterArguments {
   readonly files: readonly string[];
   readonly family: "v1" | "v2";
   readonly listId: string | undefined;
-  /** What is meant where the files say nothing of a consent. */
+  /** The meaning of a missing consent. */
   readonly consent: OptIn | "keep" | undefined;
   readonly choice: ColumnChoice;
   readonly encoding: string | undefined;
@@ -18,7 +18,7 @@ export interface ImporterArguments {
   readonly reportFolder: string | undefined;
 }
 
-/** A command line that cannot be followed. The message says what to write instead. */
+/** An invalid command line. The message says what to write instead. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
@@ -73,8 +73,8 @@ const known = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-/** Reads the command line, or throws a `UsageError`. */
-export function readArguments(args: readonly string[]): ImporterArguments | "help" {
+/** Parses the command line, or throws a `UsageError`. */
+export function parseArguments(args: readonly string[]): ImporterArguments | "help" {
   const { values, positionals: files } = parse(args);
   if (values.help) return "help";
   if (files.length === 0) throw new UsageError("Name at least one CSV file.");
@@ -83,8 +83,8 @@ export function readArguments(args: readonly string[]): ImporterArguments | "hel
   for (const name of ["list", "resume", "report", "encoding"] as const) {
     if (values[name]?.trim() === "") throw new UsageError(`--${name} needs a value.`);
   }
-  const family = readFamily(values.family);
-  const consent = readConsent(values.consent);
+  const family = parseFamily(values.family);
+  const consent = parseConsent(values.consent);
   refuseKeep({ consent, family, listId: values.list });
   const { encoding } = values;
   if (encoding !== undefined && !isEncoding(encoding)) {
@@ -109,17 +109,17 @@ export function readArguments(args: readonly string[]): ImporterArguments | "hel
   };
 }
 
-function readFamily(family = "v1"): "v1" | "v2" {
+function parseFamily(family = "v1"): "v1" | "v2" {
   if (family === "v1" || family === "v2") return family;
   throw new UsageError(`--family is v1 or v2, not ${JSON.stringify(family)}.`);
 }
 
-function readConsent(text: string | undefined): OptIn | "keep" | undefined {
-  if (text === undefined) return undefined;
-  const consent = ([...optIns, "keep"] as const).find((one) => one.toLowerCase() === text.toLowerCase());
+function parseConsent(value: string | undefined): OptIn | "keep" | undefined {
+  if (value === undefined) return undefined;
+  const consent = ([...optIns, "keep"] as const).find((one) => one.toLowerCase() === value.toLowerCase());
   if (consent !== undefined) return consent;
   throw new UsageError(
-    `--consent is keep, NON_SUBSCRIBED, UNSUBSCRIBED or SUBSCRIBED, not ${JSON.stringify(text)}.`,
+    `--consent is keep, NON_SUBSCRIBED, UNSUBSCRIBED or SUBSCRIBED, not ${JSON.stringify(value)}.`,
   );
 }
 

@@ -1,6 +1,6 @@
 import type { AudienceClient } from "audience-sdk";
 import { counted, inFull } from "../console/counted.ts";
-import { inWords } from "../console/duration.ts";
+import { formatDuration } from "../console/duration.ts";
 import { say, type Output } from "../console/terminal.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import type { FailedRows } from "./failed-rows.ts";
@@ -10,12 +10,12 @@ import { reasonIn, settledRows } from "./settled-rows.ts";
 import type { Survey } from "./survey.ts";
 import type { Target } from "./target.ts";
 
-/** What the plan comes to, row by row: checks each as it would be sent, and sends nothing. */
+/** Checks each row as it would be sent, and prints the result of the plan. Sends nothing. */
 export async function checkAll(
   survey: Survey,
   {
     target,
-    asked,
+    options,
     audience,
     failed,
     line,
@@ -23,7 +23,7 @@ export async function checkAll(
     signal,
   }: {
     target: Target;
-    asked: ImporterArguments;
+    options: ImporterArguments;
     audience: AudienceClient;
     failed: FailedRows | undefined;
     line: ReadingLine;
@@ -36,11 +36,11 @@ export async function checkAll(
   let valid = 0;
   let unstated = 0;
   line.begin("Checking each row");
-  for await (const settled of settledRows(survey, target, asked)) {
+  for await (const settled of settledRows(survey, target, options)) {
     signal.throwIfAborted();
     line.show(++checked);
-    const { contact, issues, told, row } = settled;
-    for (const remark of told) remarks.add(remark, row);
+    const { contact, issues, remarks: rowRemarks, row } = settled;
+    for (const remark of rowRemarks) remarks.add(remark, row);
     if (issues.length > 0) {
       await failed?.add(settled, reasonIn(settled));
       continue;
@@ -67,10 +67,10 @@ export async function checkAll(
   const estimateMs = audience.rateLimiter?.estimateMs(valid) ?? 0;
   say(
     output,
-    `${inFull(valid)} of ${counted(survey.rows, "row")} can be imported; that takes ${aboutInWords(estimateMs)}.`,
+    `${inFull(valid)} of ${counted(survey.rows, "row")} can be imported; that takes ${formatEstimate(estimateMs)}.`,
   );
 }
 
-function aboutInWords(durationMs: number): string {
-  return durationMs < 1_000 ? "less than a second" : `about ${inWords(durationMs)}`;
+function formatEstimate(durationMs: number): string {
+  return durationMs < 1_000 ? "less than a second" : `about ${formatDuration(durationMs)}`;
 }

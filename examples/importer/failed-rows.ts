@@ -7,7 +7,7 @@ import type { SettledRow } from "./settled-rows.ts";
 
 const shownRows = 20;
 
-/** The rows that were not imported: the first of them to be shown, all of them for the report. */
+/** The rows that were not imported: prints the first ones, and writes all of them to the report. */
 export class FailedRows {
   readonly #report: Report | undefined;
   readonly #lines: string[] = [];
@@ -29,7 +29,7 @@ export class FailedRows {
     await this.#report?.add(settled, reason);
   }
 
-  async tell(output: Output): Promise<void> {
+  async print(output: Output): Promise<void> {
     const paths = (await this.#report?.end()) ?? [];
     if (this.#count === 0) return;
     say(output, `${counted(this.#count, "row is", "rows are")} not imported:`, ...this.#lines);

@@ -1,7 +1,7 @@
 import { type BulkResult, isAudienceError, ValidationError } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { counted, inFull } from "../console/counted.ts";
-import { inWords } from "../console/duration.ts";
+import { formatDuration } from "../console/duration.ts";
 import { say, type Output } from "../console/terminal.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import type { FailedRows } from "./failed-rows.ts";
@@ -11,20 +11,20 @@ import { reasonIn, type SettledRow, settledRows } from "./settled-rows.ts";
 import type { Survey } from "./survey.ts";
 import type { Target } from "./target.ts";
 
-/** Sends every row that can be, and tells of those that were not imported. */
+/** Sends all valid rows, and prints the rows that were not imported. */
 export async function importAll(
   survey: Survey,
   {
     service,
     target,
-    asked,
+    options,
     failed,
     output,
     signal,
   }: {
     service: ImportService;
     target: Target;
-    asked: ImporterArguments;
+    options: ImporterArguments;
     failed: FailedRows;
     output: Output;
     signal: AbortSignal;
@@ -33,38 +33,38 @@ export async function importAll(
   const { audience } = service;
   const line = new ProgressLine(output);
   const run = audience.bulk(
-    settledRows(survey, target, asked),
+    settledRows(survey, target, options),
     async ({ row, contact, issues, refusals }, request) => {
       if (issues.length === 0) return await target.send(audience, contact, row, request);
       if (refusals) await audience.v1.customers.upsert(refusals, request);
       throw asValidationError(issues);
     },
     {
-      // A person of yesterday's file is known again in today's.
+      // Identifies a person over the files of several days.
       key: ({ row, contact }) =>
-        `${asked.family} ${asked.listId ?? ""} ${contact.email ?? contact.phone ?? `${row.file} ${row.number}`}`,
-      // Where the row stands in its file is no change of it.
-      fingerprint: ({ row, contact }) => (asked.family === "v1" ? contact : [contact, row.evidence]),
+        `${options.family} ${options.listId ?? ""} ${contact.email ?? contact.phone ?? `${row.file} ${row.number}`}`,
+      // The row's position in its file is not a change.
+      fingerprint: ({ row, contact }) => (options.family === "v1" ? contact : [contact, row.evidence]),
       total: survey.rows,
       onProgress: (progress) => line.show(progress),
       signal,
-      ...(asked.checkpoint === undefined ? {} : { checkpoint: fileCheckpoint(asked.checkpoint) }),
+      ...(options.checkpoint === undefined ? {} : { checkpoint: fileCheckpoint(options.checkpoint) }),
     },
   );
   try {
     for await (const result of run) {
-      const reason = reasonOf(result, asked);
+      const reason = reasonOf(result, options);
       if (reason !== undefined) await failed.add(result.item, reason);
     }
   } finally {
     line.end();
-    await failed.tell(output);
+    await failed.print(output);
   }
   const { succeeded, skipped, superseded, total, durationMs } = await run.summary();
   const before = skipped === 0 ? "" : `; ${inFull(skipped)} had been before`;
   say(
     output,
-    `Imported ${inFull(succeeded)} of ${counted(total, "row")} in ${inWords(durationMs)}${before}.`,
+    `Imported ${inFull(succeeded)} of ${counted(total, "row")} in ${formatDuration(durationMs)}${before}.`,
   );
   if (superseded === 0) return;
   say(
@@ -79,7 +79,7 @@ function asValidationError(issues: SettledRow["issues"]): ValidationError {
   );
 }
 
-/** Why a row was not imported; undefined where it was, or need not be. */
+/** The reason why a row was not imported; undefined if it was, or did not need to be. */
 function reasonOf(
   { item, status, error }: BulkResult<SettledRow, unknown>,
   { checkpoint }: Pick<ImporterArguments, "checkpoint">,

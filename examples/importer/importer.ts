@@ -2,18 +2,18 @@ import { isAudienceError, type RateLimiter } from "audience-sdk";
 import { say, type Output } from "../console/terminal.ts";
 import { UnknownColumnError } from "../exports/column-choice.ts";
 import { CsvFileError } from "../exports/csv-file.ts";
-import { help, readArguments, UsageError, type ImporterArguments } from "./arguments.ts";
+import { help, parseArguments, UsageError, type ImporterArguments } from "./arguments.ts";
 import { checkAll } from "./check-all.ts";
 import { FailedRows } from "./failed-rows.ts";
+import { findBlockers } from "./find-blockers.ts";
 import { importAll } from "./import-all.ts";
-import { planLines } from "./plan-text.ts";
+import { planLines } from "./plan-lines.ts";
 import { ReadingLine } from "./reading-line.ts";
 import { openLive, openMock, openNothing, type ImportService } from "./service.ts";
 import { surveyFiles } from "./survey.ts";
 import { NoSuchListError, targetOf } from "./target.ts";
-import { whatBlocks } from "./what-blocks.ts";
 
-/** What the importer gets from the process that it runs in. An abort of the signal is a Ctrl-C. */
+/** The inputs of the importer from its process. Ctrl-C aborts the signal. */
 export interface ImporterSurroundings {
   readonly args: readonly string[];
   readonly output: Output;
@@ -23,47 +23,47 @@ export interface ImporterSurroundings {
   readonly rateLimiter?: RateLimiter;
 }
 
-/** The importer, from the command line to the exit code. */
-export async function runImporter(around: ImporterSurroundings): Promise<number> {
-  let asked: ImporterArguments | "help" | undefined;
+/** Runs the importer and returns the exit code. */
+export async function runImporter(surroundings: ImporterSurroundings): Promise<number> {
+  let options: ImporterArguments | "help" | undefined;
   try {
-    asked = readArguments(around.args);
-    if (asked !== "help") return await carryOut(asked, around);
-    say(around.output, help);
+    options = parseArguments(surroundings.args);
+    if (options !== "help") return await runImport(options, surroundings);
+    say(surroundings.output, help);
     return 0;
   } catch (error) {
-    return explain(error, asked === "help" ? undefined : asked, around);
+    return explain(error, options === "help" ? undefined : options, surroundings);
   }
 }
 
-async function carryOut(asked: ImporterArguments, around: ImporterSurroundings): Promise<number> {
-  const { output, errors, signal } = around;
-  const target = targetOf(asked);
-  const service = await open(asked, around);
+async function runImport(options: ImporterArguments, surroundings: ImporterSurroundings): Promise<number> {
+  const { output, errors, signal } = surroundings;
+  const target = targetOf(options);
+  const service = await open(options, surroundings);
   const line = new ReadingLine(output);
   try {
-    const survey = await surveyFiles(asked, { line, signal });
-    for (const file of survey.files) say(output, ...planLines(file, asked), "");
-    const blocked = whatBlocks(survey, asked);
+    const survey = await surveyFiles(options, { line, signal });
+    for (const file of survey.files) say(output, ...planLines(file, options), "");
+    const blocked = findBlockers(survey, options);
     if (blocked.length > 0) {
       say(errors, ...blocked, "Nothing was sent.");
       return 2;
     }
-    const failed = new FailedRows(asked.reportFolder);
+    const failed = new FailedRows(options.reportFolder);
     await checkAll(survey, {
       target,
-      asked,
+      options,
       audience: service.audience,
-      failed: asked.isDryRun ? failed : undefined,
+      failed: options.isDryRun ? failed : undefined,
       line,
       output,
       signal,
     });
     say(output, `Into ${target.name}: ${service.description}.`);
-    if (asked.isDryRun) await failed.tell(output);
+    if (options.isDryRun) await failed.print(output);
     else {
       await target.checkList(service.audience, signal);
-      await importAll(survey, { service, target, asked, failed, output, signal });
+      await importAll(survey, { service, target, options, failed, output, signal });
     }
     if (service.state) say(output, service.state());
     return failed.count === 0 ? 0 : 1;
@@ -73,20 +73,23 @@ async function carryOut(asked: ImporterArguments, around: ImporterSurroundings):
   }
 }
 
-async function open(asked: ImporterArguments, { rateLimiter }: ImporterSurroundings): Promise<ImportService> {
-  if (asked.isDryRun) return openNothing();
-  return asked.isMock ? await openMock(asked.listId) : openLive(asked, rateLimiter);
+async function open(
+  options: ImporterArguments,
+  { rateLimiter }: ImporterSurroundings,
+): Promise<ImportService> {
+  if (options.isDryRun) return openNothing();
+  return options.isMock ? await openMock(options.listId) : openLive(options, rateLimiter);
 }
 
 function explain(
   error: unknown,
-  asked: ImporterArguments | undefined,
+  options: ImporterArguments | undefined,
   { errors, output, signal }: ImporterSurroundings,
 ): number {
   if (signal.aborted && (error === signal.reason || isAudienceError(error))) {
     const hasSent = isAudienceError(error) && error.outcome === "unknown";
     say(output, hasSent ? "Stopped. What was under way has ended." : "Stopped. Nothing was sent.");
-    if (hasSent) say(output, ...resumeHint(asked));
+    if (hasSent) say(output, ...resumeHint(options));
     return 130;
   }
   if (error instanceof UsageError || error instanceof UnknownColumnError) {
@@ -102,9 +105,9 @@ function explain(
     return 2;
   }
   if (isAudienceError(error)) {
-    // A wrong key or list is as wrong the next time.
+    // A wrong key or list stays wrong.
     const isLasting = ["authentication", "permission", "not_found"].includes(error.code);
-    say(errors, `The import was ended: ${error.message}`, ...(isLasting ? [] : resumeHint(asked)));
+    say(errors, `The import was ended: ${error.message}`, ...(isLasting ? [] : resumeHint(options)));
     return 1;
   }
   if (error instanceof CsvFileError || error instanceof NoSuchListError || isOfFile(error)) {
@@ -114,15 +117,15 @@ function explain(
   throw error;
 }
 
-function resumeHint(asked: ImporterArguments | undefined): string[] {
-  if (asked?.checkpoint !== undefined)
-    return [`Run the same command again: it goes on from ${asked.checkpoint}.`];
+function resumeHint(options: ImporterArguments | undefined): string[] {
+  if (options?.checkpoint !== undefined)
+    return [`Run the same command again: it goes on from ${options.checkpoint}.`];
   return [
     "Run it again and it begins anew, which is safe; with --resume FILE it would have gone on from here.",
   ];
 }
 
-// Errors of a checkpoint or of the file system are plain ones, and name the file.
+// Errors of a checkpoint or of the file system are plain errors that name the file.
 function isOfFile(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   return "syscall" in error || /checkpoint|\.lock-|is damaged at byte/.test(error.message);

@@ -3,9 +3,9 @@ import { runImporter } from "./importer.ts";
 
 const stop = new AbortController();
 let isOutputGone = false;
-// The first Ctrl-C ends in good order; the default action is back for a second one.
+// The first Ctrl-C stops cleanly; a second one has the default action.
 process.once("SIGINT", () => stop.abort());
-// What reads the output may go away: `npm run import -- … | head`.
+// The reader of the output may close the pipe: `npm run import -- … | head`.
 for (const output of [process.stdout, process.stderr])
   output.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;

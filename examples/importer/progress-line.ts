@@ -1,5 +1,5 @@
 import type { BulkProgress } from "audience-sdk";
-import { inWords } from "../console/duration.ts";
+import { formatDuration } from "../console/duration.ts";
 import { columnsOf, say, type Output } from "../console/terminal.ts";
 
 const barWidth = 24;
@@ -7,16 +7,16 @@ const everyMs = 60_000;
 const backToLineStart = "\r\u001b[K";
 
 /**
- * How far the import is. On a terminal one line, which is drawn anew every second, as the next row may have to wait an
- * hour for its turn; elsewhere a line for the first rows and each tenth, and at least one a minute.
+ * The progress of the import. On a terminal one line, redrawn every second, because the next row may wait an hour for
+ * its permit; elsewhere a line for the first rows and each tenth, and at least one a minute.
  */
 export class ProgressLine {
   readonly #output: Output;
   readonly #timer: NodeJS.Timeout | undefined;
   #progress: BulkProgress | undefined;
-  #toldAtMs = 0;
+  #updatedAtMs = 0;
   #tenth = 0;
-  #saidAtMs: number | undefined;
+  #printedAtMs: number | undefined;
 
   constructor(output: Output) {
     this.#output = output;
@@ -25,12 +25,12 @@ export class ProgressLine {
 
   show(progress: BulkProgress): void {
     this.#progress = progress;
-    this.#toldAtMs = performance.now();
+    this.#updatedAtMs = performance.now();
     if (this.#output.isTTY) this.#draw();
-    else this.#sayTenth(progress);
+    else this.#printTenth(progress);
   }
 
-  /** Leaves the line to what is written next. */
+  /** Ends the line. */
   end(): void {
     clearInterval(this.#timer);
     if (this.#output.isTTY && this.#progress) this.#output.write("\n");
@@ -39,24 +39,24 @@ export class ProgressLine {
   #draw(): void {
     if (!this.#progress) return;
     // One cell stays free, as some terminals begin a new line when the last one is filled.
-    const line = progressLine(this.#progress, performance.now() - this.#toldAtMs).slice(
+    const line = progressLine(this.#progress, performance.now() - this.#updatedAtMs).slice(
       0,
       columnsOf(this.#output) - 1,
     );
     this.#output.write(backToLineStart + line);
   }
 
-  #sayTenth(progress: BulkProgress): void {
+  #printTenth(progress: BulkProgress): void {
     const tenth = Math.floor((10 * progress.done) / (progress.total ?? Infinity));
-    const isTime = this.#saidAtMs === undefined || performance.now() - this.#saidAtMs >= everyMs;
+    const isTime = this.#printedAtMs === undefined || performance.now() - this.#printedAtMs >= everyMs;
     if (tenth <= this.#tenth && !isTime) return;
     this.#tenth = tenth;
-    this.#saidAtMs = performance.now();
+    this.#printedAtMs = performance.now();
     say(this.#output, progressLine(progress, 0));
   }
 }
 
-/** The line, as it stands so long after the figures were told. */
+/** The line, some milliseconds after the last update. */
 export function progressLine({ done, total = done, etaMs, ...counts }: BulkProgress, agoMs: number): string {
   const share = total === 0 ? 1 : done / total;
   const filled = Math.floor(barWidth * share);
@@ -68,6 +68,6 @@ export function progressLine({ done, total = done, etaMs, ...counts }: BulkProgr
     ...(counts.superseded === 0 ? [] : [`${counts.superseded} superseded`]),
     ...(notSent === 0 ? [] : [`${notSent} not imported`]),
     `${counts.ratePerMinute}/min`,
-    ...(etaMs === undefined || done === total ? [] : [`${inWords(Math.max(0, etaMs - agoMs))} left`]),
+    ...(etaMs === undefined || done === total ? [] : [`${formatDuration(Math.max(0, etaMs - agoMs))} left`]),
   ].join("  ");
 }

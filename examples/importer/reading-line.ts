@@ -4,14 +4,14 @@ import { printable } from "../console/text-width.ts";
 
 const backToLineStart = "\r\u001b[K";
 const everyMs = { terminal: 100, elsewhere: 5_000 };
-// A clock is asked for so many rows at once.
+// The clock is read once for this many rows.
 const rowsBetweenLooks = 256;
 
-/** How far the reading of the files is: one line on a terminal, elsewhere a line at its beginning and every few seconds. */
+/** The progress of reading: one line on a terminal, elsewhere a line at the beginning and every few seconds. */
 export class ReadingLine {
   readonly #output: Output;
   #title = "";
-  #saidAtMs = 0;
+  #printedAtMs = 0;
 
   constructor(output: Output) {
     this.#output = output;
@@ -25,16 +25,16 @@ export class ReadingLine {
   show(rows: number): void {
     if (rows % rowsBetweenLooks !== 0) return;
     const waitMs = this.#output.isTTY ? everyMs.terminal : everyMs.elsewhere;
-    if (performance.now() - this.#saidAtMs >= waitMs) this.#write(`  ${counted(rows, "row")}`);
+    if (performance.now() - this.#printedAtMs >= waitMs) this.#write(`  ${counted(rows, "row")}`);
   }
 
-  /** Leaves the line to what is written next. */
+  /** Ends the line. */
   end(): void {
     if (this.#output.isTTY) this.#output.write(backToLineStart);
   }
 
   #write(rest: string): void {
-    this.#saidAtMs = performance.now();
+    this.#printedAtMs = performance.now();
     const line = `${this.#title}${rest}`;
     if (this.#output.isTTY) this.#output.write(backToLineStart + line.slice(0, columnsOf(this.#output) - 1));
     else say(this.#output, line);

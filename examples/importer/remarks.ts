@@ -3,7 +3,7 @@ import { counted } from "../console/counted.ts";
 import { printable } from "../console/text-width.ts";
 import type { ReadRow } from "../exports/read-row.ts";
 
-/** What is to be told of many rows: each thing once, with how many rows it is about and where the first is. */
+/** Remarks on many rows: each once, with the number of its rows and the first of them. */
 export class Remarks {
   readonly #remarks = new Map<string, { count: number; first: string }>();
 

@@ -10,10 +10,10 @@ interface ReportFile {
 }
 
 /**
- * The failed rows of each file under its own name, which may say what the rows are (Mailchimp's does), with the same
- * columns and two more: why the row failed, and what else must be known of it.
+ * The failed rows of each file, under the name of the file (Mailchimp's states the consent), with its columns and two
+ * more: the reason and a note.
  *
- * A file gets its name when all is written: the report of a report may be the very file that is being imported.
+ * A file gets its name after it is complete, because the report may replace the file that is being imported.
  */
 export class Report {
   readonly #folder: string;
@@ -32,12 +32,12 @@ export class Report {
         row.file,
         own.map((index) => headings[index] ?? ""),
       ));
-    // A line that was cut short is filled up, so that what stands behind it is in its own column.
+    // An incomplete line is padded, so that the added cells are in their own columns.
     const line = own.map((index) => cells[index] ?? "");
     await file.handle.write(csvLine([...line, reason, reportNote(consent, issues)]));
   }
 
-  /** Closes the files, and gives their paths. */
+  /** Closes the files, and returns their paths. */
   async end(): Promise<string[]> {
     const files = [...this.#files.values()];
     for (const { handle, partPath, path } of files) {
@@ -49,22 +49,22 @@ export class Report {
 
   async #begin(source: string, headings: readonly string[]): Promise<ReportFile> {
     await mkdir(this.#folder, { recursive: true });
-    const path = join(this.#folder, this.#freeName(basename(source)));
+    const path = join(this.#folder, this.#unusedName(basename(source)));
     const partPath = `${path}.part`;
     const file = { path, partPath, handle: await open(partPath, "w") };
     this.#files.set(source, file);
-    // The mark says that it is UTF-8, whatever encoding is named for the other files.
+    // The byte-order mark marks UTF-8, whatever encoding the other files have.
     await file.handle.write(`\ufeff${csvLine([...headings, noteHeadings.reason, noteHeadings.note])}`);
     return file;
   }
 
-  #freeName(name: string): string {
-    const taken = new Set(Array.from(this.#files.values(), ({ path }) => basename(path)));
+  #unusedName(name: string): string {
+    const used = new Set(Array.from(this.#files.values(), ({ path }) => basename(path)));
     const ending = extname(name);
-    let free = name;
-    for (let count = 2; taken.has(free); count++)
-      free = `${name.slice(0, name.length - ending.length)}-${count}${ending}`;
-    return free;
+    let candidate = name;
+    for (let count = 2; used.has(candidate); count++)
+      candidate = `${name.slice(0, name.length - ending.length)}-${count}${ending}`;
+    return candidate;
   }
 }
 

@@ -6,9 +6,9 @@ import type { ImporterArguments } from "./arguments.ts";
 /** The service that is imported into. */
 export interface ImportService {
   readonly audience: AudienceClient;
-  /** What it is, in a line to print. */
+  /** A description to print. */
   readonly description: string;
-  /** What it holds in the end, where it can be looked into. */
+  /** The final state, if the service is the mock. */
   readonly state?: () => string;
   close(): Promise<void>;
 }
@@ -21,13 +21,13 @@ export function openLive(
   rateLimiter?: RateLimiter,
 ): ImportService {
   const audience = new AudienceClient(rateLimiter === undefined ? {} : { rateLimiter });
-  // Reading it is what checks the configuration.
+  // Reading the property validates the configuration.
   void audience[family];
   const url = process.env[family === "v1" ? "AUDIENCE_BASE_URL" : "AUDIENCE_BASE_URL_V2"] ?? "";
   return { audience, description: `at ${new URL(url).origin}`, close: () => audience.close() };
 }
 
-/** A client for a check alone, which needs no key: nothing is sent with it. */
+/** A client for a dry run: it needs no key and sends nothing. */
 export function openNothing(): ImportService {
   const audience = new AudienceClient({ baseUrl: undefined, rateLimiter: new RateLimiter() });
   return { audience, description: "nothing is sent, as this is a dry run", close: () => audience.close() };

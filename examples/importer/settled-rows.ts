@@ -8,42 +8,42 @@ import type { ImporterArguments } from "./arguments.ts";
 import type { Survey } from "./survey.ts";
 import type { Target } from "./target.ts";
 
-/** A row as it is sent: with its person's consent, and without values that their fields cannot take. */
+/** A row as it is sent: with its person's consent, and without invalid values. */
 export interface SettledRow {
   readonly row: ReadRow;
   readonly contact: Contact;
-  /** What all files say of the person's consent. */
+  /** The person's consent over all files. */
   readonly consent: PersonConsent;
-  /** What keeps the row from being sent. */
+  /** The reasons not to send the row. */
   readonly issues: readonly RowIssue[];
-  /** What is sent of a row that has issues, where it refuses something. */
+  /** The refusals that are sent of a row with issues. */
   readonly refusals: Contact | undefined;
-  /** What is sent otherwise than one might think. */
-  readonly told: readonly string[];
+  /** Remarks on unexpected changes. */
+  readonly remarks: readonly string[];
 }
 
 /** Reads the files once more, and settles each row by what the survey found. */
 export async function* settledRows(
   survey: Survey,
   target: Target,
-  asked: ImporterArguments,
+  options: ImporterArguments,
 ): AsyncGenerator<SettledRow> {
   for (const { plan } of survey.files) {
     for await (const row of plan.file.rows())
-      yield settle(readRow(plan, row, asked.consent), survey, target, asked);
+      yield settle(readRow(plan, row, options.consent), survey, target, options);
   }
 }
 
-function settle(row: ReadRow, { people }: Survey, target: Target, asked: ImporterArguments): SettledRow {
+function settle(row: ReadRow, { people }: Survey, target: Target, options: ImporterArguments): SettledRow {
   const consent = people.consentOf(row);
-  const consented = withMeantConsent(withConsent(row, people), consent.unclear, asked);
+  const consented = withMeantConsent(withConsent(row, people), consent.unclear, options);
   const found = firstOfEachField([
     ...row.issues,
     ...contactIssues(consented),
     ...sharedPhoneIssues(row, people),
   ]);
-  const unclear = asked.consent === "keep" ? [] : unclearIssues(row, people);
-  const { contact, issues, told } = withoutRefusedValues(row, consented, found, target);
+  const unclear = options.consent === "keep" ? [] : unclearIssues(row, people);
+  const { contact, issues, remarks } = withoutRefusedValues(row, consented, found, target);
   const elsewhere = consent.stricterElsewhere.map(
     (channel) => `another row about the person is stricter on the ${channel} consent, and counts`,
   );
@@ -58,8 +58,8 @@ function settle(row: ReadRow, { people }: Survey, target: Target, asked: Importe
     consent,
     issues: all,
     refusals:
-      all.length > 0 && isNamed && target.takesRefusals ? refusalsOf(contact, row, consent) : undefined,
-    told: [...told, ...elsewhere, ...unnamed],
+      all.length > 0 && isNamed && target.acceptsRefusals ? refusalsOf(contact, row, consent) : undefined,
+    remarks: [...remarks, ...elsewhere, ...unnamed],
   };
 }
 
@@ -87,7 +87,7 @@ function refusalsOf(
   };
 }
 
-/** Why the row is not sent. */
+/** The reason why the row is not sent. */
 export function reasonIn({ issues, refusals }: SettledRow): string {
   return `${inOneLine(issues)}${refusals === undefined ? "" : "; what it refuses is sent all the same"}`;
 }
@@ -125,15 +125,15 @@ function withoutRefusedValues(
   contact: Contact,
   found: readonly RowIssue[],
   target: Target,
-): { contact: Contact; issues: RowIssue[]; told: string[] } {
+): { contact: Contact; issues: RowIssue[]; remarks: string[] } {
   const issues: RowIssue[] = [];
-  const told: string[] = [];
+  const remarks: string[] = [];
   const left: Record<string, unknown> = { ...contact };
   const properties = { ...contact.custom_properties };
   for (const issue of found) {
     const cell = row.cells.get(issue.field);
     const isOfPerson = issue.field === "email" || (issue.field === "phone" && contact.email === undefined);
-    if (issue.field === "Birthday") told.push("the birthday is no day of a year");
+    if (issue.field === "Birthday") remarks.push("the birthday is no day of a year");
     else if (cell === undefined || isOfPerson) issues.push(withWayOut(issue));
     else {
       const { property } = cell.column;
@@ -143,17 +143,17 @@ function withoutRefusedValues(
       const becomes = target.hasCustomProperties
         ? `is sent as the custom property ${property}`
         : "is left out";
-      told.push(`${shownHeading(cell.column)} holds no ${issue.field} that can be sent, and ${becomes}`);
+      remarks.push(`${shownHeading(cell.column)} holds no ${issue.field} that can be sent, and ${becomes}`);
     }
   }
-  if (told.length === 0) return { contact, issues, told };
+  if (remarks.length === 0) return { contact, issues, remarks };
   // Safe: the same contact, with fields taken out.
   const mended: Contact = { ...(left as Contact), custom_properties: properties };
   const isNew = (issue: RowIssue) => !issues.some(({ field }) => field === issue.field);
   return {
     contact: mended,
     issues: [...issues, ...contactIssues(mended).filter(isNew).map(withWayOut)],
-    told,
+    remarks,
   };
 }
 

@@ -21,7 +21,7 @@ export interface WordCounts {
   readonly notUnderstood: Map<string, number>;
 }
 
-/** What one file holds. */
+/** The survey of one file. */
 export interface FileSurvey {
   readonly plan: FilePlan;
   rows: number;
@@ -30,7 +30,7 @@ export interface FileSurvey {
   readonly remarks: Remarks;
 }
 
-/** What all files hold: read once to the end, before anything is sent. Of the rows nothing is kept but the consents. */
+/** The survey of all files, read before anything is sent. It keeps only the consents of the rows. */
 export interface Survey {
   readonly files: readonly FileSurvey[];
   readonly people: People;
@@ -41,19 +41,19 @@ const mostWords = 5;
 
 /** Reads the files to their end. */
 export async function surveyFiles(
-  asked: ImporterArguments,
+  options: ImporterArguments,
   { line, signal }: { line: ReadingLine; signal: AbortSignal },
 ): Promise<Survey> {
   const opened = [];
-  for (const path of asked.files) opened.push(await openCsv(path, { encoding: asked.encoding }));
-  const choice = namedColumns(asked.choice, [...new Set(opened.flatMap((file) => file.headings))]);
+  for (const path of options.files) opened.push(await openCsv(path, { encoding: options.encoding }));
+  const choice = namedColumns(options.choice, [...new Set(opened.flatMap((file) => file.headings))]);
   const files = opened.map((file) => emptySurvey(planFile(file, choice)));
   const people = new People();
   for (const survey of files) {
     line.begin(`Reading ${survey.plan.file.path}`);
     for await (const row of survey.plan.file.rows()) {
       signal.throwIfAborted();
-      const read = readRow(survey.plan, row, asked.consent);
+      const read = readRow(survey.plan, row, options.consent);
       people.add(read);
       count(survey, read);
       line.show(survey.rows);
@@ -94,5 +94,5 @@ function count(survey: FileSurvey, row: ReadRow): void {
       if (said.optIn) words.states[said.optIn] += 1;
     }
   }
-  for (const remark of row.told) survey.remarks.add(remark, row);
+  for (const remark of row.remarks) survey.remarks.add(remark, row);
 }

@@ -4,21 +4,21 @@ import type { ReadRow } from "../exports/read-row.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import { v2Contact, type V2Contact } from "./v2-contact.ts";
 
-/** Where the rows go: which family, and which list. */
+/** The family and the list of the import. */
 export interface Target {
   /** In words: "the list a1b2 (v1)". */
   readonly name: string;
   readonly hasCustomProperties: boolean;
   /** Whether a consent can be sent by itself. */
-  readonly takesRefusals: boolean;
-  /** What keeps a contact from going there, beyond the rules of a v1 contact. Sends nothing. */
+  readonly acceptsRefusals: boolean;
+  /** The issues of a contact for this target, beyond the rules of a v1 contact. Sends nothing. */
   issuesOf(contact: Contact, row: ReadRow): readonly RowIssue[];
-  /** Rejects where the list is not there: adding to such a list may still create contacts. */
+  /** Rejects if the list is missing: adding to such a list may still create contacts. */
   checkList(audience: AudienceClient, signal: AbortSignal): Promise<void>;
   send(audience: AudienceClient, contact: Contact, row: ReadRow, request: BulkRequest): Promise<unknown>;
 }
 
-/** What the command line cannot have meant, found out from the service. */
+/** The service has no such list. */
 export class NoSuchListError extends Error {
   override readonly name = "NoSuchListError";
 }
@@ -31,7 +31,7 @@ export function targetOf({ family, listId }: Pick<ImporterArguments, "family" | 
 const v1Target: Target = {
   name: "the audience (v1)",
   hasCustomProperties: true,
-  takesRefusals: true,
+  acceptsRefusals: true,
   issuesOf: () => [],
   checkList: () => Promise.resolve(),
   send: (audience, contact, _row, request) => audience.v1.customers.upsert(contact, request),
@@ -41,7 +41,7 @@ function v1ListTarget(listId: string): Target {
   return {
     name: `the list ${listId} (v1)`,
     hasCustomProperties: true,
-    takesRefusals: true,
+    acceptsRefusals: true,
     issuesOf({ email, email_opt_in }) {
       if (email === undefined)
         return [
@@ -74,7 +74,7 @@ function v2Target(listId: string | undefined): Target {
   return {
     name: listId === undefined ? "the audience (v2)" : `the list ${listId} (v2)`,
     hasCustomProperties: false,
-    takesRefusals: false,
+    acceptsRefusals: false,
     issuesOf: (contact, row) => v2Contact(contact, row, listId).issues,
     async checkList(audience, signal) {
       if (listId === undefined) return;

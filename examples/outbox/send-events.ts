@@ -6,11 +6,11 @@ import { queueName, type OutboxEvent } from "./outbox.ts";
 interface SendEventsOptions {
   readonly connection: Redis;
   readonly audience: AudienceClient;
-  /** How long after a worker was killed its events go to another. The worker renews its hold while it lives. */
+  /** The time after which another worker takes over the events of a killed worker. A live worker renews its lock. */
   readonly lockMs?: number;
 }
 
-/** Sends what is in the outbox. Any number of processes may do so. */
+/** Sends the events of the outbox. Any number of processes may do so. */
 export function sendEvents({
   connection,
   audience,
@@ -25,16 +25,16 @@ export function sendEvents({
   };
   return new Worker(queueName, send, {
     connection,
-    // The rate limit holds them back, not this; enough to use a whole second's budget at once.
+    // The rate limit bounds the rate; this is enough to use a whole second's budget at once.
     concurrency: 10,
     lockDuration: lockMs,
     stalledInterval: lockMs,
-    // A killed worker is no fault of the event, and an event may be sent again: its id makes two of it one.
+    // An event may be sent again after a crash of its worker: the service records one event per id.
     maxStalledCount: 1_000,
   });
 }
 
-/** What the service refuses for good: sending it again would end the same. */
+/** A permanent failure: a retry would fail in the same way. */
 function isHopeless(error: unknown): boolean {
   return isAudienceError(error) && ["validation", "bad_request", "not_found"].includes(error.code);
 }

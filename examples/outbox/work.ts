@@ -1,17 +1,17 @@
 import { AudienceClient, RateLimiter } from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
-// Sends what is in the outbox, until it is told to stop: npx tsx examples/outbox/work.ts
-// The service is the one that the environment names (AUDIENCE_BASE_URL, AUDIENCE_API_KEY), Redis that of REDIS_URL.
+// Sends the events of the outbox until it is stopped: npx tsx examples/outbox/work.ts
+// The environment names the service (AUDIENCE_BASE_URL, AUDIENCE_API_KEY) and Redis (REDIS_URL).
 import { Redis } from "ioredis";
 import { sendEvents } from "./send-events.ts";
 
-// BullMQ asks for no bound on retries: its workers wait as long as Redis is away.
+// BullMQ requires unlimited retries: its workers wait while Redis is unavailable.
 const connection = new Redis(process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379", {
   maxRetriesPerRequest: null,
 });
 connection.on("error", (error) => console.error(`Redis: ${error.message}`));
 
-// Without Redis there are no events to send either, so nothing is gained by going on alone.
+// Without Redis there are no events to send, so "local" would gain nothing.
 const store = redisRateLimitStore(connection, { onUnavailable: "reject" });
 const audience = new AudienceClient({ rateLimiter: new RateLimiter({ store }) });
 const lockMs = Number(process.env["OUTBOX_LOCK_MS"] ?? 30_000);
@@ -23,7 +23,7 @@ worker.on("failed", (job, error) =>
 worker.on("error", (error) => console.error(error.message));
 
 async function stop(): Promise<void> {
-  // What is on its way ends, what waits stays in the outbox.
+  // Events in flight complete; waiting events stay in the outbox.
   await worker.close();
   await audience.close();
   await connection.quit();

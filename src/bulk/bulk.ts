@@ -8,13 +8,13 @@ import { BulkRun } from "./run.ts";
 
 export type { BulkRows } from "./rows.ts";
 
-/** Many rows, a few at a time, over days and through crashes. */
+/** Sends many rows, a few at a time, over days and through crashes. */
 export interface Bulk {
   /**
-   * Carries out a call for each row, and says of each how it ended. Starts when it is iterated or awaited.
+   * Makes a call for each row, and yields a result for each. The run starts when it is iterated or awaited.
    *
-   * One bad row never ends a run; what every other row would meet too does (`stopWhen`). The function returns a promise;
-   * `request` must be handed on.
+   * One bad row never ends a run; an error that every other row would meet does (`stopWhen`). The function must return
+   * its call's promise, and pass `request` on to the call.
    *
    * ```ts
    * const run = audience.bulk(rows, (row, request) => audience.v1.contactGroups.addContact(listId, row, request));
@@ -22,7 +22,7 @@ export interface Bulk {
    * console.log(await run);
    * ```
    *
-   * @throws ConfigurationError where an option is wrong.
+   * @throws ConfigurationError if an option is wrong.
    */
   <Row, Result extends PromiseLike<unknown>>(
     rows: BulkRows<Row>,
@@ -46,7 +46,7 @@ export function createBulk(client: BulkClient): Bulk {
     options?: BulkOptions<Row>,
   ) => {
     parseOption(optionTypes.function, call, "The call of bulk");
-    // Safe: what a Result resolves to is what awaiting it gives.
+    // Safe: awaiting a Result gives its resolved value.
     const awaited = call as BulkCall<Row, PromiseLike<Awaited<Result>>>;
     return new BulkRun(
       new RowPump(new RowSource<Row>(rows), awaited, parseBulkOptions<Row>(options), client),

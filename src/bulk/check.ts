@@ -5,21 +5,22 @@ import { optionTypes, parseOption } from "../schema/option.ts";
 import { ignoreRejection, errorMessage } from "../schema/user-function.ts";
 import { RowSource } from "./rows.ts";
 
-const wanted = "The check of bulk.check must give { success, error: { issues } }, as safeParse does.";
+const invalidResult =
+  "The check of bulk.check must return { success, error: { issues } }, as safeParse does.";
 
-/** What checking many rows found. */
+/** The result of `bulk.check`. */
 export interface BulkCheck {
-  /** Rows that were read. */
+  /** The number of rows. */
   readonly total: number;
-  /** Rows that fit. */
+  /** The number of valid rows. */
   readonly valid: number;
-  /** Rows that do not: each one's place in the source, from 0, and all that is wrong with it. */
+  /** The invalid rows: the index in the source, from 0, and all problems. */
   readonly invalid: { readonly index: number; readonly issues: readonly ValidationIssue[] }[];
-  /** How long sending the valid ones takes, by the rate limiter, at one call a row. */
+  /** The time to send the valid rows, in milliseconds, at one call a row, as the rate limiter estimates it. */
   readonly estimateMs: number;
 }
 
-/** What a schema's `safeParse` gives. */
+/** The result of a schema's `safeParse`. */
 export type CheckResult = { readonly success: true } | { readonly success: false; readonly error: unknown };
 
 /** Checks each row and sends nothing. */
@@ -62,11 +63,12 @@ function issuesOf<Row>(
 }
 
 function issuesIn(result: unknown): readonly ValidationIssue[] | undefined {
-  if (!isObject(result) || !("success" in result)) throw new ConfigurationError(wanted);
+  if (!isObject(result) || !("success" in result)) throw new ConfigurationError(invalidResult);
   if (result.success) return undefined;
-  // What stands in `error` is looked at before it is taken for what a schema gives.
+  // Safe: the next line checks it.
   const { error } = result as { error?: Parameters<typeof toIssues>[0] };
-  if (!Array.isArray(error?.issues) || !error.issues.every(isIssue)) throw new ConfigurationError(wanted);
+  if (!Array.isArray(error?.issues) || !error.issues.every(isIssue))
+    throw new ConfigurationError(invalidResult);
   return toIssues(error);
 }
 

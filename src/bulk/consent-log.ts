@@ -4,37 +4,37 @@ import type { ConsentWatch } from "../transport/consent-watch.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 import type { RecordedRow } from "./row-record.ts";
 
-/** What other calls wrote of one contact's consent, by channel. */
+/** One contact's consent that other calls wrote, by channel. */
 type LoggedConsent = Readonly<Record<string, LoggedChannel>>;
 
 interface LoggedChannel {
-  /** What it may be now: one status, or several after a write whose end is not known. */
+  /** The possible statuses: one, or several after a write with an unknown outcome. */
   readonly statuses: readonly string[];
-  /** The number of the earlier run during which it was written; absent for this run. */
+  /** The number of the earlier run in which it was written; absent for this run. */
   readonly run?: number;
 }
 
 /**
- * The consents that other calls of this client wrote after the run began: no row of the run overrides one. With a
- * checkpoint they are recorded before they are sent, and bind the run that goes on after a crash.
+ * The consents that other calls of this client wrote after the run began: no row of the run overrides them. With a
+ * checkpoint they are recorded before they are sent, so that they also bind the run that continues after a crash.
  */
 export class ConsentLog implements ConsentWatch {
-  /** By contact. What was recorded earlier is read when a write to the contact comes. */
+  /** By contact. Earlier records are loaded at the first write to the contact. */
   readonly #logged = new Map<string, LoggedConsent>();
-  /** What a write that is under way found recorded of its contacts. */
+  /** By write in flight: the records of its contacts before it. */
   readonly #foundBy = new WeakMap<ConsentWrite, Map<string, LoggedConsent | undefined>>();
   readonly #opening: Promise<RecordedRun | undefined> | undefined;
-  /** What is asked of the checkpoint, one after the other. */
+  /** The queue of operations on the checkpoint, one after the other. */
   #stored: Promise<void> | undefined;
 
-  /** With the checkpoint that is being opened: writes wait for it. */
+  /** `opening` is the checkpoint that is being opened: writes wait for it. */
   constructor(opening: Promise<RecordedRun | undefined> | undefined) {
     this.#opening = opening;
   }
 
   async begins(write: ConsentWrite): Promise<void> {
     const found = new Map<string, LoggedConsent | undefined>();
-    await this.#inTurn(async (run) => {
+    await this.#enqueue(async (run) => {
       this.#foundBy.set(write, found);
       for (const contact of write.contacts) {
         found.set(contact, await this.#read(run, contact));
@@ -48,23 +48,23 @@ export class ConsentLog implements ConsentWatch {
     for (const contact of write.contacts) {
       if (outcome === "applied" || outcome === "unknown") {
         this.#logged.set(contact, this.#with(contact, write.consent, outcome));
-        void this.#inTurn((run) => this.#recordLogged(run, contact));
+        void this.#enqueue((run) => this.#recordLogged(run, contact));
       } else if (found) {
-        void this.#inTurn((run) => record(run, contact, found.get(contact), false));
+        void this.#enqueue((run) => record(run, contact, found.get(contact), false));
       }
     }
   }
 
-  /** Reads what is recorded of the contacts, so that `isOverriddenBy` knows it. */
+  /** Loads the records of the contacts for `isOverriddenBy`. */
   async load(contacts: readonly string[]): Promise<void> {
-    await this.#inTurn(async (run) => {
+    await this.#enqueue(async (run) => {
       for (const contact of contacts) await this.#read(run, contact);
     });
   }
 
   /**
-   * Whether a row would override a later word. What was written during an earlier run is later than the row's status of
-   * that channel where that is still the one that was recorded with the row.
+   * Whether a row would override a later consent. A consent that was written during an earlier run is later than the
+   * row's status of that channel if the row's status is still the recorded one.
    */
   isOverriddenBy({ contacts, consent }: ConsentWrite, before: RecordedRow | undefined): boolean {
     return contacts.some((contact) =>
@@ -76,7 +76,7 @@ export class ConsentLog implements ConsentWatch {
     );
   }
 
-  /** A row that was applied is the latest word: what was written before this run is over. */
+  /** An applied row is the latest consent: it replaces consents that were written before this run. */
   rowApplied(contacts: readonly string[]): void {
     for (const contact of contacts) {
       const logged = this.#logged.get(contact);
@@ -84,11 +84,11 @@ export class ConsentLog implements ConsentWatch {
       const current = Object.entries(logged).filter(([, { run }]) => run === undefined);
       if (current.length > 0) this.#logged.set(contact, Object.fromEntries(current));
       else this.#logged.delete(contact);
-      void this.#inTurn((run) => record(run, contact, this.#logged.get(contact), false));
+      void this.#enqueue((run) => record(run, contact, this.#logged.get(contact), false));
     }
   }
 
-  /** Resolves when everything is recorded. */
+  /** Resolves when all consents are recorded. */
   async settled(): Promise<void> {
     await this.#stored;
   }
@@ -108,15 +108,15 @@ export class ConsentLog implements ConsentWatch {
     return this.#logged.get(contact);
   }
 
-  /** Beside what earlier writes said of other channels. */
+  /** Keeps the recorded consents of other channels. */
   async #recordLogged(run: RecordedRun, contact: string): Promise<void> {
     const logged = { ...(await recordedOf(run, contact)), ...this.#logged.get(contact) };
     this.#logged.set(contact, logged);
     await record(run, contact, logged, false);
   }
 
-  /** Where the checkpoint fails the run ends (`RecordedRun`); the write that it was asked for goes on. */
-  #inTurn(work: (run: RecordedRun) => Promise<unknown>): Promise<void> | undefined {
+  /** A failure of the checkpoint ends the run (`RecordedRun`), but not the write that is being recorded. */
+  #enqueue(work: (run: RecordedRun) => Promise<unknown>): Promise<void> | undefined {
     if (!this.#opening) return undefined;
     const before = this.#stored ?? Promise.resolve();
     this.#stored = before
@@ -127,13 +127,13 @@ export class ConsentLog implements ConsentWatch {
   }
 }
 
-/** Whether all that the row states of consent was recorded with it. */
+/** Whether all consents of the row were recorded with it. */
 export function statesSameConsent({ consent: recorded }: RecordedRow, consent: Consent): boolean {
   const lines = recorded.split("\n");
   return consentLines(consent).every((line) => lines.includes(line));
 }
 
-/** Whether the row said the same of a channel when it was recorded. What failed was recorded without all its calls. */
+/** Whether the row's recorded status of a channel is the same. A failed row may lack the consents of some calls. */
 function statesSameStatus(
   before: RecordedRow | undefined,
   channel: string,
@@ -148,7 +148,7 @@ function statesSameStatus(
 async function recordedOf(run: RecordedRun, contact: string): Promise<LoggedConsent | undefined> {
   const value = await run.get(`consent:${contact}`);
   if (value === undefined) return undefined;
-  // Safe: nothing else is recorded under this key.
+  // Safe: only `record` writes under this key.
   return mapChannels(JSON.parse(value) as LoggedConsent, (of) =>
     of.run === run.number ? { statuses: of.statuses } : of,
   );

@@ -8,17 +8,17 @@ import { RowCompanion } from "./row-companion.ts";
 import { RowKeys } from "./row-keys.ts";
 import { RowRecord } from "./row-record.ts";
 
-/** A row that was read: named, looked up, and ready for its call; or at its end already. */
+/** A row with its key and its record: ready for its call, or already ended. */
 export type ReadyRow = { readonly key: string } & (
   | { readonly companion: RowCompanion }
-  /** `isNews` where this run found it out, and it is not recorded from an earlier one. */
+  /** `isNews` is false for an end that an earlier run recorded. */
   | { readonly end: RowEnd<never>; readonly isNews: boolean }
 );
 
-/** Takes in a row; one after the other, so that their calls begin in the order of the rows. */
+/** Prepares a row; one after the other, so that the calls begin in the order of the rows. */
 export type Intake<Row> = (item: Row, index: number) => Promise<ReadyRow>;
 
-/** The intake of a run. It rejects where the checkpoint cannot be read. */
+/** The intake of a run. It rejects if the checkpoint cannot be read. */
 export function intake<Row>(
   options: BulkOptions<Row>,
   {
@@ -30,12 +30,12 @@ export function intake<Row>(
     recorded: RecordedRun | undefined;
     consents: ConsentLog;
     stop: AbortSignal;
-    /** Told of a call that a row makes after its function is over. */
+    /** Called for a call that a row makes after its function has ended. */
     onLateCall: () => void;
   },
 ): Intake<Row> {
   const keys = new RowKeys(options, recorded !== undefined);
-  /** The rows under way, by the key that a further row with the same key would have. */
+  /** The rows in progress, by the key of a further row with the same key. */
   const underWay = new Map<string, RowCompanion>();
   const { isCurrent } = options;
   return async (item, index) => {
@@ -45,7 +45,7 @@ export function intake<Row>(
       const status = isInvalid(problem.error) ? "invalid" : "failed";
       return { key, end: { status, ...problem }, isNews: true };
     }
-    // What becomes of it decides whether this one is sent again.
+    // Its end decides whether this row is sent again.
     await underWay.get(key)?.over;
     const record = await RowRecord.read(recorded, row);
     const end = endOf(record);
@@ -65,7 +65,7 @@ export function intake<Row>(
   };
 }
 
-/** The end that an earlier run recorded of a row, where it still holds. A doubt holds whatever the row says now. */
+/** The end that an earlier run recorded, if it still holds. A row in doubt stays in doubt even if it has changed. */
 function endOf({ before, isUnchanged }: RowRecord): RowEnd<never> | undefined {
   if (before?.state === "in-doubt") return { status: "unknown", error: inDoubt() };
   if (!isUnchanged) return undefined;

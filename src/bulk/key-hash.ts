@@ -1,9 +1,8 @@
 /**
- * 53 bits of a key, which a set keeps in place of the text: two multiplicative hashes of 32 bits, of the second the
- * 21 upper bits, on which each character before has worked.
+ * A hash of 53 bits, which a set keeps instead of the key: two multiplicative hashes of 32 bits; of the second only the
+ * 21 upper bits, which depend on every character.
  *
- * Where two keys have the same hash, the second counts as come: it gets a number behind it that it did not need, and
- * the same one in every run.
+ * If two keys collide, the second counts as a repetition: it gets a needless number, the same in every run.
  */
 export function hashOf(key: string): number {
   let [a, b] = [0xdeadbeef, 0x41c6ce57];

@@ -6,30 +6,30 @@ import type { BulkProgress } from "./result.ts";
 
 /** Options of `audience.bulk`. */
 export interface BulkOptions<Row> {
-  /** Rows under way at a time. Default 10. */
+  /** The number of rows in progress at a time. Default 10. */
   concurrency?: number | undefined;
-  /** Aborted, the run ends with an `AbortError` as soon as what is in flight has ended. */
+  /** Ends the run with an `AbortError` when it is aborted; requests in flight end first. */
   signal?: AbortSignal | undefined;
-  /** How many rows there are, where the source does not say: for `onProgress`. */
+  /** The number of rows for `onProgress`. Default: the source's `length` or `size`. */
   total?: number | undefined;
   /**
-   * Names a row over restarts and over runs, as its e-mail address does. With a checkpoint, a later run then sends what
-   * is new or has changed. Default: its index; with a checkpoint, a hash of the row, and the checkpoint serves one run.
+   * Identifies a row over restarts and runs, such as its e-mail address. With a checkpoint, a later run then sends new
+   * and changed rows. Default: the index; with a checkpoint, a hash of the row, and the checkpoint serves one run.
    */
   key?: ((row: Row, index: number) => string) | undefined;
-  /** What of a row counts as a change, with a checkpoint: a string or any JSON value. Default: the whole row. */
+  /** With a checkpoint: the part of a row that counts as a change, as a string or JSON value. Default: the whole row. */
   fingerprint?: ((row: Row) => unknown) | undefined;
   /**
-   * Whether a row is still what the service should hold, such as a look at when the contact was last changed elsewhere.
-   * Asked right before each sending. Where it says no the row is `superseded`; what it throws is the row's error.
+   * Whether a row is still current; for example, whether no other process has changed the contact. Called right before
+   * each attempt. If it returns false, the row is `superseded`; if it throws, that is the row's error.
    */
   isCurrent?: ((row: Row) => boolean | Promise<boolean>) | undefined;
-  /** Keeps track of the rows, so that a run that was killed goes on where it was. */
+  /** Records the rows, so that a run that was killed continues where it was. */
   checkpoint?: Checkpoint | undefined;
-  /** Called after each row. What it throws changes nothing. */
+  /** Called after each row. Its errors are ignored. */
   onProgress?: ((progress: BulkProgress) => void) | undefined;
   /**
-   * Whether an error is one that every other row would meet too, and so ends the run. Default: `AuthenticationError`,
+   * Whether an error ends the run, because every other row would meet it too. Default: `AuthenticationError`,
    * `PermissionError`, `ConfigurationError`, `ClientClosedError`, and a `NotFoundError` of `addContact`.
    */
   stopWhen?: ((error: unknown) => boolean) | undefined;
@@ -43,7 +43,7 @@ const bulkOptionsSchema = z
     key: optionTypes.function,
     fingerprint: optionTypes.function,
     isCurrent: optionTypes.function,
-    checkpoint: optionThat<Checkpoint>("a Checkpoint, as fileCheckpoint(path) gives", (value) =>
+    checkpoint: optionThat<Checkpoint>("a Checkpoint, such as fileCheckpoint(path)", (value) =>
       hasMethods(value, "open"),
     ),
     onProgress: optionTypes.function,
@@ -51,9 +51,9 @@ const bulkOptionsSchema = z
   })
   .partial();
 
-/** Throws a `ConfigurationError` that names the option. */
+/** Parses the options of a run. Throws a `ConfigurationError` that names the option. */
 export function parseBulkOptions<Row>(options: unknown): BulkOptions<Row> {
-  // Safe: functions are typed by their caller, and the rest is what the schema says.
+  // Safe: functions are typed by the caller; the schema has checked the rest.
   return parseOptions(
     bulkOptionsSchema,
     options === undefined ? {} : options,

@@ -5,16 +5,16 @@ import type { Checkpoint, OpenCheckpoint } from "./checkpoint.ts";
 const runKey = "run";
 
 /**
- * A run with a checkpoint: what it keeps there, and under which keys. The rows are under `row:`, the consents that other
- * calls wrote under `consent:`, the run itself under `run`.
+ * A run with a checkpoint. It records rows under `row:`, the consents of other calls under `consent:`, and the run
+ * itself under `run`.
  *
- * With a `key` the records stay, and the next run compares with them. Without one a checkpoint serves one run: when
- * that has ended whole, everything is forgotten.
+ * With a `key` the records stay, and the next run compares rows with them. Without a `key` they are deleted when the run
+ * has completed.
  */
 export class RecordedRun {
-  /** Ids of events are made from it. */
+  /** Part of the generated ids of events. */
   readonly id: string;
-  /** Which run over this checkpoint it is, from 1. A run that goes on after a crash has the number of the one before. */
+  /** The number of the run, from 1. A run that continues after a crash keeps its number. */
   readonly number: number;
   readonly #checkpoint: OpenCheckpoint;
   readonly #isKeyed: boolean;
@@ -33,7 +33,7 @@ export class RecordedRun {
     this.#onFailure = onFailure;
   }
 
-  /** `onFailure` is told of a checkpoint that cannot keep its record: the run must not go on without. */
+  /** `onFailure` is called if the checkpoint fails: the run must not continue without a record. */
   static async open(
     checkpoint: Checkpoint,
     { isKeyed, onFailure }: { isKeyed: boolean; onFailure: (error: unknown) => void },
@@ -63,7 +63,7 @@ export class RecordedRun {
     return this.#guard(() => this.#checkpoint.set(key, value, options));
   }
 
-  /** Every row has ended, and nothing has failed: what comes next is another run. */
+  /** Marks the run as complete: the next run is another one. */
   async finish(): Promise<void> {
     if (!this.#isKeyed) await this.#checkpoint.clear();
     else
@@ -79,7 +79,7 @@ export class RecordedRun {
   }
 
   async #guard<T>(work: () => T | Promise<T>): Promise<T> {
-    // A row that calls when its run is over: another run may have the checkpoint by now.
+    // The call of a row after the end of its run: another run may use the checkpoint now.
     if (this.#isClosed) throw new ConfigurationError("The run is over, and its checkpoint is closed.");
     try {
       return await work();
@@ -90,16 +90,16 @@ export class RecordedRun {
   }
 }
 
-/** One that cannot keep a record is refused before a row is sent: the next run would send again what this one did. */
+/** Opens a checkpoint and checks its methods before any row is sent. */
 async function openCheckpoint(checkpoint: Checkpoint): Promise<OpenCheckpoint> {
   const opened: unknown = await checkpoint.open();
-  // Safe: it has just been found to be one.
+  // Safe: it has the methods.
   if (hasMethods(opened, "get", "set", "clear", "close")) return opened as OpenCheckpoint;
-  throw new ConfigurationError("`open` of the checkpoint must give { get, set, clear, close }.");
+  throw new ConfigurationError("`open` of the checkpoint must return { get, set, clear, close }.");
 }
 
 function decodeRun(value: string): { id: string; number: number; isKeyed: boolean } {
-  const { id, number, isKeyed } = parse(value) as Record<string, unknown>; // Safe: whatever it is, it is looked at.
+  const { id, number, isKeyed } = parse(value) as Record<string, unknown>; // Safe: its values are checked below.
   if (typeof id === "string" && typeof number === "number" && typeof isKeyed === "boolean")
     return { id, number, isKeyed };
   throw new ConfigurationError(

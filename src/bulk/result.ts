@@ -1,66 +1,66 @@
 /** How one row ended. */
 export type BulkStatus =
-  /** The service answered as it was asked to. */
+  /** The service carried out the row's call. */
   | "succeeded"
-  /** Not sent: the row does not fit the documented rules; `error` is a `ValidationError`. */
+  /** Not sent: the row breaks a documented rule; `error` is a `ValidationError`. */
   | "invalid"
-  /** Not carried out, as far as the error's `outcome` says. */
+  /** Not carried out: see the error's `outcome`. */
   | "failed"
-  /** It may have been carried out: look before sending it again. */
+  /** Possibly carried out: look before you send it again. */
   | "unknown"
-  /** Not sent: the checkpoint has its success recorded, and it has not changed since. */
+  /** Not sent: the checkpoint has recorded its success, and the row has not changed since. */
   | "skipped"
-  /** Not sent: another call of this client has written the contact's consent since, or `isCurrent` says so. */
+  /** Not sent: another call of this client has written the contact's consent since, or `isCurrent` returned false. */
   | "superseded";
 
-/** One row's result, in the order in which rows end. */
+/** The result of one row. Results come in the order in which rows end. */
 export interface BulkResult<Row, Value> {
-  /** The row's place in the source, from 0. */
+  /** The row's index in the source, from 0. */
   readonly index: number;
-  /** What `key` gave; with a checkpoint, the second row with a key has `#2` behind it. */
+  /** The row's key; with a checkpoint, the second row with the same key gets the suffix `#2`. */
   readonly key: string;
-  /** The row, as the source gave it. */
+  /** The row. */
   readonly item: Row;
-  /** How it ended. */
+  /** The row's end. */
   readonly status: BulkStatus;
-  /** What the row's call resolved to. */
+  /** The resolved value of the row's call. */
   readonly value?: Value;
-  /** Why it did not succeed, where this run found it out: one of this package's errors, or what your own function threw. */
+  /** The error of this run, of this package or of your own function; absent for the end that an earlier run recorded. */
   readonly error?: unknown;
 }
 
-/** How many rows have ended, and how. */
+/** The number of rows by their end. */
 export interface BulkCounts {
-  /** The service did what was asked. */
+  /** Carried out. */
   succeeded: number;
-  /** Not sent, as the row does not fit the rules. */
+  /** Not sent, because the row breaks a rule. */
   invalid: number;
   /** Not carried out. */
   failed: number;
-  /** Perhaps carried out. */
+  /** Possibly carried out. */
   unknown: number;
-  /** Done by an earlier run and not changed since, as the checkpoint tells. */
+  /** Carried out by an earlier run, and unchanged since. */
   skipped: number;
-  /** Not sent, as a later word on the contact's consent stands. */
+  /** Not sent, because a later consent of the contact stands. */
   superseded: number;
 }
 
-/** What a run came to, once it has ended. */
+/** The summary of a run. */
 export interface BulkSummary extends Readonly<BulkCounts> {
-  /** Rows that ended, however they did. */
+  /** The number of rows that ended. */
   readonly total: number;
-  /** From the run's start to its end, in milliseconds. */
+  /** The duration of the run, in milliseconds. */
   readonly durationMs: number;
 }
 
-/** How far a run is. */
+/** The progress of a run. */
 export interface BulkProgress extends Readonly<BulkCounts> {
-  /** Rows that have ended, skipped and superseded ones among them. */
+  /** The number of rows that have ended, skipped and superseded rows included. */
   readonly done: number;
-  /** Rows in all: where the source's length is known, or `total` was given. */
+  /** The number of all rows, if the source's length is known or `total` was given. */
   readonly total?: number;
-  /** Rows that ended in the last minute, without those that were not sent as an earlier run or a later word settled them; before a minute has passed, at that pace. */
+  /** Rows per minute over the last minute, without skipped and superseded rows. */
   readonly ratePerMinute: number;
-  /** How long the rest takes, in milliseconds, by the rate limiter and at one call a row: where `total` is known. */
+  /** The time for the remaining rows, in milliseconds, at one call a row; present if `total` is known. */
   readonly etaMs?: number;
 }

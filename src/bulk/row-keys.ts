@@ -5,20 +5,20 @@ import { fingerprintOf } from "./fingerprint.ts";
 import { hashOf } from "./key-hash.ts";
 import type { BulkOptions } from "./options.ts";
 
-/** A row's key and fingerprint; with the error, where they cannot be had and its index stands in. */
+/** A row's key and fingerprint; if they cannot be made, the index and the error. */
 export interface KeyedRow {
   readonly key: string;
-  /** The key of a further row that has the same key. */
+  /** The key of a further row with the same key. */
   readonly nextKey: string;
   readonly fingerprint: string;
   readonly problem?: { readonly error: unknown };
 }
 
-/** Gives the rows of a run their keys, and with a checkpoint their fingerprints, one after the other. */
+/** Makes the keys of a run's rows, and with a checkpoint their fingerprints. */
 export class RowKeys<Row> {
   readonly #options: BulkOptions<Row>;
   readonly #isRecorded: boolean;
-  /** With a checkpoint: the hashes of the keys that have come, and how often those that came again. */
+  /** With a checkpoint: the hashes of all keys so far, and the count of each repeated key. */
   readonly #seen = new Set<number>();
   readonly #repeats = new Map<string, number>();
 
@@ -46,13 +46,13 @@ export class RowKeys<Row> {
     try {
       return await fingerprintOf(given);
     } catch (error) {
-      const wayOut = fingerprint ? "let it give a string or a JSON value" : "give a `fingerprint`";
-      const what = fingerprint ? "what `fingerprint` gave" : "the row";
-      throw rowError(`${what} cannot be written as JSON (${errorMessage(error)}): ${wayOut}`);
+      const wayOut = fingerprint ? "return a string or a JSON value" : "give a `fingerprint`";
+      const subject = fingerprint ? "the result of `fingerprint`" : "the row";
+      throw rowError(`${subject} cannot be written as JSON (${errorMessage(error)}): ${wayOut}`);
     }
   }
 
-  /** The second row with a key gets `#2` behind it; or the next number that no other row has as its key. */
+  /** The second row with a key gets the suffix `#2`, or the next number that no other row has as its key. */
   #numbered(key: string): { key: string; nextKey: string } {
     if (this.#isNew(key)) return { key, nextKey: `${key}#2` };
     for (let count = (this.#repeats.get(key) ?? 1) + 1; ; count++) {
@@ -73,13 +73,13 @@ function checkKey(key: unknown): string {
   ignoreRejection(key);
   if (typeof key === "string" && key !== "" && !brokenCharacter.test(key)) return key;
   const kind = key === "" ? "an empty string" : typeof key === "string" ? "half a character" : kindOf(key);
-  throw rowError(`the key function must give a string, not ${kind}`);
+  throw rowError(`the key function must return a string, not ${kind}`);
 }
 
-/** Half of a surrogate pair: a hash takes all of them for one. */
+/** Half of a surrogate pair: all of them would have the same hash. */
 const brokenCharacter = /\p{Surrogate}/u;
 
-/** One bad row ends nothing but itself. */
+/** Fails only this row. */
 function rowError(message: string): ValidationError {
   return new ValidationError([{ path: [], code: "no_key", message }]);
 }

@@ -3,6 +3,7 @@ import { onAbort, reasonOf } from "../on-abort.ts";
 import type { ConsentWatch } from "../transport/consent-watch.ts";
 import { ConsentLog } from "./consent-log.ts";
 import { intake, type Intake, type ReadyRow } from "./intake.ts";
+import { notify } from "./notify.ts";
 import type { BulkOptions } from "./options.ts";
 import { RecordedRun } from "./recorded-run.ts";
 import type { BulkResult, BulkSummary } from "./result.ts";
@@ -11,16 +12,15 @@ import type { RowCompanion } from "./row-companion.ts";
 import type { RowSource } from "./rows.ts";
 import { isStop } from "./stop-when.ts";
 import { Tally } from "./tally.ts";
-import { notify } from "./tell.ts";
 
-/** What a run needs of its client. */
+/** The part of the client that a run needs. */
 export interface BulkClient {
   /** Aborted when the client is closed. */
   readonly closed: AbortSignal;
   readonly callAsRow: CallAsRow;
-  /** Tells the run of each write of consent that another call makes, until the function it gives is called. */
+  /** Reports each write of consent by another call to the run, until the returned function is called. */
   readonly watchConsent: (watch: ConsentWatch) => () => void;
-  /** How long so many more calls take; undefined where no limit is kept. */
+  /** The time for that many calls; undefined without a rate limiter. */
   readonly estimateMs: (calls: number) => number | undefined;
   readonly now: () => number;
 }
@@ -28,8 +28,8 @@ export interface BulkClient {
 const defaultConcurrency = 10;
 
 /**
- * Many rows, a few at a time. A row is read when there is room for it: it takes up room until its end is on record and
- * the consumer is done with its result, so a slow consumer holds the reading back.
+ * Sends many rows, a few at a time. A row occupies one of the `concurrency` slots until its end is recorded and the
+ * consumer has finished with its result, so a slow consumer slows the reading down.
  */
 export class RowPump<Row, Value> {
   readonly #source: RowSource<Row>;
@@ -37,17 +37,17 @@ export class RowPump<Row, Value> {
   readonly #options: BulkOptions<Row>;
   readonly #client: BulkClient;
   readonly #tally: Tally;
-  /** Aborted, nothing new is begun. */
+  /** Once it is aborted, no further row starts. */
   readonly #stop = new AbortController();
   readonly #ended: BulkResult<Row, Value>[] = [];
-  /** Rows that were read and have not ended. */
+  /** The number of rows that were read and have not ended. */
   #underWay = 0;
-  /** Whether the consumer is at work on a result. */
-  #isTaken = false;
+  /** Whether the consumer is working on a result. */
+  #isConsuming = false;
   #isReadingOver = false;
   #isEverythingRead = false;
   #failure: { error: unknown } | undefined;
-  /** The reading and the consumer, where they wait: each looks for itself whether it can go on. */
+  /** The reader and the consumer while they wait: each checks its own condition after a change. */
   #waiting: (() => void)[] = [];
 
   constructor(
@@ -63,7 +63,7 @@ export class RowPump<Row, Value> {
     this.#tally = new Tally(client.now);
   }
 
-  /** Every row's result; rejects in the end with what stopped the run. Left early, it lets what is in flight end. */
+  /** Every row's result; rejects at the end with the failure of the run. If the loop is left, requests in flight end. */
   async *results(): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
     const { signal } = this.#options;
     const forgets = [
@@ -83,7 +83,7 @@ export class RowPump<Row, Value> {
       this.#fail(error);
     } finally {
       for (const forget of forgets) forget?.();
-      await this.#endWhatIsUnderWay();
+      await this.#drain();
       unwatch();
       await consents.settled();
       await this.#close(recorded);
@@ -101,34 +101,34 @@ export class RowPump<Row, Value> {
     return this.#tally.summary();
   }
 
-  /** The next result; undefined once there will be none. */
+  /** The next result; undefined after the last one. */
   async #next(): Promise<BulkResult<Row, Value> | undefined> {
     this.#wake();
     for (;;) {
       const result = this.#ended.shift();
-      this.#isTaken = result !== undefined;
+      this.#isConsuming = result !== undefined;
       if (result) return result;
       if (this.#underWay === 0 && (this.#isReadingOver || this.#stop.signal.aborted)) return undefined;
-      await this.#change();
+      await this.#nextChange();
     }
   }
 
-  /** Begins nothing more, and is over when what is in flight has ended. */
-  async #endWhatIsUnderWay(): Promise<void> {
+  /** Starts no further row, and waits for the rows in progress. */
+  async #drain(): Promise<void> {
     this.#stop.abort();
     this.#wake();
-    while (this.#underWay > 0) await this.#change();
+    while (this.#underWay > 0) await this.#nextChange();
   }
 
   /** Rejects with the first failure. */
   async #close(recorded: RecordedRun | undefined): Promise<void> {
     const isWhole = this.#isEverythingRead && this.#ended.length === 0 && !this.#failure;
-    if (isWhole) await this.#heed(() => recorded?.finish());
-    await this.#heed(() => recorded?.close());
-    await this.#heed(() => this.#source.close());
+    if (isWhole) await this.#failOnError(() => recorded?.finish());
+    await this.#failOnError(() => recorded?.close());
+    await this.#failOnError(() => this.#source.close());
     if (!this.#failure) return;
     const { error } = this.#failure;
-    // A row that was sent has an end.
+    // Every row that was sent has an end.
     const isEnded = error instanceof AbortError || error instanceof ClientClosedError;
     if (isEnded && !this.#tally.done) Object.assign(error, { outcome: "not-sent" });
     throw error;
@@ -136,16 +136,16 @@ export class RowPump<Row, Value> {
 
   get #hasRoom(): boolean {
     const { concurrency = defaultConcurrency } = this.#options;
-    return this.#underWay + this.#ended.length + Number(this.#isTaken) < concurrency;
+    return this.#underWay + this.#ended.length + Number(this.#isConsuming) < concurrency;
   }
 
   async #read(recorded: RecordedRun | undefined, consents: ConsentLog): Promise<void> {
     const { signal: stop } = this.#stop;
     const onLateCall = () => this.#fail(misuse());
-    const takeIn = intake(this.#options, { recorded, consents, stop, onLateCall });
-    await this.#heed(async () => {
+    const prepareRow = intake(this.#options, { recorded, consents, stop, onLateCall });
+    await this.#failOnError(async () => {
       for (let index = 0; ; index++) {
-        while (!this.#hasRoom && !stop.aborted) await this.#change();
+        while (!this.#hasRoom && !stop.aborted) await this.#nextChange();
         if (stop.aborted) return;
         const next = await this.#source.next();
         if (stop.aborted) return;
@@ -153,24 +153,24 @@ export class RowPump<Row, Value> {
           this.#isEverythingRead = true;
           return;
         }
-        await this.#takeIn(takeIn, next.value, index);
+        await this.#startRow(prepareRow, next.value, index);
       }
     });
     this.#isReadingOver = true;
     this.#wake();
   }
 
-  /** Resolves when the row's call has begun. A row whose run is stopped before that has no end, and no result. */
-  async #takeIn(next: Intake<Row>, item: Row, index: number): Promise<void> {
+  /** Resolves when the row's call has begun. If the run stops before that, the row has no end and no result. */
+  async #startRow(next: Intake<Row>, item: Row, index: number): Promise<void> {
     this.#underWay++;
     let row: ReadyRow | undefined;
-    await this.#heed(async () => (row = await next(item, index)));
+    await this.#failOnError(async () => (row = await next(item, index)));
     if (row === undefined || this.#stop.signal.aborted) this.#underWay--;
     else if ("end" in row) this.#end({ index, key: row.key, item, ...row.end }, row.isNews);
-    else void this.#carryOut(row, item, index);
+    else void this.#callRow(row, item, index);
   }
 
-  async #carryOut(
+  async #callRow(
     { key, companion }: { key: string; companion: RowCompanion },
     item: Row,
     index: number,
@@ -179,13 +179,13 @@ export class RowPump<Row, Value> {
     const { isMisuse, ...end } = await callRow(item, key, { call: this.#call, callAsRow, companion });
     if (isMisuse) this.#fail(end.error);
     const isNews = end.status !== "superseded";
-    if (!this.#isTurnedAway(end, companion)) return this.#end({ index, key, item, ...end }, isNews);
+    if (!this.#wasNeverSent(end, companion)) return this.#end({ index, key, item, ...end }, isNews);
     this.#underWay--;
     this.#wake();
   }
 
-  /** A row that only waited when the run was stopped, or the client closed, has no end: nothing of it was sent. */
-  #isTurnedAway({ error, status }: RowEnd<Value>, { hasSent }: RowCompanion): boolean {
+  /** A row that still waited when the run stopped or the client closed has no end: it was not sent. */
+  #wasNeverSent({ error, status }: RowEnd<Value>, { hasSent }: RowCompanion): boolean {
     if (hasSent || status === "superseded" || !isAudienceError(error)) return false;
     return (error.code === "closed" || error.code === "aborted") && this.#stop.signal.aborted;
   }
@@ -194,13 +194,13 @@ export class RowPump<Row, Value> {
     this.#tally.add(result.status);
     this.#underWay--;
     this.#ended.push(result);
-    if (isNews && "error" in result) this.#judge(result.error);
+    if (isNews && "error" in result) this.#stopIfNeeded(result.error);
     this.#reportProgress();
     this.#wake();
   }
 
-  /** Whether the error is one that every other row would meet too. */
-  #judge(error: unknown): void {
+  /** Ends the run if every other row would meet the error too. */
+  #stopIfNeeded(error: unknown): void {
     if (this.#stop.signal.aborted) return;
     try {
       if (isStop(error, this.#options.stopWhen)) this.#fail(error);
@@ -209,14 +209,14 @@ export class RowPump<Row, Value> {
     }
   }
 
-  /** The first failure of the run is the one it ends with. */
+  /** The run ends with its first failure. */
   #fail(error: unknown): void {
     this.#failure ??= { error };
     this.#stop.abort(error);
     this.#wake();
   }
 
-  async #heed(work: () => unknown): Promise<void> {
+  async #failOnError(work: () => unknown): Promise<void> {
     try {
       await work();
     } catch (error) {
@@ -231,7 +231,7 @@ export class RowPump<Row, Value> {
       void notify(onProgress, this.#tally.progress(total, { underWay: this.#underWay, estimateMs }));
   }
 
-  #change(): Promise<void> {
+  #nextChange(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 

@@ -2,30 +2,30 @@ import { ConfigurationError } from "../errors.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 
 /**
- * How a recorded row stands. `succeeded` and `superseded` are ends. `failed` says that nothing of it was carried out.
- * `sent` may have been carried out and may be sent again; `in-doubt` must not.
+ * The state of a recorded row. `succeeded` and `superseded` are ends. `failed`: nothing of it was carried out. `sent`: it
+ * may have been carried out, and may be sent again. `in-doubt`: it must not be sent again.
  */
 type RecordedState = "succeeded" | "superseded" | "failed" | "sent" | "in-doubt";
 
-/** What is recorded of a row. */
+/** The record of a row. */
 export interface RecordedRow {
   readonly state: RecordedState;
-  /** How often the row has changed, from 1. */
+  /** The number of the row's version, from 1. */
   readonly version: number;
   readonly fingerprint: string;
-  /** The consents that its calls stated: `channel=STATUS`, one a line. */
+  /** The consents of its calls: `channel=STATUS`, one a line. */
   readonly consent: string;
 }
 
-/** The record of one row over one run. Without a checkpoint it keeps nothing. */
+/** Records one row during one run. Without a checkpoint it records nothing. */
 export class RowRecord {
-  /** What an earlier run, or an earlier life of this one, recorded of the row. */
+  /** The record of an earlier run, or of this run before a crash. */
   readonly before: RecordedRow | undefined;
   readonly #run: RecordedRun | undefined;
   readonly #key: string;
   readonly #nextKey: string;
   readonly #row: { fingerprint: string; version: number };
-  /** What was recorded of the next row with the same key, before this one was sent. */
+  /** The record of the next row with the same key, before this row was sent. */
   #next: RecordedRow | undefined;
   #state: RecordedState | undefined;
   #written: Promise<void> | undefined;
@@ -43,7 +43,7 @@ export class RowRecord {
     this.#row = { fingerprint, version: (before?.version ?? 0) + (isSame ? 0 : 1) };
   }
 
-  /** `nextKey` is the key of a further row that has the same key. */
+  /** `nextKey` is the key of a further row with the same key. */
   static async read(
     run: RecordedRun | undefined,
     row: { key: string; nextKey: string; fingerprint: string },
@@ -51,17 +51,17 @@ export class RowRecord {
     return new RowRecord(run, row, await read(run, row.key));
   }
 
-  /** Whether the row is as it was when it was recorded. */
+  /** Whether the row has not changed since it was recorded. */
   get isUnchanged(): boolean {
     return this.before?.fingerprint === this.#row.fingerprint;
   }
 
-  /** The same after a kill, and another when the row has changed, also back. */
+  /** The same after a crash, and another after each change of the row, even a change back. */
   get version(): string {
     return `${this.#row.version} ${this.#row.fingerprint}`;
   }
 
-  /** Before an attempt: that the row may have been carried out. A crash must not turn a changed row into an unchanged one. */
+  /** Records before an attempt that the row may be carried out. A crash must not make a changed row look unchanged. */
   async sends(state: "sent" | "in-doubt", consent: string): Promise<void> {
     if (this.#state !== state && this.#state !== "in-doubt") {
       const isFirst = this.#state === undefined;
@@ -78,26 +78,26 @@ export class RowRecord {
     await this.#write(state, consent, false);
   }
 
-  /** Nothing of the row was carried out: what an earlier run recorded of it stands. */
+  /** Nothing of the row was carried out: the earlier record stands. */
   async failed(consent: string): Promise<void> {
     await this.restore();
     if (!this.before) await this.#write("failed", consent, false);
   }
 
-  /** The row is as before. */
+  /** Restores the earlier record. */
   async restore(): Promise<void> {
-    // After it, as a call that was given up did not wait for it.
+    // Wait first: a call that was given up has not waited.
     await this.#written;
     if (this.#written) await write(this.#run, this.#key, this.before);
     if (this.#next) await write(this.#run, this.#nextKey, this.#next);
   }
 
-  /** The row was recorded as done before its call: the next run sends it. */
+  /** Reverts a row that was recorded as succeeded before its call: the next run sends it. */
   async reopen(): Promise<void> {
     await this.#write("sent", "", true);
   }
 
-  /** A row that has the same key and comes after this one is the later word: it is sent again behind it. */
+  /** A later row with the same key has the last word: it is sent again after this one. */
   async #sendNextAgain(): Promise<void> {
     const next = await read(this.#run, this.#nextKey);
     if (next?.state !== "succeeded") return;
@@ -113,10 +113,10 @@ export class RowRecord {
 async function read(run: RecordedRun | undefined, key: string): Promise<RecordedRow | undefined> {
   const value = await run?.get(`row:${key}`);
   if (value === undefined) return undefined;
-  // The consent comes last, as it may hold spaces.
+  // The consent comes last, because it may hold spaces.
   const [, state, version, fingerprint, consent] = /^([a-z-]+) (\d+) (\S+) (.*)$/s.exec(value) ?? [];
   if (!states.includes(state)) {
-    throw new ConfigurationError("The checkpoint holds something else than a row where a row was recorded.");
+    throw new ConfigurationError("The checkpoint holds no valid record of a row under `row:`.");
   }
   // Safe: it is one of the states, and the pattern has matched.
   return {

@@ -1,13 +1,13 @@
 import { ConfigurationError } from "../errors.ts";
 import { isObject } from "../schema/kind-of.ts";
-import { EventLoopYield } from "./breath.ts";
+import { EventLoopYield } from "./event-loop-yield.ts";
 
-/** Rows of any number, in an array or any other iterable. */
+/** An array or any other iterable of rows. */
 export type BulkRows<Row> = Iterable<Row> | AsyncIterable<Row>;
 
-/** The rows of a run, one at a time. Nothing is asked of the caller's iterable before the first is. */
+/** The rows of a run, one at a time. The caller's iterable is not touched before the first row. */
 export class RowSource<Row> {
-  /** Where the rows tell how many they are, as an array does. */
+  /** The `length` or `size` of the rows, if they have one. */
   readonly length: number | undefined;
   readonly #rows: BulkRows<Row>;
   #iterator: Iterator<Row> | AsyncIterator<Row> | undefined;
@@ -18,18 +18,18 @@ export class RowSource<Row> {
   constructor(rows: unknown) {
     if (!isIterable(rows)) throw new ConfigurationError("The rows of bulk must be iterable.");
     const { length, size } = rows as { length?: unknown; size?: unknown };
-    // It has the method of an iterable; what that gives is the caller's to type.
+    // Safe: it has the method of an iterable; the caller types its rows.
     this.#rows = rows as BulkRows<Row>;
-    // True: a safe integer is a number.
+    // Safe: a safe integer is a number.
     this.length = [length, size].find((count) => Number.isSafeInteger(count)) as number | undefined;
   }
 
-  /** Rejects with what the caller's iterable throws. */
+  /** Rejects with the error of the caller's iterable. */
   async next(): Promise<IteratorResult<Row, unknown>> {
     this.#isReading = true;
     try {
-      const breath = this.#eventLoopYield.afterRow();
-      if (breath) await breath;
+      const pause = this.#eventLoopYield.afterRow();
+      if (pause) await pause;
       this.#iterator ??= begin(this.#rows);
       const next = await this.#iterator.next();
       this.#isOver = next.done === true;
@@ -42,13 +42,13 @@ export class RowSource<Row> {
     }
   }
 
-  /** Lets the caller's iterable clean up, as the end of a loop does; one that hangs in `next()` is not waited for. */
+  /** Calls `return()` of the caller's iterator, as the end of a loop does; does not wait for a pending `next()`. */
   async close(): Promise<void> {
     const iterator = this.#iterator;
     if (this.#isOver || iterator === undefined) return;
     const cleaning = (async () => await iterator.return?.())();
     if (!this.#isReading) await cleaning;
-    // The row that it hangs on belongs to nobody any more, and so does an error in cleaning up behind it.
+    // The pending row is no longer needed, so an error of the cleanup is ignored.
     else cleaning.catch(() => undefined);
   }
 }

@@ -3,17 +3,17 @@ import type { BulkResult, BulkSummary } from "./result.ts";
 import type { RowPump } from "./row-pump.ts";
 
 /**
- * A run of `audience.bulk`: iterate it for every row's result, or await it for its summary, or both, in either order.
+ * A run of `audience.bulk`: iterate it for every row's result, await it for its summary, or both, in either order.
  *
- * Inside the loop do not await it: its summary is there when the loop is over.
+ * Do not await it inside its loop: the summary is ready when the loop has ended.
  */
 export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>>, PromiseLike<BulkSummary> {
   readonly #pump: RowPump<Row, Value>;
   readonly #summary: Promise<BulkSummary>;
-  // Given by the constructor of the promise, which runs at once.
+  // Set by the promise's executor, which runs at once.
   #resolve!: (summary: BulkSummary) => void;
   #reject!: (error: unknown) => void;
-  #isTaken = false;
+  #isIterated = false;
 
   /** @internal */
   constructor(pump: RowPump<Row, Value>) {
@@ -22,35 +22,35 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // Who only iterates hears of a failure in the loop.
+    // A caller who only iterates gets the failure from the loop.
     this.#summary.catch(() => undefined);
   }
 
-  /** Starts the run. Once: a run's rows are read one time. */
+  /** Starts the run. A run is iterated once. */
   async *[Symbol.asyncIterator](): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
-    if (this.#isTaken) throw new ConfigurationError("A bulk run is iterated once.");
-    this.#isTaken = true;
+    if (this.#isIterated) throw new ConfigurationError("A bulk run is iterated once.");
+    this.#isIterated = true;
     try {
       yield* this.#pump.results();
     } catch (error) {
       this.#reject(error);
       throw error;
     } finally {
-      // Of a loop that was left early too: it tells what had ended by then.
+      // Also after a loop that was left early: the summary counts the rows that have ended.
       this.#resolve(this.#pump.summary());
     }
   }
 
-  /** How many rows ended how. Carries the run out itself where nobody iterates it; rejects with what stopped it. */
+  /** The summary. Starts the run if it is not iterated; rejects with the failure of the run. */
   async summary(): Promise<BulkSummary> {
-    // A loop that begins in the same turn comes first.
+    // A loop that begins in the same tick comes first.
     await Promise.resolve();
-    if (!this.#isTaken) void this.#drain();
+    if (!this.#isIterated) void this.#drain();
     return await this.#summary;
   }
 
   /** `await run` is `await run.summary()`. */
-  // oxlint-disable-next-line unicorn/no-thenable -- a run that nobody awaits or iterates sends nothing.
+  // oxlint-disable-next-line unicorn/no-thenable -- a run that is neither awaited nor iterated sends nothing.
   then<Result = BulkSummary, Failure = never>(
     onFulfilled?: ((summary: BulkSummary) => Result | PromiseLike<Result>) | null,
     onRejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,

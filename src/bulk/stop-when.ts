@@ -5,19 +5,19 @@ import { asksForTooLong } from "../transport/retry-policy.ts";
 
 const stopCodes: readonly string[] = ["authentication", "permission", "configuration", "closed"];
 
-/** Whether the error ends the run: by the caller's own word, where it was given. A refusal for over an hour always does. */
+/** Whether the error ends the run, by `stopWhen` or the default. A `Retry-After` of over an hour always does. */
 export function isStop(error: unknown, stopWhen: (error: unknown) => unknown = stopsByDefault): boolean {
   if (isAudienceError(error) && error.code === "rate_limit" && asksForTooLong(error)) return true;
   const stops = stopWhen(error);
   ignoreRejection(stops);
-  // A promise would be taken for a yes.
+  // A promise would count as true.
   if (isObject(stops)) {
-    throw new ConfigurationError("stopWhen must give true or false.");
+    throw new ConfigurationError("stopWhen must return a boolean.");
   }
   return Boolean(stops);
 }
 
-/** What every other row would meet too. On a wrong list, `addContact` would create a contact for each row. */
+/** Errors that every other row would meet too. On a wrong list, `addContact` would create a contact for each row. */
 function stopsByDefault(error: unknown): boolean {
   if (!isAudienceError(error)) return false;
   if (error.code === "not_found") return error.request?.operation === "v1.contactGroups.addContact";

@@ -3,7 +3,7 @@ import type { BulkCounts, BulkProgress, BulkStatus, BulkSummary } from "./result
 const minuteMs = 60_000;
 const slots = 60;
 
-/** Counts how rows end, and how fast, in constant memory. */
+/** Counts the ends of rows and their rate, in constant memory. */
 export class Tally {
   readonly #counts: BulkCounts = {
     succeeded: 0,
@@ -15,7 +15,7 @@ export class Tally {
   };
   readonly #now: () => number;
   #startedAt: number;
-  /** Rows that ended in each of the last sixty seconds, but those that were skipped or superseded. */
+  /** Rows that ended in each of the last sixty seconds, without skipped and superseded rows. */
   readonly #perSecond = new Array<number>(slots).fill(0);
   #second = 0;
 
@@ -24,7 +24,7 @@ export class Tally {
     this.#startedAt = now();
   }
 
-  /** The time counts from here. */
+  /** Starts the clock. */
   begin(): void {
     this.#startedAt = this.#now();
   }
@@ -36,11 +36,11 @@ export class Tally {
   add(status: BulkStatus): void {
     this.#counts[status]++;
     if (status === "skipped" || status === "superseded") return;
-    this.#turn();
+    this.#advance();
     this.#perSecond[this.#second % slots]! += 1;
   }
 
-  /** The limiter knows of the rows that are under way; it is asked for those that are to come. */
+  /** The limiter already counts the rows in progress; the estimate is for the rows after them. */
   progress(
     total: number | undefined,
     { underWay, estimateMs }: { underWay: number; estimateMs: (calls: number) => number | undefined },
@@ -61,14 +61,14 @@ export class Tally {
   }
 
   #ratePerMinute(): number {
-    this.#turn();
+    this.#advance();
     const recent = this.#perSecond.reduce((sum, count) => sum + count, 0);
     const passedMs = Math.min(Math.max(this.#now() - this.#startedAt, 1), minuteMs);
     return Math.round((recent / passedMs) * minuteMs);
   }
 
-  /** Empties the seconds that have passed since the last look. */
-  #turn(): void {
+  /** Clears the seconds that have passed since the last call. */
+  #advance(): void {
     const second = Math.floor((this.#now() - this.#startedAt) / 1_000);
     for (let at = Math.max(this.#second + 1, second - slots + 1); at <= second; at++)
       this.#perSecond[at % slots] = 0;

@@ -10,29 +10,28 @@ import {
 } from "node:fs";
 import { resolve } from "node:path";
 import type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
-import { hashOf, heading, lineOf, readContents } from "./lines.ts";
-import { takeLock } from "./lock-file.ts";
+import { hashOf, heading, encodeLine, readContents } from "./lines.ts";
+import { acquireLock } from "./lock-file.ts";
 import { realPath } from "./real-path.ts";
 
-/** A file that has more lines, and half as many again as it needs, is written anew when it is opened. */
+/** A file with more lines, and 1.5 times as many as it needs, is compacted when it is opened. */
 const fewLines = 10_000;
 
 /**
- * Keeps a run's rows in an append-only file, so that a run that was killed goes on where it was, and with a `key` the
- * next run sends what has changed. One run at a time: a second is refused.
+ * Records the rows of a run in an append-only file: a run that was killed continues, and with a `key` the next run sends
+ * the rows that have changed. One run at a time: a second run is refused.
  *
- * The file holds hashes of keys and contacts, and neither themselves. A line that a crash left torn is dropped when it
- * is opened. A full disk rejects, and so ends the run before it loses track. 100,000 rows take 10 to 19 MB in the file
- * and 16 MB of memory, and are read in a quarter of a second.
+ * The file holds hashes of keys and contacts, never the keys themselves. An incomplete last line is dropped. A full disk
+ * ends the run. 100,000 rows take 10 to 19 MB in the file and 16 MB of memory, and are read in a quarter of a second.
  *
- * The file is made where it is not there; its folder is not. A symbolic link stands for the file that it leads to. A
- * hard link cannot be told from another file, so runs that name one file by two of them are not kept apart.
+ * The file is created if it does not exist; its folder is not. A symbolic link stands for its target. Two hard links to
+ * one file count as two files, so the lock does not cover both.
  *
  * ```ts
  * const run = audience.bulk(rows, call, { key: (row) => row.email, checkpoint: fileCheckpoint("import.ckpt") });
  * ```
  *
- * @throws TypeError where the path is no string, or an empty one.
+ * @throws TypeError if the path is not a string, or empty.
  */
 export function fileCheckpoint(path: string): Checkpoint {
   if (typeof path !== "string" || path === "")
@@ -42,10 +41,10 @@ export function fileCheckpoint(path: string): Checkpoint {
     async open() {
       const file = realPath(named);
       if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
-        const remedy = "Name a file in it, or another one.";
-        throw new Error(`The checkpoint ${file} must be a file, and is a folder. ${remedy}`);
+        const remedy = "Name a file in it, or another file.";
+        throw new Error(`The checkpoint ${file} must be a file, not a folder. ${remedy}`);
       }
-      const unlock = await takeLock(file);
+      const unlock = await acquireLock(file);
       try {
         return await openFile(file, unlock);
       } catch (error) {
@@ -57,21 +56,21 @@ export function fileCheckpoint(path: string): Checkpoint {
 }
 
 async function openFile(file: string, unlock: () => void): Promise<OpenFile> {
-  // Made if it is not there, but not opened for appending: what a failed write leaves, the next one writes over.
+  // Created if missing, but not kept open for appending: a write overwrites the rest of a failed one.
   closeSync(openSync(file, "a", 0o600));
   const { values, lines, length } = await readContents(file);
   if (lines <= fewLines || lines <= 1.5 * values.size) return new OpenFile(file, { values, length }, unlock);
-  writeAnew(file, values);
+  rewrite(file, values);
   return new OpenFile(file, { values, length: statSync(file).size }, unlock);
 }
 
-/** In a second file that then takes the place of the first, so that a crash leaves one of them whole. */
-function writeAnew(file: string, values: ReadonlyMap<string, string>): void {
+/** Writes a second file and renames it, so that a crash leaves one of the two complete. */
+function rewrite(file: string, values: ReadonlyMap<string, string>): void {
   const handle = openSync(`${file}.new`, "w", 0o600);
   try {
     writeFileSync(
       handle,
-      [`${heading}\n`, ...[...values].map(([hash, value]) => lineOf(hash, value))].join(""),
+      [`${heading}\n`, ...[...values].map(([hash, value]) => encodeLine(hash, value))].join(""),
     );
     fdatasyncSync(handle);
   } finally {
@@ -97,7 +96,7 @@ class OpenFile implements OpenCheckpoint {
     this.#length = length;
     this.#unlock = unlock;
     this.#handle = openSync(file, "r+");
-    // What stands behind the last whole line was torn by a crash.
+    // Drops an incomplete last line, left by a crash.
     ftruncateSync(this.#handle, length);
     if (length === 0) this.#append(`${heading}\n`);
   }
@@ -106,14 +105,14 @@ class OpenFile implements OpenCheckpoint {
     return this.#values.get(hashOf(key));
   }
 
-  /** In the kernel's hands when this returns, so that a killed process loses nothing; with `flush`, on the disk. */
+  /** Passes the line to the kernel, so that a killed process loses nothing; with `flush`, to the disk. */
   set(
     key: string,
     value: string | undefined,
     { flush }: { readonly flush?: boolean | undefined } = {},
   ): void {
     const hash = hashOf(key);
-    this.#append(lineOf(hash, value), flush);
+    this.#append(encodeLine(hash, value), flush);
     if (value === undefined) this.#values.delete(hash);
     else this.#values.set(hash, value);
   }
@@ -132,8 +131,8 @@ class OpenFile implements OpenCheckpoint {
     }
   }
 
-  #append(text: string, flush = false): void {
-    const bytes = Buffer.from(text);
+  #append(content: string, flush = false): void {
+    const bytes = Buffer.from(content);
     this.#guard(() => {
       for (let written = 0; written < bytes.length;) {
         written += writeSync(this.#handle, bytes, written, bytes.length - written, this.#length + written);
@@ -143,12 +142,12 @@ class OpenFile implements OpenCheckpoint {
     this.#length += bytes.length;
   }
 
-  /** What a failed write has left: a whole line may stand in it. */
+  /** Drops the bytes of a failed write, which may hold a complete line. */
   #dropUnrecorded(): void {
     try {
       ftruncateSync(this.#handle, this.#length);
     } catch {
-      // The write's own failure is told.
+      // The failure of the write itself is reported.
     }
   }
 
@@ -160,7 +159,7 @@ class OpenFile implements OpenCheckpoint {
       // Safe: `node:fs` throws nothing else.
       const { message } = cause as Error;
       throw new Error(
-        `The checkpoint ${this.#file} cannot be written (${message}); the run stops, so that it does not lose track.`,
+        `The checkpoint ${this.#file} cannot be written (${message}); the run stops, so that no row goes unrecorded.`,
         { cause },
       );
     }

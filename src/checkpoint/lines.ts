@@ -1,27 +1,27 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 
-/** The first line, which names the version of the format. */
+/** The first line, with the version of the format. */
 export const heading = "audience-checkpoint 2";
 
-/** What a checkpoint's file holds. */
+/** The content of a checkpoint's file. */
 export interface Contents {
-  /** By the hash of their keys. */
+  /** The values by the hashes of their keys. */
   readonly values: Map<string, string>;
-  /** How many lines stand in it; later ones replace earlier ones. */
+  /** The number of lines; later ones replace earlier ones. */
   readonly lines: number;
-  /** Where the last whole line ends, in bytes: a crash may have torn what stands behind it. */
+  /** The end of the last complete line, in bytes: a crash may leave an incomplete line behind it. */
   readonly length: number;
 }
 
-/** 96 bits of a key's SHA-256: among a million keys two have the same with a probability of 6 in 10^18. */
+/** 96 bits of a key's SHA-256: the probability that two of a million keys collide is 6 in 10^18. */
 export function hashOf(key: string): string {
   if (typeof key !== "string") throw new TypeError("The key of a checkpoint's value must be a string.");
   return createHash("sha256").update(key).digest().subarray(0, 12).toString("base64url");
 }
 
-/** A JSON array in ASCII: the hash and the value; or the hash alone, where the value is forgotten. */
-export function lineOf(hash: string, value: string | undefined): string {
+/** A JSON array in ASCII: the hash and the value; the hash alone deletes the value. */
+export function encodeLine(hash: string, value: string | undefined): string {
   if (value === undefined) return `["${hash}"]\n`;
   if (typeof value !== "string") throw new TypeError("A checkpoint keeps strings, and nothing else.");
   const json = JSON.stringify(value).replaceAll(
@@ -31,51 +31,51 @@ export function lineOf(hash: string, value: string | undefined): string {
   return `["${hash}",${json}]\n`;
 }
 
-/** Reads a file as far as its lines are whole. Rejects where it is no checkpoint that this version can read. */
+/** Reads the complete lines of a file. Rejects if it is not a checkpoint of this version. */
 export async function readContents(file: string): Promise<Contents> {
   const values = new Map<string, string>();
   let [lines, length, rest] = [0, 0, ""];
   for await (const chunk of createReadStream(file, "latin1")) {
-    const texts = `${rest}${chunk as string}`.split("\n"); // Safe: with an encoding each chunk is a string.
-    rest = texts.pop()!;
-    for (const text of texts) {
-      if (lines === 0) checkHeading(text, file);
-      else readLine(text, values, () => damaged(file, lines + 1));
+    const complete = `${rest}${chunk as string}`.split("\n"); // Safe: with an encoding each chunk is a string.
+    rest = complete.pop()!;
+    for (const line of complete) {
+      if (lines === 0) checkHeading(line, file);
+      else parseLine(line, values, () => damaged(file, lines + 1));
       lines++;
-      length += text.length + 1;
+      length += line.length + 1;
     }
   }
-  // Nothing is recorded before the heading stands whole. A machine that lost its power may have left zeros.
+  // Without a complete heading nothing was recorded. A loss of power may leave zeros.
   if (lines === 0 && !heading.startsWith(rest.replaceAll("\0", ""))) checkHeading(rest, file);
   return { values, lines, length };
 }
 
-function readLine(text: string, values: Map<string, string>, failure: () => Error): void {
-  if (!/^\["[\w-]{16}"(?:,"[\x20-\x7e]*")?\]$/.test(text)) throw failure();
-  let line: [hash: string, value?: string];
+function parseLine(line: string, values: Map<string, string>, failure: () => Error): void {
+  if (!/^\["[\w-]{16}"(?:,"[\x20-\x7e]*")?\]$/.test(line)) throw failure();
+  let entry: [hash: string, value?: string];
   try {
-    // Safe: the pattern has one or two strings. Parsed, they keep no piece of the file in memory.
-    line = JSON.parse(text) as typeof line;
+    // Safe: the pattern permits one or two strings. Parsed strings keep no chunk of the file in memory.
+    entry = JSON.parse(line) as typeof entry;
   } catch {
     throw failure();
   }
-  const [hash, value] = line;
+  const [hash, value] = entry;
   if (value === undefined) values.delete(hash);
   else values.set(hash, value);
 }
 
-function checkHeading(text: string, file: string): void {
-  if (text === heading) return;
-  const version = /^audience-checkpoint (\d+)/.exec(text)?.[1];
+function checkHeading(line: string, file: string): void {
+  if (line === heading) return;
+  const version = /^audience-checkpoint (\d+)/.exec(line)?.[1];
   if (version === undefined)
-    throw new Error(`${file} is not a checkpoint, and is left as it is. Name another file.`);
+    throw new Error(`${file} is not a checkpoint, and is left unchanged. Name another file.`);
   throw new Error(
-    `${file} is a checkpoint of another version (format ${version}, this one reads 2), and is left as it is. ` +
+    `${file} is a checkpoint of another version (format ${version}, this one reads 2), and is left unchanged. ` +
       "End its run with the version of audience-sdk that wrote it, or name another file: then every row is sent once.",
   );
 }
 
 function damaged(file: string, line: number): Error {
-  const remedy = "Restore it, or begin anew with another file";
-  return new Error(`${file} is damaged at line ${line}, and is left as it is. ${remedy}.`);
+  const remedy = "Restore it, or start again with another file";
+  return new Error(`${file} is damaged at line ${line}, and is left unchanged. ${remedy}.`);
 }

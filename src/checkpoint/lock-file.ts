@@ -3,10 +3,10 @@ import { closeSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 
-/** Who has laid a lock file: enough to tell a live process from one that was killed, and a new one with the same id. */
+/** The process of a lock file: enough to recognize a killed process, and a new process with the same id. */
 interface Holder {
   readonly pid: number;
-  /** When the process started, as the kernel counts; empty where it does not tell. */
+  /** The start time of the process, as the kernel counts; empty if unknown. */
   readonly started: string;
   readonly host: string;
 }
@@ -15,31 +15,31 @@ const tries = 8;
 const longestPauseMs = 50;
 
 /**
- * Takes the lock on a file, and gives what gives it back. Rejects where another process, or another run, has it.
+ * Acquires the lock on a file, and returns the function that releases it. Rejects if another process or run holds it.
  *
- * Each holder lays a file of its own beside it, whose name says who it is, and then looks for others: so nothing is
- * ever taken over, and clearing away what a killed process left can never hit a live one. Two that come at once may
- * both see the other; both step back, and come again.
+ * Each holder creates a lock file of its own, whose name identifies the process, and then looks for others. No lock file
+ * is ever taken over, so removing one of a killed process cannot affect a live process. Two processes that start at once
+ * may see each other; both remove their files and try again.
  */
-export async function takeLock(file: string): Promise<() => void> {
+export async function acquireLock(file: string): Promise<() => void> {
   for (let tried = 1; ; tried++) {
-    const own = lay(file);
-    const other = others(file, own).find(({ holder, path }) => isAlive(holder) || clearAway(path));
-    if (!other) return () => clearAway(own);
-    clearAway(own);
-    if (tried === tries || other.holder.host !== hostName()) throw inUse(file, other);
+    const own = createLockFile(file);
+    const otherLock = otherLocks(file, own).find(({ holder, path }) => isAlive(holder) || remove(path));
+    if (!otherLock) return () => remove(own);
+    remove(own);
+    if (tried === tries || otherLock.holder.host !== hostName()) throw inUse(file, otherLock);
     await new Promise((resolve) => setTimeout(resolve, Math.random() * longestPauseMs));
   }
 }
 
-/** Made in one step with all that it says, so that nobody can read half of it. */
-function lay(file: string): string {
+/** The name holds all the information, so that no process can read an incomplete file. */
+function createLockFile(file: string): string {
   const path = `${file}.lock-${process.pid}-${startOf(process.pid)}-${randomBytes(4).toString("hex")}@${hostName()}`;
   closeSync(openSync(path, "wx", 0o600));
   return path;
 }
 
-function others(file: string, own: string): { holder: Holder; path: string }[] {
+function otherLocks(file: string, own: string): { holder: Holder; path: string }[] {
   const [folder, prefix] = [dirname(file), `${basename(file)}.lock-`];
   return readdirSync(folder)
     .filter((name) => name.startsWith(prefix) && name !== basename(own))
@@ -51,21 +51,21 @@ function others(file: string, own: string): { holder: Holder; path: string }[] {
     });
 }
 
-/** A process of another machine cannot be asked after, so it counts as alive. */
+/** A process of another machine cannot be checked, so it counts as alive. */
 function isAlive({ pid, started, host }: Holder): boolean {
   if (host !== hostName()) return true;
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // True: `process.kill` throws nothing else. Any other code is of a live process of somebody else.
+    // Safe: `process.kill` throws nothing else. Any other code means a live process of another user.
     if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
   }
   // The id may belong to another process by now.
   return started === "" || started === startOf(pid);
 }
 
-/** Somebody else may have been faster. */
-function clearAway(path: string): false {
+/** Another process may already have removed it. */
+function remove(path: string): false {
   rmSync(path, { force: true });
   return false;
 }
@@ -75,12 +75,12 @@ function startOf(pid: number): string {
     // The 22nd field; the second, the name in brackets, may hold spaces and brackets.
     return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)!.split(" ")[19]!;
   } catch {
-    // Another system than Linux, or the process has just ended.
+    // Not Linux, or the process has just ended.
     return "";
   }
 }
 
-/** As a part of a file's name. */
+/** The host name as part of a file name. */
 function hostName(): string {
   return encodeURIComponent(hostname()).slice(0, 64);
 }

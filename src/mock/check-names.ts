@@ -1,6 +1,6 @@
-/** Refuses a name that is none of `names`: a typing error in one would be taken for a default unheard. */
-export function checkNames(where: string, given: object, names: readonly string[]): void {
+/** Refuses unknown names: a misspelt option would silently have its default. */
+export function checkNames(subject: string, given: object, names: readonly string[]): void {
   for (const [name, value] of Object.entries(given))
     if (value !== undefined && !names.includes(name))
-      throw new TypeError(`${where}: "${name}" is none of ${names.join(", ")}`);
+      throw new TypeError(`${subject}: "${name}" is none of ${names.join(", ")}`);
 }

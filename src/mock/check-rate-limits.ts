@@ -5,37 +5,37 @@ import type { MockRateLimitOptions, MockRateWindow } from "./rate-window.ts";
 
 const names = ["windows", "algorithm", "retryAfter", "countRefused", "phaseMs"];
 const algorithms: readonly unknown[] = ["sliding", "fixed", "token-bucket", undefined];
-const waits: readonly unknown[] = ["seconds", "date", false, undefined];
+const retryAfterForms: readonly unknown[] = ["seconds", "date", false, undefined];
 
-/** What is wrong in rate limits of the right shape: a client could not count by them, or they would limit otherwise. */
+/** Checks the values of rate limits that have the right shape. */
 export function checkRateLimits(rateLimits: MockServiceOptions["rateLimits"]): void {
   if (rateLimits === undefined || rateLimits === false || rateLimits === "documented") return;
   if (!("windows" in rateLimits)) return checkWindows(rateLimits, "rateLimits");
   checkNames("rateLimits", rateLimits, names);
-  checkManner(rateLimits);
+  checkAlgorithm(rateLimits);
   checkWindows(rateLimits.windows, "rateLimits.windows");
 }
 
-function checkManner({ algorithm, retryAfter, countRefused, phaseMs }: MockRateLimitOptions): void {
+function checkAlgorithm({ algorithm, retryAfter, countRefused, phaseMs }: MockRateLimitOptions): void {
   if (!algorithms.includes(algorithm))
     throw new TypeError("rateLimits: algorithm must be one of sliding, fixed, token-bucket");
-  if (!waits.includes(retryAfter))
+  if (!retryAfterForms.includes(retryAfter))
     throw new TypeError('rateLimits: retryAfter must be "seconds", "date" or false');
   if (countRefused !== undefined && typeof countRefused !== "boolean")
-    throw new TypeError("rateLimits: countRefused must be true or false");
+    throw new TypeError("rateLimits: countRefused must be a boolean");
   if (phaseMs !== undefined && !Number.isFinite(phaseMs))
     throw new TypeError("rateLimits: phaseMs must be a number of milliseconds");
 }
 
-function checkWindows(windows: readonly MockRateWindow[], where: string): void {
+function checkWindows(windows: readonly MockRateWindow[], path: string): void {
   if (windows.length === 0)
     throw new TypeError("rateLimits must hold at least one window; false is for no limit");
   for (const [index, window] of windows.entries()) {
-    if (isObject(window)) checkNames(`${where}[${index}]`, window, ["limit", "intervalMs"]);
+    if (isObject(window)) checkNames(`${path}[${index}]`, window, ["limit", "intervalMs"]);
     const { limit, intervalMs } = Object(window) as Partial<Record<keyof MockRateWindow, unknown>>;
     const isUsable = Number.isSafeInteger(limit) && Number(limit) >= 1 && isLength(intervalMs);
     if (!isUsable)
-      throw new TypeError(`${where}[${index}]: a window needs a limit from 1 and an intervalMs above 0`);
+      throw new TypeError(`${path}[${index}]: a window needs a limit from 1 and an intervalMs above 0`);
   }
 }
 

@@ -23,7 +23,7 @@ const groupNames = namesOf<MockGroupSeed>({
 const automationNames = namesOf<MockAutomation>({ name: true, on: true });
 const triggerNames = ["event", "listId"];
 
-/** Says at once what a seed lacks, or has too much: one that comes from a JSON file has met no compiler. */
+/** Checks the seeds: a seed from a JSON file is not checked by the compiler. */
 export function checkSeeds(seeds: readonly MockOrganizationSeed[]): void {
   if (seeds.length === 0) throw new TypeError("organizations must be an array with at least one");
   for (const [index, seed] of seeds.entries()) checkOrganization(seed, `organizations[${index}]`);
@@ -31,93 +31,91 @@ export function checkSeeds(seeds: readonly MockOrganizationSeed[]): void {
     throw new TypeError("organizations: two have the same id");
 }
 
-function checkOrganization(seed: MockOrganizationSeed, where: string): void {
-  if (!isObject(seed)) throw new TypeError(`${where} must be an object`);
-  checkNames(where, seed, organizationNames);
-  if (!isFilled(seed.id)) throw new TypeError(`${where}.id must be a text`);
-  if (!isFilled(seed.appId)) throw new TypeError(`${where}.appId must be a text`);
-  checkCarried(seed.appId, `${where}.appId`);
-  checkKeys(seed.apiKeys, `${where}.apiKeys`);
-  if (seed.apiKeysV2 !== undefined) checkKeys(seed.apiKeysV2, `${where}.apiKeysV2`);
+function checkOrganization(seed: MockOrganizationSeed, path: string): void {
+  if (!isObject(seed)) throw new TypeError(`${path} must be an object`);
+  checkNames(path, seed, organizationNames);
+  if (!isNonEmptyString(seed.id)) throw new TypeError(`${path}.id must be a string that is not empty`);
+  if (!isNonEmptyString(seed.appId)) throw new TypeError(`${path}.appId must be a string that is not empty`);
+  checkHeaderValue(seed.appId, `${path}.appId`);
+  checkKeys(seed.apiKeys, `${path}.apiKeys`);
+  if (seed.apiKeysV2 !== undefined) checkKeys(seed.apiKeysV2, `${path}.apiKeysV2`);
   if (seed.welcomeFlow !== undefined && typeof seed.welcomeFlow !== "boolean")
-    throw new TypeError(`${where}.welcomeFlow must be true or false`);
+    throw new TypeError(`${path}.welcomeFlow must be a boolean`);
   for (const part of ["lists", "contacts", "automations"] as const) {
     const isObjects = Array.isArray(seed[part]) && seed[part].every(isObject);
     if (seed[part] !== undefined && !isObjects)
-      throw new TypeError(`${where}.${part} must be an array of objects`);
+      throw new TypeError(`${path}.${part} must be an array of objects`);
   }
   const { lists = [], contacts = [], automations = [] } = seed;
-  for (const [at, group] of lists.entries()) checkGroup(group, `${where}.lists[${at}]`);
-  for (const [at, contact] of contacts.entries()) checkContact(contact, `${where}.contacts[${at}]`);
+  for (const [at, group] of lists.entries()) checkGroup(group, `${path}.lists[${at}]`);
+  for (const [at, contact] of contacts.entries()) checkContact(contact, `${path}.contacts[${at}]`);
   for (const [at, automation] of automations.entries())
-    checkAutomation(automation, `${where}.automations[${at}]`);
-  const listIds = checkIds(lists, `${where}.lists`);
-  checkIds(contacts, `${where}.contacts`);
+    checkAutomation(automation, `${path}.automations[${at}]`);
+  const listIds = checkIds(lists, `${path}.lists`);
+  checkIds(contacts, `${path}.contacts`);
   for (const [at, { on }] of automations.entries())
     if ("listId" in on && on.listId !== undefined && !listIds.has(on.listId))
-      throw new TypeError(
-        `${where}.automations[${at}].on: there is no list "${on.listId}" in ${where}.lists`,
-      );
+      throw new TypeError(`${path}.automations[${at}].on: there is no list "${on.listId}" in ${path}.lists`);
 }
 
-function checkKeys(keys: unknown, where: string): void {
-  if (!Array.isArray(keys) || keys.length === 0 || !keys.every(isFilled))
-    throw new TypeError(`${where} must be an array with at least one text`);
-  for (const [at, key] of keys.entries()) checkCarried(key, `${where}[${at}]`);
+function checkKeys(keys: unknown, path: string): void {
+  if (!Array.isArray(keys) || keys.length === 0 || !keys.every(isNonEmptyString))
+    throw new TypeError(`${path} must be an array with at least one string`);
+  for (const [at, key] of keys.entries()) checkHeaderValue(key, `${path}[${at}]`);
 }
 
-/** No request could hold it otherwise. */
-function checkCarried(text: string, where: string): void {
-  if (text !== text.trim() || /[^ -~]/.test(text))
-    throw new TypeError(`${where} must be printable ASCII without spaces around it, as a header carries it`);
+/** No request could carry another value. */
+function checkHeaderValue(value: string, path: string): void {
+  if (value !== value.trim() || /[^ -~]/.test(value))
+    throw new TypeError(`${path} must be printable ASCII without spaces around it, as a header carries it`);
 }
 
-function checkGroup(group: MockGroupSeed, where: string): void {
-  checkNames(where, group, groupNames);
+function checkGroup(group: MockGroupSeed, path: string): void {
+  checkNames(path, group, groupNames);
   const { id, name, type = "LIST", description = "", created_at = 0 } = group;
-  if (!isFilled(id) || typeof name !== "string" || typeof description !== "string")
-    throw new TypeError(`${where} must have an id and a name, and texts for these`);
+  if (!isNonEmptyString(id) || typeof name !== "string" || typeof description !== "string")
+    throw new TypeError(`${path} must have an id and a name; id, name and description are strings`);
   if ((type !== "LIST" && type !== "SEGMENT") || !Number.isFinite(created_at))
-    throw new TypeError(`${where}: type is LIST or SEGMENT, created_at a number of seconds`);
+    throw new TypeError(`${path}: type is LIST or SEGMENT, created_at a number of seconds`);
 }
 
-/** What the rules of a v1 contact do not know; its other fields, and names that are not there, they judge. */
-function checkContact({ id, created, updated, lists = [] }: MockContactSeed, where: string): void {
-  if ([id, created, updated].some((text) => text !== undefined && typeof text !== "string"))
-    throw new TypeError(`${where}: id, created and updated must be texts`);
-  if (id === "") throw new TypeError(`${where}.id must not be empty: leave it out for one of the mock's own`);
+/** Checks the keys that only a seed has. The rules of a v1 contact check the others. */
+function checkContact({ id, created, updated, lists = [] }: MockContactSeed, path: string): void {
+  if ([id, created, updated].some((value) => value !== undefined && typeof value !== "string"))
+    throw new TypeError(`${path}: id, created and updated must be strings`);
+  if (id === "") throw new TypeError(`${path}.id must not be empty: leave it out for a generated id`);
   if ([created, updated].some((time) => time !== undefined && !isDay(time) && !isDateTime(time)))
-    throw new TypeError(`${where}: created and updated must be an ISO 8601 day or date-time`);
-  if (!Array.isArray(lists)) throw new TypeError(`${where}.lists must be an array of list ids`);
+    throw new TypeError(`${path}: created and updated must be an ISO 8601 day or date-time`);
+  if (!Array.isArray(lists)) throw new TypeError(`${path}.lists must be an array of list ids`);
 }
 
-function checkAutomation(automation: MockAutomation, where: string): void {
-  checkNames(where, automation, automationNames);
+function checkAutomation(automation: MockAutomation, path: string): void {
+  checkNames(path, automation, automationNames);
   const { name, on } = automation;
-  if (isObject(on)) checkNames(`${where}.on`, on, triggerNames);
+  if (isObject(on)) checkNames(`${path}.on`, on, triggerNames);
   const { event, listId } = Object(on) as { event?: unknown; listId?: unknown };
   if (event !== undefined && listId !== undefined)
-    throw new TypeError(`${where}.on must be { event } or { listId }, not both: write two automations`);
-  if (typeof name !== "string" || !isFilled(event ?? listId))
-    throw new TypeError(`${where} must have a name, and on: { event } or { listId }`);
+    throw new TypeError(`${path}.on must be { event } or { listId }, not both: write two automations`);
+  if (typeof name !== "string" || !isNonEmptyString(event ?? listId))
+    throw new TypeError(`${path} must have a name, and on: { event } or { listId }`);
 }
 
-/** The ids that are given. Of two things with one id, only the second could be found. */
-function checkIds(things: readonly { id?: string }[], where: string): Set<string> {
+/** Refuses two entries with one id. Returns the ids. */
+function checkIds(things: readonly { id?: string }[], path: string): Set<string> {
   const ids = new Set<string>();
   for (const { id } of things) {
     if (id === undefined) continue;
-    if (ids.has(id)) throw new TypeError(`${where}: two have the id "${id}"`);
+    if (ids.has(id)) throw new TypeError(`${path}: two have the id "${id}"`);
     ids.add(id);
   }
   return ids;
 }
 
-function isFilled(value: unknown): value is string {
+function isNonEmptyString(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }
 
-/** Every name of a type: one that is forgotten or invented does not compile. */
+/** All keys of a type: a missing or unknown key does not compile. */
 function namesOf<T>(names: Record<keyof T, true>): string[] {
   return Object.keys(names);
 }

@@ -1,104 +1,104 @@
-import { isAddress } from "./address.ts";
+import { isBaseUrl } from "./base-url.ts";
 import { checkNames } from "./check-names.ts";
 import type { MockOrganizationSeed } from "./seed.ts";
 import { DEFAULT_VARIANTS, type MockVariants, OPERATIONS } from "./variants.ts";
 
 interface Rule {
-  readonly holds: (value: unknown) => boolean;
-  readonly words: string;
+  readonly accepts: (value: unknown) => boolean;
+  readonly expectation: string;
 }
 
-const oneOf = (...choices: readonly string[]): Rule => ({
-  holds: (value) => choices.some((choice) => choice === value),
-  words: `one of ${choices.join(", ")}`,
+const enumOf = (...choices: readonly string[]): Rule => ({
+  accepts: (value) => choices.some((choice) => choice === value),
+  expectation: `one of ${choices.join(", ")}`,
 });
-const orFunction = ({ holds, words }: Rule): Rule => ({
-  holds: (value) => typeof value === "function" || holds(value),
-  words: `${words}, or a function`,
+const orFunction = ({ accepts, expectation }: Rule): Rule => ({
+  accepts: (value) => typeof value === "function" || accepts(value),
+  expectation: `${expectation}, or a function`,
 });
 
-const yesOrNo: Rule = { holds: (value) => typeof value === "boolean", words: "true or false" };
+const boolean: Rule = { accepts: (value) => typeof value === "boolean", expectation: "a boolean" };
 const status: Rule = {
-  // What is below is no answer yet.
-  holds: (value) => Number.isInteger(value) && Number(value) >= 200 && Number(value) <= 599,
-  words: "a status from 200 to 599",
+  // A status below 200 is not a final response.
+  accepts: (value) => Number.isInteger(value) && Number(value) >= 200 && Number(value) <= 599,
+  expectation: "a status from 200 to 599",
 };
 const pageSize: Rule = {
-  holds: (value) => Number.isInteger(value) && Number(value) >= 1,
-  words: "a whole number from 1",
+  accepts: (value) => Number.isInteger(value) && Number(value) >= 1,
+  expectation: "an integer from 1",
 };
 const length: Rule = {
-  holds: (value) => typeof value === "number" && value >= 0,
-  words: "a number from 0",
+  accepts: (value) => typeof value === "number" && value >= 0,
+  expectation: "a number from 0",
 };
-const address: Rule = { holds: isAddress, words: "the address of a server" };
+const baseUrl: Rule = { accepts: isBaseUrl, expectation: "a base URL" };
 const operationsByKey: Rule = {
-  holds: (value) =>
+  accepts: (value) =>
     typeof value === "object" &&
     value !== null &&
     Object.values(value).every(
       (allowed) =>
         Array.isArray(allowed) && allowed.every((name: unknown) => OPERATIONS.some((each) => each === name)),
     ),
-  words: "for each key an array of operations",
+  expectation: "an object with an array of operations for each key",
 };
-const omitted = oneOf("kept", "SUBSCRIBED", "NON_SUBSCRIBED");
+const omitted = enumOf("kept", "SUBSCRIBED", "NON_SUBSCRIBED");
 
 const rules: Record<keyof MockVariants, Rule> = {
-  baseUrl: address,
-  baseUrlV2: address,
-  v1List: orFunction(oneOf("data", "array", "data-key", "root-key")),
-  v1Paging: oneOf("links", "meta", "pagination", "totals", "none"),
-  v1PagingCase: oneOf("snake", "camel"),
-  v1ListedCustomer: oneOf("resource", "envelope", "flat"),
-  v1ListedGroup: oneOf("flat", "resource"),
-  v1Group: oneOf("flat", "data", "resource"),
+  baseUrl,
+  baseUrlV2: baseUrl,
+  v1List: orFunction(enumOf("data", "array", "data-key", "root-key")),
+  v1Paging: enumOf("links", "meta", "pagination", "totals", "none"),
+  v1PagingCase: enumOf("snake", "camel"),
+  v1ListedCustomer: enumOf("resource", "envelope", "flat"),
+  v1ListedGroup: enumOf("flat", "resource"),
+  v1Group: enumOf("flat", "data", "resource"),
   unknownGroupStatus: status,
-  profileAttributes: oneOf("all", "documented"),
+  profileAttributes: enumOf("all", "documented"),
   v1Error: orFunction(
-    oneOf("message", "error", "error-object", "errors", "json-api", "status-code", "text", "empty"),
+    enumOf("message", "error", "error-object", "errors", "json-api", "status-code", "text", "empty"),
   ),
   rateLimitStatus: status,
   eventStatus: status,
-  eventBody: { holds: (value) => typeof value !== "function", words: "JSON" },
-  contactUuidPlace: oneOf("contact", "root", "either"),
+  eventBody: { accepts: (value) => typeof value !== "function", expectation: "JSON" },
+  contactUuidPlace: enumOf("contact", "root", "either"),
   unknownContactUuidStatus: status,
-  isUniqueIdentifierRequired: yesOrNo,
+  isUniqueIdentifierRequired: boolean,
   emailOptInOmitted: omitted,
   phoneOptInOmitted: omitted,
-  doubleOptIn: oneOf("recorded", "pending"),
-  customProperties: oneOf("merged", "replaced"),
-  emailCase: oneOf("insensitive", "sensitive"),
-  matchFirst: oneOf("email", "phone"),
-  unknownCountry: oneOf("kept", "dropped", "refused"),
-  unknownListWritesContact: yesOrNo,
-  canAddToSegment: yesOrNo,
-  v1NeedsAppId: yesOrNo,
+  doubleOptIn: enumOf("recorded", "pending"),
+  customProperties: enumOf("merged", "replaced"),
+  emailCase: enumOf("insensitive", "sensitive"),
+  matchFirst: enumOf("email", "phone"),
+  unknownCountry: enumOf("kept", "dropped", "refused"),
+  unknownListWritesContact: boolean,
+  canAddToSegment: boolean,
+  v1NeedsAppId: boolean,
   permissions: operationsByKey,
   v2DefaultLimit: pageSize,
   v2MaxLimit: pageSize,
   v2MaxLength: length,
-  v2OtherStatus: oneOf("stored", "ignored", "refused"),
-  canV2Resubscribe: yesOrNo,
-  v2UnknownList: oneOf("ignored", "refused"),
-  v2ListIds: oneOf("added", "replaced"),
-  welcomeEmail: oneOf("every-request", "once"),
+  v2OtherStatus: enumOf("stored", "ignored", "refused"),
+  canV2Resubscribe: boolean,
+  v2UnknownList: enumOf("ignored", "refused"),
+  v2ListIds: enumOf("added", "replaced"),
+  welcomeEmail: enumOf("every-request", "once"),
 };
 
-/** The variants chosen, over the defaults. A typing error in one would be taken for a default unheard. */
+/** The chosen variants over the defaults. */
 export function variantsOf(chosen: Partial<MockVariants>): MockVariants {
   checkNames("variants", chosen, Object.keys(rules));
-  // An `eventBody` that is undefined means none; of any other variant it means the default.
+  // For `eventBody` undefined means no body; for any other variant it means the default.
   const given = Object.entries(chosen).filter(([name, value]) => value !== undefined || name === "eventBody");
   for (const [name, value] of given) {
-    // True: it is one of their names.
-    const { holds, words } = rules[name as keyof MockVariants];
-    if (!holds(value)) throw new TypeError(`variants: ${name} must be ${words}`);
+    // Safe: `checkNames` has refused other names.
+    const { accepts, expectation } = rules[name as keyof MockVariants];
+    if (!accepts(value)) throw new TypeError(`variants: ${name} must be ${expectation}`);
   }
   return { ...DEFAULT_VARIANTS, ...Object.fromEntries(given) };
 }
 
-/** A key that nobody has would limit nobody. */
+/** Refuses permissions of an unknown key: they would have no effect. */
 export function checkPermissions(
   permissions: MockVariants["permissions"],
   seeds: readonly MockOrganizationSeed[],
@@ -106,6 +106,6 @@ export function checkPermissions(
   const keys = new Set(seeds.flatMap(({ apiKeys, apiKeysV2 = [] }) => [...apiKeys, ...apiKeysV2]));
   const unknown = Object.keys(permissions).find((key) => !keys.has(key));
   if (unknown === undefined) return;
-  const there = [...keys].join(", ");
-  throw new TypeError(`variants: permissions: no organization has the key "${unknown}"; there are: ${there}`);
+  const known = [...keys].join(", ");
+  throw new TypeError(`variants: permissions: no organization has the key "${unknown}"; there are: ${known}`);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { readFile } from "node:fs/promises";
 import { inspect, parseArgs } from "node:util";
-import { HELP, startMessage } from "./cli-texts.ts";
+import { HELP, startMessage } from "./cli-messages.ts";
 import type { MockServiceOptions } from "./interface.ts";
 import { createMockService } from "./mock-service.ts";
 import { DEFAULT_ORGANIZATION } from "./seed.ts";
@@ -16,7 +16,7 @@ const SEED_KEYS: readonly string[] = [
   "variants",
 ];
 
-/** A complaint about how the command was called; its text is all that the user is shown. */
+/** An error in the command line. Only its message is printed. */
 class UsageError extends Error {}
 
 function readArguments(): { port: number; seedFile: string | undefined; wantsHelp: boolean } {
@@ -29,9 +29,7 @@ function readArguments(): { port: number; seedFile: string | undefined; wantsHel
     const { values } = parseArgs({ options });
     const port = values.port === undefined ? DEFAULT_PORT : Number(values.port);
     if (!Number.isInteger(port) || port < 0 || port > 65_535 || values.port === "") {
-      throw new UsageError(
-        `--port must be a whole number from 0 (any free port) to 65535, not "${values.port}"`,
-      );
+      throw new UsageError(`--port must be an integer from 0 (any free port) to 65535, not "${values.port}"`);
     }
     return { port, seedFile: values.seed, wantsHelp: values.help ?? false };
   } catch (error) {
@@ -39,14 +37,14 @@ function readArguments(): { port: number; seedFile: string | undefined; wantsHel
   }
 }
 
-/** The options of `createMockService` that JSON can hold, or only the organizations. */
+/** Loads the options of `createMockService` that JSON can hold, or an array of organizations. */
 async function loadSeed(file: string | undefined): Promise<MockServiceOptions> {
   if (file === undefined) return {};
   let content: unknown;
   try {
-    const text = await readFile(file, "utf8");
-    // Notepad and PowerShell begin a file with a byte order mark, which is no JSON.
-    content = JSON.parse(text.replace(/^\uFEFF/, ""));
+    const message = await readFile(file, "utf8");
+    // Notepad and PowerShell write a byte order mark, which JSON does not permit.
+    content = JSON.parse(message.replace(/^\uFEFF/, ""));
   } catch (error) {
     throw new UsageError(`--seed ${file}: ${error instanceof Error ? error.message : String(error)}`);
   }
@@ -68,7 +66,7 @@ async function run(): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void listener.close());
 }
 
-/** What is wrong with a seed or a port is a TypeError of the mock's or an error of the system's: no stack is needed. */
+/** Errors of the seed or the port are shown without a stack. */
 async function start(options: MockServiceOptions, port: number) {
   try {
     return await createMockService(options).listen({ port });
@@ -83,12 +81,12 @@ async function start(options: MockServiceOptions, port: number) {
 }
 
 run().catch((error: unknown) => {
-  const text =
+  const message =
     error instanceof UsageError
       ? `${error.message}
 See audience-mock --help`
       : inspect(error);
-  process.stderr.write(`${text}
+  process.stderr.write(`${message}
 `);
   process.exitCode = 1;
 });

@@ -1,19 +1,19 @@
 import { checkFault } from "./faults.ts";
 import type { MockService } from "./interface.ts";
 
-/** Where a test in another process or language looks into the books. */
+/** The paths of the mock itself, for tests in another process or language. */
 const PREFIX = "/__mock/";
 
 /**
- * The mock's own paths, on the door of real HTTP only: `GET /__mock/organizations/{idOrKey}`, `GET /__mock/requests`,
+ * Serves the mock's own paths, only over real HTTP: `GET /__mock/organizations/{idOrKey}`, `GET /__mock/requests`,
  * `POST /__mock/faults`, `POST /__mock/reset`. `undefined` for all other paths.
  */
 export async function controlResponse(service: MockService, request: Request): Promise<Response | undefined> {
   const { pathname } = new URL(request.url);
   if (!pathname.startsWith(PREFIX)) return undefined;
-  const [what = "", name = ""] = pathname.slice(PREFIX.length).split("/").map(decodeURIComponent);
+  const [resource = "", name = ""] = pathname.slice(PREFIX.length).split("/").map(decodeURIComponent);
   try {
-    switch (`${request.method} ${what}`) {
+    switch (`${request.method} ${resource}`) {
       case "GET organizations":
         return Response.json(service.organization(name));
       case "GET requests":
@@ -31,7 +31,7 @@ export async function controlResponse(service: MockService, request: Request): P
         return Response.json({ message: `there is no ${request.method} ${pathname}` }, { status: 404 });
     }
   } catch (error) {
-    // True: the mock and `JSON.parse` throw nothing else.
+    // Safe: the mock and `JSON.parse` throw nothing else.
     return Response.json({ message: (error as Error).message }, { status: 400 });
   }
 }

@@ -1,4 +1,4 @@
-/** Short forms that people write and that are no name of the language data. */
+/** Common short forms that the language data lacks. */
 const SHORT_FORMS: Readonly<Record<string, string>> = {
   usa: "US",
   "u.s.": "US",
@@ -21,7 +21,7 @@ const SHORT_FORMS: Readonly<Record<string, string>> = {
 
 let codesByName: Map<string, string> | undefined;
 
-/** English names of all regions, from the runtime's own language data; built at the first use. */
+/** The English names of all regions, from the runtime's language data; built at the first use. */
 function loadCodesByName(): Map<string, string> {
   const names = new Intl.DisplayNames(["en"], { type: "region", fallback: "none" });
   const codes = new Map<string, string>();
@@ -39,7 +39,7 @@ function loadCodesByName(): Map<string, string> {
 
 /**
  * The code of a country, from its code in any case or its English name ("v1 contact": normalized to a country
- * code on write); `undefined` where the text is neither.
+ * code on write); `undefined` for any other string.
  */
 export function countryCodeOf(country: string): string | undefined {
   const name = country.trim().toLowerCase();

@@ -2,28 +2,28 @@ import type { Organization } from "./organization.ts";
 import { Refusal } from "./refusal.ts";
 import type { MockOperation, MockVariants } from "./variants.ts";
 
-/** What the service answers, before it is put on the wire. */
+/** The service's response before it is serialized. */
 export interface Reply {
   status: number;
-  /** JSON, or nothing where it is `undefined`. */
+  /** JSON; no body if `undefined`. */
   body?: unknown;
-  /** Text instead of JSON. */
+  /** Plain text instead of JSON. */
   plainText?: string;
   headers?: Record<string, string>;
-  /** Whether the request changed the books. */
+  /** Whether the request changed the state. */
   applied: boolean;
 }
 
-/** What an endpoint is given: a request that has been let in. */
-export interface Exchange {
+/** The context of an authenticated request. */
+export interface RequestContext {
   organization: Organization;
   variants: MockVariants;
-  /** The `{id}` or `{listId}` of the path, decoded; empty where the path has none. */
+  /** The decoded `{id}` or `{listId}` of the path; empty if the path has none. */
   id: string;
   query: URLSearchParams;
   /** Parses the request's JSON, or refuses it. */
   json: () => unknown;
-  /** `{base_url}` as this request came to it, for links. */
+  /** The `{base_url}` of the request, for links. */
   baseUrl: string;
 }
 
@@ -32,26 +32,26 @@ export interface MockEndpoint {
   method: "GET" | "POST";
   /** Matches the path after the base URL; its group is the id. */
   path: RegExp;
-  answer: (exchange: Exchange) => Reply;
+  respond: (context: RequestContext) => Reply;
 }
 
-/** "page number", "items per page": whole numbers from 1, values above the cap are the cap. */
-export function readPage(
+/** "page number", "items per page": integers from 1; a limit above the maximum is the maximum. */
+export function parsePageQuery(
   query: URLSearchParams,
   defaultLimit: number,
   maxLimit: number,
 ): { page: number; limit: number } {
-  const read = (name: string, missing: number): number => {
+  const parse = (name: string, missing: number): number => {
     const sent = query.get(name);
     if (sent === null) return missing;
     if (/^\d+$/.test(sent) && Number(sent) >= 1) return Number(sent);
-    const message = `${name} must be a whole number from 1`;
+    const message = `${name} must be an integer from 1`;
     throw new Refusal(400, message, [{ path: name, message }]);
   };
-  return { page: read("page", 1), limit: Math.min(read("limit", defaultLimit), maxLimit) };
+  return { page: parse("page", 1), limit: Math.min(parse("limit", defaultLimit), maxLimit) };
 }
 
-/** The items of one page, with what is told about all of them. */
+/** The items of one page, and the totals. */
 export function slicePage<Item>(
   items: readonly Item[],
   page: number,

@@ -3,11 +3,11 @@ import type { Random } from "./random.ts";
 import { type MockOperation, OPERATIONS } from "./variants.ts";
 
 /**
- * What can go wrong, and whether a write that it strikes is carried out.
+ * The kinds of faults.
  *
- * Carried out, then the answer is spoiled: `"reset-after"`, `"500-after"`, `"502-html"`, `"hang"`, `"latency"`,
+ * A write is applied, and its response is lost or corrupted: `"reset-after"`, `"500-after"`, `"502-html"`, `"hang"`, `"latency"`,
  * `"truncated-json"`, `"wrong-json"`, `"wrong-content-type"`, `"empty-body"`, `"huge-body"`, `"slow-body"`.
- * Not carried out: `"reset-before"`, `"500-before"`, `"503-retry-after"`, `"429"`, `"redirect"`.
+ * A write is not applied: `"reset-before"`, `"500-before"`, `"503-retry-after"`, `"429"`, `"redirect"`.
  */
 export type MockFaultKind =
   | "reset-before"
@@ -28,31 +28,31 @@ export type MockFaultKind =
   | "redirect";
 
 /**
- * One thing that goes wrong. Without `times` it strikes every request that it is meant for.
+ * A fault. Without `times` it affects every request that it matches.
  *
  * ```ts
  * mock.addFault({ kind: "reset-after", operation: "v1.events.send", times: 1 });
  * ```
  */
 export interface MockFault {
-  /** What goes wrong. */
+  /** The kind of the fault. */
   kind: MockFaultKind;
   /** Default: every operation. */
   operation?: MockOperation;
-  /** How often it strikes; default: without end. */
+  /** The number of requests that it affects; default: no limit. */
   times?: number;
-  /** How many of the requests it is meant for pass before; default 0. */
+  /** The number of matching requests that pass before; default 0. */
   after?: number;
-  /** How likely it strikes, 0 to 1; default 1. The mock's `seed` decides which. */
+  /** The probability that it affects a matching request, 0 to 1; default 1. The mock's `seed` decides. */
   probability?: number;
-  /** The `Retry-After` of `"429"` and `"503-retry-after"`: seconds, a date, or none; default 1. */
+  /** The `Retry-After` of `"429"` and `"503-retry-after"`: seconds, a date, or `false` for none; default 1. */
   retryAfter?: number | Date | false;
   /**
-   * Milliseconds before the answer; for `"latency"` 1,000 by default, else 0. For `"slow-body"` the time between two
-   * of its ten pieces, by default 1,000.
+   * Milliseconds before the response; default 1,000 for `"latency"`, else 0. For `"slow-body"` the time before each of
+   * its ten parts, default 1,000.
    */
   delayMs?: number;
-  /** Where `"redirect"` leads; default another origin, `https://elsewhere.example`. */
+  /** The target of `"redirect"`; default another origin, `https://elsewhere.example`. */
   location?: string;
 }
 
@@ -75,7 +75,7 @@ const KINDS: readonly MockFaultKind[] = [
   "redirect",
 ];
 
-/** Says at once what is wrong with a fault: one with a typing error would never strike. */
+/** Checks a fault: one with a misspelt value would never match. */
 export function checkFault(fault: unknown): asserts fault is MockFault {
   if (typeof fault !== "object" || fault === null)
     throw new TypeError("fault: must be an object with a kind");
@@ -87,7 +87,7 @@ export function checkFault(fault: unknown): asserts fault is MockFault {
     probability: (value) => isCount(value) && value <= 1,
     retryAfter: (value) => value === false || isCount(value) || isDate(value),
     delayMs: (value) => isCount(value) && value < 2 ** 31,
-    // What no header can carry would break the answer, and not lead anywhere.
+    // A header cannot carry other characters.
     location: (value) => typeof value === "string" && !/[^\t\x20-\x7e\x80-\xff]/.test(value),
   };
   checkNames("fault", fault, Object.keys(known));
@@ -116,18 +116,18 @@ const REFUSING: ReadonlySet<MockFaultKind> = new Set([
   "redirect",
 ]);
 
-/** Whether the service never gets to carry out what a struck request asks for. */
-export function keepsFromApplying(fault: MockFault | undefined): boolean {
+/** Whether the fault ends a request before the service applies it. */
+export function preventsWrite(fault: MockFault | undefined): boolean {
   return fault !== undefined && REFUSING.has(fault.kind);
 }
 
 interface PlannedFault {
   fault: MockFault;
-  met: number;
+  seen: number;
   matched: number;
 }
 
-/** Which fault strikes which request: of several that are due, the one that was added first. */
+/** Matches faults to requests: of several that match, the one that was added first. */
 export class FaultPlan {
   readonly #random: Random;
   readonly #planned: PlannedFault[] = [];
@@ -139,7 +139,7 @@ export class FaultPlan {
 
   add(fault: MockFault): void {
     checkFault(fault);
-    this.#planned.push({ fault: { ...fault }, met: 0, matched: 0 });
+    this.#planned.push({ fault: { ...fault }, seen: 0, matched: 0 });
   }
 
   match(operation: MockOperation | undefined): MockFault | undefined {
@@ -147,8 +147,8 @@ export class FaultPlan {
     for (const planned of this.#planned) {
       const { fault } = planned;
       if (fault.operation !== undefined && fault.operation !== operation) continue;
-      planned.met += 1;
-      if (chosen !== undefined || planned.met <= (fault.after ?? 0)) continue;
+      planned.seen += 1;
+      if (chosen !== undefined || planned.seen <= (fault.after ?? 0)) continue;
       if (planned.matched >= (fault.times ?? Number.POSITIVE_INFINITY)) continue;
       if (fault.probability === undefined || this.#random() < fault.probability) chosen = planned;
     }

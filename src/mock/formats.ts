@@ -1,10 +1,10 @@
-/** The text forms that the service document names; where it is silent, the readings are those of the guide. */
+/** The string formats of the service document; where it is silent, the rules of the guide. */
 
 const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
-// ISO 8601 has the comma as a decimal mark too, and offsets of hours alone or without a colon.
+// ISO 8601 also permits a decimal comma, and offsets of hours alone or without a colon.
 const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d([.,]\d+)?)?(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)?$/;
 
-/** A day of the calendar, `YYYY-MM-DD`: 2023-02-29 is none. */
+/** A day of the calendar, `YYYY-MM-DD`; not 2023-02-29. */
 export function isDay(value: string): boolean {
   const [, year, month, day] = DAY.exec(value)?.map(Number) ?? [];
   if (year === undefined || month === undefined || day === undefined) return false;
@@ -13,12 +13,12 @@ export function isDay(value: string): boolean {
   return days !== undefined && day >= 1 && day <= days;
 }
 
-/** A day, `T` and a time; seconds and offset may be absent. */
+/** A day, `T` and a time; seconds and offset are optional. */
 export function isDateTime(value: string): boolean {
   return value.charAt(10) === "T" && isDay(value.slice(0, 10)) && TIME.test(value.slice(11));
 }
 
-/** A text, one `@` or more, a text; no whitespace anywhere. */
+/** Characters around at least one `@`, without whitespace. */
 export function isEmail(value: string): boolean {
   return /^[^\s]+@[^\s]+$/.test(value);
 }

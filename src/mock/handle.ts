@@ -1,20 +1,20 @@
-import { v1ErrorReply } from "./answers-v1.ts";
 import type { MockEndpoint, Reply } from "./endpoint.ts";
-import { type FaultPlan, keepsFromApplying, type MockFault } from "./faults.ts";
+import { type FaultPlan, preventsWrite, type MockFault } from "./faults.ts";
 import { withoutFinalSlashes } from "./final-slashes.ts";
 import type { Organization } from "./organization.ts";
 import type { Random } from "./random.ts";
 import { type MockRateLimitOptions, type RateLimiter, retryAfterOf } from "./rate-window.ts";
 import { type Problem, Refusal } from "./refusal.ts";
 import type { MockRequest } from "./request-log.ts";
-import { connectionReset, faultResponse, sleep, spoiledResponse, toResponse } from "./response.ts";
+import { connectionReset, faultResponse, sleep, corruptedResponse, toResponse } from "./response.ts";
+import { v1ErrorReply } from "./responses-v1.ts";
 import { V1_ENDPOINTS } from "./routes-v1.ts";
 import { V2_ENDPOINTS } from "./routes-v2.ts";
 import type { MockVariants } from "./variants.ts";
 import type { World } from "./world.ts";
 
-/** All that a request meets; `reset()` makes a new one. */
-export interface MockState {
+/** The state of the mock service; `reset()` makes a new one. */
+export interface ServiceState {
   world: World;
   faults: FaultPlan;
   rateLimiter: RateLimiter | undefined;
@@ -24,12 +24,12 @@ export interface MockState {
   random: Random;
   nowMs: () => number;
   latencyMs: number | readonly [number, number];
-  /** Aborted by `reset()`, so that nobody hangs longer than the state that made them hang. */
+  /** Aborted by `reset()`, so that hanging requests end. */
   ended: () => AbortSignal;
   end: () => void;
 }
 
-/** A request, looked at from outside: which family, which endpoint, which id. */
+/** The family, endpoint and id of a request. */
 interface Target {
   url: URL;
   family: "v1" | "v2";
@@ -38,8 +38,8 @@ interface Target {
   id: string;
 }
 
-/** The whole service: one request in, one answer out. A connection that breaks is a rejection, as with `fetch`. */
-export async function handle(state: MockState, request: Request, clientIp: string): Promise<Response> {
+/** Handles one request. A broken connection is a rejection, as with `fetch`. */
+export async function handle(state: ServiceState, request: Request, clientIp: string): Promise<Response> {
   const latencyMs = latencyOf(state);
   const wayThereMs = Math.round(latencyMs * (typeof state.latencyMs === "number" ? 0.5 : state.random()));
   if (latencyMs > 0) await sleep(wayThereMs);
@@ -47,11 +47,11 @@ export async function handle(state: MockState, request: Request, clientIp: strin
   const target = targetOf(request, state.variants);
   const entry = logEntry(request, target, state);
   state.requests.push(entry);
-  const waitMs = state.rateLimiter?.take(clientIp, state.nowMs()) ?? 0;
+  const waitMs = state.rateLimiter?.acquire(clientIp, state.nowMs()) ?? 0;
   const body = await request.text();
   entry.body = loggedBody(body);
 
-  const { response, hangs } = await answer(state, request, { target, entry, body, waitMs });
+  const { response, hangs } = await respond(state, request, { target, entry, body, waitMs });
   if (latencyMs > wayThereMs) await sleep(latencyMs - wayThereMs, request.signal);
   if (hangs) await untilAborted(AbortSignal.any([request.signal, state.ended()]));
   if (response === undefined) throw connectionReset();
@@ -66,8 +66,8 @@ interface Arrival {
   waitMs: number;
 }
 
-async function answer(
-  state: MockState,
+async function respond(
+  state: ServiceState,
   request: Request,
   { target, entry, body, waitMs }: Arrival,
 ): Promise<{ response: Response | undefined; hangs: boolean }> {
@@ -78,7 +78,7 @@ async function answer(
   const fault = state.faults.match(target.endpoint?.operation);
   if (fault) entry.fault = fault.kind;
   let reply: Reply | undefined;
-  if (!keepsFromApplying(fault)) {
+  if (!preventsWrite(fault)) {
     reply = replyTo(state, request, target, body, errorReply);
     entry.applied = reply.applied;
   }
@@ -106,12 +106,12 @@ function responseOf(
   }: { errorReply: (status: number, message: string) => Reply; url: URL; signal: AbortSignal },
 ): Response | undefined {
   if (fault === undefined) return reply && toResponse(reply);
-  return faultResponse(fault, errorReply, url) ?? (reply && spoiledResponse(fault, reply, signal));
+  return faultResponse(fault, errorReply, url) ?? (reply && corruptedResponse(fault, reply, signal));
 }
 
-/** Authentication, then the endpoint; whatever is refused becomes the family's error body. */
+/** Authenticates the request and calls the endpoint. A refusal becomes an error body of the family. */
 function replyTo(
-  state: MockState,
+  state: ServiceState,
   request: Request,
   target: Target,
   body: string,
@@ -122,7 +122,7 @@ function replyTo(
     const { endpoint, url, baseUrl, id } = target;
     if (endpoint === undefined) throw new Refusal(404, `there is no ${request.method} ${url.pathname}`);
     const { variants } = state;
-    return endpoint.answer({
+    return endpoint.respond({
       organization,
       variants,
       id,
@@ -137,9 +137,9 @@ function replyTo(
   }
 }
 
-/** "Authentication": each family has its own headers; what is missing or invalid is a 401. */
+/** "Authentication": each family has its own headers; a missing or invalid one is a 401. */
 function authenticate(
-  { world, variants }: MockState,
+  { world, variants }: ServiceState,
   headers: Headers,
   { family, endpoint }: Target,
 ): Organization {
@@ -186,7 +186,7 @@ function targetOf(request: Request, variants: MockVariants): Target {
   return { url, family: "v1", baseUrl: url.origin, endpoint: undefined, id: "" };
 }
 
-/** A segment that is not percent-encoded text is an id that nobody has. */
+/** A segment with invalid percent-encoding is an unknown id. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -197,7 +197,7 @@ function decoded(segment: string): string {
 
 function errorReplyOf(
   target: Target,
-  state: MockState,
+  state: ServiceState,
   status: number,
   message: string,
   problems: readonly Problem[],
@@ -207,7 +207,7 @@ function errorReplyOf(
 }
 
 function rateLimitResponse(
-  state: MockState,
+  state: ServiceState,
   waitMs: number,
   errorReply: (status: number, message: string) => Reply,
 ): Response {
@@ -219,13 +219,13 @@ function rateLimitResponse(
   });
 }
 
-function latencyOf({ latencyMs, random }: MockState): number {
+function latencyOf({ latencyMs, random }: ServiceState): number {
   if (typeof latencyMs === "number") return latencyMs;
   const [min, max] = latencyMs;
   return Math.round(min + random() * (max - min));
 }
 
-function logEntry(request: Request, { url, endpoint }: Target, { nowMs }: MockState): MockRequest {
+function logEntry(request: Request, { url, endpoint }: Target, { nowMs }: ServiceState): MockRequest {
   return {
     operation: endpoint?.operation,
     method: request.method,
@@ -248,7 +248,7 @@ function loggedBody(body: string): unknown {
   }
 }
 
-/** Ends when the signal does; the caller of a hanging request learns of it as of a reset. */
+/** Resolves when the signal is aborted; a hanging request then ends like a reset. */
 function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

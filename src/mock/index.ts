@@ -8,7 +8,7 @@ export type {
   MockMembership,
   MockTrigger,
   MockWelcomeEmail,
-} from "./books.ts";
+} from "./organization-state.ts";
 export type { MockFault, MockFaultKind } from "./faults.ts";
 export type {
   MockClientOptions,

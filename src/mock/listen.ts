@@ -8,14 +8,14 @@ import { isObject } from "./is-object.ts";
 import { isConnectionReset } from "./response.ts";
 
 interface ListenContext {
-  answer: (request: Request, clientIp: string) => Promise<Response>;
+  respond: (request: Request, clientIp: string) => Promise<Response>;
   service: MockService;
   clientOptions: MockClientOptions;
 }
 
-/** The door of real HTTP: loopback only, so that no other machine can reach it. */
+/** Serves real HTTP, only on loopback, so that no other machine can reach it. */
 export async function listen(
-  { answer, service, clientOptions }: ListenContext,
+  { respond, service, clientOptions }: ListenContext,
   options: MockListenOptions,
 ): Promise<MockListener> {
   const port = portIn(options);
@@ -25,7 +25,7 @@ export async function listen(
       incoming,
       outgoing,
       async (request) =>
-        (await controlResponse(service, request)) ?? answer(request, String(incoming.socket.remoteAddress)),
+        (await controlResponse(service, request)) ?? respond(request, String(incoming.socket.remoteAddress)),
     );
   });
   await new Promise<void>((resolve, reject) => {
@@ -42,14 +42,14 @@ export async function listen(
 async function serve(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  answer: (request: Request) => Promise<Response>,
+  respond: (request: Request) => Promise<Response>,
 ): Promise<void> {
   const gone = new AbortController();
   outgoing.on("close", () => gone.abort());
   try {
-    const response = await answer(await toRequest(incoming, gone.signal));
+    const response = await respond(await toRequest(incoming, gone.signal));
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-    // Before the first piece: a slow body must not hold back its status.
+    // Before the first part: a slow body must not delay its status.
     outgoing.flushHeaders();
     await send(response.body, outgoing, gone.signal);
     outgoing.end();
@@ -62,14 +62,14 @@ async function serve(
 
 async function toRequest(incoming: IncomingMessage, signal: AbortSignal): Promise<Request> {
   const pieces: Uint8Array[] = [];
-  // True: no encoding is set, so that it gives bytes.
+  // Safe: without an encoding the stream yields bytes.
   for await (const piece of incoming as AsyncIterable<Uint8Array>) pieces.push(piece);
   const headers = new Headers();
-  // Names and values take turns.
+  // Names and values alternate.
   for (let index = 0; index < incoming.rawHeaders.length; index += 2) {
     headers.append(incoming.rawHeaders[index]!, incoming.rawHeaders[index + 1]!);
   }
-  // A request that a server is given has a method and an address.
+  // Safe: a request of a server has a method and a URL.
   const [method, target] = [incoming.method!, incoming.url!];
   const url = new URL(`http://${incoming.headers.host ?? "127.0.0.1"}${target}`);
   const hasBody = method !== "GET" && method !== "HEAD" && pieces.length > 0;
@@ -100,11 +100,11 @@ function portIn(options: unknown): number {
   checkNames("the options of listen", options, ["port"]);
   const { port = 0 } = options;
   if (typeof port === "number" && Number.isInteger(port) && port >= 0 && port < 65_536) return port;
-  throw new TypeError("port must be a whole number from 0 to 65,535");
+  throw new TypeError("port must be an integer from 0 to 65,535");
 }
 
 function portOf(server: Server): number {
-  // True: it listens, and not on a pipe.
+  // Safe: the server listens, and not on a pipe.
   const address = server.address() as AddressInfo;
   return address.port;
 }

@@ -1,7 +1,7 @@
 import { checkSeeds } from "./check-seeds.ts";
 import { checkPermissions, variantsOf } from "./check-variants.ts";
 import { FaultPlan } from "./faults.ts";
-import { handle, type MockState } from "./handle.ts";
+import { handle, type ServiceState } from "./handle.ts";
 import type { MockClientOptions, MockFetch, MockService, MockServiceOptions } from "./interface.ts";
 import { listen } from "./listen.ts";
 import { checkOptions } from "./options.ts";
@@ -15,7 +15,7 @@ import type { MockVariants } from "./variants.ts";
 import { World } from "./world.ts";
 
 /**
- * A service of one's own for tests: it keeps books, judges requests and can fail in many ways.
+ * Creates a mock of the service for tests: it keeps state, validates requests and can simulate faults.
  *
  * ```ts
  * const mock = createMockService();
@@ -35,8 +35,8 @@ export function createMockService(options: MockServiceOptions = {}): MockService
   const requests: MockRequest[] = [];
   let state = begin();
 
-  function begin(): MockState {
-    // Made when it is needed: at the top of a module, edge runtimes let nobody make one.
+  function begin(): ServiceState {
+    // Created when it is needed: edge runtimes forbid it at the top of a module.
     let controller: AbortController | undefined;
     const end = (): AbortController => (controller ??= new AbortController());
     const seed = own.seed ?? 1;
@@ -58,18 +58,18 @@ export function createMockService(options: MockServiceOptions = {}): MockService
     };
   }
 
-  const answer = (request: Request, clientIp: string) => handle(state, request, clientIp);
+  const respond = (request: Request, clientIp: string) => handle(state, request, clientIp);
   const fetch: MockFetch = async (input, init) => {
     const request = readable("the request", () => plainRequest(input, init));
     request.signal.throwIfAborted();
-    const response = await untilAborted(answer(request, "in-process"), request.signal);
+    const response = await untilAborted(respond(request, "in-process"), request.signal);
     return Object.defineProperty(response, "url", { value: request.url });
   };
   const clientOptions = clientOptionsOf(organizations[0]!, variants, rateLimits);
   const service: MockService = {
     fetch,
     clientOptions: { ...clientOptions, fetch },
-    organization: (idOrApiKey) => state.world.organization(idOrApiKey).books(),
+    organization: (idOrApiKey) => state.world.organization(idOrApiKey).snapshot(),
     requests,
     addFault: (fault) =>
       readable("the fault", () => state.faults.add(ownCopy("the parts of a fault", fault))),
@@ -79,7 +79,7 @@ export function createMockService(options: MockServiceOptions = {}): MockService
       state = begin();
     },
     listen: async (listenOptions = {}) =>
-      listen({ answer, service, clientOptions }, ownCopy("the options of listen", listenOptions)),
+      listen({ respond, service, clientOptions }, ownCopy("the options of listen", listenOptions)),
   };
   return service;
 }
@@ -104,11 +104,11 @@ function clientOptionsOf(
   return { baseUrl, baseUrlV2, apiKey, ...(apiKeyV2 !== apiKey && { apiKeyV2 }), appId, rateLimiter };
 }
 
-/** As `fetch` does: an abort rejects at once with the signal's reason, while the request itself goes on. */
-function untilAborted(answer: Promise<Response>, signal: AbortSignal): Promise<Response> {
+/** As with `fetch`, an abort rejects at once with the signal's reason, while the request itself runs on. */
+function untilAborted(respond: Promise<Response>, signal: AbortSignal): Promise<Response> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
     signal.addEventListener("abort", stop, { once: true });
-    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+    respond.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
   });
 }

@@ -1,5 +1,5 @@
 import { http, type HttpHandler, HttpResponse } from "msw";
-import { isAddress } from "./address.ts";
+import { isBaseUrl } from "./base-url.ts";
 import { checkNames } from "./check-names.ts";
 import { withoutFinalSlashes } from "./final-slashes.ts";
 import type { MockService } from "./interface.ts";
@@ -7,24 +7,24 @@ import { isObject, showsNothing } from "./is-object.ts";
 import { readable } from "./own-copy.ts";
 import { isConnectionReset } from "./response.ts";
 
-/** Where the code under test sends its requests, if not to the mock's own base URLs. */
+/** The base URLs of the code under test, if they differ from the mock's own. */
 export interface MswHandlersOptions {
-  /** Of the v1 family; default: the mock's own. */
+  /** The base URL of the v1 family; default: the mock's own. */
   baseUrl?: string;
-  /** Of the v2 family; default: the mock's own. */
+  /** The base URL of the v2 family; default: the mock's own. */
   baseUrlV2?: string;
 }
 
 /**
- * The mock as handlers of Mock Service Worker (2.x), for code that builds its own client. With `skipLibCheck: false`
- * MSW's own declarations ask for the DOM lib.
+ * Returns the mock as handlers of Mock Service Worker (2.x), for code that builds its own client. With
+ * `skipLibCheck: false` MSW's own declarations need the DOM lib.
  *
  * ```ts
  * const server = setupServer(...mswHandlers(mock, { baseUrl: "https://api.example.com", baseUrlV2: "https://v2.example.com" }));
  * ```
  */
 export function mswHandlers(mock: MockService, options: MswHandlersOptions = {}): HttpHandler[] {
-  // Read once, by their rules: a test without types may give anything.
+  // Read once and checked: a test without types may pass any value.
   const own = readable("the mock", () => basesOf(clientOptionsOf(mock)));
   const chosen = readable("the options of mswHandlers", () => basesOf(checkedOptions(options)));
   const bases = new Map([
@@ -32,7 +32,7 @@ export function mswHandlers(mock: MockService, options: MswHandlersOptions = {})
     [asRequested("baseUrlV2", chosen.baseUrlV2 ?? own.baseUrlV2), asRequested("baseUrlV2", own.baseUrlV2)],
   ]);
   return [...bases].map(([from, to]) =>
-    http.all(new RegExp(`^${escaped(from)}/`), async ({ request }) => {
+    http.all(new RegExp(`^${escapeRegExp(from)}/`), async ({ request }) => {
       const url = to + request.url.slice(from.length);
       try {
         return await mock.fetch(url === request.url ? request : new Request(url, request));
@@ -48,7 +48,7 @@ export function mswHandlers(mock: MockService, options: MswHandlersOptions = {})
 function clientOptionsOf(mock: unknown): object {
   const { fetch, clientOptions } = Object(mock) as Partial<Record<keyof MockService, unknown>>;
   if (typeof fetch !== "function" || typeof clientOptions !== "object" || clientOptions === null)
-    throw new TypeError("mswHandlers wants a mock service first, as createMockService() gives one");
+    throw new TypeError("the first argument of mswHandlers must be a mock service: see createMockService()");
   return clientOptions;
 }
 
@@ -59,18 +59,18 @@ function checkedOptions(options: unknown): MswHandlersOptions {
   return options;
 }
 
-/** These two and no more, each read once. */
+/** Reads each of the two once. */
 function basesOf({ baseUrl, baseUrlV2 }: MswHandlersOptions): MswHandlersOptions {
   return { ...(baseUrl === undefined ? {} : { baseUrl }), ...(baseUrlV2 === undefined ? {} : { baseUrlV2 }) };
 }
 
-/** As the addresses of requests begin, however the base URL is written. */
+/** The base URL in the form in which request URLs begin. */
 function asRequested(name: keyof MswHandlersOptions, baseUrl: unknown): string {
-  if (!isAddress(baseUrl))
-    throw new TypeError(`${name} must be the address of a server, for example https://api.example.com`);
+  if (!isBaseUrl(baseUrl))
+    throw new TypeError(`${name} must be a base URL, for example https://api.example.com`);
   return withoutFinalSlashes(new URL(baseUrl).href);
 }
 
-function escaped(text: string): string {
+function escapeRegExp(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }

@@ -8,21 +8,21 @@ import type {
   MockMembership,
   MockTrigger,
   MockWelcomeEmail,
-} from "./books.ts";
+} from "./organization-state.ts";
 import type { MockAutomation, MockOrganizationSeed } from "./seed.ts";
 import type { MockVariants } from "./variants.ts";
 
-/** What a write may change; a field that is absent stays as it is. */
+/** The fields of a write; absent fields stay unchanged. */
 export type ContactFields = Partial<Omit<MockContact, "id" | "created" | "updated">>;
 
-/** What becomes of a channel's opt-in on an existing contact where the write does not name it. */
+/** The effect of an omitted opt-in on an existing contact. */
 export type OmittedOptIn = "kept" | "SUBSCRIBED" | "NON_SUBSCRIBED";
 
 export interface ContactWrite {
   fields: ContactFields;
   emailOptInOmitted: OmittedOptIn;
   phoneOptInOmitted: OmittedOptIn;
-  /** The creation time of a contact that is new; default now. */
+  /** The creation time of a new contact; default now. */
   created?: string;
 }
 
@@ -40,7 +40,7 @@ export interface Sources {
   nextId: () => string;
 }
 
-/** One organization's audience: contacts, groups, who is in which, and what happened. It knows nothing of HTTP. */
+/** One organization's state and its transitions. It knows nothing of HTTP. */
 export class Organization {
   readonly id: string;
   readonly appId: string;
@@ -49,7 +49,7 @@ export class Organization {
   readonly #hasWelcomeFlow: boolean;
   readonly #automations: readonly MockAutomation[];
   readonly #sources: Sources;
-  /** In order of creation, as lists give them. */
+  /** In order of creation, the order of the lists. */
   readonly #contacts: MockContact[] = [];
   readonly #byId = new Map<string, MockContact>();
   readonly #byEmail = new Map<string, MockContact>();
@@ -108,7 +108,7 @@ export class Organization {
     return this.#sources.variants.matchFirst === "email" ? (byEmail ?? byPhone) : (byPhone ?? byEmail);
   }
 
-  /** Updates the contact that matches, or creates one; the opt-ins follow "States and transitions". */
+  /** Updates the matching contact, or creates one; the opt-ins follow "States and transitions". */
   write(
     { fields, created, ...omitted }: ContactWrite,
     id?: string,
@@ -143,7 +143,7 @@ export class Organization {
     return { contact, action: existing === undefined ? "created" : "updated" };
   }
 
-  /** Makes a contact a member; the trigger fires once for each contact and list, whatever happens later. */
+  /** Makes a contact a member; the trigger fires once per contact and list. */
   join(contact: MockContact, listId: string): void {
     if (!this.enroll(contact, listId)) return;
     const fired = this.#firedTriggers.get(listId) ?? new Set();
@@ -159,7 +159,7 @@ export class Organization {
     this.#run(contact, (on) => "listId" in on && on.listId === listId);
   }
 
-  /** Makes a contact a member without any trigger, as a seed does; `false` where it was one. */
+  /** Makes a contact a member without a trigger, for seeds; `false` if it was a member. */
   enroll(contact: MockContact, listId: string): boolean {
     const members = this.#members.get(listId) ?? new Map<string, MockMembership>();
     this.#members.set(listId, members);
@@ -172,7 +172,7 @@ export class Organization {
     for (const [listId, members] of this.#members) if (!listIds.includes(listId)) members.delete(contact.id);
   }
 
-  /** Records an event; whose `uniqueIdentifier` is known must not come here ("retry-safe"). */
+  /** Records an event. Callers first check that its `uniqueIdentifier` is unknown ("retry-safe"). */
   record({ contact, eventName, uniqueIdentifier, sentContact, eventData }: EventRecord): void {
     if (uniqueIdentifier !== undefined) this.#eventIdentifiers.add(uniqueIdentifier);
     const event: MockEvent = {
@@ -192,7 +192,7 @@ export class Organization {
     return uniqueIdentifier !== undefined && this.#eventIdentifiers.has(uniqueIdentifier);
   }
 
-  /** Starts the welcome email flow "if one is configured"; a contact without e-mail gets none. */
+  /** Starts the welcome email flow "if one is configured", and if the contact has an e-mail address. */
   welcome(contact: MockContact): void {
     if (!this.#hasWelcomeFlow || contact.email === undefined) return;
     const isWelcomed = this.#welcomeEmails.some((mail) => mail.contactId === contact.id);
@@ -200,8 +200,8 @@ export class Organization {
     this.#welcomeEmails.push({ contactId: contact.id, email: contact.email, sentAt: this.#sources.nowIso() });
   }
 
-  /** Copies of everything, so that nobody changes the books by reading them. */
-  books(): MockBooks {
+  /** A copy of the state, so that its reader cannot change it. */
+  snapshot(): MockBooks {
     return structuredClone({
       contacts: this.#contacts,
       groups: [...this.#groups.values()],
@@ -236,7 +236,7 @@ export class Organization {
   }
 }
 
-/** One row of the state table: the value sent, else the start value, else what the endpoint does to an existing contact. */
+/** One row of the state table: the sent value, else the initial value, else the endpoint's rule for existing contacts. */
 function nextOptIn(before: string | undefined, sent: string | undefined, omitted: OmittedOptIn): string {
   if (sent !== undefined) return sent;
   if (before === undefined) return "NON_SUBSCRIBED";

@@ -1,54 +1,54 @@
 import { showsNothing } from "./is-object.ts";
 
-/** Beyond these, what is given is not meant to be read by anybody. */
+/** Larger inputs are refused. */
 const mostLevels = 100;
 const mostValues = 1_000_000;
 const own = { enumerable: true, configurable: true, writable: true };
 
 /**
- * A copy of what the mock was given: nobody changes the mock by changing it later, and what throws or never ends when
- * it is read does so here, as a TypeError. Functions stay as they are.
+ * Copies an input of the mock, so that later changes do not affect the mock. An input that throws while it is read, or
+ * is too large, is a TypeError. Functions are not copied.
  */
-export function ownCopy<T>(what: string, given: T): T {
+export function ownCopy<T>(name: string, given: T): T {
   let values = 0;
-  const copy = (value: unknown, level: number): unknown => {
-    if (++values > mostValues || level > mostLevels)
-      throw new TypeError(`${what} hold too much: at most ${mostValues} values, ${mostLevels} deep`);
+  const copy = (value: unknown, depth: number): unknown => {
+    if (++values > mostValues || depth > mostLevels)
+      throw new TypeError(`${name} hold too much: at most ${mostValues} values, ${mostLevels} deep`);
     if (typeof value === "bigint" || typeof value === "symbol")
-      throw new TypeError(`${what} hold a ${typeof value}, which no JSON can carry`);
+      throw new TypeError(`${name} hold a ${typeof value}, which no JSON can carry`);
     if (typeof value !== "object" || value === null) return value;
     if (value instanceof Date) return new Date(value);
-    if (!Array.isArray(value)) return record(value, level);
+    if (!Array.isArray(value)) return record(value, depth);
     const list: unknown[] = [];
-    for (let at = 0; at < value.length; at++) list.push(copy(value[at], level + 1));
+    for (let at = 0; at < value.length; at++) list.push(copy(value[at], depth + 1));
     return list;
   };
-  const record = (value: object, level: number): object => {
+  const record = (value: object, depth: number): object => {
     const result: Record<string, unknown> = {};
-    for (const [name, inner] of Object.entries(value)) {
-      // It would be run with every answer, and may never come to an end.
-      if (name === "toJSON" && typeof inner === "function")
-        throw new TypeError(`${what} hold a toJSON: give what it gives`);
-      const inside = copy(inner, level + 1);
-      // By assignment it would be taken for the prototype.
-      if (name === "__proto__") Object.defineProperty(result, name, { ...own, value: inside });
-      else result[name] = inside;
+    for (const [key, inner] of Object.entries(value)) {
+      // It would run with every response, and may never end.
+      if (key === "toJSON" && typeof inner === "function")
+        throw new TypeError(`${name} hold a toJSON: pass its result instead`);
+      const inside = copy(inner, depth + 1);
+      // An assignment would set the prototype.
+      if (key === "__proto__") Object.defineProperty(result, key, { ...own, value: inside });
+      else result[key] = inside;
     }
     return result;
   };
-  // True: a copy is of the same type.
-  return readable(what, () => {
-    if (showsNothing(given)) throw new TypeError(`${what} must be a plain object`);
+  // Safe: a copy has the same type.
+  return readable(name, () => {
+    if (showsNothing(given)) throw new TypeError(`${name} must be a plain object`);
     return copy(given, 0);
   }) as T;
 }
 
-/** What reading gives; where it throws, a TypeError that says so and holds what was thrown as its cause. */
-export function readable<T>(what: string, read: () => T): T {
+/** The result of `read`; an error that it throws becomes the cause of a TypeError. */
+export function readable<T>(name: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
     if (error instanceof TypeError) throw error;
-    throw new TypeError(`${what} cannot be read: a getter or a proxy throws`, { cause: error });
+    throw new TypeError(`${name} cannot be read: a getter or a proxy throws`, { cause: error });
   }
 }

@@ -1,5 +1,5 @@
-/** Of what a `fetch` takes, what is a text, or is written out as one. */
-const texts = [
+/** The options of `fetch` that are strings, or are converted to strings. */
+const stringOptions = [
   "body",
   "cache",
   "credentials",
@@ -12,16 +12,16 @@ const texts = [
 ] as const;
 
 /**
- * What `fetch` would make a Request of. Lists where a text must be are refused: the language writes out what stands in
- * one a billion times, and nobody means that.
+ * The Request that `fetch` would make. An array in place of a string is refused: its conversion to a string could take
+ * for ever.
  */
 export function plainRequest(input: string | URL | Request, init: RequestInit | undefined): Request {
-  refuseList("what is fetched", input);
+  refuseArray("the input of fetch", input);
   const { headers } = init ?? {};
-  for (const name of texts) refuseList(name, init?.[name]);
+  for (const name of stringOptions) refuseArray(name, init?.[name]);
   if (headers === undefined || headers === null) return new Request(input, init);
   for (const pair of headers instanceof Headers ? [] : pairsOf(headers)) {
-    for (const part of pair) refuseList("a header", part);
+    for (const part of pair) refuseArray("a header", part);
   }
   return new Request(input, init);
 }
@@ -30,6 +30,6 @@ function pairsOf(headers: NonNullable<RequestInit["headers"]>): Iterable<readonl
   return Array.isArray(headers) ? headers.filter(Array.isArray) : Object.entries(headers);
 }
 
-function refuseList(what: string, value: unknown): void {
-  if (Array.isArray(value)) throw new TypeError(`${what} must not be a list`);
+function refuseArray(name: string, value: unknown): void {
+  if (Array.isArray(value)) throw new TypeError(`${name} must not be an array`);
 }

@@ -1,7 +1,7 @@
-/** A source of numbers from 0 (included) to 1 (excluded): the same seed gives the same row of numbers. */
+/** A generator of numbers from 0 (included) to 1 (excluded). */
 export type Random = () => number;
 
-/** The mulberry32 generator: its state steps through all 2³² values before one comes again. */
+/** The mulberry32 generator, with a period of 2³². The same seed gives the same numbers. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {
@@ -12,7 +12,7 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-/** Ids that look like UUIDs (version 4) and are the same for the same seed. */
+/** A generator of ids in the form of UUIDs (version 4). The same seed gives the same ids. */
 export function seededIds(seed: number): () => string {
   const random = seededRandom(seed);
   const word = () =>

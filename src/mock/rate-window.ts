@@ -1,23 +1,23 @@
 /** At most `limit` requests in any `intervalMs` milliseconds. */
 export interface MockRateWindow {
-  /** How many requests, over all keys of one caller. */
+  /** The number of requests of one caller, over all its keys. */
   limit: number;
   /** The window's length, in milliseconds. */
   intervalMs: number;
 }
 
-/** How the mock limits; only `windows` must be given. */
+/** The rate limit of the mock; only `windows` is required. */
 export interface MockRateLimitOptions {
-  /** All of them hold at once. */
+  /** The windows, all of which apply. */
   windows: readonly MockRateWindow[];
   /**
-   * `"sliding"` (default): the last `intervalMs` before each request. `"fixed"`: one count that starts anew at every
-   * multiple of `intervalMs`. `"token-bucket"`: `limit` tokens, refilled evenly.
+   * `"sliding"` (default): the last `intervalMs` before each request. `"fixed"`: a count that restarts at every multiple
+   * of `intervalMs`. `"token-bucket"`: `limit` tokens, refilled evenly.
    */
   algorithm?: "sliding" | "fixed" | "token-bucket";
   /** The `Retry-After` header of a refusal; default `"seconds"`. */
   retryAfter?: "seconds" | "date" | false;
-  /** Whether a refused request counts too; default `false`. */
+  /** Whether refused requests count; default `false`. */
   countRefused?: boolean;
   /** Shifts the edges of fixed windows, in milliseconds; default 0. */
   phaseMs?: number;
@@ -32,7 +32,7 @@ export const DOCUMENTED_RATE: readonly MockRateWindow[] = [
 
 /** One caller's count of one window. */
 interface Count {
-  /** Milliseconds until one more request is allowed; 0 where it is allowed now. */
+  /** Milliseconds until one more request is permitted; 0 if it is permitted now. */
   waitMs(nowMs: number): number;
   add(nowMs: number): void;
 }
@@ -105,7 +105,7 @@ class BucketCount implements Count {
 
   waitMs(nowMs: number): number {
     this.#fill(nowMs);
-    // A millionth of a token is what sums of fractions lose.
+    // Rounding errors of sums may cost a millionth of a token.
     return this.#tokens >= 1 - 1e-6 ? 0 : ((1 - this.#tokens) * this.#window.intervalMs) / this.#window.limit;
   }
 
@@ -131,8 +131,8 @@ export class RateLimiter {
     this.#options = options;
   }
 
-  /** Takes a place for a request: 0 where it may pass, else the milliseconds until one would. */
-  take(clientIp: string, nowMs: number): number {
+  /** Acquires a permit: 0 if the request may pass, else the milliseconds until one may. */
+  acquire(clientIp: string, nowMs: number): number {
     let counts = this.#countsByIp.get(clientIp);
     if (counts === undefined) {
       counts = this.#options.windows.map((window) => this.#countOf(window));
@@ -151,7 +151,7 @@ export class RateLimiter {
   }
 }
 
-/** The value of `Retry-After`, rounded up so that a caller who obeys it comes in time; `undefined` for no header. */
+/** The value of `Retry-After`, rounded up so that a caller who obeys it is not refused; `undefined` for no header. */
 export function retryAfterOf(
   waitMs: number,
   nowMs: number,

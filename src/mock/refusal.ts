@@ -1,16 +1,16 @@
-/** One thing that is wrong with a request: where, and which rule it breaks. */
+/** One problem of a request. */
 export interface Problem {
-  /** The field as in JSON, for example `custom_properties.plan`; empty where it is the whole body. */
+  /** The path of the field, such as `custom_properties.plan`; empty for the whole body. */
   path: string;
-  /** Which rule it breaks, in words. */
+  /** The broken rule. */
   message: string;
 }
 
-/** A request that the service answers with an error status; nothing else throws it. */
+/** The refusal of a request with an error status. */
 export class Refusal extends Error {
   readonly status: number;
   readonly problems: readonly Problem[];
-  /** A 404 of add-to-list may come after the contact was written. */
+  /** Whether the contact was written before the refusal, as by a 404 of add-to-list. */
   readonly applied: boolean;
 
   constructor(status: number, message: string, problems: readonly Problem[] = [], applied = false) {

@@ -1,9 +1,9 @@
 import type { MockFaultKind } from "./faults.ts";
 import type { MockOperation } from "./variants.ts";
 
-/** One request that arrived, in order of arrival. */
+/** A request that arrived. */
 export interface MockRequest {
-  /** `undefined` where no endpoint has this method and path. */
+  /** `undefined` if no endpoint has this method and path. */
   operation: MockOperation | undefined;
   /** In upper case. */
   method: string;
@@ -11,16 +11,16 @@ export interface MockRequest {
   path: string;
   /** Decoded. */
   query: Record<string, string>;
-  /** Names in lower case. The keys among them are the mock's own, and no secrets. */
+  /** Names in lower case. The mock's API keys are not secret. */
   headers: Record<string, string>;
-  /** The JSON, else the text; `undefined` where there was none. */
+  /** The parsed JSON, else the string; `undefined` if there was none. */
   body: unknown;
-  /** What was answered; `undefined` while no answer has left, and for ever where the connection broke. */
+  /** The status of the response; `undefined` before the response, and if the connection broke. */
   status: number | undefined;
-  /** Whether the request changed the books, whatever was answered. */
+  /** Whether the request changed the state, whatever the response. */
   applied: boolean;
-  /** The fault that struck it. */
+  /** The fault that affected the request. */
   fault?: MockFaultKind;
-  /** By the mock's clock. */
+  /** The time of arrival, by the mock's clock. */
   arrivedAtMs: number;
 }

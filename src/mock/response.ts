@@ -5,13 +5,13 @@ const JSON_TYPE = "application/json; charset=utf-8";
 const PAGE =
   "<!doctype html><html><head><title>Bad gateway</title></head><body><h1>Something went wrong</h1></body></html>";
 
-/** More than the 10 MiB that a careful client reads. */
+/** More than the 10 MiB that the client reads by default. */
 const HUGE_BYTES = 11 * 1024 * 1024;
 
-/** Statuses whose answers have no body. */
+/** Statuses without a body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** What a client's `fetch` gives where the connection breaks. */
+/** The error of `fetch` for a broken connection. */
 export function connectionReset(): TypeError {
   return new TypeError("fetch failed", {
     cause: Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" }),
@@ -27,18 +27,18 @@ export function isConnectionReset(error: unknown): boolean {
   );
 }
 
-const toText = ({ body, plainText }: Reply): string | undefined =>
+const toBody = ({ body, plainText }: Reply): string | undefined =>
   plainText ?? (body === undefined ? undefined : JSON.stringify(body));
 
-/** A reply on the wire. */
-export function toResponse(reply: Reply, body: BodyInit | undefined = toText(reply)): Response {
+/** Serializes a reply. */
+export function toResponse(reply: Reply, body: BodyInit | undefined = toBody(reply)): Response {
   const type = reply.plainText === undefined ? JSON_TYPE : "text/plain; charset=utf-8";
   const content = BODILESS.has(reply.status) ? undefined : body;
   const headers = { ...(content !== undefined && { "content-type": type }), ...reply.headers };
   return new Response(content ?? null, { status: reply.status, headers });
 }
 
-/** An answer that a fault gives instead of the service; `undefined` for the kinds that spoil the service's own. */
+/** The response of a fault; `undefined` for the kinds that corrupt the service's own response. */
 export function faultResponse(
   fault: MockFault,
   errorReply: (status: number, message: string) => Reply,
@@ -60,16 +60,16 @@ export function faultResponse(
   return undefined;
 }
 
-/** The service's own answer, spoiled. */
-export function spoiledResponse(fault: MockFault, reply: Reply, signal: AbortSignal): Response {
-  const text = toText(reply) ?? "{}";
+/** The service's own response, corrupted by the fault. */
+export function corruptedResponse(fault: MockFault, reply: Reply, signal: AbortSignal): Response {
+  const body = toBody(reply) ?? "{}";
   const hasBody = { ...reply, status: reply.status === 204 ? 200 : reply.status };
   if (fault.kind === "truncated-json")
-    return toResponse(hasBody, text.slice(0, Math.max(1, Math.floor(text.length / 2))));
+    return toResponse(hasBody, body.slice(0, Math.max(1, Math.floor(body.length / 2))));
   if (fault.kind === "wrong-json") return toResponse(hasBody, JSON.stringify({ unexpected: { shape: 7 } }));
-  if (fault.kind === "huge-body") return toResponse(hasBody, streamOf(paddedPieces(text), 0, signal));
+  if (fault.kind === "huge-body") return toResponse(hasBody, streamOf(paddedPieces(body), 0, signal));
   if (fault.kind === "slow-body")
-    return toResponse(hasBody, streamOf(tenPieces(text), fault.delayMs ?? 1_000, signal));
+    return toResponse(hasBody, streamOf(tenPieces(body), fault.delayMs ?? 1_000, signal));
   if (fault.kind !== "empty-body") return toResponse(reply);
   return new Response(null, { status: reply.status, headers: { "content-type": JSON_TYPE } });
 }
@@ -83,19 +83,19 @@ function retryAfterOf(retryAfter: number | Date | false): Record<string, string>
   return { "retry-after": typeof retryAfter === "number" ? String(retryAfter) : retryAfter.toUTCString() };
 }
 
-/** The right JSON behind a great deal of white space: only its size is wrong. */
-function* paddedPieces(text: string): Generator<string> {
+/** Correct JSON after 11 MiB of white space. */
+function* paddedPieces(body: string): Generator<string> {
   const blank = " ".repeat(64 * 1024);
   for (let bytes = 0; bytes < HUGE_BYTES; bytes += blank.length) yield blank;
-  yield text;
+  yield body;
 }
 
-function* tenPieces(text: string): Generator<string> {
-  const size = Math.ceil(text.length / 10);
-  for (let start = 0; start < text.length; start += size) yield text.slice(start, start + size);
+function* tenPieces(body: string): Generator<string> {
+  const size = Math.ceil(body.length / 10);
+  for (let start = 0; start < body.length; start += size) yield body.slice(start, start + size);
 }
 
-/** Gives piece after piece, and breaks off with the signal's reason, as `fetch` does with a body in flight. */
+/** Streams the parts, and fails with the signal's reason, as a body of `fetch` does. */
 function streamOf(
   pieces: Generator<string>,
   delayMs: number,
@@ -126,7 +126,7 @@ function streamOf(
   );
 }
 
-/** Waits, but no longer than until the signal is aborted. */
+/** Waits until the delay has passed or the signal is aborted. */
 export function sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

@@ -1,6 +1,6 @@
-import { listResponse, listedCustomer, listedGroup, profileEnvelope, singleGroup } from "./answers-v1.ts";
-import { type Exchange, type MockEndpoint, readPage, type Reply } from "./endpoint.ts";
+import { type RequestContext, type MockEndpoint, parsePageQuery, type Reply } from "./endpoint.ts";
 import { Refusal } from "./refusal.ts";
+import { listResponse, listedCustomer, listedGroup, profileEnvelope, singleGroup } from "./responses-v1.ts";
 import {
   contactFieldsOf,
   checkV1Contact,
@@ -17,88 +17,88 @@ export const V1_ENDPOINTS: readonly MockEndpoint[] = [
     operation: "v1.customers.upsert",
     method: "POST",
     path: /^\/api\/v1\/customer\/create$/,
-    answer: upsertCustomer,
+    respond: upsertCustomer,
   },
-  { operation: "v1.customers.list", method: "GET", path: /^\/api\/v1\/customer$/, answer: listCustomers },
+  { operation: "v1.customers.list", method: "GET", path: /^\/api\/v1\/customer$/, respond: listCustomers },
   {
     operation: "v1.customers.get",
     method: "GET",
     path: /^\/api\/v1\/customer\/([^/]+)$/,
-    answer: getCustomer,
+    respond: getCustomer,
   },
   {
     operation: "v1.contactGroups.list",
     method: "GET",
     path: /^\/api\/v1\/contact-groups$/,
-    answer: listGroups,
+    respond: listGroups,
   },
   {
     operation: "v1.contactGroups.get",
     method: "GET",
     path: /^\/api\/v1\/contact-groups\/([^/]+)$/,
-    answer: getGroup,
+    respond: getGroup,
   },
   {
     operation: "v1.contactGroups.addContact",
     method: "POST",
     path: /^\/api\/v1\/contact-groups\/([^/]+)\/contacts$/,
-    answer: addContact,
+    respond: addContact,
   },
-  { operation: "v1.events.send", method: "POST", path: /^\/api\/v1\/events$/, answer: sendEvent },
+  { operation: "v1.events.send", method: "POST", path: /^\/api\/v1\/events$/, respond: sendEvent },
 ];
 
-function upsertCustomer(exchange: Exchange): Reply {
-  const { organization, variants } = exchange;
-  const body = exchange.json();
+function upsertCustomer(context: RequestContext): Reply {
+  const { organization, variants } = context;
+  const body = context.json();
   checkV1Contact(body);
   const fields = contactFieldsOf(body, variants);
   const { emailOptInOmitted, phoneOptInOmitted } = variants;
   const { contact } = organization.write({ fields, emailOptInOmitted, phoneOptInOmitted });
-  return { status: 201, body: profileEnvelope(contact, exchange), applied: true };
+  return { status: 201, body: profileEnvelope(contact, context), applied: true };
 }
 
-function getCustomer(exchange: Exchange): Reply {
-  const contact = exchange.organization.contact(exchange.id);
+function getCustomer(context: RequestContext): Reply {
+  const contact = context.organization.contact(context.id);
   if (contact === undefined) throw new Refusal(404, "no contact has this id");
-  return { status: 200, body: profileEnvelope(contact, exchange), applied: false };
+  return { status: 200, body: profileEnvelope(contact, context), applied: false };
 }
 
-function listCustomers(exchange: Exchange): Reply {
-  const page = readPage(exchange.query, PAGE_SIZE.default, PAGE_SIZE.max);
+function listCustomers(context: RequestContext): Reply {
+  const page = parsePageQuery(context.query, PAGE_SIZE.default, PAGE_SIZE.max);
   const shape = { name: "customers", path: "/api/v1/customer" };
-  return listResponse(exchange, exchange.organization.contacts(), {
+  return listResponse(context, context.organization.contacts(), {
     ...page,
     ...shape,
-    itemOf: (contact) => listedCustomer(contact, exchange),
+    itemOf: (contact) => listedCustomer(contact, context),
   });
 }
 
-function listGroups(exchange: Exchange): Reply {
-  const page = readPage(exchange.query, PAGE_SIZE.default, PAGE_SIZE.max);
-  const type = exchange.query.get("type") ?? "ALL";
+function listGroups(context: RequestContext): Reply {
+  const page = parsePageQuery(context.query, PAGE_SIZE.default, PAGE_SIZE.max);
+  const type = context.query.get("type") ?? "ALL";
   if (type !== "LIST" && type !== "SEGMENT" && type !== "ALL") {
     const message = "type must be one of LIST, SEGMENT, ALL";
     throw new Refusal(400, message, [{ path: "type", message }]);
   }
   const shape = { name: "contact_groups", path: "/api/v1/contact-groups" };
-  return listResponse(exchange, exchange.organization.groups(type), {
+  return listResponse(context, context.organization.groups(type), {
     ...page,
     ...shape,
-    itemOf: (group) => listedGroup(group, exchange),
+    itemOf: (group) => listedGroup(group, context),
   });
 }
 
-function getGroup(exchange: Exchange): Reply {
-  const group = exchange.organization.group(exchange.id);
+function getGroup(context: RequestContext): Reply {
+  const group = context.organization.group(context.id);
   if (group === undefined)
-    throw new Refusal(exchange.variants.unknownGroupStatus, "no list or segment has this id");
-  return { status: 200, body: singleGroup(group, exchange), applied: false };
+    throw new Refusal(context.variants.unknownGroupStatus, "no list or segment has this id");
+  return { status: 200, body: singleGroup(group, context), applied: false };
 }
 
 /** "States and transitions": on an existing contact an omitted `email_opt_in` means `SUBSCRIBED`. */
-function addContact(exchange: Exchange): Reply {
-  const { organization, variants, id } = exchange;
-  const body = exchange.json();
+function addContact(context: RequestContext): Reply {
+  const { organization, variants, id } = context;
+  const body = context.json();
   checkV1ListContact(body);
   const fields = contactFieldsOf(body, variants);
   const group = organization.group(id);
@@ -120,21 +120,21 @@ function unknownList(isContactWritten: boolean): Refusal {
   return new Refusal(404, "no list has this id", [], isContactWritten);
 }
 
-function sendEvent(exchange: Exchange): Reply {
-  const { organization, variants } = exchange;
-  const event = exchange.json();
+function sendEvent(context: RequestContext): Reply {
+  const { organization, variants } = context;
+  const event = context.json();
   checkV1Event(event, variants);
   const status = variants.eventStatus;
   const isKnown = organization.hasEvent(event.uniqueIdentifier);
-  if (!isKnown) recordEvent(event, exchange);
+  if (!isKnown) recordEvent(event, context);
   return { status, body: status === 204 ? undefined : variants.eventBody, applied: !isKnown };
 }
 
 function recordEvent(
   { eventName, uniqueIdentifier, contact: sent, contactUUID, eventData }: V1Event,
-  exchange: Exchange,
+  context: RequestContext,
 ): void {
-  const { organization, variants } = exchange;
+  const { organization, variants } = context;
   const inContact = variants.contactUuidPlace === "root" ? undefined : sent?.["contactUUID"];
   const uuid = typeof inContact === "string" ? inContact : contactUUID;
   const email = sent?.email;

@@ -1,6 +1,6 @@
-import type { MockGroup } from "./books.ts";
 import { countryCodeOf } from "./country.ts";
-import { type Exchange, type MockEndpoint, readPage, type Reply, slicePage } from "./endpoint.ts";
+import { type RequestContext, type MockEndpoint, parsePageQuery, type Reply, slicePage } from "./endpoint.ts";
+import type { MockGroup } from "./organization-state.ts";
 import type { ContactFields } from "./organization.ts";
 import { Refusal } from "./refusal.ts";
 import { storedCountry } from "./rules-v1.ts";
@@ -8,21 +8,21 @@ import { checkV2Contact, type V2Contact, type V2Identifier } from "./rules-v2.ts
 import type { MockVariants } from "./variants.ts";
 
 export const V2_ENDPOINTS: readonly MockEndpoint[] = [
-  { operation: "v2.contacts.upsert", method: "POST", path: /^\/v2\/contacts$/, answer: upsertContact },
-  { operation: "v2.lists.list", method: "GET", path: /^\/v2\/lists$/, answer: listLists },
+  { operation: "v2.contacts.upsert", method: "POST", path: /^\/v2\/contacts$/, respond: upsertContact },
+  { operation: "v2.lists.list", method: "GET", path: /^\/v2\/lists$/, respond: listLists },
 ];
 
 /** "An email identifier is required to create a contact." */
-function upsertContact(exchange: Exchange): Reply {
-  const { organization, variants } = exchange;
-  const body = exchange.json();
+function upsertContact(context: RequestContext): Reply {
+  const { organization, variants } = context;
+  const body = context.json();
   checkV2Contact(body, variants.v2MaxLength);
   const isKnownList = (id: string) => organization.group(id)?.type === "LIST";
   const unknown = body.listIds.find((id) => !isKnownList(id));
   if (unknown !== undefined && variants.v2UnknownList === "refused")
     throw new Refusal(400, `listIds: no list has the id "${unknown}"`);
 
-  const fields = fieldsOf(body, exchange);
+  const fields = fieldsOf(body, context);
   const existing = organization.find(fields);
   if (existing === undefined && fields.email === undefined)
     throw new Refusal(400, "identifiers: an email is required to create a contact");
@@ -43,8 +43,8 @@ function upsertContact(exchange: Exchange): Reply {
   return { status: 200, body: { status: true }, applied: true };
 }
 
-/** Both families write the same contacts; the v1 names are those under which they are stored. */
-function fieldsOf(body: V2Contact, { organization, variants }: Exchange): ContactFields {
+/** Both families write the same contacts, which are stored under the v1 names. */
+function fieldsOf(body: V2Contact, { organization, variants }: RequestContext): ContactFields {
   const {
     firstName,
     lastName,
@@ -64,7 +64,7 @@ function fieldsOf(body: V2Contact, { organization, variants }: Exchange): Contac
     (country === undefined ? undefined : storedCountry(country, variants.unknownCountry));
   const hasOtherCountry =
     country !== undefined && countryCode !== undefined && countryCodeOf(country) !== code;
-  const others = hasOtherCountry ? { ...passedOn, country } : passedOn;
+  const otherFields = hasOtherCountry ? { ...passedOn, country } : passedOn;
   const email = chosen(
     identifiers,
     "email",
@@ -90,7 +90,7 @@ function fieldsOf(body: V2Contact, { organization, variants }: Exchange): Contac
     ...(phone !== undefined && { phone: String(phone.id) }),
     ...(emailOptIn !== undefined && { email_opt_in: emailOptIn }),
     ...(phoneOptIn !== undefined && { phone_opt_in: phoneOptIn }),
-    ...(Object.keys(others).length > 0 && { other_fields: others }),
+    ...(Object.keys(otherFields).length > 0 && { other_fields: otherFields }),
     consents: identifiers.map(({ type, id, consent: { createdAt, ip, source } }) => ({
       type,
       id: String(id),
@@ -101,7 +101,7 @@ function fieldsOf(body: V2Contact, { organization, variants }: Exchange): Contac
   };
 }
 
-/** Of several identifiers of one type, the one by which a contact is known, else the first. */
+/** Of several identifiers of one type, the one of a known contact, else the first. */
 function chosen(
   identifiers: readonly V2Identifier[],
   type: "email" | "phone",
@@ -111,7 +111,7 @@ function chosen(
   return ofType.find(isKnown) ?? ofType[0];
 }
 
-/** A channel's status: what its own identifier says, else the other one. */
+/** A channel's status from its own identifier, else from the other one. */
 function optInOf(
   channel: "email" | "phone",
   own: V2Identifier | undefined,
@@ -132,19 +132,19 @@ function genderOf(gender: string): string {
 }
 
 /** A day, or a date-time that may lack its offset (then UTC), as an ISO 8601 timestamp. */
-function timestampOf(text: string): string {
-  // In the one of ISO 8601's forms that `Date` reads; what lacks an offset is taken to be in UTC.
-  const [day, time = ""] = text.replace(",", ".").split("T");
-  // True: it matches any text.
+function timestampOf(value: string): string {
+  // `Date` parses only one form of ISO 8601. Without an offset the time is in UTC.
+  const [day, time = ""] = value.replace(",", ".").split("T");
+  // Safe: the pattern matches any string.
   const [, clock, hours, minutes = "00"] = /^(.*?)(?:([+-]\d{2}):?(\d{2})?)?$/.exec(time)!;
-  if (!clock) return new Date(text).toISOString();
+  if (!clock) return new Date(value).toISOString();
   const offset = clock.endsWith("Z") ? "" : hours === undefined ? "Z" : `${hours}:${minutes}`;
   return new Date(`${day}T${clock}${offset}`).toISOString();
 }
 
-/** "v2 list"; segments are of the v1 family only. */
-function listLists({ organization, variants, query }: Exchange): Reply {
-  const { page, limit } = readPage(query, variants.v2DefaultLimit, variants.v2MaxLimit);
+/** "v2 list"; segments exist only in the v1 family. */
+function listLists({ organization, variants, query }: RequestContext): Reply {
+  const { page, limit } = parsePageQuery(query, variants.v2DefaultLimit, variants.v2MaxLimit);
   const { items, total, pages } = slicePage(organization.groups("LIST"), page, limit);
   const lists = items.map(listOf);
   const data = { lists, current_page: page, total_pages: pages, total_items: total, items_per_page: limit };

@@ -9,19 +9,19 @@ import {
   DOCUMENTED_LIMITS,
   mapOf,
   object,
-  oneOf,
+  enumOf,
   require,
   type Rule,
-  text,
+  string,
   stringThat,
 } from "./rules.ts";
 import type { MockVariants } from "./variants.ts";
 
-const optIn = oneOf("SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED");
-const name = text({ max: DOCUMENTED_LIMITS.name });
-const address = text({ max: DOCUMENTED_LIMITS.address });
+const optIn = enumOf("SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED");
+const name = string({ max: DOCUMENTED_LIMITS.name });
+const address = string({ max: DOCUMENTED_LIMITS.address });
 
-/** A custom property may be anything but null: nested values are stored as unusable text ("Custom property value rules"). */
+/** A custom property may be any value except null: nested values are stored as unusable text ("Custom property value rules"). */
 const customProperty: Rule = (value, path, problems) => {
   if (value === null) problems.push({ path, message: `${path} must not be null` });
 };
@@ -29,30 +29,30 @@ const customProperty: Rule = (value, path, problems) => {
 /** "v1 contact", field by field. */
 const CONTACT_FIELDS: Readonly<Record<string, Rule>> = {
   email: stringThat(isEmail, "must be an email address"),
-  phone: text(DOCUMENTED_LIMITS.phone),
-  external_id: text(),
+  phone: string(DOCUMENTED_LIMITS.phone),
+  external_id: string(),
   first_name: name,
   last_name: name,
   email_opt_in: optIn,
   phone_opt_in: optIn,
   is_suppressed: boolean,
   double_opt_in: boolean,
-  source: text(),
+  source: string(),
   dob: stringThat(isDay, "must be a day of the calendar, YYYY-MM-DD"),
-  gender: oneOf("MALE", "FEMALE", "OTHER"),
+  gender: enumOf("MALE", "FEMALE", "OTHER"),
   country: name,
   state: name,
   city: name,
   address1: address,
   address2: address,
-  postal_code: text(DOCUMENTED_LIMITS.postalCode),
+  postal_code: string(DOCUMENTED_LIMITS.postalCode),
   custom_properties: mapOf(customProperty, { maxKeys: DOCUMENTED_LIMITS.customProperties }),
 };
 
-const customerRule = object({ fields: CONTACT_FIELDS, others: "refused" });
-const listContactRule = object({ fields: CONTACT_FIELDS, required: ["email"], others: "refused" });
+const customerRule = object({ fields: CONTACT_FIELDS, unknownKeys: "refused" });
+const listContactRule = object({ fields: CONTACT_FIELDS, required: ["email"], unknownKeys: "refused" });
 
-/** A body that keeps the rules of `CONTACT_FIELDS`. */
+/** A body that follows the rules of `CONTACT_FIELDS`. */
 export type V1Contact = Omit<ContactFields, "custom_properties" | "consents" | "other_fields"> & {
   custom_properties?: Record<string, unknown>;
 };
@@ -72,7 +72,7 @@ export function checkV1ListContact(body: unknown): asserts body is V1Contact & {
   require(body, listContactRule);
 }
 
-/** What is stored of a v1 contact: country as a code, custom properties as texts. */
+/** The stored fields of a v1 contact: the country as a code, custom properties as strings. */
 export function contactFieldsOf(
   { custom_properties, country, ...fields }: V1Contact,
   variants: Pick<MockVariants, "unknownCountry" | "doubleOptIn">,
@@ -107,13 +107,13 @@ function isPlain(value: unknown): value is string | number | boolean {
 function storedProperties(properties: Record<string, unknown>): Record<string, string> {
   const stored: [string, string][] = [];
   for (const [key, value] of Object.entries(properties)) {
-    const asText = isPlain(value) ? String(value) : Object.prototype.toString.call(value);
-    if (asText.trim() !== "") stored.push([key, asText]);
+    const storedValue = isPlain(value) ? String(value) : Object.prototype.toString.call(value);
+    if (storedValue.trim() !== "") stored.push([key, storedValue]);
   }
   return Object.fromEntries(stored);
 }
 
-/** A body that keeps the rules of an event. */
+/** A body that follows the rules of an event. */
 export interface V1Event {
   eventName: string;
   uniqueIdentifier?: string;
@@ -122,30 +122,30 @@ export interface V1Event {
   eventData?: Record<string, unknown>;
 }
 
-const filled = text({ min: 1 });
+const nonEmptyString = string({ min: 1 });
 
-/** `POST /api/v1/events`; required-ness is not shown, so this is the mock's stance. */
+/** `POST /api/v1/events`. The required fields are not shown: this is the mock's stance. */
 export function checkV1Event(
   body: unknown,
   variants: Pick<MockVariants, "contactUuidPlace" | "isUniqueIdentifierRequired">,
 ): asserts body is V1Event {
   const { contactUuidPlace, isUniqueIdentifierRequired } = variants;
-  const inContact = contactUuidPlace === "root" ? {} : { contactUUID: filled };
+  const inContact = contactUuidPlace === "root" ? {} : { contactUUID: nonEmptyString };
   const contact = object({
     fields: { email: stringThat(isEmail, "must be an email address"), ...inContact },
-    others: anythingButNull,
+    unknownKeys: anythingButNull,
   });
-  const atRoot = contactUuidPlace === "contact" ? {} : { contactUUID: filled };
+  const atRoot = contactUuidPlace === "contact" ? {} : { contactUUID: nonEmptyString };
   const event = object({
     fields: {
-      eventName: filled,
-      uniqueIdentifier: filled,
+      eventName: nonEmptyString,
+      uniqueIdentifier: nonEmptyString,
       contact,
       eventData: mapOf(anythingButNull),
       ...atRoot,
     },
     required: ["eventName", ...(isUniqueIdentifierRequired ? ["uniqueIdentifier"] : [])],
-    others: "refused",
+    unknownKeys: "refused",
   });
   require(body, (value, path, problems) => {
     event(value, path, problems);

@@ -6,14 +6,14 @@ import {
   arrayOf,
   boolean,
   object,
-  oneOf,
+  enumOf,
   require,
   type Rule,
-  text,
+  string,
   stringThat,
 } from "./rules.ts";
 
-/** A body that keeps the rules of a v2 contact; further fields are passed on. */
+/** A body that follows the rules of a v2 contact; other fields are passed on. */
 export interface V2Contact extends Record<string, unknown> {
   firstName: string;
   lastName?: string;
@@ -40,7 +40,7 @@ export interface V2Identifier {
 
 /** "v2 contact", "v2 identifier object"; lengths are not shown, `maxLength` is the mock's option. */
 export function checkV2Contact(body: unknown, maxLength: number): asserts body is V2Contact {
-  const anyString = text({ max: maxLength });
+  const anyString = string({ max: maxLength });
   require(body, (value, path, problems) => {
     contactRule(anyString)(value, path, problems);
     if (isObject(value) && Array.isArray(value["identifiers"])) checkChannels(value["identifiers"], problems);
@@ -69,12 +69,16 @@ function contactRule(anyString: Rule): Rule {
       identifiers: arrayOf(identifierRule(anyString), { min: 1 }),
     },
     required: ["firstName", "listIds", "identifiers"],
-    others: anythingButNull,
+    unknownKeys: anythingButNull,
   });
 }
 
 function identifierRule(anyString: Rule): Rule {
-  const status = object({ fields: { status: anyString }, required: ["status"], others: anythingButNull });
+  const status = object({
+    fields: { status: anyString },
+    required: ["status"],
+    unknownKeys: anythingButNull,
+  });
   const consent = object({
     fields: {
       createdAt: stringThat(isDateTime, "must be an ISO 8601 date-time"),
@@ -82,17 +86,17 @@ function identifierRule(anyString: Rule): Rule {
       source: anyString,
     },
     required: ["createdAt", "ip", "source"],
-    others: anythingButNull,
+    unknownKeys: anythingButNull,
   });
   const identifier = object({
     fields: {
-      type: oneOf("email", "phone"),
+      type: enumOf("email", "phone"),
       id: stringOrNumber,
-      channels: object({ fields: { email: status, phone: status }, others: anythingButNull }),
+      channels: object({ fields: { email: status, phone: status }, unknownKeys: anythingButNull }),
       consent,
     },
     required: ["type", "id", "channels", "consent"],
-    others: anythingButNull,
+    unknownKeys: anythingButNull,
   });
   return (value, path, problems) => {
     identifier(value, path, problems);

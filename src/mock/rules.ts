@@ -1,7 +1,7 @@
 import { isObject } from "./is-object.ts";
 import { type Problem, Refusal } from "./refusal.ts";
 
-/** Looks at one JSON value and notes what is wrong with it. */
+/** Checks one JSON value and adds its problems. */
 export type Rule = (value: unknown, path: string, problems: Problem[]) => void;
 
 export const DOCUMENTED_LIMITS = {
@@ -29,14 +29,17 @@ function note(problems: Problem[], path: string, message: string): void {
   problems.push({ path, message: path === "" ? `the body ${message}` : `${path} ${message}` });
 }
 
-/** The number of characters of a text, where a character outside the basic plane counts once. */
+/** Counts code points: an emoji is one character. */
 function countCharacters(value: string): number {
   let count = 0;
   for (const _ of value) count += 1;
   return count;
 }
 
-export function text({ min = 0, max = Number.POSITIVE_INFINITY }: { min?: number; max?: number } = {}): Rule {
+export function string({
+  min = 0,
+  max = Number.POSITIVE_INFINITY,
+}: { min?: number; max?: number } = {}): Rule {
   return (value, path, problems) => {
     if (typeof value !== "string") return note(problems, path, `must be a string, not ${kindOf(value)}`);
     if (min === 0 && value.length <= max) return;
@@ -46,7 +49,7 @@ export function text({ min = 0, max = Number.POSITIVE_INFINITY }: { min?: number
   };
 }
 
-/** A text that a test of its own must accept. */
+/** A string that `accepts` must accept. */
 export function stringThat(accepts: (value: string) => boolean, must: string): Rule {
   return (value, path, problems) => {
     if (typeof value !== "string") return note(problems, path, `must be a string, not ${kindOf(value)}`);
@@ -54,12 +57,12 @@ export function stringThat(accepts: (value: string) => boolean, must: string): R
   };
 }
 
-export function oneOf(...allowed: readonly string[]): Rule {
+export function enumOf(...allowed: readonly string[]): Rule {
   return stringThat((value) => allowed.includes(value), `must be one of ${allowed.join(", ")}`);
 }
 
 export const boolean: Rule = (value, path, problems) => {
-  if (typeof value !== "boolean") note(problems, path, `must be true or false, not ${kindOf(value)}`);
+  if (typeof value !== "boolean") note(problems, path, `must be a boolean, not ${kindOf(value)}`);
 };
 
 /** Any JSON value that holds no null, at any depth. */
@@ -83,7 +86,7 @@ export function arrayOf(item: Rule, { min = 0 }: { min?: number } = {}): Rule {
   };
 }
 
-/** An object whose keys are free: every value is judged by the same rule. */
+/** An object with any keys, and one rule for all values. */
 export function mapOf(item: Rule, { maxKeys = Number.POSITIVE_INFINITY }: { maxKeys?: number } = {}): Rule {
   return (value, path, problems) => {
     if (!isObject(value)) return note(problems, path, `must be an object, not ${kindOf(value)}`);
@@ -97,19 +100,19 @@ export function mapOf(item: Rule, { maxKeys = Number.POSITIVE_INFINITY }: { maxK
 export interface ObjectRule {
   fields: Readonly<Record<string, Rule>>;
   required?: readonly string[];
-  /** What happens to a key that is not among the fields. */
-  others: "refused" | Rule;
+  /** The rule for keys that are not in `fields`. */
+  unknownKeys: "refused" | Rule;
 }
 
-export function object({ fields, required = [], others }: ObjectRule): Rule {
+export function object({ fields, required = [], unknownKeys }: ObjectRule): Rule {
   return (value, path, problems) => {
     if (!isObject(value)) return note(problems, path, `must be an object, not ${kindOf(value)}`);
     for (const key of required) if (!Object.hasOwn(value, key)) note(problems, at(path, key), "is required");
     for (const [key, entry] of Object.entries(value)) {
       const rule = Object.hasOwn(fields, key) ? fields[key] : undefined;
       if (rule) rule(entry, at(path, key), problems);
-      else if (others === "refused") note(problems, at(path, key), "is not a recognized field");
-      else others(entry, at(path, key), problems);
+      else if (unknownKeys === "refused") note(problems, at(path, key), "is not a recognized field");
+      else unknownKeys(entry, at(path, key), problems);
     }
   };
 }

@@ -1,48 +1,48 @@
-import type { MockContact, MockGroup } from "./books.ts";
+import type { MockContact, MockGroup } from "./organization-state.ts";
 
-/** A contact to begin with: the fields of a v1 contact, an `id` if it must be a known one, and the ids of its lists. */
+/** A contact at the start: the fields of a v1 contact, optionally its `id` and the ids of its lists. */
 export type MockContactSeed = Partial<
   Omit<MockContact, "custom_properties" | "consents" | "other_fields">
 > & {
-  /** Stored as the service stores them: numbers and booleans as texts. */
+  /** Numbers and booleans are stored as strings. */
   custom_properties?: Record<string, string | number | boolean>;
-  /** Ids of the lists that it is in from the start; no trigger fires for these. */
+  /** The ids of its lists. No trigger fires for them. */
   lists?: readonly string[];
 };
 
-/** A list or segment to begin with. `type` is `"LIST"` by default, `created_at` the time of the start. */
+/** A list or segment at the start. Default `type`: `"LIST"`; default `created_at`: the time of the start. */
 export type MockGroupSeed = Pick<MockGroup, "id" | "name"> &
   Partial<Pick<MockGroup, "type" | "description" | "created_at">>;
 
 /** An automation: it runs when the event is recorded, or when a contact joins the list. */
 export interface MockAutomation {
-  /** Names its runs in the books. */
+  /** The name of its runs. */
   name: string;
-  /** What sets it off: an event of this name, or joining this list of the organization. Not both. */
+  /** The trigger: an event of this name, or joining this list of the organization. Not both. */
   on: { event: string } | { listId: string };
 }
 
 /** One organization: "A key belongs to exactly one organization", so no key may stand in two. */
 export interface MockOrganizationSeed {
-  /** What `mock.organization` finds it by. */
+  /** The id for `mock.organization`. */
   id: string;
-  /** Keys of the v1 family, and of v2 where `apiKeysV2` is absent. */
+  /** Keys of the v1 family, and of v2 without `apiKeysV2`. */
   apiKeys: readonly string[];
   /** Keys of the v2 family; default: `apiKeys`. */
   apiKeysV2?: readonly string[];
   /** The v2 family's app id. */
   appId: string;
-  /** Lists and segments to begin with, each with an id of its own; default none. */
+  /** Lists and segments, each with a unique id; default none. */
   lists?: readonly MockGroupSeed[];
-  /** Contacts to begin with; default none. */
+  /** Contacts; default none. */
   contacts?: readonly MockContactSeed[];
-  /** Automations to begin with; default none. */
+  /** Automations; default none. */
   automations?: readonly MockAutomation[];
   /** Whether a welcome email flow is configured; default `false`. */
   welcomeFlow?: boolean;
 }
 
-/** What the mock begins with where nothing is given. Its keys are no secrets and say so. */
+/** The default organization. Its keys are not secret. */
 export const DEFAULT_ORGANIZATION: MockOrganizationSeed = {
   id: "mock-organization",
   apiKeys: ["mock-api-key-not-a-secret"],

@@ -1,4 +1,4 @@
-/** A text as one word of a POSIX shell: as it is where that says the same, else in quotes. */
-export function shellWord(text: string): string {
-  return /^[\w%+,./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+/** A string as one word of a POSIX shell, quoted if necessary. */
+export function shellWord(value: string): string {
+  return /^[\w%+,./:=@-]+$/.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`;
 }

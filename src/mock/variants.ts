@@ -12,10 +12,10 @@ export const OPERATIONS = [
   "v2.lists.list",
 ] as const;
 
-/** The nine endpoints, named as the calls of the client are. */
+/** The names of the nine endpoints, the same as the client's calls. */
 export type MockOperation = (typeof OPERATIONS)[number];
 
-/** Builds the body of a v1 list answer from one page of its items; `total` counts all pages. */
+/** Builds the body of a v1 list response from one page of items; `total` is the number of all items. */
 export type MockListBody = (
   items: readonly Record<string, unknown>[],
   page: number,
@@ -31,26 +31,26 @@ export type MockErrorBody = (error: {
 }) => unknown;
 
 /**
- * What the service document leaves open ("not shown"), each with the answer that the mock gives by default.
+ * The behaviour that the service document leaves open ("not shown").
  *
  * ```ts
  * createMockService({ variants: { v1List: "array", eventStatus: 202, rateLimitStatus: 503 } });
  * ```
  */
 export interface MockVariants {
-  /** Where the v1 family lives, `{base_url}`, path prefix included; over real HTTP only its path counts. */
+  /** `{base_url}` of the v1 family, with its path prefix; over real HTTP only its path counts. */
   baseUrl: string;
-  /** Where the v2 family lives, `{base_url_v2}`. */
+  /** `{base_url_v2}` of the v2 family. */
   baseUrlV2: string;
 
   /**
-   * "list contacts", "list lists and segments": the body of a v1 list answer. Default `"data"`: `{ data: […] }`;
+   * "list contacts", "list lists and segments": the body of a v1 list response. Default `"data"`: `{ data: […] }`;
    * `"array"`: a bare array; `"data-key"`: `{ data: { customers: […] } }`; `"root-key"`: `{ customers: […] }`
    * (`contact_groups` for the other); or a function.
    */
   v1List: "data" | "array" | "data-key" | "root-key" | MockListBody;
   /**
-   * What a v1 list answer tells about its pages. Default `"links"`: `links.self`, `.first`, `.prev`, `.next`, `.last`.
+   * The page info of a v1 list response. Default `"links"`: `links.self`, `.first`, `.prev`, `.next`, `.last`.
    * `"meta"`, `"pagination"`: numbers under that key; `"totals"`: the same numbers beside the items; `"none"`.
    */
   v1Paging: "links" | "meta" | "pagination" | "totals" | "none";
@@ -62,9 +62,9 @@ export interface MockVariants {
   v1ListedGroup: "flat" | "resource";
   /** "get one list": the body. Default `"flat"`; `"data"`: the flat group under `data`; `"resource"`: a JSON:API envelope. */
   v1Group: "flat" | "data" | "resource";
-  /** "get one list": the status where no list or segment has the id. Default 404. */
+  /** "get one list": the status for an unknown id. Default 404. */
   unknownGroupStatus: number;
-  /** "Other attributes of the profile response": `"all"` (default) that are stored, or the `"documented"` seven. */
+  /** "Other attributes of the profile response": `"all"` stored ones (default), or the seven `"documented"` ones. */
   profileAttributes: "all" | "documented";
 
   /** "Errors", v1 body. Default `"message"`: `{ message }`; `"text"` is plain text, `"empty"` none. */
@@ -83,11 +83,11 @@ export interface MockVariants {
 
   /** "send a custom event": the success status. Default 200. With 204 there is no body. */
   eventStatus: number;
-  /** The body of that answer, as JSON; `undefined`: none. Default `{ status: "accepted" }`. */
+  /** The JSON body of that response; `undefined` for none. Default `{ status: "accepted" }`. */
   eventBody: unknown;
-  /** Where an event's `contactUUID` may stand. Default `"either"`: in `contact` or at the root. */
+  /** The place of an event's `contactUUID`. Default `"either"`: in `contact` or at the root. */
   contactUuidPlace: "contact" | "root" | "either";
-  /** An event for a `contactUUID` that no contact has, with no e-mail to create one: the status. Default 404. */
+  /** The status for an event with an unknown `contactUUID` and without an e-mail address. Default 404. */
   unknownContactUuidStatus: number;
   /** Whether an event without `uniqueIdentifier` is refused. Default `false`. */
   isUniqueIdentifierRequired: boolean;
@@ -100,37 +100,37 @@ export interface MockVariants {
   doubleOptIn: "recorded" | "pending";
   /** Custom properties of an existing contact. Default `"merged"` key by key; `"replaced"`: only those of the last write. */
   customProperties: "merged" | "replaced";
-  /** How e-mail addresses match. Default `"insensitive"` to case. */
+  /** The case sensitivity of e-mail addresses. Default `"insensitive"`. */
   emailCase: "insensitive" | "sensitive";
-  /** Where the e-mail belongs to one contact and the phone to another: which is updated. Default `"email"`. */
+  /** The contact to update if e-mail and phone belong to two contacts. Default `"email"`. */
   matchFirst: "email" | "phone";
-  /** A `country` that is no country's code or English name. Default `"kept"` as text; `"dropped"`; `"refused"` with 400. */
+  /** A `country` that is neither a code nor an English name. Default `"kept"` as sent; `"dropped"`; `"refused"` with 400. */
   unknownCountry: "kept" | "dropped" | "refused";
   /** Add-to-list with an unknown list: whether the contact is written before the 404. Default `true`. */
   unknownListWritesContact: boolean;
   /** Whether a segment's id works as `listId`. Default `false`: 404. */
   canAddToSegment: boolean;
 
-  /** Whether the v1 family too wants `Service-App-Id`. Default `false`. */
+  /** Whether the v1 family also requires `Service-App-Id`. Default `false`. */
   v1NeedsAppId: boolean;
-  /** "Key permissions": the operations that a key is limited to; any other is answered with 403. Default: all keys may do all. */
+  /** "Key permissions": the permitted operations of a key; any other is a 403. Default: every key permits all. */
   permissions: Readonly<Record<string, readonly MockOperation[]>>;
 
   /** `GET /v2/lists` without `limit`. Default 20. */
   v2DefaultLimit: number;
   /** `GET /v2/lists`: larger limits are capped. Default 100, as in v1. */
   v2MaxLimit: number;
-  /** "Length limits of v2 fields": the longest text that is accepted, in characters. Default: no limit. */
+  /** "Length limits of v2 fields": the longest permitted string, in characters. Default: no limit. */
   v2MaxLength: number;
   /** A v2 status other than `subscribed` and `unsubscribed`. Default `"stored"` in upper case; `"ignored"`; `"refused"` with 400. */
   v2OtherStatus: "stored" | "ignored" | "refused";
-  /** "Transitions of v2 channel statuses": whether `subscribed` brings back who had unsubscribed. Default `true`. */
+  /** "Transitions of v2 channel statuses": whether `subscribed` replaces `unsubscribed`. Default `true`. */
   canV2Resubscribe: boolean;
-  /** Ids in `listIds` that no list has. Default `"ignored"`; `"refused"` with 400. */
+  /** Unknown ids in `listIds`. Default `"ignored"`; `"refused"` with 400. */
   v2UnknownList: "ignored" | "refused";
-  /** What `listIds` does to other memberships. Default `"added"`: nothing; `"replaced"`: they end. */
+  /** The effect of `listIds` on other memberships. Default `"added"`: none; `"replaced"`: they end. */
   v2ListIds: "added" | "replaced";
-  /** `triggerWelcomeEmail: true` again. Default `"every-request"` sends a mail; `"once"` per contact. */
+  /** Repeated `triggerWelcomeEmail: true`. Default: a mail for `"every-request"`; `"once"` per contact. */
   welcomeEmail: "every-request" | "once";
 }
 

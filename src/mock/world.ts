@@ -3,7 +3,7 @@ import { Refusal } from "./refusal.ts";
 import { contactFieldsOf, checkV1Contact } from "./rules-v1.ts";
 import type { MockContactSeed, MockOrganizationSeed } from "./seed.ts";
 
-/** All organizations, and whose key is whose. */
+/** All organizations, and their keys. */
 export class World {
   readonly organizations: readonly Organization[];
   readonly #byKey = { v1: new Map<string, Organization>(), v2: new Map<string, Organization>() };
@@ -27,7 +27,7 @@ export class World {
   /** By its id, or by any of its keys. */
   organization(idOrApiKey: string): Organization {
     if (typeof idOrApiKey !== "string")
-      throw new TypeError("an organization is found by its id or key, a text");
+      throw new TypeError("the id or key of an organization must be a string");
     const found =
       this.organizations.find((organization) => organization.id === idOrApiKey) ??
       this.byKey("v1", idOrApiKey) ??
@@ -47,14 +47,14 @@ export class World {
     }
   }
 
-  /** `organization` finds by id or key: one text must not mean two organizations. */
+  /** `organization` accepts an id or a key: one string must not name two organizations. */
   #checkId({ id }: Organization): void {
     const owner = [this.byKey("v1", id), this.byKey("v2", id)].find((found) => found && found.id !== id);
     if (owner) throw new TypeError(`organizations: "${id}" is an id, and a key of "${owner.id}"`);
   }
 }
 
-/** A seed's contact goes through the same rules as a request, so that a typing error in it shows at once. */
+/** A seed's contact follows the same rules as a request. */
 function seedContact(
   organization: Organization,
   { id, lists = [], created, updated, ...fields }: MockContactSeed,

@@ -3,21 +3,22 @@ import { isRecord, contentLost } from "../schema/kind-of.ts";
 import { optionTypes } from "../schema/option.ts";
 import { callOptionsSchema, type CallOptions } from "../transport/call-options.ts";
 import type { Caller } from "../transport/transport.ts";
-import { Paginator, type PageReading } from "./paginator.ts";
+import type { DecodedPage } from "./page-source.ts";
+import { Paginator } from "./paginator.ts";
 
-/** Options of a list call: beside those of any call, how many pages are read while the consumer works. */
+/** Options of a list call. */
 export interface ListOptions extends CallOptions {
-  /** Pages. Default 1; 0 asks for a page only when it is wanted. */
+  /** The number of pages that are fetched ahead of the consumer. Default 1; 0 fetches a page when it is needed. */
   readAhead?: number | undefined;
 }
 
 export interface ListCall<T> {
   readonly call: Caller;
-  readonly endpoint: Endpoint<undefined, PageReading<T>>;
-  /** As the user gave them: checked with each page, so that a bad one rejects and never throws. */
+  readonly endpoint: Endpoint<undefined, DecodedPage<T>>;
+  /** As the user gave them: validated with each page, so that a wrong one rejects and never throws. */
   readonly query: unknown;
   readonly options: unknown;
-  /** The most items that a page can hold, where there is such a bound: asked for, unless the user asks for fewer. */
+  /** The largest page, if the service has a limit; the default `limit`. */
   readonly longestPage?: number;
   readonly identify: (item: T) => string;
 }
@@ -36,40 +37,42 @@ export function listPages<T>({
   longestPage,
   identify,
 }: ListCall<T>): Paginator<T> {
-  const asked = copyOf<{ page?: number; limit?: number }>(query);
-  const given = copyOf<ListOptions>(options);
-  // Not `??`: a null is refused with the page, not taken for one that was left out.
-  const limit = asked?.limit === undefined ? longestPage : asked.limit;
+  const givenQuery = copyPlainObject<{ page?: number; limit?: number }>(query);
+  const givenOptions = copyPlainObject<ListOptions>(options);
+  // Not `??`: a null is an error, not a missing limit.
+  const limit = givenQuery?.limit === undefined ? longestPage : givenQuery.limit;
   const list = { ...endpoint, options: listOptionsSchema };
   return new Paginator<T>({
-    page: asked?.page,
+    page: givenQuery?.page,
     limit,
     countedLimit: countedAs(limit, longestPage),
-    readAhead: given?.readAhead,
-    signal: given?.signal,
+    readAhead: givenOptions?.readAhead,
+    signal: givenOptions?.signal,
     identify,
     async load(page, { signal, isReadAhead }) {
-      // What is no object goes on as it is, to be refused where all calls are.
-      const pageQuery = asked ? { ...asked, page, limit } : query;
-      const pageOptions = given ? { ...given, signal, priority: priorityOf(given, isReadAhead) } : options;
+      // A value that is not an object is passed on; the call refuses it.
+      const pageQuery = givenQuery ? { ...givenQuery, page, limit } : query;
+      const pageOptions = givenOptions
+        ? { ...givenOptions, signal, priority: priorityOf(givenOptions, isReadAhead) }
+        : options;
       const { data, response } = await call(list, { query: pageQuery }, pageOptions).withResponse();
       return { ...data, status: response.status };
     },
   });
 }
 
-/** What the service counts of a limit. One that is no number is refused with the page, and never touched here. */
+/** The limit as the service counts it. The call refuses one that is not a number. */
 function countedAs(limit: number | undefined, longestPage: number | undefined): number | undefined {
   return typeof limit === "number" && longestPage !== undefined ? Math.min(limit, longestPage) : limit;
 }
 
-/** A page that nobody has asked for yet steps behind calls that somebody waits for. */
+/** A page that is fetched ahead has a lower priority than one that the consumer waits for. */
 function priorityOf({ priority }: ListOptions, isReadAhead: boolean): number | undefined {
   return isReadAhead ? Math.min((priority ?? defaultPriority) + 1, lastPriority) : priority;
 }
 
-/** What is given, read once; undefined if it is no plain object, or one that cannot be read. */
-function copyOf<T extends object>(value: unknown): Partial<T> | undefined {
+/** Copies a plain object; undefined for any other value, and for an object that cannot be read. */
+function copyPlainObject<T extends object>(value: unknown): Partial<T> | undefined {
   try {
     if (value !== undefined && !(isRecord(value) && contentLost(value) === undefined)) return undefined;
     return { ...(value as T | undefined) };

@@ -1,32 +1,32 @@
-/** What one answer of a list says. Everything but `items` may be missing, and may contradict itself. */
-export interface ParsedPage<T> {
+/** One decoded response of a list. All keys except `items` may be missing or contradict each other. */
+export interface DecodedPage<T> {
   readonly items: readonly T[];
   /** The server's own page size. */
   readonly limit?: number | undefined;
   readonly totalItems?: number | undefined;
   readonly totalPages?: number | undefined;
   readonly hasNextPage?: boolean | undefined;
-  /** The answer's body. */
+  /** The response's body. */
   readonly raw: unknown;
-  /** The answer's, for an error about it. */
+  /** The response's status, for errors. */
   readonly status?: number;
 }
 
-/** A list that can be read page by page. What a page costs, and how it is asked for, is behind `load`. */
+/** A list that can be read page by page. */
 export interface PageSource<T> {
-  /** Where to start, as the user gave it; `undefined` is the first page. `load` judges it. */
+  /** The first page to load, as the user gave it; `load` validates it. */
   readonly page: number | undefined;
-  /** How many items a page is asked to hold, as it is sent. */
+  /** The `limit` that is sent. */
   readonly limit: number | undefined;
-  /** The same, as the service counts it: over 100 is 100 ("Limits"). */
+  /** The limit as the service counts it: over 100 is 100 ("Limits"). */
   readonly countedLimit: number | undefined;
-  /** How many pages are read while the consumer works; 1 where it is `undefined`. */
+  /** The number of pages that are fetched ahead; default 1. */
   readonly readAhead: number | undefined;
   readonly signal: AbortSignal | undefined;
-  /** Asks for one page. Rejects with an error of ours, at once where the signal aborts. */
+  /** Fetches one page. Rejects with an error of this package, and at once if the signal aborts. */
   load(
     page: number | undefined,
     options: { signal: AbortSignal | undefined; isReadAhead: boolean },
-  ): Promise<ParsedPage<T>>;
+  ): Promise<DecodedPage<T>>;
   identify(item: T): string | undefined;
 }

@@ -3,9 +3,9 @@ import { AbortError, showCaller } from "../errors.ts";
 import { onAbort, reasonOf } from "../on-abort.ts";
 import { optionTypes, parseOptions } from "../schema/option.ts";
 import type { PageSource } from "./page-source.ts";
-import { startOf, takeStep, type Progress, type Step } from "./step.ts";
+import { startOf, stepFrom, type Progress, type Step } from "./step.ts";
 
-/** Asks for one page and takes it in. */
+/** Loads one page. */
 export async function loadStep<T>(
   source: PageSource<T>,
   progress: Progress,
@@ -13,27 +13,27 @@ export async function loadStep<T>(
 ): Promise<Step<T>> {
   const { readAhead, signal } = source;
   parseOptions(optionsSchema, { readAhead, signal }, "The options of a list");
-  return takeStep(source, progress, await source.load(progress.page, options));
+  return stepFrom(source, progress, await source.load(progress.page, options));
 }
 
 /**
- * The pages of one loop, in order, some of them read ahead.
+ * The pages of one loop, in order, some of them fetched ahead.
  *
- * One page is asked for at a time, as only the page before tells whether there is another. Calls of `next()` may
- * overlap. A page read ahead that fails is reported when the consumer comes to it.
+ * Pages are fetched one at a time, because only the page before says whether there is another. Calls of `next()` may
+ * overlap. The failure of a page that was fetched ahead is reported when the consumer reaches it.
  */
 export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
   readonly #source: PageSource<T>;
   readonly #maxItems: number;
   #progress: Progress;
-  #itemsRead = 0;
-  /** Read, and not asked for yet. */
-  readonly #readAhead: Step<T>[] = [];
-  /** Asked for, and not read yet. */
-  readonly #asked: Asked<T>[] = [];
+  #itemCount = 0;
+  /** Pages that no `next()` has asked for yet. */
+  readonly #ready: Step<T>[] = [];
+  /** Calls of `next()` that wait for a page. */
+  readonly #pending: PendingNext<T>[] = [];
   #abortLoad: (() => void) | undefined;
   #failure: { error: unknown } | undefined;
-  /** Nothing more will be asked of the source. */
+  /** No further page will be fetched. */
   #isComplete = false;
 
   constructor(source: PageSource<T>, progress: Progress = startOf(source), maxItems = Infinity) {
@@ -46,7 +46,7 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
     return this;
   }
 
-  /** Begins to read ahead, where the consumer already has something to work on. */
+  /** Starts to fetch ahead while the consumer works on items that it already has. */
   begin(): void {
     this.#advance();
   }
@@ -54,16 +54,16 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
   async next(): Promise<IteratorResult<Step<T>>> {
     try {
       return await new Promise((resolve, reject) => {
-        this.#asked.push({ resolve, reject });
+        this.#pending.push({ resolve, reject });
         this.#advance();
       });
     } catch (error) {
-      // It was made on the way of a page that nobody waited for then.
+      // The error may come from a page that was fetched before this call.
       throw showCaller(error);
     }
   }
 
-  /** Gives up at once: what is on its way is aborted, what was read ahead is dropped. */
+  /** Aborts the page in flight and drops the pages that were fetched ahead. */
   return(): Promise<IteratorReturnResult<undefined>> {
     this.#drop();
     this.#failure = undefined;
@@ -75,25 +75,25 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
     this.#dropIfAborted();
     this.#handOver();
     if (this.#abortLoad || this.#isComplete) return;
-    if (this.#asked.length > 0 || this.#readAhead.length < (this.#source.readAhead ?? 1)) this.#load();
+    if (this.#pending.length > 0 || this.#ready.length < (this.#source.readAhead ?? 1)) this.#load();
   }
 
   #handOver(): void {
-    for (let asked = this.#asked[0]; asked; asked = this.#asked[0]) {
-      const step = this.#readAhead.shift();
+    for (let pending = this.#pending[0]; pending; pending = this.#pending[0]) {
+      const step = this.#ready.shift();
       if (!step && !this.#isComplete) return;
-      this.#asked.shift();
-      if (step) asked.resolve({ done: false, value: step });
-      else this.#end(asked);
+      this.#pending.shift();
+      if (step) pending.resolve({ done: false, value: step });
+      else this.#end(pending);
     }
   }
 
-  /** A failure is told once, to who comes to it; whoever asks on after it finds the end. */
-  #end(asked: Asked<T>): void {
+  /** The first call of `next()` after a failure rejects with it; later calls find the end. */
+  #end(pending: PendingNext<T>): void {
     const failure = this.#failure;
     this.#failure = undefined;
-    if (failure) asked.reject(failure.error);
-    else asked.resolve({ done: true, value: undefined });
+    if (failure) pending.reject(failure.error);
+    else pending.resolve({ done: true, value: undefined });
   }
 
   #load(): void {
@@ -107,12 +107,12 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
       this.#handOver();
       return;
     }
-    const settle = (take: () => void) => {
+    const settle = (apply: () => void) => {
       unlink();
-      // Given up meanwhile: nobody waits for this page, or for how it failed.
+      // The page was aborted meanwhile: its result no longer counts.
       if (this.#abortLoad !== abort) return;
       this.#abortLoad = undefined;
-      take();
+      apply();
       this.#advance();
     };
     const abort = () => {
@@ -122,18 +122,18 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
     this.#abortLoad = abort;
     loadStep(this.#source, this.#progress, {
       signal: controller.signal,
-      isReadAhead: this.#asked.length === 0,
+      isReadAhead: this.#pending.length === 0,
     }).then(
-      (step) => settle(() => this.#take(step)),
+      (step) => settle(() => this.#add(step)),
       (error: unknown) => settle(() => this.#fail(error)),
     );
   }
 
-  #take(step: Step<T>): void {
-    this.#readAhead.push(step);
+  #add(step: Step<T>): void {
+    this.#ready.push(step);
     this.#progress = step.next;
-    this.#itemsRead += step.items.length;
-    this.#isComplete = !step.hasNextPage || this.#itemsRead >= this.#maxItems;
+    this.#itemCount += step.items.length;
+    this.#isComplete = !step.hasNextPage || this.#itemCount >= this.#maxItems;
   }
 
   #fail(error: unknown): void {
@@ -144,33 +144,33 @@ export class PageStream<T> implements AsyncIterableIterator<Step<T>> {
   #drop(): void {
     this.#abortLoad?.();
     this.#abortLoad = undefined;
-    this.#readAhead.length = 0;
+    this.#ready.length = 0;
     this.#isComplete = true;
   }
 
-  /** A page that lies ready is not handed out after the abort. One on its way is rejected by `load` itself. */
+  /** Drops ready pages after an abort. `load` itself rejects the page in flight. */
   #dropIfAborted(): void {
     const { signal } = this.#source;
-    if (!isSignal(signal) || !signal.aborted || this.#readAhead.length === 0) return;
+    if (!isSignal(signal) || !signal.aborted || this.#ready.length === 0) return;
     this.#drop();
     this.#fail(abortedBy(signal));
   }
 }
 
-interface Asked<T> {
+interface PendingNext<T> {
   resolve(result: IteratorResult<Step<T>>): void;
   reject(error: unknown): void;
 }
 
-/** Between two pages: reading changes nothing, so what the service did is nothing. */
+/** An abort between two pages; a read changes nothing. */
 export function abortedBy(signal: AbortSignal): AbortError {
   return new AbortError({ outcome: "not-applied", cause: reasonOf(signal) });
 }
 
-/** Judged here, as they steer the reading before a call has seen them. */
+/** Validated here, because the stream uses them before the call validates them. */
 const optionsSchema = z.strictObject({ readAhead: optionTypes.count, signal: optionTypes.signal }).partial();
 
-/** It is checked with each page, so that a bad one rejects; here it may be anything. */
+/** `loadStep` validates the signal; here it may be any value. */
 function isSignal(value: unknown): value is AbortSignal {
   return optionTypes.signal.safeParse(value).success;
 }

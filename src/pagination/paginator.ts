@@ -1,15 +1,13 @@
 import * as z from "zod";
 import { ValidationError } from "../errors.ts";
 import { optionTypes, parseOptions } from "../schema/option.ts";
+import { iterateItems } from "./iterate-items.ts";
 import type { PageSource } from "./page-source.ts";
 import { loadStep, PageStream } from "./page-stream.ts";
-import { decodeItems } from "./read-items.ts";
 import { startOf, type Progress, type Step } from "./step.ts";
 
-export type { ParsedPage as PageReading, PageSource } from "./page-source.ts";
-
 /**
- * One page of a list. Iterating it gives its items and all that follow, with pages read ahead.
+ * One page of a list. Iterating it yields its items and all items after them, with pages fetched ahead.
  *
  * ```ts
  * let page = await audience.v2.lists.list({ limit: 20 });
@@ -17,30 +15,30 @@ export type { ParsedPage as PageReading, PageSource } from "./page-source.ts";
  * ```
  */
 export interface Page<T> extends AsyncIterable<T> {
-  /** What is new on this page: where the list grew while it was read, items of the page before are left out. */
+  /** The new items of this page: items of the page before are left out, if the list grew meanwhile. */
   readonly items: readonly T[];
-  /** Its number, from 1. */
+  /** The number of the page, from 1. */
   readonly page: number;
-  /** Items per page, as the call or the answer says; where neither does, how many came. */
+  /** Items per page, from the call or the response; without either, the number of items received. */
   readonly limit: number;
-  /** Present where the service says so. */
+  /** Present if the response states it. */
   readonly totalItems?: number;
-  /** Present where the service says so, in a number or by a link to the last page. */
+  /** Present if the response states it, as a number or by a link to the last page. */
   readonly totalPages?: number;
   /** Whether there is, or may be, a page after this one. */
   readonly hasNextPage: boolean;
-  /** Asks for the page after this one. Rejects with a `ValidationError` where there is none. */
+  /** Fetches the next page. Rejects with a `ValidationError` if there is none. */
   nextPage(): Promise<Page<T>>;
-  /** The answer's body, as it came. */
+  /** The body of the response, unchanged. */
   readonly raw: unknown;
 }
 
 /**
- * A list that is yet to be read. Nothing is sent until it is awaited (one page) or iterated (every item).
+ * A list. It sends nothing until it is awaited (one page) or iterated (every item).
  *
- * Awaited twice it is still one request; each new iteration reads the list anew. Leaving a loop early gives up the
- * pages read ahead. A list that changes while it is read may skip items that moved; those of the page before are not
- * given twice, and two pages running without a new item end the loop with an `UnexpectedResponseError`.
+ * Awaiting it twice sends one request; each new iteration reads the list again. Leaving a loop early drops the pages
+ * that were fetched ahead. If the list changes meanwhile, moved items may be skipped; items of the page before are not
+ * yielded twice. Two consecutive pages without a new item end the loop with an `UnexpectedResponseError`.
  *
  * ```ts
  * for await (const profile of audience.v1.customers.list()) console.log(profile.id);
@@ -59,16 +57,16 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
 
   /** Every item of the list, page after page. */
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
-    return decodeItems(this.#source, { stream: new PageStream(this.#source) });
+    return iterateItems(this.#source, { stream: new PageStream(this.#source) });
   }
 
-  /** The pages instead of their items, read ahead in the same way. */
+  /** The pages instead of their items, fetched ahead in the same way. */
   pages(): AsyncIterable<Page<T>> {
     const source = this.#source;
     return { [Symbol.asyncIterator]: () => loadPages(source, new PageStream(source)) };
   }
 
-  /** Every item in one array, or the first `max` (default: all); no page is asked for once there are enough. */
+  /** Every item in one array, or the first `max` (default: all), with no more pages than needed. */
   async toArray(options: { max?: number | undefined } = {}): Promise<T[]> {
     const { max = Infinity } = parseOptions(toArrayOptionsSchema, options, "The options of toArray");
     const items: T[] = [];
@@ -79,7 +77,7 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     return items;
   }
 
-  // oxlint-disable-next-line unicorn/no-thenable -- to be awaited is what it is for: `await list()` is one page.
+  // oxlint-disable-next-line unicorn/no-thenable -- `await list()` is one page.
   then<Value = Page<T>, Failure = never>(
     onFulfilled?: ((page: Page<T>) => Value | PromiseLike<Value>) | null,
     onRejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
@@ -88,14 +86,14 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     return this.#firstPage.then(onFulfilled, onRejected);
   }
 
-  /** As a promise's: asks for the page, as awaiting does. */
+  /** Like a promise's; fetches the page, as awaiting does. */
   catch<Failure = never>(
     onRejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
   ): Promise<Page<T> | Failure> {
     return this.then(undefined, onRejected);
   }
 
-  /** As a promise's: asks for the page, as awaiting does. */
+  /** Like a promise's; fetches the page, as awaiting does. */
   finally(onFinally?: (() => void) | null): Promise<Page<T>> {
     return this.then(undefined).finally(onFinally);
   }
@@ -116,7 +114,7 @@ class ListPage<T> implements Page<T> {
 
   constructor(source: PageSource<T>, step: Step<T>) {
     const { items, page, limit, hasNextPage } = step;
-    const { totalItems, totalPages, raw } = step.reading;
+    const { totalItems, totalPages, raw } = step.decoded;
     const totals = {
       ...(totalItems !== undefined && { totalItems }),
       ...(totalPages !== undefined && { totalPages }),
@@ -133,11 +131,11 @@ class ListPage<T> implements Page<T> {
 
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
     const rest = this.hasNextPage ? new PageStream(this.#source, this.#step.next) : undefined;
-    return decodeItems(this.#source, { head: this.items, stream: rest });
+    return iterateItems(this.#source, { head: this.items, stream: rest });
   }
 }
 
-/** One page that somebody waits for. */
+/** Loads a page that the consumer waits for. */
 async function loadPage<T>(source: PageSource<T>, progress: Progress = startOf(source)): Promise<Page<T>> {
   return new ListPage(
     source,

@@ -1,26 +1,26 @@
-import type { ParsedPage } from "./page-source.ts";
+import type { DecodedPage } from "./page-source.ts";
 
-/** How far into the list the pages have come, counted in items. */
+/** The position in the list, in items. */
 export interface Position {
   readonly itemsPassed: number;
-  /** False where the reading began in the middle, and how many items lie before it can only be guessed. */
+  /** False if the iteration began in the middle, and the number of items before it is a guess. */
   readonly isCertain: boolean;
-  /** The most items that came on one page: what a page of this server holds. */
+  /** The largest number of items on one page so far: the page size of this server. */
   readonly largestPage: number;
 }
 
-/** What is known about one page when its place in the list is to be told. */
+/** The facts about one page that decide its position. */
 export interface PageFacts {
   readonly page: number;
-  readonly reading: ParsedPage<unknown>;
-  /** The smaller of what was asked for and what the answer says: the two may differ, and too small loses nothing. */
+  readonly decoded: DecodedPage<unknown>;
+  /** The smaller of the limits of request and response: a limit that is too small loses nothing. */
   readonly limit: number | undefined;
   readonly isSamePage: boolean;
 }
 
-export function moveOn(before: Position | undefined, facts: PageFacts): Position {
+export function advance(before: Position | undefined, facts: PageFacts): Position {
   const start = before ?? startAt(facts);
-  const { length } = facts.reading.items;
+  const { length } = facts.decoded.items;
   return {
     ...start,
     itemsPassed: start.itemsPassed + itemsPassedBy(facts, start),
@@ -28,21 +28,21 @@ export function moveOn(before: Position | undefined, facts: PageFacts): Position
   };
 }
 
-/** An empty page in the middle stands for a page of items that are not shown; one that is the same again, for none. */
+/** An empty page counts as a page of hidden items; a repeated page counts as none. */
 function itemsPassedBy(facts: PageFacts, start: Position): number {
-  const { length } = facts.reading.items;
+  const { length } = facts.decoded.items;
   if (length > 0) return facts.isSamePage ? 0 : length;
   return start.largestPage > 0 ? start.largestPage : (facts.limit ?? 0);
 }
 
-function startAt({ page, reading, limit }: PageFacts): Position {
+function startAt({ page, decoded, limit }: PageFacts): Position {
   const pagesBefore = page - 1;
   if (pagesBefore === 0) return { itemsPassed: 0, isCertain: true, largestPage: 0 };
-  const { length } = reading.items;
-  // A page that is not as long as its place in the list makes it was cut to a size of the server's own.
+  const { length } = decoded.items;
+  // A page of another length than its position requires has the server's own page size.
   if (
     limit === undefined ||
-    (length > 0 && !fits(length, { pagesBefore, limit, totalItems: reading.totalItems }))
+    (length > 0 && !fits(length, { pagesBefore, limit, totalItems: decoded.totalItems }))
   ) {
     return { itemsPassed: pagesBefore * length, isCertain: false, largestPage: 0 };
   }

@@ -1,13 +1,13 @@
-/** What is remembered of the pages before, to know an item and a page again. Its size does not grow with the list. */
+/** The memory of earlier pages, to recognize repeated items and pages. Its size does not grow with the list. */
 export interface Repeats {
-  /** The ids of the page before, and undefined where an item showed none; an empty page leaves them. */
+  /** The ids of the last page with items; undefined for an item without an id. */
   readonly idsBefore: ReadonlySet<string | undefined>;
   readonly pagesWithoutNewItem: number;
-  readonly round: Round;
+  readonly cycle: Cycle;
 }
 
-/** One earlier page, known again by its ends, as in Brent's search for a cycle: it moves on in growing strides. */
-interface Round {
+/** One earlier page, identified by its first and last id, as in Brent's cycle detection: it advances in growing strides. */
+interface Cycle {
   readonly mark: string | undefined;
   readonly pagesSince: number;
   readonly stride: number;
@@ -17,18 +17,18 @@ interface Round {
 export const nothingSeen: Repeats = {
   idsBefore: new Set(),
   pagesWithoutNewItem: 0,
-  round: { mark: undefined, pagesSince: 0, stride: 1, sightings: 0 },
+  cycle: { mark: undefined, pagesSince: 0, stride: 1, sightings: 0 },
 };
 
-/** A page, measured against the page before. */
+/** A page, compared with the page before. */
 export interface Comparison<T> {
   readonly newItems: readonly T[];
-  /** All of the page before again, as from a server that does not heed the page number: more than a growing list pushed on. */
+  /** The page repeats the page before, as from a server that ignores the page number. */
   readonly isSamePage: boolean;
   readonly repeats: Repeats;
 }
 
-/** Takes a page in: what of it is new, and what to remember of it. */
+/** Compares a page with the page before. */
 export function compareWithBefore<T>(
   before: Repeats,
   items: readonly T[],
@@ -43,14 +43,14 @@ export function compareWithBefore<T>(
     repeats: {
       idsBefore: items.length === 0 ? before.idsBefore : idsHere,
       pagesWithoutNewItem: newItems.length === 0 ? before.pagesWithoutNewItem + 1 : 0,
-      round: walk(before.round, markOf(ids)),
+      cycle: advanceCycle(before.cycle, markOf(ids)),
     },
   };
 }
 
-/** Whether pages come in a circle that is longer than one page: the same one, seen three times. */
-export function isGoingRound(repeats: Repeats): boolean {
-  return repeats.round.sightings >= 2;
+/** Whether the pages form a cycle: the same page was seen three times. */
+export function isCycling(repeats: Repeats): boolean {
+  return repeats.cycle.sightings >= 2;
 }
 
 function isKnown(before: Repeats, id: string | undefined): boolean {
@@ -62,10 +62,10 @@ function markOf(ids: readonly (string | undefined)[]): string | undefined {
   return first === undefined || last === undefined ? undefined : JSON.stringify([ids.length, first, last]);
 }
 
-function walk(round: Round, mark: string | undefined): Round {
-  if (mark === undefined) return round;
-  const pagesSince = round.pagesSince + 1;
-  if (mark === round.mark) return { ...round, pagesSince, sightings: round.sightings + 1 };
-  if (pagesSince < round.stride) return { ...round, pagesSince };
-  return { mark, pagesSince: 0, stride: round.stride * 2, sightings: 0 };
+function advanceCycle(cycle: Cycle, mark: string | undefined): Cycle {
+  if (mark === undefined) return cycle;
+  const pagesSince = cycle.pagesSince + 1;
+  if (mark === cycle.mark) return { ...cycle, pagesSince, sightings: cycle.sightings + 1 };
+  if (pagesSince < cycle.stride) return { ...cycle, pagesSince };
+  return { mark, pagesSince: 0, stride: cycle.stride * 2, sightings: 0 };
 }

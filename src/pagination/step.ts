@@ -1,24 +1,24 @@
 import { UnexpectedResponseError } from "../errors.ts";
-import { goesOn } from "./next-page.ts";
-import type { ParsedPage, PageSource } from "./page-source.ts";
-import { moveOn, type Position } from "./position.ts";
-import { compareWithBefore, isGoingRound, nothingSeen, type Repeats } from "./repeats.ts";
+import { hasPageAfter } from "./has-next-page.ts";
+import type { DecodedPage, PageSource } from "./page-source.ts";
+import { advance, type Position } from "./position.ts";
+import { compareWithBefore, isCycling, nothingSeen, type Repeats } from "./repeats.ts";
 
-/** All that is kept of the pages read so far. A value: each page goes on from its own. */
+/** The state of an iteration after a page. */
 export interface Progress {
-  /** The page to ask for; `undefined` asks for the first without naming it. */
+  /** The page to fetch; `undefined` is the first page, without a `page` in the query. */
   readonly page: number | undefined;
   readonly repeats: Repeats;
   readonly position: Position | undefined;
 }
 
-/** One page read: its new items, and where the reading goes on. */
+/** One page: its new items, and the state after it. */
 export interface Step<T> {
   readonly page: number;
   readonly limit: number;
   readonly items: readonly T[];
   readonly hasNextPage: boolean;
-  readonly reading: ParsedPage<T>;
+  readonly decoded: DecodedPage<T>;
   readonly next: Progress;
 }
 
@@ -26,23 +26,23 @@ export function startOf(source: PageSource<unknown>): Progress {
   return { page: source.page, repeats: nothingSeen, position: undefined };
 }
 
-/** Takes one answer in. Throws where going on would read the same pages for ever. */
-export function takeStep<T>(source: PageSource<T>, before: Progress, reading: ParsedPage<T>): Step<T> {
+/** Makes a step of one decoded page. Throws if the pages repeat. */
+export function stepFrom<T>(source: PageSource<T>, before: Progress, decoded: DecodedPage<T>): Step<T> {
   const page = before.page ?? 1;
-  const limit = smaller(source.countedLimit, reading.limit);
-  const compared = compareWithBefore(before.repeats, reading.items, (item) => source.identify(item));
+  const limit = smaller(source.countedLimit, decoded.limit);
+  const compared = compareWithBefore(before.repeats, decoded.items, (item) => source.identify(item));
   const { newItems, isSamePage, repeats } = compared;
-  const facts = { page, reading, limit, isSamePage };
-  const position = moveOn(before.position, facts);
-  const hasNextPage = goesOn(facts, position);
+  const facts = { page, decoded, limit, isSamePage };
+  const position = advance(before.position, facts);
+  const hasNextPage = hasPageAfter(facts, position);
   const hasNothingNew = hasNextPage && repeats.pagesWithoutNewItem >= 2;
-  if (hasNothingNew || isGoingRound(repeats)) throw repeating(reading, page);
+  if (hasNothingNew || isCycling(repeats)) throw repeatedPage(decoded, page);
   return {
     page,
-    limit: limit ?? reading.items.length,
+    limit: limit ?? decoded.items.length,
     items: newItems,
     hasNextPage,
-    reading,
+    decoded,
     next: { page: page + 1, repeats, position },
   };
 }
@@ -53,11 +53,11 @@ function smaller(one: number | undefined, other: number | undefined): number | u
   return Math.min(one, other);
 }
 
-function repeating(reading: ParsedPage<unknown>, page: number): UnexpectedResponseError {
+function repeatedPage(decoded: DecodedPage<unknown>, page: number): UnexpectedResponseError {
   return new UnexpectedResponseError({
-    message: `What page ${page} holds has come before: the service seems to repeat pages.`,
+    message: `Page ${page} repeats items of earlier pages: the service seems to repeat pages.`,
     outcome: "not-applied",
-    status: reading.status ?? 200,
-    body: reading.raw,
+    status: decoded.status ?? 200,
+    body: decoded.raw,
   });
 }

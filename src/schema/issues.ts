@@ -2,17 +2,17 @@ import type * as z from "zod";
 import type { ValidationIssue } from "../errors.ts";
 import { isRecord, kindNamed, kindOf } from "./kind-of.ts";
 import { nameMeant } from "./name-hint.ts";
-import { countCharacters } from "./text.ts";
+import { countCharacters } from "./string.ts";
 
-/** For a rule over several keys of an object: zod skips it where one of them is wrong, but all problems are told at once. */
+/** For a rule over several keys of an object: zod skips it beside other issues, but a call reports all problems at once. */
 export const besideOtherIssues = { when: ({ value }: z.core.ParsePayload): boolean => isRecord(value) };
 
-/** What is said of keys that an object does not take, where no name of another key is near. */
+/** The message for unknown keys that resemble no known key. */
 export function unknownKeys(message: string): z.core.$ZodErrorMap {
   return ({ code }) => (code === "unrecognized_keys" ? message : undefined);
 }
 
-/** What is wrong, in this package's words: the rule, what came instead, and the way out. Never the value itself. */
+/** The message for a zod issue: the rule, the type that was given, and the way out. Never the value itself. */
 export const explain: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case "invalid_type":
@@ -32,7 +32,7 @@ export const explain: z.core.$ZodErrorMap = (issue) => {
 
 const eachAlone = ": each is sent alone; for many, see audience.bulk";
 
-function isListOfInputs({ input, path = [] }: Place): boolean {
+function isListOfInputs({ input, path = [] }: IssueContext): boolean {
   return Array.isArray(input) && path.length === 0;
 }
 
@@ -44,28 +44,28 @@ function either(kinds: readonly string[]): string {
   return disjunction.format(kinds);
 }
 
-/* v8 ignore next -- @preserve each branch of our unions asks for a type */
+/* v8 ignore next -- @preserve each branch of our unions is a type */
 function kindExpected(issue: z.core.$ZodIssue | undefined): string {
   return issue?.code === "invalid_type" ? kindNamed(issue.expected) : "another value";
 }
 
-interface Place {
+interface IssueContext {
   readonly input?: unknown;
   readonly path?: readonly PropertyKey[] | undefined;
 }
 
 /** "required: a string", "must be a string, not a number". */
-export function wrongType(expected: string, { input, path = [] }: Place): string {
+export function wrongType(expected: string, { input, path = [] }: IssueContext): string {
   if (input === undefined && typeof path.at(-1) !== "number") return `required: ${expected}`;
   const wayOut = input === null && path.length > 0 ? ": leave it out to send nothing, if it is optional" : "";
   const given = typeof input === "number" && expected === "an integer" ? String(input) : kindOf(input);
   return `must be ${expected}, not ${given}${wayOut}`;
 }
 
-function wrongChoice(values: readonly string[], place: Place): string {
+function wrongChoice(values: readonly string[], context: IssueContext): string {
   const choice = values.length === 1 ? values.join() : `one of ${values.join(", ")}`;
-  if (typeof place.input !== "string") return wrongType(choice, place);
-  const meant = nameMeant(place.input, values);
+  if (typeof context.input !== "string") return wrongType(choice, context);
+  const meant = nameMeant(context.input, values);
   return meant === undefined ? `must be ${choice}` : `must be ${choice}; case counts, write ${meant}`;
 }
 
@@ -78,29 +78,29 @@ function outOfBounds(bound: "at least" | "at most", limit: number, input: unknow
   return `must be ${bound} ${limit}`;
 }
 
-/** What a zod schema found, of whatever version of zod. */
+/** The error of a zod schema, of any version of zod. */
 export interface SchemaError {
   readonly issues: readonly {
     readonly path: readonly PropertyKey[];
     readonly code: string;
     readonly message: string;
-    /** Of an issue with the code `unrecognized_keys`. */
+    /** Only with the code `unrecognized_keys`. */
     readonly keys?: readonly string[];
   }[];
 }
 
-/** The issues of a zod error as `ValidationError` holds them: one for each unknown key, with that key as its path. */
+/** The issues of a zod error as `ValidationError` holds them: one for each unknown key, with the key in its path. */
 export function toIssues({ issues }: SchemaError): ValidationIssue[] {
   return issues.flatMap(({ path, code, message, keys }): ValidationIssue[] => {
-    const place = path.map((key) => (typeof key === "symbol" ? String(key) : key));
+    const parent = path.map((key) => (typeof key === "symbol" ? String(key) : key));
     if (code === "unrecognized_keys" && keys)
-      return keys.map((key) => ({ path: [...place, key], code, message }));
-    // A union of kinds (a string or a number) is a type, and its message says which.
-    return [{ path: place, code: code === "invalid_union" ? "invalid_type" : code, message }];
+      return keys.map((key) => ({ path: [...parent, key], code, message }));
+    // A union (a string or a number) is a type error, and its message names the types.
+    return [{ path: parent, code: code === "invalid_union" ? "invalid_type" : code, message }];
   });
 }
 
-/** The issue, and the key that was meant: `first_name` for `firstName`. `names` are the input's documented keys. */
+/** Adds a suggestion to an issue: `first_name` for `firstName`. `names` are the input's documented keys. */
 export function withNameMeant(
   issue: ValidationIssue,
   input: unknown,
@@ -123,6 +123,6 @@ export function withNameMeant(
 
 /** For `path.reduce(propertyOf, value)`. */
 export function propertyOf(holder: unknown, key: string | number): unknown {
-  // Safe: what is no object has no property of its own that a path names.
+  // Safe: any value may be read by a key; `Object` wraps undefined and null too.
   return (Object(holder) as Record<string | number, unknown>)[key];
 }

@@ -2,31 +2,31 @@ import * as z from "zod";
 import type { ValidationIssue } from "../errors.ts";
 import { isObject, contentLost, isDate, kindOf } from "./kind-of.ts";
 
-// Bounds of our own: without them a value that refers to one object a billion times would hang the process (D16).
+// Our own limits: a value that refers to one object a billion times would hang the process (D16).
 const maxDepth = 1_000;
 const maxValues = 200_000;
 const maxIssues = 100;
 
 const unreadable = "cannot be read: a getter or a toJSON throws";
 
-/** What `JSON.stringify` would send of a value, and what it would lose of it. */
+/** The part of a value that `JSON.stringify` would send, and the parts that it would lose. */
 export interface JsonCopy {
   /**
-   * What is refused stands in it as it was given, for a schema to say what is meant in its place. Undefined where the
-   * input is too large, or cannot be read.
+   * Holds refused values unchanged, so that a schema can report them. Undefined if the input is too large or cannot be
+   * read.
    */
   readonly copy: unknown;
   readonly lost: ValidationIssue[];
-  /** Where a valid Date stands. */
+  /** The paths of all valid Dates. */
   readonly dates: Path[];
 }
 
 type Path = ValidationIssue["path"];
 
 /**
- * Copies `input` as JSON would send it: own properties, what a `toJSON` gives, nothing that is `undefined`. A valid
- * Date stays a Date. Reported is what JSON would lose or write as null (numbers that are not finite, functions,
- * BigInt, cycles, Map, Set, …), and `null`, which the client sends nowhere (D1).
+ * Copies `input` as JSON would send it: own properties, the result of `toJSON`, nothing that is `undefined`. A valid
+ * Date stays a Date. Reports values that JSON would lose or write as null (numbers that are not finite, functions,
+ * BigInt, cycles, Map, Set, …), and `null`, which the client never sends (D1).
  */
 export function copyAsJson(input: unknown): JsonCopy {
   const lost: ValidationIssue[] = [];
@@ -43,7 +43,7 @@ export function copyAsJson(input: unknown): JsonCopy {
   function copyProperty(holder: object, key: string | number): unknown {
     path.push(key);
     try {
-      // Whoever reads the JSON may drop it, or take it for a prototype.
+      // The receiver of the JSON may drop the key, or set a prototype.
       if (key === "__proto__") return refuse("is not accepted as a key: use another");
       const value: unknown = Reflect.get(holder, key);
       return value === undefined && !Array.isArray(holder) ? undefined : copyValue(value);
@@ -83,7 +83,7 @@ export function copyAsJson(input: unknown): JsonCopy {
     if (typeof toJson !== "function") return copyItems(value);
     const given: unknown = Reflect.apply(toJson, value, [String(path.at(-1) ?? "")]);
     if (given === undefined) return refuse("its toJSON gives nothing", value);
-    // As JSON.stringify does: what a toJSON gives is not asked for its own.
+    // Like JSON.stringify: the result of a toJSON has no further toJSON called.
     return isObject(given) ? copyItems(given) : copyValue(given);
   }
 
@@ -107,7 +107,7 @@ export function copyAsJson(input: unknown): JsonCopy {
   }
 }
 
-/** Too large, or it cannot be read: what else is wrong is not looked for. */
+/** The input is too large or cannot be read. The search for further problems ends. */
 class Unsendable extends Error {
   readonly path: Path;
 
@@ -122,18 +122,18 @@ function rejectLost({ value, issues }: z.core.ParsePayload): void {
   for (const issue of copyAsJson(value).lost) issues.push({ ...issue, code: "custom", input: value });
 }
 
-/** Any value that JSON can carry, but `null`. */
+/** Any value that JSON can carry, except `null`. */
 export const jsonValue = z.unknown().check(rejectLost);
 
-/** An object of free keys with such values. */
+/** An object with any keys and such values. */
 export const jsonObject = z.record(z.string(), z.unknown()).check(rejectLost);
 
 /**
- * A key of a response that nothing here depends on: typed as documented, and never a reason to refuse the response, as a
- * write that succeeded must not fail over a value that nobody asked for (D30).
+ * A key of a response that the client does not need: typed as documented and not checked, so that a write that
+ * succeeded does not fail over it (D30).
  */
 export function documented<Value>(type: "string" | "number" | "boolean" | "object") {
   const schema = z.unknown().meta({ anyOf: [{ type }, { type: "null" }] });
-  // Safe: the type is the document's word, as the one that is written out says.
+  // Safe: the document states this type, and the value is passed on unchecked.
   return (schema as unknown as z.ZodType<Value | null, Value | null>).optional();
 }

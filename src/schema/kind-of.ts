@@ -1,14 +1,14 @@
-/** Whether a value can have properties: an object of whatever kind, an array too. */
+/** Any object, arrays included. */
 export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** An object that is no array: what JSON writes in braces. */
+/** An object that is not an array. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return isObject(value) && !Array.isArray(value);
 }
 
-/** Of no class, in this realm or another. */
+/** Without a class, in this realm or another. */
 export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
@@ -26,12 +26,12 @@ const kinds: Readonly<Record<string, string>> = {
   bigint: "a BigInt",
 };
 
-/** A kind in words, by what JavaScript or zod calls it. */
+/** A type for a message, from its name in JavaScript or zod. */
 export function kindNamed(name: string): string {
   return kinds[name] ?? withArticle(name);
 }
 
-/** What kind of value this is, for a message. Never the value: it may be a key, personal, or ten megabytes. */
+/** The type of a value, for a message. Never the value: it may be a key, personal data, or ten megabytes. */
 export function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (typeof value === "number" && !Number.isFinite(value)) return String(value);
@@ -45,7 +45,7 @@ export function isDate(value: unknown): value is Date {
   return Object.prototype.toString.call(value) === "[object Date]";
 }
 
-/** What kind of object this is, where `JSON.stringify` would write `{}` or a part in its place: `a Map`. */
+/** The type of an object whose content `JSON.stringify` would lose: `a Map`. */
 export function contentLost(value: object): string | undefined {
   const name = className(value);
   if (ArrayBuffer.isView(value) || keptElsewhere.test(name)) return withArticle(name);
@@ -53,10 +53,10 @@ export function contentLost(value: object): string | undefined {
   return name === "object" ? "an instance of a class without properties" : withArticle(name);
 }
 
-// These hold their content elsewhere even where something of one's own was added.
+// Their content is not in properties, even if the user added some.
 const keptElsewhere = /^(Map|Set|Date|Error|Promise|String)$/;
 
-/** `Map`, also of another realm; `object` for one without a kind of its own. */
+/** `Map`, also of another realm; `object` for all classes of the user. */
 function className(value: object): string {
   const name = Object.prototype.toString.call(value).slice(8, -1);
   return name === "Object" ? "object" : name;

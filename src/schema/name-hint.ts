@@ -4,11 +4,11 @@ export function plainName(key: string): string {
 }
 
 /**
- * The name that was meant, where one of `names` differs from `given` in case and separators only (`firstName` →
- * `first_name`), or by one slip of the hand (`frist_name` → `first_name`).
+ * The one of `names` that differs from `given` only in case and separators (`firstName` → `first_name`), or by one typing
+ * error (`frist_name` → `first_name`).
  */
 export function nameMeant(given: string, names: Iterable<string>): string | undefined {
-  // Longer than any field's name: not worth normalizing a text of megabytes.
+  // Longer than any known name: do not normalize a string of megabytes.
   if (given.length > longestName) return undefined;
   const wanted = plainName(given);
   let slip: string | undefined;
@@ -21,14 +21,14 @@ export function nameMeant(given: string, names: Iterable<string>): string | unde
 }
 
 const longestName = 64;
-// In a shorter name, one letter makes another name.
+// A shorter name with one letter changed is often another name.
 const shortestSlip = 5;
 
-/** One letter too many, too few or wrong, or two that changed places. */
+/** One letter added, missing or wrong, or two letters swapped. */
 function isOneSlipAway(a: string, b: string): boolean {
   if (Math.min(a.length, b.length) < shortestSlip || Math.abs(a.length - b.length) > 1) return false;
   let start = 0;
-  // Ends, as they differ.
+  // Ends, because the two names differ.
   while (a[start] === b[start]) start++;
   const [restOfA, restOfB] = [a.slice(start), b.slice(start)];
   if (restOfA.slice(1) === restOfB || restOfA === restOfB.slice(1)) return true;

@@ -4,23 +4,23 @@ import { explain, toIssues } from "./issues.ts";
 import { hasMethods, isRecord, contentLost, kindOf } from "./kind-of.ts";
 import { nameMeant } from "./name-hint.ts";
 
-/** An option by a rule of its own; `what` says what it must be. The message shows no value: it could be a key. */
-export function optionThat<Value>(what: string, isRight: (value: unknown) => boolean) {
+/** An option with a custom rule. The message does not show the value: it could be a key. */
+export function optionThat<Value>(expectation: string, isRight: (value: unknown) => boolean) {
   return z.custom<Value>(isRight, {
-    error: ({ input }) => `must be ${what}, not ${input === "" ? "an empty string" : kindOf(input)}`,
+    error: ({ input }) => `must be ${expectation}, not ${input === "" ? "an empty string" : kindOf(input)}`,
   });
 }
 
-/** The same of a number, which the message shows. */
-export function numberThat(what: string, isRight: (value: number) => boolean) {
+/** A number with a custom rule. The message shows the number. */
+export function numberThat(expectation: string, isRight: (value: number) => boolean) {
   return z.custom<number>((value) => typeof value === "number" && isRight(value), {
-    error: ({ input }) => `must be ${what}, not ${typeof input === "number" ? input : kindOf(input)}`,
+    error: ({ input }) => `must be ${expectation}, not ${typeof input === "number" ? input : kindOf(input)}`,
   });
 }
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 
-/** What options may be, in several places. */
+/** Rules that several options share. */
 export const optionTypes = {
   boolean: z.boolean(),
   string: optionThat<string>(
@@ -34,62 +34,62 @@ export const optionTypes = {
   countOrAll: numberThat("an integer from 0, or Infinity", (value) => isCount(value) || value === Infinity),
   positiveCount: numberThat("an integer from 1", (value) => isCount(value) && value > 0),
   priority: numberThat("an integer from 0 (first) to 9 (last)", (value) => isCount(value) && value <= 9),
-  // By its methods: a polyfilled signal, or one of another realm, is a signal too.
+  // Known by its methods: a polyfill's signal and one of another realm are signals too.
   signal: optionThat<AbortSignal>(
     "an AbortSignal (a controller's `signal`)",
     (value) => hasMethods(value, "addEventListener", "removeEventListener") && "aborted" in value,
   ),
 };
 
-/** Options without those that are `undefined`, which are left out. */
+/** Options without the keys that are `undefined`. */
 export type Given<Options> = { [Name in keyof Options]: Exclude<Options[Name], undefined> };
 
-/** The options that are given, or a `ConfigurationError` that names each that is wrong, the rule and the way out. */
+/** The given options, or a `ConfigurationError` that names each wrong option, the rule and the way out. */
 export function parseOptions<Schema extends z.ZodObject>(
   schema: Schema,
   options: unknown,
-  place: string,
+  subject: string,
 ): Given<z.output<Schema>> {
-  if (isRecord(options)) rejectLost(options, place);
-  const given = Object.entries(parseOption(schema, options, place)).filter(
+  if (isRecord(options)) rejectLost(options, subject);
+  const given = Object.entries(parseOption(schema, options, subject)).filter(
     ([, value]) => value !== undefined,
   );
-  // Safe: they have just been found to be what the schema says.
+  // Safe: the schema has just accepted them.
   return Object.fromEntries(given) as Given<z.output<Schema>>;
 }
 
-/** Refuses what holds its content elsewhere: it would pass for an object without any, and what was meant go unheard. */
-export function rejectLost(given: object, place: string): void {
+/** Refuses an object whose content is not in properties, such as a Map: it would be taken for an empty object. */
+export function rejectLost(given: object, subject: string): void {
   const kind = contentLost(given);
   if (kind === undefined) return;
   const wayOut = { "a Promise": ": await it", "an AbortSignal": ": write { signal }" }[kind] ?? "";
-  throw new ConfigurationError(`${place} must be a plain object, not ${kind}${wayOut}.`);
+  throw new ConfigurationError(`${subject} must be a plain object, not ${kind}${wayOut}.`);
 }
 
-/** One option; `place` is its name. */
+/** Parses one option; `subject` is its name. */
 export function parseOption<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
-  place: string,
+  subject: string,
 ): z.output<Schema> {
   const { error, data } = schema.safeParse(value, { error: explain });
   if (!error) return data;
   const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
   const problems = toIssues(error).map(({ path, code, message }) => {
-    if (code === "unrecognized_keys") return unknownOption(String(path.at(-1)), names, place);
-    return `${nameOf(path, place)} ${message}.`;
+    if (code === "unrecognized_keys") return unknownOption(String(path.at(-1)), names, subject);
+    return `${nameOf(path, subject)} ${message}.`;
   });
   throw new ConfigurationError(problems.join(" "));
 }
 
-function nameOf(path: readonly (string | number)[], place: string): string {
+function nameOf(path: readonly (string | number)[], subject: string): string {
   const name = path.map((key) => (typeof key === "number" ? `[${key}]` : `.${key}`)).join("");
-  return name === "" ? place : name.replace(/^\./, "");
+  return name === "" ? subject : name.replace(/^\./, "");
 }
 
-function unknownOption(name: string, names: readonly string[], place: string): string {
+function unknownOption(name: string, names: readonly string[], subject: string): string {
   const given = name.toLowerCase();
   const meant = nameMeant(name, names) ?? names.find((each) => each.toLowerCase().startsWith(given));
   const wayOut = meant ? `did you mean ${meant}?` : `there are ${names.join(", ")}.`;
-  return `${place}: there is no option ${JSON.stringify(name)}; ${wayOut}`;
+  return `${subject}: there is no option ${JSON.stringify(name)}; ${wayOut}`;
 }

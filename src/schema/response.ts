@@ -1,19 +1,19 @@
-// Decoding what the service responded: tolerant, so a value that is not what it could be is simply not there.
+// Tolerant decoding of responses: a value of another type counts as missing.
 import type * as z from "zod";
 import { explain, toIssues } from "./issues.ts";
 import { isRecord, kindOf } from "./kind-of.ts";
 
 /**
- * An answer lacks what its reader needs. A leaf: it knows neither status nor request, so the transport turns it into
- * an `UnexpectedResponseError` that holds both, and the body. The message ends the sentence "200 on GET …, but".
+ * A response lacks a value that its decoder needs. The transport turns it into an `UnexpectedResponseError` with
+ * status, request and body. The message ends the sentence "200 on GET …, but".
  */
 export class UndecodableResponse extends Error {
-  override readonly name = "UnreadableAnswer";
+  override readonly name = "UndecodableResponse";
 }
 
 const shownIssues = 3;
 
-/** A response's body as it came, once its schema has found in it what is needed. */
+/** Returns the body unchanged if the schema accepts it. */
 export function parseResponse<Value>(schema: z.ZodType<Value>, body: unknown): Value {
   const { error } = schema.safeParse(body, { error: explain });
   // Safe: the schemas have no transforms.
@@ -25,15 +25,15 @@ export function parseResponse<Value>(schema: z.ZodType<Value>, body: unknown): V
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A count, from 0; also one that is written as text. */
+/** A count from 0, as a number or a string of digits. */
 export function parseCount(value: unknown): number | undefined {
   const count = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
   return typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
 }
 
 /**
- * An id as text. One that did not come whole is none, as it would name another contact: a number that JSON has already
- * rounded, half a character, or a character that stands for bytes that are no UTF-8 (D24).
+ * An id as a string. A damaged id is refused, because it would name another contact: a number that JSON has rounded,
+ * half a surrogate pair, or a replacement character for bytes that are not UTF-8 (D24).
  */
 export function parseId(value: unknown): string | undefined {
   if (typeof value === "number") return Number.isSafeInteger(value) ? String(value) : undefined;
@@ -42,7 +42,7 @@ export function parseId(value: unknown): string | undefined {
 
 const notWhole = /[\ufffd\p{Surrogate}]/u;
 
-/** The keys of an answer's value, for a message: `keys data, total`. */
+/** The type and the keys of a response's value, for a message. */
 export function describeShape(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (!isRecord(value)) return value === undefined ? "nothing" : kindOf(value);
@@ -51,7 +51,7 @@ export function describeShape(value: unknown): string {
   return `an object with the keys ${describeKeys(keys)}`;
 }
 
-/** Cut short, as an answer may hold any number of them, of any length. */
+/** The keys for a message, cut after 200 characters. */
 export function describeKeys(keys: readonly string[]): string {
   const shown = keys.join(", ");
   return shown.length > shownLength ? `${shown.slice(0, shownLength)}…` : shown;

@@ -1,6 +1,6 @@
-// What a function or an option of the user gave, which may be anything.
+// Values that the user's functions return or throw: they may be anything.
 
-/** The words of whatever somebody's function threw, which may be anything, even what cannot be read. A leaf. */
+/** The message of a thrown value, even of one that cannot be read. */
 export function errorMessage(thrown: unknown): string {
   try {
     return thrown instanceof Error ? thrown.message : String(thrown);
@@ -10,13 +10,13 @@ export function errorMessage(thrown: unknown): string {
 }
 
 /**
- * Listens to a promise that stands where a value must be. It is refused by its own rule; what it rejects with later is
- * then nobody's, and an unhandled rejection would end the process.
+ * Handles the rejection of a promise that was given in place of a value. Its own rule refuses the promise; an unhandled
+ * rejection would end the process.
  */
 export function ignoreRejection(value: unknown): void {
   try {
     if (value instanceof Promise) value.catch(() => undefined);
   } catch {
-    // A proxy that throws is no promise, and its own rule says so.
+    // A proxy that throws is not a promise. Its own rule refuses it.
   }
 }

@@ -12,16 +12,17 @@ import type { V1ConsentedListContact, V1ListContact } from "./schemas/contact.ts
 /** Options of `addContact`. */
 export interface AddContactOptions extends CallOptions {
   /**
-   * Leaves an omitted `email_opt_in` to the service: a new contact becomes `NON_SUBSCRIBED`, an existing one
+   * Permits a contact without `email_opt_in`: the service makes a new contact `NON_SUBSCRIBED`, and an existing one
    * `SUBSCRIBED`, even if it had unsubscribed ("States and transitions").
    */
   consent?: "service-decides" | undefined;
 }
 
-/** Lists and segments of the v1 family, which calls them contact groups. */
+/** The contact groups of the v1 family: lists and segments. */
 export interface V1ContactGroups {
   /**
-   * All lists and segments (`GET /api/v1/contact-groups`), in pages of 100. Sends nothing until awaited or iterated.
+   * Lists all lists and segments (`GET /api/v1/contact-groups`), in pages of 100. Sends nothing until awaited or
+   * iterated.
    *
    * ```ts
    * for await (const group of audience.v1.contactGroups.list({ type: "LIST" })) console.log(group.id);
@@ -30,7 +31,8 @@ export interface V1ContactGroups {
   list(query?: V1ContactGroupListQuery, options?: ListOptions): Paginator<ContactGroup>;
 
   /**
-   * One list or segment by its id (`GET /api/v1/contact-groups/{id}`). Its fields are not documented and passed through.
+   * Gets a list or segment by its id (`GET /api/v1/contact-groups/{id}`). Its other fields are not documented and stay
+   * as they are.
    *
    * ```ts
    * const group = await audience.v1.contactGroups.get(listId);
@@ -41,8 +43,8 @@ export interface V1ContactGroups {
   /**
    * Creates or updates a contact and adds it to a list (`POST /api/v1/contact-groups/{listId}/contacts`).
    *
-   * `email_opt_in` is required: left out, the service would make an existing contact `SUBSCRIBED`, even one that had
-   * unsubscribed. A `NotFoundError` means that the list does not exist; the contact may have been created all the same.
+   * `email_opt_in` is required: without it the service would make an existing contact `SUBSCRIBED`, even one that had
+   * unsubscribed. A `NotFoundError` means that the list does not exist; the contact may still have been created.
    *
    * ```ts
    * const { contact } = await audience.v1.contactGroups.addContact(listId, {
@@ -57,7 +59,7 @@ export interface V1ContactGroups {
     contact: V1ConsentedListContact,
     options?: AddContactOptions,
   ): ApiPromise<AddContactResult>;
-  /** The same, where the call says that the service is to decide about an `email_opt_in` that is left out. */
+  /** The same with an optional `email_opt_in`: the service decides what its absence means. */
   addContact(
     listId: string,
     contact: V1ListContact,
@@ -65,7 +67,7 @@ export interface V1ContactGroups {
   ): ApiPromise<AddContactResult>;
 }
 
-/** Each call stands alone: taken off its object, it is the same call. */
+/** The methods use no `this`, so they also work without their object. */
 export function v1ContactGroups(call: Caller, parsePage: ParsePage | undefined): V1ContactGroups {
   return {
     list: (query, options) =>

@@ -10,13 +10,14 @@ import type { WithEmailOrPhone } from "./required-fields.ts";
 import type { V1Contact, V1CustomerListQuery } from "./schemas/contact.ts";
 import type { Profile } from "./schemas/profile.ts";
 
-/** The contacts of the v1 family, which calls them customers. */
+/** The customers of the v1 family: contacts. */
 export interface V1Customers {
   /**
-   * Creates a contact, or updates the one with the same e-mail or phone (`POST /api/v1/customer/create`).
+   * Creates a contact, or updates the contact with the same e-mail or phone (`POST /api/v1/customer/create`). It adds
+   * the contact to no list.
    *
-   * Say `email_opt_in`: what leaving it out does to an existing contact is not documented, so such a write is not sent
-   * again after a lost answer. The contact is not added to any list.
+   * Give `email_opt_in`: the effect of its absence on an existing contact is not documented, so such a write is not
+   * retried after a lost response.
    *
    * ```ts
    * const { id } = await audience.v1.customers.upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" });
@@ -28,7 +29,7 @@ export interface V1Customers {
   ): ApiPromise<Profile>;
 
   /**
-   * A contact by its id (`GET /api/v1/customer/{id}`). Rejects with a `NotFoundError` where no contact has it.
+   * Gets a contact by its id (`GET /api/v1/customer/{id}`). Rejects with a `NotFoundError` if no contact has the id.
    *
    * ```ts
    * const profile = await audience.v1.customers.get(id);
@@ -37,7 +38,7 @@ export interface V1Customers {
   get(id: string, options?: CallOptions): ApiPromise<Profile>;
 
   /**
-   * All contacts (`GET /api/v1/customer`), in pages of 100, the documented cap. Sends nothing until awaited or iterated.
+   * Lists all contacts (`GET /api/v1/customer`), in pages of 100. Sends nothing until awaited or iterated.
    *
    * ```ts
    * for await (const profile of audience.v1.customers.list()) console.log(profile.attributes.email);
@@ -46,7 +47,7 @@ export interface V1Customers {
   list(query?: V1CustomerListQuery, options?: ListOptions): Paginator<Profile>;
 }
 
-/** Each call stands alone: taken off its object, it is the same call. */
+/** The methods use no `this`, so they also work without their object. */
 export function v1Customers(call: Caller, parsePage: ParsePage | undefined): V1Customers {
   return {
     upsert: (contact, options) => call(upsertCustomer, { body: contact }, options),

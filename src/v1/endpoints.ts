@@ -2,13 +2,12 @@ import * as z from "zod";
 import { decidedByService, v1Consent } from "../consent.ts";
 import { contactKeys } from "../contact-key.ts";
 import type { Endpoint } from "../endpoint.ts";
-import type { PageReading } from "../pagination/paginator.ts";
+import type { DecodedPage } from "../pagination/page-source.ts";
 import { parseId, parseResponse, UndecodableResponse } from "../schema/response.ts";
 import { callOptionsSchema } from "../transport/call-options.ts";
+import { parseV1Page, type PageDecoder } from "./list-page.ts";
 import type { ParsePage } from "./parse-page.ts";
-import { decodeContactGroup } from "./read-contact-group.ts";
-import { parseV1Page, type PageDecoder } from "./read-page.ts";
-import { decodeProfile } from "./read-profile.ts";
+import { decodeContactGroup, decodeProfile } from "./resources.ts";
 import {
   v1AddContactResultSchema,
   v1ContactGroupListQuerySchema,
@@ -26,13 +25,13 @@ import {
 import { v1EventSchema, type V1Event } from "./schemas/event.ts";
 import { v1ProfileSchema, type Profile } from "./schemas/profile.ts";
 
-/** What `v1.events.send` resolves to: the answer is not documented, so its status and body are given as they came. */
+/** The result of `v1.events.send`. The response is not documented, so status and body are unchanged. */
 export interface EventResult {
-  /** The id that makes the event safe to send again: the event's own, or the one that was made for it. */
+  /** The id that makes the event safe to send again: the event's own, or a generated one. */
   readonly uniqueIdentifier: string;
-  /** The 2xx of the answer. */
+  /** The 2xx status of the response. */
   readonly status: number;
-  /** Parsed JSON, else the text; undefined where the answer had no body. */
+  /** The parsed JSON, else the string; undefined if the response had no body. */
   readonly body: unknown;
 }
 
@@ -42,7 +41,7 @@ export const upsertCustomer: Endpoint<V1Contact, Profile> = {
   method: "POST",
   path: "/api/v1/customer/create",
   body: v1ContactSchema,
-  isRepeatable: saysAllConsent,
+  isRepeatable: statesAllConsent,
   contactsOf: (contact) => contactKeys([contact]),
   consentOf: v1Consent,
   appliedTo: ({ id, attributes: { email, phone } }) => ({
@@ -80,7 +79,7 @@ export const listContactGroups = (parsePage: ParsePage | undefined) =>
 function list<T>(
   endpoint: Pick<Endpoint<undefined, T>, "operation" | "path" | "query">,
   decodePage: Omit<PageDecoder<T>, "operation">,
-): Endpoint<undefined, PageReading<T>> {
+): Endpoint<undefined, DecodedPage<T>> {
   const { operation } = endpoint;
   return {
     method: "GET",
@@ -89,7 +88,7 @@ function list<T>(
   };
 }
 
-/** `GET /api/v1/contact-groups/{id}`; how its answer looks is not documented. */
+/** `GET /api/v1/contact-groups/{id}`; the shape of its response is not documented. */
 export const getContactGroup: Endpoint<undefined, ContactGroup> = {
   operation: "v1.contactGroups.get",
   method: "GET",
@@ -106,8 +105,8 @@ const addContactOptionsSchema = callOptionsSchema.extend({
 });
 
 /**
- * `POST /api/v1/contact-groups/{listId}/contacts`. The contact's consent is said, unless the caller leaves an omitted
- * `email_opt_in` to the service ("States and transitions").
+ * `POST /api/v1/contact-groups/{listId}/contacts`. `email_opt_in` is required, unless the call leaves it to the service
+ * ("States and transitions").
  */
 export const addContact: Endpoint<V1ListContact, AddContactResult> = {
   operation: "v1.contactGroups.addContact",
@@ -115,12 +114,12 @@ export const addContact: Endpoint<V1ListContact, AddContactResult> = {
   path: "/api/v1/contact-groups/{listId}/contacts",
   options: addContactOptionsSchema,
   body: ({ consent }) => (consent === "service-decides" ? v1ListContactSchema : v1ConsentedListContactSchema),
-  isRepeatable: saysAllConsent,
+  isRepeatable: statesAllConsent,
   contactsOf: (contact) => contactKeys([contact]),
   consentOf: (contact) => ({ email: decidedByService, ...v1Consent(contact) }),
   appliedTo: ({ contact: { contactUUID, email, action } }, sent) => ({
     contacts: contactKeys([{ contactUUID, email }]),
-    // "States and transitions": what an omitted `email_opt_in` makes of a new contact, and of an existing one.
+    // "States and transitions": the effect of an omitted `email_opt_in` on a new contact, and on an existing one.
     consent: { email: action === "created" ? "NON_SUBSCRIBED" : "SUBSCRIBED", ...v1Consent(sent) },
   }),
   mayHaveWrittenOn404: true,
@@ -133,7 +132,7 @@ export const addContact: Endpoint<V1ListContact, AddContactResult> = {
   },
 };
 
-/** `POST /api/v1/events`: safe to send again with the same `uniqueIdentifier`, which every attempt carries. */
+/** `POST /api/v1/events`: safe to repeat, because every attempt carries the same `uniqueIdentifier`. */
 export const sendEvent: Endpoint<V1Event, EventResult> = {
   operation: "v1.events.send",
   method: "POST",
@@ -144,7 +143,7 @@ export const sendEvent: Endpoint<V1Event, EventResult> = {
   contactsOf: ({ contact, contactUUID }) => contactKeys([contact, { contactUUID }]),
   isRepeatable: () => true,
   acceptsAnyResponse: true,
-  // True: `complete` has given it one.
+  // Safe: `complete` has added the identifier.
   decode: ({ status, body }, sent) => ({ uniqueIdentifier: identifierOf(sent)!, status, body }),
 };
 
@@ -153,11 +152,11 @@ function identifierOf({ uniqueIdentifier }: V1Event): string | undefined {
 }
 
 /**
- * Whether a contact write leaves the same state when it is done twice. Without `email_opt_in` add-to-list first creates
- * `NON_SUBSCRIBED` and then makes the now existing contact `SUBSCRIBED` ("States and transitions"); what customer/create
- * does with an existing contact then is not documented. With `double_opt_in` a second mail could go out.
+ * Whether a contact write that is carried out twice leaves the same state. Without `email_opt_in` add-to-list first
+ * creates the contact as `NON_SUBSCRIBED`, and then makes it `SUBSCRIBED` ("States and transitions"); customer/create
+ * does not document the case. With `double_opt_in` the service could send a second mail.
  */
-function saysAllConsent({ email, email_opt_in, phone, phone_opt_in, double_opt_in }: V1Contact): boolean {
+function statesAllConsent({ email, email_opt_in, phone, phone_opt_in, double_opt_in }: V1Contact): boolean {
   if (double_opt_in === true) return false;
   if (email !== undefined && email_opt_in === undefined) return false;
   return phone === undefined || phone_opt_in !== undefined;

@@ -8,10 +8,10 @@ import type { V1Event } from "./schemas/event.ts";
 /** Custom events of the v1 family. */
 export interface V1Events {
   /**
-   * Records an event on a contact's timeline; creates the contact if needed (`POST /api/v1/events`).
+   * Records an event on a contact's timeline, and creates the contact if needed (`POST /api/v1/events`).
    *
-   * The event's `uniqueIdentifier`, or one made for it, is the same in every attempt, in the result and in the error:
-   * send again with it, and the event is recorded once. To be safe over a restart, give one of your own.
+   * The `uniqueIdentifier`, the event's own or a generated one, is the same in every attempt, in the result and in the
+   * error. The service records an event that is sent again with it once. To be safe over a restart, give your own.
    *
    * ```ts
    * await audience.v1.events.send({
@@ -28,7 +28,7 @@ export interface V1Events {
   ): ApiPromise<EventResult>;
 }
 
-/** Each call stands alone: taken off its object, it is the same call. */
+/** The methods use no `this`, so they also work without their object. */
 export function v1Events(call: Caller): V1Events {
   return { send: (event, options) => call(sendEvent, { body: event }, options) };
 }

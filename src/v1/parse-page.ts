@@ -1,25 +1,25 @@
 import { isRecord } from "../schema/kind-of.ts";
 import { describeShape, UndecodableResponse } from "../schema/response.ts";
 import { ignoreRejection, errorMessage } from "../schema/user-function.ts";
-import type { FoundPage } from "./page-signs.ts";
+import type { FoundPage } from "./page-info.ts";
 
-/** What `parsePage` found in a list answer. Totals and `hasNextPage` may be left out, where the answer has none. */
+/** The result of `parsePage`. Totals and `hasNextPage` are optional. */
 export interface ParsedPage {
-  /** As they came: resources, envelopes or flat objects. */
+  /** The items, unchanged: resources, envelopes or flat objects. */
   readonly items: readonly unknown[];
-  /** Pages in all, at this page size. */
+  /** The number of pages of this size. */
   readonly totalPages?: number | null | undefined;
-  /** Items in all, over all pages. */
+  /** The number of items of the whole list. */
   readonly totalItems?: number | null | undefined;
-  /** Left out, the totals decide; without these, a page shorter than asked for is the last. */
+  /** Default: the totals decide; without totals, a page shorter than its limit is the last. */
   readonly hasNextPage?: boolean | null | undefined;
 }
 
 /**
- * Tells where the items of a v1 list answer are, as its shape is not documented ("Endpoints"). It is asked instead of
- * the usual reading, for each page; each item it gives needs an id, in one of the usual places.
+ * Finds the items of a v1 list response, whose shape is not documented ("Endpoints"). It replaces the client's own
+ * search, for each page. Each item needs an id at a usual place.
  *
- * What it throws, or gives amiss, ends the call with an `UnexpectedResponseError`.
+ * If it throws, or returns an invalid value, the call rejects with an `UnexpectedResponseError`.
  *
  * ```ts
  * new AudienceClient({ …, parsePage: (body) => ({ items: body.result.people, totalItems: body.result.size }) });
@@ -27,7 +27,7 @@ export interface ParsedPage {
  */
 export type ParsePage = (body: unknown, context: { operation: string }) => ParsedPage;
 
-/** Calls `parsePage` and checks what it gives: it is written by the user, perhaps without types. */
+/** Calls the user's `parsePage` and checks its result. */
 export function callParsePage(parsePage: ParsePage, body: unknown, operation: string): FoundPage {
   const parsed: unknown = call(parsePage, body, operation);
   ignoreRejection(parsed);
@@ -35,23 +35,24 @@ export function callParsePage(parsePage: ParsePage, body: unknown, operation: st
     return check(parsed);
   } catch (error) {
     if (error instanceof UndecodableResponse) throw error;
-    throw amiss("gave a value that cannot be read");
+    throw invalidResult("returned a value that cannot be read");
   }
 }
 
 function check(parsed: unknown): FoundPage {
-  if (parsed instanceof Promise) throw amiss("gave a Promise: it must give its result at once");
-  if (!isRecord(parsed)) throw amiss(`gave ${describeShape(parsed)}: it must give { items }`);
+  if (parsed instanceof Promise) throw invalidResult("returned a Promise: it must return its result at once");
+  if (!isRecord(parsed)) throw invalidResult(`returned ${describeShape(parsed)}: it must return { items }`);
   const { items, totalPages, totalItems, hasNextPage } = parsed;
-  if (!Array.isArray(items)) throw amiss(`gave \`items\` as ${describeShape(items)}: it must be an array`);
+  if (!Array.isArray(items))
+    throw invalidResult(`returned \`items\` as ${describeShape(items)}: it must be an array`);
   if (typeof (hasNextPage ?? false) !== "boolean") {
-    throw amiss(`gave \`hasNextPage\` as ${describeShape(hasNextPage)}: it must be a boolean`);
+    throw invalidResult(`returned \`hasNextPage\` as ${describeShape(hasNextPage)}: it must be a boolean`);
   }
   return {
     items,
     totalPages: checkCount("totalPages", totalPages),
     totalItems: checkCount("totalItems", totalItems),
-    // True: nothing else is left.
+    // Safe: the check above refuses all other values.
     hasNextPage: (hasNextPage ?? undefined) as boolean | undefined,
   };
 }
@@ -60,7 +61,7 @@ function call(parsePage: ParsePage, body: unknown, operation: string): unknown {
   try {
     return parsePage(body, { operation });
   } catch (error) {
-    throw amiss(`threw ${errorMessage(error)}; the body is ${describeShape(body)}`);
+    throw invalidResult(`threw ${errorMessage(error)}; the body is ${describeShape(body)}`);
   }
 }
 
@@ -68,9 +69,9 @@ function checkCount(name: string, value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
   const shown = typeof value === "number" ? String(value) : describeShape(value);
-  throw amiss(`gave \`${name}\` as ${shown}: it must be a whole number from 0`);
+  throw invalidResult(`returned \`${name}\` as ${shown}: it must be an integer from 0`);
 }
 
-function amiss(what: string): UndecodableResponse {
-  return new UndecodableResponse(`the client's parsePage, asked about its body, ${what}.`);
+function invalidResult(problem: string): UndecodableResponse {
+  return new UndecodableResponse(`the client's parsePage, called with its body, ${problem}.`);
 }

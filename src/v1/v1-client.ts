@@ -6,14 +6,14 @@ import { v1Events, type V1Events } from "./events.ts";
 import { v1Access } from "./v1-family.ts";
 
 /**
- * The v1 family: customers, contact groups, events. `AudienceClient` has one; alone it takes the same options.
+ * The client of the v1 family: customers, contact groups, events. It takes the options of `AudienceClient`.
  *
  * ```ts
  * const v1 = new V1Client({ baseUrl: "https://api.example.com", apiKey: process.env.KEY });
  * const profile = await v1.customers.get(id);
  * ```
  *
- * @throws ConfigurationError where `baseUrl` or `apiKey` is missing, or an option is wrong.
+ * @throws ConfigurationError if `baseUrl` or `apiKey` is missing, or an option is wrong.
  */
 export class V1Client {
   /** Contacts: `upsert`, `get`, `list`. */
@@ -36,7 +36,7 @@ export class V1Client {
     this.events = v1Events(call);
   }
 
-  /** Rejects what still waits, and resolves when what is in flight has ended. */
+  /** Rejects the calls that still wait, and resolves when the requests in flight have ended. */
   close(): Promise<void> {
     return this.#client.transport.session.close();
   }

@@ -7,10 +7,10 @@ import type { V2Contact, V2UpsertResult } from "./schemas/contact.ts";
 /** The contacts of the v2 family. */
 export interface V2Contacts {
   /**
-   * Creates a contact, or updates the one that an identifier matches (`POST /v2/contacts`).
+   * Creates a contact, or updates the contact that an identifier matches (`POST /v2/contacts`).
    *
-   * Creating needs an e-mail identifier. Say the status of each identifier's channel: without one, or with
-   * `triggerWelcomeEmail`, the write is not sent again after a lost answer.
+   * A new contact needs an e-mail identifier. Give the status of each identifier's channel: without it, or with
+   * `triggerWelcomeEmail`, the write is not retried after a lost response.
    *
    * ```ts
    * await audience.v2.contacts.upsert({
@@ -30,7 +30,7 @@ export interface V2Contacts {
   upsert(contact: V2Contact, options?: CallOptions): ApiPromise<V2UpsertResult>;
 }
 
-/** Each call stands alone: taken off its object, it is the same call. */
+/** The methods use no `this`, so they also work without their object. */
 export function v2Contacts(call: Caller): V2Contacts {
   return { upsert: (contact, options) => call(upsertContact, { body: contact }, options) };
 }

@@ -1,9 +1,9 @@
 import { v2Consent } from "../consent.ts";
 import { contactKeys } from "../contact-key.ts";
 import type { Endpoint } from "../endpoint.ts";
-import type { PageReading } from "../pagination/paginator.ts";
+import type { DecodedPage } from "../pagination/page-source.ts";
 import { parseResponse } from "../schema/response.ts";
-import { parseListPage } from "./read-list-page.ts";
+import { parseListPage } from "./list-page.ts";
 import {
   v2ContactSchema,
   v2UpsertResultSchema,
@@ -18,14 +18,14 @@ export const upsertContact: Endpoint<V2Contact, V2UpsertResult> = {
   method: "POST",
   path: "/v2/contacts",
   body: v2ContactSchema,
-  isRepeatable: saysAllConsent,
+  isRepeatable: statesAllConsent,
   contactsOf: ({ identifiers }) => contactKeys(identifiers.map(({ type, id }) => ({ [type]: id }))),
   consentOf: ({ identifiers }) => v2Consent(identifiers),
   decode: ({ body }) => parseResponse(v2UpsertResultSchema, body),
 };
 
 /** `GET /v2/lists` */
-export const listLists: Endpoint<undefined, PageReading<List>> = {
+export const listLists: Endpoint<undefined, DecodedPage<List>> = {
   operation: "v2.lists.list",
   method: "GET",
   path: "/v2/lists",
@@ -34,10 +34,10 @@ export const listLists: Endpoint<undefined, PageReading<List>> = {
 };
 
 /**
- * Whether the write leaves the same state when it is done twice: each identifier says the status of its own channel, as
- * the transitions of v2 statuses are not documented ("States and transitions"), and no welcome mail could go out twice.
+ * Whether a write that is carried out twice leaves the same state: each identifier has the status of its own channel,
+ * because transitions of v2 statuses are not documented ("States and transitions"), and there is no welcome mail.
  */
-function saysAllConsent({ identifiers, triggerWelcomeEmail }: V2Contact): boolean {
+function statesAllConsent({ identifiers, triggerWelcomeEmail }: V2Contact): boolean {
   return (
     triggerWelcomeEmail !== true &&
     identifiers.every(({ type, channels }) => channels[type]?.status !== undefined)

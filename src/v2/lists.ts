@@ -7,7 +7,7 @@ import type { List, V2ListQuery } from "./schemas/list.ts";
 /** The lists of the v2 family. */
 export interface V2Lists {
   /**
-   * All lists (`GET /v2/lists`), in pages of the service's own size unless a `limit` is given. Sends nothing until
+   * Lists all lists (`GET /v2/lists`), in pages of the service's size unless a `limit` is given. Sends nothing until
    * awaited or iterated.
    *
    * ```ts
@@ -17,7 +17,7 @@ export interface V2Lists {
   list(query?: V2ListQuery, options?: ListOptions): Paginator<List>;
 }
 
-/** Each call stands alone: taken off its object, it is the same call. */
+/** The methods use no `this`, so they also work without their object. */
 export function v2Lists(call: Caller): V2Lists {
   return {
     list: (query, options) =>

@@ -5,14 +5,14 @@ import { v2Lists, type V2Lists } from "./lists.ts";
 import { v2Access } from "./v2-family.ts";
 
 /**
- * The v2 family: contact upsert and lists. `AudienceClient` has one; alone it takes the same options.
+ * The client of the v2 family: contacts and lists. It takes the options of `AudienceClient`.
  *
  * ```ts
  * const v2 = new V2Client({ baseUrlV2: "https://api.example.com", apiKey: process.env.KEY, appId: "app" });
  * for await (const list of v2.lists.list()) console.log(list.name);
  * ```
  *
- * @throws ConfigurationError where `baseUrlV2`, `appId` or a key is missing, or an option is wrong.
+ * @throws ConfigurationError if `baseUrlV2`, `appId` or a key is missing, or an option is wrong.
  */
 export class V2Client {
   /** Contacts: `upsert`. */
@@ -32,7 +32,7 @@ export class V2Client {
     this.lists = v2Lists(call);
   }
 
-  /** Rejects what still waits, and resolves when what is in flight has ended. */
+  /** Rejects the calls that still wait, and resolves when the requests in flight have ended. */
   close(): Promise<void> {
     return this.#client.transport.session.close();
   }

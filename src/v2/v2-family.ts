@@ -1,7 +1,7 @@
 import { missingOptions, type ClientSettings } from "../options.ts";
 import type { FamilyAccess } from "../transport/job.ts";
 
-/** How the v2 family is reached ("Authentication"). Throws a `ConfigurationError` that names all that is missing. */
+/** Base URL and authentication of the v2 family ("Authentication"). Throws a `ConfigurationError` if one is missing. */
 export function v2Access({ baseUrlV2, apiKeyV2, appId }: ClientSettings): FamilyAccess {
   if (baseUrlV2 === undefined || apiKeyV2 === undefined || appId === undefined) {
     throw missingOptions("v2", { baseUrlV2, apiKeyV2, appId });

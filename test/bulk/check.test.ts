@@ -98,7 +98,7 @@ describe("bulk.check", () => {
     ]);
   });
 
-  const expected = "The check of bulk.check must give { success, error: { issues } }, as safeParse does.";
+  const expected = "The check of bulk.check must return { success, error: { issues } }, as safeParse does.";
   it.each([
     ["nothing", () => undefined],
     ["null", () => null],

@@ -88,8 +88,8 @@ describe("With a key and a checkpoint, a later run sends new and changed rows on
   });
 
   it.each([
-    ["undefined", () => undefined, "what `fingerprint` gave cannot be written as JSON (it is undefined)"],
-    ["a Map", () => new Map(), "what `fingerprint` gave cannot be written as JSON (it holds a Map)"],
+    ["undefined", () => undefined, "the result of `fingerprint` cannot be written as JSON (it is undefined)"],
+    ["a Map", () => new Map(), "the result of `fingerprint` cannot be written as JSON (it holds a Map)"],
   ])(
     "a fingerprint that returns %s makes its row invalid, and nothing is sent",
     async (_, fingerprint, message) => {
@@ -102,7 +102,7 @@ describe("With a key and a checkpoint, a later run sends new and changed rows on
       expect(results).toMatchObject([
         {
           status: "invalid",
-          error: { issues: [{ message: `${message}: let it give a string or a JSON value` }] },
+          error: { issues: [{ message: `${message}: return a string or a JSON value` }] },
         },
       ]);
       expect(mock.requests).toEqual([]);
@@ -401,7 +401,7 @@ describe("The file's version", () => {
     );
 
     expect(String(error)).toContain(
-      "is a checkpoint of another version (format 1, this one reads 2), and is left as it is. End its run with the " +
+      "is a checkpoint of another version (format 1, this one reads 2), and is left unchanged. End its run with the " +
         "version of audience-sdk that wrote it, or name another file: then every row is sent once.",
     );
     expect(await readFile(path, "utf8")).toBe(old);
@@ -431,11 +431,7 @@ it.each([
     "no JSON",
     "The checkpoint holds no run of bulk under `run`. Restore it, or begin with an empty one.",
   ],
-  [
-    "row:row-0@example.com",
-    "sent yesterday",
-    "The checkpoint holds something else than a row where a row was recorded.",
-  ],
+  ["row:row-0@example.com", "sent yesterday", "The checkpoint holds no valid record of a row under `row:`."],
 ])("A checkpoint whose `%s` holds %o ends the run before anything is sent", async (name, value, message) => {
   const { audience, mock, upsert } = createFixture();
   const checkpoint = new LoggedCheckpoint();

@@ -153,7 +153,7 @@ it.each([
 
     expect(() => open.set("a", "1 and more than the next", { flush: true })).toThrow(
       expect.objectContaining({
-        message: `The checkpoint ${path} cannot be written (ENOSPC: no space left on device); the run stops, so that it does not lose track.`,
+        message: `The checkpoint ${path} cannot be written (ENOSPC: no space left on device); the run stops, so that no row goes unrecorded.`,
         cause,
       }),
     );

@@ -212,7 +212,7 @@ describe("A file checkpoint", () => {
       writeFileSync(path, bytes);
 
       expect(await refusal()).toBe(
-        `Error: ${path} is damaged at line 3, and is left as it is. Restore it, or begin anew with another file.`,
+        `Error: ${path} is damaged at line 3, and is left unchanged. Restore it, or start again with another file.`,
       );
       expect(readFileSync(path)).toEqual(bytes);
     },
@@ -237,7 +237,7 @@ describe("A file checkpoint", () => {
     writeFileSync(path, file);
 
     expect(await refusal()).toBe(
-      `Error: ${path} is damaged at line 3, and is left as it is. Restore it, or begin anew with another file.`,
+      `Error: ${path} is damaged at line 3, and is left unchanged. Restore it, or start again with another file.`,
     );
     expect(readFileSync(path, "utf8")).toBe(file);
   });
@@ -262,7 +262,7 @@ describe("A file checkpoint", () => {
       bytes.fill(0, 0, length);
       writeFileSync(path, bytes);
 
-      expect(await refusal()).toMatch(/import\.ckpt is .* is left as it is\./);
+      expect(await refusal()).toMatch(/import\.ckpt is .* is left unchanged\./);
       expect(readFileSync(path)).toEqual(bytes);
     },
   );
@@ -279,7 +279,7 @@ describe("A file checkpoint", () => {
     writeFileSync(path, other);
 
     expect(await refusal()).toBe(
-      `Error: ${path} is not a checkpoint, and is left as it is. Name another file.`,
+      `Error: ${path} is not a checkpoint, and is left unchanged. Name another file.`,
     );
     expect(readFileSync(path, "utf8")).toBe(other);
     expect(readdirSync(folder)).toEqual(["import.ckpt"]);
@@ -293,7 +293,7 @@ describe("A file checkpoint", () => {
     writeFileSync(path, other);
 
     expect(await refusal()).toBe(
-      `Error: ${path} is a checkpoint of another version (format ${version}, this one reads 2), and is left as it is. ` +
+      `Error: ${path} is a checkpoint of another version (format ${version}, this one reads 2), and is left unchanged. ` +
         "End its run with the version of audience-sdk that wrote it, or name another file: then every row is sent once.",
     );
     expect(readFileSync(path, "utf8")).toBe(other);

@@ -376,7 +376,7 @@ describe("A row's key", () => {
 
     const { results } = await collectRun(audience.bulk([1], async () => null, { key: () => given as never }));
 
-    const message = `the key function must give a string, not ${kind}`;
+    const message = `the key function must return a string, not ${kind}`;
     expect(results).toMatchObject([{ error: { issues: [{ path: [], code: "no_key", message }] } }]);
   });
 

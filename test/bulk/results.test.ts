@@ -200,10 +200,10 @@ describe("A run", () => {
     [{ total: -1 }, /total/],
     [{ key: "email" }, /key/],
     [{ signal: {} }, /signal/],
-    [{ checkpoint: {} }, /checkpoint must be a Checkpoint, as fileCheckpoint/],
-    [{ checkpoint: { open: "import.ckpt" } }, /checkpoint must be a Checkpoint, as fileCheckpoint/],
-    [{ checkpoint: "import.ckpt" }, /checkpoint must be a Checkpoint, as fileCheckpoint/],
-    [{ checkpoint: null }, /checkpoint must be a Checkpoint, as fileCheckpoint/],
+    [{ checkpoint: {} }, /checkpoint must be a Checkpoint, such as fileCheckpoint/],
+    [{ checkpoint: { open: "import.ckpt" } }, /checkpoint must be a Checkpoint, such as fileCheckpoint/],
+    [{ checkpoint: "import.ckpt" }, /checkpoint must be a Checkpoint, such as fileCheckpoint/],
+    [{ checkpoint: null }, /checkpoint must be a Checkpoint, such as fileCheckpoint/],
     [null, /options of bulk/],
   ])("refuses and names invalid options: %j", (options, message) => {
     const { audience, upsert } = createFixture();

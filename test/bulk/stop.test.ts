@@ -173,7 +173,7 @@ describe("A run ends with an error that every other row would meet", () => {
 
     const { error } = await collectRun(audience.bulk([{ ...row(0), email: "nobody" }], upsert, { stopWhen }));
 
-    expect(error).toEqual(new ConfigurationError("stopWhen must give true or false."));
+    expect(error).toEqual(new ConfigurationError("stopWhen must return a boolean."));
   });
 
   it("a key that is rotated during the run does not end it: the key function is called again", async () => {

@@ -178,8 +178,8 @@ describe("npm run demo", () => {
       "   100 %  111 of 111 rows",
     ]);
     expect(run.out).toContain("Contacts upserted, and an event sent for each: 111. Added to the list: 108.");
-    expect(run.out).toContain("Made again by itself: v1.customers.upsert, after server.");
-    expect(run.out).toContain("Made again by itself: v1.events.send, after connection.");
+    expect(run.out).toContain("Retried: v1.customers.upsert, after server.");
+    expect(run.out).toContain("Retried: v1.events.send, after connection.");
     expect(run.out).not.toContain("\r");
   });
 

@@ -2,12 +2,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { readConsent } from "../../examples/exports/consent-cells.ts";
+import { parseConsent } from "../../examples/exports/consent-cells.ts";
 import { consentColumn } from "../../examples/exports/consent-columns.ts";
-import { readDay, readEmail } from "../../examples/exports/contact-values.ts";
+import { parseDay, parseEmail } from "../../examples/exports/contact-values.ts";
 import { openCsv } from "../../examples/exports/csv-file.ts";
 import type { CsvRow } from "../../examples/exports/csv-row.ts";
-import { readPhone } from "../../examples/exports/phone.ts";
+import { parsePhone } from "../../examples/exports/phone.ts";
 
 async function writeCsv(content: string | Uint8Array): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "exports-"));
@@ -37,7 +37,7 @@ describe("a telephone number", () => {
     ["+39 (0)6 5550 1234", "+390655501234"],
     ["+44\u00a020\u20117946\u20110018", "+442079460018"],
   ])("%s is parsed as %s", (written, phone) => {
-    expect(readPhone(written)).toEqual({ value: phone });
+    expect(parsePhone(written)).toEqual({ value: phone });
   });
 
   it.each([
@@ -53,7 +53,7 @@ describe("a telephone number", () => {
     ["+44", "is not a number that any country has"],
     ["+0 20 7946 0018", "is not a number that any country has"],
   ])("%s is reported, not guessed", (written, problem) => {
-    const reading = readPhone(written);
+    const reading = parsePhone(written);
     expect("problem" in reading ? reading.problem : reading.value).toContain(`${JSON.stringify(written)} `);
     expect("problem" in reading ? reading.problem : reading.value).toContain(problem);
   });
@@ -66,13 +66,13 @@ describe("an e-mail address", () => {
     ["Ada Byron <ada@example.com>", "ada@example.com"],
     ["mailto:ada@example.com", "ada@example.com"],
   ])("%j is parsed as %s", (written, value) => {
-    expect(readEmail(written)).toEqual({ value });
+    expect(parseEmail(written)).toEqual({ value });
   });
 
   it.each(["a@example.com;b@example.com", "a@example.com, b@example.com", "a@b@example.com"])(
     "%s is reported, because it contains several",
     (written) => {
-      expect(readEmail(written)).toEqual({ problem: expect.stringContaining("must be one e-mail address") });
+      expect(parseEmail(written)).toEqual({ problem: expect.stringContaining("must be one e-mail address") });
     },
   );
 });
@@ -85,7 +85,7 @@ describe("a day", () => {
     // Ambiguous, so it is left to the schema, which refuses it.
     ["05/07/1988", "05/07/1988"],
   ])("%s is parsed as %s", (written, day) => {
-    expect(readDay(written)).toBe(day);
+    expect(parseDay(written)).toBe(day);
   });
 });
 
@@ -293,7 +293,7 @@ describe("A consent value", () => {
     ...["", "n/a", "-", "unknown", "not opted out"].map((word) => [word, {}] as const),
     ...["active", "VIP", "yes please", "paused", "2"].map((word) => [word, "not understood"] as const),
   ])("in an opt-in column: %s", (word, expected) => {
-    expect(readConsent({ question: "opt-in" }, word)).toEqual(expected);
+    expect(parseConsent({ question: "opt-in" }, word)).toEqual(expected);
   });
 
   it.each([
@@ -311,7 +311,7 @@ describe("A consent value", () => {
     ...["no", "false", "0", "", "subscribed", "opted in"].map((word) => [word, {}] as const),
     ...["maybe", "all"].map((word) => [word, "not understood"] as const),
   ])("in an opt-out column: %s", (word, expected) => {
-    expect(readConsent({ question: "opt-out" }, word)).toEqual(expected);
+    expect(parseConsent({ question: "opt-out" }, word)).toEqual(expected);
   });
 
   it.each([
@@ -323,7 +323,7 @@ describe("A consent value", () => {
     ["false", {}],
     ["0", {}],
   ])("of a suppression: %s", (word, expected) => {
-    expect(readConsent({ question: "undeliverable" }, word)).toEqual(expected);
+    expect(parseConsent({ question: "undeliverable" }, word)).toEqual(expected);
   });
 
   it.each([
@@ -341,6 +341,6 @@ describe("A consent value", () => {
     ["state", "opted in", subscribed],
     ["state", "opted out", left],
   ] as const)("in a column that asks %s: %s", (question, word, expected) => {
-    expect(readConsent({ question }, word)).toEqual(expected);
+    expect(parseConsent({ question }, word)).toEqual(expected);
   });
 });

@@ -150,8 +150,8 @@ describe("audience-mock", () => {
   });
 
   it.each([
-    ["a port that is no number", ["--port", "x"], "--port must be a whole number"],
-    ["a port out of range", ["--port", "70000"], "--port must be a whole number"],
+    ["a port that is no number", ["--port", "x"], "--port must be an integer"],
+    ["a port out of range", ["--port", "70000"], "--port must be an integer"],
     ["an unknown option", ["--prot", "1"], "--prot"],
     ["an extra argument", ["start"], "start"],
     ["a missing seed file", ["--seed", "nowhere.json"], "ENOENT"],

@@ -21,7 +21,7 @@ it.each<[string, unknown, string, Partial<MockVariants>?]>([
   [CREATE, { email, postal_code: "1".repeat(21) }, "postal_code must have at most 20 characters, has 21"],
   [CREATE, { email, gender: "F" }, "gender must be one of MALE, FEMALE, OTHER"],
   [CREATE, { email, gender: 7 }, "gender must be a string, not a number"],
-  [CREATE, { email, is_suppressed: "no" }, "is_suppressed must be true or false, not a string"],
+  [CREATE, { email, is_suppressed: "no" }, "is_suppressed must be a boolean, not a string"],
   [CREATE, { email, custom_properties: "x" }, "custom_properties must be an object, not a string"],
   [
     CREATE,

@@ -56,7 +56,7 @@ it.each([
   expect((await fetch(`${requested}/api/v1/contact-groups`, { headers })).status).toBe(200);
 });
 
-const wanted = "mswHandlers wants a mock service first, as createMockService() gives one";
+const wanted = "the first argument of mswHandlers must be a mock service: see createMockService()";
 
 it.each<[string, unknown[], string]>([
   ["no mock", [], wanted],
@@ -75,17 +75,17 @@ it.each<[string, unknown[], string]>([
     [mock, { baseURL: "https://api.test" }],
     'the options of mswHandlers: "baseURL" is none of baseUrl, baseUrlV2',
   ],
-  ["an invalid base URL", [mock, { baseUrl: "nope" }], "baseUrl must be the address of a server"],
-  ["a base URL that is a number", [mock, { baseUrl: 5 }], "baseUrl must be the address of a server"],
+  ["an invalid base URL", [mock, { baseUrl: "nope" }], "baseUrl must be a base URL"],
+  ["a base URL that is a number", [mock, { baseUrl: 5 }], "baseUrl must be a base URL"],
   [
     "a v2 base URL of another protocol",
     [mock, { baseUrlV2: "ftp://api.test" }],
-    "baseUrlV2 must be the address of a server",
+    "baseUrlV2 must be a base URL",
   ],
   [
     "a base URL that ends in a query",
     [mock, { baseUrl: "https://api.test/?key=1" }],
-    "baseUrl must be the address of a server",
+    "baseUrl must be a base URL",
   ],
 ])("handlers are refused with %s", (_, given, message) => {
   // Safe: a test in JavaScript can pass any value.

@@ -43,9 +43,13 @@ const organization = { id: "o", apiKeys: ["mock-key"], appId: "app" };
 
 it.each([
   ["that is no object", null, "organizations[0] must be an object"],
-  ["without an id", { ...organization, id: "" }, "organizations[0].id must be a text"],
-  ["without an app id", { ...organization, appId: 7 }, "organizations[0].appId must be a text"],
-  ["without a key", { ...organization, apiKeys: [] }, "apiKeys must be an array with at least one text"],
+  ["without an id", { ...organization, id: "" }, "organizations[0].id must be a string that is not empty"],
+  [
+    "without an app id",
+    { ...organization, appId: 7 },
+    "organizations[0].appId must be a string that is not empty",
+  ],
+  ["without a key", { ...organization, apiKeys: [] }, "apiKeys must be an array with at least one string"],
   [
     "whose v2 keys are no array",
     { ...organization, apiKeysV2: [""] },
@@ -55,7 +59,7 @@ it.each([
   [
     "with a list that has no name",
     { ...organization, lists: [{ id: "l" }] },
-    "lists[0] must have an id and a name, and texts for these",
+    "lists[0] must have an id and a name; id, name and description are strings",
   ],
   [
     "with a list of an unknown type",
@@ -70,7 +74,7 @@ it.each([
   [
     "with a contact whose id is a number",
     { ...organization, contacts: [{ id: 5 }] },
-    "contacts[0]: id, created and updated must be texts",
+    "contacts[0]: id, created and updated must be strings",
   ],
   [
     "with a contact whose lists are a string",
@@ -95,7 +99,7 @@ it.each<[string, unknown, string]>([
   ],
   ["null", null, "the options of listen must be an object"],
   ["a port instead of options", 4010, "the options of listen must be an object"],
-  ["a port that is a string", { port: "4010" }, "port must be a whole number from 0 to 65,535"],
+  ["a port that is a string", { port: "4010" }, "port must be an integer from 0 to 65,535"],
 ])("listen refuses %s", async (_title, options, message) => {
   const listening = createMockService().listen(options as MockListenOptions);
 

@@ -48,7 +48,7 @@ it.each<[string, unknown, string]>([
   [
     "a count that is a string",
     { windows: [window], countRefused: "yes" },
-    "rateLimits: countRefused must be true or false",
+    "rateLimits: countRefused must be a boolean",
   ],
   [
     "a phase that is a string",

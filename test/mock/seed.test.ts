@@ -62,13 +62,9 @@ it.each<[string, object, string]>([
   [
     "a welcome flow that is a string",
     { welcomeFlow: "yes" },
-    "organizations[0].welcomeFlow must be true or false",
+    "organizations[0].welcomeFlow must be a boolean",
   ],
-  [
-    "a welcome flow that is null",
-    { welcomeFlow: null },
-    "organizations[0].welcomeFlow must be true or false",
-  ],
+  ["a welcome flow that is null", { welcomeFlow: null }, "organizations[0].welcomeFlow must be a boolean"],
   [
     "two lists with one id",
     { lists: [list, { ...segment, id: "news" }] },
@@ -88,7 +84,7 @@ it.each<[string, object, string]>([
   [
     "a contact whose id is empty",
     { contacts: [{ id: "", email: "ada@example.com" }] },
-    "organizations[0].contacts[0].id must not be empty: leave it out for one of the mock's own",
+    "organizations[0].contacts[0].id must not be empty: leave it out for a generated id",
   ],
   [
     "a contact with an invalid creation time",

@@ -186,6 +186,6 @@ describe("organization", () => {
     const mock = createMockService();
 
     // @ts-expect-error -- a caller from JavaScript has no compiler.
-    expect(() => mock.organization(7)).toThrow("an organization is found by its id or key, a text");
+    expect(() => mock.organization(7)).toThrow("the id or key of an organization must be a string");
   });
 });

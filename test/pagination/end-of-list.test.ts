@@ -301,7 +301,7 @@ describe("a repeated page", () => {
       })(),
     );
     expect(error).toBeInstanceOf(UnexpectedResponseError);
-    expect(String(error)).toContain("What page 3 holds has come before");
+    expect(String(error)).toContain("Page 3 repeats items of earlier pages");
     expect(seen).toEqual(same.items);
     expect(log).toEqual(["1", "2 ahead", "3 ahead"]);
   });
@@ -344,7 +344,7 @@ describe("a repeated page", () => {
       );
       const error = await errorOf(collect(paginator));
       expect(error).toBeInstanceOf(UnexpectedResponseError);
-      expect(String(error)).toMatch(/What page \d+ holds has come before/);
+      expect(String(error)).toMatch(/Page \d+ repeats items of earlier pages/);
       expect(log).toHaveLength(requested);
     },
   );

@@ -1,4 +1,5 @@
-import { Paginator, type PageReading, type PageSource } from "../../src/pagination/paginator.ts";
+import type { DecodedPage, PageSource } from "../../src/pagination/page-source.ts";
+import { Paginator } from "../../src/pagination/paginator.ts";
 
 export interface Item {
   readonly id: string;
@@ -15,13 +16,13 @@ export const ids = (list: readonly Item[]) => list.map(({ id }) => id);
 export type PageResponse = readonly Item[] | (Hints & { items: readonly Item[] });
 
 /** The hints of a response beside its items. */
-export type Hints = Partial<Omit<PageReading<Item>, "items">>;
+export type Hints = Partial<Omit<DecodedPage<Item>, "items">>;
 
 export type Options = Partial<Omit<PageSource<Item>, "load" | "identify">>;
 
 const defaults = { page: undefined, limit: 100, countedLimit: 100, readAhead: undefined, signal: undefined };
 
-function pageOf(respond: PageResponse): PageReading<Item> {
+function pageOf(respond: PageResponse): DecodedPage<Item> {
   return "items" in respond ? { raw: respond, ...respond } : { items: respond, raw: respond };
 }
 

@@ -1,7 +1,8 @@
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AbortError, ConnectionError } from "../../src/errors.ts";
-import { Paginator, type Page, type PageReading } from "../../src/pagination/paginator.ts";
+import type { DecodedPage } from "../../src/pagination/page-source.ts";
+import { Paginator, type Page } from "../../src/pagination/paginator.ts";
 import { garbageCollector } from "../garbage-collector.ts";
 import { collect, errorOf, controlledList, items, fakeList, settled, type Item } from "./fake-list.ts";
 
@@ -222,7 +223,7 @@ describe("no request or listener is left behind", () => {
 
   test("a page that arrives after the end of the loop leads to no further request", async () => {
     const log: string[] = [];
-    const late: ((reading: PageReading<Item>) => void)[] = [];
+    const late: ((reading: DecodedPage<Item>) => void)[] = [];
     // A load that ignores its signal.
     const paginator = new Paginator<Item>({
       page: 1,

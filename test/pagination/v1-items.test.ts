@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { decodeContactGroup } from "../../src/v1/read-contact-group.ts";
-import { decodeProfile } from "../../src/v1/read-profile.ts";
+import { decodeContactGroup, decodeProfile } from "../../src/v1/resources.ts";
 
 const self = "/api/v1/customer/7";
 const related = "/api/v1/customer/7/lists";

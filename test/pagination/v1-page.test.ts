@@ -1,8 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { UndecodableResponse } from "../../src/schema/response.ts";
-import { decodeContactGroup } from "../../src/v1/read-contact-group.ts";
-import { parseV1Page, type ParsePage } from "../../src/v1/read-page.ts";
-import { decodeProfile } from "../../src/v1/read-profile.ts";
+import { parseV1Page, type ParsePage } from "../../src/v1/list-page.ts";
+import { decodeContactGroup, decodeProfile } from "../../src/v1/resources.ts";
 
 const contacts = [
   { id: "a", email: "a@example.com" },
@@ -369,13 +368,17 @@ describe("parsePage", () => {
   });
 
   test.each<[string, unknown, string]>([
-    ["nothing", undefined, "gave nothing: it must give { items }"],
-    ["the array itself", contacts, "gave an array of 2: it must give { items }"],
-    ["no items", { totalItems: 3 }, "gave `items` as nothing: it must be an array"],
-    ["items that are no array", { items: { a: 1 } }, "gave `items` as an object with the keys a"],
-    ["a negative total", { items: [], totalItems: -1 }, "gave `totalItems` as -1"],
-    ["a number of pages that is no number", { items: [], totalPages: "3" }, "gave `totalPages` as a string"],
-    ["a flag that is no boolean", { items: [], hasNextPage: "no" }, "gave `hasNextPage` as a string"],
+    ["nothing", undefined, "returned nothing: it must return { items }"],
+    ["the array itself", contacts, "returned an array of 2: it must return { items }"],
+    ["no items", { totalItems: 3 }, "returned `items` as nothing: it must be an array"],
+    ["items that are no array", { items: { a: 1 } }, "returned `items` as an object with the keys a"],
+    ["a negative total", { items: [], totalItems: -1 }, "returned `totalItems` as -1"],
+    [
+      "a number of pages that is no number",
+      { items: [], totalPages: "3" },
+      "returned `totalPages` as a string",
+    ],
+    ["a flag that is no boolean", { items: [], hasNextPage: "no" }, "returned `hasNextPage` as a string"],
   ])("that returns %s is named in the error", (_, given, message) => {
     // A caller in JavaScript can pass this.
     const error = refusal(() => customers(body, () => given as ReturnType<ParsePage>));
@@ -387,7 +390,7 @@ describe("parsePage", () => {
     const promise = Promise.reject(new Error("late"));
     // A caller in JavaScript can pass this.
     const error = refusal(() => customers(body, () => promise as unknown as ReturnType<ParsePage>));
-    expect(error.message).toContain("it must give its result at once");
+    expect(error.message).toContain("it must return its result at once");
   });
 
   test("that throws is named in the error, with the message thrown and the keys of the body", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { UndecodableResponse } from "../../src/schema/response.ts";
-import { parseListPage } from "../../src/v2/read-list-page.ts";
+import { parseListPage } from "../../src/v2/list-page.ts";
 
 const lists = [{ uuid: "u1", name: "News", created_at: 1_700_000_000, description: "" }, { uuid: "u2" }];
 

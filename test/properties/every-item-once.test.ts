@@ -2,10 +2,9 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { UnexpectedResponseError } from "../../src/errors.ts";
 import { Paginator } from "../../src/pagination/paginator.ts";
-import { decodeContactGroup } from "../../src/v1/read-contact-group.ts";
-import { parseV1Page } from "../../src/v1/read-page.ts";
-import { decodeProfile } from "../../src/v1/read-profile.ts";
-import { parseListPage } from "../../src/v2/read-list-page.ts";
+import { parseV1Page } from "../../src/v1/list-page.ts";
+import { decodeContactGroup, decodeProfile } from "../../src/v1/resources.ts";
+import { parseListPage } from "../../src/v2/list-page.ts";
 import { runs } from "./runs.ts";
 
 /** One page of a list, as a server sees it. */

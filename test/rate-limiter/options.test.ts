@@ -68,7 +68,7 @@ describe("the options of a limiter", () => {
     ],
     [
       { clock: 5 },
-      "clock must be a function that gives milliseconds, as `() => performance.now()`, not a number.",
+      "clock must be a function that returns milliseconds, as `() => performance.now()`, not a number.",
     ],
     [
       { store: { open: () => undefined } },

@@ -14,7 +14,7 @@ it.each(["the folder", "a link to it"])(
     symlinkSync(path, link);
 
     await expect(fileCheckpoint(by === "the folder" ? path : link).open()).rejects.toThrow(
-      `The checkpoint ${path} must be a file, and is a folder. Name a file in it, or another one.`,
+      `The checkpoint ${path} must be a file, not a folder. Name a file in it, or another file.`,
     );
 
     expect(readdirSync(folder).toSorted()).toEqual(["import.ckpt", "link.ckpt"]);

@@ -35,7 +35,7 @@ it.each([
 
     expect(failure).toBeInstanceOf(ConfigurationError);
     expect((failure as ConfigurationError).message).toBe(
-      "`open` of the checkpoint must give { get, set, clear, close }.",
+      "`open` of the checkpoint must return { get, set, clear, close }.",
     );
     expect(mock.requests).toEqual([]);
   },

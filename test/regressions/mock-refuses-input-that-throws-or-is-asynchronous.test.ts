@@ -12,7 +12,7 @@ it("an asynchronous clock that rejects is refused, and its rejection is handled"
   };
 
   expect(() => createMockService({ clock } as unknown as MockServiceOptions)).toThrow(
-    new TypeError("clock must be a function that gives milliseconds"),
+    new TypeError("clock must be a function that returns milliseconds"),
   );
   await new Promise(setImmediate);
   expect(unhandled).toEqual([]);

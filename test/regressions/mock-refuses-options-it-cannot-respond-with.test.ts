@@ -6,18 +6,14 @@ const seed = { id: "o", apiKeys: ["key"], appId: "app" };
 
 it.each([
   ["a variant of another name", { variants: { v1List: "list" } }, "v1List must be one of data, array"],
-  [
-    "a variant of another type",
-    { variants: { canAddToSegment: "no" } },
-    "canAddToSegment must be true or false",
-  ],
+  ["a variant of another type", { variants: { canAddToSegment: "no" } }, "canAddToSegment must be a boolean"],
   ["a status that no response has", { variants: { eventStatus: 99 } }, "eventStatus must be a status"],
   ["a BigInt", { variants: { eventBody: { id: 5n } } }, "hold a bigint"],
   ["a toJSON", { variants: { eventBody: { toJSON: () => ({}) } } }, "hold a toJSON"],
   [
     "a clock that returns no number",
     { clock: () => Number.NaN },
-    "clock must be a function that gives milliseconds",
+    "clock must be a function that returns milliseconds",
   ],
   [
     "lists that are no array",

@@ -9,7 +9,7 @@ describe("A key that is a number", () => {
     const error = thrownBy(() => new AudienceClient({ apiKey }));
 
     expect(error).toBeInstanceOf(ConfigurationError);
-    expect(String(error)).toContain("apiKey must be a string, or a function that gives one, not a number");
+    expect(String(error)).toContain("apiKey must be a string, or a function that returns one, not a number");
     expect(String(error)).not.toContain("12345678");
   });
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { startMessage } from "../../src/mock/cli-texts.ts";
+import { startMessage } from "../../src/mock/cli-messages.ts";
 
 let folder: string;
 beforeAll(() => {

@@ -3,16 +3,15 @@ import { documented } from "../../schema/json.ts";
 import { pageQuery } from "../../schema/query.ts";
 
 /**
- * A list or a segment, with its `id` and whatever else the service gives: only the `id` is documented
- * ("v1 list (contact group)").
+ * A list or a segment. Only its `id` is documented ("v1 list (contact group)"); other fields are passed on.
  */
 export type ContactGroup = {
-  /** What `get` and `addContact` take. */
+  /** The id for `get` and `addContact`. */
   id: string;
   [field: string]: unknown;
 };
 
-/** Which page of the lists and segments (`GET /api/v1/contact-groups`). */
+/** The query of the lists and segments (`GET /api/v1/contact-groups`). */
 export type V1ContactGroupListQuery = {
   /** Default `ALL`. Case counts. */
   type?: "LIST" | "SEGMENT" | "ALL" | undefined;
@@ -22,29 +21,29 @@ export type V1ContactGroupListQuery = {
   limit?: number | undefined;
 };
 
-/** The answer to adding a contact to a list: which contact it is, and whether it was `created` or `updated`. */
+/** The response to adding a contact to a list. */
 export type AddContactResult = {
-  /** The service's own words. */
+  /** The service's message. */
   message?: string | null | undefined;
-  /** The contact that was added. */
+  /** The contact. */
   contact: {
     email?: string | null | undefined;
-    /** Id of the contact, the same as the profile's `id`. */
+    /** The id of the contact, the same as the profile's `id`. */
     contactUUID: string;
-    /** `created`, or `updated` where the contact already existed. */
+    /** `created`, or `updated` if the contact already existed. */
     action: string;
     [field: string]: unknown;
   };
   [field: string]: unknown;
 };
 
-/** Which page of the lists and segments (`GET /api/v1/contact-groups`). */
+/** The query of the lists and segments (`GET /api/v1/contact-groups`). */
 export const v1ContactGroupListQuerySchema = pageQuery.extend({
   type: z.enum(["LIST", "SEGMENT", "ALL"]).optional(),
 }) satisfies z.ZodType<V1ContactGroupListQuery>;
 
 /**
- * The response to adding a contact to a list. Needed: `contact.contactUUID` and `contact.action`
+ * The response to adding a contact to a list. It requires `contact.contactUUID` and `contact.action`
  * (`POST /api/v1/contact-groups/{listId}/contacts`).
  */
 export const v1AddContactResultSchema = z.looseObject({

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { LIMITS } from "../../limits.ts";
 import { besideOtherIssues, unknownKeys } from "../../schema/issues.ts";
 import { pageQuery } from "../../schema/query.ts";
-import { boundedString, day, emailAddress } from "../../schema/text.ts";
+import { boundedString, day, emailAddress } from "../../schema/string.ts";
 import { customPropertiesSchema, type CustomProperties } from "./custom-properties.ts";
 
 const optInStates = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;
@@ -10,7 +10,7 @@ const optInStates = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;
 /** The state of a contact's consent on one channel; case counts ("States and transitions"). */
 export type V1OptIn = (typeof optInStates)[number];
 
-/** A v1 contact, as `v1.customers.upsert` takes it: at least an `email` or a `phone` ("v1 contact"). */
+/** A v1 contact, the input of `v1.customers.upsert`: at least an `email` or a `phone` ("v1 contact"). */
 export type V1Contact = {
   /** Required unless `phone` is given. */
   email?: string | undefined;
@@ -24,7 +24,7 @@ export type V1Contact = {
   last_name?: string | undefined;
   /** Consent to e-mail. Left out, a new contact is `NON_SUBSCRIBED` and gets no marketing e-mail. */
   email_opt_in?: V1OptIn | undefined;
-  /** Consent to SMS and phone messaging; `NON_SUBSCRIBED` where left out. */
+  /** Consent to SMS and phone messaging. Left out, a new contact is `NON_SUBSCRIBED`. */
   phone_opt_in?: V1OptIn | undefined;
   /** Default `false`. */
   is_suppressed?: boolean | undefined;
@@ -32,11 +32,11 @@ export type V1Contact = {
   double_opt_in?: boolean | undefined;
   /** Where the contact came from; default `api`. */
   source?: string | undefined;
-  /** Day of birth, `YYYY-MM-DD`. Text only: a `Date` has a time zone. */
+  /** Day of birth, `YYYY-MM-DD`. No `Date`, because it has a time zone. */
   dob?: string | undefined;
   /** Case counts. */
   gender?: "MALE" | "FEMALE" | "OTHER" | undefined;
-  /** At most 100 characters. The service makes a country code of it. */
+  /** At most 100 characters. The service stores a country code. */
   country?: string | undefined;
   /** At most 100 characters. */
   state?: string | undefined;
@@ -48,25 +48,25 @@ export type V1Contact = {
   address2?: string | undefined;
   /** 3–20 characters. */
   postal_code?: string | undefined;
-  /** At most 30 keys. Flat: `flattenProperties` makes nested values so. Blank texts are dropped by the service. */
+  /** At most 30 keys, without nested values: see `flattenProperties`. The service drops blank strings. */
   custom_properties?: CustomProperties | undefined;
 };
 
-/** A contact that is added to a list, with or without `email_opt_in`: an `email` is required, a phone alone is not enough. */
+/** A contact to add to a list, with or without `email_opt_in`. `email` is required. */
 export type V1ListContact = Flat<Omit<V1Contact, "email"> & { email: string }>;
 
-/** A contact that is added to a list, with its consent said. */
+/** A contact to add to a list, with its consent. */
 export type V1ConsentedListContact = Flat<
   Omit<V1ListContact, "email_opt_in"> & {
-    /** Consent to e-mail: said, as the service would otherwise subscribe an existing contact. */
+    /** Consent to e-mail. Required: without it the service would subscribe an existing contact. */
     email_opt_in: V1OptIn;
   }
 >;
 
-/** For a declaration that shows each key. */
+/** Makes a declaration show each key. */
 type Flat<T> = { [K in keyof T]: T[K] };
 
-/** Which page of the contacts (`GET /api/v1/customer`). */
+/** The query of the contacts (`GET /api/v1/customer`). */
 export type V1CustomerListQuery = {
   /** From 1; default 1. */
   page?: number | undefined;
@@ -77,8 +77,8 @@ export type V1CustomerListQuery = {
 const optIn = z.enum(optInStates);
 
 /**
- * The keys of a v1 contact, without the rule that an `email` or a `phone` is needed: for `.extend`, `.pick`,
- * `.omit` and `.partial`. Any other key is refused, as the service refuses it ("v1 contact").
+ * The keys of a v1 contact, without the rule that an `email` or a `phone` is required: for `.extend`, `.pick`,
+ * `.omit` and `.partial`. Unknown keys are refused, as by the service ("v1 contact").
  */
 export const v1ContactFieldsSchema = z.strictObject(
   {
@@ -109,7 +109,7 @@ export const v1ContactFieldsSchema = z.strictObject(
   },
 ) satisfies z.ZodType<V1Contact>;
 
-/** A v1 contact, as `v1.customers.upsert` sends it: at least an `email` or a `phone` ("v1 contact"). */
+/** The schema of `v1.customers.upsert`: at least an `email` or a `phone` ("v1 contact"). */
 export const v1ContactSchema = v1ContactFieldsSchema
   .refine(({ email, phone }) => email !== undefined || phone !== undefined, {
     path: ["email"],
@@ -119,19 +119,19 @@ export const v1ContactSchema = v1ContactFieldsSchema
   .meta({ anyOf: [{ required: ["email"] }, { required: ["phone"] }] });
 
 /**
- * A contact that is added to a list, as documented: `email` is required, `email_opt_in` may be left out
+ * The schema of a contact to add to a list, as documented: `email` is required, `email_opt_in` is optional
  * (`POST /api/v1/contact-groups/{listId}/contacts`).
  */
 export const v1ListContactSchema = v1ContactFieldsSchema.extend({
   email: emailAddress("required: an e-mail address; a phone alone is not enough"),
 }) satisfies z.ZodType<V1ListContact>;
 
-/** The keys of a contact that is added to a list: for `.extend`, `.pick`, `.omit` and `.partial`. */
+/** The keys of a contact to add to a list: for `.extend`, `.pick`, `.omit` and `.partial`. */
 export const v1ListContactFieldsSchema = v1ListContactSchema;
 
 /**
- * A contact that is added to a list with its consent said. `email_opt_in` is required, because without it the service
- * turns an existing contact to `SUBSCRIBED`, even one that had unsubscribed ("States and transitions").
+ * The schema of a contact to add to a list, with its consent. `email_opt_in` is required, because without it the service
+ * makes an existing contact `SUBSCRIBED`, even one that had unsubscribed ("States and transitions").
  */
 export const v1ConsentedListContactSchema = v1ListContactSchema.extend({
   email_opt_in: z.enum(optInStates, {
@@ -142,5 +142,5 @@ export const v1ConsentedListContactSchema = v1ListContactSchema.extend({
 const consentMissing =
   'required: without it the service makes an existing contact SUBSCRIBED, even one that has unsubscribed; say the state, or call with { consent: "service-decides" }';
 
-/** Which page of the contacts (`GET /api/v1/customer`). */
+/** The query of the contacts (`GET /api/v1/customer`). */
 export const v1CustomerListQuerySchema = pageQuery satisfies z.ZodType<V1CustomerListQuery>;

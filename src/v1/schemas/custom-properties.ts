@@ -3,10 +3,10 @@ import { LIMITS } from "../../limits.ts";
 import { besideOtherIssues } from "../../schema/issues.ts";
 import { isObject, kindOf } from "../../schema/kind-of.ts";
 
-/** What a custom property can be. The service stores numbers and booleans as text ("Custom property value rules"). */
+/** A custom property. The service stores numbers and booleans as strings ("Custom property value rules"). */
 export type CustomPropertyValue = string | number | boolean;
 
-/** Custom fields of a v1 contact. A key whose value is `undefined` is left out. */
+/** The custom properties of a v1 contact. A key whose value is `undefined` is left out. */
 export type CustomProperties = Record<string, CustomPropertyValue | undefined>;
 
 const value = z.union([z.string(), z.number(), z.boolean()], {
@@ -18,7 +18,7 @@ const value = z.union([z.string(), z.number(), z.boolean()], {
 
 const { maxKeys } = LIMITS.custom_properties;
 
-/** Custom fields of a v1 contact: flat, at most 30 keys; blank texts are sent, and dropped by the service. */
+/** The custom properties of a v1 contact: flat, at most 30 keys. The service drops blank strings. */
 export const customPropertiesSchema = z
   .record(z.string(), value.optional())
   .superRefine((properties, { addIssue }) => {

@@ -3,15 +3,15 @@ import { besideOtherIssues, unknownKeys } from "../../schema/issues.ts";
 import { jsonObject, jsonValue } from "../../schema/json.ts";
 import { isRecord } from "../../schema/kind-of.ts";
 import { nameMeant } from "../../schema/name-hint.ts";
-import { emailAddress, nonBlankString } from "../../schema/text.ts";
+import { emailAddress, nonBlankString } from "../../schema/string.ts";
 
-/** A custom event, as `v1.events.send` takes it. It names its contact, by an `email` or a `contactUUID` ("Custom event"). */
+/** A custom event, the input of `v1.events.send`. It names its contact by an `email` or a `contactUUID` ("Custom event"). */
 export type V1Event = {
-  /** Name of the event; an automation can be triggered by it. Not empty. */
+  /** The name of the event, which can trigger an automation. Not empty. */
   eventName: string;
-  /** Makes the event safe to send again; not empty. `events.send` makes one up where it is left out. */
+  /** Makes the event safe to send again; not empty. Default: `events.send` generates one. */
   uniqueIdentifier?: string | undefined;
-  /** Whose event it is. Created by its `email` if it does not exist. Further keys are passed on. */
+  /** The contact of the event. The service creates it by its `email` if it does not exist. Other keys are passed on. */
   contact?:
     | {
         email?: string | undefined;
@@ -20,15 +20,15 @@ export type V1Event = {
         [key: string]: unknown;
       }
     | undefined;
-  /** The profile's `id`, in place of `contact`: where the service takes it is not documented. */
+  /** The profile's `id`, instead of `contact`: the document does not say which of the two places is right. */
   contactUUID?: string | undefined;
-  /** Free data of the event: whatever JSON can carry, but `null`. */
+  /** Data of the event: any JSON value except `null`. */
   eventData?: Record<string, unknown> | undefined;
 };
 
 /**
  * The keys of a custom event, without the rule that it names a contact: for `.extend`, `.pick`, `.omit` and
- * `.partial` ("Custom event"). Any other key at the root is refused, as the v1 family refuses it.
+ * `.partial` ("Custom event"). Unknown keys at the root are refused, as by the v1 family.
  */
 export const v1EventFieldsSchema = z.strictObject(
   {
@@ -48,7 +48,7 @@ export const v1EventFieldsSchema = z.strictObject(
   },
 ) satisfies z.ZodType<V1Event>;
 
-/** A custom event that names its contact, by an `email` or a `contactUUID` ("Custom event"). */
+/** The schema of `v1.events.send`: the event names its contact by an `email` or a `contactUUID` ("Custom event"). */
 export const v1EventSchema = v1EventFieldsSchema.superRefine(({ contact, contactUUID }, { addIssue }) => {
   if (contactUUID !== undefined || (contact !== undefined && !isRecord(contact))) return;
   if (contact?.email !== undefined || contact?.contactUUID !== undefined) return;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { documented } from "../../schema/json.ts";
 
-/** What the service stores of a contact. Only these are documented; any other comes as it is. */
+/** The stored attributes of a contact. Undocumented attributes are passed on. */
 export interface ProfileAttributes {
   /** The e-mail address. */
   email?: string | null;
@@ -20,33 +20,33 @@ export interface ProfileAttributes {
   [attribute: string]: unknown;
 }
 
-/** What a contact is related to; `lists.links.related` leads to its lists. */
+/** The relationships of a contact; `lists.links.related` is the link to its lists. */
 export interface ProfileRelationships {
-  /** The contact's lists, by a link. */
+  /** The link to the contact's lists. */
   lists?: { links?: { related?: string | null } | null } | null;
   [relationship: string]: unknown;
 }
 
 /** Links of a contact. */
 export interface ProfileLinks {
-  /** The contact's own address. */
+  /** The URL of the contact. */
   self?: string | null;
   [link: string]: unknown;
 }
 
 /**
- * A contact as the v1 family gives it: the JSON:API resource, with the envelope's links on it.
+ * A contact of the v1 family: the JSON:API resource, with the links of its envelope.
  *
- * Only `id` is sure to be there; the attributes are typed as documented, not checked.
+ * Only `id` is checked; the other keys are typed as documented.
  */
 export interface Profile {
   /** `profile`. */
   type: string;
-  /** Stable identifier of the contact; as `contactUUID` it names the contact of an event. */
+  /** The stable id of the contact; an event takes it as `contactUUID`. */
   id: string;
-  /** What is stored of the contact. */
+  /** The stored attributes. */
   attributes: ProfileAttributes;
-  /** What the contact is related to. */
+  /** The relationships. */
   relationships?: ProfileRelationships | null;
   /** The envelope's links. */
   links?: ProfileLinks | null;
@@ -54,8 +54,8 @@ export interface Profile {
 }
 
 /**
- * The response to a v1 contact request ("v1 contact (profile) response envelope"). Only `data.id` is needed; all else
- * may be absent or `null`, and what is not documented is kept.
+ * The response to a v1 contact request ("v1 contact (profile) response envelope"). Only `data.id` is required; other
+ * keys may be absent or `null`, and undocumented keys are kept.
  */
 export const v1ProfileSchema = z.looseObject({
   data: z.looseObject({

@@ -2,16 +2,16 @@ import * as z from "zod";
 import { besideOtherIssues } from "../../schema/issues.ts";
 import { jsonValue } from "../../schema/json.ts";
 import { isRecord } from "../../schema/kind-of.ts";
-import { day, dayOrDateTime } from "../../schema/text.ts";
+import { day, dayOrDateTime } from "../../schema/string.ts";
 import { v2IdentifierSchema, type V2Identifier } from "./identifier.ts";
 
-/** A v2 contact, as `v2.contacts.upsert` takes it ("v2 contact", "v2 identifier object"). Any other field is passed on. */
+/** A v2 contact, the input of `v2.contacts.upsert` ("v2 contact", "v2 identifier object"). Other keys are passed on. */
 export type V2Contact = {
   /** First name. */
   firstName: string;
   /** Last name. */
   lastName?: string | undefined;
-  /** Day of birth, `YYYY-MM-DD`. Text only: a `Date` has a time zone. */
+  /** Day of birth, `YYYY-MM-DD`. No `Date`, because it has a time zone. */
   birthDate?: string | undefined;
   /** Name of the city. */
   city?: string | undefined;
@@ -25,29 +25,29 @@ export type V2Contact = {
   state?: string | undefined;
   /** Postal code. */
   postalCode?: string | undefined;
-  /** Typically a single letter, such as `m` or `f`; the set is open. */
+  /** Typically a single letter, such as `m` or `f`; other values are permitted. */
   gender?: string | undefined;
-  /** When the contact came to be: an ISO 8601 day or date-time, or a `Date`; now, where left out. */
+  /** Creation time: an ISO 8601 day or date-time, or a `Date`. Default: now. */
   createdAt?: string | Date | undefined;
-  /** Whether to start the welcome e-mails, if any are configured; default `false`. */
+  /** Whether to start the configured welcome e-mails; default `false`. */
   triggerWelcomeEmail?: boolean | undefined;
-  /** Ids of the lists that the contact is subscribed to; may be empty. */
+  /** The ids of the contact's lists; may be empty. */
   listIds: string[];
-  /** At least one. Creating a contact needs an e-mail identifier; only the service knows whether it exists. */
+  /** At least one. A new contact needs an e-mail identifier; only the service knows whether a contact is new. */
   identifiers: V2Identifier[];
   [field: string]: unknown;
 };
 
-/** The answer to a v2 upsert: `status` is `true`, and whatever else the service gives is kept. */
+/** The response to a v2 upsert. Undocumented keys are kept. */
 export type V2UpsertResult = {
-  /** Anything else in its place is an `UnexpectedResponseError`. */
+  /** Any other value is an `UnexpectedResponseError`. */
   status: true;
   [field: string]: unknown;
 };
 
 /**
  * The keys of a v2 contact, without the rule on channels: for `.extend`, `.pick`, `.omit` and `.partial`
- * ("v2 contact"). Any other key is passed on.
+ * ("v2 contact"). Other keys are passed on.
  */
 export const v2ContactFieldsSchema = z
   .object({
@@ -71,7 +71,7 @@ export const v2ContactFieldsSchema = z
   })
   .catchall(jsonValue) satisfies z.ZodType<V2Contact>;
 
-/** A v2 contact, as `v2.contacts.upsert` sends it ("v2 contact", "v2 identifier object"). */
+/** The schema of `v2.contacts.upsert` ("v2 contact", "v2 identifier object"). */
 export const v2ContactSchema = v2ContactFieldsSchema.superRefine(({ identifiers }, { addIssue }) => {
   for (const { path, message } of missingChannels(identifiers)) addIssue({ code: "custom", path, message });
 }, besideOtherIssues);
@@ -81,12 +81,12 @@ export const v2UpsertResultSchema = z.looseObject({
   status: z.literal(true),
 }) satisfies z.ZodType<V2UpsertResult>;
 
-/** Without a phone identifier each identifier's `channels` needs `email`; without an e-mail identifier, `phone`. */
+/** Each identifier's `channels` needs `email` without a phone identifier, and `phone` without an e-mail identifier. */
 function missingChannels(identifiers: unknown): { path: (string | number)[]; message: string }[] {
-  // It is judged beside other issues, so that anything may stand here.
+  // The rule runs beside other issues, so this may be any value.
   const given: unknown[] = Array.isArray(identifiers) ? identifiers : [];
   const types = given.map((identifier) => (isRecord(identifier) ? identifier["type"] : undefined));
-  // Where a type is wrong, what the rule asks for is not known yet.
+  // With a wrong type the required channel is unknown.
   if (!types.every((type) => type === "email" || type === "phone")) return [];
   return given.flatMap((identifier, index) => {
     const { channels } = identifier as { channels?: unknown }; // Safe: it has a type.

@@ -1,16 +1,16 @@
 import * as z from "zod";
 import { besideOtherIssues } from "../../schema/issues.ts";
 import { jsonValue } from "../../schema/json.ts";
-import { dateTime, emailRule, ipAddress, isEmail } from "../../schema/text.ts";
+import { dateTime, emailRule, ipAddress, isEmail } from "../../schema/string.ts";
 
-/** An e-mail address or a phone number of a v2 contact, with consent and status per channel ("v2 identifier object"). */
+/** An e-mail address or a phone number of a v2 contact, with status per channel and consent ("v2 identifier object"). */
 export type V2Identifier = {
-  /** What `id` is. */
+  /** The type of `id`. */
   type: "email" | "phone";
-  /** The e-mail address (a text), or the phone number (a text or a number). */
+  /** The e-mail address (a string), or the phone number (a string or a number). */
   id: string | number;
   /**
-   * Status per channel. `email` is required where the contact has no phone identifier, `phone` where it has no e-mail
+   * Status per channel. `email` is required if the contact has no phone identifier, `phone` if it has no e-mail
    * identifier.
    */
   channels: {
@@ -18,13 +18,13 @@ export type V2Identifier = {
     phone?: V2Channel | undefined;
     [channel: string]: unknown;
   };
-  /** When, from where and how consent was given. */
+  /** The evidence of consent. */
   consent: {
-    /** When: an ISO 8601 date-time, or a `Date`. */
+    /** The time: an ISO 8601 date-time, or a `Date`. */
     createdAt: string | Date;
-    /** From where: an IPv4 or IPv6 address. */
+    /** The IPv4 or IPv6 address. */
     ip: string;
-    /** How: a web form, an import, … */
+    /** The source: a web form, an import, … */
     source: string;
     [field: string]: unknown;
   };
@@ -39,7 +39,7 @@ type V2Channel = {
 
 const channel = z.object({ status: z.string() }).catchall(jsonValue).optional();
 
-/** An e-mail address or a phone number of a v2 contact, with consent and status per channel ("v2 identifier object"). */
+/** An e-mail address or a phone number of a v2 contact, with status per channel and consent ("v2 identifier object"). */
 export const v2IdentifierSchema = z
   .object({
     type: z.enum(["email", "phone"]),
@@ -48,13 +48,13 @@ export const v2IdentifierSchema = z
     consent: z.object({ createdAt: dateTime, ip: ipAddress, source: z.string() }).catchall(jsonValue),
   })
   .catchall(jsonValue)
-  .refine(({ type, id }) => type !== "email" || isNoIdYet(id) || isEmail(String(id)), {
+  .refine(({ type, id }) => type !== "email" || isOtherType(id) || isEmail(String(id)), {
     path: ["id"],
     error: emailRule,
     ...besideOtherIssues,
   }) satisfies z.ZodType<V2Identifier>;
 
-/** What is neither has its own issue. */
-function isNoIdYet(id: unknown): boolean {
+/** An id of another type has its own issue. */
+function isOtherType(id: unknown): boolean {
   return typeof id !== "string" && typeof id !== "number";
 }

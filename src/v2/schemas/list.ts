@@ -2,20 +2,20 @@ import * as z from "zod";
 import { documented } from "../../schema/json.ts";
 import { pageQuery } from "../../schema/query.ts";
 
-/** A list ("v2 list"). Only `uuid` is sure to be there; the rest is typed as documented, not checked. */
+/** A list ("v2 list"). Only `uuid` is checked; the other keys are typed as documented. */
 export type List = {
-  /** Unique identifier of the list. */
+  /** The unique id of the list. */
   uuid: string;
   /** Display name. */
   name?: string | null | undefined;
   /** Unix timestamp, in seconds. */
   created_at?: number | null | undefined;
-  /** What the list is for, in free text. */
+  /** The description of the list. */
   description?: string | null | undefined;
   [field: string]: unknown;
 };
 
-/** Which page of the lists (`GET /v2/lists`). */
+/** The query of the lists (`GET /v2/lists`). */
 export type V2ListQuery = {
   /** From 1; default 1. */
   page?: number | undefined;
@@ -23,10 +23,10 @@ export type V2ListQuery = {
   limit?: number | undefined;
 };
 
-/** Which page of the lists (`GET /v2/lists`). */
+/** The query of the lists (`GET /v2/lists`). */
 export const v2ListQuerySchema = pageQuery satisfies z.ZodType<V2ListQuery>;
 
-/** One page of lists, the response to `GET /v2/lists`. Needed: `data.lists` and each one's `uuid`. */
+/** One page of lists, the response to `GET /v2/lists`. It requires `data.lists` and the `uuid` of each list. */
 export const v2ListPageSchema = z.looseObject({
   success: documented<boolean>("boolean"),
   data: z.looseObject({

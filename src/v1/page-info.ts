@@ -2,48 +2,47 @@ import { isRecord } from "../schema/kind-of.ts";
 import { plainName } from "../schema/name-hint.ts";
 import { parseCount, type JsonObject } from "../schema/response.ts";
 
-/** What an answer says about the list as a whole, under whichever of the usual names. */
-export interface PageSigns {
+/** Totals, page size and flags of a list response, under any of the usual names. */
+export interface PageInfo {
   readonly limit?: number | undefined;
   readonly totalItems?: number | undefined;
   readonly totalPages?: number | undefined;
   readonly hasNextPage?: boolean | undefined;
 }
 
-/** The items of an answer, as they came, and its signs. */
-export interface FoundPage extends PageSigns {
+/** The items of a response, unchanged, and its page info. */
+export interface FoundPage extends PageInfo {
   readonly items: readonly unknown[];
 }
 
 /**
- * Reads links, totals and flags. None is documented ("Endpoints": response body shape), so each is taken for what it
- * is worth, and where two differ, the one that reads on: the greater total, the smaller page, the next page that one
- * of them knows of.
+ * Parses links, totals and flags. None is documented ("Endpoints": response body shape). If two values differ, the one
+ * that continues the list wins: the greater total, the smaller page, the existing next page.
  */
-export function parseSigns(body: unknown, itemsHere: number): PageSigns {
+export function parsePageInfo(body: unknown, itemsHere: number): PageInfo {
   const holders = holdersOf(body);
   const links = holders.flatMap((holder) => valuesOf(holder, linkHolders)).filter(isRecord);
   const limits = counts(holders, limitNames).filter((limit) => limit > 0);
-  // `count` may be of this page or of the list: only where it is more than came here, it is the list's.
+  // `count` may belong to the page or to the list: only a count above the number of items here is the list's.
   const totals = [
     ...counts(holders, totalNames),
     ...counts(holders, countNames).filter((count) => count > itemsHere),
   ];
   const pages = [...counts(holders, pagesNames), ...links.flatMap(lastPageOf)];
-  const nexts = [...holders.flatMap(nextsOf), ...links.flatMap(linkedNextsOf)];
+  const nextPages = [...holders.flatMap(nextPagesOf), ...links.flatMap(linkedNextPagesOf)];
   return {
-    limit: reduced(limits, smaller),
-    totalItems: reduced(totals, greater),
-    totalPages: reduced(pages, greater),
-    hasNextPage: reduced(nexts, either),
+    limit: combine(limits, smaller),
+    totalItems: combine(totals, greater),
+    totalPages: combine(pages, greater),
+    hasNextPage: combine(nextPages, either),
   };
 }
 
-function reduced<T>(found: readonly T[], better: (one: T, other: T) => T): T | undefined {
+function combine<T>(found: readonly T[], better: (one: T, other: T) => T): T | undefined {
   return found.length > 0 ? found.reduce(better) : undefined;
 }
 
-// Not `Math.max(...counts)`: an answer may hold so many that they overflow the stack as arguments.
+// Not `Math.max(...counts)`: too many arguments would overflow the stack.
 const greater = (one: number, other: number): number => Math.max(one, other);
 const smaller = (one: number, other: number): number => Math.min(one, other);
 const either = (one: boolean, other: boolean): boolean => one || other;
@@ -55,7 +54,7 @@ const totalNames =
   /^total(items|count|results|records|elements|rows|entries|customers|(contact)?groups|contacts|profiles|lists|segments)?$/;
 const countNames = /^((items?|record)?count)$/;
 const pagesNames = /^((total|num)?pages|pages?count|lastpage)$/;
-const goesOnNames = /^(has)?(more|next(page)?)$/;
+const hasMoreNames = /^(has)?(more|next(page)?)$/;
 const isLastNames = /^((is)?last|islastpage)$/;
 const nextNames = /^next(page)?(url|link|cursor|token)?$/;
 
@@ -63,7 +62,7 @@ function valuesOf(holder: JsonObject, names: RegExp): unknown[] {
   return Object.keys(holder).flatMap((key) => (names.test(plainName(key)) ? [holder[key]] : []));
 }
 
-/** The body, its `data`, and what these hold under `meta`, `pagination`, …, one in another too (`meta.pagination`). */
+/** The body, its `data`, and their `meta`, `pagination`, …, also one inside another (`meta.pagination`). */
 function holdersOf(body: unknown): JsonObject[] {
   if (!isRecord(body)) return [];
   const roots = [body, body["data"]].filter(isRecord);
@@ -79,23 +78,23 @@ function counts(holders: readonly JsonObject[], names: RegExp): number[] {
     .filter((count) => count !== undefined);
 }
 
-function nextsOf(holder: JsonObject): boolean[] {
-  const flags = valuesOf(holder, goesOnNames).filter((flag) => typeof flag === "boolean");
+function nextPagesOf(holder: JsonObject): boolean[] {
+  const flags = valuesOf(holder, hasMoreNames).filter((flag) => typeof flag === "boolean");
   const ends = valuesOf(holder, isLastNames).filter((flag) => typeof flag === "boolean");
-  return [...flags, ...ends.map((isLast) => !isLast), ...valuesOf(holder, nextNames).flatMap(parseNext)];
+  return [...flags, ...ends.map((isLast) => !isLast), ...valuesOf(holder, nextNames).flatMap(parseNextPage)];
 }
 
-/** JSON:API: a link that is null or left out has no page behind it, but `self` alone says nothing about pages. */
-function linkedNextsOf(links: JsonObject): boolean[] {
-  const nexts = valuesOf(links, nextNames).flatMap(parseNext);
-  if (nexts.length > 0) return nexts;
+/** JSON:API: a null or missing link means no such page; `self` alone says nothing about pages. */
+function linkedNextPagesOf(links: JsonObject): boolean[] {
+  const nextPages = valuesOf(links, nextNames).flatMap(parseNextPage);
+  if (nextPages.length > 0) return nextPages;
   return ["prev", "previous", "last"].some((name) => name in links) ? [false] : [];
 }
 
-/** A link, as text or as `{ href }`; a page number; a cursor. Nothing, null, `false` and "" lead nowhere. */
-function parseNext(next: unknown): boolean[] {
+/** A link as a string or as `{ href }`, a page number, or a cursor. null, `false` and "" mean no next page. */
+function parseNextPage(next: unknown): boolean[] {
   if (next === undefined || Array.isArray(next)) return [];
-  if (isRecord(next)) return "href" in next ? parseNext(next["href"]) : [true];
+  if (isRecord(next)) return "href" in next ? parseNextPage(next["href"]) : [true];
   return [Boolean(next)];
 }
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { isDate, kindOf } from "./kind-of.ts";
 
-/** A string within inclusive bounds, in code points (D2); zod's own `.min` and `.max` count UTF-16 units. */
+/** A string with inclusive bounds, in code points (D2); zod's own `.min` and `.max` count UTF-16 units. */
 export function boundedString({
   minLength = 0,
   maxLength = Infinity,
@@ -18,24 +18,24 @@ export function boundedString({
   return schema.meta({ ...(minLength > 0 && { minLength }), ...(maxLength < Infinity && { maxLength }) });
 }
 
-/** Code points: an emoji is one character. */
-export function countCharacters(text: string): number {
-  return text.replace(/[\ud800-\udbff][\udc00-\udfff]/g, " ").length;
+/** Counts code points: an emoji is one character. */
+export function countCharacters(value: string): number {
+  return value.replace(/[\ud800-\udbff][\udc00-\udfff]/g, " ").length;
 }
 
 /** A string that holds more than white space. */
 export const nonBlankString = z.string().regex(/\S/, "must not be empty or blank");
 
-/** The message for what is not an e-mail address. */
+/** The message for a string that is not an e-mail address. */
 export const emailRule = "must be an e-mail address: a string with an @ inside, without spaces";
 
-/** A text, an `@` and a text, without white space. Linear in the length, unlike one pattern for all of it. */
+/** Characters around an `@`, without white space. Linear in the length, unlike one pattern for the whole. */
 export function isEmail(address: string): boolean {
   const at = address.indexOf("@", 1);
   return at !== -1 && at < address.length - 1 && !/\s/.test(address);
 }
 
-/** An e-mail address; the document asks for no more of it than that it is one (D3). `missing` says why it is required. */
+/** An e-mail address; the document states no further rule (D3). `missing` is the message if there is none. */
 export function emailAddress(missing?: string) {
   return z.stringFormat("email", isEmail, {
     error: ({ code, input }) =>
@@ -43,7 +43,7 @@ export function emailAddress(missing?: string) {
   });
 }
 
-/** A real day as text (D4). */
+/** A day of the calendar, as a string (D4). */
 export const day = z.iso.date({
   error: ({ code, input }) =>
     code === "invalid_format" || isDate(input)
@@ -52,19 +52,19 @@ export const day = z.iso.date({
 });
 
 const timePattern = /^T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d([.,]\d+)?)?(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)?$/;
-// A date-time with twenty digits of a second's fraction is shorter: no need to match a text of megabytes.
+// A date-time with twenty fraction digits is shorter: do not match a string of megabytes.
 const longestDateTime = 64;
 
-function isDay(text: string): boolean {
-  return z.regexes.date.test(text);
+function isDay(value: string): boolean {
+  return z.regexes.date.test(value);
 }
 
-/** A real day, `T`, a real time; seconds, their fraction and the offset may be missing (D5). */
-function isDateTime(text: string): boolean {
-  return text.length <= longestDateTime && isDay(text.slice(0, 10)) && timePattern.test(text.slice(10));
+/** A day of the calendar, `T`, a time; seconds, their fraction and the offset are optional (D5). */
+function isDateTime(value: string): boolean {
+  return value.length <= longestDateTime && isDay(value.slice(0, 10)) && timePattern.test(value.slice(10));
 }
 
-/** A date-time as text, or a valid `Date`, which is sent as ISO 8601 in UTC (`consent.createdAt`). */
+/** A date-time as a string, or a valid `Date`, which is sent as ISO 8601 in UTC (`consent.createdAt`). */
 export const dateTime = moment(
   isDateTime,
   "an ISO 8601 date-time, such as 2026-01-31T09:30:00Z, or a valid Date",
@@ -74,9 +74,9 @@ export const dateTime = moment(
   },
 );
 
-/** A date-time or a day as text, or a valid `Date` (`createdAt` of a v2 contact). */
+/** A date-time or a day as a string, or a valid `Date` (`createdAt` of a v2 contact). */
 export const dayOrDateTime = moment(
-  (text) => isDay(text) || isDateTime(text),
+  (value) => isDay(value) || isDateTime(value),
   "an ISO 8601 day or date-time, such as 2026-01-31 or 2026-01-31T09:30:00Z, or a valid Date",
   {
     anyOf: [
@@ -87,7 +87,7 @@ export const dayOrDateTime = moment(
 );
 
 /** Not a union with `z.date()`, which has no JSON schema. */
-function moment(isValid: (text: string) => boolean, what: string, jsonSchema: Record<string, unknown>) {
+function moment(isValid: (value: string) => boolean, what: string, jsonSchema: Record<string, unknown>) {
   const schema = z.unknown().check(({ value: input, issues }) => {
     if (typeof input === "string" ? isValid(input) : isDate(input) && !Number.isNaN(input.getTime())) return;
     if (typeof input === "string") {
@@ -111,7 +111,7 @@ export const ipAddress = z
   })
   .meta({ anyOf: [{ format: "ipv4" }, { format: "ipv6" }] });
 
-/** As the URL standard reads hosts, which names an IPv6 address in brackets. */
+/** Parsed as the host of a URL; an IPv6 host stands in brackets. */
 function isIpAddress(address: string): boolean {
   if (ipv4Characters.test(address))
     return URL.canParse(`http://${address}`) && new URL(`http://${address}`).hostname === address;

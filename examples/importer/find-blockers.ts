@@ -4,8 +4,8 @@ import { shownHeading } from "../exports/file-plan.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import type { FileSurvey, Survey } from "./survey.ts";
 
-/** What keeps the whole import from being sent, as nobody has said what is meant. */
-export function whatBlocks({ files }: Survey, { consent }: Pick<ImporterArguments, "consent">): string[] {
+/** The reasons not to send anything: consents whose meaning the user must state. */
+export function findBlockers({ files }: Survey, { consent }: Pick<ImporterArguments, "consent">): string[] {
   if (consent === "SUBSCRIBED") return files.filter(isOfThoseWhoLeft).map(refusalToSubscribe);
   if (consent !== undefined) return [];
   return files.flatMap((file) => {
@@ -24,7 +24,7 @@ export function whatBlocks({ files }: Survey, { consent }: Pick<ImporterArgument
   });
 }
 
-// Such a list without a column of consent says it all in its name.
+// The name of such a file is its only consent.
 function isOfThoseWhoLeft(file: FileSurvey): boolean {
   const name = basename(file.plan.file.path);
   return (
@@ -38,7 +38,7 @@ function refusalToSubscribe({ plan }: FileSurvey): string {
   return `${plan.file.path} is named after people who have left: --consent SUBSCRIBED is not taken for it. Import it by itself, with --consent UNSUBSCRIBED.`;
 }
 
-/** Columns that look like a consent, of which no word is understood. */
+/** Columns that look like a consent, without a known word. */
 function notUnderstood({ plan, words }: FileSurvey): string[] {
   return plan.columns.flatMap((column) => {
     const counts = words.get(column.index);

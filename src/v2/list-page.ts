@@ -1,4 +1,4 @@
-import type { PageReading } from "../pagination/paginator.ts";
+import type { DecodedPage } from "../pagination/page-source.ts";
 import { isRecord } from "../schema/kind-of.ts";
 import {
   describeShape,
@@ -10,14 +10,14 @@ import {
 import type { List } from "./schemas/list.ts";
 
 /**
- * Reads a page of lists (`GET /v2/lists`). Needed is `data.lists`, and the `uuid` of each; totals and page size are
- * taken where they are there.
+ * Decodes a page of lists (`GET /v2/lists`). `data.lists` and each `uuid` are required; totals and page size are
+ * optional.
  */
-export function parseListPage(body: unknown): PageReading<List> {
+export function parseListPage(body: unknown): DecodedPage<List> {
   const data = isRecord(body) ? body["data"] : undefined;
-  if (!isRecord(data)) throw new UndecodableResponse(`${wanted}: it is ${describeShape(body)}.`);
+  if (!isRecord(data)) throw new UndecodableResponse(`${listsMissing}: it is ${describeShape(body)}.`);
   const lists = listsOf(data);
-  if (!lists) throw new UndecodableResponse(`${wanted}: its \`data\` is ${describeShape(data)}.`);
+  if (!lists) throw new UndecodableResponse(`${listsMissing}: its \`data\` is ${describeShape(data)}.`);
   if (lists.length === 0 && isRecord(body) && body["success"] === false) {
     throw new UndecodableResponse("its body holds no lists and says that the call failed.");
   }
@@ -30,9 +30,9 @@ export function parseListPage(body: unknown): PageReading<List> {
   };
 }
 
-const wanted = "its body lacks the array `data.lists`";
+const listsMissing = "its body lacks the array `data.lists`";
 
-/** Some servers write an empty array as null. Taken for one only where the total says so too. */
+/** Some servers write an empty array as null. It counts as empty only with a total of 0. */
 function listsOf({ lists, total_items }: JsonObject): readonly unknown[] | undefined {
   if (lists === null && parseCount(total_items) === 0) return [];
   return Array.isArray(lists) ? lists : undefined;

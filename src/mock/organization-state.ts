@@ -1,30 +1,30 @@
-/** What the mock's books hold: plain objects, each a copy. */
+/** The state of one organization: plain objects, each a copy. */
 export interface MockBooks {
-  /** Every contact, in the order in which they came to be. */
+  /** All contacts, in order of creation. */
   contacts: MockContact[];
   /** Lists and segments. */
   groups: MockGroup[];
-  /** Who is in which list. */
+  /** The members of all lists. */
   memberships: MockMembership[];
   /** The timelines of all contacts, oldest first. */
   events: MockEvent[];
-  /** "subscribed to list", once for each contact and list. */
+  /** "subscribed to list", once per contact and list. */
   triggers: MockTrigger[];
-  /** One for each time that an automation was set off. */
+  /** One for each run of an automation. */
   automationRuns: MockAutomationRun[];
-  /** One for each welcome e-mail that a v2 upsert asked for, where a flow is configured. */
+  /** One for each welcome e-mail that a v2 upsert asked for, if a flow is configured. */
   welcomeEmails: MockWelcomeEmail[];
 }
 
-/** A contact as stored: the v1 names, whichever family wrote it. */
+/** A stored contact, with the v1 names, whichever family wrote it. */
 export interface MockContact {
-  /** The profile's `id`, which is also its `contactUUID`. */
+  /** The profile's `id`, the same as its `contactUUID`. */
   id: string;
-  /** As it was last written. */
+  /** The last written value. */
   email?: string;
-  /** As it was last written. */
+  /** The last written value. */
   phone?: string;
-  /** The integrator's own identifier of the person. */
+  /** The integrator's identifier of the person. */
   external_id?: string;
   /** v2: `firstName`. */
   first_name?: string;
@@ -32,19 +32,19 @@ export interface MockContact {
   last_name?: string;
   /** `SUBSCRIBED`, `NON_SUBSCRIBED` or `UNSUBSCRIBED`; a v2 status in upper case. */
   email_opt_in: string;
-  /** As `email_opt_in`, for SMS and phone messaging. */
+  /** The same for SMS and phone messaging. */
   phone_opt_in: string;
-  /** `false` where nothing was said. */
+  /** Default `false`. */
   is_suppressed: boolean;
-  /** `false` where nothing was said. */
+  /** Default `false`. */
   double_opt_in: boolean;
-  /** `api` where nothing was said. */
+  /** Default `api`. */
   source: string;
   /** Day of birth, `YYYY-MM-DD`. v2: `birthDate`. */
   dob?: string;
-  /** v2: `m` and `f` become `MALE` and `FEMALE`, anything else stays as it was sent. */
+  /** v2: `m` and `f` become `MALE` and `FEMALE`; other values stay as they were sent. */
   gender?: string;
-  /** As a code of two letters, where the name is known. */
+  /** A code of two letters, if the name is known. */
   country?: string;
   /** Name of the state or province. */
   state?: string;
@@ -56,29 +56,29 @@ export interface MockContact {
   address2?: string;
   /** v2: `postalCode`. */
   postal_code?: string;
-  /** Texts alone: numbers and booleans became texts, blank texts were dropped ("Custom property value rules"). */
+  /** Only strings: numbers and booleans became strings, blank strings were dropped ("Custom property value rules"). */
   custom_properties?: Record<string, string>;
-  /** When it came to be, ISO 8601. */
+  /** Time of creation, ISO 8601. */
   created: string;
-  /** When it was last written, ISO 8601. */
+  /** Time of the last write, ISO 8601. */
   updated: string;
-  /** The consent of each v2 identifier, the latest. */
+  /** The latest consent of each v2 identifier. */
   consents?: MockConsent[];
-  /** v2 fields that have no v1 name, `provinceCode` among them. */
+  /** v2 fields without a v1 name, such as `provinceCode`. */
   other_fields?: Record<string, unknown>;
 }
 
-/** The consent that came with a v2 identifier. */
+/** The consent of a v2 identifier. */
 export interface MockConsent {
   /** `email` or `phone`. */
   type: string;
-  /** The e-mail address or the phone number, as text. */
+  /** The e-mail address or the phone number, as a string. */
   id: string;
-  /** When it was given, as it was sent. */
+  /** The time of the consent, as sent. */
   createdAt: string;
-  /** From where it was given. */
+  /** The IP address of the consent. */
   ip: string;
-  /** How it was given. */
+  /** The source of the consent. */
   source: string;
 }
 
@@ -88,9 +88,9 @@ export interface MockGroup {
   id: string;
   /** Display name. */
   name: string;
-  /** A segment cannot be joined, but by the variant `canAddToSegment`. */
+  /** Contacts can be added to a segment only with the variant `canAddToSegment`. */
   type: "LIST" | "SEGMENT";
-  /** Free text. */
+  /** The description. */
   description?: string;
   /** Unix time in seconds. */
   created_at: number;
@@ -106,31 +106,31 @@ export interface MockMembership {
   joinedAt: string;
 }
 
-/** A custom event on a contact's timeline: one for each `uniqueIdentifier`, however often it was sent. */
+/** A custom event on a contact's timeline: one per `uniqueIdentifier`, however often it was sent. */
 export interface MockEvent {
-  /** The mock's own, one for each record. */
+  /** The mock's id of the record. */
   id: string;
-  /** Whose timeline it stands on. */
+  /** The contact's `id`. */
   contactId: string;
-  /** As it was sent. */
+  /** As sent. */
   eventName: string;
-  /** As it was sent. Events without one are recorded each time. */
+  /** As sent. Events without one are recorded each time. */
   uniqueIdentifier?: string;
-  /** As it was sent. */
+  /** As sent. */
   contact?: Record<string, unknown>;
-  /** As it was sent. */
+  /** As sent. */
   eventData?: Record<string, unknown>;
   /** ISO 8601. */
   recordedAt: string;
 }
 
-/** The trigger that joining a list fires: once for each contact and list, however often it joins. */
+/** The trigger of joining a list: it fires once per contact and list, however often the contact joins. */
 export interface MockTrigger {
-  /** The only one that the document names. */
+  /** The only trigger in the document. */
   name: "subscribed to list";
-  /** Who joined. */
+  /** The contact's `id`. */
   contactId: string;
-  /** Which list. */
+  /** The list's `id`. */
   listId: string;
   /** ISO 8601. */
   firedAt: string;
@@ -140,19 +140,19 @@ export interface MockTrigger {
 export interface MockAutomationRun {
   /** The automation's `name`. */
   automation: string;
-  /** Who set it off. */
+  /** The `id` of the contact that triggered it. */
   contactId: string;
-  /** What set it off: the automation's own `on`. */
+  /** The automation's `on`. */
   on: { event: string } | { listId: string };
   /** ISO 8601. */
   startedAt: string;
 }
 
-/** A welcome e-mail that went out. */
+/** A sent welcome e-mail. */
 export interface MockWelcomeEmail {
-  /** To whom. */
+  /** The contact's `id`. */
   contactId: string;
-  /** To which address. */
+  /** The address. */
   email: string;
   /** ISO 8601. */
   sentAt: string;

@@ -7,8 +7,8 @@ export const HELP = `audience-mock: the audience service, in memory, as an HTTP 
   audience-mock [--port N] [--seed FILE]
 
   --port N      the port; default 4010, 0 for any free one
-  --seed FILE   JSON: what is there at the start (see below)
-  -h, --help    this text
+  --seed FILE   JSON: the initial state (see below)
+  -h, --help    this help
 
 It prints its address and keys. Without --seed there is one organization with
   a list          mock-list
@@ -41,19 +41,19 @@ Try it:
     "firstName":"Ada","listIds":["mock-list"],"identifiers":[{"type":"email","id":"ada@example.com",
     "channels":{"email":{"status":"subscribed"}},"consent":{"createdAt":"2026-01-31T09:30:00Z","ip":"192.0.2.1","source":"form"}}]}'
 
-For tests, paths that the service itself does not have, and that need no key:
+For tests, additional paths that need no key:
 
-  curl $URL/__mock/organizations/mock-organization      # the books: contacts, groups, memberships, events, triggers,
+  curl $URL/__mock/organizations/mock-organization      # the state: contacts, groups, memberships, events, triggers,
                                                         # automationRuns, welcomeEmails
-  curl $URL/__mock/requests                             # what arrived: operation, headers, body, status, applied, fault
+  curl $URL/__mock/requests                             # all requests: operation, headers, body, status, applied, fault
   curl -X POST $URL/__mock/faults -d '{"kind":"reset-after","operation":"v1.events.send","times":1}'
-  curl -X POST $URL/__mock/reset                        # back to the start
+  curl -X POST $URL/__mock/reset                        # restores the initial state
 
   kinds of faults: reset-before reset-after hang latency 429 500-before 500-after 502-html 503-retry-after
   truncated-json wrong-json wrong-content-type empty-body huge-body slow-body redirect
-  further fields: operation times after probability retryAfter delayMs location
+  further keys: operation times after probability retryAfter delayMs location
 
-A seed file; every field but organizations' id, apiKeys and appId may be left out:
+A seed file; only id, apiKeys and appId of each organization are required:
 
   {
     "organizations": [{

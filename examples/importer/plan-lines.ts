@@ -8,7 +8,7 @@ import type { ConsentCounts, FileSurvey, WordCounts } from "./survey.ts";
 
 const channelNames: Readonly<Record<Channel, string>> = { email: "e-mail", phone: "phone" };
 
-/** What is done with a file: its layout, what becomes of each column, and whose consent it gives. */
+/** The plan of a file: its layout, the use of each column, and its consents. */
 export function planLines(survey: FileSurvey, { family }: Pick<ImporterArguments, "family">): string[] {
   const { plan, rows, words, consents, remarks } = survey;
   const { file, layout, columns } = plan;
@@ -17,7 +17,7 @@ export function planLines(survey: FileSurvey, { family }: Pick<ImporterArguments
   );
   const lines = columns.map((column) => {
     const heading = printable(shownHeading(column));
-    const becomes = printable(useInWords(column, plan.columns, words.get(column.index), family));
+    const becomes = printable(describeUse(column, plan.columns, words.get(column.index), family));
     return `  ${heading}${" ".repeat(Math.max(0, width - textWidth(heading)))}  ${becomes}`;
   });
   const properties = columns.filter(({ use }) => use.kind === "property").length;
@@ -30,13 +30,13 @@ export function planLines(survey: FileSurvey, { family }: Pick<ImporterArguments
           `  ${properties} columns are custom properties, and the service takes 30 of a row: leave some out with --without.`,
         ]
       : []),
-    `  E-mail consent: ${countsInWords(consents.email)}`,
-    `  Phone consent: ${countsInWords(consents.phone)}`,
+    `  E-mail consent: ${describeCounts(consents.email)}`,
+    `  Phone consent: ${describeCounts(consents.phone)}`,
     ...remarks.lines().map((line) => `  ${line}`),
   ];
 }
 
-function countsInWords(counts: ConsentCounts): string {
+function describeCounts(counts: ConsentCounts): string {
   const states = optIns.map((optIn) => `${inFull(counts[optIn])} ${optIn}`);
   const notUnderstood = counts["not understood"];
   return [
@@ -48,7 +48,7 @@ function countsInWords(counts: ConsentCounts): string {
 
 const notInV2: ReadonlySet<string> = new Set(["external_id", "address1", "address2", "source"]);
 
-function useInWords(
+function describeUse(
   column: Column,
   all: readonly Column[],
   words: WordCounts | undefined,
@@ -68,7 +68,7 @@ function useInWords(
       return `${use.field} where ${first ? shownHeading(first) : "the first"} is blank; else, where it differs, ${asProperty}`;
     }
     case "consent":
-      return consentInWords(use.consent, words);
+      return describeConsent(use.consent, words);
     case "evidence":
       return family === "v2" ? `the consent's ${use.of}` : asProperty;
     case "property":
@@ -76,7 +76,7 @@ function useInWords(
     case "import note":
       return "what an earlier import knew of the row's consent";
     case "left out":
-      return `left out: ${use.why}${column.refusals ? `; what it refuses still counts (${wordsInWords(words)})` : ""}`;
+      return `left out: ${use.why}${column.refusals ? `; what it refuses still counts (${describeWords(words)})` : ""}`;
     default:
       return use satisfies never;
   }
@@ -95,12 +95,12 @@ const questions: Readonly<Record<ConsentQuestion, string>> = {
   state: "; a yes or a no is not understood",
 };
 
-function consentInWords({ channels, question }: ConsentColumn, words: WordCounts | undefined): string {
+function describeConsent({ channels, question }: ConsentColumn, words: WordCounts | undefined): string {
   const names = channels.map((channel) => channelNames[channel]).join(" and ");
-  return `${names} consent: ${wordsInWords(words)}${questions[question]}`;
+  return `${names} consent: ${describeWords(words)}${questions[question]}`;
 }
 
-function wordsInWords(words: WordCounts | undefined): string {
+function describeWords(words: WordCounts | undefined): string {
   if (words === undefined) return "blank";
   const states = optIns
     .filter((optIn) => words.states[optIn] > 0)

@@ -2,11 +2,11 @@ import type { PageSource } from "./page-source.ts";
 import { abortedBy, type PageStream } from "./page-stream.ts";
 
 /**
- * The items of some pages, those at hand first.
+ * Iterates the items of `head`, then those of the stream.
  *
- * The generator keeps overlapping calls of `next()` in order; `return()` goes past it, so as not to wait for a page.
+ * The generator keeps overlapping calls of `next()` in order; `return()` bypasses it, so that it waits for no page.
  */
-export function decodeItems<T>(
+export function iterateItems<T>(
   { signal }: PageSource<T>,
   { head = [], stream }: { head?: readonly T[]; stream: PageStream<T> | undefined },
 ): AsyncIterableIterator<T> {

@@ -1,6 +1,6 @@
 import type { BulkProgress } from "./result.ts";
 
-/** As with hooks: what looks on changes nothing, neither by throwing nor by a promise that rejects. */
+/** Calls `onProgress`. As with hooks, an error or a rejection of it changes nothing. */
 export async function notify(
   onProgress: (progress: BulkProgress) => unknown,
   progress: BulkProgress,
@@ -8,6 +8,6 @@ export async function notify(
   try {
     await onProgress(progress);
   } catch {
-    // Its own affair.
+    // The user's function failed, not the run.
   }
 }

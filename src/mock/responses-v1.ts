@@ -1,5 +1,5 @@
-import type { MockContact, MockGroup } from "./books.ts";
-import { type Exchange, type Reply, slicePage } from "./endpoint.ts";
+import { type RequestContext, type Reply, slicePage } from "./endpoint.ts";
+import type { MockContact, MockGroup } from "./organization-state.ts";
 import type { Problem } from "./refusal.ts";
 import type { MockVariants } from "./variants.ts";
 
@@ -24,7 +24,7 @@ function attributesOf(contact: MockContact, variants: MockVariants): Item {
 /** "v1 contact (profile) response envelope". */
 export function profileEnvelope(
   contact: MockContact,
-  { variants, baseUrl }: Exchange,
+  { variants, baseUrl }: RequestContext,
 ): { data: Item; links: Item } {
   const self = `${baseUrl}/api/v1/customer/${contact.id}`;
   const relationships = { lists: { links: { related: `${self}/lists` } } };
@@ -34,23 +34,23 @@ export function profileEnvelope(
   };
 }
 
-export function listedCustomer(contact: MockContact, exchange: Exchange): Item {
-  const { data, links } = profileEnvelope(contact, exchange);
-  if (exchange.variants.v1ListedCustomer === "envelope") return { data, links };
-  if (exchange.variants.v1ListedCustomer === "resource") return { ...data, links };
-  return { id: contact.id, ...attributesOf(contact, exchange.variants) };
+export function listedCustomer(contact: MockContact, context: RequestContext): Item {
+  const { data, links } = profileEnvelope(contact, context);
+  if (context.variants.v1ListedCustomer === "envelope") return { data, links };
+  if (context.variants.v1ListedCustomer === "resource") return { ...data, links };
+  return { id: contact.id, ...attributesOf(contact, context.variants) };
 }
 
 function groupResource({ id, type, ...attributes }: MockGroup): Item {
   return { type: type.toLowerCase(), id, attributes: { ...attributes, type } };
 }
 
-export function listedGroup(group: MockGroup, { variants }: Exchange): Item {
+export function listedGroup(group: MockGroup, { variants }: RequestContext): Item {
   return variants.v1ListedGroup === "flat" ? { ...group } : groupResource(group);
 }
 
 /** "get one list". */
-export function singleGroup(group: MockGroup, { variants, baseUrl }: Exchange): unknown {
+export function singleGroup(group: MockGroup, { variants, baseUrl }: RequestContext): unknown {
   if (variants.v1Group === "flat") return { ...group };
   if (variants.v1Group === "data") return { data: { ...group } };
   return {
@@ -61,7 +61,7 @@ export function singleGroup(group: MockGroup, { variants, baseUrl }: Exchange): 
 
 /** "list contacts", "list lists and segments": the shape is not shown, so it is an option. */
 export function listResponse<Source>(
-  exchange: Exchange,
+  context: RequestContext,
   sources: readonly Source[],
   {
     page,
@@ -71,17 +71,17 @@ export function listResponse<Source>(
     itemOf,
   }: { page: number; limit: number; name: string; path: string; itemOf: (source: Source) => Item },
 ): Reply {
-  const { v1List, v1Paging, v1PagingCase } = exchange.variants;
+  const { v1List, v1Paging, v1PagingCase } = context.variants;
   const slice = slicePage(sources, page, limit);
   const items = slice.items.map(itemOf);
   const { total, pages } = slice;
-  const told =
+  const paging =
     v1Paging === "links"
-      ? { links: pageLinks(exchange, path, { page, limit, pages }) }
+      ? { links: pageLinks(context, path, { page, limit, pages }) }
       : v1Paging === "none"
         ? {}
         : pageNumbers({ page, limit, pages, total }, v1PagingCase);
-  const beside = v1Paging === "meta" || v1Paging === "pagination" ? { [v1Paging]: told } : told;
+  const beside = v1Paging === "meta" || v1Paging === "pagination" ? { [v1Paging]: paging } : paging;
   const body =
     typeof v1List === "function"
       ? v1List(items, page, limit, total)
@@ -96,7 +96,7 @@ export function listResponse<Source>(
 }
 
 function pageLinks(
-  { baseUrl, query }: Exchange,
+  { baseUrl, query }: RequestContext,
   path: string,
   { page, limit, pages }: { page: number; limit: number; pages: number },
 ): Item {

@@ -2,14 +2,14 @@ const rowsBetweenLooks = 16;
 const longestMs = 10;
 
 /**
- * Rows that wait for nothing, as those of an array that are refused before they are sent, follow each other without end:
- * no timer, socket or abort would have its turn before the last. So every few milliseconds the rest of the process has.
+ * Yields to the event loop every few milliseconds. Rows that wait for nothing, such as invalid rows of an array, would
+ * otherwise block timers, sockets and aborts until the last row.
  */
 export class EventLoopYield {
   #rows = 0;
   #since = performance.now();
 
-  /** Asked before each row: what to wait for, where it is time. */
+  /** Called before each row: a promise to await if it is time to yield. */
   afterRow(): Promise<void> | undefined {
     this.#rows += 1;
     if (this.#rows % rowsBetweenLooks !== 0 || performance.now() - this.#since < longestMs) return undefined;
