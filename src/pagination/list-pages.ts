@@ -2,7 +2,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { isRecord, contentLost } from "../schema/kind-of.ts";
 import { optionTypes } from "../schema/option.ts";
 import { callOptionsSchema, type CallOptions } from "../transport/call-options.ts";
-import type { Caller } from "../transport/transport.ts";
+import type { CallEndpoint } from "../transport/transport.ts";
 import { Paginator, type PageReading } from "./paginator.ts";
 
 /** Options of a list call: beside those of any call, how many pages are read while the consumer works. */
@@ -12,7 +12,7 @@ export interface ListOptions extends CallOptions {
 }
 
 export interface ListCall<T> {
-  readonly call: Caller;
+  readonly call: CallEndpoint;
   readonly endpoint: Endpoint<undefined, PageReading<T>>;
   /** As the user gave them: checked with each page, so that a bad one rejects and never throws. */
   readonly query: unknown;

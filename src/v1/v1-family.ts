@@ -1,5 +1,5 @@
 import { missingOptions, type ClientSettings } from "../options.ts";
-import type { FamilyAccess } from "../transport/job.ts";
+import type { FamilyAccess } from "../transport/interceptor.ts";
 
 /** How the v1 family is reached ("Authentication"). Throws a `ConfigurationError` that names all that is missing. */
 export function v1Access({ baseUrl, apiKey }: ClientSettings): FamilyAccess {
