@@ -2,7 +2,7 @@ import { createBulk, type Bulk } from "./bulk/bulk.ts";
 import { openClient, type OpenClient } from "./open-client.ts";
 import { viewOptions, type ClientOptions } from "./options.ts";
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
-import type { Session } from "./transport/session.ts";
+import { closeClient, watchConsent, withAmbientOptions, type ClientState } from "./transport/client-state.ts";
 import { V1Client } from "./v1/v1-client.ts";
 import { V2Client } from "./v2/v2-client.ts";
 
@@ -27,16 +27,15 @@ export class AudienceClient {
 
   constructor(options?: ClientOptions);
   /** @internal */
-  constructor(options: ClientOptions, session: Session);
-  constructor(options: ClientOptions = {}, session?: Session) {
-    this.#client = openClient(options, session);
-    const { session: shared } = this.#client.transport;
-    const { limiter } = shared;
+  constructor(options: ClientOptions, state: ClientState);
+  constructor(options: ClientOptions = {}, state?: ClientState) {
+    this.#client = openClient(options, state);
+    const { client } = this.#client.transport;
     this.bulk = createBulk({
-      closed: shared.closed,
-      callAsRow: (request, call) => shared.callAsRow(request, call),
-      watchConsent: (watch) => shared.watchBy(watch),
-      estimateMs: (calls) => limiter?.estimateMs(calls),
+      closed: client.closing.signal,
+      callAsRow: (request, call) => withAmbientOptions(client, request, call),
+      watchConsent: (watch) => watchConsent(client, watch),
+      estimateMs: (calls) => client.limiter?.estimateMs(calls),
       now: this.#client.settings.transport.now,
     });
   }
@@ -53,7 +52,7 @@ export class AudienceClient {
 
   /** The rate limiter of the calls; undefined if the option `rateLimiter` is `false`. */
   get rateLimiter(): RateLimiter | undefined {
-    return this.#client.transport.session.limiter;
+    return this.#client.transport.client.limiter;
   }
 
   /**
@@ -64,12 +63,12 @@ export class AudienceClient {
    * ```
    */
   withOptions(options: ClientOptions): AudienceClient {
-    return createView(viewOptions(this.#client.settings.given, options), this.#client.transport.session);
+    return createView(viewOptions(this.#client.settings.given, options), this.#client.transport.client);
   }
 
   /** Rejects the calls that still wait, and resolves when the requests in flight have ended. Later calls reject. */
   close(): Promise<void> {
-    return this.#client.transport.session.close();
+    return closeClient(this.#client.transport.client);
   }
 
   /** `await using audience = new AudienceClient(…)`. */
@@ -79,6 +78,6 @@ export class AudienceClient {
 }
 
 /** Outside the class: bundlers rename a class that refers to itself in its body, and the new name would show. */
-function createView(options: ClientOptions, session: Session): AudienceClient {
-  return new AudienceClient(options, session);
+function createView(options: ClientOptions, state: ClientState): AudienceClient {
+  return new AudienceClient(options, state);
 }

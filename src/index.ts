@@ -51,7 +51,7 @@ export type { RateLimiterSnapshot } from "./rate-limiter/snapshot.ts";
 export type { RateLimitStore } from "./rate-limiter/store.ts";
 export type { ApiPromise, ResponseSummary, WithResponse } from "./transport/api-promise.ts";
 export type { CallOptions } from "./transport/call-options.ts";
-export type { ApiKey } from "./transport/key-source.ts";
+export type { ApiKey } from "./transport/interceptors/api-key.ts";
 export type { Hooks, Logger, LogLevel, RequestEvent } from "./transport/observer.ts";
 export type { Fetch } from "./transport/send.ts";
 export type { AddContactOptions, V1ContactGroups } from "./v1/contact-groups.ts";

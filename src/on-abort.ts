@@ -86,3 +86,33 @@ function callSafely(callback: () => void): void {
     });
   }
 }
+
+/** A longer timer would fire at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/** A timer, or none where the delay is beyond what a timer can hold (24 days): `Infinity` is "never". */
+export function startTimer(callback: () => void, delayMs: number): ReturnType<typeof setTimeout> | undefined {
+  return delayMs > longestTimerMs ? undefined : setTimeout(callback, delayMs);
+}
+
+/** Waits; rejects with the signal's reason as soon as it is aborted. Keeps the process alive, as a caller waits. */
+export async function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  // One more, as a timer may fire within its last millisecond, and no wait is shortened.
+  const elapsed = new Promise<void>((resolve) => void (timer = setTimeout(resolve, Math.ceil(delayMs) + 1)));
+  try {
+    await untilAborted(elapsed, signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Resolves and rejects as `work` does, but rejects with the signal's reason as soon as it is aborted. */
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort);
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}

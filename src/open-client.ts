@@ -1,6 +1,6 @@
 import { parseClientOptions, type ClientOptions, type ClientSettings } from "./options.ts";
+import { createClientState, type ClientState } from "./transport/client-state.ts";
 import { Redactor } from "./transport/redact.ts";
-import { Session } from "./transport/session.ts";
 import { Transport } from "./transport/transport.ts";
 
 /** A client's settings, and the one transport that its families share. */
@@ -9,12 +9,12 @@ export interface OpenClient {
   readonly transport: Transport;
 }
 
-/** Opens a client; or, with the session of one, another view of it. */
-export function openClient(options: ClientOptions, session?: Session): OpenClient {
-  const redactor = session?.redactor ?? new Redactor();
+/** Opens a client; or, with the state of one, another view of it. */
+export function openClient(options: ClientOptions, state?: ClientState): OpenClient {
+  const redactor = state?.redactor ?? new Redactor();
   const settings = parseClientOptions(options, redactor);
   return {
     settings,
-    transport: new Transport(settings.transport, session ?? new Session(settings.limiter, redactor)),
+    transport: new Transport(settings.transport, state ?? createClientState(settings.limiter, redactor)),
   };
 }

@@ -6,11 +6,12 @@ import { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 import { hasMethods, isPlain, isRecord } from "./schema/kind-of.ts";
 import { optionTypes, optionThat, parseOptions } from "./schema/option.ts";
 import { parseBaseUrl } from "./transport/base-url.ts";
-import { headersOption } from "./transport/call-options.ts";
-import type { TransportSettings } from "./transport/job.ts";
-import { checkSecret, keySource, type ApiKey, type KeySource } from "./transport/key-source.ts";
+import { headersOption, parseHeaders } from "./transport/call-options.ts";
+import type { KeySource, TransportSettings } from "./transport/interceptor.ts";
+import { checkSecret, keySource, type ApiKey } from "./transport/interceptors/api-key.ts";
 import {
   Observer,
+  openTracing,
   logLevels,
   type Hooks,
   type Logger,
@@ -18,7 +19,6 @@ import {
   type RequestEvent,
 } from "./transport/observer.ts";
 import type { Redactor } from "./transport/redact.ts";
-import { readHeaders } from "./transport/request-headers.ts";
 import type { Fetch } from "./transport/send.ts";
 import { packageVersion } from "./transport/version.ts";
 import type { ParsePage } from "./v1/parse-page.ts";
@@ -170,15 +170,16 @@ export function parseClientOptions(options: unknown, redactor: Redactor): Client
         headers: {
           accept: "application/json",
           "user-agent": userAgent(o.userAgent),
-          ...readHeaders(o.headers ?? {}),
+          ...parseHeaders(o.headers ?? {}),
         },
         given: {},
       },
       maxResponseBytes: o.maxResponseBytes ?? 10 * 1024 * 1024,
       maxQueued,
       fetch: o.fetch,
-      observer: new Observer({ hooks, logger: o.logger, logLevel: o.logLevel ?? "warn", now }),
-      redactor,
+      observer: new Observer({ hooks, logger: o.logger, logLevel: o.logLevel ?? "warn" }),
+      callTracing: openTracing("audience-sdk:call"),
+      requestTracing: openTracing("audience-sdk:request"),
       newId: () => crypto.randomUUID(),
       random: Math.random,
       now,

@@ -1,5 +1,6 @@
 import { ConfigurationError, isAudienceError } from "../errors.ts";
-import { companionOption, type CallOptions, type Companion } from "../transport/call-options.ts";
+import { extensionOption, type CallOptions } from "../transport/call-options.ts";
+import type { CallExtension } from "../transport/interceptor.ts";
 import type { BulkStatus } from "./result.ts";
 import type { RowCompanion } from "./row-companion.ts";
 
@@ -104,14 +105,14 @@ function statusOf(error: unknown): BulkStatus {
   return error.outcome === "unknown" ? "unknown" : "failed";
 }
 
-function requestFor(key: string, companion: Companion): BulkRequest {
-  const request: Omit<BulkRequest, "key"> & { [companionOption]: Companion } = {
+function requestFor(key: string, companion: CallExtension): BulkRequest {
+  const request: Omit<BulkRequest, "key"> & { [extensionOption]: CallExtension } = {
     signal: companion.stop,
     priority: lastPriority,
     // A row waits as long as it takes: the client's own limits of patience are for calls that somebody waits for (D53).
     maxWaitMs: Infinity,
     deadlineMs: Infinity,
-    [companionOption]: companion,
+    [extensionOption]: companion,
   };
   // Not an option of a call, so not among those that a call looks through, or a spread takes along.
   return Object.defineProperty(request, "key", { value: key }) as typeof request & { key: string };

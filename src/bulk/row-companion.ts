@@ -1,13 +1,14 @@
 import { consentLines, type ConsentWrite } from "../consent.ts";
-import { AbortError, ConfigurationError, type Outcome } from "../errors.ts";
-import type { Companion, RowAttempt } from "../transport/call-options.ts";
+import { AbortError, ConfigurationError } from "../errors.ts";
+import { untilAborted } from "../on-abort.ts";
+import type { CallExtension, Interceptor, RequestContext } from "../transport/interceptor.ts";
 import { statesSameConsent, type ConsentLog } from "./consent-log.ts";
 import type { RowRecord } from "./row-record.ts";
 
 /** What goes along with the calls of one row: makes them safe over a restart, and knows what became of them. */
-export class RowCompanion implements Companion {
+export class RowCompanion implements CallExtension {
   readonly stop: AbortSignal;
-  readonly run: ConsentLog;
+  readonly consentWatch: ConsentLog;
   /** Whether anything of the row has left, or may have. */
   hasSent = false;
   /** Why the row, or a part of it, was not sent: a later word on its contact stands. */
@@ -40,7 +41,7 @@ export class RowCompanion implements Companion {
     onLateCall: () => void;
   }) {
     this.stop = row.stop;
-    this.run = row.run;
+    this.consentWatch = row.run;
     this.#record = row.record;
     this.#eventId = row.eventId;
     this.#isCurrent = row.isCurrent;
@@ -53,7 +54,7 @@ export class RowCompanion implements Companion {
     return this.#unrepeatable.size > 0;
   }
 
-  began(result: Promise<unknown>, given: Promise<unknown>): void {
+  onWrite(result: Promise<unknown>, given: Promise<unknown>): void {
     if (this.#isOver) {
       // While the run lasts it ends with what is wrong here. Afterwards the call is refused, and only its caller is told.
       if (!this.stop.aborted) given.catch(() => undefined);
@@ -74,39 +75,62 @@ export class RowCompanion implements Companion {
   }
 
   /** The first event of a row has the row's own id, the others that id and their number. */
-  newEventId = (): string => {
+  readonly newEventId = (): string => {
     if (this.#eventId === undefined) return crypto.randomUUID();
     this.#events++;
     return this.#events === 1 ? this.#eventId : `${this.#eventId}-${this.#events}`;
   };
 
-  async beforeSend(call: object, { isRepeatable, isWrite, consentWrite }: RowAttempt): Promise<void> {
-    if (isWrite) {
-      if (consentWrite) {
-        for (const line of consentLines(consentWrite.consent)) this.#consents.add(line);
-        await this.run.load(consentWrite.contacts);
-      }
-      await this.#askWhetherCurrent();
-      this.#throwIfOver();
-      // What an earlier run recorded as superseded is not written over before it is known that the row may be sent.
-      this.checkConsent({ consentWrite });
-      if (!isRepeatable) this.#unrepeatable.add(call);
-      await this.#record.sends(isRepeatable ? "sent" : "in-doubt", this.#consentText);
-      this.#throwIfOver();
+  /** Keeps account of what each write came to, over all its attempts. */
+  readonly aroundCall: Interceptor = (next) => async (context) => {
+    const { method, consentWrite } = context.request;
+    if (method === "GET") return await next(context);
+    try {
+      const response = await next(context);
+      if (consentWrite) this.consentWatch.rowApplied(consentWrite.contacts);
+      this.#mayHaveApplied = true;
+      return response;
+    } catch (error) {
+      const { outcome } = context;
+      if (outcome === "not-sent" || outcome === "not-applied") this.#unrepeatable.delete(context);
+      else this.#mayHaveApplied = true;
+      throw error;
+    }
+  };
+
+  /** Records before each attempt that the row may have been sent, unless it is superseded. */
+  readonly aroundAttempt: Interceptor = (next) => async (context) => {
+    const { request, stopWaiting } = context;
+    if (request.method === "POST") {
+      // The checkpoint may hang: the contact's other writes wait no longer than the row's call does.
+      await untilAborted(this.#recordAttempt(context), stopWaiting.signal);
+      // Once more right before the attempt: it may have been superseded while it was recorded.
+      this.#checkConsent(request.consentWrite);
     }
     this.hasSent = true;
+    return await next(context);
+  };
+
+  async #recordAttempt(context: RequestContext): Promise<void> {
+    const { isRepeatable, request } = context;
+    const { consentWrite } = request;
+    if (consentWrite) {
+      for (const line of consentLines(consentWrite.consent)) this.#consents.add(line);
+      await this.consentWatch.load(consentWrite.contacts);
+    }
+    await this.#askWhetherCurrent();
+    this.#throwIfOver();
+    // What an earlier run recorded as superseded is not written over before it is known that the row may be sent.
+    this.#checkConsent(consentWrite);
+    if (!isRepeatable) this.#unrepeatable.add(context);
+    await this.#record.sends(isRepeatable ? "sent" : "in-doubt", this.#consentText);
+    this.#throwIfOver();
   }
 
-  checkConsent({ consentWrite }: Pick<RowAttempt, "consentWrite">): void {
+  #checkConsent(consentWrite: ConsentWrite | undefined): void {
     if (consentWrite && this.#isSuperseded(consentWrite)) {
       throw this.#supersede("Another call has written the contact's consent after the run began");
     }
-  }
-
-  ended(call: object, outcome: Outcome, consentWrite: ConsentWrite | undefined): void {
-    if (outcome === "applied" && consentWrite) this.run.rowApplied(consentWrite.contacts);
-    if (outcome === "not-sent" || outcome === "not-applied") this.#unrepeatable.delete(call);
-    else this.#mayHaveApplied = true;
   }
 
   /** Records the row's end; or, where it came to nothing, that it is as before. */
@@ -129,7 +153,7 @@ export class RowCompanion implements Companion {
   #isSuperseded(write: ConsentWrite): boolean {
     const { before } = this.#record;
     if (before?.state === "superseded" && statesSameConsent(before, write.consent)) return true;
-    return this.run.isOverriddenBy(write, before);
+    return this.consentWatch.isOverriddenBy(write, before);
   }
 
   async #askWhetherCurrent(): Promise<void> {

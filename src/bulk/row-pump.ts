@@ -1,6 +1,6 @@
 import { AbortError, ClientClosedError, isAudienceError } from "../errors.ts";
 import { onAbort, reasonOf } from "../on-abort.ts";
-import type { ConsentWatch } from "../transport/consent-watch.ts";
+import type { ConsentWatch } from "../transport/client-state.ts";
 import { ConsentLog } from "./consent-log.ts";
 import { intake, type Intake, type ReadyRow } from "./intake.ts";
 import { notify } from "./notify.ts";

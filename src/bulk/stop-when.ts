@@ -1,7 +1,7 @@
 import { ConfigurationError, isAudienceError } from "../errors.ts";
 import { isObject } from "../schema/kind-of.ts";
 import { ignoreRejection } from "../schema/user-function.ts";
-import { asksForTooLong } from "../transport/retry-policy.ts";
+import { asksForTooLong } from "../transport/interceptors/retry.ts";
 
 const stopCodes: readonly string[] = ["authentication", "permission", "configuration", "closed"];
 

@@ -2,7 +2,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { isRecord, contentLost } from "../schema/kind-of.ts";
 import { optionTypes } from "../schema/option.ts";
 import { callOptionsSchema, type CallOptions } from "../transport/call-options.ts";
-import type { Caller } from "../transport/transport.ts";
+import type { CallEndpoint } from "../transport/transport.ts";
 import type { DecodedPage } from "./page-source.ts";
 import { Paginator } from "./paginator.ts";
 
@@ -13,7 +13,7 @@ export interface ListOptions extends CallOptions {
 }
 
 export interface ListCall<T> {
-  readonly call: Caller;
+  readonly call: CallEndpoint;
   readonly endpoint: Endpoint<undefined, DecodedPage<T>>;
   /** As the user gave them: validated with each page, so that a wrong one rejects and never throws. */
   readonly query: unknown;

@@ -1,5 +1,5 @@
 import type { Redactor } from "./redact.ts";
-import type { Exchange } from "./send.ts";
+import type { ReceivedResponse } from "./send.ts";
 
 /** What `.withResponse()` tells of the answer. */
 export interface ResponseSummary {
@@ -32,7 +32,7 @@ export interface ApiPromise<T> extends Promise<T> {
 /** A call's value, as the transport has it. */
 export interface CallResult<T> {
   readonly data: T;
-  readonly exchange: Exchange;
+  readonly response: ReceivedResponse;
   readonly attempts: number;
   readonly queuedMs: number;
 }
@@ -48,10 +48,10 @@ export function apiPromise<T>(result: Promise<CallResult<T>>, redactor: Redactor
 }
 
 function summarize<T>(
-  { data, exchange, attempts, queuedMs }: CallResult<T>,
+  { data, response, attempts, queuedMs }: CallResult<T>,
   redactor: Redactor,
 ): WithResponse<T> {
-  const { status, headers, url } = exchange;
+  const { status, headers, url } = response;
   return {
     data,
     response: { status, headers: redactor.headers(headers), url: redactor.text(url) },

@@ -1,10 +1,8 @@
 import * as z from "zod";
-import type { ConsentWrite } from "../consent.ts";
-import type { Outcome } from "../errors.ts";
-import { isRecord } from "../schema/kind-of.ts";
-import { optionTypes, optionThat, parseOptions, type Given } from "../schema/option.ts";
-import type { ConsentWatch } from "./consent-watch.ts";
-import { readHeaders } from "./request-headers.ts";
+import { ConfigurationError } from "../errors.ts";
+import { isRecord, kindOf } from "../schema/kind-of.ts";
+import { optionTypes, optionThat, parseOptions, rejectLost, type Given } from "../schema/option.ts";
+import type { CallExtension, CallSettings } from "./interceptor.ts";
 
 /** Options of one call; each stands in the place of the client's. */
 export interface CallOptions {
@@ -26,49 +24,8 @@ export interface CallOptions {
   repeatable?: boolean | undefined;
 }
 
-/** How a bulk run takes part in the calls of a row: carried by the `request` that the run hands out. */
-export interface Companion {
-  /** Aborted, the call leaves where it waits; what is in flight is seen through to its end. */
-  readonly stop: AbortSignal;
-  /** For an event without an id of its own: the same after a restart. */
-  readonly newEventId: () => string;
-  /** A write of the row has begun: its result, and what its caller is given, which is made of that. */
-  readonly began: (result: Promise<unknown>, given: Promise<unknown>) => void;
-  /** The row's own run, which does not supersede its own rows. */
-  readonly run: ConsentWatch;
-  /** Resolves when an attempt may be sent: by then it is recorded that it may have been. Rejects where it is superseded. */
-  readonly beforeSend: (call: object, attempt: RowAttempt) => Promise<void>;
-  /** Throws where the row is superseded: the last look, right before an attempt is sent. */
-  readonly checkConsent: (attempt: RowAttempt) => void;
-  /** What a write of the row came to, over all its attempts. */
-  readonly ended: (call: object, outcome: Outcome, consentWrite: ConsentWrite | undefined) => void;
-}
-
-/** What a run needs to know of an attempt of one of its rows. */
-export interface RowAttempt {
-  readonly isRepeatable: boolean;
-  readonly isWrite: boolean;
-  /** The consent that it states, and of whom; undefined for a call that carries none. */
-  readonly consentWrite: ConsentWrite | undefined;
-}
-
-/** Registered, so that both module formats know it. Not a name: only a run can hand one out. */
-export const companionOption = Symbol.for("audience-sdk.companion");
-
-/** A call's options, checked, over the client's. */
-export interface CallSettings {
-  readonly signal?: AbortSignal | undefined;
-  readonly timeoutMs: number;
-  readonly deadlineMs: number;
-  readonly maxRetries: number;
-  readonly maxWaitMs: number | undefined;
-  readonly priority: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly repeatable?: boolean | undefined;
-  readonly companion?: Companion | undefined;
-  /** All that were given, for an endpoint that has options of its own. */
-  readonly given: Readonly<Record<string, unknown>>;
-}
+/** Registered, so that both module formats know it. No name: only this package can write this option. */
+export const extensionOption = Symbol.for("audience-sdk.call-extension");
 
 export const headersOption = optionThat<Readonly<Record<string, string>> | Headers>("an object", isRecord);
 
@@ -86,16 +43,16 @@ export const callOptionsSchema = z
   })
   .partial() satisfies z.ZodType<CallOptions>;
 
-/** The options of a call that a row's function makes: they take the row's `request` along, also where it was not handed on. */
-export function withRowOptions(options: unknown, rowOptions: CallOptions | undefined): unknown {
-  if (rowOptions === undefined) return options;
-  if (options === undefined) return rowOptions;
-  const isOwn = isRecord(options) && !(companionOption in options);
-  return isOwn ? { ...rowOptions, ...options } : options;
+/** A call's own options over the ambient ones (`withAmbientOptions`), which one with an extension of its own leaves. */
+export function withAmbient(options: unknown, ambient: unknown): unknown {
+  if (!isRecord(ambient)) return options;
+  if (options === undefined) return ambient;
+  const isOwn = isRecord(options) && !(extensionOption in options);
+  return isOwn ? { ...ambient, ...options } : options;
 }
 
 /** Throws a `ConfigurationError` that names the option. */
-export function readCallOptions(
+export function parseCallOptions(
   options: unknown,
   defaults: CallSettings,
   schema: z.ZodObject = callOptionsSchema,
@@ -107,9 +64,55 @@ export function readCallOptions(
   return {
     ...defaults,
     ...o,
-    headers: o.headers ? { ...defaults.headers, ...readHeaders(o.headers) } : defaults.headers,
-    // Only a bulk run writes this property.
-    companion: (options as { [companionOption]?: Companion })[companionOption],
+    headers: o.headers ? { ...defaults.headers, ...parseHeaders(o.headers) } : defaults.headers,
+    // Safe: only this package writes this property.
+    extension: (options as { [extensionOption]?: CallExtension })[extensionOption],
     given,
   };
+}
+
+/** Headers that frame the message, set by the runtime alone; and a name that an object of headers loses. */
+const framing =
+  /^(connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade|__proto__)$/i;
+
+const afterName = /[^\w!#$%&'*+.^`|~-].*/s;
+
+/** Reads the `headers` option: names in lower case, values that cannot break out of their line. Never shows a value. */
+export function parseHeaders(headers: unknown): Record<string, string> {
+  const read = new Map<string, string>();
+  for (const [name, value] of pairsOf(headers as object)) {
+    if (value === undefined) continue;
+    const lowerCase = name.toLowerCase();
+    // In another case it is the same header, and one of the two would go unheard.
+    const problem = read.has(lowerCase) ? "is given twice" : problemOf(name, value);
+    // A whole line in the place of the name holds the value too, which can be a key.
+    const shown = JSON.stringify(name.replace(afterName, "…"));
+    if (problem) throw new ConfigurationError(`headers: ${shown} ${problem}.`);
+    read.set(lowerCase, value as string);
+  }
+  return Object.fromEntries(read);
+}
+
+function pairsOf(headers: object): [string, unknown][] {
+  // A Headers object gives nothing to Object.entries, and may be of another implementation than the global one.
+  if (Symbol.iterator in headers) {
+    const pairs: unknown[] = [...(headers as Iterable<unknown>)];
+    if (pairs.every(isPair)) return pairs;
+    throw new ConfigurationError("headers must be an object, or a Headers object.");
+  }
+  rejectLost(headers, "headers");
+  return Object.entries(headers);
+}
+
+function isPair(entry: unknown): entry is [string, unknown] {
+  return Array.isArray(entry) && typeof entry[0] === "string";
+}
+
+function problemOf(name: string, value: unknown): string | undefined {
+  if (name === "" || afterName.test(name)) return "is not a header name";
+  if (framing.test(name)) return "is set or dropped by the runtime";
+  if (typeof value !== "string") return `must be a string, not ${kindOf(value)}`;
+  if (/[^\t\u0020-\u007e\u0080-\u00ff]/.test(value))
+    return "holds a character that no HTTP header can carry, such as a line break";
+  return undefined;
 }

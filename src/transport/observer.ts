@@ -1,8 +1,6 @@
 import type { Operation } from "../endpoint.ts";
-import type { AudienceError } from "../errors.ts";
+import { isAudienceError, type AudienceError } from "../errors.ts";
 import { isObject } from "../schema/kind-of.ts";
-import type { CallFacts } from "./call.ts";
-import { requestChannels, type RequestChannels } from "./request-channels.ts";
 
 /**
  * What a hook is told: which call, which attempt, and how it went. No key, e-mail address, phone number or body;
@@ -60,63 +58,57 @@ export const logLevels: readonly LogLevel[] = ["debug", "info", "warn", "error",
 
 const longWaitMs = 10_000;
 
-/** Tells hooks, logger and the diagnostics channel what happens. Costs next to nothing where nobody listens. */
+/** Which call it is. */
+export type CallFacts = Pick<RequestEvent, "requestId" | "operation" | "method" | "path">;
+
+/** Tells hooks and logger what happens. */
 export class Observer {
   readonly #hooks: Hooks;
   readonly #logger: Logger | undefined;
   readonly #lowest: number;
-  readonly #now: () => number;
-  readonly #channels: RequestChannels | undefined = requestChannels();
   #limitsAlone = false;
 
-  constructor(options: { hooks: Hooks; logger: Logger | undefined; logLevel: LogLevel; now: () => number }) {
+  constructor(options: { hooks: Hooks; logger: Logger | undefined; logLevel: LogLevel }) {
     this.#hooks = options.hooks;
-    this.#now = options.now;
     this.#logger = options.logger;
     this.#lowest = options.logger ? logLevels.indexOf(options.logLevel) : Infinity;
   }
 
-  /** One attempt. Gives back what is to be told of its end. */
-  attempt(facts: CallFacts, attempt: number): AttemptEnd {
-    const channels = this.#channels?.hasSubscribers ? this.#channels : undefined;
-    const { onRequest, onResponse } = this.#hooks;
-    if (!channels && !onRequest && !onResponse && !this.#logs("debug")) return nothing;
-    const event: RequestEvent = { ...facts, attempt };
+  attemptStarts(event: RequestEvent): void {
     this.#call("onRequest", event);
     this.#tell("debug", event, () => "is sent");
-    channels?.start(event);
-    const sentAt = this.#now();
-    return (status, error) => {
-      // What was given up is over for its caller, though its exchange goes on.
-      if (event.durationMs !== undefined) return;
-      const durationMs = this.#now() - sentAt;
-      Object.assign(event, status && { status }, { durationMs }, error && { error: summary(error) });
-      if (status) this.#call("onResponse", event);
-      const how = status ? `was answered with ${status}` : `failed: ${error?.name}`;
-      this.#tell("debug", event, () => `${how} in ${Math.round(durationMs)} ms`);
-      channels?.end(event);
-    };
+  }
+
+  attemptEnds(event: RequestEvent): void {
+    const { status, durationMs = 0, error } = event;
+    if (status) this.#call("onResponse", event);
+    const how = status ? `was answered with ${status}` : `failed: ${error?.name}`;
+    this.#tell("debug", event, () => `${how} in ${Math.round(durationMs)} ms`);
   }
 
   retries(facts: CallFacts, attempt: number, waitMs: number, error: AudienceError): void {
-    const event: RequestEvent = { ...facts, attempt, waitMs, error: summary(error) };
+    const event: RequestEvent = { ...factsOf(facts), attempt, waitMs, error: summary(error) };
     this.#call("onRetry", event);
     this.#tell("debug", event, () => `is tried again in ${Math.round(waitMs)} ms, after ${error.name}`);
   }
 
   /** A wait for the rate limit, as it is expected; one that grows long is told of then. Gives back what ends it. */
   waits(facts: CallFacts, attempt: number, waitMs: number): () => void {
-    const event: RequestEvent = { ...facts, attempt, waitMs };
+    const event: RequestEvent = { ...factsOf(facts), attempt, waitMs };
     const isLong = waitMs > longWaitMs;
     if (isLong) this.#call("onThrottle", event);
     this.#tell(isLong ? "warn" : "debug", event, () => `waits ${Math.round(waitMs)} ms for the rate limit`);
-    if (isLong || !(this.#hooks.onThrottle || this.#logs("warn"))) return nothing;
+    if (isLong || !(this.#hooks.onThrottle || this.#logs("warn"))) return () => {};
     const timer = setTimeout(() => this.waits(facts, attempt, longWaitMs + 1), longWaitMs + 1);
     return () => clearTimeout(timer);
   }
 
   waitsForContact(facts: CallFacts): void {
-    this.#tell("debug", { ...facts, attempt: 1 }, () => "waits for an earlier write to the same contact");
+    this.#tell(
+      "debug",
+      { ...factsOf(facts), attempt: 1 },
+      () => "waits for an earlier write to the same contact",
+    );
   }
 
   /** The shared store of the rate limit is away, or here (undefined): a line each time it goes. */
@@ -135,7 +127,7 @@ export class Observer {
     const failed = () => this.warn(`the hook ${name} failed; this changes nothing`);
     try {
       // A copy, so that a hook that writes on it changes nothing.
-      heedRejection(hook({ ...event, ...(event.error && { error: { ...event.error } }) }), failed);
+      ignoreRejection(hook({ ...event, ...(event.error && { error: { ...event.error } }) }), failed);
     } catch {
       failed();
     }
@@ -154,27 +146,78 @@ export class Observer {
   #log(level: Exclude<LogLevel, "silent">, message: string): void {
     try {
       const result: unknown = this.#logger?.[level](`audience-sdk: ${message}`);
-      heedRejection(result, () => undefined);
+      ignoreRejection(result, () => undefined);
     } catch {
       // A logger that throws must not fail the call, and there is nowhere left to say so.
     }
   }
 }
 
-/** With the answer's status, where there was an answer, and with the error, where there was one. Heard once. */
-export type AttemptEnd = (status: number | undefined, error?: AudienceError) => void;
-
-/** Where nobody listens, an attempt costs nothing to tell of. */
-const nothing = (): void => {};
+/** Of a call's context, what may be told of it. */
+export function factsOf({ requestId, operation, method, path }: CallFacts): CallFacts {
+  return { requestId, operation, method, path };
+}
 
 /** An async hook or logger may reject: unheard, that would end the process. Any thenable, as it may be another realm's. */
-function heedRejection(result: unknown, onRejection: () => void): void {
+function ignoreRejection(result: unknown, onRejection: () => void): void {
   if (isObject(result) && "then" in result) Promise.resolve(result).catch(onRejection);
 }
 
-function summary(error: AudienceError): NonNullable<RequestEvent["error"]> {
+export function summary(error: unknown): NonNullable<RequestEvent["error"]> {
+  // What a function of the caller's threw is not shown.
+  if (!isAudienceError(error)) return { name: "Error", code: "other" };
   const { name, code } = error;
-  return "status" in error && typeof error.status === "number"
-    ? { name, code, status: error.status }
-    : { name, code };
+  return "status" in error ? { name, code, status: error.status } : { name, code };
+}
+
+type DiagnosticsChannel = typeof import("node:diagnostics_channel");
+type TracingChannel = ReturnType<DiagnosticsChannel["tracingChannel"]>;
+
+interface BuiltinModules {
+  getBuiltinModule?: (name: "node:diagnostics_channel") => DiagnosticsChannel | undefined;
+}
+
+/** Undefined on runtimes without `node:diagnostics_channel`. */
+export function openTracing(name: string): Tracing | undefined {
+  // Asked for at run time, as a static import would keep the package from loading on edge runtimes.
+  const { process } = globalThis as { process?: BuiltinModules };
+  const channel = process?.getBuiltinModule?.("node:diagnostics_channel")?.tracingChannel?.(name);
+  return channel && new Tracing(channel);
+}
+
+/**
+ * A tracing channel of `node:diagnostics_channel`. Published by hand, as `tracePromise` would publish the result too, and
+ * would end an aborted attempt with its request.
+ */
+export class Tracing {
+  readonly #channel: TracingChannel;
+
+  constructor(channel: TracingChannel) {
+    this.#channel = channel;
+  }
+
+  /** Bound stores count as subscribers. */
+  get hasSubscribers(): boolean {
+    // Not every runtime tells, whatever its types; to publish to nobody does nothing.
+    const channel: { hasSubscribers?: boolean } = this.#channel;
+    return channel.hasSubscribers !== false;
+  }
+
+  /** Runs a piece of work with the stores in force that are bound to `start`. The message is filled in until its end. */
+  run<T>(message: object, work: () => Promise<T>): Promise<T> {
+    const { start, end } = this.#channel;
+    return start.runStores(message, () => {
+      const result = work();
+      end.publish(message);
+      return result;
+    });
+  }
+
+  /** A message with an `error` is published as an error first. */
+  end(message: object): void {
+    const { error, asyncStart, asyncEnd } = this.#channel;
+    if ("error" in message) error.publish(message);
+    asyncStart.publish(message);
+    asyncEnd.publish(message);
+  }
 }

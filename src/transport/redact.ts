@@ -21,8 +21,8 @@ export class Redactor {
   readonly #lengths = new Set<number>();
 
   /** Keys are kept once seen: a service may echo the key that was rotated away a moment ago. */
-  learn(key: string): void {
-    if (this.#keys.has(key)) return;
+  learn(key: string): string {
+    if (this.#keys.has(key)) return key;
     if (this.#keys.size === rememberedKeys) {
       this.#keys.clear();
       this.#gramsBefore = this.#grams;
@@ -33,6 +33,7 @@ export class Redactor {
       this.#grams.add(gram);
       this.#lengths.add(gram.length);
     }
+    return key;
   }
 
   text(text: string): string {

@@ -1,13 +1,9 @@
 import ky from "ky";
-import { ConnectionError, TimeoutError } from "../errors.ts";
-import type { Permit } from "../rate-limiter/rate-limiter.ts";
-import { isOk, readAnswerHead, type AnswerHead } from "./answer-head.ts";
-import { isUndecodable, readConnectionFailure } from "./connection-failure.ts";
-import { Interruption } from "./interruption.ts";
-import { giveUp, readBody, type Arrival, type BodyText } from "./read-body.ts";
+import { ConfigurationError, TimeoutError } from "../errors.ts";
+import { startTimer, untilAborted } from "../on-abort.ts";
+import { hasMethods, isObject } from "../schema/kind-of.ts";
+import { connectionError, isUndecodable } from "./network-error.ts";
 import type { Redactor } from "./redact.ts";
-import { sentOnce } from "./sent-once.ts";
-import { startTimer } from "./timer.ts";
 
 /** `fetch`, or what behaves like it: a proxy's, a test's. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -19,10 +15,11 @@ export interface OutgoingRequest {
   readonly body: string | undefined;
 }
 
-/** An answer, read to its end or to the limit of its size. */
-export interface Exchange extends BodyText {
-  readonly status: number;
-  readonly headers: Headers;
+/** What comes before the body of a response. */
+export type ResponseHead = Pick<Response, "status" | "headers">;
+
+/** A response, read to its end or to the limit of its size. */
+export interface ReceivedResponse extends ResponseHead, BodyText {
   readonly url: string;
 }
 
@@ -30,22 +27,26 @@ export interface SendOptions {
   readonly fetch: Fetch | undefined;
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
-  /** The call's: aborted when nobody waits for the answer any more. */
-  readonly signal: Interruption;
-  readonly permit: Permit;
-  /** Told of an answer before its body is read. */
-  readonly onHead: (head: AnswerHead) => void;
-  /** Makes a message safe to show. */
+  /** Aborted, with an error of ours, when nobody waits for the response any more. */
+  readonly signal: AbortSignal;
+  /** Told of a response before its body is read. */
+  readonly onHead: (head: ResponseHead) => void;
   readonly redactor: Redactor;
 }
 
-/** How long an exchange that nobody waits for may go on, so that its place in the rate limit is known. */
+/** How long an aborted request may go on, so that its response is known to the rate limit and the order of writes. */
 const lingerMs = 2_000;
+const errorBodyBytes = 64 * 1024;
+const piecesATurn = 1_000;
 
-/** Sends one request and reads its answer. Rejects with a `ConnectionError` or `TimeoutError`, or the signal's reason. */
-export async function send(request: OutgoingRequest, options: SendOptions): Promise<Exchange> {
-  const { signal, permit, timeoutMs } = options;
-  const cut = new Interruption();
+export function isOk({ status }: { status: number }): boolean {
+  return status >= 200 && status <= 299;
+}
+
+/** Sends one request and reads its response. Rejects with a `ConnectionError` or `TimeoutError`, or the signal's reason. */
+export async function send(request: OutgoingRequest, options: SendOptions): Promise<ReceivedResponse> {
+  const { signal, timeoutMs, maxResponseBytes: maxBytes } = options;
+  const cut = new AbortController();
   const arrival: Arrival = { bytes: 0 };
   const timeout = startTimer(() => cut.abort(timeoutError(timeoutMs, arrival)), timeoutMs);
   let linger: ReturnType<typeof setTimeout> | undefined;
@@ -56,23 +57,23 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
   };
   signal.addEventListener("abort", letGo);
   try {
-    const head = await exchangeHeaders(request, options.fetch, cut);
-    arrival.status = head.status;
-    // Before the place comes back: nobody takes it where the answer begins a pause.
-    options.onHead(head);
-    permit.release("responded");
+    const response = await fetchResponse(request, options.fetch, cut.signal);
+    const { status, url } = response;
+    // One of another implementation is no instance of the global class.
+    const headers = new Headers();
+    response.headers.forEach((value, name) => headers.append(name, value));
+    arrival.status = status;
+    options.onHead({ status, headers });
     if (signal.aborted) stop();
-    const body = await readBody(head, { maxBytes: options.maxResponseBytes, cut, arrival });
+    const body = await readBody(response, { maxBytes, signal: cut.signal, arrival });
     // An error's status is known, whatever became of its body.
     const isCut = body.failure !== undefined && !isUndecodable(body.failure);
-    if (isOk(head) && isCut) throw new Error("the body broke off", { cause: body.failure });
-    return { ...head, ...body, url: head.url || request.url };
+    if (isOk(response) && isCut) throw new Error("the body broke off", { cause: body.failure });
+    return { status, headers, url: typeof url === "string" && url !== "" ? url : request.url, ...body };
   } catch (error) {
-    if (cut.aborted) {
-      permit.release("lost");
-      throw cut.reason;
-    }
-    throw connectionError(error, request.url, options);
+    if (cut.signal.aborted) throw cut.signal.reason;
+    if (error === noResponse) throw noResponseError();
+    throw connectionError(error, request.url, options.redactor);
   } finally {
     clearTimeout(timeout);
     clearTimeout(linger);
@@ -80,84 +81,139 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
   }
 }
 
-/** A fetch that does not heed its signal must not hold the call; what it gives too late is thrown away. */
-function exchangeHeaders(
-  request: OutgoingRequest,
+/** A fetch that ignores its signal must not hold the call; a response that comes too late is thrown away. */
+async function fetchResponse(
+  { method, url, headers, body }: OutgoingRequest,
   fetch: Fetch | undefined,
-  cut: Interruption,
-): Promise<AnswerHead> {
-  const controller = new AbortController();
-  const { method, headers, body } = request;
-  const init: RequestInit = { method, headers, redirect: "manual", signal: controller.signal };
-  if (body !== undefined) Object.assign(init, fetch ? { body } : sentOnce(body));
-  return new Promise((resolve, reject) => {
-    cut.addEventListener("abort", () => {
-      controller.abort(cut.reason);
-      reject(cut.reason);
-    });
-    throughKy(request.url, init, fetch ?? globalThis.fetch)
-      .then((response) => {
-        const head = readAnswerHead(response);
-        if (cut.aborted) giveUp(head.body);
-        resolve(head);
-      })
-      .catch(reject);
-  });
-}
-
-/**
- * ky's errors hold its Request: it is given neither key nor body, and what is sent is handed on as (url, init), as not
- * every fetch takes the Request of another implementation. A hook that answers spares the clone that ky makes for a
- * retry of its own (D62).
- */
-function throughKy(url: string, init: RequestInit, fetch: Fetch): Promise<Response> {
-  let response: Response;
-  const exchange = async () => {
-    return (response = await fetch(url, init));
-  };
-  return ky(url, {
-    hooks: { beforeRequest: [exchange] },
-    // Comes to be asked where the answer is of another implementation, which ky does not take from a hook.
-    fetch: async () => response,
+  signal: AbortSignal,
+): Promise<Response> {
+  const exchange = ky(url, {
+    method,
+    headers,
+    ...(body !== undefined && bodyOnce(body)),
+    signal,
+    redirect: "manual",
     retry: 0,
     throwHttpErrors: false,
     timeout: false,
+    ...(fetch && { fetch: fetchOfCaller(fetch, { url, body, signal }) }),
+  }).then((response) => {
+    if (signal.aborted) giveUp(response.body);
+    return response;
   });
+  return await untilAborted(exchange, signal);
 }
 
-function connectionError(error: unknown, url: string, { permit, redactor }: SendOptions): ConnectionError {
-  const { reason, wasSent, wasAnswer, ...failure } = readConnectionFailure(error);
-  // A fetch of the caller's may put anything into its errors.
-  const code = redactor.text(failure.code);
-  // Without the path, in which an id may be an e-mail address.
-  const { origin } = new URL(url);
-  if (wasSent) permit.release("lost");
-  else permit.release("unsent");
-  const told = code ? ` (${code})` : "";
-  const failed = wasAnswer
-    ? `What ${origin} answered ${wasAnswer}${told}.`
-    : `The connection to ${origin} failed before the whole answer was here${told}.`;
-  return new ConnectionError({
-    message: wasSent ? failed : `No connection to ${origin} could be made${told}; nothing was sent.`,
-    outcome: wasSent ? "unknown" : "not-sent",
-    reason,
-    cause: safeCause(error, redactor),
-  });
+/**
+ * The caller's fetch takes (url, init), as not every fetch takes the `Request` of another implementation; the body as a
+ * string, as a `Request` gives it as a stream alone.
+ */
+function fetchOfCaller(
+  fetch: Fetch,
+  { url, body, signal }: { url: string; body: string | undefined; signal: AbortSignal },
+) {
+  return async (input: string | URL | Request): Promise<Response> => {
+    // Safe: ky hands on the Request that it has made.
+    const { method, headers } = input as Request;
+    const init: RequestInit = {
+      method,
+      headers: Object.fromEntries(headers),
+      redirect: "manual",
+      signal,
+      ...(body !== undefined && { body }),
+    };
+    const response: unknown = await fetch(url, init);
+    if (!isResponse(response)) throw noResponse;
+    if (response.type === "error") throw new TypeError("the fetch option gave Response.error()");
+    return response;
+  };
 }
 
-/** The runtime's error may hold the request, and with it the key: only its words are kept. */
-function safeCause(error: unknown, redactor: Redactor): Error | undefined {
+/** By what is asked of it: a Response of another implementation is no instance of the global class. */
+function isResponse(value: unknown): value is Response {
+  if (!isObject(value)) return false;
+  // Safe: each may be of any kind, or missing.
+  const { status, headers, body } = value as Record<string, unknown>;
+  // 0 is a browser's for a redirect that it was told not to follow; no other response has a status below 200.
+  const hasStatus = status === 0 || (Number.isInteger(status) && Number(status) >= 200);
+  const hasBody = body === undefined || body === null || hasMethods(body, "getReader");
+  return hasStatus && hasBody && hasMethods(headers, "get", "forEach");
+}
+
+/** Thrown where a fetch of the caller's gives none. */
+const noResponse = new Error("no Response");
+
+function noResponseError(): ConfigurationError {
+  const error = new ConfigurationError("The fetch option must give a Response whose body is a web stream.");
+  // Whatever the function did, the request may have left.
+  return Object.assign(error, { outcome: "unknown" });
+}
+
+/**
+ * A body that the runtime sends once. When a kept connection ends before the response, Deno's own fetch sends the request
+ * again, whatever its method, and tells nobody: what must not be done twice would be. A stream it cannot send again.
+ * Elsewhere the text goes out as it is, with its length.
+ */
+function bodyOnce(body: string): { body: string | ReadableStream } {
+  if (!("Deno" in globalThis)) return { body };
+  // Of a Response's stream Deno still knows the text.
+  const stream = new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode(body));
+      controller.close();
+    },
+  });
+  return { body: stream };
+}
+
+interface BodyText {
+  readonly text: string;
+  /** The limit in bytes that the body went past, and where it was cut; absent where it came whole. */
+  readonly limitPassed?: number | undefined;
+  /** Why the body broke off; the text is what came before. */
+  readonly failure?: unknown;
+}
+
+/** What has come of a response so far. */
+interface Arrival {
+  status?: number;
+  /** Of the body, after decompression. */
+  bytes: number;
+}
+
+/** Reads a body as it is decompressed, and never more of it than the limit; an error's, 64 KiB at most. */
+async function readBody(
+  response: Response,
+  { maxBytes, signal, arrival }: { maxBytes: number; signal: AbortSignal; arrival: Arrival },
+): Promise<BodyText> {
+  if (!response.body) return { text: "" };
+  const limit = isOk(response) ? maxBytes : Math.min(maxBytes, errorBodyBytes);
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
   try {
-    if (!(error instanceof Error)) return undefined;
-    const inner = error.cause instanceof Error ? `: ${error.cause.message}` : "";
-    const cause = new Error(redactor.text(`${error.message}${inner}`));
-    cause.name = redactor.text(error.name);
-    cause.stack = `${cause.name}: ${cause.message}`;
-    return cause;
-  } catch {
-    // A fetch of the caller's own may throw what throws when it is read.
-    return undefined;
+    for (let pieces = 1; ; pieces++) {
+      // Pieces that are all there already would let no timer run, not even that of the call's timeout.
+      if (pieces % piecesATurn === 0) await new Promise((resolve) => void setTimeout(resolve));
+      // A reader that is none of the runtime's may ignore that it is given up.
+      const next = await untilAborted(reader.read(), signal);
+      if (next.done) return { text: text + decoder.decode() };
+      const rest = limit - arrival.bytes;
+      arrival.bytes += next.value.byteLength;
+      text += decoder.decode(next.value.subarray(0, rest), { stream: true });
+      if (arrival.bytes > limit) return { text, limitPassed: limit };
+    }
+  } catch (error) {
+    // A stream may break without a reason.
+    return { text, failure: error ?? new Error("no reason was given") };
+  } finally {
+    giveUp(reader);
   }
+}
+
+/** Lets what is left of a body go. Nobody waits for it, and where that fails nothing is lost. */
+function giveUp(body: { cancel(): Promise<void> } | null): void {
+  void (async () => await body?.cancel())().catch(() => undefined);
 }
 
 function timeoutError(timeoutMs: number, { status, bytes }: Arrival): TimeoutError {

@@ -3,7 +3,7 @@ import { listPages, type ListOptions } from "../pagination/list-pages.ts";
 import type { Paginator } from "../pagination/paginator.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
-import type { Caller } from "../transport/transport.ts";
+import type { CallEndpoint } from "../transport/transport.ts";
 import { addContact, getContactGroup, listContactGroups } from "./endpoints.ts";
 import type { ParsePage } from "./parse-page.ts";
 import type { AddContactResult, ContactGroup, V1ContactGroupListQuery } from "./schemas/contact-group.ts";
@@ -68,7 +68,7 @@ export interface V1ContactGroups {
 }
 
 /** The methods use no `this`, so they also work without their object. */
-export function v1ContactGroups(call: Caller, parsePage: ParsePage | undefined): V1ContactGroups {
+export function v1ContactGroups(call: CallEndpoint, parsePage: ParsePage | undefined): V1ContactGroups {
   return {
     list: (query, options) =>
       listPages({

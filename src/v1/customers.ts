@@ -3,7 +3,7 @@ import { listPages, type ListOptions } from "../pagination/list-pages.ts";
 import type { Paginator } from "../pagination/paginator.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
-import type { Caller } from "../transport/transport.ts";
+import type { CallEndpoint } from "../transport/transport.ts";
 import { getCustomer, listCustomers, upsertCustomer } from "./endpoints.ts";
 import type { ParsePage } from "./parse-page.ts";
 import type { WithEmailOrPhone } from "./required-fields.ts";
@@ -48,7 +48,7 @@ export interface V1Customers {
 }
 
 /** The methods use no `this`, so they also work without their object. */
-export function v1Customers(call: Caller, parsePage: ParsePage | undefined): V1Customers {
+export function v1Customers(call: CallEndpoint, parsePage: ParsePage | undefined): V1Customers {
   return {
     upsert: (contact, options) => call(upsertCustomer, { body: contact }, options),
     get: (id, options) => call(getCustomer, { params: { id } }, options),

@@ -1,6 +1,6 @@
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
-import type { Caller } from "../transport/transport.ts";
+import type { CallEndpoint } from "../transport/transport.ts";
 import { sendEvent, type EventResult } from "./endpoints.ts";
 import type { WithContact } from "./required-fields.ts";
 import type { V1Event } from "./schemas/event.ts";
@@ -29,6 +29,6 @@ export interface V1Events {
 }
 
 /** The methods use no `this`, so they also work without their object. */
-export function v1Events(call: Caller): V1Events {
+export function v1Events(call: CallEndpoint): V1Events {
   return { send: (event, options) => call(sendEvent, { body: event }, options) };
 }

@@ -1,5 +1,6 @@
 import { openClient, type OpenClient } from "../open-client.ts";
 import type { ClientOptions } from "../options.ts";
+import { closeClient } from "../transport/client-state.ts";
 import { v1ContactGroups, type V1ContactGroups } from "./contact-groups.ts";
 import { v1Customers, type V1Customers } from "./customers.ts";
 import { v1Events, type V1Events } from "./events.ts";
@@ -29,7 +30,7 @@ export class V1Client {
   constructor(options: ClientOptions | undefined, client: OpenClient);
   constructor(options: ClientOptions = {}, client: OpenClient = openClient(options)) {
     const { settings, transport } = client;
-    const call = transport.caller(v1Access(settings));
+    const call = transport.family(v1Access(settings));
     this.#client = client;
     this.customers = v1Customers(call, settings.parsePage);
     this.contactGroups = v1ContactGroups(call, settings.parsePage);
@@ -38,7 +39,7 @@ export class V1Client {
 
   /** Rejects the calls that still wait, and resolves when the requests in flight have ended. */
   close(): Promise<void> {
-    return this.#client.transport.session.close();
+    return closeClient(this.#client.transport.client);
   }
 
   /** `await using v1 = new V1Client(…)`. */

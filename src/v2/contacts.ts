@@ -1,6 +1,6 @@
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
-import type { Caller } from "../transport/transport.ts";
+import type { CallEndpoint } from "../transport/transport.ts";
 import { upsertContact } from "./endpoints.ts";
 import type { V2Contact, V2UpsertResult } from "./schemas/contact.ts";
 
@@ -31,6 +31,6 @@ export interface V2Contacts {
 }
 
 /** The methods use no `this`, so they also work without their object. */
-export function v2Contacts(call: Caller): V2Contacts {
+export function v2Contacts(call: CallEndpoint): V2Contacts {
   return { upsert: (contact, options) => call(upsertContact, { body: contact }, options) };
 }

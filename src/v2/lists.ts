@@ -1,6 +1,6 @@
 import { listPages, type ListOptions } from "../pagination/list-pages.ts";
 import type { Paginator } from "../pagination/paginator.ts";
-import type { Caller } from "../transport/transport.ts";
+import type { CallEndpoint } from "../transport/transport.ts";
 import { listLists } from "./endpoints.ts";
 import type { List, V2ListQuery } from "./schemas/list.ts";
 
@@ -18,7 +18,7 @@ export interface V2Lists {
 }
 
 /** The methods use no `this`, so they also work without their object. */
-export function v2Lists(call: Caller): V2Lists {
+export function v2Lists(call: CallEndpoint): V2Lists {
   return {
     list: (query, options) =>
       listPages({ call, endpoint: listLists, query, options, identify: ({ uuid }) => uuid }),

@@ -1,5 +1,6 @@
 import { openClient, type OpenClient } from "../open-client.ts";
 import type { ClientOptions } from "../options.ts";
+import { closeClient } from "../transport/client-state.ts";
 import { v2Contacts, type V2Contacts } from "./contacts.ts";
 import { v2Lists, type V2Lists } from "./lists.ts";
 import { v2Access } from "./v2-family.ts";
@@ -26,7 +27,7 @@ export class V2Client {
   constructor(options: ClientOptions | undefined, client: OpenClient);
   constructor(options: ClientOptions = {}, client: OpenClient = openClient(options)) {
     const { settings, transport } = client;
-    const call = transport.caller(v2Access(settings));
+    const call = transport.family(v2Access(settings));
     this.#client = client;
     this.contacts = v2Contacts(call);
     this.lists = v2Lists(call);
@@ -34,7 +35,7 @@ export class V2Client {
 
   /** Rejects the calls that still wait, and resolves when the requests in flight have ended. */
   close(): Promise<void> {
-    return this.#client.transport.session.close();
+    return closeClient(this.#client.transport.client);
   }
 
   /** `await using v2 = new V2Client(…)`. */

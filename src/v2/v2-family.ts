@@ -1,5 +1,5 @@
 import { missingOptions, type ClientSettings } from "../options.ts";
-import type { FamilyAccess } from "../transport/job.ts";
+import type { FamilyAccess } from "../transport/interceptor.ts";
 
 /** Base URL and authentication of the v2 family ("Authentication"). Throws a `ConfigurationError` if one is missing. */
 export function v2Access({ baseUrlV2, apiKeyV2, appId }: ClientSettings): FamilyAccess {

@@ -72,50 +72,37 @@ export const areas: readonly Area[] = [
   // The transport is split into areas, because every call reaches nearly all of it.
   {
     name: "transport-responses",
-    sources: [
-      "transport/answer-head.ts",
-      "transport/decode.ts",
-      "transport/json-depth.ts",
-      "transport/printable.ts",
-      "transport/read-body.ts",
-      "transport/retry-after.ts",
-    ],
+    sources: ["transport/response.ts"],
     tests: [
       "transport/{errors,foreign-fetch,promise,retry-after}",
-      "regressions/{body,deeply-nested,error-as,failed,fetch-with,headers-of,hostile,list-response,reader,retry-after,service-messages,undecodable}-*",
+      "regressions/{body,deeply-nested,error-as,failed,headers-of,hostile,list-response,retry-after,service-messages,undecodable}-*",
     ],
   },
   {
     name: "transport-retries",
-    sources: ["transport/retry.ts", "transport/retry-policy.ts"],
+    sources: ["transport/interceptors/retry.ts"],
     tests: ["transport/{errors,retries,retry-after}", "bulk/rate-limit", "regressions/{backoff,refusals}-*"],
   },
   {
     name: "transport-calls",
     sources: [
       "transport/api-promise.ts",
-      "transport/attempt.ts",
-      "transport/call.ts",
-      "transport/contact-order.ts",
-      "transport/session.ts",
+      "transport/client-state.ts",
+      "transport/interceptor.ts",
+      "transport/interceptors/deadline.ts",
+      "transport/interceptors/rate-limit.ts",
+      "transport/interceptors/write-order.ts",
       "transport/transport.ts",
     ],
     tests: [
       "transport/{abort,api-key,deadlines,errors,observe,options,order,outcomes,promise,retry-after}",
       "bulk/{rate-limit,stop}",
-      "regressions/{aborted,backoff,close,error-of,id-with,passed,signal,user-code}-*",
+      "regressions/{aborted,backoff,call-with,close,error-of,id-with,passed,pause,signal,user-code}-*",
     ],
   },
   {
     name: "transport-send",
-    sources: [
-      "transport/connection-failure.ts",
-      "transport/interruption.ts",
-      "transport/send.ts",
-      "transport/sent-once.ts",
-      "transport/timer.ts",
-      "transport/wait.ts",
-    ],
+    sources: ["on-abort.ts", "transport/network-error.ts", "transport/send.ts"],
     tests: [
       "transport/{abort,connection-failures,deadlines,errors,foreign-fetch,promise,retry-after}",
       "regressions/{body,deno,failed,fetch-with,reader,undecodable,unreachable}-*",
@@ -123,24 +110,19 @@ export const areas: readonly Area[] = [
   },
   {
     name: "transport-keys",
-    sources: [
-      "transport/call-key.ts",
-      "transport/key-source.ts",
-      "transport/redact.ts",
-      "transport/request-headers.ts",
-    ],
+    sources: ["transport/interceptors/api-key.ts", "transport/redact.ts"],
     tests: ["transport/{abort,api-key,deadlines,options,secrets}", "regressions/{header,key,numeric-key}-*"],
   },
   {
     name: "transport-requests",
     sources: [
-      "transport/build-request.ts",
       "transport/call-options.ts",
+      "transport/interceptors/observe.ts",
       "transport/observer.ts",
-      "transport/request-channels.ts",
+      "transport/request.ts",
     ],
     tests: [
-      "transport/{observe,options}",
+      "transport/{observe,options,tracing}",
       "document/{conventions,endpoint-contact-groups,endpoint-customer-list,endpoint-v2-lists}",
       "regressions/{id-with,logger,null-query,options-of}-*",
     ],

@@ -41,7 +41,7 @@ describe("A broken rule is reported", () => {
     [
       "the transport in the rate limiter",
       "src/rate-limiter/windows.ts",
-      'import type { X } from "../transport/call.ts";',
+      'import type { X } from "../transport/send.ts";',
       "rate-limiter does not know transport",
     ],
     [
@@ -96,7 +96,7 @@ describe("A broken rule is reported", () => {
     ["the entry inside", "src/v1/events.ts", 'import type { X } from "../index.ts";', "nothing imports it"],
     [
       "a second importer of ky",
-      "src/transport/retry.ts",
+      "src/transport/interceptors/retry.ts",
       'import ky from "ky";',
       "a package has one importer",
     ],
@@ -151,7 +151,7 @@ describe("A broken rule is reported", () => {
     ],
     [
       "a built-in module at the top of a file that may only load it at run time",
-      "src/transport/request-channels.ts",
+      "src/transport/observer.ts",
       'import { x } from "node:diagnostics_channel";',
       "built-in modules are loaded where",
     ],
@@ -205,7 +205,7 @@ describe("What the rules allow is not reported", () => {
     ],
     [
       "the channels, as a type",
-      "src/transport/request-channels.ts",
+      "src/transport/observer.ts",
       'import type { X } from "node:diagnostics_channel";',
     ],
     ["an import in a comment", "src/errors.ts", '// import { x } from "./limits.ts";'],

@@ -10,7 +10,7 @@ interface ImportRule {
 /** The only files that may import a package, so that it can be replaced in one place. */
 const importers: Record<string, RegExp> = {
   ky: /^src\/transport\/send\.ts$/,
-  "p-retry": /^src\/transport\/retry\.ts$/,
+  "p-retry": /^src\/transport\/interceptors\/retry\.ts$/,
   "bottleneck/lib/Sync.js": /^src\/rate-limiter\/waiting-line\.ts$/,
   msw: /^src\/mock\/msw\.ts$/,
   // zod may be imported wherever input has a schema, except in entries that must not load it.
@@ -19,7 +19,7 @@ const importers: Record<string, RegExp> = {
 
 const mayLoadNode = /^src\/(mock\/listen|mock\/cli|checkpoint\/.+)\.ts$/;
 const mayCount = /^src\/(store-places\/.+|rate-limiter\/(windows|permit|round-trip))\.ts$/;
-const mayAskForNode = /^src\/transport\/request-channels\.ts$/;
+const mayAskForNode = /^src\/transport\/observer\.ts$/;
 
 const importRules: ImportRule[] = [
   {

@@ -1,39 +1,51 @@
-import { AudienceClient, ConnectionError, RateLimiter, ServerError } from "audience-sdk";
-import { expect, it } from "vitest";
+import { Readable } from "node:stream";
+import { AudienceClient, ConfigurationError, ConnectionError, RateLimiter, ServerError } from "audience-sdk";
+import { expect, it, vi } from "vitest";
 import { offline } from "../fuzz/offline-client.ts";
+import { failureOf } from "../transport/failure.ts";
 
-const unreadable = Proxy.revocable({}, {});
-unreadable.revoke();
-const oddHeaders = { get: () => null, forEach: () => expect.fail("in the middle of the headers") };
+const withStatus = (status: unknown) => ({ status, headers: new Headers(), body: null });
 
 it.each([
-  ["throws an unreadable value", () => Promise.reject(unreadable.proxy as Error)],
-  ["returns an unreadable value", async () => unreadable.proxy as Response],
-  [
-    "returns a status that is no number",
-    async () => ({ status: "200", headers: new Headers() }) as unknown as Response,
-  ],
-  [
-    "returns a status that no response has",
-    async () => ({ status: 199, headers: new Headers() }) as unknown as Response,
-  ],
-  ["returns headers that throw", async () => ({ status: 404, headers: oddHeaders }) as unknown as Response],
-])("A fetch that %s is a ConnectionError whose outcome is unknown", async (_, fetch) => {
+  ["undefined", undefined],
+  ["an empty object", {}],
+  ["an object without headers", { status: 200 }],
+  ["a status that is no number", withStatus("200")],
+  ["a status that no response has", withStatus(199)],
+  ["a body that is a stream of Node", { ...withStatus(200), body: Readable.from(["{}"]) }],
+])(
+  "A fetch that returns no Response but %s is a ConfigurationError, and is called once",
+  async (_, given) => {
+    const fetch = vi.fn(async () => given as Response);
+    const audience = new AudienceClient({ ...offline, fetch, maxRetries: 4 });
+
+    const failures = [
+      await failureOf(
+        audience.v1.events.send({ eventName: "signed_up", contact: { email: "ada@example.com" } }),
+      ),
+      await failureOf(audience.v1.customers.get("contact-1")),
+    ];
+
+    expect(fetch).toHaveBeenCalledTimes(2);
+    for (const failure of failures) expect(failure).toBeInstanceOf(ConfigurationError);
+    expect(failures).toMatchObject([
+      // Whatever the function did, the write may have been sent.
+      { message: "The fetch option must give a Response whose body is a web stream.", outcome: "unknown" },
+      { request: { attempts: 1 }, outcome: "not-applied" },
+    ]);
+  },
+);
+
+it("A fetch that throws an unreadable value is a ConnectionError whose outcome is unknown", async () => {
+  const unreadable = Proxy.revocable({}, {});
+  unreadable.revoke();
+  const fetch = () => Promise.reject(unreadable.proxy);
   const audience = new AudienceClient({ ...offline, fetch });
 
   const sending = audience.v1.events.send({ eventName: "signed_up", contact: { email: "ada@example.com" } });
 
   await expect(sending).rejects.toThrow(ConnectionError);
   await expect(sending).rejects.toMatchObject({ reason: "other", outcome: "unknown" });
-});
-
-it("The error for a fetch that returns no Response says so", async () => {
-  const fetch = async () => ({ status: 200 }) as Response; // Safe: the test needs a value of the wrong type.
-  const failure: unknown = await new AudienceClient({ ...offline, fetch }).v1.customers
-    .get("contact-1")
-    .catch((error: unknown) => error);
-
-  expect(failure).toMatchObject({ cause: { message: "the fetch option did not give a Response" } });
 });
 
 it("A fetch that throws an error of this package, for example through another client, releases its permit", async () => {

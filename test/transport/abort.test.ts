@@ -329,6 +329,44 @@ describe("After an abort in flight", () => {
     expect(mock.organization("mock-organization").contacts[0]?.email_opt_in).toBe("UNSUBSCRIBED");
   });
 
+  it("the exchange runs on unseen for two seconds, and a later write to the contact waits as long", async () => {
+    vi.useFakeTimers();
+    try {
+      const log: [string, number][] = [];
+      const start = performance.now();
+      const note = (what: string) => void log.push([what, Math.round(performance.now() - start)]);
+      const fetch = (_url: string, { signal }: RequestInit) => {
+        note("is sent");
+        if (log.length > 1) return Promise.resolve(Response.json({ data: { id: "c-1" } }, { status: 201 }));
+        return new Promise<Response>((_, reject) => {
+          signal?.addEventListener("abort", () => {
+            note("is cut");
+            reject(signal.reason);
+          });
+        });
+      };
+      const { audience } = inProcess({}, { fetch });
+      const stop = new AbortController();
+      const aborted = failureOf(audience.v1.customers.upsert(contact, { signal: stop.signal }));
+      await vi.advanceTimersByTimeAsync(100);
+      stop.abort(reason);
+      const later = audience.v1.customers.upsert({ ...contact, email_opt_in: "UNSUBSCRIBED" });
+      note(`rejects with ${(await aborted).code}`);
+
+      await vi.advanceTimersByTimeAsync(5_000);
+
+      expect((await later).id).toBe("c-1");
+      expect(log).toEqual([
+        ["is sent", 0],
+        ["rejects with aborted", 100],
+        ["is cut", 2_100],
+        ["is sent", 2_100],
+      ]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("is never sent again, and no hook is told that it would be", async () => {
     const onRetry = vi.fn();
     const faults = [{ kind: "500-before" } as const];

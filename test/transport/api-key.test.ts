@@ -1,4 +1,4 @@
-import { AudienceClient, ConfigurationError, type ClientOptions } from "audience-sdk";
+import { AudienceClient, ConfigurationError, RateLimiter, type ClientOptions } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { failureOf, thrownBy } from "./failure.ts";
@@ -35,6 +35,22 @@ describe("A key that is a function", () => {
     await call;
 
     expect(mock.requests.map(({ headers }) => headers["x-api-key"])).toEqual(["k-1", "k-2", "k-3"]);
+  });
+
+  it("is asked once the call has its permit, so that no key is as old as the queue", async () => {
+    vi.useFakeTimers();
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 10_000 }] });
+    const { mock, apiKey, audience } = rotating(["k-1", "k-2"], ["k-1", "k-2"], {}, { rateLimiter });
+
+    const calls = Promise.all([audience.v1.customers.upsert(contact), audience.v1.customers.list()]);
+    await vi.advanceTimersByTimeAsync(9_000);
+    const askedBefore = apiKey.mock.calls.length;
+    await vi.advanceTimersByTimeAsync(9_000);
+    await calls;
+
+    expect(askedBefore).toBe(1);
+    expect(apiKey).toHaveBeenCalledTimes(2);
+    expect(mock.requests.map(({ headers }) => headers["x-api-key"])).toEqual(["k-1", "k-2"]);
   });
 
   it("may give a promise, and serves both families", async () => {

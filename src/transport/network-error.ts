@@ -1,7 +1,8 @@
-import type { ConnectionFailureReason } from "../errors.ts";
+import { ConnectionError, type ConnectionFailureReason } from "../errors.ts";
 import { isObject } from "../schema/kind-of.ts";
+import type { Redactor } from "./redact.ts";
 
-export interface ConnectionFailure {
+interface ConnectionFailure {
   readonly reason: ConnectionFailureReason;
   /** Only `false` where the runtime says so. */
   readonly wasSent: boolean;
@@ -57,8 +58,40 @@ const connecting: ReadonlyMap<string, ConnectionFailureReason> = new Map([
 /** Node gives this the code of a reset connection. */
 const beforeTls = /before secure TLS connection was established/;
 
-/** Reads a runtime's network error. Whether anything was sent is told by the runtime; where it does not tell, it was. */
-export function readConnectionFailure(error: unknown): ConnectionFailure {
+/** What a runtime's network error says, and none of what it holds: that may be the request, and with it the key. */
+export function connectionError(error: unknown, url: string, redactor: Redactor): ConnectionError {
+  const { reason, wasSent, wasAnswer, ...failure } = readConnectionFailure(error);
+  // A fetch of the caller's may put anything into its errors.
+  const code = redactor.text(failure.code);
+  // Without the path, in which an id may be an e-mail address.
+  const { origin } = new URL(url);
+  const told = code ? ` (${code})` : "";
+  const whatFailed = wasAnswer
+    ? `What ${origin} answered ${wasAnswer}${told}.`
+    : `The connection to ${origin} failed before the whole answer was here${told}.`;
+  return new ConnectionError({
+    message: wasSent ? whatFailed : `No connection to ${origin} could be made${told}; nothing was sent.`,
+    outcome: wasSent ? "unknown" : "not-sent",
+    reason,
+    cause: wordsOf(error, redactor),
+  });
+}
+
+function wordsOf(error: unknown, redactor: Redactor): Error | undefined {
+  try {
+    if (!(error instanceof Error)) return undefined;
+    const inner = error.cause instanceof Error ? `: ${error.cause.message}` : "";
+    const cause = new Error(redactor.text(`${error.message}${inner}`));
+    cause.name = redactor.text(error.name);
+    cause.stack = `${cause.name}: ${cause.message}`;
+    return cause;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether anything was sent is told by the runtime; where it does not tell, it was. */
+function readConnectionFailure(error: unknown): ConnectionFailure {
   const chain = causesOf(error);
   for (const cause of chain) {
     const known = readCode(cause);
@@ -99,7 +132,7 @@ interface Cause {
 
 /**
  * The error, its causes, and what an AggregateError (several addresses tried) holds; bounded, as a chain may be a ring.
- * What a fetch of the caller's own throws may be anything, and need not let itself be read.
+ * What a fetch of the caller's throws may be anything, and need not let itself be read.
  */
 function causesOf(error: unknown): Cause[] {
   const found: Cause[] = [];
@@ -108,7 +141,7 @@ function causesOf(error: unknown): Cause[] {
     const next = open.shift();
     if (!isObject(next)) continue;
     try {
-      // Of any kind, each of them.
+      // Safe: each of them may be of any kind.
       const { code, syscall, message, cause, errors } = next as Record<string, unknown>;
       found.push({ code: textOf(code), syscall: textOf(syscall), message: textOf(message) });
       open.push(cause);

@@ -1,0 +1,109 @@
+import { AuthenticationError, ConfigurationError, TimeoutError } from "../../errors.ts";
+import { startTimer, untilAborted } from "../../on-abort.ts";
+import { kindOf } from "../../schema/kind-of.ts";
+import type { Interceptor, KeySource, RequestContext } from "../interceptor.ts";
+import type { Redactor } from "../redact.ts";
+
+/** A key, or a function that gives the current one, asked before every attempt so that keys can be rotated. */
+export type ApiKey = string | (() => string | Promise<string>);
+
+/**
+ * Asks for the key before each attempt, once the permit is there: a key from before an hour in the queue may have been
+ * rotated away. After a 401 asks once more: only a different key is worth another attempt (`retry` makes it).
+ */
+export const apiKey: Interceptor = (next) => async (context) => {
+  const key = context.apiKey;
+  key.current = key.changed ?? (await askForKey(context));
+  key.changed = undefined;
+  try {
+    return await next(context);
+  } catch (error) {
+    if (error instanceof AuthenticationError && !key.isAskedAgain) key.changed = await changedKey(context);
+    throw error;
+  }
+};
+
+async function changedKey(context: RequestContext): Promise<string | undefined> {
+  const { apiKey: key, stopWaiting } = context;
+  if (stopWaiting.signal.aborted) return undefined;
+  key.isAskedAgain = true;
+  try {
+    const given = await askForKey(context);
+    return given === key.current ? undefined : given;
+  } catch {
+    stopWaiting.signal.throwIfAborted();
+    // A function that fails leaves the 401 as it is.
+    return undefined;
+  }
+}
+
+/** A key function that never resolves must hold neither the call nor its permit. */
+async function askForKey({ access, options, stopWaiting }: RequestContext): Promise<string> {
+  const key = access.key();
+  if (typeof key === "string") return key;
+  const { timeoutMs } = options;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = startTimer(() => reject(keyTimeoutError(timeoutMs)), timeoutMs);
+  });
+  try {
+    return await untilAborted(Promise.race([key, late]), stopWaiting.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function keyTimeoutError(timeoutMs: number): TimeoutError {
+  return new TimeoutError({
+    message: `The key function gave no key within ${timeoutMs} ms; nothing was sent.`,
+    outcome: "not-sent",
+    timeoutMs,
+  });
+}
+
+/** Where one family's key comes from. Held where no `inspect` can see it. */
+export function keySource(key: ApiKey, option: string, redactor: Redactor): KeySource {
+  if (typeof key === "function") {
+    return async () => redactor.learn(checkSecret(await ask(key, option), option));
+  }
+  const checked = checkSecret(key, option);
+  redactor.learn(checked);
+  // Before every attempt: a key that others were learnt after is not to be forgotten while it is used.
+  return () => redactor.learn(checked);
+}
+
+async function ask(key: () => unknown, option: string): Promise<unknown> {
+  try {
+    return await key();
+  } catch (error) {
+    throw new ConfigurationError(`The ${option} function failed: ${describe(error)}`);
+  }
+}
+
+/** A string that can go into a header as it is. Says what is wrong without showing it. */
+export function checkSecret(value: unknown, option: string): string {
+  const problem = problemOf(value);
+  if (problem) throw new ConfigurationError(`${option} ${problem}.`);
+  // Safe: problemOf has found it to be a string.
+  return value as string;
+}
+
+function problemOf(value: unknown): string | undefined {
+  if (typeof value !== "string") return `must be a string, not ${kindOf(value)}`;
+  if (value.trim() === "") return "is empty";
+  // Node takes 16 KiB for all headers of a request together.
+  if (value.length > 16_384) return "is longer than 16,384 characters";
+  if (/[^\u0020-\u007e]/.test(value))
+    return "holds a character that no HTTP header can carry, such as a line break";
+  if (value !== value.trim()) return "begins or ends with a space";
+  return undefined;
+}
+
+/** Only the kind of the failure: its message could hold the key. */
+function describe(error: unknown): string {
+  try {
+    return error instanceof Error ? error.name : typeof error;
+  } catch {
+    return "a proxy that throws";
+  }
+}

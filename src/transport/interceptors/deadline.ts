@@ -1,0 +1,49 @@
+import { AbortError, ClientClosedError, TimeoutError, type AudienceError } from "../../errors.ts";
+import { onAbort, reasonOf, startTimer, untilAborted } from "../../on-abort.ts";
+import { recordOutcome, type Interceptor, type RequestContext } from "../interceptor.ts";
+
+/**
+ * Ends a call: for its caller at once, at the caller's signal and at `deadlineMs`, though its request may run on unseen;
+ * where it only waits, when its client is closed.
+ */
+export const deadline: Interceptor = (next) => async (context) => {
+  const { abort, client, options, stopWaiting } = context;
+  const { deadlineMs, signal, extension } = options;
+  if (client.closing.signal.aborted) throw new ClientClosedError();
+  if (signal?.aborted) throw abortError(signal, context);
+  const end = (errorOf: () => AudienceError) => {
+    if (context.isDone) return;
+    if (context.isInFlight) recordOutcome(context, "unknown");
+    const error = errorOf();
+    abort.abort(error);
+    stopWaiting.abort(error);
+  };
+  const stop = extension?.stop;
+  const forget = [
+    // The extension's own signal is its stop.
+    signal && signal !== stop && onAbort(signal, () => end(() => abortError(signal, context))),
+    stop && onAbort(stop, () => stopWaiting.abort(abortError(stop, context))),
+  ];
+  const timer = startTimer(() => end(() => deadlineError(context)), deadlineMs);
+  try {
+    return await untilAborted(next(context), abort.signal);
+  } finally {
+    clearTimeout(timer);
+    for (const each of forget) if (each) each();
+  }
+};
+
+/** `failure` is what was to be tried again after the deadline. */
+export function deadlineError(
+  { options: { deadlineMs }, outcome }: RequestContext,
+  failure?: AudienceError,
+): TimeoutError {
+  const message = failure
+    ? `The call's next attempt would begin after its deadline of ${deadlineMs} ms.`
+    : `The call was not over within its deadline of ${deadlineMs} ms.`;
+  return new TimeoutError({ message, outcome, timeoutMs: deadlineMs, cause: failure });
+}
+
+function abortError(signal: AbortSignal, { outcome }: RequestContext): AbortError {
+  return new AbortError({ outcome, cause: reasonOf(signal) });
+}

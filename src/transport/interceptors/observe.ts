@@ -1,0 +1,72 @@
+import { isAudienceError, type Outcome } from "../../errors.ts";
+import { recordOutcome, type CallContext, type Interceptor, type TransportSettings } from "../interceptor.ts";
+import { factsOf, summary, type CallFacts, type RequestEvent } from "../observer.ts";
+import type { ApiResponse } from "../response.ts";
+
+/** What the tracing channel `audience-sdk:call` carries of one call, filled in at its end. */
+interface CallMessage extends CallFacts {
+  outcome?: Outcome;
+  attempts?: number;
+  queuedMs?: number;
+  durationMs?: number;
+  error?: RequestEvent["error"];
+}
+
+/** Publishes a call from its validation to its end. */
+export async function observeCall(
+  context: CallContext,
+  { callTracing, now }: TransportSettings,
+  call: () => Promise<ApiResponse>,
+): Promise<ApiResponse> {
+  if (!callTracing?.hasSubscribers) return await call();
+  const message: CallMessage = factsOf(context);
+  const startedAt = now();
+  const end = (ending: Pick<CallMessage, "outcome" | "error">) => {
+    const { attempts, queuedMs } = context;
+    callTracing.end(Object.assign(message, { attempts, queuedMs, durationMs: now() - startedAt }, ending));
+  };
+  try {
+    const response = await callTracing.run(message, call);
+    end({ outcome: context.method === "GET" ? "not-applied" : "applied" });
+    return response;
+  } catch (error) {
+    end({ outcome: context.outcome, error: summary(error) });
+    throw error;
+  }
+}
+
+/** Counts an attempt, and tells hooks, logger and the tracing channel `audience-sdk:request` of it. */
+export const observeAttempt: Interceptor = (next) => async (context) => {
+  const { now, observer, requestTracing } = context.settings;
+  const tracing = requestTracing?.hasSubscribers ? requestTracing : undefined;
+  const { signal } = context.abort;
+  const event: RequestEvent = { ...factsOf(context), attempt: ++context.attempts };
+  const sentAt = now();
+  const end = (status: number | undefined, error?: unknown) => {
+    // What was aborted is over for its caller, though its request goes on (D44).
+    if (event.durationMs !== undefined) return;
+    if (status !== undefined) event.status = status;
+    event.durationMs = now() - sentAt;
+    if (error) event.error = summary(error);
+    observer.attemptEnds(event);
+    tracing?.end(event);
+  };
+  const onAbort = () => end(undefined, signal.reason);
+  signal.addEventListener("abort", onAbort);
+  context.isInFlight = true;
+  observer.attemptStarts(event);
+  try {
+    const result = await (tracing ? tracing.run(event, () => next(context)) : next(context));
+    context.isDone = true;
+    end(result.response.status);
+    return result;
+  } catch (error) {
+    /* v8 ignore next -- @preserve anything else would be a defect of our own */
+    recordOutcome(context, isAudienceError(error) ? error.outcome : "unknown");
+    end(summary(error).status, error);
+    throw error;
+  } finally {
+    context.isInFlight = false;
+    signal.removeEventListener("abort", onAbort);
+  }
+};

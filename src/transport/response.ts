@@ -1,0 +1,204 @@
+import {
+  ApiError,
+  AuthenticationError,
+  BadRequestError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  RedirectError,
+  ServerError,
+  UnexpectedResponseError,
+  type Outcome,
+} from "../errors.ts";
+import { isObject } from "../schema/kind-of.ts";
+import { UndecodableResponse } from "../schema/response.ts";
+import { gramLength, type Redactor } from "./redact.ts";
+import type { ApiRequest } from "./request.ts";
+import { isOk, type ReceivedResponse } from "./send.ts";
+
+/** A successful response, with the value that its endpoint reads. */
+export interface ApiResponse {
+  readonly data: unknown;
+  readonly response: ReceivedResponse;
+}
+
+const shownBodyLength = 64 * 1024;
+const shownMessageLength = 300;
+const shownDepth = 500;
+/** As deep as what is sent may be (D16). */
+const readDepth = 1_000;
+
+/** A response's value; or a `RedirectError`, an `ApiError`, or an `UnexpectedResponseError`. */
+export function readResponse(
+  response: ReceivedResponse,
+  request: ApiRequest,
+  redactor: Redactor,
+): ApiResponse {
+  if (isOk(response)) return { data: readValue(response, request, redactor), response };
+  // 0 is what a browser makes of a redirect that it was told not to follow; others below 200 are no responses.
+  if (response.status <= 399) throw redirectError(response, request, redactor);
+  throw apiError(response, request, redactor);
+}
+
+function readValue(response: ReceivedResponse, request: ApiRequest, redactor: Redactor): unknown {
+  const { status, text } = response;
+  const unexpected = (problem: string) =>
+    new UnexpectedResponseError({
+      message: `${status} on ${request.method} ${request.path}, but ${printable(redactor.text(problem))}`,
+      outcome: "unknown",
+      status,
+      body: shownBody(response, redactor),
+    });
+  if (response.limitPassed !== undefined) {
+    throw unexpected(`its body is larger than maxResponseBytes (${response.limitPassed} bytes).`);
+  }
+  if (response.failure !== undefined) throw unexpected("its body cannot be decompressed.");
+  // Parsed, each level takes a hundred times its byte, and whoever prints or copies the value overflows the stack.
+  const isTooDeep = isNestedDeeper(text, readDepth);
+  const body = isTooDeep ? undefined : parseJson(text);
+  if (body === undefined && !request.acceptsAnyResponse) {
+    if (isTooDeep) throw unexpected(`its body is nested deeper than ${readDepth} levels.`);
+    throw unexpected(text === "" ? "its body is empty." : "its body is not JSON.");
+  }
+  try {
+    return request.decode({ status, body: body === undefined ? text || undefined : body.value });
+  } catch (error) {
+    /* v8 ignore next -- @preserve a defect of our own */
+    if (!(error instanceof UndecodableResponse)) throw error;
+    throw unexpected(error.message);
+  }
+}
+
+function redirectError(
+  { status, headers }: ReceivedResponse,
+  { method, path }: ApiRequest,
+  redactor: Redactor,
+): RedirectError {
+  const location = headers.get("location") ?? undefined;
+  return new RedirectError({
+    message: `${status} on ${method} ${path}: a redirect is never followed. Is the base URL right?`,
+    status,
+    location: location && redactor.text(location),
+  });
+}
+
+function apiError(response: ReceivedResponse, request: ApiRequest, redactor: Redactor): ApiError {
+  const { status, headers } = response;
+  const body = shownBody(response, redactor);
+  const words = printable(messageOf(body) ?? "");
+  const askedMs = retryAfterMs(headers);
+  const wish = askedMs ? ` (the service asks to wait ${askedMs} ms)` : "";
+  return new (classOf(status))({
+    message: `${status} on ${request.method} ${request.path}${words ? `: ${words}` : ""}${wish}`,
+    outcome: outcomeOf(status, request.mayHaveWrittenOn404),
+    status,
+    headers: redactor.headers(headers),
+    body,
+    retryAfterMs: askedMs,
+  });
+}
+
+/** What an error status says of a write: 408 and 5xx come from a server, or a gateway, that may have passed it on. */
+function outcomeOf(status: number, mayHaveWrittenOn404: boolean): Outcome {
+  if (status === 408 || status >= 500) return "unknown";
+  return status === 404 && mayHaveWrittenOn404 ? "unknown" : "not-applied";
+}
+
+function classOf(status: number): typeof ApiError {
+  return classes[status] ?? (status >= 500 ? ServerError : ApiError);
+}
+
+const classes: Readonly<Record<number, typeof ApiError>> = {
+  400: BadRequestError,
+  401: AuthenticationError,
+  403: PermissionError,
+  404: NotFoundError,
+  429: RateLimitError,
+};
+
+/** The body as an error shows it: parsed JSON, else the text, at most 64 KiB, without keys. */
+function shownBody({ text, limitPassed, failure }: ReceivedResponse, redactor: Redactor): unknown {
+  const isWhole = limitPassed === undefined && failure === undefined && text.length <= shownBodyLength;
+  // What is nested deeper would overflow the stack of whoever logs the error.
+  const json = isWhole && !isNestedDeeper(text, shownDepth) ? parseJson(text) : undefined;
+  if (json) return redactor.json(json.value);
+  // Of ten megabytes only what is shown is searched; a little more, for a stretch of a key that begins inside it.
+  return redactor.text(text.slice(0, shownBodyLength + gramLength)).slice(0, shownBodyLength);
+}
+
+function parseJson(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+/** v2 says `message`; v1's error body is not documented, so the usual places are looked at ("Errors"). */
+function messageOf(body: unknown): string | undefined {
+  if (!isObject(body)) return undefined;
+  const { message, error, errors, detail } = body as Record<string, unknown>;
+  // Safe: each may be of any kind.
+  const candidates: unknown[] = [message, detail, error, errors].flat();
+  const nested = candidates.filter(isObject).flatMap((each) => {
+    const inner = each as Record<string, unknown>;
+    return [inner["message"], inner["detail"], inner["title"]];
+  });
+  return [...candidates, ...nested]
+    .find((text): text is string => typeof text === "string" && text !== "")
+    ?.slice(0, shownMessageLength);
+}
+
+/** Controls, which move a terminal's cursor or begin a line of a log, and marks that turn the direction of a text. */
+const unseen = /[\p{Cc}\p{Surrogate}\p{Bidi_Control}\u2028\u2029]/gu;
+
+/** Words of the service as an error's message may hold them: what would act and not show is written out, as `\u001b`. */
+function printable(text: string): string {
+  return text.replace(unseen, (character) =>
+    character === "\n" ? "\\n" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/**
+ * Whether the arrays and objects of a JSON text are nested deeper than so many levels. Of a text that is no JSON it
+ * says nothing, but it says so in one walk: a pattern would begin anew at each quotation mark of a text that never ends.
+ */
+function isNestedDeeper(text: string, levels: number): boolean {
+  let depth = 0;
+  // Inside a text a bracket opens nothing.
+  let isInText = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === '"') isInText = !isInText;
+    else if (isInText) at += character === "\\" ? 1 : 0;
+    else if (character === "[" || character === "{") {
+      if (++depth > levels) return true;
+    } else if (character === "]" || character === "}") depth--;
+  }
+  return false;
+}
+
+const longestMs = Number.MAX_SAFE_INTEGER;
+
+/** The three forms of a date in HTTP, and ISO 8601: `Date.parse` alone makes a year of any number. */
+const date = /^((mon|tue|wed|thu|fri|sat|sun)[a-z]*,? |\d{4}-\d\d-\d\dT)/i;
+const hasZone = /(GMT|UTC?|Z|[+-]\d\d:?\d\d)$/i;
+
+/**
+ * `Retry-After` in milliseconds, rounded up and never shortened; undefined if it is absent or says nothing usable.
+ * A date is measured against the answer's own `Date`, where there is one: this machine's clock may be off.
+ */
+export function retryAfterMs(headers: Headers): number | undefined {
+  const value = headers.get("retry-after") ?? "";
+  if (/^\d+(\.\d+)?(e\d+)?$/i.test(value)) return Math.min(Math.ceil(Number(value) * 1_000), longestMs);
+  const until = readDate(value);
+  if (until === undefined) return undefined;
+  return Math.max(0, until - (readDate(headers.get("date") ?? "") ?? Date.now()));
+}
+
+function readDate(value: string): number | undefined {
+  if (!date.test(value)) return undefined;
+  // Dates of HTTP are UTC, also in the form that does not say so.
+  const time = Date.parse(hasZone.test(value) ? value : `${value} GMT`);
+  return Number.isNaN(time) ? undefined : time;
+}

@@ -1,0 +1,261 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { tracingChannel } from "node:diagnostics_channel";
+import { AudienceClient, RateLimiter, type ClientOptions } from "audience-sdk";
+import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { failureOf } from "./failure.ts";
+
+const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
+const facts = {
+  requestId: expect.any(String),
+  operation: "v1.customers.upsert",
+  method: "POST",
+  path: "/api/v1/customer/create",
+};
+const times = { durationMs: expect.any(Number), queuedMs: expect.any(Number) };
+const callChannel = tracingChannel("audience-sdk:call");
+const requestChannel = tracingChannel("audience-sdk:request");
+const stops: (() => void)[] = [];
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  for (const stop of stops.splice(0)) stop();
+});
+
+function open(options: MockServiceOptions = {}, clientOptions: ClientOptions = {}) {
+  const mock = createMockService(options);
+  return { mock, audience: new AudienceClient({ ...mock.clientOptions, ...clientOptions }) };
+}
+
+async function settle(call: PromiseLike<unknown>): Promise<void> {
+  const settled = Promise.allSettled([call]);
+  await vi.advanceTimersByTimeAsync(100_000);
+  await settled;
+}
+
+type Published = [event: string, message: Record<string, unknown>];
+
+/** What a channel publishes until the test ends, each message as it was then. */
+function record(channel: typeof callChannel, name = "", log: Published[] = []): Published[] {
+  const note = (event: string) => (message: object) => void log.push([name + event, { ...message }]);
+  const subscribers = {
+    start: note("start"),
+    end: note("end"),
+    error: note("error"),
+    asyncStart: note("asyncStart"),
+    asyncEnd: note("asyncEnd"),
+  };
+  channel.subscribe(subscribers);
+  stops.push(() => channel.unsubscribe(subscribers));
+  return log;
+}
+
+describe("The tracing channel audience-sdk:call", () => {
+  it("carries one message per call, filled in at its end, with its outcome, attempts and time in the queue", async () => {
+    const log = record(callChannel);
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 5_000 }] });
+    const { audience } = open({ faults: [{ kind: "500-before", times: 1 }] }, { rateLimiter });
+
+    await settle(audience.v1.customers.upsert(contact));
+
+    const ended = { ...facts, attempts: 2, outcome: "applied", ...times };
+    expect(log).toEqual([
+      ["start", facts],
+      ["end", facts],
+      ["asyncStart", ended],
+      ["asyncEnd", ended],
+    ]);
+    expect(log[3]?.[1]["queuedMs"]).toBeGreaterThan(4_000);
+  });
+
+  it("says not-applied of a read, and of each page of a list", async () => {
+    const log = record(callChannel);
+    const { audience } = open();
+    for (const name of ["a", "b", "c"])
+      await audience.v1.customers.upsert({ ...contact, email: `${name}@example.com` });
+    log.length = 0;
+
+    await audience.v1.customers.list({ limit: 2 }).toArray();
+
+    const page = {
+      ...facts,
+      operation: "v1.customers.list",
+      method: "GET",
+      path: "/api/v1/customer",
+      attempts: 1,
+      outcome: "not-applied",
+      ...times,
+    };
+    const ended = log.filter(([event]) => event === "asyncEnd").map(([, message]) => message);
+    expect(ended).toEqual([page, page]);
+  });
+
+  it.each<[string, (audience: AudienceClient) => Promise<unknown>, object]>([
+    [
+      "invalid input",
+      ({ v1 }) => v1.customers.upsert({ ...contact, email: "x" }),
+      { name: "ValidationError", code: "validation" },
+    ],
+    [
+      "a wrong option",
+      ({ v1 }) => v1.customers.upsert(contact, { maxRetries: -1 }),
+      { name: "ConfigurationError", code: "configuration" },
+    ],
+    [
+      "a signal that was aborted",
+      ({ v1 }) => v1.customers.upsert(contact, { signal: AbortSignal.abort() }),
+      { name: "AbortError", code: "aborted" },
+    ],
+  ])("is told of a call that is refused before sending, for %s", async (_, call, error) => {
+    const log = record(callChannel);
+    const { audience, mock } = open();
+
+    await failureOf(call(audience));
+
+    expect(mock.requests).toEqual([]);
+    expect(log.map(([event]) => event)).toEqual(["start", "end", "error", "asyncStart", "asyncEnd"]);
+    expect(log.at(-1)?.[1]).toEqual({ ...facts, attempts: 0, outcome: "not-sent", error, ...times });
+  });
+
+  it("is told the end of an aborted call when it is aborted, though its request runs on", async () => {
+    const log = record(callChannel);
+    const { audience } = open({ latencyMs: 500 });
+    const controller = new AbortController();
+
+    const failure = failureOf(audience.v1.customers.upsert(contact, { signal: controller.signal }));
+    await vi.advanceTimersByTimeAsync(50);
+    controller.abort();
+    await failure;
+
+    const error = { name: "AbortError", code: "aborted" };
+    expect(log.at(-1)).toEqual([
+      "asyncEnd",
+      { ...facts, attempts: 1, outcome: "unknown", error, queuedMs: 0, durationMs: 50 },
+    ]);
+  });
+
+  it("encloses the call's attempts, which have its requestId", async () => {
+    const log = record(callChannel, "call ");
+    record(requestChannel, "attempt ", log);
+    const { audience } = open({ faults: [{ kind: "500-before", times: 1 }] });
+
+    await settle(audience.v1.customers.upsert(contact));
+
+    expect(log.map(([event]) => event).filter((event) => !event.endsWith("asyncStart"))).toEqual([
+      "call start",
+      "call end",
+      "attempt start",
+      "attempt end",
+      "attempt error",
+      "attempt asyncEnd",
+      "attempt start",
+      "attempt end",
+      "attempt asyncEnd",
+      "call asyncEnd",
+    ]);
+    expect(new Set(log.map(([, { requestId }]) => requestId)).size).toBe(1);
+  });
+
+  it("says nothing of what a function of the caller's throws but that it threw", async () => {
+    const log = record(callChannel);
+    const { audience } = open();
+    const isCurrent = () => {
+      throw new Error("no row for ada@example.com");
+    };
+
+    const run = audience.bulk([contact], (row, request) => audience.v1.customers.upsert(row, request), {
+      isCurrent,
+    });
+    const results: unknown[] = [];
+    for await (const result of run) results.push(result);
+
+    expect(results).toMatchObject([{ status: "failed", error: { message: "no row for ada@example.com" } }]);
+    expect(log.at(-1)?.[1]).toMatchObject({ attempts: 0, error: { name: "Error", code: "other" } });
+    expect(JSON.stringify(log)).not.toContain("ada@");
+  });
+
+  it("holds no key, no address and no body, and never what a call resolves to", async () => {
+    const log = record(callChannel);
+    const { audience, mock } = open();
+
+    await audience.v1.customers.upsert(contact);
+    await failureOf(audience.v1.customers.get(contact.email));
+    await failureOf(audience.v1.customers.upsert({ ...contact, first_name: 5 as unknown as string }));
+
+    const told = JSON.stringify(log);
+    for (const secret of [contact.email, mock.clientOptions.apiKey, "SUBSCRIBED", "result"])
+      expect(told).not.toContain(secret);
+  });
+});
+
+describe("Stores that are bound to the start of the channels", () => {
+  interface Span {
+    readonly name: string;
+    readonly parent: Span | undefined;
+  }
+
+  /** As a tracer does: each message becomes a span below the one in force. Nothing else listens. */
+  function traced() {
+    const spans = new AsyncLocalStorage<Span>();
+    const bind = (channel: typeof callChannel, nameOf: (message: { attempt?: number }) => string) => {
+      channel.start.bindStore(spans, (message) => ({
+        name: nameOf(message),
+        parent: spans.getStore(),
+      }));
+      stops.push(() => void channel.start.unbindStore(spans));
+    };
+    let calls = 0;
+    bind(callChannel, () => `call ${++calls}`);
+    bind(requestChannel, ({ attempt }) => `attempt ${attempt}`);
+    return spans;
+  }
+
+  const lineage = (span: Span | undefined): string =>
+    span === undefined ? "" : `${lineage(span.parent)}/${span.name}`;
+
+  it("are in force inside: a request is a child of its attempt, and that of its call, however many run at once", async () => {
+    const spans = traced();
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 1_000 }] });
+    const { mock, audience: plain } = open({ faults: [{ kind: "500-before", times: 3 }] });
+    await plain.close();
+    const seen: string[] = [];
+    const audience = new AudienceClient({
+      ...mock.clientOptions,
+      rateLimiter,
+      apiKey: async () => mock.clientOptions.apiKey,
+      fetch: (url, init) => {
+        seen.push(`${url.slice(-1)}: ${lineage(spans.getStore())}`);
+        return mock.fetch(url, init);
+      },
+    });
+
+    const calls = ["1", "2", "3", "4", "5"].map((id) => failureOf(audience.v1.customers.get(id)));
+    await settle(Promise.all(calls));
+
+    expect(seen.toSorted()).toEqual([
+      "1: /call 1/attempt 1",
+      "1: /call 1/attempt 2",
+      "2: /call 2/attempt 1",
+      "2: /call 2/attempt 2",
+      "3: /call 3/attempt 1",
+      "3: /call 3/attempt 2",
+      "4: /call 4/attempt 1",
+      "5: /call 5/attempt 1",
+    ]);
+    expect(spans.getStore()).toBeUndefined();
+  });
+
+  it("are the caller's own outside of a call", async () => {
+    const spans = traced();
+    const own = { name: "own", parent: undefined };
+    const { audience } = open();
+
+    const after = await spans.run(own, async () => {
+      await audience.v1.customers.upsert(contact);
+      return spans.getStore();
+    });
+
+    expect(after).toBe(own);
+  });
+});
