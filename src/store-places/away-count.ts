@@ -1,7 +1,8 @@
 import type { RateLimitWindow } from "../errors.ts";
-import type { Forecast } from "../rate-limiter/forecast.ts";
-import type { WindowUsage } from "../rate-limiter/places.ts";
-import { widened, Windows } from "../rate-limiter/windows.ts";
+import type { Estimate } from "../rate-limiter/estimate.ts";
+import { arrivalGraceMs } from "../rate-limiter/permit.ts";
+import type { WindowUsage } from "../rate-limiter/sliding-window-log.ts";
+import { widenedMs, SlidingWindowLog } from "../rate-limiter/sliding-window-log.ts";
 import type { Outlook } from "./shared-view.ts";
 
 interface AwayState {
@@ -13,9 +14,6 @@ interface AwayState {
   readonly share: number;
   readonly now: number;
 }
-
-// What was sent before the store went away may arrive this much later.
-const arrivesWithinMs = 5_000;
 
 interface AwayWindow {
   readonly limit: number;
@@ -31,13 +29,13 @@ interface AwayWindow {
  * the service. What they may have sent since the last contact counts as sent. One window later the share is of the whole.
  */
 export class AwayCount {
-  readonly #count: Windows;
+  readonly #count: SlidingWindowLog;
   readonly #windows: AwayWindow[];
   readonly #share: number;
   #taken = 0;
 
   constructor({ windows, used, seenMsAgo, share, now }: AwayState) {
-    this.#count = new Windows(windows);
+    this.#count = new SlidingWindowLog(windows);
     this.#share = share;
     const most = (ms: number): number =>
       Math.min(...windows.map(({ limit, intervalMs }) => limit * (Math.floor(ms / intervalMs) + 1)));
@@ -45,7 +43,7 @@ export class AwayCount {
     this.#windows = windows.map(({ limit, intervalMs }, index) => ({
       limit,
       used: Math.min(limit, used[index]! + sentSince),
-      usedUntil: now + widened(intervalMs) + arrivesWithinMs,
+      usedUntil: now + widenedMs(intervalMs) + arrivalGraceMs,
     }));
   }
 
@@ -69,19 +67,19 @@ export class AwayCount {
 
   free(now: number, slowDownShare: number): number {
     this.#setLimits(now, slowDownShare);
-    return this.#count.free(now);
+    return this.#count.available(now);
   }
 
   etaMs(now: number, slowDownShare: number): number {
     // What a window that allows nothing holds is waited for by nobody.
     const blockedMs = this.#setLimits(now, slowDownShare, Infinity);
-    return Math.max(blockedMs, this.#count.eta(1, now));
+    return Math.max(blockedMs, this.#count.nextAvailableInMs(now));
   }
 
-  forecast(now: number, { roundTripMs, startsInMs, share }: Outlook): Forecast {
+  forecast(now: number, { roundTripMs, startsInMs, share }: Outlook): Estimate {
     // By what is allowed then: for now it may be nothing.
     this.#setLimits(now + startsInMs, share);
-    return this.#count.forecast(now, roundTripMs, startsInMs);
+    return this.#count.estimate(now, roundTripMs, now + startsInMs);
   }
 
   /** What is left to the other processes counts as taken. */
@@ -97,15 +95,15 @@ export class AwayCount {
 
   take(): void {
     this.#taken += 1;
-    this.#count.take();
+    this.#count.acquire();
   }
 
   answer(at: number): void {
-    this.#count.answer(at);
+    this.#count.responded(at);
   }
 
   giveBack(): void {
-    this.#count.giveBack();
+    this.#count.unsent();
   }
 
   /** Sets what each window allows now, `whereNone` where that is nothing; gives for how long yet one of them does so. */
@@ -116,7 +114,7 @@ export class AwayCount {
       blockedMs = Math.max(blockedMs, this.#windows[index]!.usedUntil - now);
       return whereNone;
     });
-    this.#count.setLimits(limits);
+    this.#count.limits = limits;
     return blockedMs;
   }
 

@@ -1,5 +1,5 @@
 import type { RateLimitWindow } from "../errors.ts";
-import { Windows } from "../rate-limiter/windows.ts";
+import { SlidingWindowLog } from "../rate-limiter/sliding-window-log.ts";
 import type { StorePlace } from "./place-store.ts";
 
 /** The places of this process, by id, as long as they count: what a store that lost its memory is told again. */
@@ -59,13 +59,13 @@ export class OwnPlaces {
   }
 
   /** Their count in each window, as if there were no others. */
-  counted(windows: readonly RateLimitWindow[], now: number): Windows {
+  counted(windows: readonly RateLimitWindow[], now: number): SlidingWindowLog {
     const answers = Array.from(this.entries(now), ([, answeredAt]) => answeredAt);
-    const count = new Windows(
+    const count = new SlidingWindowLog(
       windows,
       answers.filter((at) => at !== undefined),
     );
-    for (let call = 0; call < this.#inFlight; call += 1) count.take();
+    for (let call = 0; call < this.#inFlight; call += 1) count.acquire();
     return count;
   }
 

@@ -1,5 +1,5 @@
 import type { RateLimitWindow } from "../errors.ts";
-import type { WindowUsage } from "../rate-limiter/places.ts";
+import type { WindowUsage } from "../rate-limiter/sliding-window-log.ts";
 import type { OwnPlaces } from "./own-places.ts";
 import { limitInForce, type StoreWindow } from "./place-store.ts";
 import type { SharedView } from "./shared-view.ts";
@@ -28,7 +28,7 @@ export function sharedUsage({ windows, counted, own, view, share, waitMs, now }:
     return heldMs[index]! > 0 ? Math.max(0, Math.min(limit, seen[index]!) - used) : 0;
   });
   // What the others have taken is not left to this process.
-  count.setLimits(counted.map((window, index) => limitInForce(window, share) - others[index]!));
+  count.limits = counted.map((window, index) => limitInForce(window, share) - others[index]!);
   const usage = count.usage(now).map(({ used, freeInMs, ...window }, index) => {
     const theirs = others[index]!;
     // One of the others' comes free before the last of them, and when the store says.
@@ -37,7 +37,7 @@ export function sharedUsage({ windows, counted, own, view, share, waitMs, now }:
   });
   // The store knows more than it tells: whoever waits, waits for some window.
   if (waitMs === 0 || usage.some(({ freeInMs }) => freeInMs > 0)) return usage;
-  const fullest = windows.indexOf(view.fullest(1, now));
+  const fullest = windows.indexOf(view.limitingWindow(1, now));
   return usage.map((window, index) =>
     index === fullest ? { ...window, freeInMs: Math.ceil(waitMs) } : window,
   );

@@ -1,6 +1,7 @@
 import type { RateLimitWindow } from "../errors.ts";
-import type { Forecast } from "../rate-limiter/forecast.ts";
-import { widened, Windows } from "../rate-limiter/windows.ts";
+import { limitsInForce } from "../rate-limiter/adaptive-rate.ts";
+import type { Estimate } from "../rate-limiter/estimate.ts";
+import { widenedMs, SlidingWindowLog } from "../rate-limiter/sliding-window-log.ts";
 import { settleInMs } from "./place-store.ts";
 
 /** What a forecast builds on. */
@@ -65,21 +66,21 @@ export class SharedView {
 
   /** For how long yet each window can hold what was seen in it, if all of it had just been answered. */
   heldMs(now: number): number[] {
-    return this.#windows.map(({ intervalMs }) => Math.max(0, this.#seenAt + widened(intervalMs) - now));
+    return this.#windows.map(({ intervalMs }) => Math.max(0, this.#seenAt + widenedMs(intervalMs) - now));
   }
 
-  forecast(now: number, { roundTripMs, startsInMs, share }: Outlook): Forecast {
+  forecast(now: number, { roundTripMs, startsInMs, share }: Outlook): Estimate {
     const windows = this.#rebuilt();
-    windows.shrink(share);
-    return windows.forecast(now, roundTripMs, startsInMs);
+    windows.limits = limitsInForce(this.#windows, share);
+    return windows.estimate(now, roundTripMs, now + startsInMs);
   }
 
-  fullest(place: number, now: number): RateLimitWindow {
-    return this.#rebuilt().fullest(place, now);
+  limitingWindow(position: number, now: number): RateLimitWindow {
+    return this.#rebuilt().limitingWindow(position, now);
   }
 
   /** A count with as many answers in each window as the store saw: those of the shorter windows first. */
-  #rebuilt(): Windows {
+  #rebuilt(): SlidingWindowLog {
     const answeredAt: number[] = [];
     let shorterMs = 0;
     for (const { window, used } of this.#shortestFirst()) {
@@ -87,7 +88,7 @@ export class SharedView {
       while (answeredAt.length < used) answeredAt.push(middle);
       shorterMs = window.intervalMs;
     }
-    return new Windows(this.#windows, answeredAt);
+    return new SlidingWindowLog(this.#windows, answeredAt);
   }
 
   #shortestFirst(): { window: RateLimitWindow; used: number }[] {

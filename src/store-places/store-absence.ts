@@ -1,5 +1,5 @@
 import type { Permit } from "../rate-limiter/permit.ts";
-import type { AbsenceObserver } from "../rate-limiter/places.ts";
+import type { AbsenceObserver } from "../rate-limiter/store.ts";
 import type { AwayCount } from "./away-count.ts";
 import { inBackground } from "./background-timer.ts";
 import { answersWithinMs, heartbeatMs, settleInMs, type PlaceStore } from "./place-store.ts";

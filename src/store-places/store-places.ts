@@ -1,11 +1,10 @@
 import type { RateLimitWindow } from "../errors.ts";
-import type { Forecast } from "../rate-limiter/forecast.ts";
-import { createPermit, type Permit, type PermitEnd } from "../rate-limiter/permit.ts";
-import type { AbsenceObserver, Places, WindowUsage } from "../rate-limiter/places.ts";
-import { RoundTrip } from "../rate-limiter/round-trip.ts";
-import type { SlowDown } from "../rate-limiter/slow-down.ts";
-import type { StoreUser } from "../rate-limiter/store.ts";
-import { widened } from "../rate-limiter/windows.ts";
+import type { AdaptiveRate } from "../rate-limiter/adaptive-rate.ts";
+import type { Estimate } from "../rate-limiter/estimate.ts";
+import { MeanRoundTrip } from "../rate-limiter/estimate.ts";
+import { countsFrom, createPermit, type Permit, type PermitUse } from "../rate-limiter/permit.ts";
+import { widenedMs, type WindowUsage } from "../rate-limiter/sliding-window-log.ts";
+import type { AbsenceObserver, PermitStore, StoreUser } from "../rate-limiter/store.ts";
 import { AwayCount } from "./away-count.ts";
 import { inBackground } from "./background-timer.ts";
 import { OwnPlaces } from "./own-places.ts";
@@ -29,14 +28,14 @@ import { StoreReports } from "./store-reports.ts";
  *
  * Nothing here waits for a store that is away: its own policy holds then, and on its return it is told everything.
  */
-export class SharedPlaces implements Places {
+export class SharedPlaces implements PermitStore {
   readonly #store: PlaceStore;
   readonly #limits: readonly RateLimitWindow[];
   readonly #counted: readonly StoreWindow[];
-  readonly #slowDown: SlowDown;
+  readonly #rate: AdaptiveRate;
   readonly #clock: () => number;
   readonly #onChange: () => void;
-  readonly #roundTrip = new RoundTrip();
+  readonly #roundTrip = new MeanRoundTrip();
   readonly #own: OwnPlaces;
   readonly #view: SharedView;
   readonly #grants: StoreGrants;
@@ -46,14 +45,14 @@ export class SharedPlaces implements Places {
   #contactAt = -Infinity;
   #isBeating = false;
 
-  constructor(store: PlaceStore, { windows, restored, slowDown, clock, onChange }: StoreUser) {
+  constructor(store: PlaceStore, { windows, restored, rate, clock, onChange }: StoreUser) {
     const longestMs = Math.max(...windows.map(({ intervalMs }) => intervalMs));
     const counted = windows.map(({ limit, intervalMs }) => ({
       limit,
-      countedMs: widened(intervalMs),
+      countedMs: widenedMs(intervalMs),
       shrinks: intervalMs !== longestMs,
     }));
-    const own = new OwnPlaces(widened(longestMs), restored);
+    const own = new OwnPlaces(widenedMs(longestMs), restored);
     const giveBack = (ids: readonly string[]): void => this.#giveBack(ids);
     const link = new StoreLink({ store, windowCount: windows.length, onLateGrant: giveBack });
     const base = (): Omit<TakeRequest, "ids"> => ({
@@ -66,7 +65,7 @@ export class SharedPlaces implements Places {
     this.#store = store;
     this.#limits = windows;
     this.#counted = counted;
-    this.#slowDown = slowDown;
+    this.#rate = rate;
     this.#clock = clock;
     this.#onChange = onChange;
     this.#own = own;
@@ -83,12 +82,12 @@ export class SharedPlaces implements Places {
     });
   }
 
-  free(now: number): number {
-    if (this.#slowDown.pausedMs(now) > 0 || this.refusal()) return 0;
-    return this.#away ? this.#away.free(now, this.#slowDown.share) : this.#grants.count(now);
+  available(now: number): number {
+    if (this.#rate.pausedMs(now) > 0 || this.refusal()) return 0;
+    return this.#away ? this.#away.free(now, this.#rate.factor) : this.#grants.count(now);
   }
 
-  take(now: number): Permit {
+  acquire(now: number): Permit {
     const away = this.#away;
     // While the store is away nothing is in hand, and the id is one that it has yet to hear of.
     const id = this.#grants.shift() ?? this.#own.newId();
@@ -97,17 +96,17 @@ export class SharedPlaces implements Places {
     return createPermit((end) => this.#end(id, end, { takenAt: now, away }));
   }
 
-  want(calls: number, now: number): void {
+  demand(calls: number, now: number): void {
     this.#beat();
     if (this.#away) return;
-    const isPaused = this.#slowDown.pausedMs(now) > 0;
+    const isPaused = this.#rate.pausedMs(now) > 0;
     if (this.#reports.isBehind) this.#reports.send();
     else this.#grants.want(isPaused ? 0 : calls, now);
   }
 
-  etaMs(now: number): number | undefined {
-    const pausedMs = this.#slowDown.pausedMs(now);
-    if (this.#away) return Math.max(pausedMs, this.#away.etaMs(now, this.#slowDown.share));
+  nextAvailableInMs(now: number): number | undefined {
+    const pausedMs = this.#rate.pausedMs(now);
+    if (this.#away) return Math.max(pausedMs, this.#away.etaMs(now, this.#rate.factor));
     const askInMs = Math.max(pausedMs, this.#grants.askAt - now);
     return askInMs > 0 ? askInMs : undefined;
   }
@@ -116,22 +115,22 @@ export class SharedPlaces implements Places {
     return this.#absence.refusal();
   }
 
-  tellOfAbsence(observer: AbsenceObserver, place: Permit | Promise<Permit>): void {
+  observe(observer: AbsenceObserver, place: Permit | Promise<Permit>): void {
     this.#absence.tell(observer, place);
   }
 
-  forecast(now: number): Forecast {
-    const startsInMs = this.etaMs(now) ?? 0;
-    const outlook = { roundTripMs: this.#roundTrip.meanMs, startsInMs, share: this.#slowDown.share };
+  estimate(now: number): Estimate {
+    const startsInMs = this.nextAvailableInMs(now) ?? 0;
+    const outlook = { roundTripMs: this.#roundTrip.ms, startsInMs, share: this.#rate.factor };
     return (this.#away ?? this.#view).forecast(now, outlook);
   }
 
-  heldBackBy(place: number, now: number): RateLimitWindow {
-    return this.#view.fullest(place, now);
+  limitingWindow(position: number, now: number): RateLimitWindow {
+    return this.#view.limitingWindow(position, now);
   }
 
-  windows(now: number): WindowUsage[] {
-    const { share } = this.#slowDown;
+  usage(now: number): WindowUsage[] {
+    const { factor: share } = this.#rate;
     const alone = this.#away;
     if (alone && !this.refusal()) return alone.usage(now, share);
     return sharedUsage({
@@ -150,15 +149,15 @@ export class SharedPlaces implements Places {
   }
 
   refused(now: number, retryAfterMs: number | undefined): void {
-    this.#slowDown.refused(now, retryAfterMs);
-    this.#reports.noteRefusal(now + this.#slowDown.pausedMs(now));
+    this.#rate.refused(now, retryAfterMs);
+    this.#reports.noteRefusal(now + this.#rate.pausedMs(now));
     this.#reports.send();
     this.#onChange();
   }
 
   succeeded(): void {
-    if (this.#slowDown.share === 1) return;
-    this.#slowDown.succeeded();
+    if (this.#rate.factor === 1) return;
+    this.#rate.succeeded();
     this.#reports.noteSuccess();
   }
 
@@ -168,19 +167,20 @@ export class SharedPlaces implements Places {
 
   #end(
     id: string,
-    arrivesWithinMs: PermitEnd,
+    use: PermitUse,
     { takenAt, away }: { takenAt: number; away: AwayCount | undefined },
   ): void {
     const now = this.#clock();
-    if (arrivesWithinMs === undefined) {
+    if (use === "unsent") {
       away?.giveBack();
       this.#own.forget(id);
       this.#giveBack([id]);
     } else {
-      if (arrivesWithinMs === 0) this.#roundTrip.add(now - takenAt);
-      away?.answer(now + arrivesWithinMs);
-      this.#own.answer(id, now + arrivesWithinMs);
-      this.#reports.note({ id, state: "answered", agoMs: -arrivesWithinMs });
+      if (use === "responded") this.#roundTrip.add(now - takenAt);
+      const at = countsFrom(use, now);
+      away?.answer(at);
+      this.#own.answer(id, at);
+      this.#reports.note({ id, state: "answered", agoMs: now - at });
       this.#reports.send();
     }
     this.#onChange();
@@ -200,8 +200,8 @@ export class SharedPlaces implements Places {
     this.#contactAt = now;
     this.#view.see(state.used, now);
     // What the store says before it has heard of a 429 is no judgement of it.
-    const share = this.#reports.hasRefusal ? Math.min(state.share, this.#slowDown.share) : state.share;
-    this.#slowDown.follow(share, now + state.pausedMs);
+    const share = this.#reports.hasRefusal ? Math.min(state.share, this.#rate.factor) : state.share;
+    this.#rate.follow(share, now + state.pausedMs);
     if (hasForgotten) this.#reports.tellAll();
     this.#onChange();
   }

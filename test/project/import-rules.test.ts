@@ -34,13 +34,13 @@ describe("A broken rule is reported", () => {
     ],
     [
       "a family's type in the rate limiter",
-      "src/rate-limiter/windows.ts",
+      "src/rate-limiter/sliding-window-log.ts",
       'import type { X } from "../v2/lists.ts";',
       "transport and rate-limiter know no family",
     ],
     [
       "the transport in the rate limiter",
-      "src/rate-limiter/windows.ts",
+      "src/rate-limiter/sliding-window-log.ts",
       'import type { X } from "../transport/call.ts";',
       "rate-limiter does not know transport",
     ],
@@ -113,8 +113,8 @@ describe("A broken rule is reported", () => {
       "a package has one importer",
     ],
     [
-      "all of bottleneck, in the right place",
-      "src/rate-limiter/waiting-line.ts",
+      "a queue of bottleneck's in the limiter",
+      "src/rate-limiter/queue.ts",
       'import Bottleneck from "bottleneck";',
       "a package has one importer",
     ],

@@ -11,14 +11,14 @@ interface ImportRule {
 const importers: Record<string, RegExp> = {
   ky: /^src\/transport\/send\.ts$/,
   "p-retry": /^src\/transport\/retry\.ts$/,
-  "bottleneck/lib/Sync.js": /^src\/rate-limiter\/waiting-line\.ts$/,
   msw: /^src\/mock\/msw\.ts$/,
   // Whatever is given to the package is described by a schema, but where nothing is to be loaded.
   zod: /^src\/(?!(mock|redis|checkpoint|store-places|errors)\b).+$/,
 };
 
 const mayLoadNode = /^src\/(mock\/listen|mock\/cli|checkpoint\/.+)\.ts$/;
-const mayCount = /^src\/(store-places\/.+|rate-limiter\/(windows|permit|round-trip))\.ts$/;
+const mayCount =
+  /^src\/(store-places\/.+|rate-limiter\/(sliding-window-log|permit|estimate|adaptive-rate))\.ts$/;
 const mayAskForNode = /^src\/transport\/request-channels\.ts$/;
 
 const importRules: ImportRule[] = [
@@ -97,7 +97,7 @@ const importRules: ImportRule[] = [
 
 /** What an entry may load at its top, over all that it imports: packages and built-in modules. */
 const loads: Record<string, readonly string[]> = {
-  "src/index.ts": ["bottleneck/lib/Sync.js", "ky", "p-retry", "zod"],
+  "src/index.ts": ["ky", "p-retry", "zod"],
   "src/schemas.ts": ["zod"],
   "src/mock/index.ts": [],
   "src/mock/msw.ts": ["msw"],

@@ -70,12 +70,12 @@ async function play({ windows, calls, restartAt }: Load): Promise<{ arrivals: Ar
     const controller = new AbortController();
     if (call.givesUpAfterMs !== null) time.after(call.givesUpAfterMs, () => controller.abort());
     const { priority, maxWaitMs } = call;
-    const place = asked.acquire({
+    const permit = asked.acquire({
       priority,
       signal: controller.signal,
       ...(maxWaitMs === null ? {} : { maxWaitMs }),
     });
-    void Promise.resolve(place).then(
+    void Promise.resolve(permit).then(
       (granted) => {
         settled += 1;
         // A process that has ended sends nothing more.
@@ -85,21 +85,21 @@ async function play({ windows, calls, restartAt }: Load): Promise<{ arrivals: Ar
       () => (settled += 1),
     );
   };
-  const send = (asked: RateLimiter, place: Permit, { outMs, backMs, end }: Call): void => {
-    if (end === "unused") return place.release("unsent");
+  const send = (asked: RateLimiter, permit: Permit, { outMs, backMs, end }: Call): void => {
+    if (end === "unused") return permit.release("unsent");
     if (end === "lost") {
       const arrival = { at: time.now() + outMs + backMs };
       arrivals.push(arrival);
       underWay.add(arrival);
       time.after(outMs, () => {
         underWay.delete(arrival);
-        place.release("lost");
+        permit.release("lost");
       });
       return;
     }
     arrivals.push({ at: time.now() + outMs });
     time.after(outMs + backMs, () => {
-      place.release("responded");
+      permit.release("responded");
       if (end === "refused") asked.refused(backMs);
       else asked.succeeded();
     });

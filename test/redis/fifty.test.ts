@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { widened } from "../../src/rate-limiter/windows.ts";
+import { widenedMs } from "../../src/rate-limiter/sliding-window-log.ts";
 import { RedisPlaceStore } from "../../src/redis/redis-place-store.ts";
 import { heartbeatMs } from "../../src/store-places/place-store.ts";
 import { bestLastAnswer, randomFrom } from "../rate-limiter/simulation.ts";
@@ -16,7 +16,7 @@ const documented = [
 ];
 const windows = documented.map(({ limit, intervalMs }) => ({
   limit,
-  countedMs: widened(intervalMs),
+  countedMs: widenedMs(intervalMs),
   shrinks: true,
 }));
 

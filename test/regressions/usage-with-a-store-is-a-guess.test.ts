@@ -1,6 +1,6 @@
 import { RateLimiter, type RateLimiterUsage } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { widened } from "../../src/rate-limiter/windows.ts";
+import { widenedMs } from "../../src/rate-limiter/sliding-window-log.ts";
 import { sharePlaces } from "../../src/store-places/share-places.ts";
 import { randomFrom } from "../rate-limiter/simulation.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
@@ -73,7 +73,7 @@ describe("usage with a store", () => {
       look(other, 99, 110, 300, 500);
     }, 505);
     // Answered at 12 ms; the report of it and the store's answer take 1 ms each.
-    const freeAt = 12 + widened(500) + 2;
+    const freeAt = 12 + widenedMs(500) + 2;
     expect(shorter()).toEqual([
       [99, 0, 0],
       [110, 8, Math.ceil(freeAt - 110)],
@@ -109,8 +109,8 @@ describe("usage with a store", () => {
       look(other, 150, 600, 700);
     }, 800);
     expect(shorter()).toEqual([
-      [150, 8, Math.ceil(102 + widened(500) - 150)],
-      [600, 8, Math.ceil(102 + widened(500) - 600)],
+      [150, 8, Math.ceil(102 + widenedMs(500) - 150)],
+      [600, 8, Math.ceil(102 + widenedMs(500) - 600)],
       [700, 1, 0],
     ]);
   });
@@ -124,7 +124,7 @@ describe("usage with a store", () => {
       look(limiter, 100);
     }, 200);
     // Half of 8: full.
-    expect(shorter()).toEqual([[100, 4, Math.ceil(3 + widened(500) - 100)]]);
+    expect(shorter()).toEqual([[100, 4, Math.ceil(3 + widenedMs(500) - 100)]]);
   });
 
   it("is of this process's share while the store is away: what it leaves to others counts as taken", async () => {
@@ -139,8 +139,8 @@ describe("usage with a store", () => {
     // milliseconds.
     expect(shorter()).toEqual([
       [0.5, 0, 0],
-      [100, 8, Math.ceil(2 + widened(500) - 100)],
-      [600, 8, expect.closeTo(509 + widened(500) - 600, -1)],
+      [100, 8, Math.ceil(2 + widenedMs(500) - 100)],
+      [600, 8, expect.closeTo(509 + widenedMs(500) - 600, -1)],
     ]);
   });
 

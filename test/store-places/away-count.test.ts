@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
-import { widened } from "../../src/rate-limiter/windows.ts";
+import { widenedMs } from "../../src/rate-limiter/sliding-window-log.ts";
 import { AwayCount } from "../../src/store-places/away-count.ts";
 
 const none = { windows: DOCUMENTED_WINDOWS, share: 1 / 4, now: 0, seenMsAgo: 0, used: [0, 0, 0] };
@@ -22,7 +22,7 @@ it("a process that goes on alone uses its share of what was left, one window lat
 
 it("a window that allows nothing yet is waited for no longer than until it does", () => {
   const count = new AwayCount({ ...none, used: [0, 100, 100] });
-  const minuteIsOver = widened(60_000) + 5_000;
+  const minuteIsOver = widenedMs(60_000) + 5_000;
   expect(count.etaMs(minuteIsOver - 300, 1)).toBeCloseTo(300);
   expect(count.free(minuteIsOver - 1, 1)).toBe(0);
   expect(count.free(minuteIsOver, 1)).toBe(2);
@@ -51,7 +51,7 @@ it("a share that is no place is told", () => {
 
 it("the others can have taken their shares of what was left, one window later of the whole", () => {
   const count = new AwayCount({ ...none, used: [0, 60, 60] });
-  const secondIsOver = widened(1_000) + 5_000;
+  const secondIsOver = widenedMs(1_000) + 5_000;
   expect(count.leftToOthers(secondIsOver - 1)).toEqual([0, 23, 698]);
   expect(count.leftToOthers(secondIsOver)).toEqual([8, 23, 698]);
 });

@@ -9,9 +9,9 @@ function start(windows = DOCUMENTED_WINDOWS) {
   const limiter = new RateLimiter({ clock: time.now, windows });
   const leaves = (at: number, log: number[]): void => {
     time.at(at, () => {
-      void Promise.resolve(limiter.acquire()).then((place) => {
+      void Promise.resolve(limiter.acquire()).then((permit) => {
         log.push(time.now());
-        place.release("responded");
+        permit.release("responded");
       });
     });
   };
@@ -50,16 +50,16 @@ describe("a 429", () => {
   it("leaves a single window whole: the pause alone slows it", () => {
     const { limiter } = start([{ limit: 10, intervalMs: 1_000 }]);
     limiter.refused(0);
-    const places = Array.from({ length: 10 }, () => limiter.acquire());
-    expect(places.every((place) => !("then" in place))).toBe(true);
+    const permits = Array.from({ length: 10 }, () => limiter.acquire());
+    expect(permits.every((permit) => !("then" in permit))).toBe(true);
   });
 
   it("is forgotten with success: after 100 answers the pace is the full one", () => {
     const { limiter } = start();
     limiter.refused(0);
     for (let answer = 0; answer < 100; answer += 1) limiter.succeeded();
-    const places = Array.from({ length: 10 }, () => limiter.acquire());
-    expect(places.every((place) => !("then" in place))).toBe(true);
+    const permits = Array.from({ length: 10 }, () => limiter.acquire());
+    expect(permits.every((permit) => !("then" in permit))).toBe(true);
   });
 
   it("is survived beside a stranger who spends half of the IP's budget for two minutes", async () => {
@@ -88,11 +88,11 @@ async function besideAStranger(
     if (isFree || refusalsCount) accepted.push(time.now());
     return isFree;
   };
-  const send = (place: Permit): void => {
+  const send = (permit: Permit): void => {
     time.after(5 + 295 * random(), () => {
       const isFree = arrive();
       time.after(5 + 295 * random(), () => {
-        place.release("responded");
+        permit.release("responded");
         if (isFree) {
           answered += 1;
           limiter.succeeded();

@@ -3,8 +3,8 @@ import { RateLimiter } from "./rate-limiter.ts";
 const key = Symbol.for("audience-sdk.rate-limiter");
 
 /** The one limiter of this process, shared by both module formats and all copies of the package ("Limits": per IP). */
-export function processLimiter(): RateLimiter {
-  // There a timer ends with the request that set it, and whoever waits for another request's never goes on.
+export function defaultLimiter(): RateLimiter {
+  // There a timer ends with the request that set it, so a call that waited for another request's would wait forever.
   if (isCloudflareWorkers()) return new RateLimiter();
   // Only this function writes the property, here or in another copy of the package, and always with a limiter.
   const shared = globalThis as { [key]?: RateLimiter };
