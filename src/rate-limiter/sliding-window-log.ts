@@ -92,6 +92,11 @@ export class SlidingWindowLog {
     return this.#windows[waits.indexOf(Math.max(...waits))]!.window; // one of the waits is the longest
   }
 
+  /** How many permits are used in each window. */
+  used(now: number): number[] {
+    return this.#windows.map((window) => this.#usedIn(window.countedMs, now));
+  }
+
   usage(now: number): WindowUsage[] {
     return this.#windows.map(({ window, countedMs }, index) => ({
       limit: window.limit,

@@ -82,16 +82,10 @@ describe("A broken rule is reported", () => {
       "redis and checkpoint take types",
     ],
     [
-      "shared places in the rate limiter",
-      "src/rate-limiter/rate-limiter.ts",
-      'import type { X } from "../store-places/store-places.ts";',
-      "only a store brings shared places",
-    ],
-    [
-      "the limiter in the shared places",
-      "src/store-places/store-places.ts",
+      "the limiter in the redis store",
+      "src/redis/redis-permits.ts",
       'import { RateLimiter } from "../rate-limiter/rate-limiter.ts";',
-      "shared places know the count of the rate limiter",
+      "redis and checkpoint take types",
     ],
     ["the entry inside", "src/v1/events.ts", 'import type { X } from "../index.ts";', "nothing imports it"],
     [
@@ -194,9 +188,9 @@ describe("What the rules allow is not reported", () => {
       'import type { Store } from "../rate-limiter/store.ts";',
     ],
     [
-      "the way that the redis store takes its places",
-      "src/redis/index.ts",
-      'import { x } from "../store-places/share-places.ts";',
+      "the count that the redis store builds on",
+      "src/redis/local-fallback.ts",
+      'import { x } from "../rate-limiter/sliding-window-log.ts";',
     ],
     [
       "a built-in module that is asked for while running",

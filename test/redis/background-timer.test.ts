@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { inBackground } from "../../src/store-places/background-timer.ts";
+import { inBackground } from "../../src/redis/background-timer.ts";
 
 afterEach(() => void vi.useRealTimers());
 

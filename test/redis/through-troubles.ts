@@ -1,9 +1,9 @@
 import { type Permit, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
-import { sharePlaces } from "../../src/store-places/share-places.ts";
+import { storeOf } from "../../src/redis/redis-store.ts";
 import { refusedBySliding } from "../rate-limiter/server-count.ts";
 import { randomFrom } from "../rate-limiter/simulation.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
-import { MemoryStore } from "./memory-store.ts";
+import { MemoryScripts } from "./memory-scripts.ts";
 
 const windows = [
   { limit: 8, intervalMs: 1_000 },
@@ -28,21 +28,21 @@ export async function throughTroubles(seed: number): Promise<Ended> {
   const random = randomFrom(seed);
   const time = new VirtualTime();
   const slowestMs = 50 * random();
-  const store = new MemoryStore({ time, delayMs: () => 1 + slowestMs * random(), leaseMs: 20_000 });
+  const store = new MemoryScripts({ time, delayMs: () => 1 + slowestMs * random(), leaseMs: 20_000 });
   const limiters = Array.from(
     { length: processes },
-    () => new RateLimiter({ clock: time.now, store: sharePlaces(store), windows }),
+    () => new RateLimiter({ clock: time.now, store: storeOf(store, store), windows }),
   );
   const arrivals: number[] = [];
   const log: string[] = [];
   let waiting = 0;
-  const send = (place: Permit): void => {
+  const send = (permit: Permit): void => {
     waiting -= 1;
     const end = random();
-    if (end < 0.05) return place.release("unsent");
+    if (end < 0.05) return permit.release("unsent");
     const [outMs, backMs] = [5 + 300 * random(), 300 * random()];
     arrivals.push(time.now() + outMs);
-    time.after(outMs + backMs, () => (end < 0.1 ? place.release("lost") : place.release("responded")));
+    time.after(outMs + backMs, () => (end < 0.1 ? permit.release("lost") : permit.release("responded")));
   };
   const burst = (limiter: RateLimiter, calls: number): void => {
     waiting += calls;

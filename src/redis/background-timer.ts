@@ -9,3 +9,21 @@ export function inBackground(delayMs: number, callback: () => void): () => void 
 function isUnrefable(timer: unknown): timer is { unref(): void } {
   return typeof timer === "object" && timer !== null && "unref" in timer;
 }
+
+/** Calls back again and again, as long as something else holds on to the owner. */
+export function repeatWhileAlive<T extends object>(
+  owner: T,
+  everyMs: number,
+  callback: (owner: T) => void,
+): void {
+  const reference = new WeakRef(owner);
+  const next = (): void => {
+    inBackground(everyMs, () => {
+      const alive = reference.deref();
+      if (!alive) return;
+      callback(alive);
+      next();
+    });
+  };
+  next();
+}

@@ -1,10 +1,10 @@
 const longest = 200;
 
 /**
- * Why Redis did not answer, in its own words or its client's, without what could hold a password: the part of an address
+ * Why Redis did not reply, in its own words or its client's, without what could hold a password: the part of an address
  * before its host, the arguments of a command, and whatever comes after AUTH.
  */
-export function refusalOf(error: unknown): string {
+export function errorWords(error: unknown): string {
   const shown = readWords(error)
     .replace(/\n.*/s, "")
     .replace(/:\/\/\S*@/g, "://")

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { RateLimiter, type Permit } from "../../src/rate-limiter/rate-limiter.ts";
-import type { ReportRequest, TakeRequest } from "../../src/store-places/place-store.ts";
-import { sharePlaces } from "../../src/store-places/share-places.ts";
+import type { AcquireRequest, PermitScripts, ReleaseRequest } from "../../src/redis/permit-scripts.ts";
+import { storeOf } from "../../src/redis/redis-store.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
-import { MemoryStore } from "./memory-store.ts";
+import { MemoryScripts } from "./memory-scripts.ts";
 
 const windows = [
   { limit: 10, intervalMs: 1_000 },
@@ -11,28 +11,26 @@ const windows = [
 ];
 
 /** A limiter whose store keeps a log of what it is asked and told. */
-function overheard(options: Partial<ConstructorParameters<typeof MemoryStore>[0]> = {}) {
+function overheard(options: Partial<ConstructorParameters<typeof MemoryScripts>[0]> = {}) {
   const time = new VirtualTime();
-  const store = new MemoryStore({ time, ...options });
-  const takes: (TakeRequest & { at: number })[] = [];
-  const reports: (ReportRequest & { at: number })[] = [];
+  const store = new MemoryScripts({ time, ...options });
+  const takes: (AcquireRequest & { at: number })[] = [];
+  const reports: (ReleaseRequest & { at: number })[] = [];
   const { onUnavailable, localShare, leaseMs } = store;
-  const shared = sharePlaces({
-    onUnavailable,
-    localShare,
-    leaseMs,
-    take: (request) => {
+  const scripts: PermitScripts = {
+    acquire: (request) => {
       takes.push({ at: time.now(), ...request });
-      return store.take(request);
+      return store.acquire(request);
     },
-    report: (request) => {
+    release: (request) => {
       reports.push({ at: time.now(), ...request });
-      return store.report(request);
+      return store.release(request);
     },
-  });
+  };
+  const shared = storeOf(scripts, { onUnavailable, localShare, leaseMs });
   const process = (more: object = {}) =>
     new RateLimiter({ clock: time.now, store: shared, windows, ...more });
-  const take = (limiter: RateLimiter, then: (place: Permit) => void = () => {}) =>
+  const take = (limiter: RateLimiter, then: (permit: Permit) => void = () => {}) =>
     void Promise.resolve(limiter.acquire()).then(then);
   return { time, store, takes, reports, process, take };
 }
@@ -45,8 +43,8 @@ describe("The store is asked", () => {
     expect(takes).toMatchObject([
       {
         windows: [
-          { limit: 10, countedMs: 1_005.5, shrinks: true },
-          { limit: 1_000, countedMs: 60_035, shrinks: false },
+          { limit: 10, countedMs: 1_005.5, isAdaptive: true },
+          { limit: 1_000, countedMs: 60_035, isAdaptive: false },
         ],
         epoch: undefined,
         leaseMs: 60_000,
@@ -64,7 +62,7 @@ describe("The store is asked", () => {
     expect(takes.map(({ epoch }) => epoch)).toEqual([undefined, "epoch 1"]);
   });
 
-  it("for as many places as calls wait, a hundred at most, each under an id of its own", async () => {
+  it("for as many permits as calls wait, a hundred at most, each under an id of its own", async () => {
     const { time, takes, process, take } = overheard();
     const limiters = [process(), process()];
     await time.run(() => {
@@ -80,7 +78,7 @@ describe("The store is asked", () => {
     const { time, takes, process, take } = overheard({ delayMs: () => 0 });
     const limiter = process();
     await time.run(() => {
-      for (let call = 0; call < 11; call += 1) take(limiter, (place) => place.release("responded"));
+      for (let call = 0; call < 11; call += 1) take(limiter, (permit) => permit.release("responded"));
     }, 1_100);
     const [first, second, ...more] = takes;
     expect(first?.at).toBe(0);
@@ -89,9 +87,9 @@ describe("The store is asked", () => {
     expect(more).toEqual([]);
   });
 
-  it("sooner where a report shows a place that was given back, if it said to wait for long", async () => {
+  it("sooner where a report shows a permit that was given back, if it said to wait for long", async () => {
     const { time, takes, process, take } = overheard({ delayMs: () => 0 });
-    const places: Permit[] = [];
+    const permits: Permit[] = [];
     const few = {
       windows: [
         { limit: 3, intervalMs: 50_000 },
@@ -100,25 +98,25 @@ describe("The store is asked", () => {
     };
     const limiter = process(few);
     await time.run(() => {
-      for (let call = 0; call < 4; call += 1) take(limiter, (place) => places.push(place));
-      time.at(1_000, () => places[0]!.release("responded"));
-      time.at(1_500, () => places[1]!.release("unsent"));
+      for (let call = 0; call < 4; call += 1) take(limiter, (permit) => permits.push(permit));
+      time.at(1_000, () => permits[0]!.release("responded"));
+      time.at(1_500, () => permits[1]!.release("unsent"));
     }, 3_000);
     expect(takes.map(({ at }) => at)).toEqual([0, 1_500]);
   });
 
-  it("not sooner where it said to wait for a moment: a place may be another's turn", async () => {
+  it("not sooner where it said to wait for a moment: a permit may be another's turn", async () => {
     const { time, takes, process, take } = overheard({ delayMs: () => 0 });
-    const places: Permit[] = [];
+    const permits: Permit[] = [];
     const limiter = process();
     await time.run(() => {
-      for (let call = 0; call < 11; call += 1) take(limiter, (place) => places.push(place));
-      time.at(700, () => places[0]!.release("unsent"));
+      for (let call = 0; call < 11; call += 1) take(limiter, (permit) => permits.push(permit));
+      time.at(700, () => permits[0]!.release("unsent"));
     }, 1_100);
     expect(takes.map(({ at }) => at)).toEqual([0, 1_006]);
   });
 
-  it("not sooner where all places of the slower pace are taken", async () => {
+  it("not sooner where all permits of the slower pace are taken", async () => {
     const { time, takes, process, take } = overheard({ delayMs: () => 0 });
     const few = {
       windows: [
@@ -127,13 +125,13 @@ describe("The store is asked", () => {
       ],
     };
     const limiter = process(few);
-    const places: Permit[] = [];
+    const permits: Permit[] = [];
     await time.run(() => {
       limiter.refused(1);
-      for (let call = 0; call < 3; call += 1) take(limiter, (place) => places.push(place));
-      time.at(2_000, () => places[0]!.release("responded"));
+      for (let call = 0; call < 3; call += 1) take(limiter, (permit) => permits.push(permit));
+      time.at(2_000, () => permits[0]!.release("responded"));
     }, 5_000);
-    expect(places).toHaveLength(2);
+    expect(permits).toHaveLength(2);
     expect(takes.filter(({ at }) => at >= 2_000)).toEqual([]);
   });
 
@@ -141,8 +139,8 @@ describe("The store is asked", () => {
     const { time, takes, process, take } = overheard();
     const limiter = process();
     await time.run(() => {
-      take(limiter, (place) => {
-        place.release("responded");
+      take(limiter, (permit) => {
+        permit.release("responded");
         limiter.refused(3_000);
         take(limiter);
       });
@@ -153,58 +151,59 @@ describe("The store is asked", () => {
 });
 
 describe("The store is told", () => {
-  it("of all that happens in one turn at once, and of what happens while it is told with the next report", async () => {
+  it("of the end of each permit at once, though it is still being told of another", async () => {
     const { time, reports, process, take } = overheard({ delayMs: () => 20 });
     const limiter = process();
     const taken: Permit[] = [];
-    const answer = () => taken.splice(0, 2).forEach((place) => place.release("responded"));
+    const release = () => taken.splice(0, 1).forEach((permit) => permit.release("responded"));
     await time.run(() => {
-      for (let call = 0; call < 4; call += 1) take(limiter, (place) => taken.push(place));
-      time.at(100, answer);
-      time.at(110, answer);
+      for (let call = 0; call < 2; call += 1) take(limiter, (permit) => taken.push(permit));
+      time.at(100, release);
+      time.at(110, release);
     }, 1_000);
-    expect(reports.map(({ at, places }) => [at, places.map(({ agoMs }) => agoMs)])).toEqual([
-      [100, [0, 0]],
-      [140, [30, 30]],
+    expect(reports.map(({ at, permits }) => [at, permits.map(({ agoMs }) => agoMs)])).toEqual([
+      [100, [0]],
+      [110, [0]],
     ]);
   });
 
-  it("how each place ended: answered, unused, or lost and still to arrive for a while", async () => {
+  it("how each permit ended: responded to, unsent, or lost and still to arrive for a while", async () => {
     const { time, takes, reports, process, take } = overheard();
     const limiter = process();
-    const places: Permit[] = [];
+    const permits: Permit[] = [];
     await time.run(() => {
-      for (let call = 0; call < 3; call += 1) take(limiter, (place) => places.push(place));
+      for (let call = 0; call < 3; call += 1) take(limiter, (permit) => permits.push(permit));
       time.at(100, () => {
-        places[0]!.release("responded");
-        places[1]!.release("unsent");
-        places[2]!.release("lost");
+        permits[0]!.release("responded");
+        permits[1]!.release("unsent");
+        permits[2]!.release("lost");
       });
     }, 1_000);
     const ids = takes[0]!.ids;
-    expect(reports.map((report) => report.places)).toEqual([
-      [
-        { id: ids[0], state: "answered", agoMs: 0 },
-        { id: ids[1], state: "unused", agoMs: 0 },
-        { id: ids[2], state: "answered", agoMs: -5_000 },
-      ],
+    expect(reports.flatMap((report) => report.permits)).toEqual([
+      { id: ids[0], state: "responded", agoMs: 0 },
+      { id: ids[1], state: "unsent", agoMs: 0 },
+      { id: ids[2], state: "responded", agoMs: -5_000 },
     ]);
   });
 
-  it("how a place ended also where the news that it is in flight is still on its way", async () => {
+  it("how a permit ended also where the news that it is in flight is still on its way", async () => {
     const { time, reports, process, take } = overheard({ delayMs: () => 20 });
-    await time.run(() => take(process(), (place) => time.at(2_010, () => place.release("responded"))), 3_000);
-    expect(reports.map(({ at, places }) => [at, places.map(({ state }) => state)])).toEqual([
-      [2_000, ["held"]],
-      [2_040, ["answered"]],
+    await time.run(
+      () => take(process(), (permit) => time.at(2_010, () => permit.release("responded"))),
+      3_000,
+    );
+    expect(reports.map(({ at, permits }) => [at, permits.map(({ state }) => state)])).toEqual([
+      [2_000, ["in flight"]],
+      [2_010, ["responded"]],
     ]);
   });
 
-  it("how all of its places stand, once it has lost its memory", async () => {
+  it("how all of its permits stand, once it has lost its memory", async () => {
     const { time, store, takes, reports, process, take } = overheard();
     const limiter = process();
     await time.run(() => {
-      take(limiter, (place) => time.at(500, () => place.release("responded")));
+      take(limiter, (permit) => time.at(500, () => permit.release("responded")));
       take(limiter);
       time.at(1_000, () => store.loseMemory());
     }, 2_500);
@@ -212,9 +211,9 @@ describe("The store is told", () => {
     expect(reports.at(-1)).toMatchObject({
       at: 2_002,
       epoch: "epoch 2",
-      places: [
-        { id: ids[0], state: "answered", agoMs: 1_502 },
-        { id: ids[1], state: "held", agoMs: 0 },
+      permits: [
+        { id: ids[0], state: "responded", agoMs: 1_502 },
+        { id: ids[1], state: "in flight", agoMs: 0 },
       ],
     });
   });
@@ -223,9 +222,9 @@ describe("The store is told", () => {
     const { time, reports, process, take } = overheard();
     const limiter = process();
     await time.run(() => {
-      take(limiter, (place) => {
+      take(limiter, (permit) => {
         limiter.refused(3_000);
-        time.at(50, () => place.release("responded"));
+        time.at(50, () => permit.release("responded"));
       });
     }, 1_000);
     expect(reports.map(({ refusedForMs }) => refusedForMs)).toEqual([3_000, undefined]);
@@ -234,9 +233,9 @@ describe("The store is told", () => {
   it("of successes only after a refusal, and of each once", async () => {
     const { time, reports, process, take } = overheard();
     const limiter = process();
-    const succeed = (place: Permit) => {
+    const succeed = (permit: Permit) => {
       limiter.succeeded();
-      place.release("responded");
+      permit.release("responded");
     };
     await time.run(() => {
       take(limiter, succeed);
@@ -247,24 +246,27 @@ describe("The store is told", () => {
     expect(reports.map(({ succeeded }) => succeeded)).toEqual([0, 0, 1, 1]);
   });
 
-  it("that a process lives: of places in flight with each beat, without any where it was not heard of else", async () => {
+  it("that a process lives: of permits in flight with each beat, without any where it was not heard of else", async () => {
     const { time, takes, reports, process, take } = overheard();
     const limiter = process();
-    await time.run(() => take(limiter, (place) => time.at(4_500, () => place.release("responded"))), 9_000);
+    await time.run(() => take(limiter, (permit) => time.at(4_500, () => permit.release("responded"))), 9_000);
     const id = takes[0]!.ids[0]!;
-    expect(reports.map(({ at, places }) => [at, places.map(({ state }) => state)])).toEqual([
-      [2_000, ["held"]],
-      [4_000, ["held"]],
-      [4_500, ["answered"]],
+    expect(reports.map(({ at, permits }) => [at, permits.map(({ state }) => state)])).toEqual([
+      [2_000, ["in flight"]],
+      [4_000, ["in flight"]],
+      [4_500, ["responded"]],
       [6_000, []],
       [8_000, []],
     ]);
-    expect(reports.flatMap(({ places }) => places.map((place) => place.id))).toEqual([id, id, id]);
+    expect(reports.flatMap(({ permits }) => permits.map((permit) => permit.id))).toEqual([id, id, id]);
   });
 
   it("nothing where it has just heard of a process that has nothing in flight", async () => {
     const { time, reports, process, take } = overheard();
-    await time.run(() => take(process(), (place) => time.at(1_500, () => place.release("responded"))), 5_000);
+    await time.run(
+      () => take(process(), (permit) => time.at(1_500, () => permit.release("responded"))),
+      5_000,
+    );
     expect(reports.map(({ at }) => at)).toEqual([1_500, 4_000]);
   });
 
@@ -275,19 +277,19 @@ describe("The store is told", () => {
     expect(reports.map(({ at }) => at)).toEqual([300, 600, 900]);
   });
 
-  it("of places that a snapshot brought, before it is asked for more", async () => {
+  it("of permits that a snapshot brought, before it is asked for more", async () => {
     const { time, takes, reports, process, take } = overheard();
     const limiter = process();
     const log: string[] = [];
     await time.run(() => {
-      take(limiter, (place) => place.release("responded"));
+      take(limiter, (permit) => permit.release("responded"));
       time.at(100, () => {
         takes.length = reports.length = 0;
         const restarted = process({ snapshot: limiter.snapshot() });
         take(restarted, () => log.push(`sent at ${time.now()}`));
       });
     }, 1_000);
-    expect(reports).toMatchObject([{ at: 100, places: [{ state: "answered", agoMs: 98 }] }]);
+    expect(reports).toMatchObject([{ at: 100, permits: [{ state: "responded", agoMs: 98 }] }]);
     expect(takes.map(({ at }) => at)).toEqual([102]);
     expect(log).toEqual(["sent at 104"]);
   });
@@ -298,18 +300,18 @@ describe("A store that was away", () => {
     const { time, store, reports, process, take } = overheard({ localShare: 1 / 2 });
     const limiter = process();
     await time.run(() => {
-      take(limiter, (place) => place.release("responded"));
+      take(limiter, (permit) => permit.release("responded"));
       time.at(1_500, () => (store.network = "refuses"));
       // A beat finds the store away; half of what the others left is used alone.
-      time.at(10_000, () => take(limiter, (place) => place.release("responded")));
+      time.at(10_000, () => take(limiter, (permit) => permit.release("responded")));
       time.at(12_000, () => (store.network = "up"));
     }, 13_500);
     const back = reports.filter(({ at }) => at > 12_000);
     expect(back).toMatchObject([
-      { epoch: undefined, places: [], succeeded: 0, isReturning: false },
+      { epoch: undefined, permits: [], succeeded: 0, isReturning: false },
       {
         epoch: "epoch 1",
-        places: [{ state: "answered" }, { state: "answered" }],
+        permits: [{ state: "responded" }, { state: "responded" }],
         succeeded: 0,
         isReturning: true,
       },
@@ -322,23 +324,22 @@ describe("A store that was away", () => {
     const limiter = process();
     const absences: (string | undefined)[] = [];
     await time.run(() => {
-      take(limiter, (place) => {
+      take(limiter, (permit) => {
         delayMs = 700;
-        place.release("responded");
+        permit.release("responded");
       });
       const observer = { limitsAlone: (absence: string | undefined) => void absences.push(absence) };
       for (const at of [1_300, 6_000]) time.at(at, () => void limiter.acquire({ observer }));
       time.at(1_300, () => (delayMs = 1));
     }, 6_500);
-    // The first call waits, and is told of the return, too.
-    expect(absences).toEqual([expect.stringContaining("no answer within 1000 ms"), undefined, undefined]);
+    expect(absences).toEqual([expect.stringContaining("no answer within 1000 ms"), undefined]);
   });
 
   it("is tried each second, and not more often", async () => {
     const { time, store, reports, process, take } = overheard();
     const limiter = process();
     await time.run(() => {
-      take(limiter, (place) => place.release("responded"));
+      take(limiter, (permit) => permit.release("responded"));
       time.at(1_000, () => (store.network = "refuses"));
     }, 6_500);
     expect(reports.filter(({ at }) => at > 1_000).map(({ at }) => at)).toEqual([
@@ -351,7 +352,7 @@ describe("A store that was away", () => {
     const limiter = process();
     const sent: number[] = [];
     await time.run(() => {
-      take(limiter, (place) => place.release("responded"));
+      take(limiter, (permit) => permit.release("responded"));
       time.at(1_500, () => (store.network = "refuses"));
       time.at(2_500, () => (store.network = "up"));
       time.at(3_500, () => take(limiter, () => sent.push(time.now())));
@@ -380,7 +381,7 @@ describe("A store that was away", () => {
   it("is come back to with a silence for all after more than two beats", async () => {
     const { time, store, reports, process, take } = overheard();
     await time.run(() => {
-      take(process(), (place) => place.release("responded"));
+      take(process(), (permit) => permit.release("responded"));
       time.at(1_500, () => (store.network = "refuses"));
       time.at(7_000, () => (store.network = "up"));
     }, 9_000);
@@ -390,22 +391,22 @@ describe("A store that was away", () => {
   it("hears later of what happens meanwhile, and once of several failures at a time", async () => {
     const { time, store, reports, process, take } = overheard();
     const limiter = process();
-    const places: Permit[] = [];
+    const permits: Permit[] = [];
     await time.run(() => {
-      for (let call = 0; call < 3; call += 1) take(limiter, (place) => places.push(place));
+      for (let call = 0; call < 3; call += 1) take(limiter, (permit) => permits.push(permit));
       time.at(1_000, () => {
         store.network = "refuses";
-        places[0]!.release("responded");
+        permits[0]!.release("responded");
         take(limiter);
       });
-      time.at(1_500, () => places[1]!.release("responded"));
-      time.at(3_500, () => places[2]!.release("responded"));
+      time.at(1_500, () => permits[1]!.release("responded"));
+      time.at(3_500, () => permits[2]!.release("responded"));
     }, 5_500);
     expect(reports.map(({ at }) => at)).toEqual([1_000, 2_001, 3_002, 4_003, 5_004]);
   });
 });
 
-describe("A store that goes away again before all have told it of their places", () => {
+describe("A store that goes away again before all have told it of their permits", () => {
   const half = { localShare: 1 / 2 };
   const minute = [
     { limit: 4, intervalMs: 1_000 },
@@ -419,13 +420,19 @@ describe("A store that goes away again before all have told it of their places",
     const sent: number[] = [];
     const call = (times: number) => {
       for (let index = 0; index < times; index += 1) {
-        take(limiter, (place) => {
+        take(limiter, (permit) => {
           sent.push(time.now());
-          place.release("responded");
+          permit.release("responded");
         });
       }
     };
-    return { time, store, sent, call, begin: () => call(calls) };
+    const other = process({ windows: minute });
+    const begin = () => {
+      call(calls);
+      // Another process that lives, and has sent nothing.
+      take(other, (permit) => permit.release("unsent"));
+    };
+    return { time, store, sent, call, begin };
   }
 
   it("is taken to hold what it held before it lost its memory", async () => {
@@ -433,7 +440,7 @@ describe("A store that goes away again before all have told it of their places",
     await time.run(() => {
       begin();
       time.at(5_000, () => store.loseMemory());
-      // Between the beat that shows the loss, and the report of all places.
+      // Between the beat that shows the loss, and the report of all permits.
       time.at(6_002.5, () => (store.network = "refuses"));
       time.at(7_000, () => call(30));
     }, 60_000);
@@ -498,7 +505,7 @@ describe("A store that goes away again before all have told it of their places",
 });
 
 describe("A limiter with a store", () => {
-  it("serves a call at once where nobody may wait, as long as the store has places", async () => {
+  it("serves a call at once where nobody may wait, as long as the store has permits", async () => {
     const { time, process, take } = overheard();
     const sent: number[] = [];
     await time.run(() => take(process({ maxQueued: 0 }), () => sent.push(time.now())), 1_000);
@@ -541,15 +548,15 @@ describe("A limiter with a store", () => {
   it("counts what is in flight until it ends, however it ends", async () => {
     const { time, process, take } = overheard();
     const limiter = process();
-    const places: Permit[] = [];
+    const permits: Permit[] = [];
     const inFlight: number[] = [];
     const look = () => inFlight.push(limiter.usage().inFlight);
     await time.run(() => {
-      for (let call = 0; call < 3; call += 1) take(limiter, (place) => places.push(place));
+      for (let call = 0; call < 3; call += 1) take(limiter, (permit) => permits.push(permit));
       time.at(100, () => {
         look();
         for (const end of ["responded", "unsent", "lost"] as const) {
-          places.shift()!.release(end);
+          permits.shift()!.release(end);
           look();
         }
       });
@@ -562,20 +569,20 @@ describe("A limiter with a store", () => {
     const limiter = process();
     const estimates: number[] = [];
     await time.run(() => {
-      take(limiter, (place) => time.after(800, () => place.release("lost")));
-      take(limiter, (place) => time.after(400, () => place.release("responded")));
+      take(limiter, (permit) => time.after(800, () => permit.release("lost")));
+      take(limiter, (permit) => time.after(400, () => permit.release("responded")));
       time.at(1_000, () => estimates.push(limiter.estimateMs(1)));
     }, 1_000);
     expect(estimates).toEqual([400]);
   });
 
-  it("forgets its places once they have left the longest window, also for a snapshot", async () => {
+  it("forgets its permits once they have left the longest window, also for a snapshot", async () => {
     const { time, process, take } = overheard();
     const limiter = process();
     const kept: number[] = [];
     const look = () => kept.push(limiter.snapshot().answeredAt.length);
     await time.run(() => {
-      take(limiter, (place) => place.release("responded"));
+      take(limiter, (permit) => permit.release("responded"));
       time.at(60_000, look);
       time.at(60_100, look);
     }, 61_000);
@@ -587,7 +594,7 @@ describe("A limiter with a store", () => {
     const limiter = process({ windows: windows.toReversed() });
     const used: number[][] = [];
     await time.run(() => {
-      for (let call = 0; call < 10; call += 1) take(limiter, (place) => place.release("responded"));
+      for (let call = 0; call < 10; call += 1) take(limiter, (permit) => permit.release("responded"));
       time.at(100, () => used.push(limiter.usage().windows.map((window) => window.used)));
     }, 100);
     expect(used).toEqual([[10, 10]]);
@@ -598,7 +605,7 @@ describe("A limiter with a store", () => {
     const limiter = process();
     const sent: number[] = [];
     await time.run(() => {
-      for (let call = 0; call < 10; call += 1) take(limiter, (place) => place.release("responded"));
+      for (let call = 0; call < 10; call += 1) take(limiter, (permit) => permit.release("responded"));
       time.at(5_000, () => {
         store.network = "refuses";
         const restarted = process({ snapshot: limiter.snapshot() });
@@ -613,7 +620,7 @@ describe("A limiter with a store", () => {
     const limiter = process({ windows: [windows[0]!, { limit: 100, intervalMs: 60_000 }] });
     const sent: number[] = [];
     await time.run(() => {
-      time.at(100_000, () => take(limiter, (place) => place.release("responded")));
+      time.at(100_000, () => take(limiter, (permit) => permit.release("responded")));
       time.at(100_500, () => (store.network = "refuses"));
       time.at(100_600, () => {
         for (let call = 0; call < 100; call += 1) take(limiter, () => sent.push(time.now()));
@@ -623,7 +630,7 @@ describe("A limiter with a store", () => {
     expect(sent).toHaveLength(10);
   });
 
-  it("takes no place whose grant was on its way for more than half of its lease", async () => {
+  it("takes no permit whose grant was on its way for more than half of its lease", async () => {
     let delayMs = 300;
     const { time, store, process, take } = overheard({ leaseMs: 1_000, delayMs: () => delayMs });
     const sent: number[] = [];
@@ -633,6 +640,6 @@ describe("A limiter with a store", () => {
     }, 5_000);
     expect(sent).toHaveLength(1);
     expect(sent[0]).toBeGreaterThan(3_000);
-    expect(store.held).toBe(1);
+    expect(store.inFlight).toBe(1);
   });
 });
