@@ -1,8 +1,15 @@
 import { RateLimitWaitError } from "../errors.ts";
-import type { Abortable } from "../on-abort.ts";
 import type { Permit } from "./permit.ts";
 import { FairQueue } from "./queue.ts";
 import type { AbsenceObserver, PermitStore } from "./store.ts";
+
+/** What is asked of a signal: an AbortSignal has it, of whichever realm. */
+interface Abortable {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: "abort", listener: () => void, options?: { once: boolean }): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
 
 /** How one call asks for its permit. */
 export interface PermitRequest {

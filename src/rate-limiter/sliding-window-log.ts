@@ -59,7 +59,7 @@ export class SlidingWindowLog {
 
   /** How many permits are available in every window. */
   available(now: number): number {
-    this.#forget(now);
+    this.forget(now);
     const left = this.#windows.map(
       ({ countedMs }, index) => this.limits[index]! - this.#usedIn(countedMs, now),
     );
@@ -143,8 +143,8 @@ export class SlidingWindowLog {
     return low;
   }
 
-  /** By halves, so that each response is moved once at most, however many there are. */
-  #forget(now: number): void {
+  /** Forgets what has left every window: by halves, so that each response is moved once at most. */
+  forget(now: number): void {
     const left = this.#after(now - this.#longestMs);
     if (left * 2 > this.#responses.length) this.#responses.splice(0, left);
   }

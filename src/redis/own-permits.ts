@@ -58,13 +58,19 @@ export class OwnPermits {
 
   /** All that still count, and those that were never used until Redis has been told so. */
   all(now: number): ReadonlyMap<string, OwnState> {
+    this.forget(now);
+    return new Map(this.#states);
+  }
+
+  /** Forgets what has left every window. */
+  forget(now: number): void {
+    this.log.forget(now);
     for (const [id, state] of this.#states) {
       if (typeof state !== "number" || state + this.#longestMs > now) continue;
       // Where Redis takes it for one in flight, it must be told that it counts no longer.
       if (this.#untold.has(id)) this.#states.set(id, "unsent");
       else this.#states.delete(id);
     }
-    return new Map(this.#states);
   }
 
   some(ids: readonly string[]): ReadonlyMap<string, OwnState> {

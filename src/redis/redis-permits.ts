@@ -238,7 +238,9 @@ export class RedisPermits implements PermitStore {
 
   /** Tells Redis that this process lives, and renews its leases; nothing where it has just been heard of. */
   #heartbeat(): void {
+    const now = this.#user.clock();
+    this.#own.forget(now);
     const { inFlight } = this.#own;
-    if (inFlight.length > 0 || this.#user.clock() - this.#contactAt >= heartbeatMs / 2) this.#tell(inFlight);
+    if (inFlight.length > 0 || now - this.#contactAt >= heartbeatMs / 2) this.#tell(inFlight);
   }
 }

@@ -1,7 +1,6 @@
 import { getEventListeners } from "node:events";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { RateLimitWaitError } from "../../src/errors.ts";
-import { onAbort } from "../../src/on-abort.ts";
 import { type Permit, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 import { garbageCollector } from "../garbage-collector.ts";
 import { VirtualTime } from "./virtual-time.ts";
@@ -476,7 +475,7 @@ it("a call that is turned away in the moment in which it is aborted leaves once"
   await time.run(() => {
     call("sent");
     // What is told of the abort before the call that waits makes the wait too long for it.
-    onAbort(controller.signal, () => limiter.refused(60_000));
+    controller.signal.addEventListener("abort", () => limiter.refused(60_000));
     call("aborted", { signal: controller.signal, maxWaitMs: 5_000 });
     call("other");
     time.at(50, () => controller.abort());
@@ -490,7 +489,7 @@ it("so does one that is the only one of its client that waits", async () => {
   const controller = new AbortController();
   await time.run(() => {
     call("sent");
-    onAbort(controller.signal, () => limiter.refused(60_000));
+    controller.signal.addEventListener("abort", () => limiter.refused(60_000));
     call("aborted", { signal: controller.signal, maxWaitMs: 5_000, client: {} });
     time.at(50, () => controller.abort());
     time.at(51, () => log.push(`${limiter.usage().queued} waits`));
