@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ConfigurationError } from "./errors.ts";
+import { defaultLimiter } from "./rate-limiter/default-limiter.ts";
 import type { RateLimiterOptions } from "./rate-limiter/options.ts";
-import { processLimiter } from "./rate-limiter/process-limiter.ts";
 import { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 import { hasMethods, isPlain, isRecord } from "./schema/kind-of.ts";
 import { optionTypes, optionThat, parseOptions } from "./schema/option.ts";
@@ -197,7 +197,7 @@ function parseLimiter(option: ClientOptions["rateLimiter"]): {
   if (option && isLimiter(option)) return { limiter: option };
   if (!keepsTheLimiter(option)) return { limiter: new RateLimiter(option) };
   const bounds = parseOptions(boundsSchema, option ?? {}, "rateLimiter");
-  return { limiter: processLimiter(), ...bounds };
+  return { limiter: defaultLimiter(), ...bounds };
 }
 
 /** Whether the option only bounds the wait or the queue, and so keeps the limiter. */

@@ -13,7 +13,7 @@ const alike = ["test/project/!(snippets).test.ts", "test/package/declarations.te
 const leftOut = process.env["TEST_ONLY_WHAT_RUNS"] === undefined ? [] : alike;
 
 // Many small files, which share a process: with one for each, more than half of the time would go into starting them.
-const together = ["document", "mock", "pagination", "regressions", "schemas", "store-places"].map(
+const together = ["document", "mock", "pagination", "regressions", "schemas"].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 

@@ -4,19 +4,18 @@ import { DOCUMENTED_WINDOWS } from "../limits.ts";
 import { hasMethods } from "../schema/kind-of.ts";
 import { numberThat, optionTypes, optionThat, parseOption, parseOptions } from "../schema/option.ts";
 import { ignoreRejection } from "../schema/user-function.ts";
-import type { Places } from "./places.ts";
-import { readSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
-import type { RateLimitStore, StoreUser } from "./store.ts";
+import { parseSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
+import type { PermitStore, RateLimitStore, StoreUser } from "./store.ts";
 
 /** Options of a `RateLimiter`; each may be left out. */
 export interface RateLimiterOptions {
   /** The windows to keep, by default the documented ones: 10 per second, 100 per minute, 1,000 per hour ("Limits"). */
   readonly windows?: readonly RateLimitWindow[] | undefined;
-  /** A call that would wait longer for its place is refused, with a `RateLimitWaitError`. Default: none. */
+  /** A call that would wait longer for its permit is refused, with a `RateLimitWaitError`. Default: none. */
   readonly maxWaitMs?: number | undefined;
   /**
-   * A call that finds this many waiting is refused; with a `store` once it has said that there is no place for them, the
-   * latest first. Default: none.
+   * A call that finds this many waiting is refused; with a `store` once it has said that there is no permit for them,
+   * the latest first. Default: none.
    */
   readonly maxQueued?: number | undefined;
   /** Counts for several processes behind one IP, as `redisRateLimitStore` of `audience-sdk/redis`. */
@@ -54,7 +53,7 @@ const limiterOptionsSchema = z
     maxWaitMs: optionTypes.waitMs,
     maxQueued: optionTypes.countOrAll,
     store: storeOption,
-    // `readSnapshot` says what is wrong in one.
+    // `parseSnapshot` says what is wrong in one.
     snapshot: z.unknown(),
     clock: optionThat<() => number>(
       "a function that gives milliseconds, as `() => performance.now()`",
@@ -64,7 +63,7 @@ const limiterOptionsSchema = z
   .partial();
 
 /** Checks the options; a bad one is a `ConfigurationError` that names it. */
-export function readLimiterOptions(options: unknown): RateLimiterSettings {
+export function parseLimiterOptions(options: unknown): RateLimiterSettings {
   const given = parseOptions(limiterOptionsSchema, options, "The options of RateLimiter");
   const { windows, maxWaitMs = Infinity, maxQueued = Infinity, store, snapshot, clock } = given;
   return {
@@ -72,16 +71,16 @@ export function readLimiterOptions(options: unknown): RateLimiterSettings {
     maxWaitMs,
     maxQueued,
     store,
-    snapshot: snapshot === undefined ? undefined : readSnapshot(snapshot),
-    clock: clock ?? (() => performance.now()),
+    snapshot: snapshot === undefined ? undefined : parseSnapshot(snapshot),
+    clock: monotonic(clock ?? (() => performance.now())),
   };
 }
 
-/** The places of a store. What only looks like one gives none, and is refused as any other option is. */
-export function openStore(store: RateLimitStore, user: StoreUser): Places {
-  const places: Places = store.open(user);
-  parseOption(storeOption, hasMethods(places, "take") ? store : {}, "store");
-  return places;
+/** Opens a store. What only looks like one gives no permits, and is refused as any other option is. */
+export function openStore(store: RateLimitStore, user: StoreUser): PermitStore {
+  const opened: PermitStore = store.open(user);
+  parseOption(storeOption, hasMethods(opened, "acquire") ? store : {}, "store");
+  return opened;
 }
 
 function isClock(value: unknown): boolean {
@@ -89,4 +88,16 @@ function isClock(value: unknown): boolean {
   const read: unknown = Reflect.apply(value, undefined, []);
   ignoreRejection(read);
   return Number.isFinite(read);
+}
+
+/** A clock that never runs back: where the given one is set back, no time has passed. */
+function monotonic(clock: () => number): () => number {
+  let last = clock();
+  let aheadMs = 0;
+  return () => {
+    const read = clock();
+    if (read < last) aheadMs += last - read;
+    last = read;
+    return read + aheadMs;
+  };
 }

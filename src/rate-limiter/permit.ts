@@ -2,10 +2,7 @@
 export type PermitUse =
   /** The response's headers are here: the permit comes back one window after now. */
   | "responded"
-  /**
-   * Timed out, reset or cut: the permit comes back one window after the request can last have arrived, which is 5 s from
-   * now.
-   */
+  /** Timed out, reset or cut: the permit comes back one window after the request can last have arrived. */
   | "lost"
   /** The request never left this machine: the permit is back at once. */
   | "unsent";
@@ -16,25 +13,22 @@ export interface Permit {
   release(use: PermitUse): void;
 }
 
-/**
- * How a permit ended: within how many milliseconds from now the request can still arrive, which is 0 where it was
- * responded to, and undefined where it never left.
- */
-export type PermitEnd = number | undefined;
+/** A request that was under way when its connection broke may still arrive, as long as packets live in a slow network. */
+export const arrivalGraceMs = 5_000;
 
-// What was under way when a connection broke may still arrive, for as long as packets live in a slow network.
-const arrivesWithinMs = 5_000;
+/** The time from which on a permit that was sent counts for one window. */
+export function countsFrom(use: Exclude<PermitUse, "unsent">, now: number): number {
+  return use === "lost" ? now + arrivalGraceMs : now;
+}
 
-const endOf: Record<PermitUse, PermitEnd> = { responded: 0, lost: arrivesWithinMs, unsent: undefined };
-
-/** A permit that tells once how it ended. */
-export function createPermit(end: (end: PermitEnd) => void): Permit {
+/** A permit that is released once. */
+export function createPermit(release: (use: PermitUse) => void): Permit {
   let isReleased = false;
   return {
     release: (use) => {
       if (isReleased) return;
       isReleased = true;
-      end(endOf[use]);
+      release(use);
     },
   };
 }

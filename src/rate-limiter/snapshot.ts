@@ -1,5 +1,8 @@
+import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
-import { isObject } from "../schema/kind-of.ts";
+import { longestPauseMs } from "./adaptive-rate.ts";
+import { arrivalGraceMs } from "./permit.ts";
+import type { RestoredPermit } from "./store.ts";
 
 /** The count of a limiter as plain JSON, to give to the next one after a restart. All times are times of day. */
 export interface RateLimiterSnapshot {
@@ -19,15 +22,15 @@ export interface RateLimiterSnapshot {
 
 /** A count, in the time of a process. */
 export interface Count {
-  /** Each call that still counts: its id, where a store has it, and when it was answered (undefined: in flight). */
-  readonly entries: readonly (readonly [id: string | undefined, answeredAt: number | undefined])[];
+  /** Each permit that still counts: its id, where a store has it, and when it was responded to (undefined: in flight). */
+  readonly entries: readonly (readonly [id: string | undefined, respondedAt: number | undefined])[];
   readonly share: number;
   readonly pausedUntil: number;
 }
 
 /** The same, read from a snapshot: nothing is in flight any more. */
 export interface RestoredCount extends Count {
-  readonly entries: readonly (readonly [id: string, answeredAt: number])[];
+  readonly entries: readonly RestoredPermit[];
 }
 
 /** One moment, on the clock of a process and as a time of day. */
@@ -35,11 +38,6 @@ export interface Moment {
   readonly now: number;
   readonly timeOfDay: number;
 }
-
-// A call that was in flight when its process ended can still arrive, for as long as packets live in a slow network.
-const arrivesWithinMs = 5_000;
-// Nothing that was lost, and no pause, reaches further ahead.
-const furthestAheadMs = 3_600_000;
 
 export function takeSnapshot(
   { entries, share, pausedUntil }: Count,
@@ -50,7 +48,7 @@ export function takeSnapshot(
   return {
     version: 1,
     takenAt: timeOfDay,
-    answeredAt: entries.map(([, answeredAt = now + arrivesWithinMs]) => onThatDay(answeredAt)),
+    answeredAt: entries.map(([, respondedAt = now + arrivalGraceMs]) => onThatDay(respondedAt)),
     ...(ids.length > 0 ? { ids } : {}),
     ...(pausedUntil > now ? { pausedUntil: onThatDay(pausedUntil) } : {}),
     share,
@@ -62,7 +60,7 @@ export function restore(snapshot: RateLimiterSnapshot, { now, timeOfDay }: Momen
   const elapsedMs = Math.max(0, timeOfDay - snapshot.takenAt);
   const here = (time: number): number => now - elapsedMs + (time - snapshot.takenAt);
   return {
-    // Without a store there are no ids; a store that is new to these calls takes any that are the same each time.
+    // Without a store there are no ids; a store that is new to these permits takes any that are the same each time.
     entries: snapshot.answeredAt.map((time, index) => [
       snapshot.ids?.[index] ?? `snapshot:${snapshot.takenAt}:${index}`,
       here(time),
@@ -72,43 +70,34 @@ export function restore(snapshot: RateLimiterSnapshot, { now, timeOfDay }: Momen
   };
 }
 
+const time = z.number().nonnegative();
+
+const snapshotSchema = z
+  .object({
+    version: z.literal(1),
+    takenAt: time,
+    answeredAt: z.array(time),
+    ids: z.array(z.string()).optional(),
+    pausedUntil: time.optional(),
+    share: z.number().positive().max(1),
+  })
+  // Nothing that was lost, and no pause, reaches further ahead.
+  .refine(({ takenAt, answeredAt }) => answeredAt.every((at) => at <= takenAt + longestPauseMs), {
+    path: ["answeredAt"],
+  })
+  .refine(({ answeredAt, ids }) => ids === undefined || ids.length === answeredAt.length, { path: ["ids"] })
+  .refine(({ takenAt, pausedUntil = 0 }) => pausedUntil <= takenAt + longestPauseMs, {
+    path: ["pausedUntil"],
+  });
+
 /** Checks what is given as a snapshot, as it comes from a file: garbage is a `ConfigurationError` that names the field. */
-export function readSnapshot(value: unknown): RateLimiterSnapshot {
-  const given: Partial<Record<keyof RateLimiterSnapshot, unknown>> = isObject(value) ? value : {};
-  const { version, takenAt, answeredAt, ids, pausedUntil, share } = given;
-  // Of a list that is none, or a time that is none, the field itself is named first.
-  const isInReach = (time: unknown): boolean =>
-    isTime(time) && isTime(takenAt) && time <= takenAt + furthestAheadMs;
-  const holds = {
-    "": isObject(value),
-    ".version": version === 1,
-    ".takenAt": isTime(takenAt),
-    ".answeredAt": isListOf(answeredAt, isInReach),
-    ".ids": ids === undefined || (isListOf(ids, isText) && ids.length === (answeredAt as unknown[])?.length),
-    ".pausedUntil": pausedUntil === undefined || isInReach(pausedUntil),
-    ".share": isTime(share) && share > 0 && share <= 1,
-  };
-  for (const [field, isRight] of Object.entries(holds)) {
-    if (isRight) continue;
-    throw new ConfigurationError(
-      `\`snapshot${field}\` must be what \`limiter.snapshot()\` gives. Leave it out to start with an empty count.`,
-    );
-  }
-  // True: each field has been checked.
-  return { version, takenAt, answeredAt, ids, pausedUntil, share } as RateLimiterSnapshot;
-}
-
-/** Not by `every`, which would pass over holes, however many. */
-function isListOf(value: unknown, holds: (item: unknown) => boolean): value is unknown[] {
-  if (!Array.isArray(value)) return false;
-  for (const item of value) if (!holds(item)) return false;
-  return true;
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === "string";
-}
-
-function isTime(value: unknown): value is number {
-  return typeof value === "number" && value >= 0 && value < Infinity;
+export function parseSnapshot(value: unknown): RateLimiterSnapshot {
+  const { error } = snapshotSchema.safeParse(value);
+  // Safe: it has just been found to be one.
+  if (!error) return value as RateLimiterSnapshot;
+  const field = error.issues[0]?.path[0];
+  const name = field === undefined ? "snapshot" : `snapshot.${String(field)}`;
+  throw new ConfigurationError(
+    `\`${name}\` must be what \`limiter.snapshot()\` gives. Leave it out to start with an empty count.`,
+  );
 }

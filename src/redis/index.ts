@@ -1,4 +1,4 @@
 // The entry "audience-sdk/redis", listed by hand.
-export { redisRateLimitStore } from "./redis-rate-limit-store.ts";
+export { redisRateLimitStore } from "./redis-store.ts";
 export type { RedisRateLimitStoreOptions } from "./options.ts";
-export type { IoredisLike, NodeRedisLike, RedisLike } from "./redis-like.ts";
+export type { IoredisLike, NodeRedisLike, RedisLike } from "./redis-client.ts";

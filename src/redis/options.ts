@@ -2,7 +2,7 @@
 export interface RedisRateLimitStoreOptions {
   /**
    * Names the budget: all processes behind one IP use the same, whatever their keys ("Limits"). Default
-   * `"audience-sdk:rate-limit"`. Two names are kept in Redis, `{key}:places` and `{key}:book`, in one hash slot.
+   * `"audience-sdk:rate-limit"`. Two names are kept in Redis, `{key}:permits` and `{key}:state`, in one hash slot.
    */
   readonly key?: string | undefined;
   /**
@@ -13,8 +13,8 @@ export interface RedisRateLimitStoreOptions {
   /** The part of each limit that one process uses alone, over 0 to 1; default 1/4, which is safe for 4 processes. */
   readonly localShare?: number | undefined;
   /**
-   * How long the places of a process that was killed are held, in milliseconds, before they count as answered;
-   * default 10,000. A process whose event loop halts for longer may lose places that it still uses.
+   * How long the permits of a process that was killed are held, in milliseconds, before they count as responded to;
+   * default 10,000. A process whose event loop halts for longer may lose permits that it still uses.
    */
   readonly leaseMs?: number | undefined;
 }
@@ -36,12 +36,12 @@ const defaults: RedisRateLimitStoreSettings = {
 };
 
 /** Checks the options; a bad one is a `TypeError` that names it. */
-export function readOptions(options: RedisRateLimitStoreOptions): RedisRateLimitStoreSettings {
-  const settings = readGiven(options);
+export function parseOptions(options: RedisRateLimitStoreOptions): RedisRateLimitStoreSettings {
+  const settings = givenOptions(options);
   const { key, onUnavailable, localShare, leaseMs } = settings;
   // A key that begins with "}" would put the two names into different hash slots.
   if (typeof key !== "string" || key === "" || key.startsWith("}")) {
-    refuse("`key`", "a text that is not empty and does not begin with a brace");
+    refuse("`key`", "a string that is not empty and does not begin with a brace");
   }
   if (onUnavailable !== "local" && onUnavailable !== "reject")
     refuse("`onUnavailable`", '"local" or "reject"');
@@ -52,7 +52,7 @@ export function readOptions(options: RedisRateLimitStoreOptions): RedisRateLimit
 }
 
 /** Each option read once, over the defaults. */
-function readGiven(options: RedisRateLimitStoreOptions): RedisRateLimitStoreSettings {
+function givenOptions(options: RedisRateLimitStoreOptions): RedisRateLimitStoreSettings {
   if (typeof options !== "object" || options === null) refuse("the options", "one object");
   const given = entriesOf(options).filter(([, value]) => value !== undefined);
   const unknown = given.map(([name]) => name).find((name) => !Object.hasOwn(defaults, name));

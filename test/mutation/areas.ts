@@ -48,7 +48,10 @@ export const areas: readonly Area[] = [
   {
     name: "redis",
     sources: ["redis"],
-    tests: ["redis/{options,refusal,script,store-rules,turns}"],
+    tests: [
+      "redis/{background-timer,error-words,options,requests,script,shared-limit,store-rules,turns}",
+      "regressions/{lone,store,usage}-*",
+    ],
   },
   {
     name: "schemas",
@@ -56,17 +59,12 @@ export const areas: readonly Area[] = [
     tests: ["schemas/*", "regressions/{copy-of,names,undefined-unknown,very-many-issues}-*"],
   },
   {
-    name: "store-places",
-    sources: ["store-places"],
-    tests: ["store-places/!(shared-never-over)", "regressions/{store,usage}-*"],
-  },
-  {
     name: "rate-limiter",
     sources: ["rate-limiter"],
     tests: [
       "rate-limiter/!(estimates-of-hours|keeps-alive|lost-timers|never-over*)",
-      "regressions/{aborted,store-that}-*",
-      "store-places/shared-store",
+      "regressions/{aborted,store-that,wait}-*",
+      "redis/shared-limit",
     ],
   },
   // The transport is split into areas, because every call reaches nearly all of it.

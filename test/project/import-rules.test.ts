@@ -34,13 +34,13 @@ describe("A broken rule is reported", () => {
     ],
     [
       "a family's type in the rate limiter",
-      "src/rate-limiter/windows.ts",
+      "src/rate-limiter/sliding-window-log.ts",
       'import type { X } from "../v2/lists.ts";',
       "transport and rate-limiter know no family",
     ],
     [
       "the transport in the rate limiter",
-      "src/rate-limiter/windows.ts",
+      "src/rate-limiter/sliding-window-log.ts",
       'import type { X } from "../transport/send.ts";',
       "rate-limiter does not know transport",
     ],
@@ -82,16 +82,10 @@ describe("A broken rule is reported", () => {
       "redis and checkpoint take types",
     ],
     [
-      "the store's permits in the rate limiter",
-      "src/rate-limiter/rate-limiter.ts",
-      'import type { X } from "../store-places/store-places.ts";',
-      "only a store brings shared places",
-    ],
-    [
-      "the limiter in the store's permits",
-      "src/store-places/store-places.ts",
+      "the limiter in the redis store",
+      "src/redis/redis-permits.ts",
       'import { RateLimiter } from "../rate-limiter/rate-limiter.ts";',
-      "shared places know the count of the rate limiter",
+      "redis and checkpoint take types",
     ],
     ["the entry inside", "src/v1/events.ts", 'import type { X } from "../index.ts";', "nothing imports it"],
     [
@@ -113,8 +107,8 @@ describe("A broken rule is reported", () => {
       "a package has one importer",
     ],
     [
-      "all of bottleneck, in its importer",
-      "src/rate-limiter/waiting-line.ts",
+      "a queue of bottleneck's in the limiter",
+      "src/rate-limiter/queue.ts",
       'import Bottleneck from "bottleneck";',
       "a package has one importer",
     ],
@@ -194,9 +188,9 @@ describe("What the rules allow is not reported", () => {
       'import type { Store } from "../rate-limiter/store.ts";',
     ],
     [
-      "the module through which the redis store acquires permits",
-      "src/redis/index.ts",
-      'import { x } from "../store-places/share-places.ts";',
+      "the count that the redis store builds on",
+      "src/redis/local-fallback.ts",
+      'import { x } from "../rate-limiter/sliding-window-log.ts";',
     ],
     [
       "a built-in module that is loaded at run time",

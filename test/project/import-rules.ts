@@ -11,14 +11,13 @@ interface ImportRule {
 const importers: Record<string, RegExp> = {
   ky: /^src\/transport\/send\.ts$/,
   "p-retry": /^src\/transport\/interceptors\/retry\.ts$/,
-  "bottleneck/lib/Sync.js": /^src\/rate-limiter\/waiting-line\.ts$/,
   msw: /^src\/mock\/msw\.ts$/,
   // zod may be imported wherever input has a schema, except in entries that must not load it.
-  zod: /^src\/(?!(mock|redis|checkpoint|store-places|errors)\b).+$/,
+  zod: /^src\/(?!(mock|redis|checkpoint|errors)\b).+$/,
 };
 
 const mayLoadNode = /^src\/(mock\/listen|mock\/cli|checkpoint\/.+)\.ts$/;
-const mayCount = /^src\/(store-places\/.+|rate-limiter\/(windows|permit|round-trip))\.ts$/;
+const mayCount = /^src\/rate-limiter\/(sliding-window-log|permit|estimate|adaptive-rate)\.ts$/;
 const mayAskForNode = /^src\/transport\/observer\.ts$/;
 
 const importRules: ImportRule[] = [
@@ -37,7 +36,7 @@ const importRules: ImportRule[] = [
   {
     rule: "transport and rate-limiter know no family, and nothing that is built on them",
     isBrokenBy: ({ from, to }) =>
-      /^src\/(transport|rate-limiter|store-places)\//.test(from) &&
+      /^src\/(transport|rate-limiter)\//.test(from) &&
       /^src\/(v1|v2|bulk|mock|redis|checkpoint|index|audience-client)\b/.test(to),
   },
   {
@@ -57,20 +56,10 @@ const importRules: ImportRule[] = [
     isBrokenBy: ({ from, to }) => !from.startsWith("src/mock/") && to.startsWith("src/mock/"),
   },
   {
-    rule: "only a store brings shared places: a client without one does not carry them",
-    isBrokenBy: ({ from, to }) =>
-      !/^src\/(redis|store-places)\//.test(from) && to.startsWith("src/store-places/"),
-  },
-  {
-    rule: "shared places know the count of the rate limiter, and of the rest only types",
-    isBrokenBy: ({ from, to, kind }) =>
-      from.startsWith("src/store-places/") && isOurs(to) && kind !== "type" && !mayCount.test(to),
-  },
-  {
-    rule: "redis and checkpoint take types from the rest, and nothing else; redis the shared places too",
+    rule: "redis and checkpoint take types from the rest, and nothing else; redis the count of the rate limiter too",
     isBrokenBy: ({ from, to, kind }) => {
       const entryPoint = /^src\/(redis|checkpoint)\//.exec(from)?.[0];
-      if (from.startsWith("src/redis/") && to.startsWith("src/store-places/")) return false;
+      if (from.startsWith("src/redis/") && mayCount.test(to)) return false;
       return entryPoint !== undefined && isOurs(to) && !to.startsWith(entryPoint) && kind !== "type";
     },
   },
@@ -97,7 +86,7 @@ const importRules: ImportRule[] = [
 
 /** The packages and built-in modules that an entry may load at its top, over all its imports. */
 const loads: Record<string, readonly string[]> = {
-  "src/index.ts": ["bottleneck/lib/Sync.js", "ky", "p-retry", "zod"],
+  "src/index.ts": ["ky", "p-retry", "zod"],
   "src/schemas.ts": ["zod"],
   "src/mock/index.ts": [],
   "src/mock/msw.ts": ["msw"],

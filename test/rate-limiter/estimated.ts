@@ -10,16 +10,16 @@ export async function estimated(
   const limiter = new RateLimiter({ clock: time.now });
   const begin = 70_000;
   let [told, came] = [0, 0];
-  const send = (place: Permit): void => {
+  const send = (permit: Permit): void => {
     time.after(roundTripMs(), () => {
-      place.release("responded");
+      permit.release("responded");
       came = time.now() - begin;
     });
   };
   const call = (): void => {
-    const place = limiter.acquire();
-    if ("then" in place) void place.then(send);
-    else send(place);
+    const permit = limiter.acquire();
+    if ("then" in permit) void permit.then(send);
+    else send(permit);
   };
   await time.run(() => {
     for (let index = 0; index < 80; index += 1) call();

@@ -16,7 +16,7 @@ async function run(program: string): Promise<{ written: string; code: unknown }>
   return { written, code };
 }
 
-it("a waiting call keeps the process alive until it has its place", async () => {
+it("a waiting call keeps the process alive until it has its permit", async () => {
   const ended = await run(`
     const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 200 }] });
     limiter.acquire().release("responded");

@@ -3,7 +3,7 @@ import { type Permit, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts
 
 afterEach(() => void vi.useRealTimers());
 
-it("A waiting call gets its place after fake timers took its own with them", async () => {
+it("A waiting call gets its permit after fake timers took its own with them", async () => {
   vi.useFakeTimers();
   const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 50 }] });
   (limiter.acquire() as Permit).release("responded"); // free, so no promise
@@ -11,6 +11,6 @@ it("A waiting call gets its place after fake timers took its own with them", asy
   await vi.advanceTimersByTimeAsync(54);
   vi.useRealTimers();
   await new Promise((resolve) => setTimeout(resolve, 1_100));
-  const place = await Promise.race([limiter.acquire(), waits]);
-  expect(place).toHaveProperty("release");
+  const permit = await Promise.race([limiter.acquire(), waits]);
+  expect(permit).toHaveProperty("release");
 });

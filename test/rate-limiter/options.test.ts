@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { ConfigurationError } from "../../src/errors.ts";
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
-import { processLimiter } from "../../src/rate-limiter/process-limiter.ts";
+import { defaultLimiter } from "../../src/rate-limiter/default-limiter.ts";
 import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 
 describe("the options of a limiter", () => {
@@ -47,7 +47,7 @@ describe("the options of a limiter", () => {
     ["store", { store: {} }],
     ["store", { store: "redis://" }],
     ["store", { store: { open: () => undefined } }],
-    ["store", { store: { open: () => ({ free: () => 1 }) } }],
+    ["store", { store: { open: () => ({ available: () => 1 }) } }],
     ["clock", { clock: 5 }],
     ["clock", { clock: () => new Date() }],
   ])("are refused where wrong, naming `%s` (%j)", (name, options) => {
@@ -83,9 +83,9 @@ describe("the options of a limiter", () => {
 
 describe("the limiter of the process", () => {
   it("is one, known to every copy of the package", () => {
-    const shared = processLimiter();
+    const shared = defaultLimiter();
     expect(shared).toBeInstanceOf(RateLimiter);
-    expect(processLimiter()).toBe(shared);
+    expect(defaultLimiter()).toBe(shared);
     expect(Reflect.get(globalThis, Symbol.for("audience-sdk.rate-limiter"))).toBe(shared);
   });
 
@@ -93,6 +93,6 @@ describe("the limiter of the process", () => {
     vi.stubGlobal("navigator", { userAgent: "Cloudflare-Workers" });
     onTestFinished(() => void vi.unstubAllGlobals());
 
-    expect(processLimiter()).not.toBe(processLimiter());
+    expect(defaultLimiter()).not.toBe(defaultLimiter());
   });
 });

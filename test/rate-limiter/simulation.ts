@@ -1,7 +1,7 @@
 import type { RateLimitWindow } from "../../src/errors.ts";
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
 import { type Permit, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
-import { widened } from "../../src/rate-limiter/windows.ts";
+import { widenedMs } from "../../src/rate-limiter/sliding-window-log.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
 /** Numbers from 0 to 1, the same for the same seed. */
@@ -17,7 +17,7 @@ export function randomFrom(seed: number): () => number {
 
 export interface Load {
   readonly seed: number;
-  /** When each call asks for its place. */
+  /** When each call asks for its permit. */
   readonly askedAt: readonly number[];
   /** One way: the shortest and the longest. */
   readonly delayMs: readonly [number, number];
@@ -49,21 +49,21 @@ export async function simulate(load: Load): Promise<{ arrivals: number[]; lastAn
   const { out, back } = delaysOf(load);
   const arrivals: number[] = [];
   let lastAnswerAt = 0;
-  const send = (place: Permit): void => {
+  const send = (permit: Permit): void => {
     const call = arrivals.length;
     arrivals.push(time.now() + out[call]!);
     time.after(out[call]! + back[call]!, () => {
       lastAnswerAt = time.now();
-      place.release("responded");
+      permit.release("responded");
     });
   };
   const client = {};
   await time.run(() => {
     for (const askedAt of load.askedAt) {
       time.at(askedAt, () => {
-        const place = limiter.acquire({ client });
-        if ("then" in place) void place.then(send);
-        else send(place);
+        const permit = limiter.acquire({ client });
+        if ("then" in permit) void permit.then(send);
+        else send(permit);
       });
     }
   });
@@ -75,7 +75,7 @@ export async function simulate(load: Load): Promise<{ arrivals: number[]; lastAn
 export function bestLastAnswer(load: Load): number {
   const windows = (load.windows ?? DOCUMENTED_WINDOWS).map(({ limit, intervalMs }) => ({
     limit,
-    countedMs: widened(intervalMs),
+    countedMs: widenedMs(intervalMs),
   }));
   const { out, back } = delaysOf(load);
   const answers: number[] = []; // sorted

@@ -4,13 +4,13 @@ import type { Permit, PermitUse } from "../../src/rate-limiter/permit.ts";
 import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 import { estimated } from "./estimated.ts";
 
-/** Takes and answers so many places at once; they must be free. */
+/** Takes and answers so many permits at once; they must be free. */
 function spend(limiter: RateLimiter, calls: number): void {
   for (let call = 0; call < calls; call += 1) (limiter.acquire() as Permit).release("responded"); // free, so no promise
 }
 
 describe("usage", () => {
-  it("tells of each window how much is taken and when a place comes free, and who waits", () => {
+  it("tells of each window how much is taken and when a permit comes free, and who waits", () => {
     let now = 0;
     const limiter = new RateLimiter({ clock: () => now, windows: DOCUMENTED_WINDOWS });
     spend(limiter, 9);
@@ -57,13 +57,13 @@ describe("estimateMs", () => {
     expect(() => limiter.estimateMs(-1)).toThrow("The number of calls of estimateMs must be");
   });
 
-  it("goes by the mean time from a place to its answer, of calls that were answered alone", () => {
+  it("goes by the mean time from a permit to its answer, of calls that were answered alone", () => {
     let now = 0;
     const limiter = new RateLimiter({ clock: () => now });
     const call = (durationMs: number, end: PermitUse): void => {
-      const place = limiter.acquire() as Permit; // free, so no promise
+      const permit = limiter.acquire() as Permit; // free, so no promise
       now += durationMs;
-      place.release(end);
+      permit.release(end);
     };
     call(100, "responded");
     call(200, "responded");
@@ -77,9 +77,9 @@ describe("estimateMs", () => {
   it("is of now: a while later it is not sooner over", () => {
     let now = 0;
     const limiter = new RateLimiter({ clock: () => now });
-    const place = limiter.acquire() as Permit; // free, so no promise
+    const permit = limiter.acquire() as Permit; // free, so no promise
     now = 200;
-    place.release("responded");
+    permit.release("responded");
     expect(limiter.estimateMs(3)).toBe(200);
     now = 60_000;
     expect(limiter.estimateMs(3)).toBe(200);
@@ -88,9 +88,9 @@ describe("estimateMs", () => {
   it("expects what is in flight to be answered half a round trip on", () => {
     let now = 0;
     const limiter = new RateLimiter({ clock: () => now, windows: [{ limit: 1, intervalMs: 1_000 }] });
-    const place = limiter.acquire() as Permit; // free, so no promise
+    const permit = limiter.acquire() as Permit; // free, so no promise
     now = 200;
-    place.release("responded");
+    permit.release("responded");
     now = 5_000;
     void limiter.acquire();
     // Half a round trip, the window as it is counted here, and the round trip of the next call.

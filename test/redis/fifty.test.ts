@@ -1,10 +1,9 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { widened } from "../../src/rate-limiter/windows.ts";
-import { RedisPlaceStore } from "../../src/redis/redis-place-store.ts";
-import { heartbeatMs } from "../../src/store-places/place-store.ts";
+import { widenedMs } from "../../src/rate-limiter/sliding-window-log.ts";
+import { heartbeatMs } from "../../src/redis/permit-scripts.ts";
 import { bestLastAnswer, randomFrom } from "../rate-limiter/simulation.ts";
-import { RawProcess } from "./raw-store.ts";
+import { RawProcess } from "./raw-process.ts";
 import { RedisServer } from "./redis-server.ts";
 import { SetClock } from "./set-clock.ts";
 import { describeWithRedis } from "./with-redis.ts";
@@ -16,8 +15,8 @@ const documented = [
 ];
 const windows = documented.map(({ limit, intervalMs }) => ({
   limit,
-  countedMs: widened(intervalMs),
-  shrinks: true,
+  countedMs: widenedMs(intervalMs),
+  isAdaptive: true,
 }));
 
 describeWithRedis("fifty processes that begin at the same moment", () => {
@@ -52,7 +51,7 @@ describeWithRedis("fifty processes that begin at the same moment", () => {
     expect(Math.max(...first.slice(0, 10))).toBeLessThan(8_000);
   });
 
-  /** Each of `count` wants four places, on a clock that the test sets; all but `kept` are killed after half a second. */
+  /** Each of `count` wants four permits, on a clock that the test sets; all but `kept` are killed after half a second. */
   async function play(count: number, kept: number) {
     const clock = new SetClock(redis, 0.1);
     const random = randomFrom(7);
@@ -65,7 +64,7 @@ describeWithRedis("fifty processes that begin at the same moment", () => {
     const first: number[] = [];
     let [commands, answered, lastMs] = [0, 0, 0];
     const start = (worker: number): void => {
-      const process = new RawProcess(new RedisPlaceStore(clock.client), windows);
+      const process = new RawProcess(clock.client, windows);
       const lives = (): boolean => worker < kept || clock.nowMs < begin + 500;
       let [wanted, heardAt] = [4, begin];
       const sends = (): void => {
@@ -75,7 +74,7 @@ describeWithRedis("fifty processes that begin at the same moment", () => {
       const ask = async (): Promise<void> => {
         if (!lives()) return;
         sends();
-        const { ids, waitMs } = await process.take(wanted);
+        const { ids, waitMs } = await process.acquire(wanted);
         wanted -= ids.length;
         for (const id of ids) plan(5 + 235 * random(), () => end(id));
         if (ids.length > 0) first[worker] ??= clock.nowMs - begin;
@@ -84,7 +83,7 @@ describeWithRedis("fifty processes that begin at the same moment", () => {
       const end = async (id: string): Promise<void> => {
         if (!lives()) return;
         sends();
-        await process.answered([id]);
+        await process.responded([id]);
         answered += 1;
         lastMs = clock.nowMs - begin;
       };
@@ -92,7 +91,7 @@ describeWithRedis("fifty processes that begin at the same moment", () => {
         if (!lives() || wanted === 0) return;
         if (clock.nowMs - heardAt >= heartbeatMs / 2) {
           sends();
-          await process.report([]);
+          await process.release([]);
         }
         plan(heartbeatMs, beat);
       };

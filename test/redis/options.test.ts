@@ -25,9 +25,9 @@ describe("redisRateLimitStore", () => {
   });
 
   it.each([
-    [{ key: "" }, "`key` must be a text that is not empty and does not begin with a brace."],
-    [{ key: "}x" }, "`key` must be a text that is not empty and does not begin with a brace."],
-    [{ key: 1 }, "`key` must be a text that is not empty and does not begin with a brace."],
+    [{ key: "" }, "`key` must be a string that is not empty and does not begin with a brace."],
+    [{ key: "}x" }, "`key` must be a string that is not empty and does not begin with a brace."],
+    [{ key: 1 }, "`key` must be a string that is not empty and does not begin with a brace."],
     [{ onUnavailable: "wait" }, '`onUnavailable` must be "local" or "reject".'],
     [{ localShare: 0 }, "`localShare` must be a number over 0, up to 1."],
     [{ localShare: 1.1 }, "`localShare` must be a number over 0, up to 1."],

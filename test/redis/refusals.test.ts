@@ -42,7 +42,7 @@ describeWithRedis("why Redis cannot be used", () => {
     redis = new Redis(server.port);
     await redis.acl("SETUSER", "guest", "reset", "on", `>${password}`, "~*", "+info", "+ping");
     await redis.acl("SETUSER", "member", "reset", "on", `>${password}`, "~*", "+@all");
-    await redis.set("{spoilt}:places", "no sorted set");
+    await redis.set("{spoilt}:permits", "no sorted set");
     await redis.acl("SETUSER", "default", "resetpass", `>${password}`);
   });
   afterAll(async () => {

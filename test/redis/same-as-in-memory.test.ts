@@ -1,35 +1,35 @@
 import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { RedisPlaceStore } from "../../src/redis/redis-place-store.ts";
-import type { StorePlace, StoreState } from "../../src/store-places/place-store.ts";
+import type { PermitState, ScriptReply } from "../../src/redis/permit-scripts.ts";
+import { redisScripts } from "../../src/redis/redis-client.ts";
 import { runs } from "../properties/runs.ts";
-import { MemoryStore } from "../store-places/memory-store.ts";
+import { MemoryScripts } from "./memory-scripts.ts";
 import { RedisServer } from "./redis-server.ts";
 import { SetClock } from "./set-clock.ts";
 import { describeWithRedis } from "./with-redis.ts";
 
 const windows = [
-  { limit: 3, countedMs: 1_000, shrinks: true },
-  { limit: 10, countedMs: 20_000, shrinks: true },
-  { limit: 25, countedMs: 120_000, shrinks: false },
+  { limit: 3, countedMs: 1_000, isAdaptive: true },
+  { limit: 10, countedMs: 20_000, isAdaptive: true },
+  { limit: 25, countedMs: 120_000, isAdaptive: false },
 ];
 const leaseMs = 4_000;
 
-/** What may happen to a store; `which` picks one of the places that were granted. */
+/** What may happen to a store; `which` picks one of the permits that were granted. */
 const step = fc.oneof(
   {
     weight: 5,
-    arbitrary: fc.record({ kind: fc.constant("take" as const), places: fc.integer({ min: 0, max: 12 }) }),
+    arbitrary: fc.record({ kind: fc.constant("acquire" as const), permits: fc.integer({ min: 0, max: 12 }) }),
   },
   {
     weight: 5,
     arbitrary: fc.record({
-      kind: fc.constant("report" as const),
-      places: fc.array(
+      kind: fc.constant("release" as const),
+      permits: fc.array(
         fc.record({
           which: fc.nat(40),
-          state: fc.constantFrom<StorePlace["state"][]>("held", "answered", "unused"),
+          state: fc.constantFrom<PermitState["state"][]>("in flight", "responded", "unsent"),
           agoMs: fc.integer({ min: -5_000, max: 30_000 }),
         }),
         { maxLength: 6 },
@@ -71,8 +71,8 @@ describeWithRedis("the scripts in Redis", () => {
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
         await redis.flushall();
         const clock = new SetClock(redis, 1);
-        const inRedis = new RedisPlaceStore(clock.client);
-        const inMemory = new MemoryStore({ time: { now: () => clock.nowMs, after: () => 0 } });
+        const inRedis = redisScripts(clock.client, "key");
+        const inMemory = new MemoryScripts({ time: { now: () => clock.nowMs, after: () => 0 } });
         const ids: string[] = [];
         let epochs: { redis: string; memory: string } | undefined;
         /** Both are asked at one moment, and each is told the epoch that it gave itself. */
@@ -86,10 +86,10 @@ describeWithRedis("the scripts in Redis", () => {
             inMemory.loseMemory();
             continue;
           }
-          const base = { windows, leaseMs };
-          if (one.kind === "take") {
-            const asked = Array.from({ length: one.places }, (_, index) => `place ${ids.length + index}`);
-            const told = await inRedis.take({ ...base, ids: asked, epoch: epochs?.redis });
+          const base = { process: "the only one", windows, leaseMs };
+          if (one.kind === "acquire") {
+            const asked = Array.from({ length: one.permits }, (_, index) => `permit ${ids.length + index}`);
+            const told = await inRedis.acquire({ ...base, ids: asked, epoch: epochs?.redis });
             const expected = inMemory.grant({ ...base, ids: asked, epoch: epochs?.memory });
             expect(unnamed(told)).toEqual(unnamed(expected));
             ids.push(...asked.slice(0, told.granted));
@@ -97,12 +97,12 @@ describeWithRedis("the scripts in Redis", () => {
           } else {
             const report = {
               ...base,
-              succeeded: one.kind === "report" ? one.succeeded : 0,
-              isReturning: one.kind === "report" && one.isReturning,
-              places: one.kind === "report" ? one.places.flatMap((place) => placeOf(place, ids)) : [],
+              succeeded: one.kind === "release" ? one.succeeded : 0,
+              isReturning: one.kind === "release" && one.isReturning,
+              permits: one.kind === "release" ? one.permits.flatMap((permit) => placeOf(permit, ids)) : [],
               ...(one.kind === "refused" ? { refusedForMs: one.forMs } : {}),
             };
-            const told = await inRedis.report({ ...report, epoch: epochs?.redis });
+            const told = await inRedis.release({ ...report, epoch: epochs?.redis });
             const expected = inMemory.writeDown({ ...report, epoch: epochs?.memory });
             expect(unnamed(told)).toEqual(unnamed(expected));
             epochs = { redis: told.epoch, memory: expected.epoch };
@@ -115,14 +115,14 @@ describeWithRedis("the scripts in Redis", () => {
 });
 
 function placeOf(
-  { which, state, agoMs }: { which: number } & Omit<StorePlace, "id">,
+  { which, state, agoMs }: { which: number } & Omit<PermitState, "id">,
   ids: string[],
-): StorePlace[] {
+): PermitState[] {
   const id = ids[which % Math.max(1, ids.length)];
   return id === undefined ? [] : [{ id, state, agoMs }];
 }
 
 /** Each makes its own names of a memory. */
-function unnamed(state: StoreState): object {
+function unnamed(state: ScriptReply): object {
   return { ...state, epoch: "any" };
 }

@@ -1,16 +1,15 @@
 import type { RedisLike, RedisRateLimitStoreOptions } from "audience-sdk/redis";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { RedisPlaceStore } from "../../src/redis/redis-place-store.ts";
-import { settleInMs } from "../../src/store-places/place-store.ts";
+import { recoveryMs } from "../../src/redis/permit-scripts.ts";
 import { clientKinds, type OpenClient } from "./clients.ts";
-import { RawProcess } from "./raw-store.ts";
+import { RawProcess } from "./raw-process.ts";
 import { RedisServer } from "./redis-server.ts";
 import { SetClock } from "./set-clock.ts";
 import { describeWithRedis } from "./with-redis.ts";
 
-const second = { limit: 3, countedMs: 1_000, shrinks: true };
-const minute = { limit: 10, countedMs: 60_000, shrinks: false };
+const second = { limit: 3, countedMs: 1_000, isAdaptive: true };
+const minute = { limit: 10, countedMs: 60_000, isAdaptive: false };
 
 describeWithRedis("the store in Redis", () => {
   let server: RedisServer;
@@ -32,7 +31,7 @@ describeWithRedis("the store in Redis", () => {
     options: RedisRateLimitStoreOptions = {},
     windows = [second, minute],
     client: RedisLike = clock.client,
-  ) => new RawProcess(new RedisPlaceStore(client, options), windows);
+  ) => new RawProcess(client, windows, options);
   const passes = (ms: number) => clock.advance(ms);
 
   describe.each(clientKinds)("with a client of $name", ({ open }) => {
@@ -44,26 +43,26 @@ describeWithRedis("the store in Redis", () => {
     it("grants what is free in every window, over all processes, and counts it", async () => {
       const [one, two] = [process({}, undefined, client()), process({}, undefined, redis)];
 
-      const answers = [await one.take(2), await two.take(2)];
+      const answers = [await one.acquire(2), await two.acquire(2)];
 
       expect(answers).toMatchObject([
-        { granted: 2, waitMs: 0, used: [2, 2], share: 1, pausedMs: 0 },
+        { granted: 2, waitMs: 0, used: [2, 2], rateFactor: 1, pausedMs: 0 },
         { granted: 1, used: [3, 3] },
       ]);
     });
 
     it("is sent its scripts again by a Redis that has forgotten them", async () => {
       const one = process({}, undefined, client());
-      await one.take(1);
+      await one.acquire(1);
       await redis.script("FLUSH");
 
-      await expect(one.take(1)).resolves.toMatchObject({ granted: 1, used: [2, 2] });
+      await expect(one.acquire(1)).resolves.toMatchObject({ granted: 1, used: [2, 2] });
     });
 
     it("lets what Redis refuses reject with the words of Redis", async () => {
-      await redis.set("{audience-sdk:rate-limit}:places", "something else");
+      await redis.set("{audience-sdk:rate-limit}:permits", "something else");
 
-      await expect(process({}, undefined, client()).take(1)).rejects.toThrow("WRONGTYPE");
+      await expect(process({}, undefined, client()).acquire(1)).rejects.toThrow("WRONGTYPE");
     });
   });
 
@@ -82,18 +81,18 @@ describeWithRedis("the store in Redis", () => {
     });
     const one = process({}, undefined, limited);
 
-    const { ids } = await one.take(5);
-    await one.answered(ids.slice(1));
-    await one.unused(ids.slice(0, 1));
+    const { ids } = await one.acquire(5);
+    await one.responded(ids.slice(1));
+    await one.unsent(ids.slice(0, 1));
 
-    await expect(one.take(2)).resolves.toMatchObject({ granted: 1, used: [3, 3] });
+    await expect(one.acquire(2)).resolves.toMatchObject({ granted: 1, used: [3, 3] });
     limited.disconnect();
   });
 
   it("takes both names into one hash slot, whatever the key", async () => {
     for (const key of ["audience-sdk:rate-limit", "{app}:limit", "a{b}c", "{}"]) {
       await redis.flushall();
-      await process({ key }).take(1);
+      await process({ key }).acquire(1);
 
       const names = await redis.keys("*");
 
@@ -104,87 +103,87 @@ describeWithRedis("the store in Redis", () => {
   });
 
   it("keeps budgets of different keys apart", async () => {
-    await process({ key: "one" }).take(3);
+    await process({ key: "one" }).acquire(3);
 
-    await expect(process({ key: "other" }).take(3)).resolves.toMatchObject({ granted: 3 });
+    await expect(process({ key: "other" }).acquire(3)).resolves.toMatchObject({ granted: 3 });
   });
 
-  it("tells to the millisecond when the next place comes back", async () => {
+  it("tells to the millisecond when the next permit comes back", async () => {
     const one = process();
-    const { ids } = await one.take(3);
-    await one.answered(ids.slice(0, 1), 400);
-    await one.answered(ids.slice(1), 100);
+    const { ids } = await one.acquire(3);
+    await one.responded(ids.slice(0, 1), 400);
+    await one.responded(ids.slice(1), 100);
 
-    const { waitMs } = await one.take(1);
+    const { waitMs } = await one.acquire(1);
 
     expect(waitMs).toBeGreaterThan(560);
     expect(waitMs).toBeLessThanOrEqual(600);
     passes(waitMs);
-    await expect(one.take(2)).resolves.toMatchObject({ granted: 1 });
+    await expect(one.acquire(2)).resolves.toMatchObject({ granted: 1 });
   });
 
   it("takes what is in flight for answered now, when it tells the wait", async () => {
-    await process().take(3);
+    await process().acquire(3);
 
-    await expect(process().take(1)).resolves.toMatchObject({ granted: 0, waitMs: 1_000 });
+    await expect(process().acquire(1)).resolves.toMatchObject({ granted: 0, waitMs: 1_000 });
   });
 
-  it("lets a place come back one window after its answer, and not after it was taken", async () => {
+  it("lets a permit come back one window after its answer, and not after it was taken", async () => {
     const one = process({ leaseMs: 10_000 });
-    const { ids } = await one.take(3);
+    const { ids } = await one.acquire(3);
     passes(300);
-    await one.answered(ids);
+    await one.responded(ids);
     passes(800);
-    const before = await one.take(1);
+    const before = await one.acquire(1);
     passes(before.waitMs);
 
-    const after = await one.take(3);
+    const after = await one.acquire(3);
 
     expect(before).toMatchObject({ granted: 0 });
     expect(after).toMatchObject({ granted: 3 });
   });
 
-  it("counts a place ahead of its time for a call that may still arrive", async () => {
+  it("counts a permit ahead of its time for a call that may still arrive", async () => {
     const one = process();
-    const { ids } = await one.take(3);
-    await one.answered(ids, -500);
+    const { ids } = await one.acquire(3);
+    await one.responded(ids, -500);
     passes(1_000);
-    const before = await process().take(1);
+    const before = await process().acquire(1);
     passes(500);
 
-    const after = await process().take(1);
+    const after = await process().acquire(1);
 
     expect([before.granted, after.granted]).toEqual([0, 1]);
   });
 
-  it("gives an unused place back at once", async () => {
+  it("gives an unused permit back at once", async () => {
     const one = process();
-    const { ids } = await one.take(3);
-    await one.unused(ids.slice(0, 2));
+    const { ids } = await one.acquire(3);
+    await one.unsent(ids.slice(0, 2));
 
-    await expect(one.take(3)).resolves.toMatchObject({ granted: 2, used: [3, 3] });
+    await expect(one.acquire(3)).resolves.toMatchObject({ granted: 2, used: [3, 3] });
   });
 
-  it("frees the places of a killed process one window after its lease, and not before", async () => {
-    await process({ leaseMs: 300 }).take(3);
+  it("frees the permits of a killed process one window after its lease, and not before", async () => {
+    await process({ leaseMs: 300 }).acquire(3);
     passes(1_200);
-    const before = await process().take(1);
+    const before = await process().acquire(1);
     passes(100);
 
-    const after = await process().take(1);
+    const after = await process().acquire(1);
 
     expect([before.granted, after.granted]).toEqual([0, 1]);
   });
 
-  it("holds the places of a live process as long as it renews them", async () => {
+  it("holds the permits of a live process as long as it renews them", async () => {
     const one = process({ leaseMs: 300 }, [{ ...second, countedMs: 500 }]);
-    const { ids } = await one.take(3);
+    const { ids } = await one.acquire(3);
     for (let beat = 0; beat < 5; beat += 1) {
       passes(200);
-      await one.report(ids.map((id) => ({ id, state: "held", agoMs: 0 })));
+      await one.release(ids.map((id) => ({ id, state: "in flight", agoMs: 0 })));
     }
 
-    await expect(one.take(1)).resolves.toMatchObject({ granted: 0, used: [3] });
+    await expect(one.acquire(1)).resolves.toMatchObject({ granted: 0, used: [3] });
   });
 
   it("pauses everybody after a 429, halves all windows but the longest, and lets them grow back", async () => {
@@ -192,71 +191,71 @@ describeWithRedis("the store in Redis", () => {
       process({}, [{ ...second, limit: 10 }, minute]),
       process({}, [{ ...second, limit: 10 }, minute]),
     ];
-    await one.report([], { refusedForMs: 300 });
-    const paused = await two.take(2);
-    await one.report([], { refusedForMs: 100 });
+    await one.release([], { refusedForMs: 300 });
+    const paused = await two.acquire(2);
+    await one.release([], { refusedForMs: 100 });
     passes(300);
-    const halved = await two.take(10);
-    await two.unused(halved.ids);
-    await two.report([], { succeeded: 100 });
-    const grown = await two.take(10);
+    const halved = await two.acquire(10);
+    await two.unsent(halved.ids);
+    await two.release([], { succeeded: 100 });
+    const grown = await two.acquire(10);
 
-    expect(paused).toMatchObject({ granted: 0, share: 0.5 });
+    expect(paused).toMatchObject({ granted: 0, rateFactor: 0.5 });
     expect(paused.waitMs).toBeGreaterThan(290);
     expect(paused.pausedMs).toBeGreaterThan(290);
-    expect(halved).toMatchObject({ granted: 5, share: 0.5, pausedMs: 0 });
-    expect(grown).toMatchObject({ granted: 10, share: 1 });
+    expect(halved).toMatchObject({ granted: 5, rateFactor: 0.5, pausedMs: 0 });
+    expect(grown).toMatchObject({ granted: 10, rateFactor: 1 });
   });
 
   it("halves the pace too where the pause of a 429 is over", async () => {
     const one = process({}, [{ ...second, limit: 10 }, minute]);
-    await one.report([], { refusedForMs: 0 });
+    await one.release([], { refusedForMs: 0 });
     passes(1);
 
-    await expect(one.take(10)).resolves.toMatchObject({ granted: 5, share: 0.5, pausedMs: 0 });
+    await expect(one.acquire(10)).resolves.toMatchObject({ granted: 5, rateFactor: 0.5, pausedMs: 0 });
   });
 
   it("never halves below 1/64, nor a limit below 1", async () => {
     const one = process();
     for (let refusal = 0; refusal < 8; refusal += 1) {
-      await one.report([], { refusedForMs: 1 });
+      await one.release([], { refusedForMs: 1 });
       passes(2);
     }
 
-    await expect(one.take(3)).resolves.toMatchObject({ granted: 1, share: 1 / 64 });
+    await expect(one.acquire(3)).resolves.toMatchObject({ granted: 1, rateFactor: 1 / 64 });
   });
 
   it("keeps nothing in Redis that no window counts", async () => {
     const one = process({}, [{ ...second, countedMs: 50 }]);
     for (let round = 0; round < 6; round += 1) {
-      const { ids } = await one.take(3);
-      await one.answered(ids);
+      const { ids } = await one.acquire(3);
+      await one.responded(ids);
       passes(60);
     }
-    await one.report([]);
+    await one.release([]);
 
     // The epoch's name is all that is left.
-    expect(await redis.zcard("{audience-sdk:rate-limit}:places")).toBe(1);
+    expect(await redis.zcard("{audience-sdk:rate-limit}:permits")).toBe(1);
   });
 
   it("lets both names expire when nobody asks any more, after all windows, leases and pauses", async () => {
     const one = process({ leaseMs: 10_000 });
-    await one.take(1);
-    await one.report([], { refusedForMs: 3_600_000 });
+    await one.acquire(1);
+    await one.release([], { refusedForMs: 3_600_000 });
 
-    const [places, book] = await Promise.all([
-      redis.pttl("{audience-sdk:rate-limit}:places"),
-      redis.pttl("{audience-sdk:rate-limit}:book"),
+    const [permits, state] = await Promise.all([
+      redis.pttl("{audience-sdk:rate-limit}:permits"),
+      redis.pttl("{audience-sdk:rate-limit}:state"),
     ]);
 
-    expect(places).toBeGreaterThan(3_660_000);
-    expect(places).toBeLessThan(3_800_000);
-    expect(Math.abs(book - places)).toBeLessThan(100);
+    expect(permits).toBeGreaterThan(3_660_000);
+    expect(permits).toBeLessThan(3_800_000);
+    expect(Math.abs(state - permits)).toBeLessThan(100);
   });
 
   describe("its memory", () => {
     it("has a name that stays, and that a first request need not know", async () => {
-      const [one, two] = [await process().take(1), await process().take(1)];
+      const [one, two] = [await process().acquire(1), await process().acquire(1)];
 
       expect(two.epoch).toBe(one.epoch);
       expect(two.granted).toBe(1);
@@ -264,22 +263,22 @@ describeWithRedis("the store in Redis", () => {
 
     it.each([
       ["is flushed", () => redis.flushall()],
-      ["loses the places alone", () => redis.del("{audience-sdk:rate-limit}:places")],
-      ["loses the book alone", () => redis.del("{audience-sdk:rate-limit}:book")],
-    ])("when it %s, nobody is granted a place until each had time to report its own", async (_how, lose) => {
+      ["loses the permits alone", () => redis.del("{audience-sdk:rate-limit}:permits")],
+      ["loses the state alone", () => redis.del("{audience-sdk:rate-limit}:state")],
+    ])("when it %s, nobody is granted a permit until each had time to report its own", async (_how, lose) => {
       const [one, two] = [process(), process()];
-      const { ids, epoch } = await one.take(2);
-      await two.take(0);
+      const { ids, epoch } = await one.acquire(2);
+      await two.acquire(0);
       await lose();
 
-      const asked = await two.take(1);
-      const told = await one.answered(ids);
-      const asksAgain = await one.take(1);
+      const asked = await two.acquire(1);
+      const told = await one.responded(ids);
+      const asksAgain = await one.acquire(1);
 
       expect(asked).toMatchObject({ granted: 0 });
       expect(asked.epoch).not.toBe(epoch);
-      expect(asked.waitMs).toBeGreaterThan(settleInMs - 100);
-      expect(asked.waitMs).toBeLessThanOrEqual(settleInMs + 1);
+      expect(asked.waitMs).toBeGreaterThan(recoveryMs - 100);
+      expect(asked.waitMs).toBeLessThanOrEqual(recoveryMs + 1);
       expect(told.used).toEqual([2, 2]);
       // The time of settling in runs on, and is not begun anew by the second that comes.
       expect(asksAgain).toMatchObject({ granted: 0 });
@@ -288,27 +287,27 @@ describeWithRedis("the store in Redis", () => {
 
     it("grants nothing either when a process says that it was without it", async () => {
       const one = process();
-      await one.take(1);
-      await one.report([], { isReturning: true });
+      await one.acquire(1);
+      await one.release([], { isReturning: true });
 
-      const { granted, waitMs } = await process().take(1);
+      const { granted, waitMs } = await process().acquire(1);
 
       expect(granted).toBe(0);
-      expect(waitMs).toBeGreaterThan(settleInMs - 100);
+      expect(waitMs).toBeGreaterThan(recoveryMs - 100);
     });
 
     it("is not taken for whole when Redis comes back with an old snapshot of it", async () => {
       const saving = await RedisServer.start("--appendonly", "no");
       const client = new Redis(saving.port);
       const one = process({}, undefined, client);
-      const { epoch } = await one.take(1);
+      const { epoch } = await one.acquire(1);
       await client.save();
-      const { ids } = await one.take(2);
+      const { ids } = await one.acquire(2);
       await saving.kill();
       await saving.start();
 
-      const asked = await one.take(1);
-      const told = await one.answered(ids);
+      const asked = await one.acquire(1);
+      const told = await one.responded(ids);
 
       expect(asked).toMatchObject({ granted: 0, used: [1, 1] });
       expect(asked.epoch).not.toBe(epoch);
@@ -320,13 +319,13 @@ describeWithRedis("the store in Redis", () => {
 
   it("takes a clock of Redis that was set back for one that stood still", async () => {
     const one = process();
-    const { ids } = await one.take(3);
-    await one.answered(ids);
+    const { ids } = await one.acquire(3);
+    await one.responded(ids);
     passes(-3_600_000);
 
-    const during = await one.take(1);
+    const during = await one.acquire(1);
     passes(during.waitMs + 1);
-    const after = await one.take(1);
+    const after = await one.acquire(1);
 
     expect(during).toMatchObject({ granted: 0, used: [3, 3] });
     expect(during.waitMs).toBeGreaterThan(900);

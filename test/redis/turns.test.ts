@@ -1,13 +1,12 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { RedisPlaceStore } from "../../src/redis/redis-place-store.ts";
-import type { TakeAnswer } from "../../src/store-places/place-store.ts";
-import { RawProcess } from "./raw-store.ts";
+import type { AcquireReply } from "../../src/redis/permit-scripts.ts";
+import { RawProcess } from "./raw-process.ts";
 import { RedisServer } from "./redis-server.ts";
 import { SetClock } from "./set-clock.ts";
 import { describeWithRedis } from "./with-redis.ts";
 
-const windows = [{ limit: 8, countedMs: 400, shrinks: false }];
+const windows = [{ limit: 8, countedMs: 400, isAdaptive: false }];
 
 describeWithRedis("processes that wait for the same budget", () => {
   let server: RedisServer;
@@ -25,22 +24,32 @@ describeWithRedis("processes that wait for the same budget", () => {
     await server.end();
   });
 
-  const process = () => new RawProcess(new RedisPlaceStore(clock.client), windows);
-  /** Takes all places, so that the others must wait, and has them answered at once. */
+  const process = () => new RawProcess(clock.client, windows);
+  /** Takes all permits, so that the others must wait, and has them answered at once. */
   const fill = async () => {
     const one = process();
-    await one.answered((await one.take(8)).ids);
+    await one.responded((await one.acquire(8)).ids);
   };
-  const soonAfter = (answers: readonly TakeAnswer[]) =>
+  const soonAfter = (answers: readonly AcquireReply[]) =>
     clock.advance(Math.max(...answers.map(({ waitMs }) => waitMs)));
 
   it("each get an even part, whoever asks first", async () => {
     await fill();
     const [greedy, other, third, fourth] = [process(), process(), process(), process()];
-    const told = [await greedy.take(60), await other.take(60), await third.take(60), await fourth.take(60)];
+    const told = [
+      await greedy.acquire(60),
+      await other.acquire(60),
+      await third.acquire(60),
+      await fourth.acquire(60),
+    ];
     soonAfter(told);
 
-    const got = [await greedy.take(60), await fourth.take(60), await third.take(60), await other.take(60)];
+    const got = [
+      await greedy.acquire(60),
+      await fourth.acquire(60),
+      await third.acquire(60),
+      await other.acquire(60),
+    ];
 
     expect(got.map(({ granted }) => granted)).toEqual([2, 2, 2, 2]);
   });
@@ -48,23 +57,23 @@ describeWithRedis("processes that wait for the same budget", () => {
   it("leave what the others do not want to the one that does", async () => {
     await fill();
     const [greedy, modest] = [process(), process()];
-    soonAfter([await modest.take(1), await greedy.take(60)]);
+    soonAfter([await modest.acquire(1), await greedy.acquire(60)]);
 
-    const got = [await greedy.take(60), await modest.take(1)];
+    const got = [await greedy.acquire(60), await modest.acquire(1)];
 
     expect(got.map(({ granted }) => granted)).toEqual([7, 1]);
   });
 
-  it("go in the order in which they began to wait, where there are more of them than places", async () => {
+  it("go in the order in which they began to wait, where there are more of them than permits", async () => {
     await fill();
     const line = Array.from({ length: 10 }, process);
-    const told: TakeAnswer[] = [];
-    for (const one of line) told.push(await one.take(5));
+    const told: AcquireReply[] = [];
+    for (const one of line) told.push(await one.acquire(5));
     // The last two are told the window after.
     soonAfter(told.slice(0, 8));
 
     const granted: number[] = [];
-    for (const one of line.toReversed()) granted.push((await one.take(5)).granted);
+    for (const one of line.toReversed()) granted.push((await one.acquire(5)).granted);
 
     expect(granted.toReversed()).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 0, 0]);
   });
@@ -77,9 +86,9 @@ describeWithRedis("processes that wait for the same budget", () => {
     while (turns.includes(0) && rounds < 20) {
       rounds += 1;
       for (const [index, one] of line.entries()) {
-        const { ids, granted } = await one.take(50);
+        const { ids, granted } = await one.acquire(50);
         turns[index]! += granted;
-        await one.answered(ids);
+        await one.responded(ids);
       }
       clock.advance(400);
     }
@@ -90,11 +99,11 @@ describeWithRedis("processes that wait for the same budget", () => {
 
   it("are told a later time the further back they stand", async () => {
     const one = process();
-    const { ids } = await one.take(8);
-    for (const [index, id] of ids.entries()) await one.answered([id], 300 - 40 * index);
+    const { ids } = await one.acquire(8);
+    for (const [index, id] of ids.entries()) await one.responded([id], 300 - 40 * index);
 
     const waits: number[] = [];
-    for (let index = 0; index < 4; index += 1) waits.push((await process().take(1)).waitMs);
+    for (let index = 0; index < 4; index += 1) waits.push((await process().acquire(1)).waitMs);
 
     for (const [index, waitMs] of waits.entries()) {
       expect(waitMs).toBeGreaterThan(100 + 40 * index - 25);
@@ -105,26 +114,26 @@ describeWithRedis("processes that wait for the same budget", () => {
   it("do not wait long for one that was killed in the line", async () => {
     await fill();
     const [killed, other] = [process(), process()];
-    soonAfter([await killed.take(60), await other.take(60)]);
-    const kept = await other.take(60);
+    soonAfter([await killed.acquire(60), await other.acquire(60)]);
+    const kept = await other.acquire(60);
 
     clock.advance(kept.waitMs);
-    const left = await other.take(60);
+    const left = await other.acquire(60);
 
     expect(kept.granted).toBe(4);
     expect(kept.waitMs).toBeLessThanOrEqual(250);
     expect(left.granted).toBe(4);
   });
 
-  it("lose no place to one whose time has not come", async () => {
+  it("lose no permit to one whose time has not come", async () => {
     await fill();
     const [waits, comes] = [process(), process()];
-    const { waitMs } = await waits.take(8);
-    // A place comes back that nobody could foresee.
-    const held = await redis.zrange("{audience-sdk:rate-limit}:places", 1, 1);
-    await redis.zrem("{audience-sdk:rate-limit}:places", held[0]!);
+    const { waitMs } = await waits.acquire(8);
+    // A permit comes back that nobody could foresee.
+    const held = await redis.zrange("{audience-sdk:rate-limit}:permits", 1, 1);
+    await redis.zrem("{audience-sdk:rate-limit}:permits", held[0]!);
 
-    await expect(comes.take(1)).resolves.toMatchObject({ granted: 1 });
+    await expect(comes.acquire(1)).resolves.toMatchObject({ granted: 1 });
     expect(waitMs).toBeGreaterThan(300);
   });
 });

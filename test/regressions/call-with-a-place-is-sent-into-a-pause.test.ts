@@ -1,9 +1,9 @@
 import { AudienceClient, RateLimiter, type Checkpoint, type OpenCheckpoint } from "audience-sdk";
 import { beforeEach, expect, it, vi } from "vitest";
-import { sharePlaces } from "../../src/store-places/share-places.ts";
+import { storeOf } from "../../src/redis/redis-store.ts";
 import { eventually } from "../eventually.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
-import { MemoryStore } from "../store-places/memory-store.ts";
+import { MemoryScripts } from "../redis/memory-scripts.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 
@@ -113,7 +113,8 @@ it("rows that wait for their checkpoint when a 429 comes sit out its pause, behi
 it("with a shared store it is the same, as soon as the pause is known", async () => {
   vi.useRealTimers();
   const time = new VirtualTime();
-  const store = sharePlaces(new MemoryStore({ time }));
+  const scripts = new MemoryScripts({ time });
+  const store = storeOf(scripts, scripts);
   const limiters = [1, 2].map(() => new RateLimiter({ clock: time.now, store }));
   const sentAt: number[] = [];
   let giveKey = (_key: string): void => undefined;

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
-import { sharePlaces } from "../../src/store-places/share-places.ts";
+import { storeOf } from "../../src/redis/redis-store.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
-import { MemoryStore } from "../store-places/memory-store.ts";
+import { MemoryScripts } from "../redis/memory-scripts.ts";
 
 const wayMs = 10;
 const windows = [
@@ -13,8 +13,8 @@ const windows = [
 /** Two processes behind one store. A refused call gives its place back first: its headers are read before its body. */
 function twoProcesses() {
   const time = new VirtualTime();
-  const store = new MemoryStore({ time, delayMs: () => wayMs });
-  const process = () => new RateLimiter({ clock: time.now, store: sharePlaces(store), windows });
+  const store = new MemoryScripts({ time, delayMs: () => wayMs });
+  const process = () => new RateLimiter({ clock: time.now, store: storeOf(store, store), windows });
   const one = process();
   /** A call whose place is given back at once, and after that the 429s, each so much later. */
   const refusedAt = (at: number, refusals: [laterMs: number, retryAfterMs: number][]): void => {
@@ -27,11 +27,11 @@ function twoProcesses() {
       });
     });
   };
-  const state = () => store.writeDown({ ...silent, places: [], succeeded: 0, isReturning: false });
+  const state = () => store.writeDown({ ...silent, permits: [], succeeded: 0, isReturning: false });
   return { time, store, one, other: process(), refusedAt, state };
 }
 
-const silent = { windows: [], epoch: undefined, leaseMs: 10_000 };
+const silent = { process: "test", windows: [], epoch: undefined, leaseMs: 10_000 };
 
 // The answer to a report that had left before the 429 was read ended the matter: nothing else was left to tell.
 it("A 429 that is met while the store is being told of its place pauses the other processes too", async () => {
@@ -41,19 +41,19 @@ it("A 429 that is met while the store is being told of its place pauses the othe
   await time.run(() => {
     refusedAt(0, [[1, 3_000]]);
     time.at(600, () => {
-      shares.push(state().share);
+      shares.push(state().rateFactor);
       void Promise.resolve(other.acquire()).then(() => sent.push(time.now()));
     });
   }, 10_000);
   expect(shares).toEqual([1 / 2]);
   expect(sent).toHaveLength(1);
   expect(sent[0]).toBeGreaterThan(3_000);
-  expect(store.log.slice(0, 3)).toEqual(["take", "report", "report"]);
+  expect(store.log.slice(0, 3)).toEqual(["acquire", "release", "release"]);
 });
 
 it("Of several 429s, one after the other, the longest pause is told, and one halving", async () => {
   const { time, refusedAt, state } = twoProcesses();
-  const stands: { pausedMs: number; share: number }[] = [];
+  const stands: { pausedMs: number; rateFactor: number }[] = [];
   await time.run(() => {
     // The second finds the first report under way, the third the second.
     refusedAt(0, [
@@ -66,7 +66,7 @@ it("Of several 429s, one after the other, the longest pause is told, and one hal
   expect(stands).toHaveLength(1);
   expect(stands[0]!.pausedMs).toBeGreaterThan(3_500);
   expect(stands[0]!.pausedMs).toBeLessThan(3_600);
-  expect(stands[0]!.share).toBe(1 / 2);
+  expect(stands[0]!.rateFactor).toBe(1 / 2);
 });
 
 it("A 429 that asks for no pause halves the pace of all processes", async () => {
@@ -74,7 +74,7 @@ it("A 429 that asks for no pause halves the pace of all processes", async () => 
   const shares: number[] = [];
   await time.run(() => {
     refusedAt(0, [[1, 0]]);
-    time.at(500, () => shares.push(state().share));
+    time.at(500, () => shares.push(state().rateFactor));
   }, 1_000);
   expect(shares).toEqual([1 / 2]);
 });
@@ -84,7 +84,7 @@ it.each([
   ["its halving, where its pause is over", 1_000, (pausedMs: number) => pausedMs === 0],
 ])("Of a 429 that is met while the store is away it hears %s", async (_what, retryAfterMs, isPause) => {
   const { time, store, refusedAt, state } = twoProcesses();
-  const stands: { pausedMs: number; share: number }[] = [];
+  const stands: { pausedMs: number; rateFactor: number }[] = [];
   await time.run(() => {
     time.at(1_000, () => (store.network = "refuses"));
     // The sign of life after two seconds has not been heard.
@@ -93,7 +93,7 @@ it.each([
     time.at(8_000, () => stands.push(state()));
   }, 9_000);
   expect(stands).toHaveLength(1);
-  expect(stands[0]!.share).toBe(1 / 2);
+  expect(stands[0]!.rateFactor).toBe(1 / 2);
   expect(isPause(stands[0]!.pausedMs)).toBe(true);
 });
 

@@ -1,15 +1,15 @@
 import { expect, it } from "vitest";
 import { RateLimitWaitError } from "../../src/errors.ts";
 import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
-import { sharePlaces } from "../../src/store-places/share-places.ts";
+import { storeOf } from "../../src/redis/redis-store.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
-import { MemoryStore } from "../store-places/memory-store.ts";
+import { MemoryScripts } from "../redis/memory-scripts.ts";
 
 // The timer rang at the end of the call's patience, nobody looked at who must leave, and it was set again for now.
 it("A call leaves when its patience ends, though the store has not answered yet, and no timer spins until it does", async () => {
   const time = new VirtualTime();
-  const store = new MemoryStore({ time, delayMs: () => 300 });
-  const limiter = new RateLimiter({ clock: time.now, store: sharePlaces(store) });
+  const store = new MemoryScripts({ time, delayMs: () => 300 });
+  const limiter = new RateLimiter({ clock: time.now, store: storeOf(store, store) });
   const log: unknown[] = [];
   const call = (maxWaitMs: number): void => {
     void Promise.resolve(limiter.acquire({ maxWaitMs })).then(

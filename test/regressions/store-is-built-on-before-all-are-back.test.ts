@@ -1,18 +1,18 @@
 import { expect, it } from "vitest";
 import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
-import { sharePlaces } from "../../src/store-places/share-places.ts";
+import { storeOf } from "../../src/redis/redis-store.ts";
 import { refusedBySliding } from "../rate-limiter/server-count.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
-import { MemoryStore } from "../store-places/memory-store.ts";
-import { throughTroubles } from "../store-places/through-troubles.ts";
+import { MemoryScripts } from "../redis/memory-scripts.ts";
+import { throughTroubles } from "../redis/through-troubles.ts";
 
 const windows = [{ limit: 4, intervalMs: 1_000 }];
 
 /** Two processes behind one store; what they send arrives at once, and is answered at once. */
 function twoProcesses() {
   const time = new VirtualTime();
-  const store = new MemoryStore({ time, localShare: 1 / 2 });
-  const process = () => new RateLimiter({ clock: time.now, store: sharePlaces(store), windows });
+  const store = new MemoryScripts({ time, localShare: 1 / 2 });
+  const process = () => new RateLimiter({ clock: time.now, store: storeOf(store, store), windows });
   const arrivals: number[] = [];
   const callAt = (at: number, calls: number, limiter: RateLimiter): void => {
     time.at(at, () => {

@@ -1,16 +1,16 @@
 import { AudienceClient, RateLimiter, type Logger } from "audience-sdk";
 import { expect, it } from "vitest";
-import { heartbeatMs } from "../../src/store-places/place-store.ts";
-import { sharePlaces } from "../../src/store-places/share-places.ts";
+import { heartbeatMs } from "../../src/redis/permit-scripts.ts";
+import { storeOf } from "../../src/redis/redis-store.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
-import { MemoryStore } from "../store-places/memory-store.ts";
+import { MemoryScripts } from "../redis/memory-scripts.ts";
 
 /** Clients on one limiter, 8 calls in 15 seconds, and a log of what is sent and what they are warned of. */
 function start(options: { onUnavailable?: "local" | "reject"; localShare?: number } = {}) {
   const time = new VirtualTime();
-  const store = new MemoryStore({ time, ...options });
+  const store = new MemoryScripts({ time, ...options });
   const windows = [{ limit: 8, intervalMs: 15_000 }];
-  const rateLimiter = new RateLimiter({ clock: time.now, store: sharePlaces(store), windows });
+  const rateLimiter = new RateLimiter({ clock: time.now, store: storeOf(store, store), windows });
   const log: { at: number; what: string }[] = [];
   const ended: Promise<unknown>[] = [];
   const client = (name: string, isHeard = true) => {

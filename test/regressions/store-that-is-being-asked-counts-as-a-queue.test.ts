@@ -1,16 +1,16 @@
 import { expect, it } from "vitest";
 import { RateLimitWaitError } from "../../src/errors.ts";
 import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
-import { sharePlaces } from "../../src/store-places/share-places.ts";
+import { storeOf } from "../../src/redis/redis-store.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
-import { MemoryStore } from "../store-places/memory-store.ts";
+import { MemoryScripts } from "../redis/memory-scripts.ts";
 
 /** A limiter on a store, and a log of what became of each call, and when. */
 function start(maxQueued: number, limit = 10) {
   const time = new VirtualTime();
-  const store = new MemoryStore({ time, delayMs: () => 5 });
+  const store = new MemoryScripts({ time, delayMs: () => 5 });
   const windows = [{ limit, intervalMs: 60_000 }];
-  const limiter = new RateLimiter({ clock: time.now, store: sharePlaces(store), windows, maxQueued });
+  const limiter = new RateLimiter({ clock: time.now, store: storeOf(store, store), windows, maxQueued });
   const log: string[] = [];
   const call = (name: string, request: object = {}): void => {
     void Promise.resolve(limiter.acquire(request)).then(
@@ -61,7 +61,7 @@ it("Once the store has said so, a call beyond `maxQueued` is refused without ask
     });
   }, 1_000);
   expect(names()).toEqual(["10: call 1", "100: late refused"]);
-  expect(store.log.filter((name) => name === "take")).toHaveLength(1);
+  expect(store.log.filter((name) => name === "acquire")).toHaveLength(1);
 });
 
 it("Each call is judged by its own `maxQueued`", async () => {

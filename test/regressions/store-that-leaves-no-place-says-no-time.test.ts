@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { RateLimitWaitError } from "../../src/errors.ts";
 import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
-import { sharePlaces } from "../../src/store-places/share-places.ts";
+import { storeOf } from "../../src/redis/redis-store.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
-import { MemoryStore } from "../store-places/memory-store.ts";
+import { MemoryScripts } from "../redis/memory-scripts.ts";
 
 // A window of which nothing is left was taken for a period without calls, and a time divided by it.
 it.each([
@@ -14,13 +14,16 @@ it.each([
   "While the store is away and %s, waits are still told as numbers",
   async (_, { limit, localShare, tookMs }) => {
     const time = new VirtualTime();
-    const store = new MemoryStore({ time, localShare });
+    const store = new MemoryScripts({ time, localShare });
     const windows = [{ limit, intervalMs: 1_000 }];
-    const limiter = new RateLimiter({ clock: time.now, store: sharePlaces(store), windows });
+    const process = () => new RateLimiter({ clock: time.now, store: storeOf(store, store), windows });
+    const [limiter, other] = [process(), process()];
     const estimates: number[] = [];
     const errors: unknown[] = [];
     await time.run(() => {
-      void Promise.resolve(limiter.acquire()).then((place) => place.release("responded"));
+      for (const each of [limiter, other]) {
+        void Promise.resolve(each.acquire()).then((permit) => permit.release("responded"));
+      }
       time.at(1_500, () => (store.network = "refuses"));
       time.at(3_000, () => {
         void Promise.resolve(limiter.acquire({ maxWaitMs: 100 })).catch((error: unknown) =>

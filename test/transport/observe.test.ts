@@ -9,8 +9,8 @@ import {
 } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { sharePlaces } from "../../src/store-places/share-places.ts";
-import { MemoryStore } from "../store-places/memory-store.ts";
+import { storeOf } from "../../src/redis/redis-store.ts";
+import { MemoryScripts } from "../redis/memory-scripts.ts";
 import { failureOf } from "./failure.ts";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
@@ -430,12 +430,12 @@ describe("The logger", () => {
       now: () => performance.now(),
       after: (delayMs: number, act: () => void) => Number(setTimeout(act, delayMs)),
     };
-    const store = new MemoryStore({ time });
+    const store = new MemoryScripts({ time });
     const lines: string[] = [];
     const { audience } = hooked(
       {},
       {
-        rateLimiter: new RateLimiter({ store: sharePlaces(store) }),
+        rateLimiter: new RateLimiter({ store: storeOf(store, store) }),
         logger: { debug() {}, info() {}, error() {}, warn: (line) => void lines.push(line) },
       },
     );

@@ -1,0 +1,91 @@
+/** What the queue asks of those that wait: level 0 goes first. */
+interface Waiting {
+  readonly level: number;
+  readonly client: object;
+  readonly deadlineAt: number;
+}
+
+/** The clients that wait at one level. Whose turn is next stands first: a Map keeps the order of insertion. */
+type Level<T> = Map<object, Set<T>>;
+
+/** A fair queue: the lowest level first, in it the clients by round robin, of each client first in, first out. */
+export class FairQueue<T extends Waiting> {
+  readonly #levels: Level<T>[];
+  #size = 0;
+  /** No deadline is before this; it may be that of one that has left. */
+  #soonestDeadlineAt = Infinity;
+
+  constructor(levels: number) {
+    this.#levels = Array.from({ length: levels }, () => new Map());
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get soonestDeadlineAt(): number {
+    return this.#soonestDeadlineAt;
+  }
+
+  *[Symbol.iterator](): Iterator<T> {
+    for (const level of this.#levels) for (const waiting of level.values()) yield* waiting;
+  }
+
+  has(one: T): boolean {
+    return this.#level(one.level).get(one.client)?.has(one) === true;
+  }
+
+  add(one: T): void {
+    const level = this.#level(one.level);
+    const own = level.get(one.client);
+    if (own) own.add(one);
+    else level.set(one.client, new Set([one]));
+    this.#size += 1;
+    this.#soonestDeadlineAt = Math.min(this.#soonestDeadlineAt, one.deadlineAt);
+  }
+
+  /** Takes one out wherever it stands; false where it no longer waits. */
+  remove(one: T): boolean {
+    const level = this.#level(one.level);
+    const own = level.get(one.client);
+    if (!own?.delete(one)) return false;
+    if (own.size === 0) level.delete(one.client);
+    this.#size -= 1;
+    return true;
+  }
+
+  /** Takes out the next one; its client goes to the end of its level. */
+  shift(): T | undefined {
+    const level = this.#levels.find((clients) => clients.size > 0);
+    if (!level) return undefined;
+    const [client, own] = level.entries().next().value!; // a level with a client in it
+    const one = own.values().next().value!; // and a client is only there with what it waits for
+    this.remove(one);
+    if (level.delete(client)) level.set(client, own);
+    return one;
+  }
+
+  /** How many would go before one that came now. */
+  ahead({ level, client }: Pick<Waiting, "level" | "client">): number {
+    const before = this.#levels.slice(0, level).flatMap((clients) => [...clients.values()]);
+    const beside = this.#level(level);
+    const own = beside.get(client)?.size ?? 0;
+    const turns = [...beside.values()].map(({ size }) => Math.min(size, own + 1));
+    return [...before.map(({ size }) => size), ...turns].reduce((sum, size) => sum + size, 0);
+  }
+
+  /** Takes out all whose deadline is before `time`, the soonest first. */
+  expire(time: number): T[] {
+    if (this.#soonestDeadlineAt >= time) return [];
+    const expired = [...this].filter(({ deadlineAt }) => deadlineAt < time);
+    for (const one of expired) this.remove(one);
+    this.#soonestDeadlineAt = Infinity;
+    for (const { deadlineAt } of this)
+      this.#soonestDeadlineAt = Math.min(this.#soonestDeadlineAt, deadlineAt);
+    return expired.toSorted((one, other) => one.deadlineAt - other.deadlineAt);
+  }
+
+  #level(number: number): Level<T> {
+    return this.#levels[number]!; // priorities are checked where a call names one
+  }
+}

@@ -1,0 +1,96 @@
+import type { RateLimitWindow } from "../errors.ts";
+import { SlidingWindowLog, widenedMs } from "../rate-limiter/sliding-window-log.ts";
+import type { RestoredPermit } from "../rate-limiter/store.ts";
+import type { PermitState } from "./permit-scripts.ts";
+
+/** How a permit stands: when it was responded to, or not yet, or that it was never used. */
+type OwnState = number | "in flight" | "unsent";
+
+/** The permits of this process, as long as they count: what a Redis that lost its memory is told again. */
+export class OwnPermits {
+  /** Their count, as if there were no others. */
+  readonly log: SlidingWindowLog;
+  /** The name of this limiter, with which each id begins. */
+  readonly name = crypto.randomUUID();
+  readonly #states = new Map<string, OwnState>();
+  /** Of those that were released, the ones of which Redis does not know it yet. */
+  readonly #untold = new Set<string>();
+  readonly #longestMs: number;
+  #made = 0;
+
+  constructor(windows: readonly RateLimitWindow[], restored: readonly RestoredPermit[]) {
+    for (const [id, respondedAt] of restored) this.#states.set(id, respondedAt);
+    const responses = restored.map(([, respondedAt]) => respondedAt);
+    this.log = new SlidingWindowLog(windows, responses);
+    this.#longestMs = Math.max(...windows.map(({ intervalMs }) => widenedMs(intervalMs)));
+  }
+
+  get size(): number {
+    return this.#states.size;
+  }
+
+  newId(): string {
+    this.#made += 1;
+    return `${this.name}:${this.#made}`;
+  }
+
+  hold(id: string): void {
+    this.#states.set(id, "in flight");
+    this.log.acquire();
+  }
+
+  release(id: string, state: number | "unsent"): void {
+    this.#states.set(id, state);
+    this.#untold.add(id);
+    if (state === "unsent") this.log.unsent();
+    else this.log.responded(state);
+  }
+
+  /** Redis may have granted these, and nobody here uses them. */
+  giveBack(ids: readonly string[]): void {
+    for (const id of ids) this.#states.set(id, "unsent");
+  }
+
+  /** Those in flight. */
+  get inFlight(): string[] {
+    return [...this.#states].filter(([, state]) => state === "in flight").map(([id]) => id);
+  }
+
+  /** All that still count, and those that were never used until Redis has been told so. */
+  all(now: number): ReadonlyMap<string, OwnState> {
+    this.forget(now);
+    return new Map(this.#states);
+  }
+
+  /** Forgets what has left every window. */
+  forget(now: number): void {
+    this.log.forget(now);
+    for (const [id, state] of this.#states) {
+      if (typeof state !== "number" || state + this.#longestMs > now) continue;
+      // Where Redis takes it for one in flight, it must be told that it counts no longer.
+      if (this.#untold.has(id)) this.#states.set(id, "unsent");
+      else this.#states.delete(id);
+    }
+  }
+
+  some(ids: readonly string[]): ReadonlyMap<string, OwnState> {
+    return new Map(ids.map((id) => [id, this.#states.get(id) ?? "unsent"]));
+  }
+
+  /** Redis has been told of these; gives those that have changed since. */
+  told(sent: ReadonlyMap<string, OwnState>): string[] {
+    const current = [...sent].filter(([id, state]) => this.#states.get(id) === state);
+    for (const [id, state] of current) {
+      this.#untold.delete(id);
+      if (state === "unsent") this.#states.delete(id);
+    }
+    return [...this.#states.keys()].filter((id) => sent.get(id) !== this.#states.get(id));
+  }
+}
+
+/** How permits stand, in the words of the scripts. */
+export function permitStates(states: ReadonlyMap<string, OwnState>, now: number): PermitState[] {
+  return Array.from(states, ([id, state]) =>
+    typeof state === "number" ? { id, state: "responded", agoMs: now - state } : { id, state, agoMs: 0 },
+  );
+}

@@ -1,0 +1,246 @@
+import type { RateLimitWindow } from "../errors.ts";
+import { isAdaptive, limitsInForce, type AdaptiveRate } from "../rate-limiter/adaptive-rate.ts";
+import { MeanRoundTrip, type Estimate } from "../rate-limiter/estimate.ts";
+import { countsFrom, createPermit, type Permit, type PermitUse } from "../rate-limiter/permit.ts";
+import { widenedMs, type WindowUsage } from "../rate-limiter/sliding-window-log.ts";
+import type { AbsenceObserver, PermitStore, StoreUser } from "../rate-limiter/store.ts";
+import { repeatWhileAlive } from "./background-timer.ts";
+import { LocalFallback } from "./local-fallback.ts";
+import { OwnPermits } from "./own-permits.ts";
+import { PermitGrants } from "./permit-grants.ts";
+import { heartbeatMs, type PermitScripts, type ScriptReply, type ScriptRequest } from "./permit-scripts.ts";
+import { PermitWriter } from "./permit-writer.ts";
+import { ScriptCalls } from "./script-calls.ts";
+import { SharedCount } from "./shared-count.ts";
+import { Unavailability } from "./unavailability.ts";
+
+/** What a store is set to. */
+export interface StoreSettings {
+  readonly onUnavailable: "local" | "reject";
+  readonly localShare: number;
+  readonly leaseMs: number;
+}
+
+/** The permits of one limiter, granted by Redis; while Redis is unavailable, by what the settings say. */
+export class RedisPermits implements PermitStore {
+  readonly #user: StoreUser;
+  readonly #settings: StoreSettings;
+  readonly #calls: ScriptCalls;
+  readonly #windows: ScriptRequest["windows"];
+  readonly #own: OwnPermits;
+  readonly #count: SharedCount;
+  readonly #writer: PermitWriter;
+  readonly #grants: PermitGrants;
+  readonly #unavailability: Unavailability;
+  readonly #roundTrip = new MeanRoundTrip();
+  #epoch: string | undefined;
+  #contactAt = 0;
+  /** How many other processes there were at the last contact. */
+  #others = 0;
+  #isBeating = false;
+
+  constructor(scripts: PermitScripts, settings: StoreSettings, user: StoreUser) {
+    const { windows, restored } = user;
+    this.#user = user;
+    this.#settings = settings;
+    this.#calls = new ScriptCalls(scripts, windows.length);
+    this.#windows = windows.map((window) => ({
+      limit: window.limit,
+      countedMs: widenedMs(window.intervalMs),
+      isAdaptive: isAdaptive(window, windows),
+    }));
+    this.#own = new OwnPermits(windows, restored);
+    this.#count = new SharedCount(windows, this.#own);
+    const { clock } = user;
+    const request = (): ScriptRequest => this.#request;
+    const shared = { calls: this.#calls, own: this.#own, clock, request };
+    this.#writer = new PermitWriter({
+      ...shared,
+      onReply: (reply) => this.#heardOfRelease(reply),
+      onFailure: (reason) => this.#failed(reason),
+    });
+    this.#grants = new PermitGrants({
+      ...shared,
+      writer: this.#writer,
+      isUnavailable: () => this.#fallback !== undefined,
+      onReply: (reply) => this.#heard(reply),
+      onFailure: (reason) => this.#failed(reason),
+      onChange: user.onChange,
+    });
+    this.#unavailability = new Unavailability({
+      onUnavailable: settings.onUnavailable,
+      clock,
+      writer: this.#writer,
+      onReturn: (fallback, { isReturning, askFrom }) => {
+        if (isReturning) this.#count.leavesToOthers(fallback.leftToOthers(clock()), clock());
+        this.#grants.askFrom(askFrom);
+      },
+    });
+  }
+
+  available(now: number): number {
+    if (this.#rate.pausedMs(now) > 0 || this.refusal()) return 0;
+    return this.#fallback?.available(now, this.#rate.factor) ?? this.#grants.size;
+  }
+
+  acquire(now: number): Permit {
+    const fallback = this.#fallback;
+    // Without Redis nothing is granted, and the id is one that it has yet to be told of.
+    const id = this.#grants.shift() ?? this.#own.newId();
+    fallback?.acquire();
+    this.#own.hold(id);
+    return createPermit((use) => {
+      fallback?.release(use, this.#user.clock());
+      this.#release(id, use, now);
+    });
+  }
+
+  demand(calls: number, now: number): void {
+    this.#beat();
+    this.#grants.demand(this.#rate.pausedMs(now) > 0 ? 0 : calls, now);
+  }
+
+  nextAvailableInMs(now: number): number | undefined {
+    const pausedMs = this.#rate.pausedMs(now);
+    const fallback = this.#fallback;
+    if (fallback) return Math.max(pausedMs, fallback.nextAvailableInMs(now, this.#rate.factor));
+    return Math.max(pausedMs, this.#grants.waitMs(now)) || undefined;
+  }
+
+  refusal(): string | undefined {
+    return this.#unavailability.refusal;
+  }
+
+  observe(observer: AbsenceObserver, permit: Permit | Promise<Permit>): void {
+    this.#unavailability.observe(observer, permit);
+  }
+
+  estimate(now: number): Estimate {
+    const startsInMs = this.nextAvailableInMs(now) ?? 0;
+    const outlook = { roundTripMs: this.#roundTrip.ms, startsInMs, rateFactor: this.#rate.factor };
+    return (this.#fallback ?? this.#count).estimate(now, outlook);
+  }
+
+  limitingWindow(position: number, now: number): RateLimitWindow {
+    return this.#count.limitingWindow(position, now);
+  }
+
+  usage(now: number): WindowUsage[] {
+    const { factor } = this.#rate;
+    if (this.#fallback && !this.refusal()) return this.#fallback.usage(now, factor);
+    return this.#count.usage(now, this.#grants.waitMs(now), factor);
+  }
+
+  get inFlight(): number {
+    return this.#own.log.inFlight;
+  }
+
+  refused(now: number, retryAfterMs: number | undefined): void {
+    this.#rate.refused(now, retryAfterMs);
+    this.#writer.noteRefusal(now + this.#rate.pausedMs(now));
+    this.#tell([]);
+    this.#user.onChange();
+  }
+
+  succeeded(): void {
+    if (this.#rate.factor === 1) return;
+    this.#rate.succeeded();
+    this.#writer.noteSuccess();
+  }
+
+  entries(now: number): [id: string, respondedAt: number | undefined][] {
+    return [...this.#own.all(now)].flatMap(([id, state]) =>
+      state === "unsent" ? [] : [[id, state === "in flight" ? undefined : state]],
+    );
+  }
+
+  get #rate(): AdaptiveRate {
+    return this.#user.rate;
+  }
+
+  get #fallback() {
+    return this.#unavailability.fallback;
+  }
+
+  get #request(): ScriptRequest {
+    const { leaseMs } = this.#settings;
+    return { process: this.#own.name, windows: this.#windows, epoch: this.#epoch, leaseMs };
+  }
+
+  #release(id: string, use: PermitUse, acquiredAt: number): void {
+    const now = this.#user.clock();
+    if (use === "responded") this.#roundTrip.add(now - acquiredAt);
+    this.#own.release(id, use === "unsent" ? use : countsFrom(use, now));
+    this.#tell([id]);
+    this.#user.onChange();
+  }
+
+  /** Tells Redis how these permits stand. What it is not told now, it is told once it is back. */
+  #tell(ids: readonly string[]): void {
+    if (!this.#fallback) this.#writer.tell(ids);
+  }
+
+  #heard(reply: ScriptReply): void {
+    const { clock, rate, onChange } = this.#user;
+    const now = clock();
+    // Another memory: Redis has forgotten the permits of this process, or never knew them.
+    const hasForgotten = this.#epoch !== undefined && reply.epoch !== this.#epoch;
+    if (hasForgotten) this.#count.outlastsMemory(now);
+    this.#epoch = reply.epoch;
+    this.#contactAt = now;
+    // One that has forgotten the other processes, too, has yet to hear of them.
+    this.#others = this.#count.isRecovering(now) ? Math.max(this.#others, reply.others) : reply.others;
+    this.#count.see(reply.used, this.#grants.size, now);
+    // What Redis says before it was told of a 429 is no judgement of it.
+    const { hasRefusal } = this.#writer;
+    const factor = hasRefusal ? Math.min(reply.rateFactor, rate.factor) : reply.rateFactor;
+    rate.follow(factor, now + reply.pausedMs);
+    if (hasForgotten && !this.#fallback) void this.#writer.writeAllBack();
+    onChange();
+  }
+
+  /** The reply to a release may show permits that could not be foreseen when this process was told how long to wait. */
+  #heardOfRelease(reply: ScriptReply): void {
+    const now = this.#user.clock();
+    const limits = limitsInForce(this.#user.windows, reply.rateFactor);
+    const isAvailable = limits.every((limit, index) => reply.used[index]! < limit);
+    if (isAvailable) this.#grants.askSooner(now);
+    this.#heard(reply);
+  }
+
+  /** Redis was found unavailable: what the settings say holds from here on. */
+  #failed(reason: unknown): void {
+    const now = this.#user.clock();
+    this.#unavailability.begin(reason, () => this.#countAlone(now));
+    this.#user.onChange();
+  }
+
+  /** What Redis said last counts as used, and what other processes can have acquired since. */
+  #countAlone(now: number): LocalFallback {
+    return new LocalFallback({
+      windows: this.#user.windows,
+      own: this.#own,
+      others: this.#count.others(now),
+      seenMsAgo: this.#others > 0 ? now - this.#contactAt : undefined,
+      share: this.#settings.localShare,
+      now,
+    });
+  }
+
+  /** Speaks as long as the limiter lives, so that a Redis that lost its memory is told of its permits in time. */
+  #beat(): void {
+    if (this.#isBeating) return;
+    this.#isBeating = true;
+    // Often enough that a lease holds even if one heartbeat is lost.
+    const everyMs = Math.min(heartbeatMs, this.#settings.leaseMs / 3);
+    repeatWhileAlive(this, everyMs, (permits) => permits.#heartbeat());
+  }
+
+  /** Tells Redis that this process lives, and renews its leases; nothing where it has just been heard of. */
+  #heartbeat(): void {
+    const now = this.#user.clock();
+    this.#own.forget(now);
+    const { inFlight } = this.#own;
+    if (inFlight.length > 0 || now - this.#contactAt >= heartbeatMs / 2) this.#tell(inFlight);
+  }
+}

@@ -1,0 +1,67 @@
+import { inBackground } from "./background-timer.ts";
+import {
+  repliesWithinMs,
+  type AcquireReply,
+  type AcquireRequest,
+  type PermitScripts,
+  type ReleaseRequest,
+  type ScriptReply,
+} from "./permit-scripts.ts";
+
+const noReply = "an answer that makes no sense";
+
+/** The scripts, each call of which ends in time: with a reply that makes sense, or with a rejection. */
+export class ScriptCalls {
+  readonly #scripts: PermitScripts;
+  readonly #windowCount: number;
+
+  constructor(scripts: PermitScripts, windowCount: number) {
+    this.#scripts = scripts;
+    this.#windowCount = windowCount;
+  }
+
+  /** `onLate` is called where permits are granted to a request that has been given up. */
+  async acquire(request: AcquireRequest, onLate: () => void): Promise<AcquireReply> {
+    const reply = await inTime(() => this.#scripts.acquire(request), onLate);
+    const { granted, waitMs } = reply;
+    if (!isCount(granted) || granted > request.ids.length || !isCount(waitMs)) throw new Error(noReply);
+    this.#check(reply);
+    return reply;
+  }
+
+  async release(request: ReleaseRequest): Promise<ScriptReply> {
+    const reply = await inTime(() => this.#scripts.release(request));
+    this.#check(reply);
+    return reply;
+  }
+
+  #check({ epoch, pausedMs, rateFactor, used, others }: ScriptReply): void {
+    const makesSense =
+      typeof epoch === "string" &&
+      isCount(pausedMs) &&
+      rateFactor > 0 &&
+      rateFactor <= 1 &&
+      Array.isArray(used) &&
+      used.length === this.#windowCount &&
+      used.every(isCount) &&
+      isCount(others);
+    if (!makesSense) throw new Error(noReply);
+  }
+}
+
+function inTime<T>(call: () => Promise<T>, onLate = (): void => {}): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const cancel = inBackground(repliesWithinMs, () => {
+      isLate = true;
+      reject(new Error(`no answer within ${repliesWithinMs} ms`));
+    });
+    call()
+      .then((reply) => (isLate ? onLate() : resolve(reply)), reject)
+      .finally(cancel);
+  });
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isFinite(value) && Number(value) >= 0;
+}

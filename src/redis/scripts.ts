@@ -1,0 +1,198 @@
+import { growthPerSuccess, leastRateFactor } from "../rate-limiter/adaptive-rate.ts";
+import { aliveForMs, recoveryMs } from "./permit-scripts.ts";
+
+// No shorter than any silence of a live process, so that a short window's count does not expire between two requests.
+const leastKeptMs = 60_000;
+
+/**
+ * How both scripts begin: the request, the time, and the state.
+ *
+ * Two keys. `permits`: a sorted set of the permits by their time, those in flight at the end of their lease, and at 0 the
+ * epoch's name. `state`: everything else, as JSON. The epoch stands in both, with the name of the Redis process that
+ * holds them; so it is noticed if either is lost, and if a Redis comes back with an old snapshot or a late replica.
+ */
+const begin = `
+local request = cjson.decode(ARGV[1])
+local permitsKey, stateKey = KEYS[1], KEYS[2]
+local me = request.process
+
+local text = redis.call('GET', stateKey)
+local state = text and cjson.decode(text)
+  or { rateFactor = 1, pausedUntil = 0, recoveringUntil = 0, longestMs = 0, lastAt = 0, aheadMs = 0, line = {}, alive = {} }
+
+-- The clock of Redis; where it is set back, no time has passed.
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000 + state.aheadMs
+if now < state.lastAt then
+  state.aheadMs = state.aheadMs + state.lastAt - now
+  now = state.lastAt
+end
+state.lastAt = math.floor(now)
+
+local function recover()
+  if state.recoveringUntil <= now then state.recoveringUntil = math.ceil(now + ${recoveryMs}) end
+end
+
+-- Lua turns numbers to texts of 14 digits; times have 16.
+local function exact(ms)
+  return string.format('%.3f', ms)
+end
+
+local info = redis.pcall('INFO', 'server')
+local run = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
+local remembers = state.epoch and state.run == run and redis.call('ZSCORE', permitsKey, 'epoch:' .. state.epoch)
+if not remembers then
+  if state.epoch then recover() end
+  state.epoch, state.run = request.newEpoch, run
+  redis.call('ZREMRANGEBYSCORE', permitsKey, 0, 0)
+  redis.call('ZADD', permitsKey, 0, 'epoch:' .. state.epoch)
+end
+if request.epoch and request.epoch ~= state.epoch then recover() end
+
+local others = 0
+state.alive[me] = state.lastAt
+for name, seenAt in pairs(state.alive) do
+  if now > seenAt + ${aliveForMs} then state.alive[name] = nil elseif name ~= me then others = others + 1 end
+end
+
+for _, window in ipairs(request.windows) do
+  state.longestMs = math.max(state.longestMs, window.countedMs)
+end
+
+local function limitOf(window)
+  if window.isAdaptive then return math.max(1, math.floor(window.limit * state.rateFactor)) end
+  return window.limit
+end
+
+local function usedIn(window)
+  return redis.call('ZCOUNT', permitsKey, '(' .. exact(now - window.countedMs), '+inf')
+end
+
+-- Writes the state, and gives what both replies hold.
+local function finish(used)
+  local newest = redis.call('ZREVRANGE', permitsKey, 0, 0, 'WITHSCORES')[2]
+  local reachesTo = math.max(now, newest, state.pausedUntil, state.recoveringUntil)
+  local keptMs = math.ceil(reachesTo - now + state.longestMs + ${leastKeptMs})
+  redis.call('SET', stateKey, cjson.encode(state), 'PX', keptMs)
+  redis.call('PEXPIRE', permitsKey, keptMs)
+  local pausedMs = math.max(0, state.pausedUntil - now)
+  return { epoch = state.epoch, rateFactor = state.rateFactor, pausedMs = pausedMs, used = used, others = others }
+end
+`;
+
+// A process that was told when to come has this long to come, before its permits go to those behind it.
+const graceMs = 250;
+// After this long it has left the line.
+const forgottenAfterMs = 5_000;
+// Nobody waits longer than this beyond the time at which a permit is available, and a little for each that stands before:
+// those may have left the line.
+const longestTurnMs = 1_000;
+const turnMs = 100;
+
+/**
+ * Grants as many permits as are available in every window, in one step.
+ *
+ * Where several processes wait, they stand in a line, those first that have waited longest since their last permit. Each
+ * in turn is due an even part of the tightest limit, at least one permit; what is left goes to whoever asks. A permit is
+ * kept only for those whose time it is to ask, and not for long: nothing lies idle for a process that was killed.
+ */
+export const acquireScript = `${begin}
+local wants = #request.ids
+local closedMs = math.max(state.pausedUntil, state.recoveringUntil) - now
+
+local available, tightest, used = math.huge, math.huge, {}
+for index, window in ipairs(request.windows) do
+  local limit = limitOf(window)
+  used[index] = usedIn(window)
+  tightest = math.min(tightest, limit)
+  available = math.min(available, limit - used[index])
+end
+available = closedMs > 0 and 0 or math.max(0, available)
+
+local since = state.line[me] and state.line[me].since or now
+state.line[me] = nil
+local waiting = 1
+for name, other in pairs(state.line) do
+  if now > other.dueAt + ${forgottenAfterMs} then state.line[name] = nil else waiting = waiting + 1 end
+end
+local part = math.max(1, math.floor(tightest / waiting))
+
+-- The permits that are kept now for those before and after this process, and how many those are.
+local keptBefore, keptAfter, before, after = 0, 0, 0, 0
+for name, other in pairs(state.line) do
+  if now <= other.dueAt + ${graceMs} then
+    local kept = now + 1 >= other.dueAt and math.min(other.wants, part) or 0
+    if other.since < since or other.since == since and name < me then
+      keptBefore, before = keptBefore + kept, before + 1
+    else
+      keptAfter, after = keptAfter + kept, after + 1
+    end
+  end
+end
+
+local due = math.max(0, math.min(wants, part, available - keptBefore))
+local left = math.max(0, available - keptBefore - due - keptAfter)
+local granted = due + math.min(wants - due, left)
+for index = 1, granted do
+  redis.call('ZADD', permitsKey, exact(now + request.leaseMs), request.ids[index])
+end
+for index in ipairs(used) do used[index] = used[index] + granted end
+
+-- When so many permits can be available in every window at the soonest, one window later for each time that they fill
+-- it; what is in flight may be responded to right now.
+local function availableInMs(permits)
+  local waitMs = 0
+  for index, window in ipairs(request.windows) do
+    local limit = limitOf(window)
+    local rounds = math.floor((permits - 1) / limit)
+    local mustLeave = used[index] + permits - rounds * limit - limit
+    waitMs = math.max(waitMs, rounds * window.countedMs)
+    if mustLeave > 0 then
+      local rank = used[index] - mustLeave
+      local leaving = redis.call('ZREVRANGE', permitsKey, rank, rank, 'WITHSCORES')
+      waitMs = math.max(waitMs, math.min(leaving[2], now) + (rounds + 1) * window.countedMs - now)
+    end
+  end
+  return waitMs
+end
+
+local waitMs = 0
+if granted < wants then
+  if granted > 0 then since, before = now, before + after end
+  -- Each of those before is taken to take one permit: better to come a little early than to let one lie idle.
+  local kept = available - granted
+  local longestMs = kept > 0 and ${graceMs} or availableInMs(1) + ${longestTurnMs} + before * ${turnMs}
+  waitMs = math.max(closedMs, math.min(availableInMs(math.max(kept, before) + 1), longestMs))
+  state.line[me] = { since = since, wants = wants - granted, dueAt = now + waitMs }
+end
+
+local reply = finish(used)
+reply.granted, reply.waitMs = granted, waitMs
+return cjson.encode(reply)
+`;
+
+/** Writes down how permits stand, known or not; a 429 pauses everybody. */
+export const releaseScript = `${begin}
+if request.isReturning then recover() end
+
+for _, permit in ipairs(request.permits) do
+  if permit.state == 'unsent' then
+    redis.call('ZREM', permitsKey, permit.id)
+  else
+    local at = permit.state == 'in flight' and now + request.leaseMs or now - permit.agoMs
+    redis.call('ZADD', permitsKey, exact(at), permit.id)
+  end
+end
+-- All but the epoch's name, which stands at 0.
+redis.call('ZREMRANGEBYSCORE', permitsKey, '(0', exact(now - state.longestMs))
+
+state.rateFactor = math.min(1, state.rateFactor + request.succeeded * ${growthPerSuccess})
+if request.refusedForMs then
+  if state.pausedUntil <= now then state.rateFactor = math.max(${leastRateFactor}, state.rateFactor / 2) end
+  state.pausedUntil = math.max(state.pausedUntil, math.ceil(now + request.refusedForMs))
+end
+
+local used = {}
+for index, window in ipairs(request.windows) do used[index] = usedIn(window) end
+return cjson.encode(finish(used))
+`;

@@ -1,0 +1,115 @@
+import { describe, expect, it } from "vitest";
+import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
+import { type Permit, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import { randomFrom } from "./simulation.ts";
+import { VirtualTime } from "./virtual-time.ts";
+
+function start(windows = DOCUMENTED_WINDOWS) {
+  const time = new VirtualTime();
+  const limiter = new RateLimiter({ clock: time.now, windows });
+  const leaves = (at: number, log: number[]): void => {
+    time.at(at, () => {
+      void Promise.resolve(limiter.acquire()).then((permit) => {
+        log.push(time.now());
+        permit.release("responded");
+      });
+    });
+  };
+  return { time, limiter, leaves };
+}
+
+describe("a 429", () => {
+  it.each([
+    ["as long as the server says", 7_000, 7_000],
+    ["1 s if it does not say", undefined, 1_000],
+    ["at most an hour", 86_400_000, 3_600_000],
+    ["not at all if it says so", 0, 0],
+  ])("pauses everybody %s", async (_, retryAfterMs, pausedMs) => {
+    const { time, limiter, leaves } = start();
+    const left: number[] = [];
+    await time.run(() => {
+      limiter.refused(retryAfterMs);
+      expect(limiter.usage().pausedMs).toBe(pausedMs);
+      leaves(0, left);
+    });
+    expect(left[0]).toBeGreaterThanOrEqual(pausedMs);
+    expect(left[0]).toBeLessThan(pausedMs + 20);
+  });
+
+  it("halves the second and the minute window, not the hour's, and once for calls that left together", async () => {
+    const { time, limiter, leaves } = start();
+    const left: number[] = [];
+    await time.run(() => {
+      for (let call = 0; call < 10; call += 1) limiter.refused();
+      for (let call = 0; call < 60; call += 1) leaves(0, left);
+    });
+    expect(left.filter((at) => at < 2_000)).toHaveLength(5);
+    expect(left.filter((at) => at < 60_000)).toHaveLength(50);
+  });
+
+  it("leaves a single window whole: the pause alone slows it", () => {
+    const { limiter } = start([{ limit: 10, intervalMs: 1_000 }]);
+    limiter.refused(0);
+    const permits = Array.from({ length: 10 }, () => limiter.acquire());
+    expect(permits.every((permit) => !("then" in permit))).toBe(true);
+  });
+
+  it("is forgotten with success: after 100 answers the pace is the full one", () => {
+    const { limiter } = start();
+    limiter.refused(0);
+    for (let answer = 0; answer < 100; answer += 1) limiter.succeeded();
+    const permits = Array.from({ length: 10 }, () => limiter.acquire());
+    expect(permits.every((permit) => !("then" in permit))).toBe(true);
+  });
+
+  it("is survived beside a stranger who spends half of the IP's budget for two minutes", async () => {
+    for (const seed of [1, 2, 3, 4, 5, 6]) {
+      const refusalsCount = seed % 2 === 0;
+      const { refusals, answered } = await besideAStranger(seed, refusalsCount);
+      expect(answered).toBe(300);
+      expect(refusals).toBeLessThan(15);
+    }
+  });
+});
+
+/** 300 calls of ours and 5 per second, up to 50 per minute, of a stranger, against a server that slides its windows. */
+async function besideAStranger(
+  seed: number,
+  refusalsCount: boolean,
+): Promise<{ refusals: number; answered: number }> {
+  const { time, limiter } = start();
+  const random = randomFrom(seed);
+  const accepted: number[] = [];
+  let [refusals, answered] = [0, 0];
+  const arrive = (): boolean => {
+    const isFree = DOCUMENTED_WINDOWS.every(
+      ({ limit, intervalMs }) => accepted.filter((at) => at > time.now() - intervalMs).length < limit,
+    );
+    if (isFree || refusalsCount) accepted.push(time.now());
+    return isFree;
+  };
+  const send = (permit: Permit): void => {
+    time.after(5 + 295 * random(), () => {
+      const isFree = arrive();
+      time.after(5 + 295 * random(), () => {
+        permit.release("responded");
+        if (isFree) {
+          answered += 1;
+          limiter.succeeded();
+        } else {
+          refusals += 1;
+          limiter.refused();
+          void Promise.resolve(limiter.acquire({ isRequeued: true })).then(send);
+        }
+      });
+    });
+  };
+  await time.run(() => {
+    for (let second = 0; second < 120; second += 1) {
+      if (second % 60 >= 10) continue;
+      for (let call = 0; call < 5; call += 1) time.at(second * 1_000 + 1_000 * random(), () => arrive());
+    }
+    for (let call = 0; call < 300; call += 1) void Promise.resolve(limiter.acquire()).then(send);
+  });
+  return { refusals, answered };
+}

@@ -1,0 +1,86 @@
+import { expect, it } from "vitest";
+import { limitsInForce } from "../../src/rate-limiter/adaptive-rate.ts";
+import { widenedMs, SlidingWindowLog } from "../../src/rate-limiter/sliding-window-log.ts";
+import { garbageCollector } from "../garbage-collector.ts";
+
+const windows = [
+  { limit: 3, intervalMs: 1_000 },
+  { limit: 5, intervalMs: 10_000 },
+];
+
+function responded(log: SlidingWindowLog, at: number): void {
+  log.acquire();
+  log.responded(at);
+}
+
+it("a window is counted 0.05 % and 5 ms longer, for clocks that are slewed", () => {
+  expect(widenedMs(1_000)).toBeCloseTo(1_005.5);
+  const log = new SlidingWindowLog(windows);
+  for (let call = 0; call < 3; call += 1) responded(log, 0);
+  expect(log.available(1_005)).toBe(0);
+  expect(log.available(1_006)).toBe(2);
+});
+
+it("a permit in flight counts, however long", () => {
+  const log = new SlidingWindowLog(windows);
+  for (let call = 0; call < 3; call += 1) log.acquire();
+  expect(log.available(1e9)).toBe(0);
+  expect(log.nextAvailableInMs(1e9)).toBeCloseTo(widenedMs(1_000), 3);
+});
+
+it("responses may come in any order, and ahead of time", () => {
+  const log = new SlidingWindowLog([{ limit: 3, intervalMs: 1_000 }]);
+  responded(log, 500);
+  responded(log, 100);
+  responded(log, 3_000);
+  expect(log.responses(600)).toEqual([100, 500, 3_000]);
+  for (const [at, available] of [
+    [100, 1],
+    [500, 2],
+    [3_000, 3],
+  ] as const) {
+    expect(log.available(at + widenedMs(1_000) - 1)).toBe(available - 1);
+    expect(log.available(at + widenedMs(1_000))).toBe(available);
+  }
+});
+
+it("a response that is reported late counts where it still counts, and not where it no longer does", () => {
+  const log = new SlidingWindowLog(windows);
+  responded(log, 3_000);
+  expect(log.available(5_000)).toBe(3);
+  responded(log, 2_500);
+  expect(log.usage(5_000).map(({ used }) => used)).toEqual([0, 2]);
+});
+
+it("the limiting window is the last to have a permit available, and the first of those that are alike", () => {
+  expect(new SlidingWindowLog(windows, [0, 0, 0, 0, 0]).limitingWindow(1, 100)).toEqual(windows[1]);
+  expect(new SlidingWindowLog(windows).limitingWindow(1, 0)).toEqual(windows[0]);
+});
+
+it("a restored count that holds more than a limit has no permit available, and comes back in order", () => {
+  const log = new SlidingWindowLog([{ limit: 2, intervalMs: 1_000 }], [0, 300, 100, 200]);
+  expect(log.available(500)).toBe(0);
+  expect(log.nextAvailableInMs(500)).toBeCloseTo(200 + widenedMs(1_000) - 500);
+});
+
+it("the log holds no more than the longest window, over any number of calls", () => {
+  const log = new SlidingWindowLog([{ limit: 1_000, intervalMs: 1_000 }]);
+  const collect = garbageCollector();
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  let now = 0;
+  for (let call = 0; call < 1_000_000; call += 1) {
+    now += 1;
+    responded(log, now);
+    log.available(now);
+  }
+  expect(log.responses(now)).toHaveLength(1_006);
+  collect();
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(1_000_000);
+});
+
+it("after a 429 a part of each limit but the longest window's is in force, and at least one permit", () => {
+  expect(limitsInForce(windows, 1 / 2)).toEqual([1, 5]);
+  expect(limitsInForce(windows, 1 / 64)).toEqual([1, 5]);
+  expect(limitsInForce(windows, 1)).toEqual([3, 5]);
+});

@@ -1,0 +1,103 @@
+import { expect, it } from "vitest";
+import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
+import { widenedMs } from "../../src/rate-limiter/sliding-window-log.ts";
+import { LocalFallback } from "../../src/redis/local-fallback.ts";
+import { OwnPermits } from "../../src/redis/own-permits.ts";
+
+interface Situation {
+  readonly others?: readonly number[];
+  readonly seenMsAgo?: number | undefined;
+  readonly share?: number;
+  /** When this process's own permits were responded to. */
+  readonly own?: readonly number[];
+}
+
+/** A process that goes on alone from 0 on, as in the windows of the document. */
+function alone({ others = [0, 0, 0], seenMsAgo, share = 1 / 4, own: responses = [] }: Situation) {
+  const own = new OwnPermits(
+    DOCUMENTED_WINDOWS,
+    responses.map((at, index) => [`permit ${index}`, at]),
+  );
+  const fallback = new LocalFallback({ windows: DOCUMENTED_WINDOWS, own, others, seenMsAgo, share, now: 0 });
+  const acquire = (at: number, use: "responded" | "unsent" = "responded"): void => {
+    const id = own.newId();
+    fallback.acquire();
+    own.hold(id);
+    fallback.release(use, at);
+    own.release(id, use === "unsent" ? use : at);
+  };
+  return { fallback, acquire };
+}
+
+it("a process that goes on beside others uses its share of what was left, one window later of the whole", () => {
+  const { fallback, acquire } = alone({ others: [0, 60, 60], seenMsAgo: 0 });
+  // 60 used and 10 that others may have sent since: of 30 a quarter, but in the first second nothing.
+  expect(fallback.available(0, 1)).toBe(0);
+  expect(fallback.nextAvailableInMs(0, 1)).toBeCloseTo(6_005.5);
+  expect(fallback.nextAvailableInMs(1_000, 1)).toBeCloseTo(5_005.5);
+  expect(fallback.available(6_006, 1)).toBe(2);
+  for (let call = 0; call < 7; call += 1) acquire(6_006);
+  expect(fallback.available(20_000, 1)).toBe(0);
+  expect(fallback.available(66_000, 1)).toBe(2);
+});
+
+it("a window that allows nothing yet is waited for no longer than until it does", () => {
+  const { fallback } = alone({ others: [0, 100, 100], seenMsAgo: 0 });
+  const minuteIsOver = widenedMs(60_000) + 5_000;
+  expect(fallback.nextAvailableInMs(minuteIsOver - 300, 1)).toBeCloseTo(300);
+  expect(fallback.available(minuteIsOver - 1, 1)).toBe(0);
+  expect(fallback.available(minuteIsOver, 1)).toBe(2);
+});
+
+it("what others may have sent since the last contact counts as sent", () => {
+  const { fallback, acquire } = alone({ seenMsAgo: 2_500 });
+  // 2.5 s: at most 30 calls, so of 70 a quarter are left in the first minute.
+  for (let call = 0; call < 17; call += 1) {
+    expect(fallback.available(10_000 + call * 2_000, 1)).toBeGreaterThan(0);
+    acquire(10_000 + call * 2_000);
+  }
+  expect(fallback.available(46_000, 1)).toBe(0);
+});
+
+it("a process without others uses its share at once", () => {
+  expect(alone({}).fallback.available(0, 1)).toBe(2);
+});
+
+it("its own permits from before leave as they come, and a share of each is available then", () => {
+  const { fallback } = alone({ own: [-900, -800, -700, -600, -500, -400, -300, -200, -100, 0] });
+  expect(fallback.available(0, 1)).toBe(0);
+  // Four of ten must have left, of which a quarter is one.
+  expect(fallback.nextAvailableInMs(0, 1)).toBe(Math.ceil(widenedMs(1_000) - 600));
+  expect(fallback.available(404, 1)).toBe(0);
+  expect(fallback.available(406, 1)).toBe(1);
+  expect(fallback.available(806, 1)).toBe(2);
+});
+
+it("a share that is no permit is told, and its wait is a number all the same", () => {
+  const { fallback } = alone({ share: 1 / 20 });
+  expect(fallback.isTooSmall).toBe(true);
+  expect(fallback.nextAvailableInMs(0, 1)).toBeLessThan(Infinity);
+  expect(alone({}).fallback.isTooSmall).toBe(false);
+});
+
+it("the others can have acquired their shares of what was left, one window later of the whole", () => {
+  const { fallback } = alone({ others: [0, 60, 60], seenMsAgo: 0 });
+  const secondIsOver = widenedMs(1_000) + 5_000;
+  expect(fallback.leftToOthers(secondIsOver - 1)).toEqual([0, 23, 698]);
+  expect(fallback.leftToOthers(secondIsOver)).toEqual([8, 23, 698]);
+});
+
+it("a permit that is acquired alone counts, and one that was not sent is available again", () => {
+  const { fallback, acquire } = alone({});
+  acquire(0);
+  expect(fallback.available(0, 1)).toBe(1);
+  acquire(0, "unsent");
+  expect(fallback.available(0, 1)).toBe(1);
+  expect(fallback.acquired).toBe(2);
+});
+
+it("after a refusal it goes at its share of the slower pace, and never stands still", () => {
+  const { fallback } = alone({});
+  expect(fallback.available(0, 1 / 2)).toBe(1);
+  expect(fallback.available(0, 1 / 64)).toBe(1);
+});

@@ -1,0 +1,41 @@
+import { expect, it } from "vitest";
+import { widenedMs } from "../../src/rate-limiter/sliding-window-log.ts";
+import { OwnPermits } from "../../src/redis/own-permits.ts";
+
+const windows = [{ limit: 10, intervalMs: 1_000 }];
+const longestMs = widenedMs(1_000);
+
+/** One permit that was released at 0. */
+function released(): { own: OwnPermits; id: string } {
+  const own = new OwnPermits(windows, []);
+  const id = own.newId();
+  own.hold(id);
+  own.release(id, 0);
+  return { own, id };
+}
+
+it("a permit is forgotten once it has left the longest window, and not before", () => {
+  const { own, id } = released();
+  own.told(own.some([id]));
+  own.forget(longestMs - 1);
+  expect([own.size, own.log.responses(0)]).toEqual([1, [0]]);
+  own.forget(longestMs);
+  expect([own.size, own.log.responses(0)]).toEqual([0, []]);
+});
+
+it("one of whose end Redis was not told is then given back, as Redis takes it for one in flight", () => {
+  const { own, id } = released();
+  expect([...own.all(longestMs)]).toEqual([[id, "unsent"]]);
+  own.told(own.all(longestMs));
+  expect(own.size).toBe(0);
+});
+
+it("one that has changed while Redis was told of it is told again", () => {
+  const own = new OwnPermits(windows, []);
+  const id = own.newId();
+  own.hold(id);
+  const sent = own.all(0);
+  own.release(id, 5);
+  expect(own.told(sent)).toEqual([id]);
+  expect(own.told(own.all(5))).toEqual([]);
+});

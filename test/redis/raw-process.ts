@@ -1,0 +1,61 @@
+import { randomUUID } from "node:crypto";
+import type { RedisLike, RedisRateLimitStoreOptions } from "audience-sdk/redis";
+import { parseOptions } from "../../src/redis/options.ts";
+import type {
+  AcquireReply,
+  PermitScripts,
+  PermitState,
+  ScriptReply,
+  ScriptWindow,
+} from "../../src/redis/permit-scripts.ts";
+import { redisScripts } from "../../src/redis/redis-client.ts";
+
+/** A process that calls the scripts as the limiter does, word by word. */
+export class RawProcess {
+  epoch: string | undefined;
+  readonly #scripts: PermitScripts;
+  readonly #windows: readonly ScriptWindow[];
+  readonly #leaseMs: number;
+  readonly #name = randomUUID();
+  #made = 0;
+
+  constructor(client: RedisLike, windows: readonly ScriptWindow[], options: RedisRateLimitStoreOptions = {}) {
+    const { key, leaseMs } = parseOptions(options);
+    this.#scripts = redisScripts(client, key);
+    this.#windows = windows;
+    this.#leaseMs = leaseMs;
+  }
+
+  /** Asks for so many permits; gives the reply, with the ids that were granted. */
+  async acquire(permits: number): Promise<AcquireReply & { ids: string[] }> {
+    const ids = Array.from({ length: permits }, () => `${this.#name}:${(this.#made += 1)}`);
+    const reply = await this.#scripts.acquire({ ...this.#base(), ids });
+    this.epoch = reply.epoch;
+    return { ...reply, ids: ids.slice(0, reply.granted) };
+  }
+
+  async release(permits: readonly PermitState[], more: object = {}): Promise<ScriptReply> {
+    const reply = await this.#scripts.release({
+      ...this.#base(),
+      succeeded: 0,
+      isReturning: false,
+      permits,
+      ...more,
+    });
+    this.epoch = reply.epoch;
+    return reply;
+  }
+
+  /** Releases these as responded to, so long ago. */
+  responded(ids: readonly string[], agoMs = 0): Promise<ScriptReply> {
+    return this.release(ids.map((id) => ({ id, state: "responded", agoMs })));
+  }
+
+  unsent(ids: readonly string[]): Promise<ScriptReply> {
+    return this.release(ids.map((id) => ({ id, state: "unsent", agoMs: 0 })));
+  }
+
+  #base() {
+    return { process: this.#name, windows: this.#windows, epoch: this.epoch, leaseMs: this.#leaseMs };
+  }
+}

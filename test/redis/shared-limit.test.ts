@@ -1,0 +1,538 @@
+import { describe, expect, it } from "vitest";
+import { RateLimitWaitError } from "../../src/errors.ts";
+import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
+import { RateLimiter, type Permit } from "../../src/rate-limiter/rate-limiter.ts";
+import { heartbeatMs } from "../../src/redis/permit-scripts.ts";
+import { storeOf } from "../../src/redis/redis-store.ts";
+import { garbageCollector } from "../garbage-collector.ts";
+import { refusedBySliding } from "../rate-limiter/server-count.ts";
+import { randomFrom } from "../rate-limiter/simulation.ts";
+import { VirtualTime } from "../rate-limiter/virtual-time.ts";
+import { MemoryScripts } from "./memory-scripts.ts";
+
+type StoreOptions = Partial<ConstructorParameters<typeof MemoryScripts>[0]>;
+
+/** A machine room: one store, any number of processes, and a server that sees what arrives from all of them. */
+function room(options: StoreOptions = {}) {
+  const time = new VirtualTime();
+  const store = new MemoryScripts({ time, ...options });
+  const random = randomFrom(7);
+  const arrivals: number[] = [];
+  const ended: { status: "answered" | "failed"; at: number; error?: unknown }[] = [];
+  const process = (more: object = {}) =>
+    new RateLimiter({ clock: time.now, store: storeOf(store, store), ...more });
+  const send = (permit: Permit): void => {
+    const [out, back] = [5 + 295 * random(), 5 + 295 * random()];
+    arrivals.push(time.now() + out);
+    time.after(out + back, () => {
+      permit.release("responded");
+      ended.push({ status: "answered", at: time.now() });
+    });
+  };
+  const call = (limiter: RateLimiter, request: object = {}): void => {
+    void Promise.resolve(limiter.acquire(request)).then(send, (error: unknown) => {
+      ended.push({ status: "failed", at: time.now(), error });
+    });
+  };
+  const callAt = (at: number, calls: number, limiter: RateLimiter): void => {
+    time.at(at, () => {
+      for (let index = 0; index < calls; index += 1) call(limiter);
+    });
+  };
+  return { time, store, arrivals, ended, process, call, callAt };
+}
+
+describe("several processes share one store", () => {
+  it("keeps the documented windows over all of them, however long the store and the service take", async () => {
+    const random = randomFrom(3);
+    const { time, arrivals, ended, process, callAt } = room({ delayMs: () => 1 + 20 * random() });
+    const processes = [process(), process(), process()];
+    await time.run(() => processes.forEach((limiter, index) => callAt(index * 100, 120, limiter)), 400_000);
+    expect(ended.filter(({ status }) => status === "answered")).toHaveLength(360);
+    expect(refusedBySliding(arrivals, DOCUMENTED_WINDOWS)).toBe(0);
+    // 360 calls: three minutes and five rounds of a second, each with the way there and back.
+    expect(ended.at(-1)!.at).toBeLessThan((180_000 + 5_000 + 610) * 1.05);
+  });
+
+  it("estimates by what all of them have taken, as the store told last", async () => {
+    const { time, process, callAt } = room();
+    const windows = [{ limit: 10, intervalMs: 10_000 }];
+    const [one, other] = [process({ windows }), process({ windows })];
+    const estimates: number[] = [];
+    const turnedAway: unknown[] = [];
+    await time.run(() => {
+      callAt(0, 8, one);
+      callAt(1_000, 1, other);
+      time.at(2_000, () => {
+        one.succeeded();
+        estimates.push(other.estimateMs(1), other.estimateMs(2));
+        for (let call = 0; call < 2; call += 1) {
+          void Promise.resolve(other.acquire({ maxWaitMs: 2_000 })).catch((error: unknown) =>
+            turnedAway.push(error),
+          );
+        }
+      });
+    }, 2_100);
+    const [first, second] = estimates as [number, number]; // pushed above
+    // Nine of ten are taken, each as if in the middle of its window.
+    expect(first).toBeLessThan(1_000);
+    expect(second).toBeGreaterThan(3_000);
+    expect(turnedAway).toMatchObject([{ window: windows[0] }]);
+  });
+
+  it("takes several permits with one question", async () => {
+    const { time, store, process, callAt } = room();
+    const limiter = process();
+    await time.run(() => callAt(0, 10, limiter), 500);
+    expect(store.log.filter((name) => name === "acquire")).toHaveLength(1);
+  });
+
+  it("gives back at once what nobody waits for any more, and what never left", async () => {
+    const { time, store, process } = room();
+    const limiter = process();
+    const controller = new AbortController();
+    const reasons: unknown[] = [];
+    await time.run(() => {
+      for (let call = 0; call < 5; call += 1) {
+        void Promise.resolve(limiter.acquire({ signal: controller.signal })).catch((reason: unknown) =>
+          reasons.push(reason),
+        );
+      }
+      void Promise.resolve(limiter.acquire()).then((permit) => permit.release("unsent"));
+      controller.abort("left");
+    }, 100);
+    expect(reasons).toEqual(Array(5).fill("left"));
+    expect(store.inFlight).toBe(0);
+  });
+
+  it("frees the permits of a process that was killed when its lease ends, and not before", async () => {
+    const { time, store, process } = room({ leaseMs: 10_000 });
+    const windows = [{ limit: 2, intervalMs: 1_000 }];
+    const left: number[] = [];
+    // What a process took that was killed before it could say what became of it.
+    const killed = {
+      process: "killed",
+      windows: [{ limit: 2, countedMs: 1_000, isAdaptive: false }],
+      epoch: undefined,
+      leaseMs: 10_000,
+    };
+    await time.run(() => {
+      void store.acquire({ ...killed, ids: ["killed:1", "killed:2"] });
+      time.at(
+        2_000,
+        () => void Promise.resolve(process({ windows }).acquire()).then(() => left.push(time.now())),
+      );
+    }, 14_000);
+    expect(left).toHaveLength(1);
+    expect(left[0]).toBeGreaterThan(11_000);
+    expect(left[0]).toBeLessThan(12_200);
+  });
+
+  it("holds the permits of a call that takes longer than the lease", async () => {
+    const { time, store, process } = room({ leaseMs: 10_000 });
+    const limiter = process();
+    await time.run(() => void Promise.resolve(limiter.acquire()), 60_000);
+    expect(store.inFlight).toBe(1);
+    expect(limiter.usage().inFlight).toBe(1);
+  });
+
+  it("renews a lease that is shorter than the usual beat", async () => {
+    const { time, store, process } = room({ leaseMs: 900 });
+    await time.run(() => void Promise.resolve(process().acquire()), 9_900);
+    expect(store.inFlight).toBe(1);
+  });
+
+  it("asks again as soon as a report shows permits that were given back, and not when it was told to", async () => {
+    const { time, process } = room();
+    const windows = [{ limit: 2, intervalMs: 60_000 }];
+    const [one, other] = [process({ windows }), process({ windows })];
+    const left: number[] = [];
+    await time.run(() => {
+      for (let call = 0; call < 2; call += 1) {
+        void Promise.resolve(one.acquire()).then((permit) => time.at(5_000, () => permit.release("unsent")));
+      }
+      time.at(100, () => void Promise.resolve(other.acquire()).then(() => left.push(time.now())));
+    }, 100_000);
+    expect(left).toHaveLength(1);
+    expect(left[0]).toBeLessThan(5_000 + heartbeatMs + 10);
+  });
+
+  it("pauses everybody on one process's 429", async () => {
+    const { time, process } = room();
+    const [one, other] = [process(), process()];
+    const left: number[] = [];
+    await time.run(() => {
+      void Promise.resolve(one.acquire()).then((permit) => {
+        permit.release("responded");
+        one.refused(7_000);
+      });
+      time.at(100, () => void Promise.resolve(other.acquire()).then(() => left.push(time.now())));
+    }, 10_000);
+    expect(left).toHaveLength(1);
+    expect(left[0]).toBeGreaterThanOrEqual(7_000);
+    expect(other.usage().pausedMs).toBe(0);
+  });
+});
+
+it("permits that are granted after a 429 came go back: they are not kept over the pause", async () => {
+  const { time, store, process } = room();
+  const limiter = process();
+  await time.run(() => {
+    for (let call = 0; call < 3; call += 1) void limiter.acquire();
+    // The store has granted them, and its answer is on the way.
+    time.at(1.5, () => limiter.refused(60_000));
+  }, 100);
+  expect(store.inFlight).toBe(0);
+  expect(limiter.usage()).toMatchObject({ queued: 3, inFlight: 0 });
+});
+
+describe("a store that comes back empty", () => {
+  it("is told what still counts before anybody goes on, so that no window is passed", async () => {
+    const { time, store, arrivals, ended, process, callAt } = room();
+    const [busy, idle] = [process(), process()];
+    await time.run(() => {
+      callAt(0, 60, idle);
+      callAt(10_000, 200, busy);
+      time.at(20_000, () => store.loseMemory());
+    }, 400_000);
+    expect(ended.filter(({ status }) => status === "answered")).toHaveLength(260);
+    expect(refusedBySliding(arrivals, DOCUMENTED_WINDOWS)).toBe(0);
+  });
+});
+
+describe("a store that comes back empty, and goes away before all have reported", () => {
+  it("is not taken for an empty budget by those that go on alone", async () => {
+    const { time, store, arrivals, ended, process, callAt } = room({ localShare: 1 / 2 });
+    const windows = [
+      { limit: 4, intervalMs: 1_000 },
+      { limit: 40, intervalMs: 60_000 },
+    ];
+    const [one, other] = [process({ windows }), process({ windows })];
+    await time.run(() => {
+      callAt(0, 20, one);
+      callAt(6_500, 20, other);
+      time.at(15_000, () => store.loseMemory());
+      // Between the beat of the one and that of the other: it knows of its own permits alone.
+      time.at(16_200, () => (store.network = "refuses"));
+      callAt(17_000, 10, one);
+    }, 300_000);
+    expect(ended.filter(({ status }) => status === "answered")).toHaveLength(50);
+    expect(refusedBySliding(arrivals, windows)).toBe(0);
+  });
+});
+
+describe("a snapshot", () => {
+  it.each([
+    ["that still knows them", false],
+    ["that came back empty", true],
+  ])("brings its calls to a store %s, and each of them once", async (_, isEmpty) => {
+    const { time, store, process, callAt } = room();
+    const limiter = process();
+    let restarted: RateLimiter | undefined;
+    await time.run(() => {
+      callAt(0, 5, limiter);
+      time.at(2_000, () => {
+        if (isEmpty) store.loseMemory();
+        restarted = process({ snapshot: JSON.parse(JSON.stringify(limiter.snapshot())) as unknown });
+        callAt(2_100, 1, restarted);
+      });
+    }, 10_000);
+    expect(restarted?.usage().windows.map(({ used }) => used)).toEqual([0, 6, 6]);
+  });
+
+  it("of a limiter that had no store brings each of its calls, too", async () => {
+    const { time, process, callAt } = room();
+    const limiter = new RateLimiter({ clock: time.now });
+    let restarted: RateLimiter | undefined;
+    await time.run(() => {
+      callAt(0, 5, limiter);
+      time.at(2_000, () => {
+        restarted = process({ snapshot: limiter.snapshot() });
+        callAt(2_100, 1, restarted);
+      });
+    }, 10_000);
+    expect(restarted?.usage().windows.map(({ used }) => used)).toEqual([0, 6, 6]);
+  });
+
+  it("counts even where the store is away from the start", async () => {
+    const windows = [{ limit: 8, intervalMs: 20_000 }];
+    const { time, store, arrivals, process, callAt } = room({ localShare: 1 });
+    const limiter = process({ windows });
+    await time.run(() => {
+      callAt(0, 8, limiter);
+      time.at(1_000, () => {
+        store.network = "refuses";
+        callAt(1_000, 8, process({ windows, snapshot: limiter.snapshot() }));
+      });
+    }, 60_000);
+    expect(arrivals).toHaveLength(16);
+    expect(refusedBySliding(arrivals, windows)).toBe(0);
+  });
+});
+
+describe.each(["refuses", "hangs", "loses answers"] as const)("a store that %s", (network) => {
+  it('lets each of four processes go on with its share under "local", and is told of it on its return', async () => {
+    const { time, store, arrivals, ended, process, callAt } = room();
+    const processes = [process(), process(), process(), process()];
+    await time.run(() => {
+      // More than one minute's limit for each, so that every process still has calls when the store is away.
+      for (const limiter of processes) callAt(0, 130, limiter);
+      time.at(30_000, () => (store.network = network));
+      time.at(200_000, () => (store.network = "up"));
+    }, 900_000);
+    expect(ended.filter(({ status }) => status === "answered")).toHaveLength(520);
+    expect(refusedBySliding(arrivals, DOCUMENTED_WINDOWS)).toBe(0);
+    // Four quarters of the minute's limit, a few less where a minute ends between two calls.
+    const alone = arrivals.filter((at) => at > 90_000 && at < 150_000);
+    expect(alone.length).toBeGreaterThan(80);
+    expect(alone.length).toBeLessThanOrEqual(100);
+  });
+
+  it("grants nothing on its return until every process has said what it sent alone", async () => {
+    const { time, store, arrivals, process, callAt } = room({ localShare: 1 / 2 });
+    const windows = [{ limit: 8, intervalMs: 20_000 }];
+    const [one, other] = [process({ windows }), process({ windows })];
+    await time.run(() => {
+      store.network = network;
+      callAt(0, 20, one);
+      callAt(600, 4, other);
+      time.at(9_000, () => (store.network = "up"));
+    }, 60_000);
+    expect(arrivals).toHaveLength(24);
+    expect(arrivals.filter((at) => at < 9_000)).toHaveLength(8);
+    expect(refusedBySliding(arrivals, windows)).toBe(0);
+  });
+
+  it('turns away what waits under "reject", and serves again on its return', async () => {
+    const { time, store, arrivals, ended, process, call } = room({ onUnavailable: "reject" });
+    const limiter = process();
+    await time.run(() => {
+      store.network = network;
+      time.at(0, () => call(limiter));
+      time.at(3_000, () => call(limiter));
+      time.at(4_000, () => (store.network = "up"));
+      time.at(8_000, () => call(limiter));
+      time.at(20_000, () => call(limiter));
+    }, 30_000);
+    expect(ended.map(({ status }) => status)).toEqual(["failed", "failed", "answered", "answered"]);
+    expect(ended[0]!.error).toBeInstanceOf(RateLimitWaitError);
+    expect(arrivals).toHaveLength(2);
+  });
+});
+
+describe("a store that answers", () => {
+  const sense = { granted: 1, waitMs: 0, epoch: "1", pausedMs: 0, rateFactor: 1, others: 0, used: [1, 1, 1] };
+
+  /** How a call ends whose store answers this. */
+  async function ends(answer: object) {
+    const { time, process, ended, call } = room();
+    const answering = async () => answer as never; // on purpose not what a store answers
+    const store = {
+      onUnavailable: "reject",
+      localShare: 1,
+      leaseMs: 10_000,
+      acquire: answering,
+      release: answering,
+    } as const;
+    const limiter = process({ store: storeOf(store, store) });
+    await time.run(() => call(limiter), 1_500);
+    return ended;
+  }
+
+  it("what makes sense is built on", async () => {
+    expect(await ends(sense)).toMatchObject([{ status: "answered" }]);
+    expect(await ends({ ...sense, rateFactor: 1 / 64 })).toMatchObject([{ status: "answered" }]);
+  });
+
+  it.each([
+    { granted: 2 },
+    { granted: -1 },
+    { granted: NaN },
+    { granted: "1" },
+    { granted: undefined },
+    { waitMs: -1 },
+    { waitMs: Infinity },
+    { waitMs: undefined },
+    { epoch: 1 },
+    { epoch: undefined },
+    { pausedMs: -1 },
+    { pausedMs: NaN },
+    { rateFactor: 0 },
+    { rateFactor: -1 },
+    { rateFactor: 1.5 },
+    { rateFactor: NaN },
+    { used: [1, 1] },
+    { used: [1, 1, 1, 1] },
+    { used: [1, 1, -1] },
+    { used: [1, 1, NaN] },
+    { used: "111" },
+    { used: undefined },
+  ])("what makes no sense counts as away (%o)", async (wrong) => {
+    const message = "Not sent. The store of the rate limit is away: an answer that makes no sense.";
+    expect(await ends({ ...sense, ...wrong })).toMatchObject([{ status: "failed", error: { message } }]);
+  });
+});
+
+describe("an answer of the store", () => {
+  it("that comes after the store was given up gives back what it grants", async () => {
+    let delayMs = 1;
+    const { time, store, process } = room({ delayMs: () => delayMs });
+    const limiter = process();
+    const granted: number[] = [];
+    await time.run(() => {
+      delayMs = 700;
+      void Promise.resolve(limiter.acquire()).then((permit) => permit.release("unsent"));
+      time.at(750, () => granted.push(store.inFlight));
+      time.at(1_100, () => (delayMs = 1));
+    }, 6_000);
+    expect(granted).toEqual([1]);
+    expect(store.inFlight).toBe(0);
+  });
+
+  it("that comes after the store was back, to a question of before, gives back what it grants", async () => {
+    let delayMs = 3_000;
+    const { time, store, process, call } = room({ delayMs: () => delayMs, onUnavailable: "reject" });
+    const limiter = process();
+    const held: number[] = [];
+    await time.run(() => {
+      // Turned away after a second: what the store grants two seconds later is nobody's.
+      call(limiter);
+      time.at(10, () => (delayMs = 1));
+      time.at(2_999, () => held.push(store.inFlight));
+      time.at(3_001, () => held.push(store.inFlight));
+    }, 3_500);
+    expect(held).toEqual([0, 1]);
+    expect(store.inFlight).toBe(0);
+  });
+
+  it("that comes while this process goes on alone gives back what it grants", async () => {
+    const { time, store, process } = room({ delayMs: () => 400, localShare: 1 / 2 });
+    const limiter = process({ windows: [{ limit: 2, intervalMs: 1_000 }] });
+    const held: number[] = [];
+    await time.run(() => {
+      void Promise.resolve(limiter.acquire()).then((permit) => {
+        // The report of this answer is refused at 1,300 ms, and the question of 1,000 ms is answered at 1,800 ms.
+        time.at(900, () => permit.release("responded"));
+        time.at(
+          1_000,
+          () => void Promise.resolve(limiter.acquire()).then((other) => other.release("unsent")),
+        );
+      });
+      time.at(1_250, () => (store.network = "refuses"));
+      time.at(1_350, () => (store.network = "up"));
+      time.at(1_700, () => held.push(store.inFlight));
+    }, 9_000);
+    // The first call's, whose end it does not know yet, and the other's.
+    expect(held).toEqual([2]);
+    expect(store.inFlight).toBe(0);
+  });
+});
+
+it("full pace grows back with the successes of all processes", async () => {
+  const { time, process } = room();
+  const [one, other] = [process(), process()];
+  const shares: number[] = [];
+  await time.run(() => {
+    void Promise.resolve(one.acquire()).then((permit) => {
+      permit.release("responded");
+      one.refused(1_000);
+    });
+    const take = () => void Promise.resolve(other.acquire()).then((permit) => permit.release("responded"));
+    time.at(1_500, take);
+    time.at(2_000, () => {
+      for (let success = 0; success < 60; success += 1) one.succeeded();
+    });
+    time.at(3_000, () => {
+      for (let success = 0; success < 20; success += 1) other.succeeded();
+      take();
+    });
+    time.at(9_000, () => shares.push(one.snapshot().share, other.snapshot().share));
+  }, 10_000);
+  const after80 = expect.closeTo(0.9, 9) as number; // a matcher, in a number's permit
+  expect(shares).toEqual([after80, after80]);
+});
+
+describe("while the store is away", () => {
+  /** How one call ends, and what is told of the store, where it throws this. */
+  async function told(reason: unknown, options: StoreOptions) {
+    const { time, store, ended, process, call } = room(options);
+    const fails = () => Promise.reject(reason);
+    const { onUnavailable, localShare, leaseMs } = store;
+    const failing = { onUnavailable, localShare, leaseMs, acquire: fails, release: fails };
+    const limiter = process({ store: storeOf(failing, failing) });
+    const absences: unknown[] = [];
+    const observer = { limitsAlone: (absence: unknown) => void absences.push(absence) };
+    await time.run(() => call(limiter, { observer }), 5_000);
+    return { error: ended[0]?.error, absence: absences.at(-1) };
+  }
+
+  it('says so and why, under "local" without failing a call', async () => {
+    const { error, absence } = await told(new Error("no route"), {});
+    expect(error).toBeUndefined();
+    expect(absence).toBe(
+      "the store of the rate limit is away: no route; this process goes on with its share",
+    );
+  });
+
+  it("says so where it gives no answer", async () => {
+    const { time, store, process, call } = room();
+    const absences: unknown[] = [];
+    const observer = { limitsAlone: (absence: unknown) => void absences.push(absence) };
+    await time.run(() => {
+      store.network = "hangs";
+      call(process(), { observer });
+    }, 5_000);
+    expect(absences).toEqual([undefined, expect.stringContaining("is away: no answer within 1000 ms;")]);
+  });
+
+  it('says under "reject" in the error that it is away and why, and nothing beside it', async () => {
+    const { error, absence } = await told("no route", { onUnavailable: "reject" });
+    expect(error).toMatchObject({
+      message: "Not sent. The store of the rate limit is away: it does not say why.",
+    });
+    expect(absence).toBeUndefined();
+  });
+
+  it('tells a call that is refused under "reject" of no wait', async () => {
+    const { time, store, process } = room({ onUnavailable: "reject" });
+    const limiter = process();
+    const waits: number[] = [];
+    const errors: unknown[] = [];
+    await time.run(() => {
+      store.network = "refuses";
+      for (const at of [0, 500]) {
+        time.at(at, () => {
+          const onWait = (waitMs: number) => waits.push(waitMs);
+          void Promise.resolve(limiter.acquire({ onWait })).catch((error: unknown) => errors.push(error));
+        });
+      }
+    }, 2_000);
+    expect(waits).toEqual([]);
+    expect(errors).toHaveLength(2);
+  });
+
+  it("refuses calls whose share of a limit is no permit", async () => {
+    const { error } = await told(new Error("no route"), { localShare: 1 / 20 });
+    expect(error).toMatchObject({
+      message:
+        "Not sent. The store of the rate limit is away: no route. `localShare` of a limit is no permit.",
+    });
+  });
+});
+
+it("a limiter that nobody holds any more reports no more", async () => {
+  const collect = garbageCollector();
+  const { time, store, process } = room();
+  // Longer than any timer of the call itself, and between two reports.
+  await time.run(() => {
+    void Promise.resolve(process().acquire()).then((permit) => permit.release("responded"));
+  }, 71_000);
+  const whileHeld = store.log.length;
+  // What a WeakRef gave is held to the end of the turn.
+  await new Promise(setImmediate);
+  collect();
+  await time.run(() => {}, 140_000);
+  expect(whileHeld).toBeGreaterThan(30);
+  expect(store.log.length - whileHeld).toBe(0);
+  expect(time.pendingTimers).toBe(0);
+});

@@ -1,0 +1,75 @@
+import { type Permit, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import { storeOf } from "../../src/redis/redis-store.ts";
+import { refusedBySliding } from "../rate-limiter/server-count.ts";
+import { randomFrom } from "../rate-limiter/simulation.ts";
+import { VirtualTime } from "../rate-limiter/virtual-time.ts";
+import { MemoryScripts } from "./memory-scripts.ts";
+
+const windows = [
+  { limit: 8, intervalMs: 1_000 },
+  { limit: 40, intervalMs: 20_000 },
+  { limit: 200, intervalMs: 600_000 },
+];
+const processes = 4;
+const begin = 100;
+const troubleUntil = 90_000;
+
+interface Ended {
+  /** How many calls a server refused whose windows slide. */
+  readonly refused: number;
+  /** How many calls wait in the end. */
+  readonly waiting: number;
+  /** What befell the store, and when. */
+  readonly log: readonly string[];
+}
+
+/** Bursts of calls from four processes, and three troubles of their store, all at random times. */
+export async function throughTroubles(seed: number): Promise<Ended> {
+  const random = randomFrom(seed);
+  const time = new VirtualTime();
+  const slowestMs = 50 * random();
+  const store = new MemoryScripts({ time, delayMs: () => 1 + slowestMs * random(), leaseMs: 20_000 });
+  const limiters = Array.from(
+    { length: processes },
+    () => new RateLimiter({ clock: time.now, store: storeOf(store, store), windows }),
+  );
+  const arrivals: number[] = [];
+  const log: string[] = [];
+  let waiting = 0;
+  const send = (permit: Permit): void => {
+    waiting -= 1;
+    const end = random();
+    if (end < 0.05) return permit.release("unsent");
+    const [outMs, backMs] = [5 + 300 * random(), 300 * random()];
+    arrivals.push(time.now() + outMs);
+    time.after(outMs + backMs, () => (end < 0.1 ? permit.release("lost") : permit.release("responded")));
+  };
+  const burst = (limiter: RateLimiter, calls: number): void => {
+    waiting += calls;
+    for (let call = 0; call < calls; call += 1) void Promise.resolve(limiter.acquire()).then(send);
+  };
+  const trouble = (): void => {
+    const at = begin + troubleUntil * random();
+    const kind =
+      (["refuses", "hangs", "loses answers", "empty"] as const)[Math.floor(4 * random())] ?? "empty";
+    time.at(at, () => {
+      log.push(`${Math.round(at)} ${kind}`);
+      if (kind === "empty") store.loseMemory();
+      else store.network = kind;
+    });
+    if (kind !== "empty") time.after(at + 30_000 * random(), () => (store.network = "up"));
+  };
+  await time.run(() => {
+    for (const limiter of limiters) {
+      // Each has met its store: one that never did knows of nobody else.
+      burst(limiter, 1);
+      for (let round = 0; round < 6; round += 1) {
+        time.at(begin + troubleUntil * random(), () => burst(limiter, Math.floor(15 * random())));
+      }
+    }
+    for (let round = 0; round < 3; round += 1) trouble();
+  }, troubleUntil + 60_000);
+  // Most runs are over by then, and minutes of heartbeats are left out.
+  if (waiting > 0) await time.run(() => {}, 900_000);
+  return { refused: refusedBySliding(arrivals, windows), waiting, log };
+}

@@ -1,0 +1,81 @@
+import { AudienceClient, RateLimiter } from "audience-sdk";
+import { expect, it } from "vitest";
+import { storeOf } from "../../src/redis/redis-store.ts";
+import { VirtualTime } from "../rate-limiter/virtual-time.ts";
+import { MemoryScripts } from "../redis/memory-scripts.ts";
+
+/** Processes behind one Redis that fails at 3 s, and when a call of the first at 10 s is sent. */
+async function sentAt(
+  processes: number,
+  network: "refuses" | "hangs",
+  request: object = {},
+): Promise<unknown[]> {
+  const time = new VirtualTime();
+  const scripts = new MemoryScripts({ time });
+  const limiters = Array.from(
+    { length: processes },
+    () => new RateLimiter({ clock: time.now, store: storeOf(scripts, scripts) }),
+  );
+  const ends: unknown[] = [];
+  await time.run(() => {
+    for (const limiter of limiters) {
+      void Promise.resolve(limiter.acquire()).then((permit) =>
+        time.after(100, () => permit.release("responded")),
+      );
+    }
+    // Between two heartbeats, so that the call is the first to find Redis unavailable.
+    time.at(2_500, () => (scripts.network = network));
+    time.at(2_600, () => {
+      const permit = Promise.resolve(limiters[0]!.acquire(request));
+      permit.then(
+        () => ends.push(time.now() - 2_600),
+        (error: unknown) => ends.push(error),
+      );
+    });
+  }, 20_000);
+  return ends;
+}
+
+// What other processes may have sent since the last contact was counted as sent, though there were none.
+it("A process that shares Redis with no other goes on with its share as soon as Redis is found unavailable", async () => {
+  expect(await sentAt(1, "refuses")).toEqual([1]);
+  expect(await sentAt(1, "hangs")).toEqual([1_000]);
+});
+
+it("A call of it that may wait for two seconds is not refused meanwhile", async () => {
+  expect(await sentAt(1, "refuses", { maxWaitMs: 2_000 })).toEqual([1]);
+  expect(await sentAt(1, "hangs", { maxWaitMs: 2_000 })).toEqual([1_000]);
+});
+
+it("Where there are others, it waits until what they may have sent has left the second", async () => {
+  const [ms] = await sentAt(2, "refuses");
+  expect(ms).toBeGreaterThan(6_000);
+  expect(ms).toBeLessThan(6_100);
+});
+
+// The wait was told before Redis had replied: as none.
+it("The wait that is told of such a call is the one that it has", async () => {
+  const waits: number[] = [];
+  const [ms] = await sentAt(2, "refuses", { onWait: (waitMs: number) => waits.push(waitMs) });
+  expect(waits).toHaveLength(1);
+  expect(Math.abs(waits[0]! - Number(ms))).toBeLessThan(20);
+});
+
+it("A call that Redis grants a permit at once is told of no wait", async () => {
+  const time = new VirtualTime();
+  const scripts = new MemoryScripts({ time });
+  const lines: string[] = [];
+  const debug = (line: string): void => void lines.push(line);
+  const client = new AudienceClient({
+    baseUrl: "https://api.example.com",
+    apiKey: "abcdefgh",
+    rateLimiter: new RateLimiter({ clock: time.now, store: storeOf(scripts, scripts) }),
+    fetch: async () => Response.json({ data: { id: "1" } }),
+    logger: { debug, info() {}, warn() {}, error() {} },
+    logLevel: "debug",
+  });
+  const ended: Promise<unknown>[] = [];
+  await time.run(() => ended.push(client.v1.customers.get("1")), 1_000);
+  await Promise.all(ended);
+  expect(lines.filter((line) => line.includes("waits"))).toEqual([]);
+});
