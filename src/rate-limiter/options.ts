@@ -56,7 +56,7 @@ const limiterOptionsSchema = z
     // `parseSnapshot` says what is wrong in one.
     snapshot: z.unknown(),
     clock: optionThat<() => number>(
-      "a function that gives milliseconds, as `() => performance.now()`",
+      "a function that returns milliseconds, as `() => performance.now()`",
       isClock,
     ),
   })
