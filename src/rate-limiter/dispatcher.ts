@@ -134,7 +134,7 @@ export class Dispatcher {
   dispatch(): void {
     const now = this.#clock();
     while (this.#queue.size > 0 && this.#store.available(now) > 0) {
-      const waiter = this.#queue.shift()!; // one waits
+      const waiter = this.#queue.shift();
       this.#left(waiter);
       this.#dispatched += 1;
       waiter.resolve(this.#store.acquire(now));

@@ -54,10 +54,9 @@ export class FairQueue<T extends Waiting> {
     return true;
   }
 
-  /** Takes out the next one; its client goes to the end of its level. */
-  shift(): T | undefined {
-    const level = this.#levels.find((clients) => clients.size > 0);
-    if (!level) return undefined;
+  /** Takes out the next one, where one waits; its client goes to the end of its level. */
+  shift(): T {
+    const level = this.#levels.find((clients) => clients.size > 0)!; // one waits
     const [client, own] = level.entries().next().value!; // a level with a client in it
     const one = own.values().next().value!; // and a client is only there with what it waits for
     this.remove(one);

@@ -74,7 +74,7 @@ export class OwnPermits {
   }
 
   some(ids: readonly string[]): ReadonlyMap<string, OwnState> {
-    return new Map(ids.map((id) => [id, this.#states.get(id) ?? "unsent"]));
+    return new Map(ids.map((id) => [id, this.#states.get(id)!])); // each has been held or given back
   }
 
   /** Redis has been told of these; gives those that have changed since. */

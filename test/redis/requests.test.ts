@@ -576,6 +576,18 @@ describe("A limiter with a store", () => {
     expect(estimates).toEqual([400]);
   });
 
+  it("leaves out of a snapshot what was never sent, though Redis has yet to be told so", async () => {
+    const { time, store, process, take } = overheard({ localShare: 1 });
+    const limiter = process();
+    const answeredAt: (readonly number[])[] = [];
+    await time.run(() => {
+      store.network = "refuses";
+      take(limiter, (permit) => permit.release("unsent"));
+      time.at(100, () => answeredAt.push(limiter.snapshot().answeredAt));
+    }, 200);
+    expect(answeredAt).toEqual([[]]);
+  });
+
   it("forgets its permits once they have left the longest window, also for a snapshot", async () => {
     const { time, process, take } = overheard();
     const limiter = process();
