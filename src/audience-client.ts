@@ -1,8 +1,8 @@
 import { createBulk, type Bulk } from "./bulk/bulk.ts";
-import { openClient, type OpenClient } from "./open-client.ts";
 import { viewOptions, type ClientOptions } from "./options.ts";
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 import { closeClient, watchConsent, withAmbientOptions, type ClientState } from "./transport/client-state.ts";
+import { openClient, type OpenClient } from "./transport/open-client.ts";
 import { V1Client } from "./v1/v1-client.ts";
 import { V2Client } from "./v2/v2-client.ts";
 

@@ -1,6 +1,6 @@
-import { consentLines, type Consent, type ConsentWrite } from "../consent.ts";
 import type { Outcome } from "../errors.ts";
 import type { ConsentWatch } from "../transport/client-state.ts";
+import { consentLines, type Consent, type ConsentWrite } from "../transport/consent.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 import type { RecordedRow } from "./row-record.ts";
 

@@ -1,6 +1,6 @@
-import { consentLines, type ConsentWrite } from "../consent.ts";
 import { AbortError, ConfigurationError } from "../errors.ts";
-import { untilAborted } from "../on-abort.ts";
+import { untilAborted } from "../transport/abort.ts";
+import { consentLines, type ConsentWrite } from "../transport/consent.ts";
 import type { CallExtension, Interceptor, RequestContext } from "../transport/interceptor.ts";
 import { statesSameConsent, type ConsentLog } from "./consent-log.ts";
 import type { RowRecord } from "./row-record.ts";

@@ -1,5 +1,5 @@
 import { AbortError, ClientClosedError, isAudienceError } from "../errors.ts";
-import { onAbort, reasonOf } from "../on-abort.ts";
+import { onAbort, reasonOf } from "../transport/abort.ts";
 import type { ConsentWatch } from "../transport/client-state.ts";
 import { ConsentLog } from "./consent-log.ts";
 import { intake, type Intake, type ReadyRow } from "./intake.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { AbortError, showCaller } from "../errors.ts";
-import { onAbort, reasonOf } from "../on-abort.ts";
 import { optionTypes, parseOptions } from "../schema/option.ts";
+import { onAbort, reasonOf } from "../transport/abort.ts";
 import type { PageSource } from "./page-source.ts";
 import { startOf, stepFrom, type Progress, type Step } from "./step.ts";
 

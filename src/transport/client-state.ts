@@ -1,6 +1,6 @@
-import type { ConsentWrite } from "../consent.ts";
 import { ClientClosedError, type Outcome } from "../errors.ts";
 import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
+import type { ConsentWrite } from "./consent.ts";
 import type { Redactor } from "./redact.ts";
 
 /** Told of every write of a client that states a consent. */

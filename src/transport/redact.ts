@@ -1,6 +1,7 @@
 import { isAudienceError } from "../errors.ts";
 import { isObject } from "../schema/kind-of.ts";
-import { setOwn } from "../set-own.ts";
+import { setOwn } from "../schema/response.ts";
+
 /** The longest stretch of a key that is looked for. */
 export const gramLength = 8;
 const mask = "[redacted]";

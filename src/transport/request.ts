@@ -1,8 +1,8 @@
-import type { ConsentWrite } from "../consent.ts";
 import type { Endpoint, EndpointInput, ParsedResponse } from "../endpoint.ts";
 import { ValidationError, type ValidationIssue } from "../errors.ts";
 import { kindOf } from "../schema/kind-of.ts";
 import { validate } from "../validate.ts";
+import type { ConsentWrite } from "./consent.ts";
 
 /** A request but for its key, which is asked for anew before each attempt. Every attempt sends these very bytes. */
 export interface ApiRequest {

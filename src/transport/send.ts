@@ -1,7 +1,7 @@
 import ky from "ky";
 import { ConfigurationError, TimeoutError } from "../errors.ts";
-import { startTimer, untilAborted } from "../on-abort.ts";
 import { hasMethods, isObject } from "../schema/kind-of.ts";
+import { startTimer, untilAborted } from "./abort.ts";
 import { connectionError, isUndecodable } from "./network-error.ts";
 import type { Redactor } from "./redact.ts";
 

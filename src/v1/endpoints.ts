@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { decidedByService, v1Consent } from "../consent.ts";
-import { contactKeys } from "../contact-key.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { DecodedPage } from "../pagination/page-source.ts";
 import { parseId, parseResponse, UndecodableResponse } from "../schema/response.ts";
 import { callOptionsSchema } from "../transport/call-options.ts";
+import { decidedByService, v1Consent } from "../transport/consent.ts";
+import { contactKeys } from "../transport/contact-key.ts";
 import { parseV1Page, type PageDecoder } from "./list-page.ts";
 import type { ParsePage } from "./parse-page.ts";
 import { decodeContactGroup, decodeProfile } from "./resources.ts";

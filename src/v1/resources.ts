@@ -1,6 +1,5 @@
 import { isRecord } from "../schema/kind-of.ts";
-import { parseId, type JsonObject } from "../schema/response.ts";
-import { setOwn } from "../set-own.ts";
+import { parseId, setOwn, type JsonObject } from "../schema/response.ts";
 import type { ContactGroup } from "./schemas/contact-group.ts";
 import type { Profile } from "./schemas/profile.ts";
 

@@ -1,6 +1,6 @@
-import { openClient, type OpenClient } from "../open-client.ts";
 import type { ClientOptions } from "../options.ts";
 import { closeClient } from "../transport/client-state.ts";
+import { openClient, type OpenClient } from "../transport/open-client.ts";
 import { v1ContactGroups, type V1ContactGroups } from "./contact-groups.ts";
 import { v1Customers, type V1Customers } from "./customers.ts";
 import { v1Events, type V1Events } from "./events.ts";

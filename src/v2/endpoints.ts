@@ -1,8 +1,8 @@
-import { v2Consent } from "../consent.ts";
-import { contactKeys } from "../contact-key.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { DecodedPage } from "../pagination/page-source.ts";
 import { parseResponse } from "../schema/response.ts";
+import { v2Consent } from "../transport/consent.ts";
+import { contactKeys } from "../transport/contact-key.ts";
 import { parseListPage } from "./list-page.ts";
 import {
   v2ContactSchema,

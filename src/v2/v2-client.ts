@@ -1,6 +1,6 @@
-import { openClient, type OpenClient } from "../open-client.ts";
 import type { ClientOptions } from "../options.ts";
 import { closeClient } from "../transport/client-state.ts";
+import { openClient, type OpenClient } from "../transport/open-client.ts";
 import { v2Contacts, type V2Contacts } from "./contacts.ts";
 import { v2Lists, type V2Lists } from "./lists.ts";
 import { v2Access } from "./v2-family.ts";

@@ -28,7 +28,7 @@ export const areas: readonly Area[] = [
   },
   {
     name: "bulk",
-    sources: ["bulk", "consent.ts"],
+    sources: ["bulk", "transport/consent.ts"],
     tests: [
       "bulk/{check,delta*,key-hash,progress,rate-limit,recorded,results,source,stop,superseded*}",
       "regressions/{checkpoint,missing-check,promise,row-whose,rows}-*",
@@ -100,7 +100,7 @@ export const areas: readonly Area[] = [
   },
   {
     name: "transport-send",
-    sources: ["on-abort.ts", "transport/network-error.ts", "transport/send.ts"],
+    sources: ["transport/abort.ts", "transport/network-error.ts", "transport/send.ts"],
     tests: [
       "transport/{abort,connection-failures,deadlines,errors,foreign-fetch,promise,retry-after}",
       "regressions/{body,deno,failed,fetch-with,reader,undecodable,unreachable}-*",

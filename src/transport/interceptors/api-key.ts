@@ -1,6 +1,6 @@
 import { AuthenticationError, ConfigurationError, TimeoutError } from "../../errors.ts";
-import { startTimer, untilAborted } from "../../on-abort.ts";
 import { kindOf } from "../../schema/kind-of.ts";
+import { startTimer, untilAborted } from "../abort.ts";
 import type { Interceptor, KeySource, RequestContext } from "../interceptor.ts";
 import type { Redactor } from "../redact.ts";
 

@@ -1,5 +1,5 @@
 import { AbortError, ClientClosedError, TimeoutError, type AudienceError } from "../../errors.ts";
-import { onAbort, reasonOf, startTimer, untilAborted } from "../../on-abort.ts";
+import { onAbort, reasonOf, startTimer, untilAborted } from "../abort.ts";
 import { recordOutcome, type Interceptor, type RequestContext } from "../interceptor.ts";
 
 /**

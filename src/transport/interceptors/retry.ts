@@ -6,7 +6,7 @@ import {
   RateLimitError,
   RateLimitWaitError,
 } from "../../errors.ts";
-import { sleep } from "../../on-abort.ts";
+import { sleep } from "../abort.ts";
 import type { Interceptor, RequestContext } from "../interceptor.ts";
 import { deadlineError } from "./deadline.ts";
 

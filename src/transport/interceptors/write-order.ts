@@ -1,4 +1,4 @@
-import { untilAborted } from "../../on-abort.ts";
+import { untilAborted } from "../abort.ts";
 import type { Handler, Interceptor, RequestContext } from "../interceptor.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { ConfigurationError } from "./errors.ts";
+import { ConfigurationError } from "../errors.ts";
 
 // One listener per signal, because 10,000 of them take over a second to run and warn about a leak.
 const callbacksOf = new WeakMap<Abortable, Set<() => void>>();

@@ -1,7 +1,7 @@
-import { parseClientOptions, type ClientOptions, type ClientSettings } from "./options.ts";
-import { createClientState, type ClientState } from "./transport/client-state.ts";
-import { Redactor } from "./transport/redact.ts";
-import { Transport } from "./transport/transport.ts";
+import { parseClientOptions, type ClientOptions, type ClientSettings } from "../options.ts";
+import { createClientState, type ClientState } from "./client-state.ts";
+import { Redactor } from "./redact.ts";
+import { Transport } from "./transport.ts";
 
 /** A client's settings, and the one transport that its families share. */
 export interface OpenClient {

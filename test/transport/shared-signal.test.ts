@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { expect, it, vi } from "vitest";
-import { onAbort } from "../../src/on-abort.ts";
+import { onAbort } from "../../src/transport/abort.ts";
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, "abort").length;
 
