@@ -2,7 +2,7 @@ import { ConfigurationError, isAudienceError } from "../errors.ts";
 import { extensionOption, type CallOptions } from "../transport/call-options.ts";
 import type { CallExtension } from "../transport/interceptor.ts";
 import type { BulkStatus } from "./result.ts";
-import type { RowCompanion } from "./row-companion.ts";
+import type { RowContext } from "./row-context.ts";
 
 /**
  * Hand this on to the row's calls. It carries the run's signal, the last priority, and what makes the row safe over a
@@ -23,7 +23,7 @@ export type BulkCall<Row, Result extends PromiseLike<unknown> = PromiseLike<unkn
 ) => Result;
 
 /** Calls a row's function; what that calls at once is known to be the row's. */
-export type CallAsRow = <T>(request: BulkRequest, call: () => T) => T;
+export type RunInRow = <T>(request: BulkRequest, call: () => T) => T;
 
 /** How a row ended. */
 export interface RowEnd<Value> {
@@ -42,38 +42,35 @@ export async function callRow<Row, Value>(
   key: string,
   {
     call,
-    callAsRow,
-    companion,
-  }: { call: BulkCall<Row, PromiseLike<Value>>; callAsRow: CallAsRow; companion: RowCompanion },
+    runInRow,
+    context,
+  }: { call: BulkCall<Row, PromiseLike<Value>>; runInRow: RunInRow; context: RowContext },
 ): Promise<RowEnd<Value>> {
-  const request = requestFor(key, companion);
-  const end = await outcomeOf(() => callAsRow(request, () => call(row, request)), companion);
+  const request = requestFor(key, context);
+  const end = await outcomeOf(() => runInRow(request, () => call(row, request)), context);
   // Of a failure here the run was told by the record, and ends with it; the row's end is what it is.
-  await companion.recordEnd(recordedEndOf(end)).catch(() => undefined);
+  await context.recordEnd(recordedEndOf(end)).catch(() => undefined);
   return end;
 }
 
-async function outcomeOf<Value>(
-  call: () => PromiseLike<Value>,
-  companion: RowCompanion,
-): Promise<RowEnd<Value>> {
+async function outcomeOf<Value>(call: () => PromiseLike<Value>, context: RowContext): Promise<RowEnd<Value>> {
   try {
     const promise = call();
     const isPromise = isPromiseLike(promise);
     const value = await promise;
     // A call that nobody waits for may fail unseen, and the row would be recorded as done (D82).
-    if ((await companion.wasLeft()) || !isPromise)
-      return { status: "unknown", error: misuse(), isMisuse: true };
-    return companion.superseded ? supersededEnd(companion) : { status: "succeeded", value };
+    if ((await context.settleWrites()) || !isPromise)
+      return { status: "unknown", error: misuseError(), isMisuse: true };
+    return context.superseded ? supersededEnd(context) : { status: "succeeded", value };
   } catch (error) {
-    await companion.wasLeft();
-    if (companion.superseded) return supersededEnd(companion);
-    return { status: companion.isInDoubt ? "unknown" : statusOf(error), error };
+    await context.settleWrites();
+    if (context.superseded) return supersededEnd(context);
+    return { status: context.isInDoubt ? "unknown" : statusOf(error), error };
   }
 }
 
 /** A row of several calls may have made one that must not be made twice, before the next was superseded. */
-function supersededEnd({ isInDoubt, superseded: error }: RowCompanion): RowEnd<never> {
+function supersededEnd({ isInDoubt, superseded: error }: RowContext): RowEnd<never> {
   return { status: isInDoubt ? "unknown" : "superseded", error };
 }
 
@@ -81,17 +78,17 @@ function supersededEnd({ isInDoubt, superseded: error }: RowCompanion): RowEnd<n
 function recordedEndOf({
   status,
   error,
-}: RowEnd<unknown>): "succeeded" | "superseded" | "failed" | "turned away" {
+}: RowEnd<unknown>): "succeeded" | "superseded" | "failed" | "unprocessed" {
   if (status === "succeeded" || status === "superseded") return status;
-  const isTurnedAway = isAudienceError(error) && ["aborted", "closed", "rate_limit"].includes(error.code);
-  return isTurnedAway ? "turned away" : "failed";
+  const isUnprocessed = isAudienceError(error) && ["aborted", "closed", "rate_limit"].includes(error.code);
+  return isUnprocessed ? "unprocessed" : "failed";
 }
 
 function isPromiseLike(value: unknown): boolean {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
-export function misuse(): ConfigurationError {
+export function misuseError(): ConfigurationError {
   const error = new ConfigurationError(
     "The function of bulk must return its call, or be async and await it: the row may end before its call has.",
   );
@@ -105,14 +102,14 @@ function statusOf(error: unknown): BulkStatus {
   return error.outcome === "unknown" ? "unknown" : "failed";
 }
 
-function requestFor(key: string, companion: CallExtension): BulkRequest {
+function requestFor(key: string, context: CallExtension): BulkRequest {
   const request: Omit<BulkRequest, "key"> & { [extensionOption]: CallExtension } = {
-    signal: companion.stop,
+    signal: context.stop,
     priority: lastPriority,
     // A row waits as long as it takes: the client's own limits of patience are for calls that somebody waits for (D53).
     maxWaitMs: Infinity,
     deadlineMs: Infinity,
-    [extensionOption]: companion,
+    [extensionOption]: context,
   };
   // Not an option of a call, so not among those that a call looks through, or a spread takes along.
   return Object.defineProperty(request, "key", { value: key }) as typeof request & { key: string };

@@ -36,10 +36,10 @@ export class LocalFallback {
     this.#log = new SlidingWindowLog(state.windows);
     this.#state = state;
     const { windows, others, seenMsAgo, now } = state;
-    const most = windows.map(
+    const max = windows.map(
       ({ limit, intervalMs }) => limit * (Math.floor(Number(seenMsAgo) / intervalMs) + 1),
     );
-    const acquiredSince = seenMsAgo === undefined ? 0 : Math.min(...most);
+    const acquiredSince = seenMsAgo === undefined ? 0 : Math.min(...max);
     this.#others = windows.map(({ limit }, index) => Math.min(limit, others[index]! + acquiredSince));
     // By then what they had sent has arrived, and each has found Redis unavailable, too (D48).
     this.#othersUntil = windows.map(({ intervalMs }) => now + widenedMs(intervalMs) + arrivalGraceMs);
@@ -104,12 +104,12 @@ export class LocalFallback {
     const { windows, share, own } = this.#state;
     const others = this.#othersIn(now);
     // So many may be used that the share of what is left is one permit.
-    const most = windows.map(({ limit }) => Math.max(0, limit - Math.ceil(1 / share)));
+    const max = windows.map(({ limit }) => Math.max(0, limit - Math.ceil(1 / share)));
     const besideOthers = this.#untilOwnAre(
-      most.map((permits, index) => permits - others[index]!),
+      max.map((permits, index) => permits - others[index]!),
       now,
     );
-    const withoutOthers = this.#untilOwnAre(most, now);
+    const withoutOthers = this.#untilOwnAre(max, now);
     const untilNextLeaves = this.#untilOwnAre(
       own.log.used(now).map((used) => used - 1),
       now,
@@ -124,10 +124,10 @@ export class LocalFallback {
   }
 
   /** When this process uses so many of each window, or less. */
-  #untilOwnAre(most: readonly number[], now: number): number[] {
+  #untilOwnAre(max: readonly number[], now: number): number[] {
     const { log } = this.#state.own;
-    log.limits = most.map((permits) => permits + 1);
-    return log.usage(now).map(({ freeInMs }, index) => (most[index]! < 0 ? Infinity : freeInMs));
+    log.limits = max.map((permits) => permits + 1);
+    return log.usage(now).map(({ freeInMs }, index) => (max[index]! < 0 ? Infinity : freeInMs));
   }
 
   #setLimits(allowed: readonly number[], rateFactor: number): void {

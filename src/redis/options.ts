@@ -41,23 +41,23 @@ export function parseOptions(options: RedisRateLimitStoreOptions): RedisRateLimi
   const { key, onUnavailable, localShare, leaseMs } = settings;
   // A key that begins with "}" would put the two names into different hash slots.
   if (typeof key !== "string" || key === "" || key.startsWith("}")) {
-    refuse("`key`", "a string that is not empty and does not begin with a brace");
+    reject("`key`", "a string that is not empty and does not begin with a brace");
   }
   if (onUnavailable !== "local" && onUnavailable !== "reject")
-    refuse("`onUnavailable`", '"local" or "reject"');
+    reject("`onUnavailable`", '"local" or "reject"');
   if (!isNumber(localShare) || localShare <= 0 || localShare > 1)
-    refuse("`localShare`", "a number over 0, up to 1");
-  if (!isNumber(leaseMs) || leaseMs < 1) refuse("`leaseMs`", "a number of milliseconds from 1");
+    reject("`localShare`", "a number over 0, up to 1");
+  if (!isNumber(leaseMs) || leaseMs < 1) reject("`leaseMs`", "a number of milliseconds from 1");
   return settings;
 }
 
 /** Each option read once, over the defaults. */
 function givenOptions(options: RedisRateLimitStoreOptions): RedisRateLimitStoreSettings {
-  if (typeof options !== "object" || options === null) refuse("the options", "one object");
+  if (typeof options !== "object" || options === null) reject("the options", "one object");
   const given = entriesOf(options).filter(([, value]) => value !== undefined);
   const unknown = given.map(([name]) => name).find((name) => !Object.hasOwn(defaults, name));
   if (unknown !== undefined)
-    refuse(`\`${unknown}\``, `left out: there are ${Object.keys(defaults).join(", ")}`);
+    reject(`\`${unknown}\``, `left out: there are ${Object.keys(defaults).join(", ")}`);
   return { ...defaults, ...Object.fromEntries(given) };
 }
 
@@ -65,7 +65,7 @@ function entriesOf(options: object): [string, unknown][] {
   try {
     return Object.entries(options);
   } catch {
-    return refuse("the options", "readable: a getter or a proxy throws");
+    return reject("the options", "readable: a getter or a proxy throws");
   }
 }
 
@@ -73,6 +73,6 @@ function isNumber(value: unknown): value is number {
   return Number.isFinite(value);
 }
 
-function refuse(what: string, rule: string): never {
-  throw new TypeError(`redisRateLimitStore: ${what} must be ${rule}.`);
+function reject(subject: string, rule: string): never {
+  throw new TypeError(`redisRateLimitStore: ${subject} must be ${rule}.`);
 }

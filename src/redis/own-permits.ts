@@ -14,7 +14,7 @@ export class OwnPermits {
   readonly name = crypto.randomUUID();
   readonly #states = new Map<string, OwnState>();
   /** Of those that were released, the ones of which Redis does not know it yet. */
-  readonly #untold = new Set<string>();
+  readonly #unreported = new Set<string>();
   readonly #longestMs: number;
   #made = 0;
 
@@ -41,13 +41,13 @@ export class OwnPermits {
 
   release(id: string, state: number | "unsent"): void {
     this.#states.set(id, state);
-    this.#untold.add(id);
+    this.#unreported.add(id);
     if (state === "unsent") this.log.unsent();
     else this.log.responded(state);
   }
 
   /** Redis may have granted these, and nobody here uses them. */
-  giveBack(ids: readonly string[]): void {
+  markUnsent(ids: readonly string[]): void {
     for (const id of ids) this.#states.set(id, "unsent");
   }
 
@@ -68,7 +68,7 @@ export class OwnPermits {
     for (const [id, state] of this.#states) {
       if (typeof state !== "number" || state + this.#longestMs > now) continue;
       // Where Redis takes it for one in flight, it must be told that it counts no longer.
-      if (this.#untold.has(id)) this.#states.set(id, "unsent");
+      if (this.#unreported.has(id)) this.#states.set(id, "unsent");
       else this.#states.delete(id);
     }
   }
@@ -78,10 +78,10 @@ export class OwnPermits {
   }
 
   /** Redis has been told of these; gives those that have changed since. */
-  told(sent: ReadonlyMap<string, OwnState>): string[] {
+  acknowledge(sent: ReadonlyMap<string, OwnState>): string[] {
     const current = [...sent].filter(([id, state]) => this.#states.get(id) === state);
     for (const [id, state] of current) {
-      this.#untold.delete(id);
+      this.#unreported.delete(id);
       if (state === "unsent") this.#states.delete(id);
     }
     return [...this.#states.keys()].filter((id) => sent.get(id) !== this.#states.get(id));

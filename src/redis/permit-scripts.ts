@@ -88,6 +88,6 @@ export const aliveForMs = 7_000;
 /** How long nothing is granted after Redis lost its memory: two heartbeats, and a moment. */
 export const recoveryMs = 5_000;
 /** A Redis that takes longer to reply counts as unavailable. */
-export const repliesWithinMs = 1_000;
+export const replyTimeoutMs = 1_000;
 /** An unavailable Redis is tried again this often. */
-export const tryAgainMs = 1_000;
+export const retryIntervalMs = 1_000;

@@ -25,17 +25,17 @@ export class PermitWriter {
   #successes = 0;
   /** Until when a 429 pauses everybody; undefined where Redis has been told of all. */
   #refusedUntil: number | undefined;
-  #isTellingRefusal = false;
+  #isReportingRefusal = false;
 
   constructor(options: PermitWriterOptions) {
     this.#options = options;
   }
 
-  noteSuccess(): void {
+  recordSuccess(): void {
     this.#successes += 1;
   }
 
-  noteRefusal(pausedUntil: number): void {
+  recordRefusal(pausedUntil: number): void {
     this.#refusedUntil = Math.max(this.#refusedUntil ?? -Infinity, pausedUntil);
   }
 
@@ -45,7 +45,7 @@ export class PermitWriter {
   }
 
   /** Tells of these permits. */
-  tell(ids: readonly string[]): void {
+  report(ids: readonly string[]): void {
     void this.#write(this.#options.own.some(ids));
   }
 
@@ -56,7 +56,7 @@ export class PermitWriter {
   }
 
   /** Asks Redis in words that change nothing there: whether it hears this process, and is heard (D51). */
-  async isHeard(): Promise<boolean> {
+  async isReachable(): Promise<boolean> {
     const { calls, request, onFailure } = this.#options;
     try {
       await calls.release({ ...request(), epoch: undefined, permits: [], succeeded: 0, isReturning: false });
@@ -72,10 +72,10 @@ export class PermitWriter {
     const now = clock();
     const succeeded = this.#successes;
     // Told once at a time, as each halves the rate.
-    const refusedUntil = this.#isTellingRefusal ? undefined : this.#refusedUntil;
-    const tellsRefusal = refusedUntil !== undefined;
+    const refusedUntil = this.#isReportingRefusal ? undefined : this.#refusedUntil;
+    const reportsRefusal = refusedUntil !== undefined;
     this.#successes = 0;
-    if (tellsRefusal) this.#isTellingRefusal = true;
+    if (reportsRefusal) this.#isReportingRefusal = true;
     let reply: ScriptReply;
     try {
       reply = await calls.release({
@@ -83,26 +83,26 @@ export class PermitWriter {
         permits: permitStates(states, now),
         succeeded,
         // Where its pause is over, a 429 still halves the rate.
-        ...(tellsRefusal && { refusedForMs: Math.max(0, refusedUntil - now) }),
+        ...(reportsRefusal && { refusedForMs: Math.max(0, refusedUntil - now) }),
         isReturning: returning?.isReturning === true,
       });
     } catch (reason) {
       this.#successes += succeeded;
-      if (tellsRefusal) this.#isTellingRefusal = false;
+      if (reportsRefusal) this.#isReportingRefusal = false;
       onFailure(reason);
       return false;
     }
-    if (tellsRefusal) this.#isTellingRefusal = false;
+    if (reportsRefusal) this.#isReportingRefusal = false;
     if (this.#refusedUntil === refusedUntil) this.#refusedUntil = undefined;
-    const changed = own.told(states);
+    const changed = own.acknowledge(states);
     if (returning) {
       returning.onWritten();
       // What happened while Redis was being told.
-      if (changed.length > 0) this.tell(changed);
+      if (changed.length > 0) this.report(changed);
     }
     onReply(reply);
     // Another 429 came meanwhile.
-    if (tellsRefusal && this.hasRefusal) this.tell([]);
+    if (reportsRefusal && this.hasRefusal) this.report([]);
     return true;
   }
 }

@@ -1,4 +1,4 @@
-import { errorWords } from "./error-words.ts";
+import { errorMessage } from "./error-message.ts";
 import type { AcquireReply, PermitScripts, ScriptReply, ScriptRequest } from "./permit-scripts.ts";
 import { acquireScript, releaseScript } from "./scripts.ts";
 
@@ -24,7 +24,7 @@ export type RedisLike = IoredisLike | NodeRedisLike;
 /** One way to run scripts, whatever the client. */
 interface ScriptRunner {
   byHash(sha: string, keys: string[], argument: string): Promise<unknown>;
-  byText(text: string, keys: string[], argument: string): Promise<unknown>;
+  bySource(source: string, keys: string[], argument: string): Promise<unknown>;
 }
 
 /** Tells the two packages apart by a method's name: `evalSha` of `redis`, `evalsha` of `ioredis`. */
@@ -32,12 +32,12 @@ function scriptRunner(client: RedisLike): ScriptRunner {
   if ("evalSha" in client) {
     return {
       byHash: (sha, keys, argument) => client.evalSha(sha, { keys, arguments: [argument] }),
-      byText: (text, keys, argument) => client.eval(text, { keys, arguments: [argument] }),
+      bySource: (source, keys, argument) => client.eval(source, { keys, arguments: [argument] }),
     };
   }
   return {
     byHash: (sha, keys, argument) => client.evalsha(sha, keys.length, ...keys, argument),
-    byText: (text, keys, argument) => client.eval(text, keys.length, ...keys, argument),
+    bySource: (source, keys, argument) => client.eval(source, keys.length, ...keys, argument),
   };
 }
 
@@ -63,11 +63,11 @@ export function redisScripts(client: RedisLike, key: string): PermitScripts {
   const [acquire, release] = [script(acquireScript), script(releaseScript)];
   // Requests and replies are JSON, so nothing hangs on how a client is set to read numbers. What a reply holds is checked
   // where it is used.
-  const run = async (text: Script, request: ScriptRequest): Promise<unknown> => {
+  const run = async (execute: Script, request: ScriptRequest): Promise<unknown> => {
     const argument = JSON.stringify({ ...request, newEpoch: crypto.randomUUID() });
-    const reply = await text(runner, keys, argument).catch((error: unknown) => {
+    const reply = await execute(runner, keys, argument).catch((error: unknown) => {
       // Never the error itself: a client's errors hold the command, and so may hold a password.
-      throw new Error(errorWords(error));
+      throw new Error(errorMessage(error));
     });
     return JSON.parse(String(reply));
   };
@@ -81,21 +81,21 @@ export function redisScripts(client: RedisLike, key: string): PermitScripts {
 type Script = (runner: ScriptRunner, keys: string[], argument: string) => Promise<unknown>;
 
 /** A script is sent once, and from then on called by its hash: in whatever memory Redis has, as it is sent again. */
-function script(text: string): Script {
+function script(source: string): Script {
   let sha: Promise<string> | undefined;
   return async (runner, keys, argument) => {
-    sha ??= sha1(text);
+    sha ??= sha1(source);
     try {
       return await runner.byHash(await sha, keys, argument);
     } catch (error) {
       if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
-      return runner.byText(text, keys, argument);
+      return runner.bySource(source, keys, argument);
     }
   };
 }
 
 /** Made as every runtime can, without `node:crypto`. */
-async function sha1(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-1", new TextEncoder().encode(text));
+async function sha1(source: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-1", new TextEncoder().encode(source));
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -37,7 +37,7 @@ export class RedisPermits implements PermitStore {
   #contactAt = 0;
   /** How many other processes there were at the last contact. */
   #others = 0;
-  #isBeating = false;
+  #hasHeartbeat = false;
 
   constructor(scripts: PermitScripts, settings: StoreSettings, user: StoreUser) {
     const { windows, restored } = user;
@@ -56,24 +56,24 @@ export class RedisPermits implements PermitStore {
     const shared = { calls: this.#calls, own: this.#own, clock, request };
     this.#writer = new PermitWriter({
       ...shared,
-      onReply: (reply) => this.#heardOfRelease(reply),
-      onFailure: (reason) => this.#failed(reason),
+      onReply: (reply) => this.#onReleaseReply(reply),
+      onFailure: (reason) => this.#onFailure(reason),
     });
     this.#grants = new PermitGrants({
       ...shared,
       writer: this.#writer,
       isUnavailable: () => this.#fallback !== undefined,
-      onReply: (reply) => this.#heard(reply),
-      onFailure: (reason) => this.#failed(reason),
+      onReply: (reply) => this.#onReply(reply),
+      onFailure: (reason) => this.#onFailure(reason),
       onChange: user.onChange,
     });
     this.#unavailability = new Unavailability({
       onUnavailable: settings.onUnavailable,
       clock,
       writer: this.#writer,
-      onReturn: (fallback, { isReturning, askFrom }) => {
+      onReturn: (fallback, { isReturning, resumeAt }) => {
         if (isReturning) this.#count.leavesToOthers(fallback.leftToOthers(clock()), clock());
-        this.#grants.askFrom(askFrom);
+        this.#grants.resumeAt(resumeAt);
       },
     });
   }
@@ -96,7 +96,7 @@ export class RedisPermits implements PermitStore {
   }
 
   demand(calls: number, now: number): void {
-    this.#beat();
+    this.#startHeartbeat();
     this.#grants.demand(this.#rate.pausedMs(now) > 0 ? 0 : calls, now);
   }
 
@@ -137,15 +137,15 @@ export class RedisPermits implements PermitStore {
 
   refused(now: number, retryAfterMs: number | undefined): void {
     this.#rate.refused(now, retryAfterMs);
-    this.#writer.noteRefusal(now + this.#rate.pausedMs(now));
-    this.#tell([]);
+    this.#writer.recordRefusal(now + this.#rate.pausedMs(now));
+    this.#report([]);
     this.#user.onChange();
   }
 
   succeeded(): void {
     if (this.#rate.factor === 1) return;
     this.#rate.succeeded();
-    this.#writer.noteSuccess();
+    this.#writer.recordSuccess();
   }
 
   entries(now: number): [id: string, respondedAt: number | undefined][] {
@@ -171,16 +171,16 @@ export class RedisPermits implements PermitStore {
     const now = this.#user.clock();
     if (use === "responded") this.#roundTrip.add(now - acquiredAt);
     this.#own.release(id, use === "unsent" ? use : countsFrom(use, now));
-    this.#tell([id]);
+    this.#report([id]);
     this.#user.onChange();
   }
 
   /** Tells Redis how these permits stand. What it is not told now, it is told once it is back. */
-  #tell(ids: readonly string[]): void {
-    if (!this.#fallback) this.#writer.tell(ids);
+  #report(ids: readonly string[]): void {
+    if (!this.#fallback) this.#writer.report(ids);
   }
 
-  #heard(reply: ScriptReply): void {
+  #onReply(reply: ScriptReply): void {
     const { clock, rate, onChange } = this.#user;
     const now = clock();
     // Another memory: Redis has forgotten the permits of this process, or never knew them.
@@ -190,7 +190,7 @@ export class RedisPermits implements PermitStore {
     this.#contactAt = now;
     // One that has forgotten the other processes, too, has yet to hear of them.
     this.#others = this.#count.isRecovering(now) ? Math.max(this.#others, reply.others) : reply.others;
-    this.#count.see(reply.used, this.#grants.size, now);
+    this.#count.update(reply.used, this.#grants.size, now);
     // What Redis says before it was told of a 429 is no judgement of it.
     const { hasRefusal } = this.#writer;
     const factor = hasRefusal ? Math.min(reply.rateFactor, rate.factor) : reply.rateFactor;
@@ -200,16 +200,16 @@ export class RedisPermits implements PermitStore {
   }
 
   /** The reply to a release may show permits that could not be foreseen when this process was told how long to wait. */
-  #heardOfRelease(reply: ScriptReply): void {
+  #onReleaseReply(reply: ScriptReply): void {
     const now = this.#user.clock();
     const limits = limitsInForce(this.#user.windows, reply.rateFactor);
     const isAvailable = limits.every((limit, index) => reply.used[index]! < limit);
-    if (isAvailable) this.#grants.askSooner(now);
-    this.#heard(reply);
+    if (isAvailable) this.#grants.retryNow(now);
+    this.#onReply(reply);
   }
 
   /** Redis was found unavailable: what the settings say holds from here on. */
-  #failed(reason: unknown): void {
+  #onFailure(reason: unknown): void {
     const now = this.#user.clock();
     this.#unavailability.begin(reason, () => this.#countAlone(now));
     this.#user.onChange();
@@ -228,9 +228,9 @@ export class RedisPermits implements PermitStore {
   }
 
   /** Speaks as long as the limiter lives, so that a Redis that lost its memory is told of its permits in time. */
-  #beat(): void {
-    if (this.#isBeating) return;
-    this.#isBeating = true;
+  #startHeartbeat(): void {
+    if (this.#hasHeartbeat) return;
+    this.#hasHeartbeat = true;
     // Often enough that a lease holds even if one heartbeat is lost.
     const everyMs = Math.min(heartbeatMs, this.#settings.leaseMs / 3);
     repeatWhileAlive(this, everyMs, (permits) => permits.#heartbeat());
@@ -241,6 +241,6 @@ export class RedisPermits implements PermitStore {
     const now = this.#user.clock();
     this.#own.forget(now);
     const { inFlight } = this.#own;
-    if (inFlight.length > 0 || now - this.#contactAt >= heartbeatMs / 2) this.#tell(inFlight);
+    if (inFlight.length > 0 || now - this.#contactAt >= heartbeatMs / 2) this.#report(inFlight);
   }
 }

@@ -83,11 +83,11 @@ end
 // A process that was told when to come has this long to come, before its permits go to those behind it.
 const graceMs = 250;
 // After this long it has left the line.
-const forgottenAfterMs = 5_000;
+const queueExpiryMs = 5_000;
 // Nobody waits longer than this beyond the time at which a permit is available, and a little for each that stands before:
 // those may have left the line.
-const longestTurnMs = 1_000;
-const turnMs = 100;
+const maxQueueWaitMs = 1_000;
+const waitPerProcessMs = 100;
 
 /**
  * Grants as many permits as are available in every window, in one step.
@@ -113,7 +113,7 @@ local since = state.line[me] and state.line[me].since or now
 state.line[me] = nil
 local waiting = 1
 for name, other in pairs(state.line) do
-  if now > other.dueAt + ${forgottenAfterMs} then state.line[name] = nil else waiting = waiting + 1 end
+  if now > other.dueAt + ${queueExpiryMs} then state.line[name] = nil else waiting = waiting + 1 end
 end
 local part = math.max(1, math.floor(tightest / waiting))
 
@@ -161,7 +161,7 @@ if granted < wants then
   if granted > 0 then since, before = now, before + after end
   -- Each of those before is taken to take one permit: better to come a little early than to let one lie idle.
   local kept = available - granted
-  local longestMs = kept > 0 and ${graceMs} or availableInMs(1) + ${longestTurnMs} + before * ${turnMs}
+  local longestMs = kept > 0 and ${graceMs} or availableInMs(1) + ${maxQueueWaitMs} + before * ${waitPerProcessMs}
   waitMs = math.max(closedMs, math.min(availableInMs(math.max(kept, before) + 1), longestMs))
   state.line[me] = { since = since, wants = wants - granted, dueAt = now + waitMs }
 end

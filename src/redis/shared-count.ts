@@ -36,7 +36,7 @@ export class SharedCount {
   }
 
   /** So many are used in each window; `granted` of them are this process's, and not held yet. */
-  see(used: readonly number[], granted: number, now: number): void {
+  update(used: readonly number[], granted: number, now: number): void {
     const own = this.#own.log.used(now);
     this.#others = used.map((all, index) => Math.max(0, all - own[index]! - granted));
     this.#seenAt = now;

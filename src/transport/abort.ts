@@ -28,19 +28,19 @@ export function onAbort(signal: Abortable, callback: () => void): () => void {
     callback();
     return () => {};
   }
-  const callbacks = callbacksOf.get(signal) ?? listen(signal);
+  const callbacks = callbacksOf.get(signal) ?? addListener(signal);
   callbacks.add(callback);
   return () => {
-    if (callbacks.delete(callback) && callbacks.size === 0) stopListening(signal);
+    if (callbacks.delete(callback) && callbacks.size === 0) removeListener(signal);
   };
 }
 
 const listenerOf = new WeakMap<Abortable, () => void>();
 
-function listen(signal: Abortable): Set<() => void> {
+function addListener(signal: Abortable): Set<() => void> {
   const callbacks = new Set<() => void>();
   const listener = () => {
-    stopListening(signal);
+    removeListener(signal);
     const waiting = [...callbacks];
     callbacks.clear();
     for (const callback of waiting) callSafely(callback);
@@ -55,7 +55,7 @@ function listen(signal: Abortable): Set<() => void> {
   return callbacks;
 }
 
-function stopListening(signal: Abortable): void {
+function removeListener(signal: Abortable): void {
   // True: who stops has listened.
   const listener = listenerOf.get(signal)!;
   listenerOf.delete(signal);

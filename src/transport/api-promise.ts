@@ -54,7 +54,7 @@ function summarize<T>(
   const { status, headers, url } = response;
   return {
     data,
-    response: { status, headers: redactor.headers(headers), url: redactor.text(url) },
+    response: { status, headers: redactor.headers(headers), url: redactor.string(url) },
     attempts,
     queuedMs,
   };

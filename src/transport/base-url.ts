@@ -5,21 +5,21 @@ import { ConfigurationError } from "../errors.ts";
  * it reads (user info, backslashes, look-alike dots) is refused, and so is a key sent in the clear.
  */
 export function parseBaseUrl(value: string, option: string, allowInsecureHttp: boolean): string {
-  const refuse = (problem: string): never => {
+  const reject = (problem: string): never => {
     throw new ConfigurationError(`${option} ${problem}.`);
   };
   // No browser or server takes one much longer, and what is looked for in it below would take its time.
-  if (value.length > 2_048) return refuse("is longer than 2,048 characters");
-  for (const [sign, problem] of misleading) if (sign.test(value)) return refuse(problem);
+  if (value.length > 2_048) return reject("is longer than 2,048 characters");
+  for (const [pattern, problem] of misleading) if (pattern.test(value)) return reject(problem);
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) return refuse("must be a URL like https://example.com/prefix");
-  if (!isReadAsItLeads(/^\w+:\/\/([^/]*)/.exec(value)?.[1] ?? "", url.hostname)) {
-    return refuse("must name its host right after https://: a name, or four plain numbers");
+  if (!url || !/^https?:$/.test(url.protocol)) return reject("must be a URL like https://example.com/prefix");
+  if (!isUnambiguousHost(/^\w+:\/\/([^/]*)/.exec(value)?.[1] ?? "", url.hostname)) {
+    return reject("must name its host right after https://: a name, or four plain numbers");
   }
   if (/\/(api\/v1|v2)(\/|$)/i.test(url.pathname))
-    return refuse("already holds /api/v1 or /v2, which each call adds");
+    return reject("already holds /api/v1 or /v2, which each call adds");
   if (url.protocol === "http:" && !isLoopback(url.hostname) && !allowInsecureHttp) {
-    return refuse("is http:, which would send the key in the clear; use https:, or set allowInsecureHttp");
+    return reject("is http:, which would send the key in the clear; use https:, or set allowInsecureHttp");
   }
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
@@ -35,7 +35,7 @@ const misleading = [
 const hostName = /^[a-z0-9._-]+$/;
 
 /** Numbers are rewritten: 010.0.0.1 leads to 8.0.0.1, and 127.1 to 127.0.0.1. An IPv6 address reads as what it is. */
-function isReadAsItLeads(host: string, hostname: string): boolean {
+function isUnambiguousHost(host: string, hostname: string): boolean {
   if (host.startsWith("[")) return true;
   return hostName.test(hostname) && host.replace(/:\d*$/, "").toLowerCase() === hostname;
 }

@@ -47,8 +47,8 @@ export const callOptionsSchema = z
 export function withAmbient(options: unknown, ambient: unknown): unknown {
   if (!isRecord(ambient)) return options;
   if (options === undefined) return ambient;
-  const isOwn = isRecord(options) && !(extensionOption in options);
-  return isOwn ? { ...ambient, ...options } : options;
+  const isWithoutExtension = isRecord(options) && !(extensionOption in options);
+  return isWithoutExtension ? { ...ambient, ...options } : options;
 }
 
 /** Throws a `ConfigurationError` that names the option. */
@@ -79,18 +79,18 @@ const afterName = /[^\w!#$%&'*+.^`|~-].*/s;
 
 /** Reads the `headers` option: names in lower case, values that cannot break out of their line. Never shows a value. */
 export function parseHeaders(headers: unknown): Record<string, string> {
-  const read = new Map<string, string>();
+  const parsed = new Map<string, string>();
   for (const [name, value] of pairsOf(headers as object)) {
     if (value === undefined) continue;
     const lowerCase = name.toLowerCase();
     // In another case it is the same header, and one of the two would go unheard.
-    const problem = read.has(lowerCase) ? "is given twice" : problemOf(name, value);
+    const problem = parsed.has(lowerCase) ? "is given twice" : problemOf(name, value);
     // A whole line in the place of the name holds the value too, which can be a key.
     const shown = JSON.stringify(name.replace(afterName, "…"));
     if (problem) throw new ConfigurationError(`headers: ${shown} ${problem}.`);
-    read.set(lowerCase, value as string);
+    parsed.set(lowerCase, value as string);
   }
-  return Object.fromEntries(read);
+  return Object.fromEntries(parsed);
 }
 
 function pairsOf(headers: object): [string, unknown][] {

@@ -21,7 +21,7 @@ export function v1Consent(contact: {
   readonly phone_opt_in?: string | undefined;
   readonly is_suppressed?: boolean | undefined;
 }): Consent {
-  return stated([
+  return collectConsent([
     ["email", contact.email_opt_in],
     ["phone", contact.phone_opt_in],
     ["is_suppressed", contact.is_suppressed],
@@ -33,7 +33,7 @@ export function v2Consent(
   identifiers: readonly { readonly channels: Readonly<Record<string, unknown>> }[],
 ): Consent {
   const channels = identifiers.flatMap((identifier) => Object.entries(identifier.channels));
-  return stated(
+  return collectConsent(
     // Safe: its schema has found a channel to be an object with a status; any other is not documented.
     channels.map(([channel, value]) => [channel, (value as { status?: string } | undefined)?.status]),
   );
@@ -45,7 +45,7 @@ export function consentLines(consent: Consent): string[] {
 }
 
 /** A channel that is stated twice with different words keeps both: it equals neither alone. */
-function stated(
+function collectConsent(
   channels: readonly (readonly [channel: string, status: string | boolean | undefined])[],
 ): Consent {
   const consent = new Map<string, string>();

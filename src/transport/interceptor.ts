@@ -70,7 +70,7 @@ interface KeyState {
   current: string;
   /** A different one, given after a 401, for the next attempt. */
   changed?: string | undefined;
-  isAskedAgain?: boolean;
+  wasRequestedAgain?: boolean;
 }
 
 /** A call's options, checked, over the client's. */

@@ -7,7 +7,7 @@ interface ConnectionFailure {
   /** Only `false` where the runtime says so. */
   readonly wasSent: boolean;
   /** What was wrong with the answer, where the runtime could not read it: the end of a sentence. */
-  readonly wasAnswer: string | undefined;
+  readonly responseProblem: string | undefined;
   /** The runtime's own code, such as `ECONNREFUSED`; empty where it gives none. */
   readonly code: string;
 }
@@ -18,7 +18,7 @@ type Known = Omit<ConnectionFailure, "code">;
  * By the codes of Node (its sockets, its resolver, undici, its parser, OpenSSL) and Bun, and by the words of runtimes
  * that give no code (Deno; Node from 24 on, for what its parser refuses); the first that fits.
  */
-const signs: readonly (readonly [RegExp, Known])[] = [
+const knownFailures: readonly (readonly [RegExp, Known])[] = [
   [/^(ECONNREFUSED|ConnectionRefused)$|connection refused/i, failed("refused", false)],
   [
     /^(ENOTFOUND|EAI_AGAIN|EAI_FAIL|FailedToOpenSocket)$|dns error|failed to lookup address/i,
@@ -45,12 +45,12 @@ const signs: readonly (readonly [RegExp, Known])[] = [
   ],
 ];
 
-function failed(reason: ConnectionFailureReason, wasSent: boolean, wasAnswer?: string): Known {
-  return { reason, wasSent, wasAnswer };
+function failed(reason: ConnectionFailureReason, wasSent: boolean, responseProblem?: string): Known {
+  return { reason, wasSent, responseProblem };
 }
 
 /** What a socket was at: a failure there is one of a connection that never was, whatever its code. */
-const connecting: ReadonlyMap<string, ConnectionFailureReason> = new Map([
+const connectSyscalls: ReadonlyMap<string, ConnectionFailureReason> = new Map([
   ["connect", "other"],
   ["getaddrinfo", "dns"],
 ]);
@@ -60,29 +60,31 @@ const beforeTls = /before secure TLS connection was established/;
 
 /** What a runtime's network error says, and none of what it holds: that may be the request, and with it the key. */
 export function connectionError(error: unknown, url: string, redactor: Redactor): ConnectionError {
-  const { reason, wasSent, wasAnswer, ...failure } = readConnectionFailure(error);
+  const { reason, wasSent, responseProblem, ...failure } = parseConnectionFailure(error);
   // A fetch of the caller's may put anything into its errors.
-  const code = redactor.text(failure.code);
+  const code = redactor.string(failure.code);
   // Without the path, in which an id may be an e-mail address.
   const { origin } = new URL(url);
-  const told = code ? ` (${code})` : "";
-  const whatFailed = wasAnswer
-    ? `What ${origin} answered ${wasAnswer}${told}.`
-    : `The connection to ${origin} failed before the whole answer was here${told}.`;
+  const codeSuffix = code ? ` (${code})` : "";
+  const failedPart = responseProblem
+    ? `What ${origin} answered ${responseProblem}${codeSuffix}.`
+    : `The connection to ${origin} failed before the whole answer was here${codeSuffix}.`;
   return new ConnectionError({
-    message: wasSent ? whatFailed : `No connection to ${origin} could be made${told}; nothing was sent.`,
+    message: wasSent
+      ? failedPart
+      : `No connection to ${origin} could be made${codeSuffix}; nothing was sent.`,
     outcome: wasSent ? "unknown" : "not-sent",
     reason,
-    cause: wordsOf(error, redactor),
+    cause: safeCause(error, redactor),
   });
 }
 
-function wordsOf(error: unknown, redactor: Redactor): Error | undefined {
+function safeCause(error: unknown, redactor: Redactor): Error | undefined {
   try {
     if (!(error instanceof Error)) return undefined;
     const inner = error.cause instanceof Error ? `: ${error.cause.message}` : "";
-    const cause = new Error(redactor.text(`${error.message}${inner}`));
-    cause.name = redactor.text(error.name);
+    const cause = new Error(redactor.string(`${error.message}${inner}`));
+    cause.name = redactor.string(error.name);
     cause.stack = `${cause.name}: ${cause.message}`;
     return cause;
   } catch {
@@ -91,28 +93,28 @@ function wordsOf(error: unknown, redactor: Redactor): Error | undefined {
 }
 
 /** Whether anything was sent is told by the runtime; where it does not tell, it was. */
-function readConnectionFailure(error: unknown): ConnectionFailure {
+function parseConnectionFailure(error: unknown): ConnectionFailure {
   const chain = causesOf(error);
   for (const cause of chain) {
-    const known = readCode(cause);
+    const known = findByCode(cause);
     if (known) return { ...known, code: cause.code };
   }
   for (const { message } of chain) {
-    const known = find(message);
+    const known = findFailure(message);
     if (known) return { ...known, code: "" };
   }
   return { ...failed("other", true), code: chain.find(({ code }) => code !== "")?.code ?? "" };
 }
 
-function readCode({ code, syscall, message }: Cause): Known | undefined {
-  const known = find(code);
-  const early = connecting.get(syscall);
+function findByCode({ code, syscall, message }: Cause): Known | undefined {
+  const known = findFailure(code);
+  const early = connectSyscalls.get(syscall);
   if (early) return failed(known?.reason ?? early, false);
   return known && beforeTls.test(message) ? { ...known, wasSent: false } : known;
 }
 
-function find(text: string): Known | undefined {
-  return signs.find(([sign]) => sign.test(text))?.[1];
+function findFailure(string: string): Known | undefined {
+  return knownFailures.find(([pattern]) => pattern.test(string))?.[1];
 }
 
 /** What a runtime's decompression says of a body that is not what its `Content-Encoding` names. */
@@ -143,7 +145,7 @@ function causesOf(error: unknown): Cause[] {
     try {
       // Safe: each of them may be of any kind.
       const { code, syscall, message, cause, errors } = next as Record<string, unknown>;
-      found.push({ code: textOf(code), syscall: textOf(syscall), message: textOf(message) });
+      found.push({ code: stringOf(code), syscall: stringOf(syscall), message: stringOf(message) });
       open.push(cause);
       if (Array.isArray(errors)) open.push(...(errors as unknown[]).slice(0, 8));
     } catch {
@@ -153,6 +155,6 @@ function causesOf(error: unknown): Cause[] {
   return found;
 }
 
-function textOf(value: unknown): string {
+function stringOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

@@ -65,31 +65,31 @@ export type CallFacts = Pick<RequestEvent, "requestId" | "operation" | "method" 
 export class Observer {
   readonly #hooks: Hooks;
   readonly #logger: Logger | undefined;
-  readonly #lowest: number;
+  readonly #lowestLevel: number;
   #limitsAlone = false;
 
   constructor(options: { hooks: Hooks; logger: Logger | undefined; logLevel: LogLevel }) {
     this.#hooks = options.hooks;
     this.#logger = options.logger;
-    this.#lowest = options.logger ? logLevels.indexOf(options.logLevel) : Infinity;
+    this.#lowestLevel = options.logger ? logLevels.indexOf(options.logLevel) : Infinity;
   }
 
   attemptStarts(event: RequestEvent): void {
     this.#call("onRequest", event);
-    this.#tell("debug", event, () => "is sent");
+    this.#write("debug", event, () => "is sent");
   }
 
   attemptEnds(event: RequestEvent): void {
     const { status, durationMs = 0, error } = event;
     if (status) this.#call("onResponse", event);
     const how = status ? `was answered with ${status}` : `failed: ${error?.name}`;
-    this.#tell("debug", event, () => `${how} in ${Math.round(durationMs)} ms`);
+    this.#write("debug", event, () => `${how} in ${Math.round(durationMs)} ms`);
   }
 
   retries(facts: CallFacts, attempt: number, waitMs: number, error: AudienceError): void {
     const event: RequestEvent = { ...factsOf(facts), attempt, waitMs, error: summary(error) };
     this.#call("onRetry", event);
-    this.#tell("debug", event, () => `is tried again in ${Math.round(waitMs)} ms, after ${error.name}`);
+    this.#write("debug", event, () => `is tried again in ${Math.round(waitMs)} ms, after ${error.name}`);
   }
 
   /** A wait for the rate limit, as it is expected; one that grows long is told of then. Gives back what ends it. */
@@ -97,14 +97,14 @@ export class Observer {
     const event: RequestEvent = { ...factsOf(facts), attempt, waitMs };
     const isLong = waitMs > longWaitMs;
     if (isLong) this.#call("onThrottle", event);
-    this.#tell(isLong ? "warn" : "debug", event, () => `waits ${Math.round(waitMs)} ms for the rate limit`);
+    this.#write(isLong ? "warn" : "debug", event, () => `waits ${Math.round(waitMs)} ms for the rate limit`);
     if (isLong || !(this.#hooks.onThrottle || this.#logs("warn"))) return () => {};
     const timer = setTimeout(() => this.waits(facts, attempt, longWaitMs + 1), longWaitMs + 1);
     return () => clearTimeout(timer);
   }
 
   waitsForContact(facts: CallFacts): void {
-    this.#tell(
+    this.#write(
       "debug",
       { ...factsOf(facts), attempt: 1 },
       () => "waits for an earlier write to the same contact",
@@ -134,13 +134,13 @@ export class Observer {
   }
 
   #logs(level: LogLevel): boolean {
-    return logLevels.indexOf(level) >= this.#lowest;
+    return logLevels.indexOf(level) >= this.#lowestLevel;
   }
 
   /** A line about an attempt, put into words only where it is wanted. */
-  #tell(level: "debug" | "warn", { operation, attempt, requestId }: RequestEvent, what: () => string): void {
+  #write(level: "debug" | "warn", { operation, attempt, requestId }: RequestEvent, text: () => string): void {
     if (this.#logs(level))
-      this.#log(level, `${operation}, attempt ${attempt} (request ${requestId}) ${what()}`);
+      this.#log(level, `${operation}, attempt ${attempt} (request ${requestId}) ${text()}`);
   }
 
   #log(level: Exclude<LogLevel, "silent">, message: string): void {

@@ -22,7 +22,7 @@ export class Redactor {
   readonly #lengths = new Set<number>();
 
   /** Keys are kept once seen: a service may echo the key that was rotated away a moment ago. */
-  learn(key: string): string {
+  remember(key: string): string {
     if (this.#keys.has(key)) return key;
     if (this.#keys.size === rememberedKeys) {
       this.#keys.clear();
@@ -37,19 +37,19 @@ export class Redactor {
     return key;
   }
 
-  text(text: string): string {
+  string(string: string): string {
     let result = "";
     let copied = 0;
-    for (let at = 0; at < text.length; at++) {
+    for (let at = 0; at < string.length; at++) {
       for (const length of this.#lengths) {
-        const gram = text.slice(at, at + length);
+        const gram = string.slice(at, at + length);
         if (!this.#grams.has(gram) && !this.#gramsBefore.has(gram)) continue;
         // Stretches that overlap are one mask.
-        if (at > copied || copied === 0) result += text.slice(copied, at) + mask;
+        if (at > copied || copied === 0) result += string.slice(copied, at) + mask;
         copied = Math.max(copied, at + length);
       }
     }
-    return result + text.slice(copied);
+    return result + string.slice(copied);
   }
 
   /** Redacts parsed JSON in place, with a stack of its own: an answer may be nested deeper than calls can be. */
@@ -58,7 +58,7 @@ export class Redactor {
     const open: Record<string, unknown>[] = [root];
     for (let node = open.pop(); node !== undefined; node = open.pop()) {
       for (const [key, child] of Object.entries(node)) {
-        const name = this.text(key);
+        const name = this.string(key);
         const redacted = typeof child === "string" || typeof child === "number" ? this.#scalar(child) : child;
         if (name !== key) delete node[key];
         if (name !== key || redacted !== child) setOwn(node, name, redacted);
@@ -72,7 +72,7 @@ export class Redactor {
   /** Takes keys out of what an error shows of the caller's own: the names of fields, options and headers. */
   names(error: unknown): void {
     if (!isAudienceError(error) || (error.code !== "validation" && error.code !== "configuration")) return;
-    error.message = this.text(error.message);
+    error.message = this.string(error.message);
     if (error.code === "validation") for (const { path } of error.issues) this.json(path);
   }
 
@@ -80,14 +80,14 @@ export class Redactor {
     const result = new Headers();
     headers.forEach((value, name) => {
       // A mask is no header's name, so that one goes whole.
-      if (this.text(name) === name) result.append(name, this.text(value));
+      if (this.string(name) === name) result.append(name, this.string(value));
     });
     return result;
   }
 
   #scalar(value: string | number): string | number {
-    const text = this.text(String(value));
-    return text === String(value) ? value : text;
+    const string = this.string(String(value));
+    return string === String(value) ? value : string;
   }
 }
 

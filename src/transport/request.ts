@@ -69,7 +69,7 @@ export function buildRequest<Body, Output>(
 }
 
 /** An event's own id, where its input was refused: whatever the input is, it is only looked at. */
-export function givenIdentifier<Body>(
+export function inputIdentifier<Body>(
   { identifierOf }: Endpoint<Body, unknown>,
   { body }: EndpointInput,
 ): string | undefined {

@@ -26,7 +26,7 @@ const shownBodyLength = 64 * 1024;
 const shownMessageLength = 300;
 const shownDepth = 500;
 /** As deep as what is sent may be (D16). */
-const readDepth = 1_000;
+const maxDepth = 1_000;
 
 /** A response's value; or a `RedirectError`, an `ApiError`, or an `UnexpectedResponseError`. */
 export function readResponse(
@@ -34,17 +34,17 @@ export function readResponse(
   request: ApiRequest,
   redactor: Redactor,
 ): ApiResponse {
-  if (isOk(response)) return { data: readValue(response, request, redactor), response };
+  if (isOk(response)) return { data: parseValue(response, request, redactor), response };
   // 0 is what a browser makes of a redirect that it was told not to follow; others below 200 are no responses.
   if (response.status <= 399) throw redirectError(response, request, redactor);
   throw apiError(response, request, redactor);
 }
 
-function readValue(response: ReceivedResponse, request: ApiRequest, redactor: Redactor): unknown {
+function parseValue(response: ReceivedResponse, request: ApiRequest, redactor: Redactor): unknown {
   const { status, text } = response;
   const unexpected = (problem: string) =>
     new UnexpectedResponseError({
-      message: `${status} on ${request.method} ${request.path}, but ${printable(redactor.text(problem))}`,
+      message: `${status} on ${request.method} ${request.path}, but ${printable(redactor.string(problem))}`,
       outcome: "unknown",
       status,
       body: shownBody(response, redactor),
@@ -54,10 +54,10 @@ function readValue(response: ReceivedResponse, request: ApiRequest, redactor: Re
   }
   if (response.failure !== undefined) throw unexpected("its body cannot be decompressed.");
   // Parsed, each level takes a hundred times its byte, and whoever prints or copies the value overflows the stack.
-  const isTooDeep = isNestedDeeper(text, readDepth);
+  const isTooDeep = isNestedDeeper(text, maxDepth);
   const body = isTooDeep ? undefined : parseJson(text);
   if (body === undefined && !request.acceptsAnyResponse) {
-    if (isTooDeep) throw unexpected(`its body is nested deeper than ${readDepth} levels.`);
+    if (isTooDeep) throw unexpected(`its body is nested deeper than ${maxDepth} levels.`);
     throw unexpected(text === "" ? "its body is empty." : "its body is not JSON.");
   }
   try {
@@ -78,23 +78,23 @@ function redirectError(
   return new RedirectError({
     message: `${status} on ${method} ${path}: a redirect is never followed. Is the base URL right?`,
     status,
-    location: location && redactor.text(location),
+    location: location && redactor.string(location),
   });
 }
 
 function apiError(response: ReceivedResponse, request: ApiRequest, redactor: Redactor): ApiError {
   const { status, headers } = response;
   const body = shownBody(response, redactor);
-  const words = printable(messageOf(body) ?? "");
-  const askedMs = retryAfterMs(headers);
-  const wish = askedMs ? ` (the service asks to wait ${askedMs} ms)` : "";
+  const serviceMessage = printable(messageOf(body) ?? "");
+  const requestedMs = retryAfterMs(headers);
+  const retryHint = requestedMs ? ` (the service asks to wait ${requestedMs} ms)` : "";
   return new (classOf(status))({
-    message: `${status} on ${request.method} ${request.path}${words ? `: ${words}` : ""}${wish}`,
+    message: `${status} on ${request.method} ${request.path}${serviceMessage ? `: ${serviceMessage}` : ""}${retryHint}`,
     outcome: outcomeOf(status, request.mayHaveWrittenOn404),
     status,
     headers: redactor.headers(headers),
     body,
-    retryAfterMs: askedMs,
+    retryAfterMs: requestedMs,
   });
 }
 
@@ -123,7 +123,7 @@ function shownBody({ text, limitPassed, failure }: ReceivedResponse, redactor: R
   const json = isWhole && !isNestedDeeper(text, shownDepth) ? parseJson(text) : undefined;
   if (json) return redactor.json(json.value);
   // Of ten megabytes only what is shown is searched; a little more, for a stretch of a key that begins inside it.
-  return redactor.text(text.slice(0, shownBodyLength + gramLength)).slice(0, shownBodyLength);
+  return redactor.string(text.slice(0, shownBodyLength + gramLength)).slice(0, shownBodyLength);
 }
 
 function parseJson(text: string): { value: unknown } | undefined {
@@ -150,11 +150,11 @@ function messageOf(body: unknown): string | undefined {
 }
 
 /** Controls, which move a terminal's cursor or begin a line of a log, and marks that turn the direction of a text. */
-const unseen = /[\p{Cc}\p{Surrogate}\p{Bidi_Control}\u2028\u2029]/gu;
+const invisible = /[\p{Cc}\p{Surrogate}\p{Bidi_Control}\u2028\u2029]/gu;
 
 /** Words of the service as an error's message may hold them: what would act and not show is written out, as `\u001b`. */
 function printable(text: string): string {
-  return text.replace(unseen, (character) =>
+  return text.replace(invisible, (character) =>
     character === "\n" ? "\\n" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
@@ -166,11 +166,11 @@ function printable(text: string): string {
 function isNestedDeeper(text: string, levels: number): boolean {
   let depth = 0;
   // Inside a text a bracket opens nothing.
-  let isInText = false;
+  let isInString = false;
   for (let at = 0; at < text.length; at++) {
     const character = text[at];
-    if (character === '"') isInText = !isInText;
-    else if (isInText) at += character === "\\" ? 1 : 0;
+    if (character === '"') isInString = !isInString;
+    else if (isInString) at += character === "\\" ? 1 : 0;
     else if (character === "[" || character === "{") {
       if (++depth > levels) return true;
     } else if (character === "]" || character === "}") depth--;
@@ -191,12 +191,12 @@ const hasZone = /(GMT|UTC?|Z|[+-]\d\d:?\d\d)$/i;
 export function retryAfterMs(headers: Headers): number | undefined {
   const value = headers.get("retry-after") ?? "";
   if (/^\d+(\.\d+)?(e\d+)?$/i.test(value)) return Math.min(Math.ceil(Number(value) * 1_000), longestMs);
-  const until = readDate(value);
+  const until = parseDate(value);
   if (until === undefined) return undefined;
-  return Math.max(0, until - (readDate(headers.get("date") ?? "") ?? Date.now()));
+  return Math.max(0, until - (parseDate(headers.get("date") ?? "") ?? Date.now()));
 }
 
-function readDate(value: string): number | undefined {
+function parseDate(value: string): number | undefined {
   if (!date.test(value)) return undefined;
   // Dates of HTTP are UTC, also in the form that does not say so.
   const time = Date.parse(hasZone.test(value) ? value : `${value} GMT`);

@@ -37,7 +37,7 @@ export interface SendOptions {
 /** How long an aborted request may go on, so that its response is known to the rate limit and the order of writes. */
 const lingerMs = 2_000;
 const errorBodyBytes = 64 * 1024;
-const piecesATurn = 1_000;
+const chunksPerTick = 1_000;
 
 export function isOk({ status }: { status: number }): boolean {
   return status >= 200 && status <= 299;
@@ -46,18 +46,18 @@ export function isOk({ status }: { status: number }): boolean {
 /** Sends one request and reads its response. Rejects with a `ConnectionError` or `TimeoutError`, or the signal's reason. */
 export async function send(request: OutgoingRequest, options: SendOptions): Promise<ReceivedResponse> {
   const { signal, timeoutMs, maxResponseBytes: maxBytes } = options;
-  const cut = new AbortController();
+  const controller = new AbortController();
   const arrival: Arrival = { bytes: 0 };
-  const timeout = startTimer(() => cut.abort(timeoutError(timeoutMs, arrival)), timeoutMs);
+  const timeout = startTimer(() => controller.abort(timeoutError(timeoutMs, arrival)), timeoutMs);
   let linger: ReturnType<typeof setTimeout> | undefined;
-  const stop = () => cut.abort(signal.reason);
-  const letGo = () => {
+  const stop = () => controller.abort(signal.reason);
+  const onAbort = () => {
     if (arrival.status === undefined) linger = setTimeout(stop, lingerMs);
     else stop();
   };
-  signal.addEventListener("abort", letGo);
+  signal.addEventListener("abort", onAbort);
   try {
-    const response = await fetchResponse(request, options.fetch, cut.signal);
+    const response = await fetchResponse(request, options.fetch, controller.signal);
     const { status, url } = response;
     // One of another implementation is no instance of the global class.
     const headers = new Headers();
@@ -65,19 +65,19 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
     arrival.status = status;
     options.onHead({ status, headers });
     if (signal.aborted) stop();
-    const body = await readBody(response, { maxBytes, signal: cut.signal, arrival });
+    const body = await readBody(response, { maxBytes, signal: controller.signal, arrival });
     // An error's status is known, whatever became of its body.
     const isCut = body.failure !== undefined && !isUndecodable(body.failure);
     if (isOk(response) && isCut) throw new Error("the body broke off", { cause: body.failure });
     return { status, headers, url: typeof url === "string" && url !== "" ? url : request.url, ...body };
   } catch (error) {
-    if (cut.signal.aborted) throw cut.signal.reason;
+    if (controller.signal.aborted) throw controller.signal.reason;
     if (error === noResponse) throw noResponseError();
     throw connectionError(error, request.url, options.redactor);
   } finally {
     clearTimeout(timeout);
     clearTimeout(linger);
-    signal.removeEventListener("abort", letGo);
+    signal.removeEventListener("abort", onAbort);
   }
 }
 
@@ -87,28 +87,28 @@ async function fetchResponse(
   fetch: Fetch | undefined,
   signal: AbortSignal,
 ): Promise<Response> {
-  const exchange = ky(url, {
+  const pending = ky(url, {
     method,
     headers,
-    ...(body !== undefined && bodyOnce(body)),
+    ...(body !== undefined && singleUseBody(body)),
     signal,
     redirect: "manual",
     retry: 0,
     throwHttpErrors: false,
     timeout: false,
-    ...(fetch && { fetch: fetchOfCaller(fetch, { url, body, signal }) }),
+    ...(fetch && { fetch: callerFetch(fetch, { url, body, signal }) }),
   }).then((response) => {
-    if (signal.aborted) giveUp(response.body);
+    if (signal.aborted) cancelBody(response.body);
     return response;
   });
-  return await untilAborted(exchange, signal);
+  return await untilAborted(pending, signal);
 }
 
 /**
  * The caller's fetch takes (url, init), as not every fetch takes the `Request` of another implementation; the body as a
  * string, as a `Request` gives it as a stream alone.
  */
-function fetchOfCaller(
+function callerFetch(
   fetch: Fetch,
   { url, body, signal }: { url: string; body: string | undefined; signal: AbortSignal },
 ) {
@@ -154,7 +154,7 @@ function noResponseError(): ConfigurationError {
  * again, whatever its method, and tells nobody: what must not be done twice would be. A stream it cannot send again.
  * Elsewhere the text goes out as it is, with its length.
  */
-function bodyOnce(body: string): { body: string | ReadableStream } {
+function singleUseBody(body: string): { body: string | ReadableStream } {
   if (!("Deno" in globalThis)) return { body };
   // Of a Response's stream Deno still knows the text.
   const stream = new ReadableStream({
@@ -192,34 +192,34 @@ async function readBody(
   const decoder = new TextDecoder();
   let text = "";
   try {
-    for (let pieces = 1; ; pieces++) {
+    for (let chunks = 1; ; chunks++) {
       // Pieces that are all there already would let no timer run, not even that of the call's timeout.
-      if (pieces % piecesATurn === 0) await new Promise((resolve) => void setTimeout(resolve));
+      if (chunks % chunksPerTick === 0) await new Promise((resolve) => void setTimeout(resolve));
       // A reader that is none of the runtime's may ignore that it is given up.
       const next = await untilAborted(reader.read(), signal);
       if (next.done) return { text: text + decoder.decode() };
-      const rest = limit - arrival.bytes;
+      const remaining = limit - arrival.bytes;
       arrival.bytes += next.value.byteLength;
-      text += decoder.decode(next.value.subarray(0, rest), { stream: true });
+      text += decoder.decode(next.value.subarray(0, remaining), { stream: true });
       if (arrival.bytes > limit) return { text, limitPassed: limit };
     }
   } catch (error) {
     // A stream may break without a reason.
     return { text, failure: error ?? new Error("no reason was given") };
   } finally {
-    giveUp(reader);
+    cancelBody(reader);
   }
 }
 
 /** Lets what is left of a body go. Nobody waits for it, and where that fails nothing is lost. */
-function giveUp(body: { cancel(): Promise<void> } | null): void {
+function cancelBody(body: { cancel(): Promise<void> } | null): void {
   void (async () => await body?.cancel())().catch(() => undefined);
 }
 
 function timeoutError(timeoutMs: number, { status, bytes }: Arrival): TimeoutError {
-  const came = status === undefined ? "no headers" : `${status} and ${bytes} bytes of its body`;
+  const received = status === undefined ? "no headers" : `${status} and ${bytes} bytes of its body`;
   return new TimeoutError({
-    message: `No full answer within timeoutMs (${timeoutMs} ms): ${came} came.`,
+    message: `No full answer within timeoutMs (${timeoutMs} ms): ${received} came.`,
     outcome: "unknown",
     timeoutMs,
   });

@@ -18,7 +18,7 @@ import { observeAttempt, observeCall } from "./interceptors/observe.ts";
 import { rateLimit, unlessPaused } from "./interceptors/rate-limit.ts";
 import { retry } from "./interceptors/retry.ts";
 import { consentGuard, writeOrder } from "./interceptors/write-order.ts";
-import { buildRequest, givenIdentifier } from "./request.ts";
+import { buildRequest, inputIdentifier } from "./request.ts";
 import { readResponse } from "./response.ts";
 import { send } from "./send.ts";
 
@@ -30,8 +30,8 @@ export type CallEndpoint = <Body, Output>(
 ) => ApiPromise<Output>;
 
 /** What the call's extension adds, where it has one. */
-function extension(place: "aroundCall" | "aroundAttempt"): Interceptor {
-  return (next) => (context) => context.options.extension?.[place](next)(context) ?? next(context);
+function extension(position: "aroundCall" | "aroundAttempt"): Interceptor {
+  return (next) => (context) => context.options.extension?.[position](next)(context) ?? next(context);
 }
 
 const sendRequest: Handler = async (context) => {
@@ -75,7 +75,7 @@ const handle = compose(
 );
 
 /** What is asked for: by which endpoint of which family, with what. */
-interface Asked<Body, Output> {
+interface Invocation<Body, Output> {
   readonly access: FamilyAccess;
   readonly endpoint: Endpoint<Body, Output>;
   readonly input: EndpointInput;
@@ -96,8 +96,8 @@ export class Transport {
     return (endpoint, input, options) => this.#start({ access, endpoint, input, options });
   }
 
-  #start<Body, Output>(asked: Asked<Body, Output>): ApiPromise<Output> {
-    const { operation, method, path } = asked.endpoint;
+  #start<Body, Output>(invocation: Invocation<Body, Output>): ApiPromise<Output> {
+    const { operation, method, path } = invocation.endpoint;
     const call: CallContext = {
       requestId: this.#settings.newId(),
       operation,
@@ -111,26 +111,29 @@ export class Transport {
       abort: new AbortController(),
       stopWaiting: new AbortController(),
     };
-    const result = this.#run(call, asked);
+    const result = this.#run(call, invocation);
     this.client.underWay.set(call, result);
-    const given = apiPromise(result, this.client.redactor);
-    if (method === "POST") call.options?.extension?.onWrite(result, given);
-    return given;
+    const promise = apiPromise(result, this.client.redactor);
+    if (method === "POST") call.options?.extension?.onWrite(result, promise);
+    return promise;
   }
 
-  async #run<Body, Output>(call: CallContext, asked: Asked<Body, Output>): Promise<CallResult<Output>> {
+  async #run<Body, Output>(
+    call: CallContext,
+    invocation: Invocation<Body, Output>,
+  ): Promise<CallResult<Output>> {
     try {
       const { data, response } = await observeCall(call, this.#settings, async () => {
-        const context = this.#validate(call, asked);
+        const context = this.#validate(call, invocation);
         return await handle(context);
       });
       const { attempts, queuedMs } = call;
       // Safe: the endpoint has read it.
       return { data: data as Output, response, attempts, queuedMs };
     } catch (error) {
-      call.uniqueIdentifier ??= givenIdentifier(asked.endpoint, asked.input);
+      call.uniqueIdentifier ??= inputIdentifier(invocation.endpoint, invocation.input);
       this.client.redactor.names(error);
-      throw showCaller(withEnding(error, call));
+      throw showCaller(completeError(error, call));
     } finally {
       this.client.underWay.delete(call);
     }
@@ -139,7 +142,7 @@ export class Transport {
   /** Throws a `ConfigurationError` or a `ValidationError`. */
   #validate<Body, Output>(
     call: CallContext,
-    { access, endpoint, input, options: given }: Asked<Body, Output>,
+    { access, endpoint, input, options: given }: Invocation<Body, Output>,
   ): RequestContext {
     const { client } = this;
     const settings = this.#settings;
@@ -170,7 +173,7 @@ export class Transport {
 }
 
 /** Completes an error with what only the whole call knows. */
-function withEnding(error: unknown, call: CallContext): unknown {
+function completeError(error: unknown, call: CallContext): unknown {
   /* v8 ignore next -- @preserve a defect of our own, or what a row's isCurrent threw */
   if (!isAudienceError(error) || error.request) return error;
   const { requestId, operation, method, path, attempts, outcome, uniqueIdentifier } = call;

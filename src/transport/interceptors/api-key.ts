@@ -13,12 +13,13 @@ export type ApiKey = string | (() => string | Promise<string>);
  */
 export const apiKey: Interceptor = (next) => async (context) => {
   const key = context.apiKey;
-  key.current = key.changed ?? (await askForKey(context));
+  key.current = key.changed ?? (await requestKey(context));
   key.changed = undefined;
   try {
     return await next(context);
   } catch (error) {
-    if (error instanceof AuthenticationError && !key.isAskedAgain) key.changed = await changedKey(context);
+    if (error instanceof AuthenticationError && !key.wasRequestedAgain)
+      key.changed = await changedKey(context);
     throw error;
   }
 };
@@ -26,10 +27,10 @@ export const apiKey: Interceptor = (next) => async (context) => {
 async function changedKey(context: RequestContext): Promise<string | undefined> {
   const { apiKey: key, stopWaiting } = context;
   if (stopWaiting.signal.aborted) return undefined;
-  key.isAskedAgain = true;
+  key.wasRequestedAgain = true;
   try {
-    const given = await askForKey(context);
-    return given === key.current ? undefined : given;
+    const newKey = await requestKey(context);
+    return newKey === key.current ? undefined : newKey;
   } catch {
     stopWaiting.signal.throwIfAborted();
     // A function that fails leaves the 401 as it is.
@@ -38,16 +39,16 @@ async function changedKey(context: RequestContext): Promise<string | undefined> 
 }
 
 /** A key function that never resolves must hold neither the call nor its permit. */
-async function askForKey({ access, options, stopWaiting }: RequestContext): Promise<string> {
+async function requestKey({ access, options, stopWaiting }: RequestContext): Promise<string> {
   const key = access.key();
   if (typeof key === "string") return key;
   const { timeoutMs } = options;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     timer = startTimer(() => reject(keyTimeoutError(timeoutMs)), timeoutMs);
   });
   try {
-    return await untilAborted(Promise.race([key, late]), stopWaiting.signal);
+    return await untilAborted(Promise.race([key, timeout]), stopWaiting.signal);
   } finally {
     clearTimeout(timer);
   }
@@ -64,15 +65,15 @@ function keyTimeoutError(timeoutMs: number): TimeoutError {
 /** Where one family's key comes from. Held where no `inspect` can see it. */
 export function keySource(key: ApiKey, option: string, redactor: Redactor): KeySource {
   if (typeof key === "function") {
-    return async () => redactor.learn(checkSecret(await ask(key, option), option));
+    return async () => redactor.remember(checkSecret(await callKeyFunction(key, option), option));
   }
   const checked = checkSecret(key, option);
-  redactor.learn(checked);
+  redactor.remember(checked);
   // Before every attempt: a key that others were learnt after is not to be forgotten while it is used.
-  return () => redactor.learn(checked);
+  return () => redactor.remember(checked);
 }
 
-async function ask(key: () => unknown, option: string): Promise<unknown> {
+async function callKeyFunction(key: () => unknown, option: string): Promise<unknown> {
   try {
     return await key();
   } catch (error) {

@@ -19,7 +19,7 @@ export const deadline: Interceptor = (next) => async (context) => {
     stopWaiting.abort(error);
   };
   const stop = extension?.stop;
-  const forget = [
+  const removeListeners = [
     // The extension's own signal is its stop.
     signal && signal !== stop && onAbort(signal, () => end(() => abortError(signal, context))),
     stop && onAbort(stop, () => stopWaiting.abort(abortError(stop, context))),
@@ -29,7 +29,7 @@ export const deadline: Interceptor = (next) => async (context) => {
     return await untilAborted(next(context), abort.signal);
   } finally {
     clearTimeout(timer);
-    for (const each of forget) if (each) each();
+    for (const each of removeListeners) if (each) each();
   }
 };
 

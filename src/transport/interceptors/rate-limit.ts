@@ -4,7 +4,7 @@ import type { Interceptor, RequestContext } from "../interceptor.ts";
 import { retryAfterMs } from "../response.ts";
 
 /** Thrown by `unlessPaused`: the permit is from before a pause, and void in it. */
-const heldBack = new Error("held back by a pause");
+const pausedError = new Error("held back by a pause");
 
 /** Gives each attempt a permit of the rate limit, and tells the limiter what became of it. */
 export const rateLimit: Interceptor = (next) => async (context) => {
@@ -25,7 +25,7 @@ export const rateLimit: Interceptor = (next) => async (context) => {
     } catch (error) {
       const didNotLeave = error instanceof ConnectionError && error.outcome === "not-sent";
       wasSent = context.attempts > attemptsBefore && !didNotLeave;
-      if (error !== heldBack) throw error;
+      if (error !== pausedError) throw error;
       context.isRequeued = context.options.extension === undefined;
     } finally {
       // Only the first release counts: after the response's head this one does nothing.
@@ -40,7 +40,7 @@ export const rateLimit: Interceptor = (next) => async (context) => {
  */
 export const unlessPaused: Interceptor = (next) => async (context) => {
   context.abort.signal.throwIfAborted();
-  if (context.client.limiter?.isPaused) throw heldBack;
+  if (context.client.limiter?.isPaused) throw pausedError;
   return await next(context);
 };
 
@@ -64,7 +64,7 @@ async function acquire(limiter: RateLimiter, context: RequestContext): Promise<P
       maxQueued,
     });
   } catch (error) {
-    throw ofThisCopy(error);
+    throw asOwnError(error);
   } finally {
     endWait?.();
     context.queuedMs += now() - askedAt;
@@ -72,7 +72,7 @@ async function acquire(limiter: RateLimiter, context: RequestContext): Promise<P
 }
 
 /** The one limiter of a process may be of another copy of the package: its errors are made instances of this one's. */
-function ofThisCopy(error: unknown): unknown {
+function asOwnError(error: unknown): unknown {
   if (!isAudienceError(error) || error.code !== "rate_limit_wait") return error;
   return error instanceof RateLimitWaitError ? error : new RateLimitWaitError(error);
 }

@@ -41,7 +41,7 @@ export const retry: Interceptor = (next) => async (context) => {
       if (!planned) return;
       const { delayMs, isCounted } = planned;
       if (settings.now() + delayMs > context.deadlineAt) {
-        throw namesItsWait(error) ? error : deadlineError(context, error);
+        throw hasRetryAfter(error) ? error : deadlineError(context, error);
       }
       settings.observer.retries(context, Math.max(1, context.attempts), delayMs, error);
       // A refusal pauses the limiter for everybody, and lets the refused call go first when the pause ends.
@@ -56,7 +56,7 @@ export const retry: Interceptor = (next) => async (context) => {
 };
 
 /** Whether the service asks for a wait that no call sits out. */
-export function asksForTooLong(failure: { readonly retryAfterMs?: number }): boolean {
+export function isWaitTooLong(failure: { readonly retryAfterMs?: number }): boolean {
   return (failure.retryAfterMs ?? 0) > longestRetryAfterMs;
 }
 
@@ -64,16 +64,16 @@ export function asksForTooLong(failure: { readonly retryAfterMs?: number }): boo
 function planRetry(failure: AudienceError, context: RequestContext, retries: number): Retry | undefined {
   const { apiKey, client, isRepeatable, options, settings } = context;
   if (apiKey.changed !== undefined) return { delayMs: 0, isCounted: false };
-  if (isTurnedAway(failure, context)) return { delayMs: turnedAwayDelayMs(failure), isCounted: false };
+  if (isRefusedForRate(failure, context)) return { delayMs: rateRefusalDelayMs(failure), isCounted: false };
   if (retries >= options.maxRetries || !mayBeRetried(failure, isRepeatable)) return undefined;
   // Half of it fixed, half of it by chance, so that callers who failed together do not return together.
   const backoffMs = Math.min(firstBackoffMs * 2 ** retries, longestBackoffMs) * (0.5 + settings.random() / 2);
   if (!(failure instanceof ApiError)) return { delayMs: backoffMs, isCounted: true };
-  if (asksForTooLong(failure)) return undefined;
+  if (isWaitTooLong(failure)) return undefined;
   const isRefusal = failure instanceof RateLimitError;
-  const askedMs = failure.retryAfterMs ?? (isRefusal ? shortestRefusalMs : 0);
+  const requestedMs = failure.retryAfterMs ?? (isRefusal ? shortestRefusalMs : 0);
   // A limiter sits out the wait that a refusal asks for.
-  const delayMs = isRefusal && client.limiter ? askedMs : Math.max(askedMs, backoffMs);
+  const delayMs = isRefusal && client.limiter ? requestedMs : Math.max(requestedMs, backoffMs);
   return { delayMs, isCounted: true };
 }
 
@@ -90,21 +90,21 @@ function mayBeRetried(failure: AudienceError, isRepeatable: boolean): boolean {
  * A call with an extension waits for the rate limit however often it is refused, unless its options say how long, or the
  * service asks for over an hour.
  */
-function isTurnedAway(failure: AudienceError, { options }: RequestContext): boolean {
+function isRefusedForRate(failure: AudienceError, { options }: RequestContext): boolean {
   if (options.extension === undefined) return false;
-  if (failure instanceof RateLimitError) return !asksForTooLong(failure);
+  if (failure instanceof RateLimitError) return !isWaitTooLong(failure);
   return failure instanceof RateLimitWaitError && options.maxWaitMs === Infinity;
 }
 
-function turnedAwayDelayMs(failure: AudienceError): number {
-  const askedMs = failure instanceof RateLimitError ? (failure.retryAfterMs ?? 0) : 0;
+function rateRefusalDelayMs(failure: AudienceError): number {
+  const requestedMs = failure instanceof RateLimitError ? (failure.retryAfterMs ?? 0) : 0;
   // A full queue may have room long before the wait that its error expects is over.
   const expectedMs = failure instanceof RateLimitWaitError ? Math.min(failure.waitMs, longestBackoffMs) : 0;
-  return Math.max(askedMs, expectedMs, shortestRefusalMs);
+  return Math.max(requestedMs, expectedMs, shortestRefusalMs);
 }
 
 /** Whether a failure says itself when to come back. */
-function namesItsWait(failure: AudienceError): boolean {
+function hasRetryAfter(failure: AudienceError): boolean {
   return (
     failure instanceof RateLimitError || (failure instanceof ApiError && failure.retryAfterMs !== undefined)
   );

@@ -8,22 +8,22 @@ import type { Handler, Interceptor, RequestContext } from "../interceptor.ts";
 export const writeOrder: Interceptor = (next) => (context) => {
   const { contacts } = context.request;
   const { lastWrites } = context.client;
-  const before = contacts.flatMap((contact) => lastWrites.get(contact) ?? []);
-  const result = before.length > 0 ? sendAfter(before, context, next) : next(context);
+  const earlierWrites = contacts.flatMap((contact) => lastWrites.get(contact) ?? []);
+  const result = earlierWrites.length > 0 ? sendAfter(earlierWrites, context, next) : next(context);
   if (contacts.length === 0) return result;
   // With those before it: where it was aborted while it waited, the next one still waits for them.
-  const end = Promise.allSettled([...before, result]).then(() => {
+  const end = Promise.allSettled([...earlierWrites, result]).then(() => {
     for (const contact of contacts) if (lastWrites.get(contact) === end) lastWrites.delete(contact);
   });
   for (const contact of contacts) lastWrites.set(contact, end);
   return result;
 };
 
-async function sendAfter(before: readonly Promise<void>[], context: RequestContext, next: Handler) {
+async function sendAfter(earlierWrites: readonly Promise<void>[], context: RequestContext, next: Handler) {
   const { observer, now } = context.settings;
   const askedAt = now();
   observer.waitsForContact(context);
-  await untilAborted(Promise.all(before), context.stopWaiting.signal);
+  await untilAborted(Promise.all(earlierWrites), context.stopWaiting.signal);
   context.queuedMs += now() - askedAt;
   return await next(context);
 }
@@ -38,11 +38,11 @@ export const consentGuard: Interceptor = (next) => async (context) => {
   if (!consentWrite || Object.keys(consentWrite.consent).length === 0) return await next(context);
   // Asked twice: a watch that comes while the write is under way is told of its end.
   const others = () => [...client.consentWatches].filter((one) => one !== options.extension?.consentWatch);
-  const begun = others().map((watch) => watch.begins(consentWrite));
+  const starting = others().map((watch) => watch.begins(consentWrite));
   try {
     // Where nobody watches, the call leaves in the turn in which it was made.
-    if (begun.length > 0) {
-      await Promise.all(begun);
+    if (starting.length > 0) {
+      await Promise.all(starting);
       stopWaiting.signal.throwIfAborted();
     }
     const response = await next(context);

@@ -6,7 +6,7 @@ import { statesSameConsent, type ConsentLog } from "./consent-log.ts";
 import type { RowRecord } from "./row-record.ts";
 
 /** What goes along with the calls of one row: makes them safe over a restart, and knows what became of them. */
-export class RowCompanion implements CallExtension {
+export class RowContext implements CallExtension {
   readonly stop: AbortSignal;
   readonly consentWatch: ConsentLog;
   /** Whether anything of the row has left, or may have. */
@@ -18,9 +18,9 @@ export class RowCompanion implements CallExtension {
   readonly #isCurrent: () => unknown;
   readonly #onLateCall: () => void;
   /** Resolves when the row's end is recorded. */
-  readonly over: Promise<void>;
+  readonly ended: Promise<void>;
   // Given by the constructor of the promise, which runs at once.
-  #end!: () => void;
+  #resolveEnded!: () => void;
   #isOver = false;
   /** Calls that must not be made twice, and were carried out, or may have been, or still may be. */
   readonly #unrepeatable = new Set<object>();
@@ -29,7 +29,7 @@ export class RowCompanion implements CallExtension {
   /** The consents that the row's calls state. */
   readonly #consents = new Set<string>();
   /** Writes that have not ended, as far as the row's function can have heard. A read that nobody waits for loses nothing. */
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #pendingWrites = new Set<Promise<unknown>>();
   #events = 0;
 
   constructor(row: {
@@ -46,7 +46,7 @@ export class RowCompanion implements CallExtension {
     this.#eventId = row.eventId;
     this.#isCurrent = row.isCurrent;
     this.#onLateCall = row.onLateCall;
-    this.over = new Promise((resolve) => (this.#end = resolve));
+    this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
   }
 
   /** Whether making the row's calls again could do twice what must not be. */
@@ -54,24 +54,24 @@ export class RowCompanion implements CallExtension {
     return this.#unrepeatable.size > 0;
   }
 
-  onWrite(result: Promise<unknown>, given: Promise<unknown>): void {
+  onWrite(result: Promise<unknown>, promise: Promise<unknown>): void {
     if (this.#isOver) {
       // While the run lasts it ends with what is wrong here. Afterwards the call is refused, and only its caller is told.
-      if (!this.stop.aborted) given.catch(() => undefined);
+      if (!this.stop.aborted) promise.catch(() => undefined);
       this.#onLateCall();
       this.#record.reopen().catch(() => undefined);
     }
-    this.#underWay.add(given);
-    const heard = () => this.#underWay.delete(given);
+    this.#pendingWrites.add(promise);
+    const settled = () => this.#pendingWrites.delete(promise);
     // What the caller was given settles a moment before this, and who waits for it goes on a moment after.
-    queueMicrotask(() => void result.then(heard, heard));
+    queueMicrotask(() => void result.then(settled, settled));
   }
 
   /** Whether a write was still under way; resolves when none is, and answers for those that nobody waited for. */
-  async wasLeft(): Promise<boolean> {
-    const wasLeft = this.#underWay.size > 0;
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
-    return wasLeft;
+  async settleWrites(): Promise<boolean> {
+    const hadPending = this.#pendingWrites.size > 0;
+    while (this.#pendingWrites.size > 0) await Promise.allSettled(this.#pendingWrites);
+    return hadPending;
   }
 
   /** The first event of a row has the row's own id, the others that id and their number. */
@@ -118,7 +118,7 @@ export class RowCompanion implements CallExtension {
       for (const line of consentLines(consentWrite.consent)) this.#consents.add(line);
       await this.consentWatch.load(consentWrite.contacts);
     }
-    await this.#askWhetherCurrent();
+    await this.#checkIsCurrent();
     this.#throwIfOver();
     // What an earlier run recorded as superseded is not written over before it is known that the row may be sent.
     this.#checkConsent(consentWrite);
@@ -134,7 +134,7 @@ export class RowCompanion implements CallExtension {
   }
 
   /** Records the row's end; or, where it came to nothing, that it is as before. */
-  async recordEnd(end: "succeeded" | "superseded" | "failed" | "turned away"): Promise<void> {
+  async recordEnd(end: "succeeded" | "superseded" | "failed" | "unprocessed"): Promise<void> {
     this.#isOver = true;
     try {
       if (end === "succeeded" || end === "superseded") await this.#record.ends(end, this.#consentText);
@@ -142,7 +142,7 @@ export class RowCompanion implements CallExtension {
       else if (end === "failed") await this.#record.failed(this.#consentText);
       else await this.#record.restore();
     } finally {
-      this.#end();
+      this.#resolveEnded();
     }
   }
 
@@ -156,7 +156,7 @@ export class RowCompanion implements CallExtension {
     return this.consentWatch.isOverriddenBy(write, before);
   }
 
-  async #askWhetherCurrent(): Promise<void> {
+  async #checkIsCurrent(): Promise<void> {
     const isCurrent = await this.#isCurrent();
     if (typeof isCurrent !== "boolean") throw new ConfigurationError("isCurrent must give true or false.");
     if (!isCurrent) throw this.#supersede("isCurrent has said that the row is not current any more");
