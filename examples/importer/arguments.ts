@@ -131,12 +131,12 @@ function refuseKeep({
   if (consent !== "keep") return;
   if (listId !== undefined) {
     throw new UsageError(
-      "--consent keep cannot be had with --list: a contact that is added to a list without its consent becomes " +
+      "--consent keep cannot be combined with --list: a contact that is added to a list without its consent becomes " +
         "SUBSCRIBED, even if it had unsubscribed. Say a state, or leave --list out.",
     );
   }
   if (family === "v2")
-    throw new UsageError("--consent keep cannot be had with --family v2, which wants a status.");
+    throw new UsageError("--consent keep cannot be combined with --family v2, which requires a status.");
 }
 
 function parse(args: readonly string[]) {

@@ -61,7 +61,7 @@ export async function importAll(
     await failed.print(output);
   }
   const { succeeded, skipped, superseded, total, durationMs } = await run.summary();
-  const before = skipped === 0 ? "" : `; ${inFull(skipped)} had been before`;
+  const before = skipped === 0 ? "" : `; ${inFull(skipped)} were imported before`;
   say(
     output,
     `Imported ${inFull(succeeded)} of ${counted(total, "row")} in ${formatDuration(durationMs)}${before}.`,
@@ -69,7 +69,7 @@ export async function importAll(
   if (superseded === 0) return;
   say(
     output,
-    `${counted(superseded, "row was", "rows were")} not sent, as a later word on the consent stands.`,
+    `${counted(superseded, "row was", "rows were")} not sent, because the consent was changed later.`,
   );
 }
 

@@ -90,7 +90,7 @@ function isPromiseLike(value: unknown): boolean {
 
 export function misuseError(): ConfigurationError {
   const error = new ConfigurationError(
-    "The function of bulk must return its call, or be async and await it: the row may end before its call has.",
+    "The function of bulk must return or await its call: otherwise the row may end before the call does.",
   );
   return Object.assign(error, { outcome: "unknown" });
 }

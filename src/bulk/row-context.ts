@@ -158,14 +158,14 @@ export class RowContext implements CallExtension {
 
   async #checkIsCurrent(): Promise<void> {
     const isCurrent = await this.#isCurrent();
-    if (typeof isCurrent !== "boolean") throw new ConfigurationError("isCurrent must give true or false.");
-    if (!isCurrent) throw this.#supersede("isCurrent has said that the row is not current any more");
+    if (typeof isCurrent !== "boolean") throw new ConfigurationError("isCurrent must return true or false.");
+    if (!isCurrent) throw this.#supersede("isCurrent returned false");
   }
 
   /** A call that was given up may still be waiting here. */
   #throwIfOver(): void {
     if (this.#isOver)
-      throw new AbortError({ message: "The row is over.", outcome: "not-sent", cause: undefined });
+      throw new AbortError({ message: "The row has ended.", outcome: "not-sent", cause: undefined });
   }
 
   #supersede(reason: string): AbortError {

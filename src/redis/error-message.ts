@@ -19,12 +19,12 @@ function readMessage(error: unknown): string {
   try {
     return messageOf(error);
   } catch {
-    return "it does not say why";
+    return "no reason given";
   }
 }
 
 function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error === "string" ? error : "it does not say why";
+  if (!(error instanceof Error)) return typeof error === "string" ? error : "no reason given";
   if (error.message !== "") return error.message;
   // Where a name has several addresses, Node says why in the errors of each.
   if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);

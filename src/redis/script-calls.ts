@@ -8,7 +8,7 @@ import {
   type ScriptReply,
 } from "./permit-scripts.ts";
 
-const invalidReply = "an answer that makes no sense";
+const invalidReply = "an invalid reply";
 
 /** The scripts, each call of which ends in time: with a reply that makes sense, or with a rejection. */
 export class ScriptCalls {
@@ -54,7 +54,7 @@ function withTimeout<T>(call: () => Promise<T>, onLate = (): void => {}): Promis
     let isLate = false;
     const cancel = inBackground(replyTimeoutMs, () => {
       isLate = true;
-      reject(new Error(`no answer within ${replyTimeoutMs} ms`));
+      reject(new Error(`no reply within ${replyTimeoutMs} ms`));
     });
     call()
       .then((reply) => (isLate ? onLate() : resolve(reply)), reject)

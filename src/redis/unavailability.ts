@@ -39,14 +39,16 @@ export class Unavailability {
   /** Why nobody gets a permit, where that is so. */
   get refusal(): string | undefined {
     if (!this.#fallback) return undefined;
-    const message = `The store of the rate limit is away: ${this.#reason}.`;
+    const message = `The rate limit store is unavailable: ${this.#reason}.`;
     if (this.#options.onUnavailable === "reject") return message;
-    return this.#fallback.isTooSmall ? `${message} \`localShare\` of a limit is no permit.` : undefined;
+    return this.#fallback.isTooSmall
+      ? `${message} \`localShare\` of a limit is less than one permit.`
+      : undefined;
   }
 
   /** Redis was found unavailable, once more where it is so already; it is tried again soon. */
   begin(reason: unknown, fallback: () => LocalFallback): void {
-    this.#reason = reason instanceof Error ? reason.message : "it does not say why";
+    this.#reason = reason instanceof Error ? reason.message : "no reason given";
     if (!this.#fallback) {
       this.#since = this.#options.clock();
       this.#fallback = fallback();
@@ -100,6 +102,6 @@ export class Unavailability {
   /** While this process goes on without Redis: that, and why. */
   #warning(): string | undefined {
     if (!this.#fallback || this.refusal !== undefined) return undefined;
-    return `the store of the rate limit is away: ${this.#reason}; this process goes on with its share`;
+    return `the rate limit store is unavailable: ${this.#reason}; this process continues with its share`;
   }
 }

@@ -32,7 +32,7 @@ const knownFailures: readonly (readonly [RegExp, Known])[] = [
   [/^(UND_ERR_CONNECT_TIMEOUT|bad port)$/i, failed("other", false)],
   [
     /^(UND_ERR_HEADERS|HPE_HEADER)_OVERFLOW$/,
-    failed("other", true, "has longer headers than the runtime takes (on Node: --max-http-header-size)"),
+    failed("other", true, "has longer headers than the runtime accepts (on Node: --max-http-header-size)"),
   ],
   [/^UND_ERR_RES_CONTENT_LENGTH_MISMATCH$/, failed("other", true, "is not as long as it says")],
   [/^HPE_|does not match the HTTP\/1\.1 protocol/, failed("other", true, "is not HTTP/1.1")],
@@ -67,8 +67,8 @@ export function connectionError(error: unknown, url: string, redactor: Redactor)
   const { origin } = new URL(url);
   const codeSuffix = code ? ` (${code})` : "";
   const failedPart = responseProblem
-    ? `What ${origin} answered ${responseProblem}${codeSuffix}.`
-    : `The connection to ${origin} failed before the whole answer was here${codeSuffix}.`;
+    ? `The response from ${origin} ${responseProblem}${codeSuffix}.`
+    : `The connection to ${origin} failed before the complete response was received${codeSuffix}.`;
   return new ConnectionError({
     message: wasSent
       ? failedPart

@@ -82,14 +82,14 @@ export class Observer {
   attemptEnds(event: RequestEvent): void {
     const { status, durationMs = 0, error } = event;
     if (status) this.#call("onResponse", event);
-    const how = status ? `was answered with ${status}` : `failed: ${error?.name}`;
+    const how = status ? `got ${status}` : `failed: ${error?.name}`;
     this.#write("debug", event, () => `${how} in ${Math.round(durationMs)} ms`);
   }
 
   retries(facts: CallFacts, attempt: number, waitMs: number, error: AudienceError): void {
     const event: RequestEvent = { ...factsOf(facts), attempt, waitMs, error: summary(error) };
     this.#call("onRetry", event);
-    this.#write("debug", event, () => `is tried again in ${Math.round(waitMs)} ms, after ${error.name}`);
+    this.#write("debug", event, () => `is retried in ${Math.round(waitMs)} ms after ${error.name}`);
   }
 
   /** A wait for the rate limit, as it is expected; one that grows long is told of then. Gives back what ends it. */

@@ -124,7 +124,7 @@ function callerFetch(
     };
     const response: unknown = await fetch(url, init);
     if (!isResponse(response)) throw noResponse;
-    if (response.type === "error") throw new TypeError("the fetch option gave Response.error()");
+    if (response.type === "error") throw new TypeError("the fetch option returned Response.error()");
     return response;
   };
 }
@@ -144,7 +144,7 @@ function isResponse(value: unknown): value is Response {
 const noResponse = new Error("no Response");
 
 function noResponseError(): ConfigurationError {
-  const error = new ConfigurationError("The fetch option must give a Response whose body is a web stream.");
+  const error = new ConfigurationError("The fetch option must return a Response whose body is a web stream.");
   // Whatever the function did, the request may have left.
   return Object.assign(error, { outcome: "unknown" });
 }
@@ -219,7 +219,7 @@ function cancelBody(body: { cancel(): Promise<void> } | null): void {
 function timeoutError(timeoutMs: number, { status, bytes }: Arrival): TimeoutError {
   const received = status === undefined ? "no headers" : `${status} and ${bytes} bytes of its body`;
   return new TimeoutError({
-    message: `No full answer within timeoutMs (${timeoutMs} ms): ${received} came.`,
+    message: `No complete response within timeoutMs (${timeoutMs} ms): ${received} received.`,
     outcome: "unknown",
     timeoutMs,
   });

@@ -398,7 +398,7 @@ describe("--resume", () => {
 
     expect(second).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/Imported \d+ of 40 rows in .*; \d+ had been before/),
+      out: expect.stringMatching(/Imported \d+ of 40 rows in .*; \d+ were imported before/),
     });
     expect(mock.requests).toHaveLength(40);
   });
@@ -461,8 +461,8 @@ describe("The command line", () => {
     [["x.csv", "--famly", "v1"], /famly/],
     [["x.csv", "--family", "v3"], /--family is v1 or v2/],
     [["x.csv", "--consent", "yes"], /--consent is keep, NON_SUBSCRIBED, UNSUBSCRIBED or SUBSCRIBED/],
-    [["x.csv", "--consent", "keep", "--list", "a"], /--consent keep cannot be had with --list/],
-    [["x.csv", "--consent", "keep", "--family", "v2"], /--consent keep cannot be had with --family v2/],
+    [["x.csv", "--consent", "keep", "--list", "a"], /--consent keep cannot be combined with --list/],
+    [["x.csv", "--consent", "keep", "--family", "v2"], /--consent keep cannot be combined with --family v2/],
     [["x.csv", "--encoding", "latin-9000"], /--encoding "latin-9000" is not known/],
     [["x.csv", "x.csv"], /x\.csv is named twice/],
     [["nowhere.csv", "--dry-run"], /nowhere\.csv/],

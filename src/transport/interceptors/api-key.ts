@@ -56,7 +56,7 @@ async function requestKey({ access, options, stopWaiting }: RequestContext): Pro
 
 function keyTimeoutError(timeoutMs: number): TimeoutError {
   return new TimeoutError({
-    message: `The key function gave no key within ${timeoutMs} ms; nothing was sent.`,
+    message: `The key function returned no key within ${timeoutMs} ms; nothing was sent.`,
     outcome: "not-sent",
     timeoutMs,
   });

@@ -40,7 +40,7 @@ export function deadlineError(
 ): TimeoutError {
   const message = failure
     ? `The call's next attempt would begin after its deadline of ${deadlineMs} ms.`
-    : `The call was not over within its deadline of ${deadlineMs} ms.`;
+    : `The call did not end within its deadline of ${deadlineMs} ms.`;
   return new TimeoutError({ message, outcome, timeoutMs: deadlineMs, cause: failure });
 }
 
