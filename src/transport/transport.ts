@@ -22,14 +22,14 @@ import { buildRequest, inputIdentifier } from "./request.ts";
 import { readResponse } from "./response.ts";
 import { send } from "./send.ts";
 
-/** Calls one family's endpoints. It starts at once; a bad call rejects, and never throws. */
+/** Calls one family's endpoints. The call starts at once; an invalid call rejects, and never throws. */
 export type CallEndpoint = <Body, Output>(
   endpoint: Endpoint<Body, Output>,
   input: EndpointInput,
   options: unknown,
 ) => ApiPromise<Output>;
 
-/** What the call's extension adds, where it has one. */
+/** The interceptor of the call's extension, if it has one. */
 function extension(position: "aroundCall" | "aroundAttempt"): Interceptor {
   return (next) => (context) => context.options.extension?.[position](next)(context) ?? next(context);
 }
@@ -37,7 +37,7 @@ function extension(position: "aroundCall" | "aroundAttempt"): Interceptor {
 const sendRequest: Handler = async (context) => {
   const { access, abort, client, onHead, options, request, settings } = context;
   const { method, target, body } = request;
-  // The authentication comes last: no header of the caller's stands in its place.
+  // The authentication comes last, so that no given header overrides it.
   const headers = {
     ...options.headers,
     ...(body !== undefined && { "content-type": "application/json" }),
@@ -57,7 +57,7 @@ const sendRequest: Handler = async (context) => {
   return readResponse(response, request, client.redactor);
 };
 
-/** The way of every valid call, the outermost concern first. From `rateLimit` on it is that of one attempt. */
+/** The interceptors of every valid call, the outermost first. Those from `rateLimit` on run for each attempt. */
 const handle = compose(
   [
     extension("aroundCall"),
@@ -74,7 +74,7 @@ const handle = compose(
   sendRequest,
 );
 
-/** What is asked for: by which endpoint of which family, with what. */
+/** The endpoint, its family, and the arguments of a call. */
 interface Invocation<Body, Output> {
   readonly access: FamilyAccess;
   readonly endpoint: Endpoint<Body, Output>;
@@ -82,7 +82,7 @@ interface Invocation<Body, Output> {
   readonly options: unknown;
 }
 
-/** The one way of every call: validation, then the interceptors in their order, then the request. */
+/** Runs every call: validation, then the interceptors, then the request. */
 export class Transport {
   readonly client: ClientState;
   readonly #settings: TransportSettings;
@@ -128,7 +128,7 @@ export class Transport {
         return await handle(context);
       });
       const { attempts, queuedMs } = call;
-      // Safe: the endpoint has read it.
+      // Safe: the endpoint has decoded it.
       return { data: data as Output, response, attempts, queuedMs };
     } catch (error) {
       call.uniqueIdentifier ??= inputIdentifier(invocation.endpoint, invocation.input);
@@ -172,9 +172,9 @@ export class Transport {
   }
 }
 
-/** Completes an error with what only the whole call knows. */
+/** Completes an error with the outcome and the identity of the call. */
 function completeError(error: unknown, call: CallContext): unknown {
-  /* v8 ignore next -- @preserve a defect of our own, or what a row's isCurrent threw */
+  /* v8 ignore next -- @preserve a defect of our own, or an error of a row's isCurrent */
   if (!isAudienceError(error) || error.request) return error;
   const { requestId, operation, method, path, attempts, outcome, uniqueIdentifier } = call;
   const request = { requestId, operation, method, path, attempts };
