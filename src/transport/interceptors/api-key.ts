@@ -4,12 +4,12 @@ import { startTimer, untilAborted } from "../abort.ts";
 import type { Interceptor, KeySource, RequestContext } from "../interceptor.ts";
 import type { Redactor } from "../redact.ts";
 
-/** A key, or a function that gives the current one, asked before every attempt so that keys can be rotated. */
+/** A key, or a function that returns the current one. It is called before every attempt, so that keys can be rotated. */
 export type ApiKey = string | (() => string | Promise<string>);
 
 /**
- * Asks for the key before each attempt, once the permit is there: a key from before an hour in the queue may have been
- * rotated away. After a 401 asks once more: only a different key is worth another attempt (`retry` makes it).
+ * Gets the key before each attempt, after the permit: during an hour in the queue a key may be rotated. After a 401 gets
+ * it once more: `retry` makes another attempt only with a different key.
  */
 export const apiKey: Interceptor = (next) => async (context) => {
   const key = context.apiKey;
@@ -33,12 +33,12 @@ async function changedKey(context: RequestContext): Promise<string | undefined> 
     return newKey === key.current ? undefined : newKey;
   } catch {
     stopWaiting.signal.throwIfAborted();
-    // A function that fails leaves the 401 as it is.
+    // If the function fails, the 401 is the result.
     return undefined;
   }
 }
 
-/** A key function that never resolves must hold neither the call nor its permit. */
+/** A key function that never resolves must not block the call or its permit. */
 async function requestKey({ access, options, stopWaiting }: RequestContext): Promise<string> {
   const key = access.key();
   if (typeof key === "string") return key;
@@ -62,14 +62,14 @@ function keyTimeoutError(timeoutMs: number): TimeoutError {
   });
 }
 
-/** Where one family's key comes from. Held where no `inspect` can see it. */
+/** The source of one family's key. A closure, so that no `inspect` shows the key. */
 export function keySource(key: ApiKey, option: string, redactor: Redactor): KeySource {
   if (typeof key === "function") {
     return async () => redactor.remember(checkSecret(await callKeyFunction(key, option), option));
   }
   const checked = checkSecret(key, option);
   redactor.remember(checked);
-  // Before every attempt: a key that others were learnt after is not to be forgotten while it is used.
+  // Before every attempt, so that the redactor does not forget a key in use.
   return () => redactor.remember(checked);
 }
 
@@ -81,18 +81,18 @@ async function callKeyFunction(key: () => unknown, option: string): Promise<unkn
   }
 }
 
-/** A string that can go into a header as it is. Says what is wrong without showing it. */
+/** Returns a valid header value; otherwise throws an error that does not show the value. */
 export function checkSecret(value: unknown, option: string): string {
   const problem = problemOf(value);
   if (problem) throw new ConfigurationError(`${option} ${problem}.`);
-  // Safe: problemOf has found it to be a string.
+  // Safe: problemOf has checked that it is a string.
   return value as string;
 }
 
 function problemOf(value: unknown): string | undefined {
   if (typeof value !== "string") return `must be a string, not ${kindOf(value)}`;
   if (value.trim() === "") return "is empty";
-  // Node takes 16 KiB for all headers of a request together.
+  // Node accepts 16 KiB for all headers of a request.
   if (value.length > 16_384) return "is longer than 16,384 characters";
   if (/[^\u0020-\u007e]/.test(value))
     return "holds a character that no HTTP header can carry, such as a line break";
@@ -100,7 +100,7 @@ function problemOf(value: unknown): string | undefined {
   return undefined;
 }
 
-/** Only the kind of the failure: its message could hold the key. */
+/** Only the type of the error: its message may contain the key. */
 function describe(error: unknown): string {
   try {
     return error instanceof Error ? error.name : typeof error;
