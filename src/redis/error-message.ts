@@ -1,8 +1,8 @@
 const maxLength = 200;
 
 /**
- * Why Redis did not reply, in its own words or its client's, without what could hold a password: the part of an address
- * before its host, the arguments of a command, and whatever comes after AUTH.
+ * The message of an error of Redis or its client, without the parts that could contain a password: user info in a URL,
+ * the arguments of a command, and the text after AUTH.
  */
 export function errorMessage(error: unknown): string {
   const shown = readMessage(error)
@@ -10,7 +10,7 @@ export function errorMessage(error: unknown): string {
     .replace(/:\/\/\S*@/g, "://")
     .replace(/,? with args beginning with.*/i, "")
     .replace(/\b(auth)\b.*/i, "$1 …")
-    // They stand inside a sentence, which has an end of its own.
+    // The message is part of a sentence.
     .replace(/[.\s]+$/, "");
   return shown.length > maxLength ? `${shown.slice(0, maxLength)}…` : shown;
 }
@@ -26,7 +26,7 @@ function readMessage(error: unknown): string {
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error === "string" ? error : "no reason given";
   if (error.message !== "") return error.message;
-  // Where a name has several addresses, Node says why in the errors of each.
+  // For a name with several addresses, Node has one error for each.
   if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
   return error.name;
 }

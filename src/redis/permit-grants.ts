@@ -15,21 +15,21 @@ interface PermitGrantsOptions {
   readonly onChange: () => void;
 }
 
-// More at once would only be granted to be given back.
+// More permits would only be returned unused.
 const maxPerRequest = 100;
-// Where Redis keeps available permits for other processes, it does so no longer than this.
+// Redis reserves available permits for other processes no longer than this.
 const maxReservedMs = 1_000;
 
-/** The permits that Redis grants, and the question for them: one at a time. */
+/** The permits that Redis grants, and the requests for them: one at a time. */
 export class PermitGrants {
   readonly #options: PermitGrantsOptions;
-  /** Not given to a call yet: never for longer than it takes to give them out. */
+  /** Granted, but not assigned to a call yet. */
   #granted: string[] = [];
   #demand = 0;
   #isRequesting = false;
-  /** Redis may not know of all permits of this process: before it does, it is not asked for more. */
+  /** Redis may not know all permits of this process: they are written back before the next request. */
   #mustWriteBack: boolean;
-  /** When Redis said to ask again; and before that it is not asked, as others may not be back yet. */
+  /** The time that Redis named for the next request; and the earliest one after its return, as others may be late. */
   #retryAt = -Infinity;
   #notBefore = -Infinity;
 
@@ -46,29 +46,29 @@ export class PermitGrants {
     return this.#granted.shift();
   }
 
-  /** For how long yet Redis is not asked. */
+  /** The time until the next request. */
   waitMs(now: number): number {
     return Math.max(0, this.#retryAt - now, this.#notBefore - now);
   }
 
-  /** There are permits, which could not be foreseen when Redis said when to ask: they were given back. */
+  /** Permits are available earlier than Redis expected: other processes returned them. */
   retryNow(now: number): void {
     if (this.#retryAt > now + maxReservedMs) this.#retryAt = now;
   }
 
-  /** Redis is back, and knows all permits of this process. */
+  /** Redis is back, and knows all permits of this process. Requests continue at `time`. */
   resumeAt(time: number): void {
     this.#notBefore = time;
     this.#mustWriteBack = false;
   }
 
-  /** So many calls wait. What was granted beyond that goes back. */
+  /** Sets the number of waiting calls. Unused grants are returned. */
   demand(calls: number, now: number): void {
     this.#returnUnused(this.#granted.splice(0));
     this.#demand = calls;
     if (calls === 0 || this.waitMs(now) > 0 || this.#isRequesting || this.#options.isUnavailable()) return;
     this.#isRequesting = true;
-    // All that begin to wait in this turn of the event loop are asked for at once.
+    // One request for all calls that begin to wait in this tick of the event loop.
     void Promise.resolve().then(() => (this.#mustWriteBack ? this.#writeAllBack() : this.#request()));
   }
 
@@ -89,7 +89,7 @@ export class PermitGrants {
       reply = await calls.acquire({ ...request(), ids }, () => this.#returnUnused(ids));
     } catch (reason) {
       this.#isRequesting = false;
-      // They may have been granted all the same, and the reply lost.
+      // Redis may have granted them, though the reply was lost.
       own.markUnsent(ids);
       onFailure(reason);
       return;
@@ -97,9 +97,9 @@ export class PermitGrants {
     const now = clock();
     const granted = ids.slice(0, reply.granted);
     this.#isRequesting = false;
-    // Asked a moment early, a permit is not available yet.
+    // At least 1 ms: an early request finds no permit.
     if (reply.granted < permits) this.#retryAt = now + Math.max(1, reply.waitMs);
-    // A process that was halted: Redis may have taken its permits for those of an ended one.
+    // The process was suspended: the leases of its permits may have expired.
     if (isUnavailable() || now > requestedAt + leaseMs / 2) this.#returnUnused(granted);
     else this.#granted = granted;
     onReply(reply);

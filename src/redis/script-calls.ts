@@ -10,7 +10,7 @@ import {
 
 const invalidReply = "an invalid reply";
 
-/** The scripts, each call of which ends in time: with a reply that makes sense, or with a rejection. */
+/** The scripts with a timeout and validated replies. */
 export class ScriptCalls {
   readonly #scripts: PermitScripts;
   readonly #windowCount: number;
@@ -20,7 +20,7 @@ export class ScriptCalls {
     this.#windowCount = windowCount;
   }
 
-  /** `onLate` is called where permits are granted to a request that has been given up. */
+  /** `onLate` is called if permits are granted after the timeout. */
   async acquire(request: AcquireRequest, onLate: () => void): Promise<AcquireReply> {
     const reply = await withTimeout(() => this.#scripts.acquire(request), onLate);
     const { granted, waitMs } = reply;
