@@ -89,7 +89,7 @@ function reasonOf(
   if (item.issues.length > 0)
     return isAsChecked ? reasonIn(item) : `${reasonIn(item)}; but that failed: ${messageOf(error)}`;
   const again = checkpoint === undefined ? "import it again" : "to send it again, import it without --resume";
-  const doubt = status === "unknown" ? ` (it may have been imported all the same; ${again})` : "";
+  const doubt = status === "unknown" ? ` (it may have been imported anyway; ${again})` : "";
   return `${messageOf(error)}${doubt}`;
 }
 

@@ -18,7 +18,7 @@ local me = request.process
 
 local text = redis.call('GET', stateKey)
 local state = text and cjson.decode(text)
-  or { rateFactor = 1, pausedUntil = 0, recoveringUntil = 0, longestMs = 0, lastAt = 0, aheadMs = 0, line = {}, alive = {} }
+  or { rateFactor = 1, pausedUntil = 0, recoveringUntil = 0, longestMs = 0, lastAt = 0, aheadMs = 0, queue = {}, alive = {} }
 
 -- The clock of Redis; if it is set back, no time has passed.
 local time = redis.call('TIME')
@@ -97,7 +97,7 @@ const waitPerProcessMs = 100;
  * has ended, and only briefly, so that a killed process blocks none.
  */
 export const acquireScript = `${begin}
-local wants = #request.ids
+local demand = #request.ids
 local closedMs = math.max(state.pausedUntil, state.recoveringUntil) - now
 
 local available, tightest, used = math.huge, math.huge, {}
@@ -109,19 +109,19 @@ for index, window in ipairs(request.windows) do
 end
 available = closedMs > 0 and 0 or math.max(0, available)
 
-local since = state.line[me] and state.line[me].since or now
-state.line[me] = nil
+local since = state.queue[me] and state.queue[me].since or now
+state.queue[me] = nil
 local waiting = 1
-for name, other in pairs(state.line) do
-  if now > other.dueAt + ${queueExpiryMs} then state.line[name] = nil else waiting = waiting + 1 end
+for name, other in pairs(state.queue) do
+  if now > other.dueAt + ${queueExpiryMs} then state.queue[name] = nil else waiting = waiting + 1 end
 end
 local part = math.max(1, math.floor(tightest / waiting))
 
 -- The permits that are reserved for the processes before and after this one, and the numbers of those processes.
 local keptBefore, keptAfter, before, after = 0, 0, 0, 0
-for name, other in pairs(state.line) do
+for name, other in pairs(state.queue) do
   if now <= other.dueAt + ${graceMs} then
-    local kept = now + 1 >= other.dueAt and math.min(other.wants, part) or 0
+    local kept = now + 1 >= other.dueAt and math.min(other.demand, part) or 0
     if other.since < since or other.since == since and name < me then
       keptBefore, before = keptBefore + kept, before + 1
     else
@@ -130,9 +130,9 @@ for name, other in pairs(state.line) do
   end
 end
 
-local due = math.max(0, math.min(wants, part, available - keptBefore))
+local due = math.max(0, math.min(demand, part, available - keptBefore))
 local left = math.max(0, available - keptBefore - due - keptAfter)
-local granted = due + math.min(wants - due, left)
+local granted = due + math.min(demand - due, left)
 for index = 1, granted do
   redis.call('ZADD', permitsKey, exact(now + request.leaseMs), request.ids[index])
 end
@@ -157,13 +157,13 @@ local function availableInMs(permits)
 end
 
 local waitMs = 0
-if granted < wants then
+if granted < demand then
   if granted > 0 then since, before = now, before + after end
   -- Assumes one permit for each process before: better a little early than an idle permit.
   local kept = available - granted
   local longestMs = kept > 0 and ${graceMs} or availableInMs(1) + ${maxQueueWaitMs} + before * ${waitPerProcessMs}
   waitMs = math.max(closedMs, math.min(availableInMs(math.max(kept, before) + 1), longestMs))
-  state.line[me] = { since = since, wants = wants - granted, dueAt = now + waitMs }
+  state.queue[me] = { since = since, demand = demand - granted, dueAt = now + waitMs }
 end
 
 local reply = finish(used)

@@ -165,7 +165,7 @@ describe("--list", () => {
 
       expect({ code, err }).toEqual({
         code: 2,
-        err: "The service has no list gone. Nothing was sent. Look at --list.\n",
+        err: "The service has no list gone. Nothing was sent. Check --list.\n",
       });
       expect(mock.organization("real").contacts).toEqual([]);
     },
@@ -297,7 +297,7 @@ describe("--dry-run", () => {
     ]);
 
     expect(code).toBe(1);
-    expect(out).toContain("1 of 2 rows can be imported; that takes less than a second.");
+    expect(out).toContain("1 of 2 rows can be imported in less than a second.");
     expect(out).toContain("people.csv, row 3: email: must be an e-mail address");
   });
 });
@@ -389,7 +389,7 @@ describe("--resume", () => {
     const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
     expect({ code, out }).toEqual({
       code: 130,
-      out: expect.stringContaining(`it goes on from ${join(folder, "import.ckpt")}`),
+      out: expect.stringContaining(`it continues from ${join(folder, "import.ckpt")}`),
     });
     const before = mock.requests.length;
     expect(before).toBeLessThan(40);
