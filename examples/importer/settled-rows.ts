@@ -134,7 +134,7 @@ function withoutRefusedValues(
     const cell = row.cells.get(issue.field);
     const isOfPerson = issue.field === "email" || (issue.field === "phone" && contact.email === undefined);
     if (issue.field === "Birthday") remarks.push("the birthday is not a valid day");
-    else if (cell === undefined || isOfPerson) issues.push(withWayOut(issue));
+    else if (cell === undefined || isOfPerson) issues.push(withHint(issue));
     else {
       const { property } = cell.column;
       properties[property] = cell.text;
@@ -148,16 +148,16 @@ function withoutRefusedValues(
   }
   if (remarks.length === 0) return { contact, issues, remarks };
   // Safe: the same contact, with fields taken out.
-  const mended: Contact = { ...(left as Contact), custom_properties: properties };
+  const corrected: Contact = { ...(left as Contact), custom_properties: properties };
   const isNew = (issue: RowIssue) => !issues.some(({ field }) => field === issue.field);
   return {
-    contact: mended,
-    issues: [...issues, ...contactIssues(mended).filter(isNew).map(withWayOut)],
+    contact: corrected,
+    issues: [...issues, ...contactIssues(corrected).filter(isNew).map(withHint)],
     remarks,
   };
 }
 
-function withWayOut(issue: RowIssue): RowIssue {
+function withHint(issue: RowIssue): RowIssue {
   if (issue.field !== "custom_properties") return issue;
   return {
     ...issue,

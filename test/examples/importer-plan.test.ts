@@ -267,7 +267,7 @@ describe("Several consent values of one person", () => {
       "s2@example.com": "UNSUBSCRIBED",
       "s3@example.com": "SUBSCRIBED",
     });
-    expect(out).toContain('row 2: "status", "email_opt_in" say different things of the email consent');
+    expect(out).toContain('row 2: "status", "email_opt_in" disagree on the email consent');
   });
 
   it("with an unknown one stop all rows of the person", async () => {

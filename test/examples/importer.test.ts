@@ -108,7 +108,7 @@ describe("Files", () => {
     expect({ code, err }).toEqual({
       code: 2,
       err: expect.stringMatching(
-        /numbers\.csv: no column says whom a row is about\. Its headings begin with a, b; one must be email or phone/,
+        /numbers\.csv: no column identifies the person of a row\. Its headings begin with a, b; one must be email or phone/,
       ),
     });
     expect(mock.requests).toEqual([]);
