@@ -5,12 +5,12 @@ const defaultPauseMs = 1_000;
 export const longestPauseMs = 3_600_000;
 /**
  * What a success adds to the rate factor. The full rate is back after 100 successes, a little slower than the minute
- * window's own pace: a stranger who spends the same IP's budget then costs a few refusals a minute, not one per call.
+ * window's own pace: another program on the same IP then costs a few refusals a minute, not one per call.
  */
 export const growthPerSuccess = 1 / 200;
 export const leastRateFactor = 1 / 64;
 
-/** What a 429 does: a pause for everybody, half the rate after it, and the full rate again with success. */
+/** The effect of a 429: a pause for all calls, then half the rate, and with success the full rate again. */
 export class AdaptiveRate {
   #factor: number;
   #pausedUntil: number;
@@ -40,7 +40,7 @@ export class AdaptiveRate {
     this.#factor = Math.min(1, this.#factor + growthPerSuccess);
   }
 
-  /** Takes over what a shared store says of all processes. */
+  /** Adopts the rate of all processes, as a shared store reports it. */
   follow(factor: number, pausedUntil: number): void {
     this.#factor = factor;
     this.#pausedUntil = Math.max(this.#pausedUntil, pausedUntil);

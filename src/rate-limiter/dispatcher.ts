@@ -3,7 +3,7 @@ import type { Permit } from "./permit.ts";
 import { FairQueue } from "./queue.ts";
 import type { AbsenceObserver, PermitStore } from "./store.ts";
 
-/** What is asked of a signal: an AbortSignal has it, of whichever realm. */
+/** The part of an AbortSignal that is used, so that one of another realm fits. */
 interface Abortable {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -11,11 +11,11 @@ interface Abortable {
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/** How one call asks for its permit. */
+/** The request of one call for its permit. */
 export interface PermitRequest {
   /** 0 goes first, 9 last; default 5. */
   readonly priority?: number | undefined;
-  /** The clients take turns; the same object is the same client. */
+  /** Clients are served by round robin; the same object is the same client. */
   readonly client?: object | undefined;
   /** Aborted while the call waits: it rejects at once with the signal's reason, and costs nothing. */
   readonly signal?: Abortable | undefined;
@@ -23,9 +23,9 @@ export interface PermitRequest {
   readonly maxWaitMs?: number | undefined;
   /** Instead of the limiter's own. */
   readonly maxQueued?: number | undefined;
-  /** A call that was refused with 429: first of all when the pause ends. */
+  /** A call that was refused with 429 goes first when the pause ends. */
   readonly isRequeued?: boolean | undefined;
-  /** Told where a shared store is away. */
+  /** Notified when a shared store is unavailable. */
   readonly observer?: AbsenceObserver | undefined;
   /** Called once, with the expected wait, when the call must wait. */
   readonly onWait?: ((waitMs: number) => void) | undefined;
@@ -39,7 +39,7 @@ interface Waiter {
   readonly maxQueued: number;
   /** It found its `maxQueued` waiting. */
   readonly isBeyond: boolean;
-  /** Where it stood in the queue, and how many had been dispatched by then. */
+  /** Its position in the queue when it came, and how many calls had been dispatched by then. */
   readonly position: number;
   readonly dispatchedBefore: number;
   readonly onWait: ((waitMs: number) => void) | undefined;
@@ -53,7 +53,7 @@ const defaultPriority = 5;
 // In front of the ten priorities: the calls that were refused with 429.
 const frontLevel = 0;
 const levels = 11;
-// Calls of a client that has no name take turns as one.
+// Calls without a client share one position in the round robin.
 const anonymous = {};
 const tooLong = "The wait for a permit passes the call's `maxWaitMs` or `deadlineMs`.";
 // While calls wait for a response to come back, a timer keeps the process alive.
@@ -64,7 +64,7 @@ export class Dispatcher {
   readonly #store: PermitStore;
   readonly #clock: () => number;
   readonly #queue = new FairQueue<Waiter>(levels);
-  /** Those of which it is not known yet whether they must wait: a shared store is being asked. */
+  /** Calls that may not have to wait: a shared store is being asked for their permits. */
   readonly #unjudged = new Set<Waiter>();
   #dispatched = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -75,12 +75,12 @@ export class Dispatcher {
     this.#clock = clock;
   }
 
-  /** How many wait. */
+  /** The number of calls that wait. */
   get queued(): number {
     return this.#queue.size;
   }
 
-  /** At once where a permit is available and nobody waits before it, else a promise of one. */
+  /** A permit at once if one is available and no call waits, else a promise of one. */
   acquire(request: PermitRequest): Permit | Promise<Permit> {
     if (request.signal?.aborted) return Promise.reject(request.signal.reason);
     const now = this.#clock();
@@ -94,7 +94,7 @@ export class Dispatcher {
     const { client = anonymous, priority = defaultPriority, signal, isRequeued, onWait } = request;
     const { maxWaitMs = Infinity, maxQueued = Infinity } = request;
     const level = isRequeued ? frontLevel : 1 + priority;
-    // What was refused with 429 had its position in the queue before.
+    // A call that was refused with 429 had its position in the queue before.
     const mostBefore = isRequeued ? Infinity : maxQueued;
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
@@ -130,8 +130,10 @@ export class Dispatcher {
     waiter.forget();
   }
 
-  /** After each change: permits go to whoever is next, calls that would wait in vain leave, and the timer is set. */
+  /** After each change: the next calls get their permits, calls that would wait in vain leave, and the timer is set. */
   dispatch(): void {
+    const isIdle = this.#queue.size === 0 && this.#timer === undefined;
+    if (isIdle) return;
     const now = this.#clock();
     while (this.#queue.size > 0 && this.#store.available(now) > 0) {
       const waiter = this.#queue.shift();
@@ -142,14 +144,14 @@ export class Dispatcher {
     const refusal = this.#store.refusal();
     if (refusal) for (const waiter of this.#queue) this.#refuse(waiter, refusal, 1, now);
     const nextMs = this.#store.nextAvailableInMs(now);
-    // While a store is being asked, it is not known who must wait.
+    // While a store is being asked, it is not known which calls must wait.
     if (nextMs !== undefined) this.#judge(now);
     for (const waiter of this.#queue.expire(now + (nextMs ?? 0))) this.#refuse(waiter, tooLong, 1, now);
     this.#store.demand(this.#queue.size, now);
     this.#setTimer(now, nextMs);
   }
 
-  /** Calls that wait since it is known that there is no permit for them: whoever may not wait as long leaves at once. */
+  /** The store has no permit for these calls: a call that may not wait as long leaves at once. */
   #judge(now: number): void {
     const unjudged = [...this.#unjudged];
     this.#unjudged.clear();

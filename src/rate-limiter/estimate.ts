@@ -8,7 +8,7 @@ interface EstimateState {
 }
 
 /**
- * When the coming calls leave and are responded to, as far as the windows and a steady round trip tell.
+ * Estimates when the next calls leave and get their responses, from the windows and a steady round trip.
  *
  * A call leaves once the call `limit` positions before it was responded to one window ago, in every window. Far ahead,
  * the longest window makes the pattern repeat, and the rest is a multiplication.
@@ -24,7 +24,7 @@ export class Estimate {
   constructor({ responses, windows, roundTripMs, startAt }: EstimateState) {
     this.#responses = responses;
     this.#first = responses.length;
-    // Where a part of a limit is no permit at all: as if one call at a time could leave.
+    // A limit of less than one permit counts as one call at a time.
     this.#windows = windows.map(({ countedMs, limit }) => ({ countedMs, limit: Math.max(1, limit) }));
     this.#roundTripMs = roundTripMs;
     this.#period = Math.max(...this.#windows.map(({ limit }) => limit));

@@ -5,7 +5,7 @@ import { countsFrom, createPermit, type Permit, type PermitUse } from "./permit.
 import { SlidingWindowLog, type WindowUsage } from "./sliding-window-log.ts";
 import type { PermitStore, StoreUser } from "./store.ts";
 
-// An estimate takes a few steps per call that waits: made anew for each of 10,000 that come at once, it would be felt.
+// An estimate takes a few steps for each waiting call, so 10,000 calls that come at once share one.
 const estimateHoldsMs = 5;
 
 /** Permits counted in this process alone. */
@@ -70,13 +70,13 @@ export class MemoryStore implements PermitStore {
 
   refused(now: number, retryAfterMs: number | undefined): void {
     this.#rate.refused(now, retryAfterMs);
-    this.#changed();
+    this.#rateChanged();
   }
 
   succeeded(): void {
     if (this.#rate.factor === 1) return;
     this.#rate.succeeded();
-    this.#changed();
+    this.#rateChanged();
   }
 
   entries(now: number): [id: undefined, respondedAt: number | undefined][] {
@@ -92,8 +92,12 @@ export class MemoryStore implements PermitStore {
     this.#changed();
   }
 
-  #changed(): void {
+  #rateChanged(): void {
     this.#log.limits = limitsInForce(this.#windows, this.#rate.factor);
+    this.#changed();
+  }
+
+  #changed(): void {
     this.#estimate = undefined;
     this.#onChange();
   }

@@ -20,7 +20,7 @@ export interface RateLimiterOptions {
   readonly maxQueued?: number | undefined;
   /** Counts for several processes behind one IP, as `redisRateLimitStore` of `audience-sdk/redis`. */
   readonly store?: RateLimitStore | undefined;
-  /** What `limiter.snapshot()` gave before a restart. */
+  /** The result of `limiter.snapshot()` before a restart. */
   readonly snapshot?: RateLimiterSnapshot | undefined;
   /** Milliseconds that never run back. Default: `performance.now()`. */
   readonly clock?: (() => number) | undefined;
@@ -41,7 +41,7 @@ const windowSchema = z.object({
   intervalMs: numberThat("a number of milliseconds above 0", (value) => value > 0 && value < Infinity),
 });
 
-// Only what the package makes has the method.
+// Only a store of the package has the method.
 const storeOption = optionThat<RateLimitStore>(
   "a rate limit store, as `redisRateLimitStore(redis)` gives",
   (value) => hasMethods(value, "open"),
@@ -76,7 +76,7 @@ export function parseLimiterOptions(options: unknown): RateLimiterSettings {
   };
 }
 
-/** Opens a store. What only looks like one gives no permits, and is refused as any other option is. */
+/** Opens a store. An object that only looks like one is refused, as any wrong option is. */
 export function openStore(store: RateLimitStore, user: StoreUser): PermitStore {
   const opened: PermitStore = store.open(user);
   parseOption(storeOption, hasMethods(opened, "acquire") ? store : {}, "store");

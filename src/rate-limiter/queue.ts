@@ -1,11 +1,11 @@
-/** What the queue asks of those that wait: level 0 goes first. */
+/** An entry of the queue: level 0 goes first. */
 interface Waiting {
   readonly level: number;
   readonly client: object;
   readonly deadlineAt: number;
 }
 
-/** The clients that wait at one level. Whose turn is next stands first: a Map keeps the order of insertion. */
+/** The clients that wait at one level, the next one first: a Map keeps the order of insertion. */
 type Level<T> = Map<object, Set<T>>;
 
 /** A fair queue: the lowest level first, in it the clients by round robin, of each client first in, first out. */
@@ -44,7 +44,7 @@ export class FairQueue<T extends Waiting> {
     this.#soonestDeadlineAt = Math.min(this.#soonestDeadlineAt, one.deadlineAt);
   }
 
-  /** Takes one out wherever it stands; false where it no longer waits. */
+  /** Removes an entry at any position; false if it no longer waits. */
   remove(one: T): boolean {
     const level = this.#level(one.level);
     const own = level.get(one.client);
@@ -54,26 +54,26 @@ export class FairQueue<T extends Waiting> {
     return true;
   }
 
-  /** Takes out the next one, where one waits; its client goes to the end of its level. */
+  /** Removes the next entry, if one waits; its client goes to the end of its level. */
   shift(): T {
     const level = this.#levels.find((clients) => clients.size > 0)!; // one waits
     const [client, own] = level.entries().next().value!; // a level with a client in it
-    const one = own.values().next().value!; // and a client is only there with what it waits for
+    const one = own.values().next().value!; // and a client is only there while it waits
     this.remove(one);
     if (level.delete(client)) level.set(client, own);
     return one;
   }
 
-  /** How many would go before one that came now. */
+  /** The number of entries that would go before one that came now. */
   ahead({ level, client }: Pick<Waiting, "level" | "client">): number {
     const before = this.#levels.slice(0, level).flatMap((clients) => [...clients.values()]);
     const beside = this.#level(level);
     const own = beside.get(client)?.size ?? 0;
-    const turns = [...beside.values()].map(({ size }) => Math.min(size, own + 1));
-    return [...before.map(({ size }) => size), ...turns].reduce((sum, size) => sum + size, 0);
+    const ofThisLevel = [...beside.values()].map(({ size }) => Math.min(size, own + 1));
+    return [...before.map(({ size }) => size), ...ofThisLevel].reduce((sum, size) => sum + size, 0);
   }
 
-  /** Takes out all whose deadline is before `time`, the soonest first. */
+  /** Removes the entries with a deadline before `time`, the soonest first. */
   expire(time: number): T[] {
     if (this.#soonestDeadlineAt >= time) return [];
     const expired = [...this].filter(({ deadlineAt }) => deadlineAt < time);

@@ -10,15 +10,15 @@ import type { PermitStore } from "./store.ts";
 
 export type { Permit } from "./permit.ts";
 
-/** How a limiter stands. */
+/** The state of a limiter. */
 export interface RateLimiterUsage {
-  /** Of each window its documented limit, how many of its permits are used, and when one is available (0: now). */
+  /** For each window its limit, the number of permits in use, and the time until one is available (0: now). */
   readonly windows: WindowUsage[];
   /** Calls that wait for a permit. */
   readonly queued: number;
   /** Calls that were sent and have no response yet. */
   readonly inFlight: number;
-  /** What is left of the pause after a 429. */
+  /** The rest of the pause after a 429, in milliseconds. */
   readonly pausedMs: number;
 }
 
@@ -63,7 +63,7 @@ export class RateLimiter {
   }
 
   /**
-   * A permit for one call: at once where one is available and nobody waits before it, else a promise of one.
+   * A permit for one call: at once if one is available and no call waits, else a promise of one.
    *
    * @internal
    */
@@ -73,7 +73,7 @@ export class RateLimiter {
   }
 
   /**
-   * Whether nobody may be sent for now, also with a permit from before.
+   * Whether no request may be sent for now, not even with a permit from before.
    *
    * @internal
    */
@@ -82,8 +82,8 @@ export class RateLimiter {
   }
 
   /**
-   * A 429 came: nobody goes before `retryAfterMs` are over (1 s where the service does not say, at most an hour), and
-   * then at half the rate.
+   * A 429 came: no request is sent for `retryAfterMs` (1 s if the service names no wait, at most an hour), and then they
+   * are sent at half the rate.
    *
    * @internal
    */
@@ -101,10 +101,10 @@ export class RateLimiter {
   }
 
   /**
-   * How many permits are used, who waits, and for how long the limiter is paused.
+   * The permits in use, the number of waiting calls, and the rest of a pause.
    *
-   * With a `store`, what this process knows of it: other processes may have acquired a permit or given one back since the
-   * store last answered.
+   * With a `store`, as far as this process knows: other processes may have acquired or released permits since the last
+   * reply of the store.
    */
   usage(): RateLimiterUsage {
     const now = this.#clock();
@@ -116,7 +116,7 @@ export class RateLimiter {
     };
   }
 
-  /** How long `calls` more calls take until the last is answered, after all that wait already, in milliseconds. */
+  /** The time until the last of `calls` more calls has its response, after all that wait already, in milliseconds. */
   estimateMs(calls: number): number {
     parseOption(optionTypes.count, calls, "The number of calls of estimateMs");
     const position = this.#dispatcher.queued + calls;

@@ -4,8 +4,8 @@ import { Estimate } from "./estimate.ts";
 /**
  * One window as it stands: how much of it is used, and when a permit of it is available.
  *
- * With a `store` it is what this process knows: its own calls, and of the others what the store said last, counted until
- * it must have left the window. While the store is away, what this process leaves to the others counts as used.
+ * With a `store` it holds the calls of this process, and those of the others as the store last reported them, until they
+ * must have left the window. While the store is unavailable, the permits that are left to the others count as used.
  */
 export interface WindowUsage {
   /** How many calls the service allows in it. */

@@ -8,9 +8,9 @@ import type { RestoredPermit } from "./store.ts";
 export interface RateLimiterSnapshot {
   /** Of this form. */
   readonly version: 1;
-  /** When it was taken, in milliseconds since 1970. */
+  /** The time of the snapshot, in milliseconds since 1970. */
   readonly takenAt: number;
-  /** When the calls that still count were answered; of those in flight, when they can last have arrived. */
+  /** The response times of the calls that still count; for a call in flight, the last time at which it can arrive. */
   readonly answeredAt: readonly number[];
   /** With a shared store: the name of each call there, in the same order. */
   readonly ids?: readonly string[];
@@ -90,7 +90,7 @@ const snapshotSchema = z
     path: ["pausedUntil"],
   });
 
-/** Checks what is given as a snapshot, as it comes from a file: garbage is a `ConfigurationError` that names the field. */
+/** Validates a snapshot, which may come from a file. A wrong one is a `ConfigurationError` that names the field. */
 export function parseSnapshot(value: unknown): RateLimiterSnapshot {
   const { error } = snapshotSchema.safeParse(value);
   // Safe: it has just been found to be one.

@@ -6,11 +6,11 @@ import type { WindowUsage } from "./sliding-window-log.ts";
 
 /** A count that several processes share: give a `RateLimiter` what `redisRateLimitStore` of `audience-sdk/redis` gives. */
 export interface RateLimitStore {
-  /** What happens while it is away: each process goes on with its share, or calls are refused. */
+  /** The behaviour while it is unavailable: each process goes on with its share, or calls are refused. */
   readonly onUnavailable: "local" | "reject";
-  /** The part of each limit that one process uses while it is away, over 0 to 1. */
+  /** The part of each limit that one process uses while it is unavailable, over 0 to 1. */
   readonly localShare: number;
-  /** How long the permits of a process that says nothing more are held, in milliseconds. */
+  /** How long the permits of a silent process are held, in milliseconds. */
   readonly leaseMs: number;
   /**
    * The permits of one limiter.
@@ -20,10 +20,10 @@ export interface RateLimitStore {
   open(limiter: StoreUser): PermitStore;
 }
 
-/** What a store is told of the limiter that uses it. */
+/** The limiter that uses a store. */
 export interface StoreUser {
   readonly windows: readonly RateLimitWindow[];
-  /** What a snapshot brought: permits that still count, by the store's names for them. */
+  /** Permits from a snapshot that still count, by their ids in the store. */
   readonly restored: readonly RestoredPermit[];
   readonly rate: AdaptiveRate;
   readonly clock: () => number;
@@ -44,9 +44,9 @@ export interface PermitStore {
   demand(calls: number, now: number): void;
   /** When the next permit can be available at the soonest; undefined while that is being asked for. */
   nextAvailableInMs(now: number): number | undefined;
-  /** Why nobody gets a permit for now, where that is so: all that wait are refused then. */
+  /** The reason for which no permit is given for now, if there is one: then all waiting calls are refused. */
   refusal(): string | undefined;
-  /** Reports that a shared store is away or back: now, and whenever it changes as long as the permit is waited for. */
+  /** Reports whether a shared store is available: now, and at each change while the permit is waited for. */
   observe?(observer: AbsenceObserver, permit: Permit | Promise<Permit>): void;
   estimate(now: number): Estimate;
   /** The window that holds back the call at `position`. */
@@ -59,8 +59,8 @@ export interface PermitStore {
   entries(now: number): (readonly [id: string | undefined, respondedAt: number | undefined])[];
 }
 
-/** Told that a shared store is away, and that this process goes on without it. */
+/** Notified that a shared store is unavailable, and that this process goes on without it. */
 export interface AbsenceObserver {
-  /** In words, and why; undefined where the store is there, or calls are refused without it. */
+  /** The message with the reason; undefined if the store is available, or calls are refused without it. */
   limitsAlone(absence: string | undefined): void;
 }

@@ -588,6 +588,20 @@ describe("A limiter with a store", () => {
     expect(answeredAt).toEqual([[]]);
   });
 
+  it("counts a request in flight in a snapshot until it can last have arrived", async () => {
+    const { time, process, take } = overheard();
+    const limiter = process();
+    const graceMs: number[] = [];
+    await time.run(() => {
+      take(limiter, () => {});
+      time.at(100, () => {
+        const { takenAt, answeredAt } = limiter.snapshot();
+        graceMs.push(...answeredAt.map((at) => at - takenAt));
+      });
+    }, 200);
+    expect(graceMs).toEqual([5_000]);
+  });
+
   it("forgets its permits once they have left the longest window, also for a snapshot", async () => {
     const { time, process, take } = overheard();
     const limiter = process();
