@@ -70,7 +70,7 @@ interface KeyState {
   current: string;
   /** A different key after a 401, for the next attempt. */
   changed?: string | undefined;
-  wasRequestedAgain?: boolean;
+  isRefreshed?: boolean;
 }
 
 /** The validated options of a call, over those of the client. */

@@ -65,14 +65,12 @@ export function connectionError(error: unknown, url: string, redactor: Redactor)
   const code = redactor.string(failure.code);
   // An id in the path may be an e-mail address.
   const { origin } = new URL(url);
-  const codeSuffix = code ? ` (${code})` : "";
+  const suffix = code ? ` (${code})` : "";
   const failedPart = responseProblem
-    ? `The response from ${origin} ${responseProblem}${codeSuffix}.`
-    : `The connection to ${origin} failed before the complete response was received${codeSuffix}.`;
+    ? `The response from ${origin} ${responseProblem}${suffix}.`
+    : `The connection to ${origin} failed before the complete response was received${suffix}.`;
   return new ConnectionError({
-    message: wasSent
-      ? failedPart
-      : `No connection to ${origin} could be made${codeSuffix}; nothing was sent.`,
+    message: wasSent ? failedPart : `No connection to ${origin} could be made${suffix}; nothing was sent.`,
     outcome: wasSent ? "unknown" : "not-sent",
     reason,
     cause: safeCause(error, redactor),

@@ -18,8 +18,7 @@ export const apiKey: Interceptor = (next) => async (context) => {
   try {
     return await next(context);
   } catch (error) {
-    if (error instanceof AuthenticationError && !key.wasRequestedAgain)
-      key.changed = await changedKey(context);
+    if (error instanceof AuthenticationError && !key.isRefreshed) key.changed = await changedKey(context);
     throw error;
   }
 };
@@ -27,7 +26,7 @@ export const apiKey: Interceptor = (next) => async (context) => {
 async function changedKey(context: RequestContext): Promise<string | undefined> {
   const { apiKey: key, stopWaiting } = context;
   if (stopWaiting.signal.aborted) return undefined;
-  key.wasRequestedAgain = true;
+  key.isRefreshed = true;
   try {
     const newKey = await requestKey(context);
     return newKey === key.current ? undefined : newKey;
