@@ -3,7 +3,7 @@ import { Converter, DeclarationReflection, ReflectionKind } from "typedoc";
 /** @type {Partial<import("typedoc").TypeDocOptions>} */
 const options = {
   name: "audience-sdk",
-  // The doors of package.json.
+  // The entry points of package.json.
   entryPoints: [
     "src/index.ts",
     "src/schemas.ts",
@@ -16,23 +16,23 @@ const options = {
   readme: "README.md",
   excludeInternal: true,
   excludePrivate: true,
-  // Links into a repository that not every clone knows.
+  // No links to a repository, because not every clone has one.
   disableSources: true,
   treatWarningsAsErrors: true,
-  // What is not exported is shown where it is used: the surface is listed by hand, in the sources.
+  // Types that are not exported are shown where they are used: the exports are listed by hand.
   validation: { notExported: false, invalidLink: true, notDocumented: true },
-  plugin: [excuseUnnamed],
+  plugin: [ignoreUnnamed],
 };
 
 export default options;
 
 /**
- * A field of a type without a name of its own, `{ limit: number }`, is told by the comment of whatever has that type;
- * so are the fields of the schemas, whose names and rules stand in the types beside them.
+ * The fields of an unnamed type, `{ limit: number }`, are documented by the comment of its owner; those of the schemas by
+ * the types beside them.
  *
  * @param {import("typedoc").Application} app
  */
-function excuseUnnamed(app) {
+function ignoreUnnamed(app) {
   app.converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => {
     const fields = project.getReflectionsByKind(ReflectionKind.Property);
     const bare = fields.filter((field) => !field.hasComment() && isOfUnnamed(field));
@@ -46,11 +46,11 @@ function excuseUnnamed(app) {
 function isOfUnnamed(field) {
   const holders = [];
   for (let holder = field.parent; holder !== undefined; holder = holder.parent) holders.push(holder);
-  // TypeDoc asks for no comment on what a parameter has.
+  // TypeDoc requires no comment on the fields of a parameter.
   if (holders.some((holder) => holder.kindOf(ReflectionKind.Parameter))) return false;
   const type = holders.find((holder) => holder.kindOf(ReflectionKind.TypeLiteral));
   const alias = type?.parent;
-  // Named is what is all that an alias stands for; of a union or an intersection it is a part.
+  // Named only if the alias stands for the whole type, not for a union or an intersection with it.
   const isNamed = alias instanceof DeclarationReflection && alias.kindOf(ReflectionKind.TypeAlias);
   return type !== undefined && !(isNamed && alias.type?.type === "reflection");
 }

@@ -40,4 +40,4 @@ const talking = audience.withOptions({ logger, logLevel: "debug", hooks: {} });
 await talking.v2.lists.list();
 for (const each of lines) console.log(each.replaceAll(/[0-9a-f-]{36}|\d+(?= ms)/g, "…"));
 //=> audience-sdk: v2.lists.list, attempt 1 (request …) is sent
-//=> audience-sdk: v2.lists.list, attempt 1 (request …) was answered with 200 in … ms
+//=> audience-sdk: v2.lists.list, attempt 1 (request …) got 200 in … ms

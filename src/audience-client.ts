@@ -33,7 +33,7 @@ export class AudienceClient {
     const { client } = this.#client.transport;
     this.bulk = createBulk({
       closed: client.closing.signal,
-      callAsRow: (request, call) => withAmbientOptions(client, request, call),
+      runInRow: (request, call) => withAmbientOptions(client, request, call),
       watchConsent: (watch) => watchConsent(client, watch),
       estimateMs: (calls) => client.limiter?.estimateMs(calls),
       now: this.#client.settings.transport.now,

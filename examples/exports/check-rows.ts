@@ -72,6 +72,9 @@ export function sharedPhoneIssues(row: ReadRow, people: People): RowIssue[] {
   const owner = people.ownerOfPhone(row);
   if (owner === undefined) return [];
   return [
-    { field: "phone", message: `is the number of ${owner} too: the service would take both for one contact` },
+    {
+      field: "phone",
+      message: `is also the number of ${owner}: the service would treat both as one contact`,
+    },
   ];
 }

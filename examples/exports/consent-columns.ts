@@ -6,11 +6,11 @@ import type { Layout } from "./layouts.ts";
 export type ConsentQuestion =
   /** "Accepts marketing?", "Status": yes is an opt-in, no is read as the stricter of its meanings, an opt-out. */
   | "opt-in"
-  /** "Unsubscribed?": yes is an opt-out; no is no opt-in, and says nothing. */
+  /** "Unsubscribed?": yes is an opt-out; no is no opt-in, and is ignored. */
   | "opt-out"
-  /** When or why somebody left: any text is an opt-out. */
+  /** The time or reason of an opt-out: any text is an opt-out. */
   | "left"
-  /** "Never subscribed?": yes is no opt-in; no says nothing. */
+  /** "Never subscribed?": yes is no opt-in; no is ignored. */
   | "not subscribed"
   /** "Suppressed", "Bounced": any text but a no. */
   | "undeliverable"
@@ -18,9 +18,9 @@ export type ConsentQuestion =
   | "complaint"
   /** "GDPR consent", "WhatsApp": a no is an opt-out, a yes is no opt-in to marketing by this channel. */
   | "refusal only"
-  /** "Double opt-in": a no is no opt-in, a yes may only say that a confirmation was asked for. */
+  /** "Double opt-in": a no is no opt-in, a yes may only mean that a confirmation was requested. */
   | "confirmation"
-  /** Brevo's "DOUBLE_OPT-IN", which says that it was given. */
+  /** Brevo's "DOUBLE_OPT-IN", which means that it was confirmed. */
   | "confirmed"
   /** It asks both ("Opt-in/opt-out"): only words that name a state are understood. */
   | "state";

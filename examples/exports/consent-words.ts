@@ -6,7 +6,7 @@ export type ConsentWord =
   | "not subscribed"
   | "unsubscribed"
   | "undeliverable"
-  /** A blank cell, or a word that stands for one. */
+  /** A blank cell, or a word for one. */
   | "nothing";
 
 const wordLists: Readonly<Record<ConsentWord, string>> = {

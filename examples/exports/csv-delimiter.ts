@@ -43,7 +43,7 @@ function recordsIn(beginning: string, delimiter: Delimiter): string[][] {
     parse(wholeLines(beginning), {
       delimiter,
       record_delimiter: ["\r\n", "\n", "\r"],
-      // Quotes are taken as they come: under a wrong delimiter they stand in the middle of cells.
+      // Quotes are not interpreted: with a wrong delimiter they are in the middle of cells.
       relax_quotes: true,
       relax_column_count: true,
       skip_empty_lines: true,

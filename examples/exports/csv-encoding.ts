@@ -2,14 +2,14 @@
  * The encoding of a file by its first bytes: a byte-order mark, the zero bytes of UTF-16, or valid UTF-8 beyond ASCII;
  * else the given one.
  */
-export function encodingOf(head: Uint8Array, asked = "utf-8"): string {
+export function encodingOf(head: Uint8Array, fallback = "utf-8"): string {
   if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return "utf-8";
   if (head[0] === 0xff && head[1] === 0xfe) return "utf-16le";
   if (head[0] === 0xfe && head[1] === 0xff) return "utf-16be";
   // The headings are mostly ASCII, of which every second byte is zero in UTF-16.
   if (head[1] === 0 && head[0] !== 0) return "utf-16le";
   if (head[0] === 0 && head[1] !== 0) return "utf-16be";
-  return isUtf8BeyondAscii(head) ? "utf-8" : asked;
+  return isUtf8BeyondAscii(head) ? "utf-8" : fallback;
 }
 
 function isUtf8BeyondAscii(head: Uint8Array): boolean {

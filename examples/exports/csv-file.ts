@@ -31,12 +31,12 @@ const longestRecord = 1_000_000;
  */
 export async function openCsv(
   path: string,
-  { encoding: asked }: { encoding?: string | undefined } = {},
+  { encoding: given }: { encoding?: string | undefined } = {},
 ): Promise<CsvFile> {
   const head = await firstBytes(path);
   if (head[0] === 0x50 && head[1] === 0x4b)
     throw new CsvFileError(`${path}: is a workbook or an archive. Save it as "CSV UTF-8".`);
-  const encoding = encodingOf(head, asked);
+  const encoding = encodingOf(head, given);
   const beginning = new TextDecoder(encoding).decode(head);
   const delimiter = delimiterOf(beginning);
   const isNamed = beginning.startsWith("sep=");
@@ -112,10 +112,10 @@ function explained(error: unknown, encoding: string): string {
   const { lines } = error as CsvError & { lines?: number };
   const at = lines === undefined ? "" : `line ${lines}: `;
   if (error.code === "INVALID_OPENING_QUOTE") {
-    return `${at}a quotation mark stands inside a cell. Double it, and put the whole cell into quotation marks.`;
+    return `${at}a quotation mark is inside a cell. Double it, and put the whole cell into quotation marks.`;
   }
   if (error.code === "CSV_INVALID_CLOSING_QUOTE") {
-    return `${at}text stands behind a cell's closing quotation mark. A quotation mark inside a cell is written twice.`;
+    return `${at}text follows a cell's closing quotation mark. A quotation mark inside a cell is written twice.`;
   }
   if (error.code === "CSV_QUOTE_NOT_CLOSED" || error.code === "CSV_MAX_RECORD_SIZE") {
     return `${at}a quotation mark is never closed, or a row is longer than ${longestRecord} characters.`;

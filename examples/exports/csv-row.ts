@@ -19,7 +19,7 @@ export class CsvRow {
     return text === "" ? undefined : text;
   }
 
-  /** A line that was cut short, or has a comma too many: its cells may stand under the wrong headings. */
+  /** A line that was cut short, or has an extra comma: its cells may be under the wrong headings. */
   shapeIssues(): RowIssue[] {
     if (this.cells.length === this.headings.length) return [];
     return [

@@ -51,7 +51,7 @@ export function planFile(file: CsvFile, choice: ColumnChoice = {}): FilePlan {
   }));
   if (!columns.some(({ use }) => use.kind === "field" && isIdentifier(use.field))) {
     throw new CsvFileError(
-      `${file.path}: no column is left that says whom a row is about, an e-mail address or a telephone number.`,
+      `${file.path}: no remaining column identifies the person of a row: an e-mail address or a telephone number is needed.`,
     );
   }
   return { file, layout, columns };
@@ -128,7 +128,7 @@ function noIdentifier({ path, headings }: CsvFile): CsvFileError {
   const begins =
     shown.length === 0 ? "Its first row is blank" : `Its headings begin with ${shown.join(", ")}`;
   return new CsvFileError(
-    `${path}: no column says whom a row is about. ${begins}; one must be email or phone.`,
+    `${path}: no column identifies the person of a row. ${begins}; one must be email or phone.`,
   );
 }
 

@@ -75,5 +75,5 @@ function mailchimp(path: string): Layout {
   if (/non-?subscribed/.test(name))
     return { ...named("non-subscribed"), section: { optIn: "NON_SUBSCRIBED" } };
   if (name.startsWith("subscribed_")) return { ...named("subscribed"), section: { optIn: "SUBSCRIBED" } };
-  return { name: "Mailchimp, the file's name says no section", provider, fields: mailchimpFields };
+  return { name: "Mailchimp, no section in the file's name", provider, fields: mailchimpFields };
 }

@@ -79,7 +79,7 @@ export class RowConsent {
       const stated = this.#stated[channel];
       if (new Set(stated.map(({ optIn }) => optIn)).size < 2) return [];
       const headings = [...new Set(stated.map(({ heading }) => heading))].join(", ");
-      return [`${headings} say different things of the ${channel} consent: the strictest counts`];
+      return [`${headings} disagree on the ${channel} consent: the strictest counts`];
     });
     return [...differing, ...this.#strays];
   }
@@ -98,7 +98,7 @@ export class RowConsent {
         this.#notUnderstood[channel].push(`${column.heading}: ${JSON.stringify(text)}`);
   }
 
-  /** A heading without a channel means e-mail; where nobody has an e-mail address, or for a no, the telephone too. */
+  /** A heading without a channel means e-mail; in a file without addresses, or for a no, also the telephone. */
   #channelsOf({ channels, isGeneral }: ConsentColumn, isOptIn: boolean): readonly Channel[] {
     if (!isGeneral || this.#hasEmail) return channels;
     const isPhoneFile = !this.#plan.columns.some(({ use }) => use.kind === "field" && use.field === "email");
@@ -121,7 +121,7 @@ export class RowConsent {
     if (word !== "unsubscribed" && word !== "not subscribed") return;
     const optIn = word === "unsubscribed" ? "UNSUBSCRIBED" : "NON_SUBSCRIBED";
     this.#add("email", shownHeading(column), optIn);
-    this.#strays.push(`${shownHeading(column)} says that somebody has not subscribed, which counts`);
+    this.#strays.push(`${shownHeading(column)} says that the person has not subscribed, which counts`);
   }
 
   #addNote(text: string): void {

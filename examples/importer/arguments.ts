@@ -8,7 +8,7 @@ export interface ImporterArguments {
   readonly files: readonly string[];
   readonly family: "v1" | "v2";
   readonly listId: string | undefined;
-  /** The meaning of a missing consent. */
+  /** The consent of rows without one. */
   readonly consent: OptIn | "keep" | undefined;
   readonly choice: ColumnChoice;
   readonly encoding: string | undefined;
@@ -18,7 +18,7 @@ export interface ImporterArguments {
   readonly reportFolder: string | undefined;
 }
 
-/** An invalid command line. The message says what to write instead. */
+/** An invalid command line. The message names the correction. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
@@ -27,37 +27,37 @@ export const help = `Usage: npm run import -- FILE… [options]
 
 Imports contacts from CSV files: exports of Mailchimp, Klaviyo, HubSpot and Brevo, and tables with plain headings
 (email, first_name, zip, birthday, mobile, email_opt_in, status, …) in any case. Each contact is created or updated.
-First it reads the files and prints its plan: what each column becomes, and whose consent the files give.
+It first reads the files and prints its plan: the use of each column, and the consents in the files.
 
-Nobody's consent becomes better than the strictest word in the files, over all columns, rows and files about the person.
-"Not opted out" is no opt-in. A no in an opt-in column is read as an opt-out. Where the files say nothing of a channel,
-the field is left out, and an existing contact keeps what it has. Nothing is sent where a file says nothing at all of
-consent, or where a column looks like a consent and is not understood: say what is meant with --consent or --without.
+Each person gets the strictest consent in the files, over all columns, rows and files about the person. "Not opted out"
+is no opt-in. A no in an opt-in column is read as an opt-out. If the files have no consent for a channel, the field is
+left out, and an existing contact keeps its consent. Nothing is sent if a file has no consent at all, or if a column
+looks like a consent and is not understood: state the consent with --consent, or leave the column out with --without.
 
-  --dry-run           print the plan, check every row and say how long the import takes; send nothing
-  --list ID           add each contact to this list. A row of whose e-mail consent nothing is known is not sent, as any
-                      way of adding it could change that consent
-  --consent WHAT      what is meant where the files say nothing: keep (an existing contact keeps what it has),
-                      NON_SUBSCRIBED, UNSUBSCRIBED or SUBSCRIBED. It speaks of the e-mail address, or of the telephone
-                      number where a row has no address. It never replaces a word that was understood; where a word was
-                      not, that row is sent with keep, NON_SUBSCRIBED or UNSUBSCRIBED, and never with SUBSCRIBED
-  --without COLUMN    leave this column out (may be repeated, or a list with commas). What it refuses still counts
+  --dry-run           print the plan, check every row and estimate the duration of the import; send nothing
+  --list ID           add each contact to this list. A row without an e-mail consent is not sent, because adding it to
+                      the list could change the contact's consent
+  --consent STATE     the consent of rows without one: keep (an existing contact keeps its consent), NON_SUBSCRIBED,
+                      UNSUBSCRIBED or SUBSCRIBED. It applies to the e-mail address, or to the telephone number of a row
+                      without an address. It never replaces a word that is understood. A row with an unknown word is
+                      sent with keep, NON_SUBSCRIBED or UNSUBSCRIBED, and never with SUBSCRIBED
+  --without COLUMN    leave this column out (may be repeated, or a list with commas). Its opt-outs still count
   --only COLUMN       send only these columns (may be repeated). The e-mail address and the consents always count
-  --encoding NAME     how files without a byte-order mark are written: windows-1252 for those of Excel in Western Europe
-                      and America; default utf-8. Commas, semicolons and tabs are told apart by themselves, UTF-16 too
-  --family v1|v2      which interface to write to; default v1. v2 wants a first name, and when, from where and how
-                      consent was given (columns consent_created_at, consent_ip, consent_source), and has no
+  --encoding NAME     the encoding of files without a byte-order mark: windows-1252 for those of Excel in Western Europe
+                      and America; default utf-8. Commas, semicolons, tabs and UTF-16 are detected
+  --family v1|v2      the API to write to; default v1. v2 requires a first name, and the time, address and source of the
+                      consent (columns consent_created_at, consent_ip, consent_source), and has no
                       custom properties
-  --resume FILE       keep track in this file. A later run, of the same files or of newer ones, sends what is new or has
-                      changed, and goes on where an import was stopped or killed
-  --report FOLDER     write the rows that failed there: for each file one of the same name, with a column that says
-                      why, and one of notes. Mend the rows and import the files; leave the notes as they are
+  --resume FILE       record the progress in this file. A later run, of the same files or of newer ones, sends new and
+                      changed rows, and continues an import that was stopped or killed
+  --report FOLDER     write the failed rows to this folder: one file for each file, with the same name, and a column each
+                      for the reason and for notes. Correct the rows and import the files; do not change the notes
   --mock              import into a mock service on this machine; nothing leaves it
-  --help              this text
+  --help              show this text
 
-The service is named by AUDIENCE_BASE_URL and AUDIENCE_API_KEY; for v2 by AUDIENCE_BASE_URL_V2, AUDIENCE_APP_ID and
+Configure the service with AUDIENCE_BASE_URL and AUDIENCE_API_KEY; for v2 by AUDIENCE_BASE_URL_V2, AUDIENCE_APP_ID and
 AUDIENCE_API_KEY_V2 (or AUDIENCE_API_KEY).
-Exit code: 0 all imported, 1 some rows were not, 2 it could not begin, 130 stopped by Ctrl-C.`;
+Exit code: 0 all imported, 1 some rows were not, 2 it could not start, 130 stopped by Ctrl-C.`;
 
 const known = {
   "dry-run": { type: "boolean" },
@@ -131,19 +131,19 @@ function refuseKeep({
   if (consent !== "keep") return;
   if (listId !== undefined) {
     throw new UsageError(
-      "--consent keep cannot be had with --list: a contact that is added to a list without its consent becomes " +
-        "SUBSCRIBED, even if it had unsubscribed. Say a state, or leave --list out.",
+      "--consent keep cannot be combined with --list: a contact that is added to a list without its consent becomes " +
+        "SUBSCRIBED, even if it had unsubscribed. Choose another state, or leave --list out.",
     );
   }
   if (family === "v2")
-    throw new UsageError("--consent keep cannot be had with --family v2, which wants a status.");
+    throw new UsageError("--consent keep cannot be combined with --family v2, which requires a status.");
 }
 
 function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: known, strict: true, allowPositionals: true });
   } catch (error) {
-    // The first sentence names the option; what follows is about programs that take other arguments than this one.
+    // Only the first sentence, which names the option; the rest is about other programs.
     const [reason = "unknown option"] = (error instanceof Error ? error.message : String(error)).split(". ");
     throw new UsageError(`${reason.replace(/\.$/, "")}.`, { cause: error });
   }

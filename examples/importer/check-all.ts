@@ -59,15 +59,14 @@ export async function checkAll(
   if (unstated > 0) {
     say(
       output,
-      `  ${counted(unstated, "row leaves", "rows leave")} a consent out, of which the files say nothing: a new contact becomes NON_SUBSCRIBED, and`,
-      "  an existing one is to keep what it has. That rests on what is not documented: what the service does with a",
-      "  consent that is left out.",
+      `  ${counted(unstated, "row leaves", "rows leave")} out a consent that the files do not have: a new contact becomes NON_SUBSCRIBED, and`,
+      "  an existing one should keep its consent. This relies on undocumented behaviour of the service.",
     );
   }
   const estimateMs = audience.rateLimiter?.estimateMs(valid) ?? 0;
   say(
     output,
-    `${inFull(valid)} of ${counted(survey.rows, "row")} can be imported; that takes ${formatEstimate(estimateMs)}.`,
+    `${inFull(valid)} of ${counted(survey.rows, "row")} can be imported in ${formatEstimate(estimateMs)}.`,
   );
 }
 

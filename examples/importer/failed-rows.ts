@@ -35,7 +35,8 @@ export class FailedRows {
     say(output, `${counted(this.#count, "row is", "rows are")} not imported:`, ...this.#lines);
     if (this.#count > shownRows) say(output, `  … and ${counted(this.#count - shownRows, "more", "more")}.`);
     if (this.#report === undefined)
-      say(output, "With --report FOLDER they are written to files that can be mended and imported.");
-    for (const path of paths) say(output, `Written to ${printable(path)}: mend them, and import that file.`);
+      say(output, "With --report FOLDER they are written to files that can be corrected and imported.");
+    for (const path of paths)
+      say(output, `Written to ${printable(path)}: correct them, and import that file.`);
   }
 }

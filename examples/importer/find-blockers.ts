@@ -4,7 +4,7 @@ import { shownHeading } from "../exports/file-plan.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import type { FileSurvey, Survey } from "./survey.ts";
 
-/** The reasons not to send anything: consents whose meaning the user must state. */
+/** The reasons not to send anything: consents that the user must state. */
 export function findBlockers({ files }: Survey, { consent }: Pick<ImporterArguments, "consent">): string[] {
   if (consent === "SUBSCRIBED") return files.filter(isOfThoseWhoLeft).map(refusalToSubscribe);
   if (consent !== undefined) return [];
@@ -15,10 +15,10 @@ export function findBlockers({ files }: Survey, { consent }: Pick<ImporterArgume
     const { file: csv, layout } = file.plan;
     const name =
       layout.provider === "mailchimp"
-        ? " Mailchimp's file names say it: subscribed_….csv, unsubscribed_….csv."
+        ? " Mailchimp's file names contain it: subscribed_….csv, unsubscribed_….csv."
         : "";
     return [
-      `${csv.path} says nothing of consent.${name} Say what is meant: --consent keep leaves an existing contact's ` +
+      `${csv.path} has no consent.${name} State it: --consent keep leaves an existing contact's ` +
         "consent as it is; or NON_SUBSCRIBED, UNSUBSCRIBED, SUBSCRIBED.",
     ];
   });
@@ -35,7 +35,7 @@ function isOfThoseWhoLeft(file: FileSurvey): boolean {
 }
 
 function refusalToSubscribe({ plan }: FileSurvey): string {
-  return `${plan.file.path} is named after people who have left: --consent SUBSCRIBED is not taken for it. Import it by itself, with --consent UNSUBSCRIBED.`;
+  return `${plan.file.path} is named after people who opted out, so --consent SUBSCRIBED is refused. Import it alone, with --consent UNSUBSCRIBED.`;
 }
 
 /** Columns that look like a consent, without a known word. */
@@ -46,7 +46,7 @@ function notUnderstood({ plan, words }: FileSurvey): string[] {
     const examples = Array.from(counts.notUnderstood.keys(), (word) => JSON.stringify(word)).join(", ");
     return [
       `${plan.file.path}: ${shownHeading(column)} looks like a consent, and its words are not understood: ${examples}. Write ` +
-        "subscribed, unsubscribed or not subscribed instead; or leave the column out with --without; or say with --consent what is meant.",
+        "subscribed, unsubscribed or not subscribed instead; or leave the column out with --without; or state the consent with --consent.",
     ];
   });
 }

@@ -61,7 +61,7 @@ export async function importAll(
     await failed.print(output);
   }
   const { succeeded, skipped, superseded, total, durationMs } = await run.summary();
-  const before = skipped === 0 ? "" : `; ${inFull(skipped)} had been before`;
+  const before = skipped === 0 ? "" : `; ${inFull(skipped)} were imported before`;
   say(
     output,
     `Imported ${inFull(succeeded)} of ${counted(total, "row")} in ${formatDuration(durationMs)}${before}.`,
@@ -69,7 +69,7 @@ export async function importAll(
   if (superseded === 0) return;
   say(
     output,
-    `${counted(superseded, "row was", "rows were")} not sent, as a later word on the consent stands.`,
+    `${counted(superseded, "row was", "rows were")} not sent, because the consent was changed later.`,
   );
 }
 
@@ -89,7 +89,7 @@ function reasonOf(
   if (item.issues.length > 0)
     return isAsChecked ? reasonIn(item) : `${reasonIn(item)}; but that failed: ${messageOf(error)}`;
   const again = checkpoint === undefined ? "import it again" : "to send it again, import it without --resume";
-  const doubt = status === "unknown" ? ` (it may have been imported all the same; ${again})` : "";
+  const doubt = status === "unknown" ? ` (it may have been imported anyway; ${again})` : "";
   return `${messageOf(error)}${doubt}`;
 }
 

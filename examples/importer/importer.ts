@@ -88,19 +88,19 @@ function explain(
 ): number {
   if (signal.aborted && (error === signal.reason || isAudienceError(error))) {
     const hasSent = isAudienceError(error) && error.outcome === "unknown";
-    say(output, hasSent ? "Stopped. What was under way has ended." : "Stopped. Nothing was sent.");
+    say(output, hasSent ? "Stopped. The requests in flight have ended." : "Stopped. Nothing was sent.");
     if (hasSent) say(output, ...resumeHint(options));
     return 130;
   }
   if (error instanceof UsageError || error instanceof UnknownColumnError) {
-    say(errors, error.message, "npm run import -- --help shows what it can do.");
+    say(errors, error.message, "npm run import -- --help shows the options.");
     return 2;
   }
   if (isAudienceError(error) && error.code === "configuration") {
     say(
       errors,
       error.message,
-      "Set what is missing in the environment, or try it out with --mock or --dry-run.",
+      "Set the missing variables in the environment, or try it with --mock or --dry-run.",
     );
     return 2;
   }
@@ -119,9 +119,9 @@ function explain(
 
 function resumeHint(options: ImporterArguments | undefined): string[] {
   if (options?.checkpoint !== undefined)
-    return [`Run the same command again: it goes on from ${options.checkpoint}.`];
+    return [`Run the same command again: it continues from ${options.checkpoint}.`];
   return [
-    "Run it again and it begins anew, which is safe; with --resume FILE it would have gone on from here.",
+    "Run it again: it safely starts from the beginning. With --resume FILE it would continue from here.",
   ];
 }
 

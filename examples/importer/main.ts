@@ -19,5 +19,5 @@ const code = await runImporter({
   errors: process.stderr,
   signal: stop.signal,
 });
-// As a shell counts the signal of a closed pipe.
+// A shell's exit code for a closed pipe.
 process.exitCode = isOutputGone ? 141 : code;

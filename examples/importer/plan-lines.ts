@@ -24,10 +24,10 @@ export function planLines(survey: FileSurvey, { family }: Pick<ImporterArguments
   return [
     `${printable(file.path)}: ${layout.name}, ${file.delimiterName}, ${file.encoding}, ${counted(rows, "row")}`,
     ...lines,
-    ...(layout.section ? [`  The file's name says ${layout.section.optIn} of everybody in it.`] : []),
+    ...(layout.section ? [`  By the file's name, everyone in it is ${layout.section.optIn}.`] : []),
     ...(family === "v1" && properties > 30
       ? [
-          `  ${properties} columns are custom properties, and the service takes 30 of a row: leave some out with --without.`,
+          `  ${properties} columns are custom properties, and the service accepts 30 per row: leave some out with --without.`,
         ]
       : []),
     `  E-mail consent: ${describeCounts(consents.email)}`,
@@ -74,9 +74,9 @@ function describeUse(
     case "property":
       return asProperty;
     case "import note":
-      return "what an earlier import knew of the row's consent";
+      return "the row's consent in an earlier import";
     case "left out":
-      return `left out: ${use.why}${column.refusals ? `; what it refuses still counts (${describeWords(words)})` : ""}`;
+      return `left out: ${use.why}${column.refusals ? `; its opt-outs still count (${describeWords(words)})` : ""}`;
     default:
       return use satisfies never;
   }
@@ -84,13 +84,13 @@ function describeUse(
 
 const questions: Readonly<Record<ConsentQuestion, string>> = {
   "opt-in": "",
-  "opt-out": "; its no says nothing",
-  left: "; any text is an opt-out, and is a custom property too",
-  "not subscribed": "; its no says nothing",
-  undeliverable: "; its no says nothing, other text is a custom property too",
-  complaint: "; its no says nothing, other text is a custom property too",
-  "refusal only": "; its yes is no opt-in",
-  confirmation: "; its yes is no opt-in",
+  "opt-out": "; a no is ignored",
+  left: "; any text is an opt-out, and also a custom property",
+  "not subscribed": "; a no is ignored",
+  undeliverable: "; a no is ignored, other text is also a custom property",
+  complaint: "; a no is ignored, other text is also a custom property",
+  "refusal only": "; a yes is no opt-in",
+  confirmation: "; a yes is no opt-in",
   confirmed: "",
   state: "; a yes or a no is not understood",
 };
@@ -109,7 +109,7 @@ function describeWords(words: WordCounts | undefined): string {
   const unknown = Array.from(words.notUnderstood, ([word, count]) => `${JSON.stringify(word)} (${count})`);
   const parts = [
     ...states,
-    ...(silent === 0 ? [] : [`${inFull(silent)} ${silent === 1 ? "says" : "say"} nothing`]),
+    ...(silent === 0 ? [] : [`${inFull(silent)} ignored`]),
     ...(unknown.length === 0 ? [] : [`not understood: ${unknown.join(", ")}`]),
   ];
   return parts.length === 0 ? "blank" : parts.join(", ");

@@ -16,13 +16,13 @@ export interface SettledRow {
   readonly consent: PersonConsent;
   /** The reasons not to send the row. */
   readonly issues: readonly RowIssue[];
-  /** The refusals that are sent of a row with issues. */
+  /** The opt-outs that are sent of a row with issues. */
   readonly refusals: Contact | undefined;
   /** Remarks on unexpected changes. */
   readonly remarks: readonly string[];
 }
 
-/** Reads the files once more, and settles each row by what the survey found. */
+/** Reads the files again, and completes each row with the results of the survey. */
 export async function* settledRows(
   survey: Survey,
   target: Target,
@@ -45,11 +45,11 @@ function settle(row: ReadRow, { people }: Survey, target: Target, options: Impor
   const unclear = options.consent === "keep" ? [] : unclearIssues(row, people);
   const { contact, issues, remarks } = withoutRefusedValues(row, consented, found, target);
   const elsewhere = consent.stricterElsewhere.map(
-    (channel) => `another row about the person is stricter on the ${channel} consent, and counts`,
+    (channel) => `another row about the person has a stricter ${channel} consent, which counts`,
   );
   const unnamed = (["email", "phone"] as const)
     .filter((channel) => row.said[channel].optIn === "SUBSCRIBED" && contact[channel] === undefined)
-    .map((channel) => `it gives an opt-in without the ${channel} that it is for, which is not sent`);
+    .map((channel) => `it has an opt-in without the ${channel}, which is not sent`);
   const all = firstOfEachField([...issues, ...unclear, ...target.issuesOf(contact, row)]);
   const isNamed = !issues.some(({ field }) => ["email", "phone", "row"].includes(field));
   return {
@@ -64,8 +64,8 @@ function settle(row: ReadRow, { people }: Survey, target: Target, options: Impor
 }
 
 /**
- * A row that cannot be sent still has its opt-outs sent, by themselves: who has said no stays no subscriber because of a
- * word in another column. Only with the consent of the address itself, as what is left out might change.
+ * The opt-outs of a row with issues are sent alone, so that an issue in another column does not keep a person subscribed.
+ * Only with the consent of the address itself, because a missing one might change.
  */
 function refusalsOf(
   { email, phone }: Contact,
@@ -89,12 +89,12 @@ function refusalsOf(
 
 /** The reason why the row is not sent. */
 export function reasonIn({ issues, refusals }: SettledRow): string {
-  return `${inOneLine(issues)}${refusals === undefined ? "" : "; what it refuses is sent all the same"}`;
+  return `${inOneLine(issues)}${refusals === undefined ? "" : "; its opt-outs are sent anyway"}`;
 }
 
 /**
- * Fills in what the user said is meant where the files say nothing: never over a word that they say. With `keep` a word
- * that is not understood takes an opt-in beside it away, as it may be a refusal.
+ * Fills in the user's `--consent` if the files have none; it replaces no known word. With `keep`, an unknown word removes
+ * an opt-in beside it, because it may be an opt-out.
  */
 function withMeantConsent(
   contact: Contact,
@@ -117,8 +117,8 @@ function withMeantConsent(
 }
 
 /**
- * A value that its field cannot take does not keep the row, and with it an opt-out, from being sent: its text goes into
- * a custom property. What says whom the row is about has no such way out.
+ * Moves invalid values to custom properties, so that they do not block the row and its opt-outs. An invalid identifier
+ * still blocks the row.
  */
 function withoutRefusedValues(
   row: ReadRow,
@@ -133,8 +133,8 @@ function withoutRefusedValues(
   for (const issue of found) {
     const cell = row.cells.get(issue.field);
     const isOfPerson = issue.field === "email" || (issue.field === "phone" && contact.email === undefined);
-    if (issue.field === "Birthday") remarks.push("the birthday is no day of a year");
-    else if (cell === undefined || isOfPerson) issues.push(withWayOut(issue));
+    if (issue.field === "Birthday") remarks.push("the birthday is not a valid day");
+    else if (cell === undefined || isOfPerson) issues.push(withHint(issue));
     else {
       const { property } = cell.column;
       properties[property] = cell.text;
@@ -148,16 +148,16 @@ function withoutRefusedValues(
   }
   if (remarks.length === 0) return { contact, issues, remarks };
   // Safe: the same contact, with fields taken out.
-  const mended: Contact = { ...(left as Contact), custom_properties: properties };
+  const corrected: Contact = { ...(left as Contact), custom_properties: properties };
   const isNew = (issue: RowIssue) => !issues.some(({ field }) => field === issue.field);
   return {
-    contact: mended,
-    issues: [...issues, ...contactIssues(mended).filter(isNew).map(withWayOut)],
+    contact: corrected,
+    issues: [...issues, ...contactIssues(corrected).filter(isNew).map(withHint)],
     remarks,
   };
 }
 
-function withWayOut(issue: RowIssue): RowIssue {
+function withHint(issue: RowIssue): RowIssue {
   if (issue.field !== "custom_properties") return issue;
   return {
     ...issue,

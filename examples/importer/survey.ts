@@ -9,12 +9,12 @@ import type { ImporterArguments } from "./arguments.ts";
 import type { ReadingLine } from "./reading-line.ts";
 import { Remarks } from "./remarks.ts";
 
-/** How many rows say what of a channel; `unstated` ones name the person and say nothing. */
+/** The number of rows with each consent of a channel; `unstated` rows have none. */
 export type ConsentCounts = Record<OptIn | "unstated" | "not understood", number>;
 
-/** What the cells of one column that looks like a consent say. */
+/** The consents in the cells of one column. */
 export interface WordCounts {
-  /** Cells that are understood, a no that says nothing among them. */
+  /** The number of understood cells, including an ignored no. */
   understood: number;
   readonly states: Record<OptIn, number>;
   /** The first few different words that are not understood. */

@@ -6,7 +6,7 @@ import { v2Contact, type V2Contact } from "./v2-contact.ts";
 
 /** The family and the list of the import. */
 export interface Target {
-  /** In words: "the list a1b2 (v1)". */
+  /** A description: "the list a1b2 (v1)". */
   readonly name: string;
   readonly hasCustomProperties: boolean;
   /** Whether a consent can be sent by itself. */
@@ -49,7 +49,7 @@ function v1ListTarget(listId: string): Target {
         ];
       if (email_opt_in !== undefined) return [];
       const message =
-        "is unstated, and any way of adding to a list could change what the contact has: say what is meant with " +
+        "is unstated, and adding to a list could change the contact's consent: state it with " +
         "--consent, or import the row without --list";
       return [{ field: "email consent", message }];
     },
@@ -62,7 +62,7 @@ function v1ListTarget(listId: string): Target {
       }
     },
     async send(audience, { email, email_opt_in, ...rest }, _row, request) {
-      // A row without them has an issue, and is not sent.
+      // Such a row has an issue, and is not sent.
       if (email === undefined || email_opt_in === undefined)
         throw new TypeError("a row without its consent was not held back");
       return await audience.v1.contactGroups.addContact(listId, { ...rest, email, email_opt_in }, request);
@@ -81,14 +81,14 @@ function v2Target(listId: string | undefined): Target {
       for await (const { uuid } of audience.v2.lists.list({}, { signal })) if (uuid === listId) return;
       throw noSuchList(listId);
     },
-    // Safe: the rules have found it to be one; if not, the client refuses it before it is sent.
+    // Safe: `issuesOf` has validated it, and the client validates it again.
     send: (audience, contact, row, request) =>
       audience.v2.contacts.upsert(v2Contact(contact, row, listId).contact as V2Contact, request),
   };
 }
 
 function noSuchList(listId: string, cause?: unknown): NoSuchListError {
-  return new NoSuchListError(`The service has no list ${listId}. Nothing was sent. Look at --list.`, {
+  return new NoSuchListError(`The service has no list ${listId}. Nothing was sent. Check --list.`, {
     cause,
   });
 }

@@ -3,14 +3,14 @@ import type * as z from "zod";
 import type { Channel, ConsentEvidence, Contact, OptIn, RowIssue } from "../exports/contact.ts";
 import type { ReadRow } from "../exports/read-row.ts";
 
-/** A contact as `v2.contacts.upsert` takes it. */
+/** The input of `v2.contacts.upsert`. */
 export type V2Contact = z.input<typeof v2ContactSchema>;
 
 /**
- * A row as a v2 contact, and what keeps it from being one.
+ * A row as a v2 contact, and its issues.
  *
- * v2 wants to know when, from where and how consent was given ("v2 identifier object"). What the file does not say is
- * not made up: the row is not sent. v2 has no state between the two, so who has not subscribed is unsubscribed.
+ * v2 requires the time, address and source of a consent ("v2 identifier object"). They are never invented: without them
+ * the row is not sent. v2 has only two states, so NON_SUBSCRIBED becomes unsubscribed.
  */
 export function v2Contact(
   contact: Contact,
@@ -46,7 +46,7 @@ function identifier(
   const status = (optIn: OptIn | undefined) => ({
     status: optIn === "SUBSCRIBED" ? "subscribed" : "unsubscribed",
   });
-  // A refusal of the other channel, whose address or number the file does not give.
+  // An opt-out of the other channel, whose address or number is not in the file.
   const channels = {
     ...(type === "email" || (email === undefined && email_opt_in) ? { email: status(email_opt_in) } : {}),
     ...(type === "phone" || (phone === undefined && phone_opt_in) ? { phone: status(phone_opt_in) } : {}),
@@ -54,10 +54,10 @@ function identifier(
   return { type, id, channels, consent: evidence };
 }
 
-// A status is required there, and any would change what an existing contact has.
+// v2 requires a status, and any status would change an existing contact.
 function unstatedIssues({ email, phone, email_opt_in, phone_opt_in }: Contact): RowIssue[] {
   const message =
-    "is unstated, and v2 wants a status: say it in a column, or leave the column out with --without";
+    "is unstated, and v2 requires a status: add a column, or leave the column out with --without";
   return [
     ...(email !== undefined && email_opt_in === undefined ? [{ field: "email consent", message }] : []),
     ...(phone !== undefined && phone_opt_in === undefined ? [{ field: "phone consent", message }] : []),

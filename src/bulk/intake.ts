@@ -4,13 +4,13 @@ import { eventIdOf } from "./fingerprint.ts";
 import type { BulkOptions } from "./options.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 import type { RowEnd } from "./row-call.ts";
-import { RowCompanion } from "./row-companion.ts";
+import { RowContext } from "./row-context.ts";
 import { RowKeys } from "./row-keys.ts";
 import { RowRecord } from "./row-record.ts";
 
 /** A row with its key and its record: ready for its call, or already ended. */
 export type ReadyRow = { readonly key: string } & (
-  | { readonly companion: RowCompanion }
+  | { readonly context: RowContext }
   /** `isNews` is false for an end that an earlier run recorded. */
   | { readonly end: RowEnd<never>; readonly isNews: boolean }
 );
@@ -36,7 +36,7 @@ export function intake<Row>(
 ): Intake<Row> {
   const keys = new RowKeys(options, recorded !== undefined);
   /** The rows in progress, by the key of a further row with the same key. */
-  const underWay = new Map<string, RowCompanion>();
+  const underWay = new Map<string, RowContext>();
   const { isCurrent } = options;
   return async (item, index) => {
     const { problem, ...row } = await keys.next(item, index);
@@ -46,12 +46,12 @@ export function intake<Row>(
       return { key, end: { status, ...problem }, isNews: true };
     }
     // Its end decides whether this row is sent again.
-    await underWay.get(key)?.over;
+    await underWay.get(key)?.ended;
     const record = await RowRecord.read(recorded, row);
     const end = endOf(record);
     if (end) return { key, end, isNews: false };
     const eventId = recorded && (await eventIdOf(recorded.id, key, record.version));
-    const companion = new RowCompanion({
+    const context = new RowContext({
       stop,
       run: consents,
       record,
@@ -59,9 +59,9 @@ export function intake<Row>(
       isCurrent: () => (isCurrent ? isCurrent(item) : true),
       onLateCall,
     });
-    underWay.set(row.nextKey, companion);
-    void companion.over.then(() => underWay.delete(row.nextKey));
-    return { key, companion };
+    underWay.set(row.nextKey, context);
+    void context.ended.then(() => underWay.delete(row.nextKey));
+    return { key, context };
   };
 }
 

@@ -2,118 +2,115 @@ import { ConfigurationError, isAudienceError } from "../errors.ts";
 import { extensionOption, type CallOptions } from "../transport/call-options.ts";
 import type { CallExtension } from "../transport/interceptor.ts";
 import type { BulkStatus } from "./result.ts";
-import type { RowCompanion } from "./row-companion.ts";
+import type { RowContext } from "./row-context.ts";
 
 /**
- * Hand this on to the row's calls. It carries the run's signal, the last priority, and what makes the row safe over a
- * restart: an event without an id gets one made from checkpoint, key and the row's version. It lifts the client's own
- * `deadlineMs` and `maxWaitMs`, as a row waits as long as it takes. It may be spread: `{ ...request, timeoutMs }`.
+ * Pass this to the row's calls. It contains the run's signal, the last priority, and the state that makes the row safe
+ * over a restart: an event without an id gets one from checkpoint, key and the row's version. It removes the client's
+ * `deadlineMs` and `maxWaitMs`, so that a row waits as long as necessary. It may be spread: `{ ...request, timeoutMs }`.
  */
 export interface BulkRequest extends CallOptions {
   readonly signal: AbortSignal;
   readonly priority: number;
-  /** The row's key. Left behind by a spread, as it is no option of a call. */
+  /** The row's key. A spread omits it, because it is not an option of a call. */
   readonly key: string;
 }
 
-/** A row's call, or several, one after the other. It must return or await them. */
+/** Makes a row's call, or several in sequence. It must return or await them. */
 export type BulkCall<Row, Result extends PromiseLike<unknown> = PromiseLike<unknown>> = (
   row: Row,
   request: BulkRequest,
 ) => Result;
 
-/** Calls a row's function; what that calls at once is known to be the row's. */
-export type CallAsRow = <T>(request: BulkRequest, call: () => T) => T;
+/** Runs a row's function; the calls that it starts synchronously belong to the row. */
+export type RunInRow = <T>(request: BulkRequest, call: () => T) => T;
 
-/** How a row ended. */
+/** The end of a row. */
 export interface RowEnd<Value> {
   readonly status: BulkStatus;
   readonly value?: Value;
   readonly error?: unknown;
-  /** The function does not wait for its calls: what every row would meet. */
+  /** The function does not await its calls, which would affect every row. */
   readonly isMisuse?: true;
 }
 
 const lastPriority = 9;
 
-/** Carries out one row, and records its end. Calls at once; never rejects. */
+/** Runs one row and records its end. Starts at once; never rejects. */
 export async function callRow<Row, Value>(
   row: Row,
   key: string,
   {
     call,
-    callAsRow,
-    companion,
-  }: { call: BulkCall<Row, PromiseLike<Value>>; callAsRow: CallAsRow; companion: RowCompanion },
+    runInRow,
+    context,
+  }: { call: BulkCall<Row, PromiseLike<Value>>; runInRow: RunInRow; context: RowContext },
 ): Promise<RowEnd<Value>> {
-  const request = requestFor(key, companion);
-  const end = await outcomeOf(() => callAsRow(request, () => call(row, request)), companion);
-  // Of a failure here the run was told by the record, and ends with it; the row's end is what it is.
-  await companion.recordEnd(recordedEndOf(end)).catch(() => undefined);
+  const request = requestFor(key, context);
+  const end = await outcomeOf(() => runInRow(request, () => call(row, request)), context);
+  // The record has already reported a failure to the run, which ends with it; the row's end stays the same.
+  await context.recordEnd(recordedEndOf(end)).catch(() => undefined);
   return end;
 }
 
-async function outcomeOf<Value>(
-  call: () => PromiseLike<Value>,
-  companion: RowCompanion,
-): Promise<RowEnd<Value>> {
+async function outcomeOf<Value>(call: () => PromiseLike<Value>, context: RowContext): Promise<RowEnd<Value>> {
   try {
     const promise = call();
     const isPromise = isPromiseLike(promise);
     const value = await promise;
-    // A call that nobody waits for may fail unseen, and the row would be recorded as done (D82).
-    if ((await companion.wasLeft()) || !isPromise)
-      return { status: "unknown", error: misuse(), isMisuse: true };
-    return companion.superseded ? supersededEnd(companion) : { status: "succeeded", value };
+    // A call that is not awaited may fail unnoticed, and the row would be recorded as succeeded (D82).
+    if ((await context.settleWrites()) || !isPromise)
+      return { status: "unknown", error: misuseError(), isMisuse: true };
+    return context.superseded ? supersededEnd(context) : { status: "succeeded", value };
   } catch (error) {
-    await companion.wasLeft();
-    if (companion.superseded) return supersededEnd(companion);
-    return { status: companion.isInDoubt ? "unknown" : statusOf(error), error };
+    await context.settleWrites();
+    if (context.superseded) return supersededEnd(context);
+    return { status: context.isInDoubt ? "unknown" : statusOf(error), error };
   }
 }
 
-/** A row of several calls may have made one that must not be made twice, before the next was superseded. */
-function supersededEnd({ isInDoubt, superseded: error }: RowCompanion): RowEnd<never> {
+/** Before its superseded call a row may have made one that must not be repeated. */
+function supersededEnd({ isInDoubt, superseded: error }: RowContext): RowEnd<never> {
   return { status: isInDoubt ? "unknown" : "superseded", error };
 }
 
-/** What the next run finds of it: a row that only waited when the run ended was not there. */
+/** The state for the next run: a row that only waited when the run ended counts as unprocessed. */
 function recordedEndOf({
   status,
   error,
-}: RowEnd<unknown>): "succeeded" | "superseded" | "failed" | "turned away" {
+}: RowEnd<unknown>): "succeeded" | "superseded" | "failed" | "unprocessed" {
   if (status === "succeeded" || status === "superseded") return status;
-  const isTurnedAway = isAudienceError(error) && ["aborted", "closed", "rate_limit"].includes(error.code);
-  return isTurnedAway ? "turned away" : "failed";
+  const isUnprocessed = isAudienceError(error) && ["aborted", "closed", "rate_limit"].includes(error.code);
+  return isUnprocessed ? "unprocessed" : "failed";
 }
 
 function isPromiseLike(value: unknown): boolean {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
-export function misuse(): ConfigurationError {
+export function misuseError(): ConfigurationError {
   const error = new ConfigurationError(
-    "The function of bulk must return its call, or be async and await it: the row may end before its call has.",
+    "The function of bulk must return or await its call: otherwise the row may end before the call does.",
   );
   return Object.assign(error, { outcome: "unknown" });
 }
 
-/** What the call's end says. What is not ours says nothing of the service, and what is in doubt is known already. */
+/** The status of a row by its error. Other errors than an `AudienceError` say nothing about the service. */
 function statusOf(error: unknown): BulkStatus {
   if (!isAudienceError(error)) return "failed";
   if (error.code === "validation") return "invalid";
   return error.outcome === "unknown" ? "unknown" : "failed";
 }
 
-function requestFor(key: string, companion: CallExtension): BulkRequest {
+function requestFor(key: string, context: CallExtension): BulkRequest {
   const request: Omit<BulkRequest, "key"> & { [extensionOption]: CallExtension } = {
-    signal: companion.stop,
+    signal: context.stop,
     priority: lastPriority,
-    // A row waits as long as it takes: the client's own limits of patience are for calls that somebody waits for (D53).
+    // A row waits as long as necessary: the client's own limits are for interactive calls (D53).
     maxWaitMs: Infinity,
     deadlineMs: Infinity,
-    [extensionOption]: companion,
+    [extensionOption]: context,
   };
-  // Not an option of a call, so not among those that a call looks through, or a spread takes along.
+  // Not enumerable: it is not an option of a call, and a spread must omit it.
   return Object.defineProperty(request, "key", { value: key }) as typeof request & { key: string };
 }

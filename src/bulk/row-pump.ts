@@ -7,8 +7,8 @@ import { notify } from "./notify.ts";
 import type { BulkOptions } from "./options.ts";
 import { RecordedRun } from "./recorded-run.ts";
 import type { BulkResult, BulkSummary } from "./result.ts";
-import { callRow, misuse, type BulkCall, type CallAsRow, type RowEnd } from "./row-call.ts";
-import type { RowCompanion } from "./row-companion.ts";
+import { callRow, misuseError, type BulkCall, type RunInRow, type RowEnd } from "./row-call.ts";
+import type { RowContext } from "./row-context.ts";
 import type { RowSource } from "./rows.ts";
 import { isStop } from "./stop-when.ts";
 import { Tally } from "./tally.ts";
@@ -17,7 +17,7 @@ import { Tally } from "./tally.ts";
 export interface BulkClient {
   /** Aborted when the client is closed. */
   readonly closed: AbortSignal;
-  readonly callAsRow: CallAsRow;
+  readonly runInRow: RunInRow;
   /** Reports each write of consent by another call to the run, until the returned function is called. */
   readonly watchConsent: (watch: ConsentWatch) => () => void;
   /** The time for that many calls; undefined without a rate limiter. */
@@ -141,7 +141,7 @@ export class RowPump<Row, Value> {
 
   async #read(recorded: RecordedRun | undefined, consents: ConsentLog): Promise<void> {
     const { signal: stop } = this.#stop;
-    const onLateCall = () => this.#fail(misuse());
+    const onLateCall = () => this.#fail(misuseError());
     const prepareRow = intake(this.#options, { recorded, consents, stop, onLateCall });
     await this.#failOnError(async () => {
       for (let index = 0; ; index++) {
@@ -171,21 +171,21 @@ export class RowPump<Row, Value> {
   }
 
   async #callRow(
-    { key, companion }: { key: string; companion: RowCompanion },
+    { key, context }: { key: string; context: RowContext },
     item: Row,
     index: number,
   ): Promise<void> {
-    const { callAsRow } = this.#client;
-    const { isMisuse, ...end } = await callRow(item, key, { call: this.#call, callAsRow, companion });
+    const { runInRow } = this.#client;
+    const { isMisuse, ...end } = await callRow(item, key, { call: this.#call, runInRow, context });
     if (isMisuse) this.#fail(end.error);
     const isNews = end.status !== "superseded";
-    if (!this.#wasNeverSent(end, companion)) return this.#end({ index, key, item, ...end }, isNews);
+    if (!this.#wasNeverSent(end, context)) return this.#end({ index, key, item, ...end }, isNews);
     this.#underWay--;
     this.#wake();
   }
 
   /** A row that still waited when the run stopped or the client closed has no end: it was not sent. */
-  #wasNeverSent({ error, status }: RowEnd<Value>, { hasSent }: RowCompanion): boolean {
+  #wasNeverSent({ error, status }: RowEnd<Value>, { hasSent }: RowContext): boolean {
     if (hasSent || status === "superseded" || !isAudienceError(error)) return false;
     return (error.code === "closed" || error.code === "aborted") && this.#stop.signal.aborted;
   }

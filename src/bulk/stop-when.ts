@@ -1,13 +1,13 @@
 import { ConfigurationError, isAudienceError } from "../errors.ts";
 import { isObject } from "../schema/kind-of.ts";
 import { ignoreRejection } from "../schema/user-function.ts";
-import { asksForTooLong } from "../transport/interceptors/retry.ts";
+import { isWaitTooLong } from "../transport/interceptors/retry.ts";
 
 const stopCodes: readonly string[] = ["authentication", "permission", "configuration", "closed"];
 
 /** Whether the error ends the run, by `stopWhen` or the default. A `Retry-After` of over an hour always does. */
 export function isStop(error: unknown, stopWhen: (error: unknown) => unknown = stopsByDefault): boolean {
-  if (isAudienceError(error) && error.code === "rate_limit" && asksForTooLong(error)) return true;
+  if (isAudienceError(error) && error.code === "rate_limit" && isWaitTooLong(error)) return true;
   const stops = stopWhen(error);
   ignoreRejection(stops);
   // A promise would count as true.

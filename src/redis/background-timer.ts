@@ -1,16 +1,16 @@
-/** Calls back later, unless the process ends before; gives the function that calls it off. */
+/** An unref'd timeout; returns the function that cancels it. */
 export function inBackground(delayMs: number, callback: () => void): () => void {
   const timer: unknown = setTimeout(callback, delayMs);
-  // Where timers are numbers (browsers, edge runtimes) they keep nothing alive.
+  // Where timers are numbers (browsers, edge runtimes), they do not keep the process alive.
   if (isUnrefable(timer)) timer.unref();
-  return () => clearTimeout(timer as ReturnType<typeof setTimeout>); // the handle that setTimeout gave
+  return () => clearTimeout(timer as ReturnType<typeof setTimeout>); // Safe: the handle that setTimeout returned
 }
 
 function isUnrefable(timer: unknown): timer is { unref(): void } {
   return typeof timer === "object" && timer !== null && "unref" in timer;
 }
 
-/** Calls back again and again, as long as something else holds on to the owner. */
+/** Repeats the callback until the owner is garbage-collected. */
 export function repeatWhileAlive<T extends object>(
   owner: T,
   everyMs: number,

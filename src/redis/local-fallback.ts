@@ -9,25 +9,24 @@ import type { Outlook } from "./shared-count.ts";
 interface FallbackState {
   readonly windows: readonly RateLimitWindow[];
   readonly own: OwnPermits;
-  /** How many permits other processes used in each window at the last contact. */
+  /** The permits that other processes used in each window at the last contact. */
   readonly others: readonly number[];
-  /** How long ago that was; undefined where there were no other processes. */
+  /** The time since then; undefined if there were no other processes. */
   readonly seenMsAgo: number | undefined;
   readonly share: number;
   readonly now: number;
 }
 
 /**
- * The count of a process that goes on alone while Redis is unavailable.
+ * The count of a process that continues alone while Redis is unavailable.
  *
- * It uses its share of what is left of each limit, not of the limit: what all processes had sent before still counts at
- * the service. Its own permits leave the windows as they come; the others', all at once, when none of them can count any
- * more.
+ * It uses its share of the rest of each limit, because earlier requests of all processes still count at the service. Its
+ * own permits leave the windows one by one; those of other processes all at once, when none of them can count any more.
  */
 export class LocalFallback {
   readonly #log: SlidingWindowLog;
   readonly #state: FallbackState;
-  /** How many permits the others may use in each window, and until when these count. */
+  /** The permits that the others may use in each window, and until when these count. */
   readonly #others: readonly number[];
   readonly #othersUntil: readonly number[];
   #acquired = 0;
@@ -36,21 +35,21 @@ export class LocalFallback {
     this.#log = new SlidingWindowLog(state.windows);
     this.#state = state;
     const { windows, others, seenMsAgo, now } = state;
-    const most = windows.map(
+    const max = windows.map(
       ({ limit, intervalMs }) => limit * (Math.floor(Number(seenMsAgo) / intervalMs) + 1),
     );
-    const acquiredSince = seenMsAgo === undefined ? 0 : Math.min(...most);
+    const acquiredSince = seenMsAgo === undefined ? 0 : Math.min(...max);
     this.#others = windows.map(({ limit }, index) => Math.min(limit, others[index]! + acquiredSince));
-    // By then what they had sent has arrived, and each has found Redis unavailable, too (D48).
+    // By then their requests have arrived, and each has found Redis unavailable, too (D48).
     this.#othersUntil = windows.map(({ intervalMs }) => now + widenedMs(intervalMs) + arrivalGraceMs);
   }
 
-  /** Whether a share of some limit is no permit at all: then nothing can be sent alone. */
+  /** Whether the share of some limit is less than one permit: then nothing can be sent alone. */
   get isTooSmall(): boolean {
     return this.#state.windows.some(({ limit }) => Math.floor(limit * this.#state.share) < 1);
   }
 
-  /** How many permits were acquired without Redis. */
+  /** The number of permits acquired without Redis. */
   get acquired(): number {
     return this.#acquired;
   }
@@ -74,7 +73,7 @@ export class LocalFallback {
     return Math.max(...this.#availableInMs(now, rateFactor));
   }
 
-  /** What is left to the other processes counts as used. */
+  /** The shares of the other processes count as used. */
   usage(now: number, rateFactor: number): WindowUsage[] {
     const allowed = this.#allowed(now);
     const waits = this.#availableInMs(now, rateFactor);
@@ -86,12 +85,12 @@ export class LocalFallback {
   }
 
   estimate(now: number, { roundTripMs, startsInMs, rateFactor }: Outlook): Estimate {
-    // By what is allowed then: for now it may be nothing.
+    // The limits at the start: at present they may be 0.
     this.#setLimits(this.#allowed(now + startsInMs), rateFactor);
     return this.#log.estimate(now, roundTripMs, now + startsInMs);
   }
 
-  /** How many permits the other processes can have acquired meanwhile, each its share. */
+  /** The permits that the other processes can have acquired meanwhile, each its share. */
   leftToOthers(now: number): number[] {
     return this.#left(now).map((left) => Math.ceil(left * (1 - this.#state.share)));
   }
@@ -103,31 +102,31 @@ export class LocalFallback {
     const meanwhile = this.#log.usage(now);
     const { windows, share, own } = this.#state;
     const others = this.#othersIn(now);
-    // So many may be used that the share of what is left is one permit.
-    const most = windows.map(({ limit }) => Math.max(0, limit - Math.ceil(1 / share)));
+    // The highest use at which the share of the rest is one permit.
+    const max = windows.map(({ limit }) => Math.max(0, limit - Math.ceil(1 / share)));
     const besideOthers = this.#untilOwnAre(
-      most.map((permits, index) => permits - others[index]!),
+      max.map((permits, index) => permits - others[index]!),
       now,
     );
-    const withoutOthers = this.#untilOwnAre(most, now);
+    const withoutOthers = this.#untilOwnAre(max, now);
     const untilNextLeaves = this.#untilOwnAre(
       own.log.used(now).map((used) => used - 1),
       now,
     );
     return meanwhile.map(({ freeInMs }, index) => {
       const othersMs = others[index]! > 0 ? this.#othersUntil[index]! - now : Infinity;
-      // More is allowed as soon as one of those from before leaves.
+      // The limit rises as soon as an earlier permit leaves.
       if (allowed[index]! > 0) return Math.min(freeInMs, untilNextLeaves[index]!, othersMs);
       if (othersMs === Infinity) return withoutOthers[index]!;
       return Math.min(besideOthers[index]!, Math.max(othersMs, withoutOthers[index]!));
     });
   }
 
-  /** When this process uses so many of each window, or less. */
-  #untilOwnAre(most: readonly number[], now: number): number[] {
+  /** When this process uses at most so many permits of each window. */
+  #untilOwnAre(max: readonly number[], now: number): number[] {
     const { log } = this.#state.own;
-    log.limits = most.map((permits) => permits + 1);
-    return log.usage(now).map(({ freeInMs }, index) => (most[index]! < 0 ? Infinity : freeInMs));
+    log.limits = max.map((permits) => permits + 1);
+    return log.usage(now).map(({ freeInMs }, index) => (max[index]! < 0 ? Infinity : freeInMs));
   }
 
   #setLimits(allowed: readonly number[], rateFactor: number): void {
@@ -137,12 +136,12 @@ export class LocalFallback {
     );
   }
 
-  /** This process's share of what is left of each limit. */
+  /** This process's share of the rest of each limit. */
   #allowed(now: number): number[] {
     return this.#left(now).map((left) => Math.floor(left * this.#state.share));
   }
 
-  /** What was sent before Redis was unavailable, by this process and by others, is not left. */
+  /** The rest of each limit, after the requests of all processes before Redis was unavailable. */
   #left(now: number): number[] {
     const { windows, own } = this.#state;
     const others = this.#othersIn(now);

@@ -3,18 +3,18 @@ import { SlidingWindowLog, widenedMs } from "../rate-limiter/sliding-window-log.
 import type { RestoredPermit } from "../rate-limiter/store.ts";
 import type { PermitState } from "./permit-scripts.ts";
 
-/** How a permit stands: when it was responded to, or not yet, or that it was never used. */
+/** The state of a permit: the time of its response, in flight, or never used. */
 type OwnState = number | "in flight" | "unsent";
 
-/** The permits of this process, as long as they count: what a Redis that lost its memory is told again. */
+/** The permits of this process, as long as they count. A Redis that lost its data gets them again. */
 export class OwnPermits {
-  /** Their count, as if there were no others. */
+  /** Their count, without other processes. */
   readonly log: SlidingWindowLog;
-  /** The name of this limiter, with which each id begins. */
+  /** The name of this limiter, and the prefix of its ids. */
   readonly name = crypto.randomUUID();
   readonly #states = new Map<string, OwnState>();
-  /** Of those that were released, the ones of which Redis does not know it yet. */
-  readonly #untold = new Set<string>();
+  /** Released permits that have not been reported to Redis. */
+  readonly #unreported = new Set<string>();
   readonly #longestMs: number;
   #made = 0;
 
@@ -41,54 +41,54 @@ export class OwnPermits {
 
   release(id: string, state: number | "unsent"): void {
     this.#states.set(id, state);
-    this.#untold.add(id);
+    this.#unreported.add(id);
     if (state === "unsent") this.log.unsent();
     else this.log.responded(state);
   }
 
-  /** Redis may have granted these, and nobody here uses them. */
-  giveBack(ids: readonly string[]): void {
+  /** Redis may have granted these, but no call uses them. */
+  markUnsent(ids: readonly string[]): void {
     for (const id of ids) this.#states.set(id, "unsent");
   }
 
-  /** Those in flight. */
+  /** The ids of permits in flight. */
   get inFlight(): string[] {
     return [...this.#states].filter(([, state]) => state === "in flight").map(([id]) => id);
   }
 
-  /** All that still count, and those that were never used until Redis has been told so. */
+  /** All permits that count, and unused ones that have not been reported to Redis. */
   all(now: number): ReadonlyMap<string, OwnState> {
     this.forget(now);
     return new Map(this.#states);
   }
 
-  /** Forgets what has left every window. */
+  /** Forgets permits that have left every window. */
   forget(now: number): void {
     this.log.forget(now);
     for (const [id, state] of this.#states) {
       if (typeof state !== "number" || state + this.#longestMs > now) continue;
-      // Where Redis takes it for one in flight, it must be told that it counts no longer.
-      if (this.#untold.has(id)) this.#states.set(id, "unsent");
+      // Redis still counts it as in flight, so its end must be reported.
+      if (this.#unreported.has(id)) this.#states.set(id, "unsent");
       else this.#states.delete(id);
     }
   }
 
   some(ids: readonly string[]): ReadonlyMap<string, OwnState> {
-    return new Map(ids.map((id) => [id, this.#states.get(id)!])); // each has been held or given back
+    return new Map(ids.map((id) => [id, this.#states.get(id)!])); // Safe: each was held or returned
   }
 
-  /** Redis has been told of these; gives those that have changed since. */
-  told(sent: ReadonlyMap<string, OwnState>): string[] {
+  /** These were reported to Redis; returns the ids that have changed since. */
+  acknowledge(sent: ReadonlyMap<string, OwnState>): string[] {
     const current = [...sent].filter(([id, state]) => this.#states.get(id) === state);
     for (const [id, state] of current) {
-      this.#untold.delete(id);
+      this.#unreported.delete(id);
       if (state === "unsent") this.#states.delete(id);
     }
     return [...this.#states.keys()].filter((id) => sent.get(id) !== this.#states.get(id));
   }
 }
 
-/** How permits stand, in the words of the scripts. */
+/** The states of permits, as the scripts read them. */
 export function permitStates(states: ReadonlyMap<string, OwnState>, now: number): PermitState[] {
   return Array.from(states, ([id, state]) =>
     typeof state === "number" ? { id, state: "responded", agoMs: now - state } : { id, state, agoMs: 0 },

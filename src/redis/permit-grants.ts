@@ -15,27 +15,27 @@ interface PermitGrantsOptions {
   readonly onChange: () => void;
 }
 
-// More at once would only be granted to be given back.
-const mostAtOnce = 100;
-// Where Redis keeps available permits for other processes, it does so no longer than this.
-const longestTurnMs = 1_000;
+// More permits would only be returned unused.
+const maxPerRequest = 100;
+// Redis reserves available permits for other processes no longer than this.
+const maxReservedMs = 1_000;
 
-/** The permits that Redis grants, and the question for them: one at a time. */
+/** The permits that Redis grants, and the requests for them: one at a time. */
 export class PermitGrants {
   readonly #options: PermitGrantsOptions;
-  /** Not given to a call yet: never for longer than it takes to give them out. */
+  /** Granted, but not assigned to a call yet. */
   #granted: string[] = [];
   #demand = 0;
-  #isAsking = false;
-  /** Redis may not know of all permits of this process: before it does, it is not asked for more. */
-  #isBehind: boolean;
-  /** When Redis said to ask again; and before that it is not asked, as others may not be back yet. */
-  #askAt = -Infinity;
+  #isRequesting = false;
+  /** Redis may not know all permits of this process: they are written back before the next request. */
+  #mustWriteBack: boolean;
+  /** The time that Redis named for the next request; and the earliest one after its return, as others may be late. */
+  #retryAt = -Infinity;
   #notBefore = -Infinity;
 
   constructor(options: PermitGrantsOptions) {
     this.#options = options;
-    this.#isBehind = options.own.size > 0;
+    this.#mustWriteBack = options.own.size > 0;
   }
 
   get size(): number {
@@ -46,69 +46,69 @@ export class PermitGrants {
     return this.#granted.shift();
   }
 
-  /** For how long yet Redis is not asked. */
+  /** The time until the next request. */
   waitMs(now: number): number {
-    return Math.max(0, this.#askAt - now, this.#notBefore - now);
+    return Math.max(0, this.#retryAt - now, this.#notBefore - now);
   }
 
-  /** There are permits, which could not be foreseen when Redis said when to ask: they were given back. */
-  askSooner(now: number): void {
-    if (this.#askAt > now + longestTurnMs) this.#askAt = now;
+  /** Permits are available earlier than Redis expected: other processes returned them. */
+  retryNow(now: number): void {
+    if (this.#retryAt > now + maxReservedMs) this.#retryAt = now;
   }
 
-  /** Redis is back, and knows all permits of this process. */
-  askFrom(time: number): void {
+  /** Redis is back, and knows all permits of this process. Requests continue at `time`. */
+  resumeAt(time: number): void {
     this.#notBefore = time;
-    this.#isBehind = false;
+    this.#mustWriteBack = false;
   }
 
-  /** So many calls wait. What was granted beyond that goes back. */
+  /** Sets the number of waiting calls. Unused grants are returned. */
   demand(calls: number, now: number): void {
-    this.#giveBack(this.#granted.splice(0));
+    this.#returnUnused(this.#granted.splice(0));
     this.#demand = calls;
-    if (calls === 0 || this.waitMs(now) > 0 || this.#isAsking || this.#options.isUnavailable()) return;
-    this.#isAsking = true;
-    // All that begin to wait in this turn of the event loop are asked for at once.
-    void Promise.resolve().then(() => (this.#isBehind ? this.#writeAllBack() : this.#ask()));
+    if (calls === 0 || this.waitMs(now) > 0 || this.#isRequesting || this.#options.isUnavailable()) return;
+    this.#isRequesting = true;
+    // One request for all calls that begin to wait in this tick of the event loop.
+    void Promise.resolve().then(() => (this.#mustWriteBack ? this.#writeAllBack() : this.#request()));
   }
 
   async #writeAllBack(): Promise<void> {
-    this.#isBehind = !(await this.#options.writer.writeAllBack());
-    this.#isAsking = false;
+    this.#mustWriteBack = !(await this.#options.writer.writeAllBack());
+    this.#isRequesting = false;
     this.#options.onChange();
   }
 
-  async #ask(): Promise<void> {
+  async #request(): Promise<void> {
     const { calls, own, clock, request, isUnavailable, onReply, onFailure } = this.#options;
-    const permits = Math.min(Math.max(1, this.#demand), mostAtOnce);
+    const permits = Math.min(Math.max(1, this.#demand), maxPerRequest);
     const ids = Array.from({ length: permits }, () => own.newId());
     const { leaseMs } = request();
-    const askedAt = clock();
+    const requestedAt = clock();
     let reply: AcquireReply;
     try {
-      reply = await calls.acquire({ ...request(), ids }, () => this.#giveBack(ids));
+      reply = await calls.acquire({ ...request(), ids }, () => this.#returnUnused(ids));
     } catch (reason) {
-      this.#isAsking = false;
-      // They may have been granted all the same, and the reply lost.
-      own.giveBack(ids);
+      this.#isRequesting = false;
+      // Redis may have granted them, though the reply was lost.
+      own.markUnsent(ids);
       onFailure(reason);
       return;
     }
     const now = clock();
     const granted = ids.slice(0, reply.granted);
-    this.#isAsking = false;
-    // Asked a moment early, a permit is not available yet.
-    if (reply.granted < permits) this.#askAt = now + Math.max(1, reply.waitMs);
-    // A process that was halted: Redis may have taken its permits for those of an ended one.
-    if (isUnavailable() || now > askedAt + leaseMs / 2) this.#giveBack(granted);
+    this.#isRequesting = false;
+    // At least 1 ms: an early request finds no permit.
+    if (reply.granted < permits) this.#retryAt = now + Math.max(1, reply.waitMs);
+    // The process was suspended: the leases of its permits may have expired.
+    if (isUnavailable() || now > requestedAt + leaseMs / 2) this.#returnUnused(granted);
     else this.#granted = granted;
     onReply(reply);
   }
 
-  #giveBack(ids: readonly string[]): void {
+  #returnUnused(ids: readonly string[]): void {
     if (ids.length === 0) return;
     const { own, writer, isUnavailable } = this.#options;
-    own.giveBack(ids);
-    if (!isUnavailable()) writer.tell(ids);
+    own.markUnsent(ids);
+    if (!isUnavailable()) writer.report(ids);
   }
 }

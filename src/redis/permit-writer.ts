@@ -13,50 +13,50 @@ interface PermitWriterOptions {
 }
 
 interface Returning {
-  /** This process has been without Redis, and so, most likely, were others. */
+  /** This process was without Redis, and probably others were, too. */
   readonly isReturning: boolean;
-  /** Called before anything else once Redis has written it down. */
+  /** Called first, once Redis has stored the permits. */
   readonly onWritten: () => void;
 }
 
-/** Tells Redis how permits stand, and of successes and refusals. What fails is told with a later release. */
+/** Reports the states of permits, successes and refusals to Redis. A failed report is repeated with a later release. */
 export class PermitWriter {
   readonly #options: PermitWriterOptions;
   #successes = 0;
-  /** Until when a 429 pauses everybody; undefined where Redis has been told of all. */
+  /** Until when a 429 pauses all processes; undefined once it is reported. */
   #refusedUntil: number | undefined;
-  #isTellingRefusal = false;
+  #isReportingRefusal = false;
 
   constructor(options: PermitWriterOptions) {
     this.#options = options;
   }
 
-  noteSuccess(): void {
+  recordSuccess(): void {
     this.#successes += 1;
   }
 
-  noteRefusal(pausedUntil: number): void {
+  recordRefusal(pausedUntil: number): void {
     this.#refusedUntil = Math.max(this.#refusedUntil ?? -Infinity, pausedUntil);
   }
 
-  /** Whether Redis has yet to be told of a 429. */
+  /** Whether a 429 is not reported yet. */
   get hasRefusal(): boolean {
     return this.#refusedUntil !== undefined;
   }
 
-  /** Tells of these permits. */
-  tell(ids: readonly string[]): void {
+  /** Reports these permits. */
+  report(ids: readonly string[]): void {
     void this.#write(this.#options.own.some(ids));
   }
 
-  /** Tells of all permits that still count; gives whether Redis has written them down. */
+  /** Reports all permits that count; resolves with whether Redis has stored them. */
   writeAllBack(returning?: Returning): Promise<boolean> {
     const { own, clock } = this.#options;
     return this.#write(own.all(clock()), returning);
   }
 
-  /** Asks Redis in words that change nothing there: whether it hears this process, and is heard (D51). */
-  async isHeard(): Promise<boolean> {
+  /** Whether Redis replies, by a release that changes nothing (D51). */
+  async isReachable(): Promise<boolean> {
     const { calls, request, onFailure } = this.#options;
     try {
       await calls.release({ ...request(), epoch: undefined, permits: [], succeeded: 0, isReturning: false });
@@ -71,38 +71,38 @@ export class PermitWriter {
     const { calls, own, clock, request, onReply, onFailure } = this.#options;
     const now = clock();
     const succeeded = this.#successes;
-    // Told once at a time, as each halves the rate.
-    const refusedUntil = this.#isTellingRefusal ? undefined : this.#refusedUntil;
-    const tellsRefusal = refusedUntil !== undefined;
+    // One report at a time, because each halves the rate.
+    const refusedUntil = this.#isReportingRefusal ? undefined : this.#refusedUntil;
+    const reportsRefusal = refusedUntil !== undefined;
     this.#successes = 0;
-    if (tellsRefusal) this.#isTellingRefusal = true;
+    if (reportsRefusal) this.#isReportingRefusal = true;
     let reply: ScriptReply;
     try {
       reply = await calls.release({
         ...request(),
         permits: permitStates(states, now),
         succeeded,
-        // Where its pause is over, a 429 still halves the rate.
-        ...(tellsRefusal && { refusedForMs: Math.max(0, refusedUntil - now) }),
+        // Even after its pause, a 429 halves the rate.
+        ...(reportsRefusal && { refusedForMs: Math.max(0, refusedUntil - now) }),
         isReturning: returning?.isReturning === true,
       });
     } catch (reason) {
       this.#successes += succeeded;
-      if (tellsRefusal) this.#isTellingRefusal = false;
+      if (reportsRefusal) this.#isReportingRefusal = false;
       onFailure(reason);
       return false;
     }
-    if (tellsRefusal) this.#isTellingRefusal = false;
+    if (reportsRefusal) this.#isReportingRefusal = false;
     if (this.#refusedUntil === refusedUntil) this.#refusedUntil = undefined;
-    const changed = own.told(states);
+    const changed = own.acknowledge(states);
     if (returning) {
       returning.onWritten();
-      // What happened while Redis was being told.
-      if (changed.length > 0) this.tell(changed);
+      // Changes during the report.
+      if (changed.length > 0) this.report(changed);
     }
     onReply(reply);
-    // Another 429 came meanwhile.
-    if (tellsRefusal && this.hasRefusal) this.tell([]);
+    // Another 429 arrived meanwhile.
+    if (reportsRefusal && this.hasRefusal) this.report([]);
     return true;
   }
 }

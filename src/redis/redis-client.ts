@@ -1,43 +1,43 @@
-import { errorWords } from "./error-words.ts";
+import { errorMessage } from "./error-message.ts";
 import type { AcquireReply, PermitScripts, ScriptReply, ScriptRequest } from "./permit-scripts.ts";
 import { acquireScript, releaseScript } from "./scripts.ts";
 
-/** What is asked of a client of `ioredis`: its class and its cluster fit. */
+/** The used methods of `ioredis`: its client and its cluster have them. */
 export interface IoredisLike {
-  /** Runs a script that Redis knows; rejects where it does not. */
+  /** Runs a script by its hash; rejects if Redis does not know it. */
   evalsha(sha: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
-  /** Runs a script, and lets Redis know it. */
+  /** Runs a script, and caches it in Redis. */
   eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
 }
 
-/** What is asked of a client of `redis`: its client, pool and cluster fit. */
+/** The used methods of `redis`: its client, pool and cluster have them. */
 export interface NodeRedisLike {
-  /** Runs a script that Redis knows; rejects where it does not. */
+  /** Runs a script by its hash; rejects if Redis does not know it. */
   evalSha(sha: string, input: { keys: string[]; arguments: string[] }): Promise<unknown>;
-  /** Runs a script, and lets Redis know it. */
+  /** Runs a script, and caches it in Redis. */
   eval(script: string, input: { keys: string[]; arguments: string[] }): Promise<unknown>;
 }
 
-/** A client of Redis, of either package; it must be connected, or connect by itself. */
+/** A Redis client of either package; it must be connected, or connect by itself. */
 export type RedisLike = IoredisLike | NodeRedisLike;
 
-/** One way to run scripts, whatever the client. */
+/** Runs scripts with either client. */
 interface ScriptRunner {
   byHash(sha: string, keys: string[], argument: string): Promise<unknown>;
-  byText(text: string, keys: string[], argument: string): Promise<unknown>;
+  bySource(source: string, keys: string[], argument: string): Promise<unknown>;
 }
 
-/** Tells the two packages apart by a method's name: `evalSha` of `redis`, `evalsha` of `ioredis`. */
+/** Distinguishes the two packages by a method's name: `evalSha` of `redis`, `evalsha` of `ioredis`. */
 function scriptRunner(client: RedisLike): ScriptRunner {
   if ("evalSha" in client) {
     return {
       byHash: (sha, keys, argument) => client.evalSha(sha, { keys, arguments: [argument] }),
-      byText: (text, keys, argument) => client.eval(text, { keys, arguments: [argument] }),
+      bySource: (source, keys, argument) => client.eval(source, { keys, arguments: [argument] }),
     };
   }
   return {
     byHash: (sha, keys, argument) => client.evalsha(sha, keys.length, ...keys, argument),
-    byText: (text, keys, argument) => client.eval(text, keys.length, ...keys, argument),
+    bySource: (source, keys, argument) => client.eval(source, keys.length, ...keys, argument),
   };
 }
 
@@ -48,31 +48,30 @@ export function isRedisLike(client: unknown): client is RedisLike {
 
 function hasMethod(client: unknown, name: string): boolean {
   try {
-    // Throws where it is no object.
+    // Throws if it is not an object.
     return typeof Reflect.get(client as object, name) === "function";
   } catch {
-    // Nor is a proxy that throws a client.
+    // Not an object, or a proxy that throws.
     return false;
   }
 }
 
-/** The two scripts in Redis, each of which does all of its work in one step. */
+/** The two scripts in Redis; each is atomic. */
 export function redisScripts(client: RedisLike, key: string): PermitScripts {
   const runner = scriptRunner(client);
   const keys = [`{${key}}:permits`, `{${key}}:state`];
   const [acquire, release] = [script(acquireScript), script(releaseScript)];
-  // Requests and replies are JSON, so nothing hangs on how a client is set to read numbers. What a reply holds is checked
-  // where it is used.
-  const run = async (text: Script, request: ScriptRequest): Promise<unknown> => {
+  // Requests and replies are JSON, independent of a client's number settings. `ScriptCalls` validates the replies.
+  const run = async (execute: Script, request: ScriptRequest): Promise<unknown> => {
     const argument = JSON.stringify({ ...request, newEpoch: crypto.randomUUID() });
-    const reply = await text(runner, keys, argument).catch((error: unknown) => {
-      // Never the error itself: a client's errors hold the command, and so may hold a password.
-      throw new Error(errorWords(error));
+    const reply = await execute(runner, keys, argument).catch((error: unknown) => {
+      // Not the error itself: it contains the command, and possibly a password.
+      throw new Error(errorMessage(error));
     });
     return JSON.parse(String(reply));
   };
   return {
-    // Safe: see above.
+    // Safe: `ScriptCalls` validates the replies.
     acquire: async (request) => (await run(acquire, request)) as AcquireReply,
     release: async (request) => (await run(release, request)) as ScriptReply,
   };
@@ -80,22 +79,22 @@ export function redisScripts(client: RedisLike, key: string): PermitScripts {
 
 type Script = (runner: ScriptRunner, keys: string[], argument: string) => Promise<unknown>;
 
-/** A script is sent once, and from then on called by its hash: in whatever memory Redis has, as it is sent again. */
-function script(text: string): Script {
+/** Sends a script once, then calls it by its hash. Sends it again if Redis has lost it. */
+function script(source: string): Script {
   let sha: Promise<string> | undefined;
   return async (runner, keys, argument) => {
-    sha ??= sha1(text);
+    sha ??= sha1(source);
     try {
       return await runner.byHash(await sha, keys, argument);
     } catch (error) {
       if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
-      return runner.byText(text, keys, argument);
+      return runner.bySource(source, keys, argument);
     }
   };
 }
 
-/** Made as every runtime can, without `node:crypto`. */
-async function sha1(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-1", new TextEncoder().encode(text));
+/** Without `node:crypto`, which some runtimes lack. */
+async function sha1(source: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-1", new TextEncoder().encode(source));
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

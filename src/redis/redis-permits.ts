@@ -14,14 +14,14 @@ import { ScriptCalls } from "./script-calls.ts";
 import { SharedCount } from "./shared-count.ts";
 import { Unavailability } from "./unavailability.ts";
 
-/** What a store is set to. */
+/** The settings of a store. */
 export interface StoreSettings {
   readonly onUnavailable: "local" | "reject";
   readonly localShare: number;
   readonly leaseMs: number;
 }
 
-/** The permits of one limiter, granted by Redis; while Redis is unavailable, by what the settings say. */
+/** The permits of one limiter, granted by Redis, or by the local fallback while Redis is unavailable. */
 export class RedisPermits implements PermitStore {
   readonly #user: StoreUser;
   readonly #settings: StoreSettings;
@@ -35,9 +35,9 @@ export class RedisPermits implements PermitStore {
   readonly #roundTrip = new MeanRoundTrip();
   #epoch: string | undefined;
   #contactAt = 0;
-  /** How many other processes there were at the last contact. */
+  /** The number of other processes at the last contact. */
   #others = 0;
-  #isBeating = false;
+  #hasHeartbeat = false;
 
   constructor(scripts: PermitScripts, settings: StoreSettings, user: StoreUser) {
     const { windows, restored } = user;
@@ -56,24 +56,24 @@ export class RedisPermits implements PermitStore {
     const shared = { calls: this.#calls, own: this.#own, clock, request };
     this.#writer = new PermitWriter({
       ...shared,
-      onReply: (reply) => this.#heardOfRelease(reply),
-      onFailure: (reason) => this.#failed(reason),
+      onReply: (reply) => this.#onReleaseReply(reply),
+      onFailure: (reason) => this.#onFailure(reason),
     });
     this.#grants = new PermitGrants({
       ...shared,
       writer: this.#writer,
       isUnavailable: () => this.#fallback !== undefined,
-      onReply: (reply) => this.#heard(reply),
-      onFailure: (reason) => this.#failed(reason),
+      onReply: (reply) => this.#onReply(reply),
+      onFailure: (reason) => this.#onFailure(reason),
       onChange: user.onChange,
     });
     this.#unavailability = new Unavailability({
       onUnavailable: settings.onUnavailable,
       clock,
       writer: this.#writer,
-      onReturn: (fallback, { isReturning, askFrom }) => {
+      onReturn: (fallback, { isReturning, resumeAt }) => {
         if (isReturning) this.#count.leavesToOthers(fallback.leftToOthers(clock()), clock());
-        this.#grants.askFrom(askFrom);
+        this.#grants.resumeAt(resumeAt);
       },
     });
   }
@@ -85,7 +85,7 @@ export class RedisPermits implements PermitStore {
 
   acquire(now: number): Permit {
     const fallback = this.#fallback;
-    // Without Redis nothing is granted, and the id is one that it has yet to be told of.
+    // The fallback has no granted ids; a new one is reported to Redis later.
     const id = this.#grants.shift() ?? this.#own.newId();
     fallback?.acquire();
     this.#own.hold(id);
@@ -96,7 +96,7 @@ export class RedisPermits implements PermitStore {
   }
 
   demand(calls: number, now: number): void {
-    this.#beat();
+    this.#startHeartbeat();
     this.#grants.demand(this.#rate.pausedMs(now) > 0 ? 0 : calls, now);
   }
 
@@ -137,15 +137,15 @@ export class RedisPermits implements PermitStore {
 
   refused(now: number, retryAfterMs: number | undefined): void {
     this.#rate.refused(now, retryAfterMs);
-    this.#writer.noteRefusal(now + this.#rate.pausedMs(now));
-    this.#tell([]);
+    this.#writer.recordRefusal(now + this.#rate.pausedMs(now));
+    this.#report([]);
     this.#user.onChange();
   }
 
   succeeded(): void {
     if (this.#rate.factor === 1) return;
     this.#rate.succeeded();
-    this.#writer.noteSuccess();
+    this.#writer.recordSuccess();
   }
 
   entries(now: number): [id: string, respondedAt: number | undefined][] {
@@ -171,27 +171,27 @@ export class RedisPermits implements PermitStore {
     const now = this.#user.clock();
     if (use === "responded") this.#roundTrip.add(now - acquiredAt);
     this.#own.release(id, use === "unsent" ? use : countsFrom(use, now));
-    this.#tell([id]);
+    this.#report([id]);
     this.#user.onChange();
   }
 
-  /** Tells Redis how these permits stand. What it is not told now, it is told once it is back. */
-  #tell(ids: readonly string[]): void {
-    if (!this.#fallback) this.#writer.tell(ids);
+  /** Reports the states of these permits; while Redis is unavailable, after its return. */
+  #report(ids: readonly string[]): void {
+    if (!this.#fallback) this.#writer.report(ids);
   }
 
-  #heard(reply: ScriptReply): void {
+  #onReply(reply: ScriptReply): void {
     const { clock, rate, onChange } = this.#user;
     const now = clock();
-    // Another memory: Redis has forgotten the permits of this process, or never knew them.
+    // Another epoch: Redis has lost the permits of this process, or never had them.
     const hasForgotten = this.#epoch !== undefined && reply.epoch !== this.#epoch;
     if (hasForgotten) this.#count.outlastsMemory(now);
     this.#epoch = reply.epoch;
     this.#contactAt = now;
-    // One that has forgotten the other processes, too, has yet to hear of them.
+    // A Redis that lost its data does not know the other processes yet.
     this.#others = this.#count.isRecovering(now) ? Math.max(this.#others, reply.others) : reply.others;
-    this.#count.see(reply.used, this.#grants.size, now);
-    // What Redis says before it was told of a 429 is no judgement of it.
+    this.#count.update(reply.used, this.#grants.size, now);
+    // A reply from before the report of a 429 does not include it.
     const { hasRefusal } = this.#writer;
     const factor = hasRefusal ? Math.min(reply.rateFactor, rate.factor) : reply.rateFactor;
     rate.follow(factor, now + reply.pausedMs);
@@ -199,23 +199,23 @@ export class RedisPermits implements PermitStore {
     onChange();
   }
 
-  /** The reply to a release may show permits that could not be foreseen when this process was told how long to wait. */
-  #heardOfRelease(reply: ScriptReply): void {
+  /** The reply to a release may show permits that are available earlier than expected. */
+  #onReleaseReply(reply: ScriptReply): void {
     const now = this.#user.clock();
     const limits = limitsInForce(this.#user.windows, reply.rateFactor);
     const isAvailable = limits.every((limit, index) => reply.used[index]! < limit);
-    if (isAvailable) this.#grants.askSooner(now);
-    this.#heard(reply);
+    if (isAvailable) this.#grants.retryNow(now);
+    this.#onReply(reply);
   }
 
-  /** Redis was found unavailable: what the settings say holds from here on. */
-  #failed(reason: unknown): void {
+  /** Redis is unavailable: from now on `onUnavailable` applies. */
+  #onFailure(reason: unknown): void {
     const now = this.#user.clock();
     this.#unavailability.begin(reason, () => this.#countAlone(now));
     this.#user.onChange();
   }
 
-  /** What Redis said last counts as used, and what other processes can have acquired since. */
+  /** The last known count, and what other processes can have acquired since, count as used. */
   #countAlone(now: number): LocalFallback {
     return new LocalFallback({
       windows: this.#user.windows,
@@ -227,20 +227,20 @@ export class RedisPermits implements PermitStore {
     });
   }
 
-  /** Speaks as long as the limiter lives, so that a Redis that lost its memory is told of its permits in time. */
-  #beat(): void {
-    if (this.#isBeating) return;
-    this.#isBeating = true;
-    // Often enough that a lease holds even if one heartbeat is lost.
+  /** Heartbeats as long as the limiter exists, so that a Redis that lost its data gets its permits back in time. */
+  #startHeartbeat(): void {
+    if (this.#hasHeartbeat) return;
+    this.#hasHeartbeat = true;
+    // Short enough that a lease survives one lost heartbeat.
     const everyMs = Math.min(heartbeatMs, this.#settings.leaseMs / 3);
     repeatWhileAlive(this, everyMs, (permits) => permits.#heartbeat());
   }
 
-  /** Tells Redis that this process lives, and renews its leases; nothing where it has just been heard of. */
+  /** Renews the leases and shows that this process is alive, unless it has just contacted Redis. */
   #heartbeat(): void {
     const now = this.#user.clock();
     this.#own.forget(now);
     const { inFlight } = this.#own;
-    if (inFlight.length > 0 || now - this.#contactAt >= heartbeatMs / 2) this.#tell(inFlight);
+    if (inFlight.length > 0 || now - this.#contactAt >= heartbeatMs / 2) this.#report(inFlight);
   }
 }

@@ -7,19 +7,19 @@ import { RedisPermits, type StoreSettings } from "./redis-permits.ts";
 /**
  * Shares one rate limit between all processes and machines behind one IP, as the service counts per IP ("Limits").
  *
- * The count lives in Redis and follows the clock of Redis alone. It outlasts `kill -9`, restarts, and a Redis that comes
- * back empty: as soon as a process that knew it speaks, nobody is granted a permit for five seconds, while each process
- * writes its own permits back. A process that starts before that takes the empty Redis for a new one, and one that starts
- * while Redis is away knows of no other's calls: these can pass a limit. While Redis is away, or takes longer than a second
- * to reply, `onUnavailable` holds. The client stays yours: give it an `error` listener, and close it after the
- * `AudienceClient`.
+ * Redis stores the count and measures the time. The count survives `kill -9`, restarts, and a Redis that lost its data:
+ * at the first request of a process that used it before, no process gets a permit for five seconds, while each writes its
+ * own permits back. A process that starts before that treats the empty Redis as new, and one that starts while Redis is
+ * unavailable does not know the calls of others: these can exceed a limit. While Redis is unavailable, or takes longer
+ * than a second to reply, `onUnavailable` applies. The Redis client stays yours: add an `error` listener, and close it
+ * after the `AudienceClient`.
  *
  * ```ts
  * const store = redisRateLimitStore(new Redis(process.env.REDIS_URL));
  * const audience = new AudienceClient({ rateLimiter: new RateLimiter({ store }) });
  * ```
  *
- * @throws TypeError naming the option that is wrong.
+ * @throws TypeError that names the invalid option.
  */
 export function redisRateLimitStore(
   client: RedisLike,
@@ -34,7 +34,7 @@ export function redisRateLimitStore(
   return storeOf(redisScripts(client, key), settings);
 }
 
-/** A store on these scripts. */
+/** A store that uses these scripts. */
 export function storeOf(scripts: PermitScripts, settings: StoreSettings): RateLimitStore {
   return { ...settings, open: (limiter) => new RedisPermits(scripts, settings, limiter) };
 }

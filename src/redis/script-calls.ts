@@ -1,6 +1,6 @@
 import { inBackground } from "./background-timer.ts";
 import {
-  repliesWithinMs,
+  replyTimeoutMs,
   type AcquireReply,
   type AcquireRequest,
   type PermitScripts,
@@ -8,9 +8,9 @@ import {
   type ScriptReply,
 } from "./permit-scripts.ts";
 
-const noReply = "an answer that makes no sense";
+const invalidReply = "an invalid reply";
 
-/** The scripts, each call of which ends in time: with a reply that makes sense, or with a rejection. */
+/** The scripts with a timeout and validated replies. */
 export class ScriptCalls {
   readonly #scripts: PermitScripts;
   readonly #windowCount: number;
@@ -20,23 +20,23 @@ export class ScriptCalls {
     this.#windowCount = windowCount;
   }
 
-  /** `onLate` is called where permits are granted to a request that has been given up. */
+  /** `onLate` is called if permits are granted after the timeout. */
   async acquire(request: AcquireRequest, onLate: () => void): Promise<AcquireReply> {
-    const reply = await inTime(() => this.#scripts.acquire(request), onLate);
+    const reply = await withTimeout(() => this.#scripts.acquire(request), onLate);
     const { granted, waitMs } = reply;
-    if (!isCount(granted) || granted > request.ids.length || !isCount(waitMs)) throw new Error(noReply);
+    if (!isCount(granted) || granted > request.ids.length || !isCount(waitMs)) throw new Error(invalidReply);
     this.#check(reply);
     return reply;
   }
 
   async release(request: ReleaseRequest): Promise<ScriptReply> {
-    const reply = await inTime(() => this.#scripts.release(request));
+    const reply = await withTimeout(() => this.#scripts.release(request));
     this.#check(reply);
     return reply;
   }
 
   #check({ epoch, pausedMs, rateFactor, used, others }: ScriptReply): void {
-    const makesSense =
+    const isValid =
       typeof epoch === "string" &&
       isCount(pausedMs) &&
       rateFactor > 0 &&
@@ -45,16 +45,16 @@ export class ScriptCalls {
       used.length === this.#windowCount &&
       used.every(isCount) &&
       isCount(others);
-    if (!makesSense) throw new Error(noReply);
+    if (!isValid) throw new Error(invalidReply);
   }
 }
 
-function inTime<T>(call: () => Promise<T>, onLate = (): void => {}): Promise<T> {
+function withTimeout<T>(call: () => Promise<T>, onLate = (): void => {}): Promise<T> {
   return new Promise((resolve, reject) => {
     let isLate = false;
-    const cancel = inBackground(repliesWithinMs, () => {
+    const cancel = inBackground(replyTimeoutMs, () => {
       isLate = true;
-      reject(new Error(`no answer within ${repliesWithinMs} ms`));
+      reject(new Error(`no reply within ${replyTimeoutMs} ms`));
     });
     call()
       .then((reply) => (isLate ? onLate() : resolve(reply)), reject)

@@ -1,15 +1,15 @@
 import { growthPerSuccess, leastRateFactor } from "../rate-limiter/adaptive-rate.ts";
 import { aliveForMs, recoveryMs } from "./permit-scripts.ts";
 
-// No shorter than any silence of a live process, so that a short window's count does not expire between two requests.
+// Longer than any gap between the requests of a live process, so that a short window's count does not expire.
 const leastKeptMs = 60_000;
 
 /**
- * How both scripts begin: the request, the time, and the state.
+ * The common beginning of both scripts: the request, the time, and the state.
  *
- * Two keys. `permits`: a sorted set of the permits by their time, those in flight at the end of their lease, and at 0 the
- * epoch's name. `state`: everything else, as JSON. The epoch stands in both, with the name of the Redis process that
- * holds them; so it is noticed if either is lost, and if a Redis comes back with an old snapshot or a late replica.
+ * Two keys. `permits`: a sorted set of the permits by their time, those in flight by the end of their lease, and the name
+ * of the epoch at 0. `state`: everything else, as JSON. Both contain the epoch, and the state the id of the Redis process,
+ * which detects the loss of either key, an old snapshot, and a late replica.
  */
 const begin = `
 local request = cjson.decode(ARGV[1])
@@ -18,9 +18,9 @@ local me = request.process
 
 local text = redis.call('GET', stateKey)
 local state = text and cjson.decode(text)
-  or { rateFactor = 1, pausedUntil = 0, recoveringUntil = 0, longestMs = 0, lastAt = 0, aheadMs = 0, line = {}, alive = {} }
+  or { rateFactor = 1, pausedUntil = 0, recoveringUntil = 0, longestMs = 0, lastAt = 0, aheadMs = 0, queue = {}, alive = {} }
 
--- The clock of Redis; where it is set back, no time has passed.
+-- The clock of Redis; if it is set back, no time has passed.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000 + state.aheadMs
 if now < state.lastAt then
@@ -33,7 +33,7 @@ local function recover()
   if state.recoveringUntil <= now then state.recoveringUntil = math.ceil(now + ${recoveryMs}) end
 end
 
--- Lua turns numbers to texts of 14 digits; times have 16.
+-- Lua formats numbers with 14 digits; times have 16.
 local function exact(ms)
   return string.format('%.3f', ms)
 end
@@ -68,7 +68,7 @@ local function usedIn(window)
   return redis.call('ZCOUNT', permitsKey, '(' .. exact(now - window.countedMs), '+inf')
 end
 
--- Writes the state, and gives what both replies hold.
+-- Writes the state, and returns the common part of both replies.
 local function finish(used)
   local newest = redis.call('ZREVRANGE', permitsKey, 0, 0, 'WITHSCORES')[2]
   local reachesTo = math.max(now, newest, state.pausedUntil, state.recoveringUntil)
@@ -80,24 +80,24 @@ local function finish(used)
 end
 `;
 
-// A process that was told when to come has this long to come, before its permits go to those behind it.
+// How long a process may be late before its reserved permits go to the next ones in the queue.
 const graceMs = 250;
-// After this long it has left the line.
-const forgottenAfterMs = 5_000;
-// Nobody waits longer than this beyond the time at which a permit is available, and a little for each that stands before:
-// those may have left the line.
-const longestTurnMs = 1_000;
-const turnMs = 100;
+// When a late process leaves the queue.
+const queueExpiryMs = 5_000;
+// The longest wait after a permit is available, and the addition for each process before in the queue, as those may have
+// ended.
+const maxQueueWaitMs = 1_000;
+const waitPerProcessMs = 100;
 
 /**
  * Grants as many permits as are available in every window, in one step.
  *
- * Where several processes wait, they stand in a line, those first that have waited longest since their last permit. Each
- * in turn is due an even part of the tightest limit, at least one permit; what is left goes to whoever asks. A permit is
- * kept only for those whose time it is to ask, and not for long: nothing lies idle for a process that was killed.
+ * Waiting processes form a queue, ordered by the time since their last permit. Each is due an equal part of the tightest
+ * limit, at least one permit; the rest goes to the requesting process. A permit is reserved only for processes whose wait
+ * has ended, and only briefly, so that a killed process blocks none.
  */
 export const acquireScript = `${begin}
-local wants = #request.ids
+local demand = #request.ids
 local closedMs = math.max(state.pausedUntil, state.recoveringUntil) - now
 
 local available, tightest, used = math.huge, math.huge, {}
@@ -109,19 +109,19 @@ for index, window in ipairs(request.windows) do
 end
 available = closedMs > 0 and 0 or math.max(0, available)
 
-local since = state.line[me] and state.line[me].since or now
-state.line[me] = nil
+local since = state.queue[me] and state.queue[me].since or now
+state.queue[me] = nil
 local waiting = 1
-for name, other in pairs(state.line) do
-  if now > other.dueAt + ${forgottenAfterMs} then state.line[name] = nil else waiting = waiting + 1 end
+for name, other in pairs(state.queue) do
+  if now > other.dueAt + ${queueExpiryMs} then state.queue[name] = nil else waiting = waiting + 1 end
 end
 local part = math.max(1, math.floor(tightest / waiting))
 
--- The permits that are kept now for those before and after this process, and how many those are.
+-- The permits that are reserved for the processes before and after this one, and the numbers of those processes.
 local keptBefore, keptAfter, before, after = 0, 0, 0, 0
-for name, other in pairs(state.line) do
+for name, other in pairs(state.queue) do
   if now <= other.dueAt + ${graceMs} then
-    local kept = now + 1 >= other.dueAt and math.min(other.wants, part) or 0
+    local kept = now + 1 >= other.dueAt and math.min(other.demand, part) or 0
     if other.since < since or other.since == since and name < me then
       keptBefore, before = keptBefore + kept, before + 1
     else
@@ -130,16 +130,16 @@ for name, other in pairs(state.line) do
   end
 end
 
-local due = math.max(0, math.min(wants, part, available - keptBefore))
+local due = math.max(0, math.min(demand, part, available - keptBefore))
 local left = math.max(0, available - keptBefore - due - keptAfter)
-local granted = due + math.min(wants - due, left)
+local granted = due + math.min(demand - due, left)
 for index = 1, granted do
   redis.call('ZADD', permitsKey, exact(now + request.leaseMs), request.ids[index])
 end
 for index in ipairs(used) do used[index] = used[index] + granted end
 
--- When so many permits can be available in every window at the soonest, one window later for each time that they fill
--- it; what is in flight may be responded to right now.
+-- The earliest time at which every window has so many permits, one window later for each time that they fill it; permits
+-- in flight may be responded to now.
 local function availableInMs(permits)
   local waitMs = 0
   for index, window in ipairs(request.windows) do
@@ -157,13 +157,13 @@ local function availableInMs(permits)
 end
 
 local waitMs = 0
-if granted < wants then
+if granted < demand then
   if granted > 0 then since, before = now, before + after end
-  -- Each of those before is taken to take one permit: better to come a little early than to let one lie idle.
+  -- Assumes one permit for each process before: better a little early than an idle permit.
   local kept = available - granted
-  local longestMs = kept > 0 and ${graceMs} or availableInMs(1) + ${longestTurnMs} + before * ${turnMs}
+  local longestMs = kept > 0 and ${graceMs} or availableInMs(1) + ${maxQueueWaitMs} + before * ${waitPerProcessMs}
   waitMs = math.max(closedMs, math.min(availableInMs(math.max(kept, before) + 1), longestMs))
-  state.line[me] = { since = since, wants = wants - granted, dueAt = now + waitMs }
+  state.queue[me] = { since = since, demand = demand - granted, dueAt = now + waitMs }
 end
 
 local reply = finish(used)
@@ -171,7 +171,7 @@ reply.granted, reply.waitMs = granted, waitMs
 return cjson.encode(reply)
 `;
 
-/** Writes down how permits stand, known or not; a 429 pauses everybody. */
+/** Writes the states of permits, known or not; a 429 pauses all processes. */
 export const releaseScript = `${begin}
 if request.isReturning then recover() end
 
@@ -183,7 +183,7 @@ for _, permit in ipairs(request.permits) do
     redis.call('ZADD', permitsKey, exact(at), permit.id)
   end
 end
--- All but the epoch's name, which stands at 0.
+-- Keeps the name of the epoch at 0.
 redis.call('ZREMRANGEBYSCORE', permitsKey, '(0', exact(now - state.longestMs))
 
 state.rateFactor = math.min(1, state.rateFactor + request.succeeded * ${growthPerSuccess})

@@ -5,28 +5,28 @@ import { SlidingWindowLog, widenedMs, type WindowUsage } from "../rate-limiter/s
 import type { OwnPermits } from "./own-permits.ts";
 import { recoveryMs } from "./permit-scripts.ts";
 
-/** How things stand for this process. */
+/** The outlook of this process. */
 export interface Outlook {
   readonly roundTripMs: number;
-  /** Before that no call leaves. */
+  /** No call is sent before. */
   readonly startsInMs: number;
   /** The part of the limits in force, after a 429 below 1. */
   readonly rateFactor: number;
 }
 
 /**
- * What this process knows of the shared count: its own permits to the millisecond, and of the others how many there were
- * when Redis last replied.
+ * The shared count as this process knows it: its own permits to the millisecond, and the number of the others' at the last
+ * reply of Redis.
  *
- * When the others' come back only Redis knows. `usage` takes all to be there until the last must have left the window, an
- * estimate takes each to lie in the middle of what is left (D78). Neither decides whether a call may leave.
+ * Only Redis knows the times of the others' permits. `usage` counts all of them until the last must have left the window,
+ * an estimate puts each in the middle of the rest (D78). Neither decides whether a call may be sent.
  */
 export class SharedCount {
   readonly #windows: readonly RateLimitWindow[];
   readonly #own: OwnPermits;
   #others: readonly number[];
   #seenAt = -Infinity;
-  /** While Redis recovers, it counts too little: there are at least so many others, or so many on top. */
+  /** While Redis recovers, its count is too low: the others have at least so many, or so many more. */
   #recovery: { until: number; atLeast: readonly number[]; onTop: readonly number[] } | undefined;
 
   constructor(windows: readonly RateLimitWindow[], own: OwnPermits) {
@@ -35,20 +35,20 @@ export class SharedCount {
     this.#others = windows.map(() => 0);
   }
 
-  /** So many are used in each window; `granted` of them are this process's, and not held yet. */
-  see(used: readonly number[], granted: number, now: number): void {
+  /** The permits used in each window; `granted` of them are this process's, and not held yet. */
+  update(used: readonly number[], granted: number, now: number): void {
     const own = this.#own.log.used(now);
     this.#others = used.map((all, index) => Math.max(0, all - own[index]! - granted));
     this.#seenAt = now;
   }
 
-  /** Redis has forgotten what was seen, and is told it again while it recovers. */
+  /** Redis has lost its data, and gets it again while it recovers. */
   outlastsMemory(now: number): void {
     const onTop = this.#recovery?.onTop ?? this.#windows.map(() => 0);
     this.#recovery = { until: now + recoveryMs, atLeast: this.others(now), onTop };
   }
 
-  /** Redis was unavailable, and is told while it recovers what others acquired meanwhile: at most this. */
+  /** Redis was unavailable; while it recovers, others report at most these additional permits. */
   leavesToOthers(onTop: readonly number[], now: number): void {
     this.#recovery = { until: now + recoveryMs, atLeast: this.#windows.map(() => 0), onTop };
   }
@@ -57,7 +57,7 @@ export class SharedCount {
     return this.#recovery !== undefined && now < this.#recovery.until;
   }
 
-  /** How many permits others use in each window, as was seen last. */
+  /** The permits that others use in each window, as last known. */
   others(now: number): readonly number[] {
     const recovery = this.#recovery;
     if (!recovery || now >= recovery.until) return this.#others;
@@ -66,20 +66,20 @@ export class SharedCount {
     );
   }
 
-  /** `waitMs`: for how long yet nobody here gets a permit, as Redis said; 0 where it may be asked. */
+  /** `waitMs`: the wait that Redis named for the next request; 0 if there is none. */
   usage(now: number, waitMs: number, rateFactor: number): WindowUsage[] {
     const { log } = this.#own;
     const heldMs = this.#windows.map(({ intervalMs }) => this.#seenAt + widenedMs(intervalMs) - now);
     const others = this.others(now).map((seen, index) => (heldMs[index]! > 0 ? seen : 0));
-    // What the others have acquired is not left to this process.
+    // The others' permits reduce the limit of this process.
     log.limits = limitsInForce(this.#windows, rateFactor).map((limit, index) => limit - others[index]!);
     const usage = log.usage(now).map((window, index) => {
-      // One of the others' comes back before the last of them, and when Redis says.
+      // One of the others' permits returns before the last of them, and when Redis says.
       const soonestMs = others[index]! > 0 ? Math.min(heldMs[index]!, waitMs || Infinity) : Infinity;
       const used = Math.min(window.limit, window.used + others[index]!);
       return { ...window, used, freeInMs: Math.ceil(Math.min(window.freeInMs, soonestMs)) };
     });
-    // Redis knows more than it says: whoever waits, waits for some window.
+    // During a wait, at least one window must show it.
     if (waitMs === 0 || usage.some(({ freeInMs }) => freeInMs > 0)) return usage;
     const limiting = this.#windows.indexOf(this.limitingWindow(1, now));
     return usage.map((window, index) =>
@@ -97,7 +97,7 @@ export class SharedCount {
     return this.#logOfAll(now).limitingWindow(position, now);
   }
 
-  /** A count with as many others in each window as Redis saw: those of the shorter windows first. */
+  /** A log with the others' permits of each window: those of the shorter windows first. */
   #logOfAll(now: number): SlidingWindowLog {
     const others = this.others(now);
     const theirs: number[] = [];

@@ -2,67 +2,69 @@ import type { Permit } from "../rate-limiter/permit.ts";
 import type { AbsenceObserver } from "../rate-limiter/store.ts";
 import { inBackground } from "./background-timer.ts";
 import type { LocalFallback } from "./local-fallback.ts";
-import { heartbeatMs, recoveryMs, repliesWithinMs, tryAgainMs } from "./permit-scripts.ts";
+import { heartbeatMs, recoveryMs, replyTimeoutMs, retryIntervalMs } from "./permit-scripts.ts";
 import type { PermitWriter } from "./permit-writer.ts";
 
-// This long after the first all others are back too: a try that hangs, the time to the next, and its way (D51).
-const othersComeBackWithinMs = repliesWithinMs + tryAgainMs + 500;
+// All others return this long after the first: a timeout, the interval to the next attempt, and its latency (D51).
+const othersReturnWithinMs = replyTimeoutMs + retryIntervalMs + 500;
 
 interface UnavailabilityOptions {
   readonly onUnavailable: "local" | "reject";
   readonly clock: () => number;
   readonly writer: PermitWriter;
-  /** Redis is there again, and recovers where `isReturning`; it is asked from `askFrom` on. */
-  readonly onReturn: (fallback: LocalFallback, how: { isReturning: boolean; askFrom: number }) => void;
+  /** Redis is available again, and recovers if `isReturning`; requests continue at `resumeAt`. */
+  readonly onReturn: (fallback: LocalFallback, how: { isReturning: boolean; resumeAt: number }) => void;
 }
 
-/** While Redis is unavailable: the count of this process alone, why that is so, who is told of it, and the way back. */
+/** While Redis is unavailable: the local count, the reason, the observers, and the return. */
 export class Unavailability {
   readonly #options: UnavailabilityOptions;
-  /** Who has calls that wait, and how many. */
+  /** The number of waiting calls of each observer. */
   readonly #waiting = new Map<AbsenceObserver, number>();
   #fallback: LocalFallback | undefined;
-  #because = "";
+  #reason = "";
   #since = 0;
   #backAt = -Infinity;
-  #willTryAgain = false;
+  #isRetryScheduled = false;
 
   constructor(options: UnavailabilityOptions) {
     this.#options = options;
   }
 
-  /** The count of this process alone; undefined while Redis is there. */
+  /** The local count; undefined while Redis is available. */
   get fallback(): LocalFallback | undefined {
     return this.#fallback;
   }
 
-  /** Why nobody gets a permit, where that is so. */
+  /** Why no call gets a permit; undefined if calls do. */
   get refusal(): string | undefined {
     if (!this.#fallback) return undefined;
-    const isAway = `The store of the rate limit is away: ${this.#because}.`;
-    if (this.#options.onUnavailable === "reject") return isAway;
-    return this.#fallback.isTooSmall ? `${isAway} \`localShare\` of a limit is no permit.` : undefined;
+    const message = `The rate limit store is unavailable: ${this.#reason}.`;
+    if (this.#options.onUnavailable === "reject") return message;
+    return this.#fallback.isTooSmall
+      ? `${message} \`localShare\` of a limit is less than one permit.`
+      : undefined;
   }
 
-  /** Redis was found unavailable, once more where it is so already; it is tried again soon. */
+  /** Redis is unavailable, possibly for some time already; schedules the next attempt. */
   begin(reason: unknown, fallback: () => LocalFallback): void {
-    this.#because = reason instanceof Error ? reason.message : "it does not say why";
+    this.#reason = reason instanceof Error ? reason.message : "no reason given";
     if (!this.#fallback) {
       this.#since = this.#options.clock();
       this.#fallback = fallback();
       this.#notify();
     }
-    if (this.#willTryAgain) return;
-    this.#willTryAgain = true;
-    inBackground(tryAgainMs, () => {
-      this.#willTryAgain = false;
-      void this.#comeBack();
+    if (this.#isRetryScheduled) return;
+    this.#isRetryScheduled = true;
+    inBackground(retryIntervalMs, () => {
+      this.#isRetryScheduled = false;
+      void this.#tryToReturn();
     });
   }
 
-  /** Tells whose call it is how things stand, and as long as the call waits each time that it changes. */
+  /** Notifies the call's observer of the state, and of each change while the call waits. */
   observe(observer: AbsenceObserver, permit: Permit | Promise<Permit>): void {
-    observer.limitsAlone(this.#words());
+    observer.limitsAlone(this.#warning());
     if (!(permit instanceof Promise)) return;
     const add = (calls: number): void => {
       const waiting = (this.#waiting.get(observer) ?? 0) + calls;
@@ -74,32 +76,32 @@ export class Unavailability {
     permit.then(leave, leave);
   }
 
-  async #comeBack(): Promise<void> {
+  async #tryToReturn(): Promise<void> {
     const { clock, writer, onReturn } = this.#options;
-    if (!(await writer.isHeard())) return;
-    const fallback = this.#fallback!; // it ends here alone
-    // A moment's silence in which nothing was sent is no absence: others need not wait for it.
+    if (!(await writer.isReachable())) return;
+    const fallback = this.#fallback!; // Safe: only this method ends it
+    // A short gap in which nothing was sent needs no recovery.
     const isReturning = fallback.acquired > 0 || clock() - this.#since > 2 * heartbeatMs;
-    // Back for a moment, while others may have missed it and have gone on alone since before.
-    const wasBackInVain = this.#since < this.#backAt + recoveryMs;
+    // Others may have missed a brief contact, and may still continue alone.
+    const hadBriefContact = this.#since < this.#backAt + recoveryMs;
     const onWritten = (): void => {
       const now = clock();
-      const othersMs = isReturning || wasBackInVain ? othersComeBackWithinMs : 0;
+      const othersMs = isReturning || hadBriefContact ? othersReturnWithinMs : 0;
       this.#fallback = undefined;
       this.#backAt = now;
-      onReturn(fallback, { isReturning, askFrom: now + othersMs });
+      onReturn(fallback, { isReturning, resumeAt: now + othersMs });
       this.#notify();
     };
     await writer.writeAllBack({ isReturning, onWritten });
   }
 
   #notify(): void {
-    for (const observer of this.#waiting.keys()) observer.limitsAlone(this.#words());
+    for (const observer of this.#waiting.keys()) observer.limitsAlone(this.#warning());
   }
 
-  /** While this process goes on without Redis: that, and why. */
-  #words(): string | undefined {
+  /** The warning while this process continues without Redis. */
+  #warning(): string | undefined {
     if (!this.#fallback || this.refusal !== undefined) return undefined;
-    return `the store of the rate limit is away: ${this.#because}; this process goes on with its share`;
+    return `the rate limit store is unavailable: ${this.#reason}; this process continues with its share`;
   }
 }

@@ -3,7 +3,7 @@ import { ConfigurationError } from "../errors.ts";
 // One listener per signal, because 10,000 of them take over a second to run and warn about a leak.
 const callbacksOf = new WeakMap<Abortable, Set<() => void>>();
 
-/** What is asked of a signal. Every AbortSignal has it, of whichever realm, and so has a call's own interruption. */
+/** The part of an AbortSignal that is used; signals of other realms have it too. */
 export interface Abortable {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -12,15 +12,15 @@ export interface Abortable {
 }
 
 /**
- * Calls back once when a signal aborts, and gives the function that takes the callback away again.
+ * Calls back once when a signal aborts, and returns the function that removes the callback.
  *
- * However many callbacks wait on a signal, it carries one listener, and none when the last has left.
- * On a signal that is already aborted the callback runs at once. One function registered twice is registered once.
- * A signal that throws when it is listened to is none: a `ConfigurationError`.
+ * A signal has one listener for all its callbacks, and none after the last is removed.
+ * If the signal is already aborted, the callback runs at once. The same function is registered once.
+ * A signal whose `addEventListener` throws is a `ConfigurationError`.
  *
  * ```ts
- * const forget = onAbort(signal, () => reject(signal.reason));
- * promise.finally(forget);
+ * const removeCallback = onAbort(signal, () => reject(signal.reason));
+ * promise.finally(removeCallback);
  * ```
  */
 export function onAbort(signal: Abortable, callback: () => void): () => void {
@@ -28,19 +28,19 @@ export function onAbort(signal: Abortable, callback: () => void): () => void {
     callback();
     return () => {};
   }
-  const callbacks = callbacksOf.get(signal) ?? listen(signal);
+  const callbacks = callbacksOf.get(signal) ?? addListener(signal);
   callbacks.add(callback);
   return () => {
-    if (callbacks.delete(callback) && callbacks.size === 0) stopListening(signal);
+    if (callbacks.delete(callback) && callbacks.size === 0) removeListener(signal);
   };
 }
 
 const listenerOf = new WeakMap<Abortable, () => void>();
 
-function listen(signal: Abortable): Set<() => void> {
+function addListener(signal: Abortable): Set<() => void> {
   const callbacks = new Set<() => void>();
   const listener = () => {
-    stopListening(signal);
+    removeListener(signal);
     const waiting = [...callbacks];
     callbacks.clear();
     for (const callback of waiting) callSafely(callback);
@@ -55,19 +55,19 @@ function listen(signal: Abortable): Set<() => void> {
   return callbacks;
 }
 
-function stopListening(signal: Abortable): void {
-  // True: who stops has listened.
+function removeListener(signal: Abortable): void {
+  // Safe: the listener was added before.
   const listener = listenerOf.get(signal)!;
   listenerOf.delete(signal);
   callbacksOf.delete(signal);
   try {
     signal.removeEventListener("abort", listener);
   } catch {
-    // One that does not let go of its listener keeps what has nobody left to call.
+    // The listener stays, and has no callback left to call.
   }
 }
 
-/** What a signal was aborted with; nothing where it does not say. */
+/** The signal's abort reason; undefined if it cannot be read. */
 export function reasonOf(signal: Abortable): unknown {
   try {
     return signal.reason;
@@ -76,7 +76,7 @@ export function reasonOf(signal: Abortable): unknown {
   }
 }
 
-/** One callback that throws must not leave the others waiting; it surfaces as it would from a listener of its own. */
+/** A callback that throws must not stop the others; its error is uncaught, as that of a listener would be. */
 function callSafely(callback: () => void): void {
   try {
     callback();
@@ -90,15 +90,15 @@ function callSafely(callback: () => void): void {
 /** A longer timer would fire at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** A timer, or none where the delay is beyond what a timer can hold (24 days): `Infinity` is "never". */
+/** A timer; none if the delay is longer than a timer can be (24 days): `Infinity` means "never". */
 export function startTimer(callback: () => void, delayMs: number): ReturnType<typeof setTimeout> | undefined {
   return delayMs > longestTimerMs ? undefined : setTimeout(callback, delayMs);
 }
 
-/** Waits; rejects with the signal's reason as soon as it is aborted. Keeps the process alive, as a caller waits. */
+/** Waits; rejects with the signal's reason as soon as it is aborted. Keeps the process alive. */
 export async function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  // One more, as a timer may fire within its last millisecond, and no wait is shortened.
+  // One millisecond more, because a timer may fire within its last millisecond.
   const elapsed = new Promise<void>((resolve) => void (timer = setTimeout(resolve, Math.ceil(delayMs) + 1)));
   try {
     await untilAborted(elapsed, signal);

@@ -1,35 +1,35 @@
 import type { Redactor } from "./redact.ts";
 import type { ReceivedResponse } from "./send.ts";
 
-/** What `.withResponse()` tells of the answer. */
+/** The response, as `.withResponse()` returns it. */
 export interface ResponseSummary {
   /** The HTTP status. */
   readonly status: number;
-  /** A key that the service echoes is taken out. */
+  /** An echoed API key is redacted. */
   readonly headers: Headers;
-  /** The address that was asked. */
+  /** The URL of the request. */
   readonly url: string;
 }
 
-/** A call's value, with the answer it came in and what it took to get it. */
+/** A call's value, its response, and its cost. */
 export interface WithResponse<T> {
-  /** What awaiting the call alone gives. */
+  /** The value of the awaited call. */
   readonly data: T;
-  /** The answer, without its body. */
+  /** The response, without its body. */
   readonly response: ResponseSummary;
   /** Requests sent, the first one included. */
   readonly attempts: number;
-  /** Milliseconds spent waiting on this side: for the rate limit, and for earlier writes to the same contact. */
+  /** Milliseconds that the client waited: for the rate limit, and for earlier writes to the same contact. */
   readonly queuedMs: number;
 }
 
-/** The Promise of a call's value. `.withResponse()` gives its answer too; nothing is sent again for that. */
+/** The Promise of a call's value. `.withResponse()` adds the response of the same request. */
 export interface ApiPromise<T> extends Promise<T> {
-  /** The value with its answer. Rejects as the call does. */
+  /** The value with its response. Rejects as the call does. */
   withResponse(): Promise<WithResponse<T>>;
 }
 
-/** A call's value, as the transport has it. */
+/** The result of a call inside the transport. */
 export interface CallResult<T> {
   readonly data: T;
   readonly response: ReceivedResponse;
@@ -41,7 +41,7 @@ export function apiPromise<T>(result: Promise<CallResult<T>>, redactor: Redactor
   const value = result.then(({ data }) => data);
   return Object.assign(value, {
     withResponse() {
-      // By way of the value: a failure is heard of here, and an error's stack leads to whoever waits for one of the two.
+      // Chained to `value`, so that its rejection is handled, and an error's stack leads to the caller that awaits either.
       return value.then(() => result).then((each) => summarize(each, redactor));
     },
   });
@@ -54,7 +54,7 @@ function summarize<T>(
   const { status, headers, url } = response;
   return {
     data,
-    response: { status, headers: redactor.headers(headers), url: redactor.text(url) },
+    response: { status, headers: redactor.headers(headers), url: redactor.string(url) },
     attempts,
     queuedMs,
   };

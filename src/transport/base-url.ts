@@ -1,30 +1,30 @@
 import { ConfigurationError } from "../errors.ts";
 
 /**
- * Reads a base URL, which may carry a path prefix, to one without a final slash. What would lead somewhere else than
- * it reads (user info, backslashes, look-alike dots) is refused, and so is a key sent in the clear.
+ * Parses a base URL, which may have a path prefix, and removes the final slash. Rejects a URL that leads elsewhere than
+ * it seems to (user info, backslashes, look-alike dots), and one that would send the key unencrypted.
  */
 export function parseBaseUrl(value: string, option: string, allowInsecureHttp: boolean): string {
-  const refuse = (problem: string): never => {
+  const reject = (problem: string): never => {
     throw new ConfigurationError(`${option} ${problem}.`);
   };
-  // No browser or server takes one much longer, and what is looked for in it below would take its time.
-  if (value.length > 2_048) return refuse("is longer than 2,048 characters");
-  for (const [sign, problem] of misleading) if (sign.test(value)) return refuse(problem);
+  // Browsers and servers accept little more, and the patterns below take time on long strings.
+  if (value.length > 2_048) return reject("is longer than 2,048 characters");
+  for (const [pattern, problem] of misleading) if (pattern.test(value)) return reject(problem);
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) return refuse("must be a URL like https://example.com/prefix");
-  if (!isReadAsItLeads(/^\w+:\/\/([^/]*)/.exec(value)?.[1] ?? "", url.hostname)) {
-    return refuse("must name its host right after https://: a name, or four plain numbers");
+  if (!url || !/^https?:$/.test(url.protocol)) return reject("must be a URL like https://example.com/prefix");
+  if (!isUnambiguousHost(/^\w+:\/\/([^/]*)/.exec(value)?.[1] ?? "", url.hostname)) {
+    return reject("must name its host right after https://: a name, or four plain numbers");
   }
   if (/\/(api\/v1|v2)(\/|$)/i.test(url.pathname))
-    return refuse("already holds /api/v1 or /v2, which each call adds");
+    return reject("already holds /api/v1 or /v2, which each call adds");
   if (url.protocol === "http:" && !isLoopback(url.hostname) && !allowInsecureHttp) {
-    return refuse("is http:, which would send the key in the clear; use https:, or set allowInsecureHttp");
+    return reject("is http:, which would send the key in the clear; use https:, or set allowInsecureHttp");
   }
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
 
-/** What a URL would take away or read as something else. */
+/** Characters that a URL parser drops or reinterprets. */
 const misleading = [
   [/[^!-~]/, "holds a space or a character beyond ASCII; write international names as xn--…"],
   [
@@ -34,13 +34,13 @@ const misleading = [
 ] as const;
 const hostName = /^[a-z0-9._-]+$/;
 
-/** Numbers are rewritten: 010.0.0.1 leads to 8.0.0.1, and 127.1 to 127.0.0.1. An IPv6 address reads as what it is. */
-function isReadAsItLeads(host: string, hostname: string): boolean {
+/** A URL parser rewrites numbers: 010.0.0.1 to 8.0.0.1, and 127.1 to 127.0.0.1. An IPv6 address is unambiguous. */
+function isUnambiguousHost(host: string, hostname: string): boolean {
   if (host.startsWith("[")) return true;
   return hostName.test(hostname) && host.replace(/:\d*$/, "").toLowerCase() === hostname;
 }
 
-/** Names below `localhost` are left to the resolver, which may ask the network for them. */
+/** Without subdomains of `localhost`: the resolver may look them up in the network. */
 function isLoopback(hostname: string): boolean {
   return /^(localhost|\[::1\]|127(\.\d+){3})$/.test(hostname);
 }

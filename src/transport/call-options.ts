@@ -4,9 +4,9 @@ import { isRecord, kindOf } from "../schema/kind-of.ts";
 import { optionTypes, optionThat, parseOptions, rejectLost, type Given } from "../schema/option.ts";
 import type { CallExtension, CallSettings } from "./interceptor.ts";
 
-/** Options of one call; each stands in the place of the client's. */
+/** Options of one call; each overrides the client's. */
 export interface CallOptions {
-  /** Aborts the call at once, wherever it is: queue, backoff, flight or body. */
+  /** Aborts the call at once: in the queue, in backoff, in flight, or while its body is read. */
   signal?: AbortSignal | undefined;
   /** One attempt, from sending to the last body byte, in milliseconds. Default 30,000. */
   timeoutMs?: number | undefined;
@@ -16,20 +16,20 @@ export interface CallOptions {
   maxRetries?: number | undefined;
   /** The longest wait for the rate limit, in milliseconds; a call that would wait longer fails at once. Default: none. */
   maxWaitMs?: number | undefined;
-  /** Who goes first when calls wait: 0 (first) to 9 (last). Default 5. */
+  /** The order of waiting calls: 0 (first) to 9 (last). Default 5. */
   priority?: number | undefined;
-  /** Further headers. They cannot override the authentication. */
+  /** Additional headers. They cannot override the authentication. */
   headers?: Readonly<Record<string, string>> | Headers | undefined;
-  /** Whether the call may be carried out twice, where you know better than the retry table. */
+  /** Whether the call may be executed twice; overrides the retry table. */
   repeatable?: boolean | undefined;
 }
 
-/** Registered, so that both module formats know it. No name: only this package can write this option. */
+/** Registered, so that both module formats share it. A symbol, so that only this package sets the option. */
 export const extensionOption = Symbol.for("audience-sdk.call-extension");
 
 export const headersOption = optionThat<Readonly<Record<string, string>> | Headers>("an object", isRecord);
 
-/** What `CallOptions` says. */
+/** The schema of `CallOptions`. */
 export const callOptionsSchema = z
   .strictObject({
     signal: optionTypes.signal,
@@ -43,12 +43,12 @@ export const callOptionsSchema = z
   })
   .partial() satisfies z.ZodType<CallOptions>;
 
-/** A call's own options over the ambient ones (`withAmbientOptions`), which one with an extension of its own leaves. */
+/** A call's options over the ambient ones (`withAmbientOptions`). A call with an extension takes no ambient options. */
 export function withAmbient(options: unknown, ambient: unknown): unknown {
   if (!isRecord(ambient)) return options;
   if (options === undefined) return ambient;
-  const isOwn = isRecord(options) && !(extensionOption in options);
-  return isOwn ? { ...ambient, ...options } : options;
+  const isWithoutExtension = isRecord(options) && !(extensionOption in options);
+  return isWithoutExtension ? { ...ambient, ...options } : options;
 }
 
 /** Throws a `ConfigurationError` that names the option. */
@@ -59,7 +59,7 @@ export function parseCallOptions(
 ): CallSettings {
   if (options === undefined) return defaults;
   const given = parseOptions(schema, options, "The call's options");
-  // Safe: the schema of an endpoint is that of any call, and more.
+  // Safe: an endpoint's schema extends that of every call.
   const o: Given<CallOptions> = given;
   return {
     ...defaults,
@@ -71,30 +71,30 @@ export function parseCallOptions(
   };
 }
 
-/** Headers that frame the message, set by the runtime alone; and a name that an object of headers loses. */
+/** Headers that only the runtime sets, and a name that an object of headers loses. */
 const framing =
   /^(connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade|__proto__)$/i;
 
 const afterName = /[^\w!#$%&'*+.^`|~-].*/s;
 
-/** Reads the `headers` option: names in lower case, values that cannot break out of their line. Never shows a value. */
+/** Parses the `headers` option: names in lower case, values without line breaks. Its errors show no value. */
 export function parseHeaders(headers: unknown): Record<string, string> {
-  const read = new Map<string, string>();
+  const parsed = new Map<string, string>();
   for (const [name, value] of pairsOf(headers as object)) {
     if (value === undefined) continue;
     const lowerCase = name.toLowerCase();
-    // In another case it is the same header, and one of the two would go unheard.
-    const problem = read.has(lowerCase) ? "is given twice" : problemOf(name, value);
-    // A whole line in the place of the name holds the value too, which can be a key.
+    // Two names that differ only in case are one header, and one value would be lost.
+    const problem = parsed.has(lowerCase) ? "is given twice" : problemOf(name, value);
+    // A whole header line as the name contains the value, which may be a key.
     const shown = JSON.stringify(name.replace(afterName, "…"));
     if (problem) throw new ConfigurationError(`headers: ${shown} ${problem}.`);
-    read.set(lowerCase, value as string);
+    parsed.set(lowerCase, value as string);
   }
-  return Object.fromEntries(read);
+  return Object.fromEntries(parsed);
 }
 
 function pairsOf(headers: object): [string, unknown][] {
-  // A Headers object gives nothing to Object.entries, and may be of another implementation than the global one.
+  // Object.entries of a Headers object is empty, and it may be of another implementation than the global one.
   if (Symbol.iterator in headers) {
     const pairs: unknown[] = [...(headers as Iterable<unknown>)];
     if (pairs.every(isPair)) return pairs;

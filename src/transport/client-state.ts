@@ -3,26 +3,26 @@ import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
 import type { ConsentWrite } from "./consent.ts";
 import type { Redactor } from "./redact.ts";
 
-/** Told of every write of a client that states a consent. */
+/** Is notified of every write of a client that states a consent. */
 export interface ConsentWatch {
-  /** From now on the write may be carried out. The write waits for it. */
+  /** Before the write is sent. The write waits for the promise. */
   begins(write: ConsentWrite): Promise<void>;
-  /** What the write came to, before the next write to the same contact begins. */
+  /** The outcome of the write, before the next write to the same contact begins. */
   ended(write: ConsentWrite, outcome: Outcome): void;
 }
 
-/** What all views of one client share. To the limiter it is the client whose calls take turns with those of others. */
+/** The state that all views of one client share. The limiter's round robin counts it as one client. */
 export interface ClientState {
   readonly limiter: RateLimiter | undefined;
   readonly redactor: Redactor;
-  /** Of each contact with a write under way: the end of the last one. */
+  /** For each contact with a pending write: the end of the last one. */
   readonly lastWrites: Map<string, Promise<void>>;
   readonly consentWatches: Set<ConsentWatch>;
-  /** The calls under way, and their results. */
+  /** The pending calls and their results. */
   readonly underWay: Map<{ readonly stopWaiting: AbortController }, Promise<unknown>>;
   /** Aborted by `close()`. */
   readonly closing: AbortController;
-  /** The options that calls take along which name none of their own, while a row's function runs. */
+  /** The default options of calls while a row's function runs. */
   ambientOptions: unknown;
 }
 
@@ -38,7 +38,7 @@ export function createClientState(limiter: RateLimiter | undefined, redactor: Re
   };
 }
 
-/** Runs a function: what it calls before it first waits takes these options along, also where it was given none. */
+/** Runs a function: the calls that it starts synchronously get these options by default. */
 export function withAmbientOptions<T>(client: ClientState, options: unknown, run: () => T): T {
   client.ambientOptions = options;
   try {
@@ -48,13 +48,13 @@ export function withAmbientOptions<T>(client: ClientState, options: unknown, run
   }
 }
 
-/** Lets a watch be told of writes of consent, until the function that it gives is called. */
+/** Notifies a watch of consent writes until the returned function is called. */
 export function watchConsent({ consentWatches }: ClientState, watch: ConsentWatch): () => void {
   consentWatches.add(watch);
   return () => void consentWatches.delete(watch);
 }
 
-/** Rejects what waits, and resolves when what is in flight has ended. */
+/** Rejects waiting calls, and resolves when those in flight have ended. */
 export async function closeClient({ closing, underWay }: ClientState): Promise<void> {
   closing.abort();
   for (const { stopWaiting } of underWay.keys()) stopWaiting.abort(new ClientClosedError());

@@ -1,18 +1,18 @@
-// What a write states of a contact's consent, in one form for both families. A leaf.
+// The consent that a write states, in one form for both families. Imports nothing.
 
 /**
- * A contact's consent by channel: `email`, `phone`, any other channel of v2, and `is_suppressed`. A channel that is
- * missing is left to the service. Statuses are in capitals, as v1 writes them ("States and transitions").
+ * A contact's consent by channel: `email`, `phone`, any other channel of v2, and `is_suppressed`. The service decides
+ * about a missing channel. Statuses are in capitals, as v1 writes them ("States and transitions").
  */
 export type Consent = Readonly<Record<string, string>>;
 
-/** A write that states a consent, and every name of the contact that it is written to. */
+/** A write that states a consent, and every key of its contact. */
 export interface ConsentWrite {
   readonly contacts: readonly string[];
   readonly consent: Consent;
 }
 
-/** The value of a channel about which the service decides. It equals no status. */
+/** The value of a channel that the service decides. It equals no status. */
 export const decidedByService = "decided by the service";
 
 /** The consent that a v1 contact states ("v1 contact"). */
@@ -21,7 +21,7 @@ export function v1Consent(contact: {
   readonly phone_opt_in?: string | undefined;
   readonly is_suppressed?: boolean | undefined;
 }): Consent {
-  return stated([
+  return collectConsent([
     ["email", contact.email_opt_in],
     ["phone", contact.phone_opt_in],
     ["is_suppressed", contact.is_suppressed],
@@ -33,8 +33,8 @@ export function v2Consent(
   identifiers: readonly { readonly channels: Readonly<Record<string, unknown>> }[],
 ): Consent {
   const channels = identifiers.flatMap((identifier) => Object.entries(identifier.channels));
-  return stated(
-    // Safe: its schema has found a channel to be an object with a status; any other is not documented.
+  return collectConsent(
+    // Safe: the schema has checked the documented channels; others may have no status.
     channels.map(([channel, value]) => [channel, (value as { status?: string } | undefined)?.status]),
   );
 }
@@ -44,8 +44,8 @@ export function consentLines(consent: Consent): string[] {
   return Object.entries(consent).map(([channel, status]) => `${channel}=${status}`);
 }
 
-/** A channel that is stated twice with different words keeps both: it equals neither alone. */
-function stated(
+/** A channel with two different statuses keeps both, so it equals neither alone. */
+function collectConsent(
   channels: readonly (readonly [channel: string, status: string | boolean | undefined])[],
 ): Consent {
   const consent = new Map<string, string>();

@@ -1,23 +1,23 @@
-// Names a contact, so that writes to one contact are known to be. A leaf.
+// The keys of a contact, by which writes to one contact are ordered. Imports nothing.
 
-/** What names a contact, in a form in which two spellings of one name are the same. */
-const plain = {
-  // Case is folded: two spellings of one address must not overtake each other, and nothing is lost if they were two.
+/** Normalizes each identifier, so that two spellings of it give one key. */
+const normalizers = {
+  // Writes to two spellings of one address must keep their order; ordering two addresses costs nothing.
   email: (email: string) => email.trim().toLowerCase(),
-  // By its digits alone: `+1 555 0100` and `15550100` are one phone.
+  // Only the digits: `+1 555 0100` and `15550100` are one phone.
   phone: (phone: string) => phone.replaceAll(/\D/g, "") || phone,
   contactUUID: (contactUUID: string) => contactUUID,
 };
 
-/** The names of what is written to, each once. What is no text or number names nobody. */
+/** The distinct keys of the contacts. A value that is neither string nor number gives none. */
 export function contactKeys(
-  contacts: readonly (Partial<Record<keyof typeof plain, unknown>> | undefined)[],
+  contacts: readonly (Partial<Record<keyof typeof normalizers, unknown>> | undefined)[],
 ): string[] {
   const keys = contacts.flatMap((contact) =>
-    Object.entries(plain).flatMap(([kind, normalize]) => {
-      const name = contact?.[kind as keyof typeof plain]; // one of its own keys
-      return typeof name === "string" || typeof name === "number"
-        ? [`${kind}:${normalize(String(name))}`]
+    Object.entries(normalizers).flatMap(([kind, normalize]) => {
+      const value = contact?.[kind as keyof typeof normalizers]; // Safe: a key of `normalizers`
+      return typeof value === "string" || typeof value === "number"
+        ? [`${kind}:${normalize(String(value))}`]
         : [];
     }),
   );

@@ -5,10 +5,10 @@ import type { ApiRequest } from "./request.ts";
 import type { ApiResponse } from "./response.ts";
 import type { Fetch, ResponseHead } from "./send.ts";
 
-/** The rest of a call: the interceptors that follow, and the request itself. */
+/** The rest of a call: the following interceptors and the request. */
 export type Handler = (context: RequestContext) => Promise<ApiResponse>;
 
-/** One concern of a call: what it does before, after or instead of the rest. */
+/** One concern of a call, before, after or instead of the rest. */
 export type Interceptor = (next: Handler) => Handler;
 
 /** The first interceptor is the outermost. */
@@ -16,64 +16,64 @@ export function compose(interceptors: readonly Interceptor[], handler: Handler):
   return interceptors.reduceRight((next, intercept) => intercept(next), handler);
 }
 
-/** Which call it is, and how it stands; also of one whose input is invalid. */
+/** The identity and the state of a call; also of a call with invalid input. */
 export interface CallContext extends CallFacts {
   options: CallSettings | undefined;
-  /** Requests that left, or tried to. */
+  /** Requests that were started. */
   attempts: number;
-  /** Spent waiting on this side, in milliseconds. */
+  /** Time that the call waited in the client, in milliseconds. */
   queuedMs: number;
-  /** What all attempts so far have done. */
+  /** The outcome of all attempts so far. */
   outcome: Outcome;
   uniqueIdentifier: string | undefined;
-  /** Aborted, with an error of ours, when nobody waits for the call any more. */
+  /** Aborted, with an `AudienceError`, when the caller no longer waits. */
   readonly abort: AbortController;
-  /** Aborted, with an error of ours, when the call must not wait any more: then, and when its client is closed. */
+  /** Aborted, with an `AudienceError`, when the call must stop waiting: then, and when its client is closed. */
   readonly stopWaiting: AbortController;
 }
 
-/** All that a call carries along. Each interceptor reads what it needs and writes what is its own. */
+/** The state of a call over its interceptors. Each writes only its own part. */
 export interface RequestContext extends CallContext {
   readonly client: ClientState;
   readonly settings: TransportSettings;
   options: CallSettings;
   readonly access: FamilyAccess;
   readonly request: ApiRequest;
-  /** Whether it may be carried out twice: by its input, unless its options say so. */
+  /** Whether it may be executed twice: by its options, else by its input. */
   readonly isRepeatable: boolean;
   /** On the clock of `settings.now`. */
   readonly deadlineAt: number;
   readonly apiKey: KeyState;
-  /** The request has left, and its response has not been read to the end. */
+  /** The request was sent, and its response has not been read to the end. */
   isInFlight: boolean;
-  /** Its response has been read and decoded: what comes now to abort the call comes too late. */
+  /** Its response has been decoded: an abort comes too late. */
   isDone: boolean;
-  /** It had a permit, and was refused or held back by a pause: it goes first when the limiter's pause ends. */
+  /** It lost its permit to a 429 or a pause: it goes to the front of the queue. */
   isRequeued: boolean;
-  /** Told of a response before its body is read. */
+  /** Called with the response head, before the body is read. */
   onHead: (head: ResponseHead) => void;
 }
 
-/** Gives the key for the attempt at hand. Rejects with a `ConfigurationError` if the function fails or gives no key. */
+/** Returns the key for the current attempt. Rejects with a `ConfigurationError` if the function fails or returns no key. */
 export type KeySource = () => string | Promise<string>;
 
-/** How one family is reached ("Authentication"). */
+/** The URL and the authentication of one family ("Authentication"). */
 export interface FamilyAccess {
   readonly baseUrl: string;
   readonly key: KeySource;
   readonly authenticate: (key: string) => Record<string, string>;
 }
 
-/** The key over the attempts of a call. */
+/** The API key over the attempts of a call. */
 interface KeyState {
-  /** Of the attempt at hand. */
+  /** The key of the current attempt. */
   current: string;
-  /** A different one, given after a 401, for the next attempt. */
+  /** A different key after a 401, for the next attempt. */
   changed?: string | undefined;
-  isAskedAgain?: boolean;
+  isRefreshed?: boolean;
 }
 
-/** A call's options, checked, over the client's. */
+/** The validated options of a call, over those of the client. */
 export interface CallSettings {
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs: number;
@@ -84,31 +84,31 @@ export interface CallSettings {
   readonly headers: Readonly<Record<string, string>>;
   readonly repeatable?: boolean | undefined;
   readonly extension?: CallExtension | undefined;
-  /** All that were given, for an endpoint that has options of its own. */
+  /** All given options, for an endpoint with additional ones. */
   readonly given: Readonly<Record<string, unknown>>;
 }
 
 /**
- * What another part of the package adds to a call. Such a call waits for the rate limit however often it is refused, in
- * its own place of the queue.
+ * Interceptors and state that another part of the package adds to a call. Such a call waits for the rate limit however
+ * often it is refused, and keeps its own position in the queue.
  */
 export interface CallExtension {
-  /** Aborted, the call leaves where it waits; a request in flight is seen through to its end. */
+  /** Ends a waiting call; a request in flight continues to its end. */
   readonly stop: AbortSignal;
-  /** For an event without an id of its own. */
+  /** Generates the id of an event without one. */
   readonly newEventId: () => string;
-  /** Told of a write as it begins: its result, and the promise for its caller, which is made of that. */
-  readonly onWrite: (result: Promise<unknown>, given: Promise<unknown>) => void;
+  /** Called when a write begins, with its result and the promise of its caller, which derives from it. */
+  readonly onWrite: (result: Promise<unknown>, promise: Promise<unknown>) => void;
   readonly aroundCall: Interceptor;
   /** Around each attempt, once it has its permit and its key. */
   readonly aroundAttempt: Interceptor;
-  /** Not told of the extension's own writes. */
+  /** Is not notified of the extension's own writes. */
   readonly consentWatch: ConsentWatch;
 }
 
-/** What the transport needs to know, once. */
+/** The settings of a transport. */
 export interface TransportSettings {
-  /** A call's own options come on top of these. */
+  /** The defaults of a call's options. */
   readonly call: CallSettings;
   readonly maxResponseBytes: number;
   readonly maxQueued: number | undefined;
@@ -125,7 +125,7 @@ export interface TransportSettings {
 
 const severity: readonly Outcome[] = ["not-sent", "not-applied", "unknown", "applied"];
 
-/** Adds what one attempt did to what its call did. A read changes nothing, so it is never worse than not applied. */
+/** Raises the call's outcome to that of an attempt. A read changes nothing, so it is at worst not applied. */
 export function recordOutcome(context: CallContext, outcome: Outcome): void {
   const seen = context.method === "GET" && outcome === "unknown" ? "not-applied" : outcome;
   if (severity.indexOf(seen) > severity.indexOf(context.outcome)) context.outcome = seen;

@@ -3,13 +3,13 @@ import { isAudienceError, type AudienceError } from "../errors.ts";
 import { isObject } from "../schema/kind-of.ts";
 
 /**
- * What a hook is told: which call, which attempt, and how it went. No key, e-mail address, phone number or body;
+ * The argument of a hook: the call, the attempt and its result. No key, e-mail address, phone number or body;
  * `path` is the endpoint's template, as an id in a path may be an e-mail address.
  */
 export interface RequestEvent {
   /** One per call, the same for all its attempts. */
   requestId: string;
-  /** Which of the nine calls: `"v1.customers.upsert"`. */
+  /** One of the nine calls: `"v1.customers.upsert"`. */
   operation: Operation;
   /** The HTTP method. */
   method: string;
@@ -17,21 +17,21 @@ export interface RequestEvent {
   path: string;
   /** From 1. */
   attempt: number;
-  /** The answer's, where one came. */
+  /** The status of the response, if there is one. */
   status?: number;
   /** From sending to the last body byte, in milliseconds. */
   durationMs?: number;
   /** The wait before the next attempt, or for the rate limit, in milliseconds. */
   waitMs?: number;
-  /** The failure: its class, its `code`, and the status where there was an answer. */
+  /** The failure: its class, its `code`, and the status if there was a response. */
   error?: { name: string; code: string; status?: number };
 }
 
-/** Called as it happens; what a hook throws is logged and changes nothing. */
+/** Called synchronously; an error of a hook is logged and changes nothing. */
 export interface Hooks {
-  /** An attempt leaves. */
+  /** An attempt is sent. */
   onRequest?: (event: RequestEvent) => void;
-  /** An attempt was answered: with `status`, `durationMs`, and `error` where the answer is one. */
+  /** An attempt got a response: with `status`, `durationMs`, and `error` if the response is one. */
   onResponse?: (event: RequestEvent) => void;
   /** An attempt failed and another follows in `waitMs`: with `error`. */
   onRetry?: (event: RequestEvent) => void;
@@ -39,79 +39,79 @@ export interface Hooks {
   onThrottle?: (event: RequestEvent) => void;
 }
 
-/** `console`, pino and winston fit. Nothing is printed unless one is given. */
+/** `console`, pino or winston, for example. Without a logger nothing is printed. */
 export interface Logger {
   /** Each attempt, wait and retry. */
   debug(message: string): void;
   /** Nothing yet. */
   info(message: string): void;
-  /** A long wait, a shared store of the rate limit that is away, and what a hook threw. */
+  /** A long wait, an unavailable rate limit store, and a failed hook. */
   warn(message: string): void;
-  /** Nothing yet: what fails is thrown, not logged. */
+  /** Nothing yet: errors are thrown, not logged. */
   error(message: string): void;
 }
 
-/** The least serious line that is handed to the logger; `"silent"`: none. */
+/** The lowest level that is passed to the logger; `"silent"`: none. */
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
 export const logLevels: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
 
 const longWaitMs = 10_000;
 
-/** Which call it is. */
+/** The identity of a call. */
 export type CallFacts = Pick<RequestEvent, "requestId" | "operation" | "method" | "path">;
 
-/** Tells hooks and logger what happens. */
+/** Notifies the hooks and the logger. */
 export class Observer {
   readonly #hooks: Hooks;
   readonly #logger: Logger | undefined;
-  readonly #lowest: number;
+  readonly #lowestLevel: number;
   #limitsAlone = false;
 
   constructor(options: { hooks: Hooks; logger: Logger | undefined; logLevel: LogLevel }) {
     this.#hooks = options.hooks;
     this.#logger = options.logger;
-    this.#lowest = options.logger ? logLevels.indexOf(options.logLevel) : Infinity;
+    this.#lowestLevel = options.logger ? logLevels.indexOf(options.logLevel) : Infinity;
   }
 
   attemptStarts(event: RequestEvent): void {
     this.#call("onRequest", event);
-    this.#tell("debug", event, () => "is sent");
+    this.#write("debug", event, () => "is sent");
   }
 
   attemptEnds(event: RequestEvent): void {
     const { status, durationMs = 0, error } = event;
     if (status) this.#call("onResponse", event);
-    const how = status ? `was answered with ${status}` : `failed: ${error?.name}`;
-    this.#tell("debug", event, () => `${how} in ${Math.round(durationMs)} ms`);
+    const how = status ? `got ${status}` : `failed: ${error?.name}`;
+    this.#write("debug", event, () => `${how} in ${Math.round(durationMs)} ms`);
   }
 
   retries(facts: CallFacts, attempt: number, waitMs: number, error: AudienceError): void {
     const event: RequestEvent = { ...factsOf(facts), attempt, waitMs, error: summary(error) };
     this.#call("onRetry", event);
-    this.#tell("debug", event, () => `is tried again in ${Math.round(waitMs)} ms, after ${error.name}`);
+    this.#write("debug", event, () => `is retried in ${Math.round(waitMs)} ms after ${error.name}`);
   }
 
-  /** A wait for the rate limit, as it is expected; one that grows long is told of then. Gives back what ends it. */
+  /** An expected wait for the rate limit; reported again if it becomes long. Returns the function that ends it. */
   waits(facts: CallFacts, attempt: number, waitMs: number): () => void {
     const event: RequestEvent = { ...factsOf(facts), attempt, waitMs };
     const isLong = waitMs > longWaitMs;
     if (isLong) this.#call("onThrottle", event);
-    this.#tell(isLong ? "warn" : "debug", event, () => `waits ${Math.round(waitMs)} ms for the rate limit`);
+    this.#write(isLong ? "warn" : "debug", event, () => `waits ${Math.round(waitMs)} ms for the rate limit`);
     if (isLong || !(this.#hooks.onThrottle || this.#logs("warn"))) return () => {};
     const timer = setTimeout(() => this.waits(facts, attempt, longWaitMs + 1), longWaitMs + 1);
     return () => clearTimeout(timer);
   }
 
   waitsForContact(facts: CallFacts): void {
-    this.#tell(
+    this.#write(
       "debug",
       { ...factsOf(facts), attempt: 1 },
       () => "waits for an earlier write to the same contact",
     );
   }
 
-  /** The shared store of the rate limit is away, or here (undefined): a line each time it goes. */
+  /** The rate limit store is unavailable, or back (undefined): one warning for each time. */
   limitsAlone(absence: string | undefined): void {
     if (absence !== undefined && !this.#limitsAlone) this.warn(absence);
     this.#limitsAlone = absence !== undefined;
@@ -126,7 +126,7 @@ export class Observer {
     if (!hook) return;
     const failed = () => this.warn(`the hook ${name} failed; this changes nothing`);
     try {
-      // A copy, so that a hook that writes on it changes nothing.
+      // A copy, so that a hook cannot change the event.
       ignoreRejection(hook({ ...event, ...(event.error && { error: { ...event.error } }) }), failed);
     } catch {
       failed();
@@ -134,13 +134,13 @@ export class Observer {
   }
 
   #logs(level: LogLevel): boolean {
-    return logLevels.indexOf(level) >= this.#lowest;
+    return logLevels.indexOf(level) >= this.#lowestLevel;
   }
 
-  /** A line about an attempt, put into words only where it is wanted. */
-  #tell(level: "debug" | "warn", { operation, attempt, requestId }: RequestEvent, what: () => string): void {
+  /** A line about an attempt; its text is built only if it is logged. */
+  #write(level: "debug" | "warn", { operation, attempt, requestId }: RequestEvent, text: () => string): void {
     if (this.#logs(level))
-      this.#log(level, `${operation}, attempt ${attempt} (request ${requestId}) ${what()}`);
+      this.#log(level, `${operation}, attempt ${attempt} (request ${requestId}) ${text()}`);
   }
 
   #log(level: Exclude<LogLevel, "silent">, message: string): void {
@@ -148,23 +148,23 @@ export class Observer {
       const result: unknown = this.#logger?.[level](`audience-sdk: ${message}`);
       ignoreRejection(result, () => undefined);
     } catch {
-      // A logger that throws must not fail the call, and there is nowhere left to say so.
+      // A logger that throws must not fail the call, and its error cannot be logged.
     }
   }
 }
 
-/** Of a call's context, what may be told of it. */
+/** The part of a call's context that hooks may see. */
 export function factsOf({ requestId, operation, method, path }: CallFacts): CallFacts {
   return { requestId, operation, method, path };
 }
 
-/** An async hook or logger may reject: unheard, that would end the process. Any thenable, as it may be another realm's. */
+/** An unhandled rejection of an async hook or logger would end the process. A promise may be of another realm. */
 function ignoreRejection(result: unknown, onRejection: () => void): void {
   if (isObject(result) && "then" in result) Promise.resolve(result).catch(onRejection);
 }
 
 export function summary(error: unknown): NonNullable<RequestEvent["error"]> {
-  // What a function of the caller's threw is not shown.
+  // The error of a user's function is not shown.
   if (!isAudienceError(error)) return { name: "Error", code: "other" };
   const { name, code } = error;
   return "status" in error ? { name, code, status: error.status } : { name, code };
@@ -179,15 +179,15 @@ interface BuiltinModules {
 
 /** Undefined on runtimes without `node:diagnostics_channel`. */
 export function openTracing(name: string): Tracing | undefined {
-  // Asked for at run time, as a static import would keep the package from loading on edge runtimes.
+  // At run time, because a static import would fail on edge runtimes.
   const { process } = globalThis as { process?: BuiltinModules };
   const channel = process?.getBuiltinModule?.("node:diagnostics_channel")?.tracingChannel?.(name);
   return channel && new Tracing(channel);
 }
 
 /**
- * A tracing channel of `node:diagnostics_channel`. Published by hand, as `tracePromise` would publish the result too, and
- * would end an aborted attempt with its request.
+ * A tracing channel of `node:diagnostics_channel`. Without `tracePromise`, which would publish the result, and would end
+ * an aborted attempt only with its request.
  */
 export class Tracing {
   readonly #channel: TracingChannel;
@@ -198,12 +198,12 @@ export class Tracing {
 
   /** Bound stores count as subscribers. */
   get hasSubscribers(): boolean {
-    // Not every runtime tells, whatever its types; to publish to nobody does nothing.
+    // Some runtimes lack the property, despite its type; publishing without subscribers does nothing.
     const channel: { hasSubscribers?: boolean } = this.#channel;
     return channel.hasSubscribers !== false;
   }
 
-  /** Runs a piece of work with the stores in force that are bound to `start`. The message is filled in until its end. */
+  /** Runs work inside the stores that are bound to `start`. The message is completed by its end. */
   run<T>(message: object, work: () => Promise<T>): Promise<T> {
     const { start, end } = this.#channel;
     return start.runStores(message, () => {

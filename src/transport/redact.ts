@@ -2,27 +2,27 @@ import { isAudienceError } from "../errors.ts";
 import { isObject } from "../schema/kind-of.ts";
 import { setOwn } from "../schema/response.ts";
 
-/** The longest stretch of a key that is looked for. */
+/** The longest substring of a key that is searched for. */
 export const gramLength = 8;
 const mask = "[redacted]";
-/** What is on its way may still be echoed. More than these would be felt: a token of 1,500 letters has as many stretches. */
+/** Keys of requests in flight may still be echoed. More would be slow: a token of 1,500 characters has 1,500 substrings. */
 const rememberedKeys = 100;
 
 /**
- * Takes keys out of what the service, or a runtime's error, echoes: every run of text that shares eight characters
- * in a row with a key. Eight, because that much of a key in a log is already a finding; a shorter key goes whole.
+ * Redacts keys that the service or a runtime's error echoes: every substring of eight characters that is part of a key.
+ * Eight, because that much of a key in a log is already a leak; a shorter key is redacted whole.
  */
 export class Redactor {
   /** The newest keys seen. */
   readonly #keys = new Set<string>();
-  /** Their stretches: one look per place in a text, however many keys there are. */
+  /** Their substrings: one lookup for each position of a string, however many keys there are. */
   #grams = new Set<string>();
-  /** Those of the hundred keys before them. */
+  /** The substrings of the hundred keys before. */
   #gramsBefore = new Set<string>();
   readonly #lengths = new Set<number>();
 
-  /** Keys are kept once seen: a service may echo the key that was rotated away a moment ago. */
-  learn(key: string): string {
+  /** Keeps the key: a service may echo a key that was rotated a moment ago. */
+  remember(key: string): string {
     if (this.#keys.has(key)) return key;
     if (this.#keys.size === rememberedKeys) {
       this.#keys.clear();
@@ -37,61 +37,61 @@ export class Redactor {
     return key;
   }
 
-  text(text: string): string {
+  string(string: string): string {
     let result = "";
     let copied = 0;
-    for (let at = 0; at < text.length; at++) {
+    for (let at = 0; at < string.length; at++) {
       for (const length of this.#lengths) {
-        const gram = text.slice(at, at + length);
+        const gram = string.slice(at, at + length);
         if (!this.#grams.has(gram) && !this.#gramsBefore.has(gram)) continue;
-        // Stretches that overlap are one mask.
-        if (at > copied || copied === 0) result += text.slice(copied, at) + mask;
+        // Overlapping matches become one mask.
+        if (at > copied || copied === 0) result += string.slice(copied, at) + mask;
         copied = Math.max(copied, at + length);
       }
     }
-    return result + text.slice(copied);
+    return result + string.slice(copied);
   }
 
-  /** Redacts parsed JSON in place, with a stack of its own: an answer may be nested deeper than calls can be. */
+  /** Redacts parsed JSON in place, without recursion: a response may be nested deeper than the call stack. */
   json(value: unknown): unknown {
     const root = { value };
     const open: Record<string, unknown>[] = [root];
     for (let node = open.pop(); node !== undefined; node = open.pop()) {
       for (const [key, child] of Object.entries(node)) {
-        const name = this.text(key);
+        const name = this.string(key);
         const redacted = typeof child === "string" || typeof child === "number" ? this.#scalar(child) : child;
         if (name !== key) delete node[key];
         if (name !== key || redacted !== child) setOwn(node, name, redacted);
-        // Arrays too: what JSON.parse made of `[…]` is an object whose keys are its indices.
+        // Arrays too: their keys are the indices.
         if (isObject(redacted)) open.push(redacted as Record<string, unknown>);
       }
     }
     return root.value;
   }
 
-  /** Takes keys out of what an error shows of the caller's own: the names of fields, options and headers. */
+  /** Redacts the names of fields, options and headers in an error. */
   names(error: unknown): void {
     if (!isAudienceError(error) || (error.code !== "validation" && error.code !== "configuration")) return;
-    error.message = this.text(error.message);
+    error.message = this.string(error.message);
     if (error.code === "validation") for (const { path } of error.issues) this.json(path);
   }
 
   headers(headers: Headers): Headers {
     const result = new Headers();
     headers.forEach((value, name) => {
-      // A mask is no header's name, so that one goes whole.
-      if (this.text(name) === name) result.append(name, this.text(value));
+      // The mask is not a valid header name, so the header is dropped.
+      if (this.string(name) === name) result.append(name, this.string(value));
     });
     return result;
   }
 
   #scalar(value: string | number): string | number {
-    const text = this.text(String(value));
-    return text === String(value) ? value : text;
+    const string = this.string(String(value));
+    return string === String(value) ? value : string;
   }
 }
 
-/** Every stretch of the key, as it is and as it looks inside a URL or a JSON text. */
+/** Every substring of the key: plain, URL-encoded, and as in a JSON string. */
 function gramsOf(secret: string): ReadonlySet<string> {
   const grams = new Set<string>();
   for (const form of [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]) {

@@ -4,30 +4,30 @@ import { kindOf } from "../schema/kind-of.ts";
 import { validate } from "../validate.ts";
 import type { ConsentWrite } from "./consent.ts";
 
-/** A request but for its key, which is asked for anew before each attempt. Every attempt sends these very bytes. */
+/** A request without its key, which is requested before each attempt. Every attempt sends the same bytes. */
 export interface ApiRequest {
   readonly method: "GET" | "POST";
-  /** The endpoint's template, for messages: an id in the real one may be an e-mail address. */
+  /** The endpoint's template, for messages: an id in the real path may be an e-mail address. */
   readonly path: string;
-  /** The path and query, to be put behind a base URL. */
+  /** The path and query after the base URL. */
   readonly target: string;
   readonly body: string | undefined;
   readonly uniqueIdentifier: string | undefined;
-  /** Whether the service ends in the same state when the call is carried out twice. */
+  /** Whether executing the call twice leaves the service in the same state. */
   readonly isRepeatable: boolean;
-  /** The names of the contacts that it writes to. */
+  /** The keys of the contacts that it writes to. */
   readonly contacts: readonly string[];
-  /** The consent that it writes, and of whom; undefined for a call that carries none. */
+  /** The consent that it writes, and the contacts; undefined for a call without consent. */
   readonly consentWrite: ConsentWrite | undefined;
-  /** That consent, with what the response adds to it. */
+  /** That consent, completed by the response. */
   readonly appliedConsent: (stated: ConsentWrite, data: unknown) => ConsentWrite;
   readonly acceptsAnyResponse: boolean;
   readonly mayHaveWrittenOn404: boolean;
-  /** The response's value; throws `UndecodableResponse` where something needed is missing. */
+  /** The response's value; throws `UndecodableResponse` if a required part is missing. */
   readonly decode: (parsed: ParsedResponse) => unknown;
 }
 
-/** Validates the whole input and builds the request, once. Throws a `ValidationError` that holds every problem. */
+/** Validates the whole input and builds the request. Throws a `ValidationError` with every issue. */
 export function buildRequest<Body, Output>(
   endpoint: Endpoint<Body, Output>,
   input: EndpointInput,
@@ -40,7 +40,7 @@ export function buildRequest<Body, Output>(
   const schema = typeof endpoint.body === "function" ? endpoint.body(options) : endpoint.body;
   const checked = schema && collect(issues, () => validate(schema, input.body));
   if (issues.length > 0) throw new ValidationError(issues);
-  // Safe: without a schema an endpoint has no body, and Body is undefined; with one and no issue, it is its output.
+  // Safe: without a schema Body is undefined; with one and no issue, this is its output.
   const valid = checked as Body;
   const sent = endpoint.complete ? endpoint.complete(valid, newId) : valid;
   const contacts = endpoint.contactsOf?.(sent) ?? [];
@@ -55,7 +55,7 @@ export function buildRequest<Body, Output>(
     contacts,
     consentWrite: consent && { contacts, consent },
     appliedConsent(stated, data) {
-      // Safe: the value that `decode` gave.
+      // Safe: the value that `decode` returned.
       const more = endpoint.appliedTo?.(data as Output, sent);
       return {
         contacts: [...stated.contacts, ...(more?.contacts ?? [])],
@@ -68,17 +68,17 @@ export function buildRequest<Body, Output>(
   };
 }
 
-/** An event's own id, where its input was refused: whatever the input is, it is only looked at. */
-export function givenIdentifier<Body>(
+/** The id of an event whose input is invalid. */
+export function inputIdentifier<Body>(
   { identifierOf }: Endpoint<Body, unknown>,
   { body }: EndpointInput,
 ): string | undefined {
   try {
-    // Safe: what is no string is not taken, and what cannot be read says nothing.
+    // Safe: only a string is returned, and errors are caught.
     const given: unknown = identifierOf?.(body as Body);
     return typeof given === "string" && given !== "" ? given : undefined;
   } catch {
-    // No object: the validation error says so.
+    // The body is not an object: the validation error says so.
     return undefined;
   }
 }
@@ -89,7 +89,7 @@ function collect<T>(issues: ValidationIssue[], read: () => T): T | undefined {
   } catch (error) {
     /* v8 ignore next -- @preserve a defect of our own */
     if (!(error instanceof ValidationError)) throw error;
-    // One by one: as arguments of one call, a hundred thousand would overflow the stack.
+    // One by one: a spread of a hundred thousand would overflow the stack.
     for (const issue of error.issues) issues.push(issue);
     return undefined;
   }
@@ -107,7 +107,7 @@ function fillPath(
     issues.push({
       path: [name],
       code: "invalid_id",
-      message: `${problem}; give the id as the service gave it`,
+      message: `${problem}; pass the id as the service returned it`,
     });
     return "";
   });
@@ -124,7 +124,7 @@ function problemOfId(value: unknown): string | undefined {
 
 function toQuery(query: unknown): string {
   const search = new URLSearchParams();
-  // Safe: its schema has found strings and numbers.
+  // Safe: the schema allows only strings and numbers.
   for (const [name, value] of Object.entries(query as Record<string, string | number>))
     search.set(name, String(value));
   return search.toString();

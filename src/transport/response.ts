@@ -16,7 +16,7 @@ import { gramLength, type Redactor } from "./redact.ts";
 import type { ApiRequest } from "./request.ts";
 import { isOk, type ReceivedResponse } from "./send.ts";
 
-/** A successful response, with the value that its endpoint reads. */
+/** A successful response and its decoded value. */
 export interface ApiResponse {
   readonly data: unknown;
   readonly response: ReceivedResponse;
@@ -25,26 +25,26 @@ export interface ApiResponse {
 const shownBodyLength = 64 * 1024;
 const shownMessageLength = 300;
 const shownDepth = 500;
-/** As deep as what is sent may be (D16). */
-const readDepth = 1_000;
+/** The same depth as for inputs (D16). */
+const maxDepth = 1_000;
 
-/** A response's value; or a `RedirectError`, an `ApiError`, or an `UnexpectedResponseError`. */
+/** Returns a response's value; throws a `RedirectError`, an `ApiError` or an `UnexpectedResponseError`. */
 export function readResponse(
   response: ReceivedResponse,
   request: ApiRequest,
   redactor: Redactor,
 ): ApiResponse {
-  if (isOk(response)) return { data: readValue(response, request, redactor), response };
-  // 0 is what a browser makes of a redirect that it was told not to follow; others below 200 are no responses.
+  if (isOk(response)) return { data: parseValue(response, request, redactor), response };
+  // 0 is a browser's status for a redirect that is not followed.
   if (response.status <= 399) throw redirectError(response, request, redactor);
   throw apiError(response, request, redactor);
 }
 
-function readValue(response: ReceivedResponse, request: ApiRequest, redactor: Redactor): unknown {
+function parseValue(response: ReceivedResponse, request: ApiRequest, redactor: Redactor): unknown {
   const { status, text } = response;
   const unexpected = (problem: string) =>
     new UnexpectedResponseError({
-      message: `${status} on ${request.method} ${request.path}, but ${printable(redactor.text(problem))}`,
+      message: `${status} on ${request.method} ${request.path}, but ${printable(redactor.string(problem))}`,
       outcome: "unknown",
       status,
       body: shownBody(response, redactor),
@@ -53,11 +53,11 @@ function readValue(response: ReceivedResponse, request: ApiRequest, redactor: Re
     throw unexpected(`its body is larger than maxResponseBytes (${response.limitPassed} bytes).`);
   }
   if (response.failure !== undefined) throw unexpected("its body cannot be decompressed.");
-  // Parsed, each level takes a hundred times its byte, and whoever prints or copies the value overflows the stack.
-  const isTooDeep = isNestedDeeper(text, readDepth);
+  // A deeper value takes much memory, and overflows the stack when it is printed or copied.
+  const isTooDeep = isNestedDeeper(text, maxDepth);
   const body = isTooDeep ? undefined : parseJson(text);
   if (body === undefined && !request.acceptsAnyResponse) {
-    if (isTooDeep) throw unexpected(`its body is nested deeper than ${readDepth} levels.`);
+    if (isTooDeep) throw unexpected(`its body is nested deeper than ${maxDepth} levels.`);
     throw unexpected(text === "" ? "its body is empty." : "its body is not JSON.");
   }
   try {
@@ -78,27 +78,27 @@ function redirectError(
   return new RedirectError({
     message: `${status} on ${method} ${path}: a redirect is never followed. Is the base URL right?`,
     status,
-    location: location && redactor.text(location),
+    location: location && redactor.string(location),
   });
 }
 
 function apiError(response: ReceivedResponse, request: ApiRequest, redactor: Redactor): ApiError {
   const { status, headers } = response;
   const body = shownBody(response, redactor);
-  const words = printable(messageOf(body) ?? "");
-  const askedMs = retryAfterMs(headers);
-  const wish = askedMs ? ` (the service asks to wait ${askedMs} ms)` : "";
+  const serviceMessage = printable(messageOf(body) ?? "");
+  const requestedMs = retryAfterMs(headers);
+  const retryHint = requestedMs ? ` (the service asks to wait ${requestedMs} ms)` : "";
   return new (classOf(status))({
-    message: `${status} on ${request.method} ${request.path}${words ? `: ${words}` : ""}${wish}`,
+    message: `${status} on ${request.method} ${request.path}${serviceMessage ? `: ${serviceMessage}` : ""}${retryHint}`,
     outcome: outcomeOf(status, request.mayHaveWrittenOn404),
     status,
     headers: redactor.headers(headers),
     body,
-    retryAfterMs: askedMs,
+    retryAfterMs: requestedMs,
   });
 }
 
-/** What an error status says of a write: 408 and 5xx come from a server, or a gateway, that may have passed it on. */
+/** The outcome of a write by its error status: after 408 and 5xx a gateway may have forwarded it. */
 function outcomeOf(status: number, mayHaveWrittenOn404: boolean): Outcome {
   if (status === 408 || status >= 500) return "unknown";
   return status === 404 && mayHaveWrittenOn404 ? "unknown" : "not-applied";
@@ -116,14 +116,14 @@ const classes: Readonly<Record<number, typeof ApiError>> = {
   429: RateLimitError,
 };
 
-/** The body as an error shows it: parsed JSON, else the text, at most 64 KiB, without keys. */
+/** The body in an error: parsed JSON, else the text, at most 64 KiB, without keys. */
 function shownBody({ text, limitPassed, failure }: ReceivedResponse, redactor: Redactor): unknown {
   const isWhole = limitPassed === undefined && failure === undefined && text.length <= shownBodyLength;
-  // What is nested deeper would overflow the stack of whoever logs the error.
+  // Logging a deeper value would overflow the stack.
   const json = isWhole && !isNestedDeeper(text, shownDepth) ? parseJson(text) : undefined;
   if (json) return redactor.json(json.value);
-  // Of ten megabytes only what is shown is searched; a little more, for a stretch of a key that begins inside it.
-  return redactor.text(text.slice(0, shownBodyLength + gramLength)).slice(0, shownBodyLength);
+  // Only the shown part is searched, and the few characters after it that a key could extend into.
+  return redactor.string(text.slice(0, shownBodyLength + gramLength)).slice(0, shownBodyLength);
 }
 
 function parseJson(text: string): { value: unknown } | undefined {
@@ -134,11 +134,11 @@ function parseJson(text: string): { value: unknown } | undefined {
   }
 }
 
-/** v2 says `message`; v1's error body is not documented, so the usual places are looked at ("Errors"). */
+/** v2 uses `message`; v1's error body is not documented, so the usual properties are tried ("Errors"). */
 function messageOf(body: unknown): string | undefined {
   if (!isObject(body)) return undefined;
   const { message, error, errors, detail } = body as Record<string, unknown>;
-  // Safe: each may be of any kind.
+  // Safe: each is unknown.
   const candidates: unknown[] = [message, detail, error, errors].flat();
   const nested = candidates.filter(isObject).flatMap((each) => {
     const inner = each as Record<string, unknown>;
@@ -149,28 +149,28 @@ function messageOf(body: unknown): string | undefined {
     ?.slice(0, shownMessageLength);
 }
 
-/** Controls, which move a terminal's cursor or begin a line of a log, and marks that turn the direction of a text. */
-const unseen = /[\p{Cc}\p{Surrogate}\p{Bidi_Control}\u2028\u2029]/gu;
+/** Control characters, which could move a terminal's cursor or start a log line, and marks of text direction. */
+const invisible = /[\p{Cc}\p{Surrogate}\p{Bidi_Control}\u2028\u2029]/gu;
 
-/** Words of the service as an error's message may hold them: what would act and not show is written out, as `\u001b`. */
+/** A string of the service for an error's message: invisible characters are escaped, as `\u001b`. */
 function printable(text: string): string {
-  return text.replace(unseen, (character) =>
+  return text.replace(invisible, (character) =>
     character === "\n" ? "\\n" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
 
 /**
- * Whether the arrays and objects of a JSON text are nested deeper than so many levels. Of a text that is no JSON it
- * says nothing, but it says so in one walk: a pattern would begin anew at each quotation mark of a text that never ends.
+ * Whether the arrays and objects of a JSON text are nested deeper than `levels`. One pass, because a regular expression
+ * would take quadratic time on an unterminated string.
  */
 function isNestedDeeper(text: string, levels: number): boolean {
   let depth = 0;
-  // Inside a text a bracket opens nothing.
-  let isInText = false;
+  // Brackets inside a string do not count.
+  let isInString = false;
   for (let at = 0; at < text.length; at++) {
     const character = text[at];
-    if (character === '"') isInText = !isInText;
-    else if (isInText) at += character === "\\" ? 1 : 0;
+    if (character === '"') isInString = !isInString;
+    else if (isInString) at += character === "\\" ? 1 : 0;
     else if (character === "[" || character === "{") {
       if (++depth > levels) return true;
     } else if (character === "]" || character === "}") depth--;
@@ -180,25 +180,25 @@ function isNestedDeeper(text: string, levels: number): boolean {
 
 const longestMs = Number.MAX_SAFE_INTEGER;
 
-/** The three forms of a date in HTTP, and ISO 8601: `Date.parse` alone makes a year of any number. */
+/** The three date formats of HTTP, and ISO 8601: `Date.parse` alone accepts any number as a year. */
 const date = /^((mon|tue|wed|thu|fri|sat|sun)[a-z]*,? |\d{4}-\d\d-\d\dT)/i;
 const hasZone = /(GMT|UTC?|Z|[+-]\d\d:?\d\d)$/i;
 
 /**
- * `Retry-After` in milliseconds, rounded up and never shortened; undefined if it is absent or says nothing usable.
- * A date is measured against the answer's own `Date`, where there is one: this machine's clock may be off.
+ * `Retry-After` in milliseconds, rounded up; undefined if it is missing or invalid. A date is compared with the response's
+ * `Date` header if there is one: the local clock may be wrong.
  */
 export function retryAfterMs(headers: Headers): number | undefined {
   const value = headers.get("retry-after") ?? "";
   if (/^\d+(\.\d+)?(e\d+)?$/i.test(value)) return Math.min(Math.ceil(Number(value) * 1_000), longestMs);
-  const until = readDate(value);
+  const until = parseDate(value);
   if (until === undefined) return undefined;
-  return Math.max(0, until - (readDate(headers.get("date") ?? "") ?? Date.now()));
+  return Math.max(0, until - (parseDate(headers.get("date") ?? "") ?? Date.now()));
 }
 
-function readDate(value: string): number | undefined {
+function parseDate(value: string): number | undefined {
   if (!date.test(value)) return undefined;
-  // Dates of HTTP are UTC, also in the form that does not say so.
+  // HTTP dates are UTC, also in the format without a zone.
   const time = Date.parse(hasZone.test(value) ? value : `${value} GMT`);
   return Number.isNaN(time) ? undefined : time;
 }

@@ -5,7 +5,7 @@ import { startTimer, untilAborted } from "./abort.ts";
 import { connectionError, isUndecodable } from "./network-error.ts";
 import type { Redactor } from "./redact.ts";
 
-/** `fetch`, or what behaves like it: a proxy's, a test's. */
+/** `fetch`, or a function with its behaviour, such as that of a proxy or a test. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface OutgoingRequest {
@@ -15,10 +15,10 @@ export interface OutgoingRequest {
   readonly body: string | undefined;
 }
 
-/** What comes before the body of a response. */
+/** The part of a response before its body. */
 export type ResponseHead = Pick<Response, "status" | "headers">;
 
-/** A response, read to its end or to the limit of its size. */
+/** A response, read to its end or to the size limit. */
 export interface ReceivedResponse extends ResponseHead, BodyText {
   readonly url: string;
 }
@@ -27,17 +27,17 @@ export interface SendOptions {
   readonly fetch: Fetch | undefined;
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
-  /** Aborted, with an error of ours, when nobody waits for the response any more. */
+  /** Aborted, with an `AudienceError`, when the caller no longer waits. */
   readonly signal: AbortSignal;
-  /** Told of a response before its body is read. */
+  /** Called with the response head, before the body is read. */
   readonly onHead: (head: ResponseHead) => void;
   readonly redactor: Redactor;
 }
 
-/** How long an aborted request may go on, so that its response is known to the rate limit and the order of writes. */
+/** How long an aborted request may continue, so that its response reaches the rate limit and the order of writes. */
 const lingerMs = 2_000;
 const errorBodyBytes = 64 * 1024;
-const piecesATurn = 1_000;
+const chunksPerTick = 1_000;
 
 export function isOk({ status }: { status: number }): boolean {
   return status >= 200 && status <= 299;
@@ -46,74 +46,74 @@ export function isOk({ status }: { status: number }): boolean {
 /** Sends one request and reads its response. Rejects with a `ConnectionError` or `TimeoutError`, or the signal's reason. */
 export async function send(request: OutgoingRequest, options: SendOptions): Promise<ReceivedResponse> {
   const { signal, timeoutMs, maxResponseBytes: maxBytes } = options;
-  const cut = new AbortController();
+  const controller = new AbortController();
   const arrival: Arrival = { bytes: 0 };
-  const timeout = startTimer(() => cut.abort(timeoutError(timeoutMs, arrival)), timeoutMs);
+  const timeout = startTimer(() => controller.abort(timeoutError(timeoutMs, arrival)), timeoutMs);
   let linger: ReturnType<typeof setTimeout> | undefined;
-  const stop = () => cut.abort(signal.reason);
-  const letGo = () => {
+  const stop = () => controller.abort(signal.reason);
+  const onAbort = () => {
     if (arrival.status === undefined) linger = setTimeout(stop, lingerMs);
     else stop();
   };
-  signal.addEventListener("abort", letGo);
+  signal.addEventListener("abort", onAbort);
   try {
-    const response = await fetchResponse(request, options.fetch, cut.signal);
+    const response = await fetchResponse(request, options.fetch, controller.signal);
     const { status, url } = response;
-    // One of another implementation is no instance of the global class.
+    // A copy, because those of another implementation are no instance of the global class.
     const headers = new Headers();
     response.headers.forEach((value, name) => headers.append(name, value));
     arrival.status = status;
     options.onHead({ status, headers });
     if (signal.aborted) stop();
-    const body = await readBody(response, { maxBytes, signal: cut.signal, arrival });
-    // An error's status is known, whatever became of its body.
+    const body = await readBody(response, { maxBytes, signal: controller.signal, arrival });
+    // An error's status counts even without its body.
     const isCut = body.failure !== undefined && !isUndecodable(body.failure);
     if (isOk(response) && isCut) throw new Error("the body broke off", { cause: body.failure });
     return { status, headers, url: typeof url === "string" && url !== "" ? url : request.url, ...body };
   } catch (error) {
-    if (cut.signal.aborted) throw cut.signal.reason;
+    if (controller.signal.aborted) throw controller.signal.reason;
     if (error === noResponse) throw noResponseError();
     throw connectionError(error, request.url, options.redactor);
   } finally {
     clearTimeout(timeout);
     clearTimeout(linger);
-    signal.removeEventListener("abort", letGo);
+    signal.removeEventListener("abort", onAbort);
   }
 }
 
-/** A fetch that ignores its signal must not hold the call; a response that comes too late is thrown away. */
+/** A fetch that ignores its signal must not block the call; a late response is discarded. */
 async function fetchResponse(
   { method, url, headers, body }: OutgoingRequest,
   fetch: Fetch | undefined,
   signal: AbortSignal,
 ): Promise<Response> {
-  const exchange = ky(url, {
+  const pending = ky(url, {
     method,
     headers,
-    ...(body !== undefined && bodyOnce(body)),
+    ...(body !== undefined && singleUseBody(body)),
     signal,
     redirect: "manual",
     retry: 0,
     throwHttpErrors: false,
     timeout: false,
-    ...(fetch && { fetch: fetchOfCaller(fetch, { url, body, signal }) }),
+    ...(fetch && { fetch: callerFetch(fetch, { url, body, signal }) }),
   }).then((response) => {
-    if (signal.aborted) giveUp(response.body);
+    if (signal.aborted) cancelBody(response.body);
     return response;
   });
-  return await untilAborted(exchange, signal);
+  return await untilAborted(pending, signal);
 }
 
 /**
- * The caller's fetch takes (url, init), as not every fetch takes the `Request` of another implementation; the body as a
- * string, as a `Request` gives it as a stream alone.
+ * The custom fetch gets (url, init), as some reject the `Request` of another implementation; and the body as a string, as
+ * a `Request` has only a stream.
  */
-function fetchOfCaller(
+function callerFetch(
   fetch: Fetch,
   { url, body, signal }: { url: string; body: string | undefined; signal: AbortSignal },
 ) {
   return async (input: string | URL | Request): Promise<Response> => {
-    // Safe: ky hands on the Request that it has made.
+    // Safe: ky passes the Request that it created.
     const { method, headers } = input as Request;
     const init: RequestInit = {
       method,
@@ -124,39 +124,38 @@ function fetchOfCaller(
     };
     const response: unknown = await fetch(url, init);
     if (!isResponse(response)) throw noResponse;
-    if (response.type === "error") throw new TypeError("the fetch option gave Response.error()");
+    if (response.type === "error") throw new TypeError("the fetch option returned Response.error()");
     return response;
   };
 }
 
-/** By what is asked of it: a Response of another implementation is no instance of the global class. */
+/** Checks the used properties: a Response of another implementation is no instance of the global class. */
 function isResponse(value: unknown): value is Response {
   if (!isObject(value)) return false;
-  // Safe: each may be of any kind, or missing.
+  // Safe: each is unknown.
   const { status, headers, body } = value as Record<string, unknown>;
-  // 0 is a browser's for a redirect that it was told not to follow; no other response has a status below 200.
+  // 0 is a browser's status for a redirect that is not followed; other responses have 200 or more.
   const hasStatus = status === 0 || (Number.isInteger(status) && Number(status) >= 200);
   const hasBody = body === undefined || body === null || hasMethods(body, "getReader");
   return hasStatus && hasBody && hasMethods(headers, "get", "forEach");
 }
 
-/** Thrown where a fetch of the caller's gives none. */
+/** Thrown if the custom fetch returns no Response. */
 const noResponse = new Error("no Response");
 
 function noResponseError(): ConfigurationError {
-  const error = new ConfigurationError("The fetch option must give a Response whose body is a web stream.");
-  // Whatever the function did, the request may have left.
+  const error = new ConfigurationError("The fetch option must return a Response whose body is a web stream.");
+  // The function may have sent the request.
   return Object.assign(error, { outcome: "unknown" });
 }
 
 /**
- * A body that the runtime sends once. When a kept connection ends before the response, Deno's own fetch sends the request
- * again, whatever its method, and tells nobody: what must not be done twice would be. A stream it cannot send again.
- * Elsewhere the text goes out as it is, with its length.
+ * A body that the runtime sends once. If a reused connection closes before the response, Deno's fetch silently resends the
+ * request, even a POST. It cannot resend a stream. Other runtimes get the string, and send its length.
  */
-function bodyOnce(body: string): { body: string | ReadableStream } {
+function singleUseBody(body: string): { body: string | ReadableStream } {
   if (!("Deno" in globalThis)) return { body };
-  // Of a Response's stream Deno still knows the text.
+  // A stream of a Response would not do: Deno keeps its source.
   const stream = new ReadableStream({
     start(controller) {
       controller.enqueue(new TextEncoder().encode(body));
@@ -168,20 +167,20 @@ function bodyOnce(body: string): { body: string | ReadableStream } {
 
 interface BodyText {
   readonly text: string;
-  /** The limit in bytes that the body went past, and where it was cut; absent where it came whole. */
+  /** The limit in bytes at which the body was cut; missing if it is complete. */
   readonly limitPassed?: number | undefined;
-  /** Why the body broke off; the text is what came before. */
+  /** Why the body broke off; `text` is the part before. */
   readonly failure?: unknown;
 }
 
-/** What has come of a response so far. */
+/** The part of a response that was received so far. */
 interface Arrival {
   status?: number;
-  /** Of the body, after decompression. */
+  /** Bytes of the body, after decompression. */
   bytes: number;
 }
 
-/** Reads a body as it is decompressed, and never more of it than the limit; an error's, 64 KiB at most. */
+/** Reads a decompressed body up to the limit; the body of an error up to 64 KiB. */
 async function readBody(
   response: Response,
   { maxBytes, signal, arrival }: { maxBytes: number; signal: AbortSignal; arrival: Arrival },
@@ -192,34 +191,34 @@ async function readBody(
   const decoder = new TextDecoder();
   let text = "";
   try {
-    for (let pieces = 1; ; pieces++) {
-      // Pieces that are all there already would let no timer run, not even that of the call's timeout.
-      if (pieces % piecesATurn === 0) await new Promise((resolve) => void setTimeout(resolve));
-      // A reader that is none of the runtime's may ignore that it is given up.
+    for (let chunks = 1; ; chunks++) {
+      // Buffered chunks would block all timers, even that of the call's timeout.
+      if (chunks % chunksPerTick === 0) await new Promise((resolve) => void setTimeout(resolve));
+      // A custom reader may ignore its cancellation.
       const next = await untilAborted(reader.read(), signal);
       if (next.done) return { text: text + decoder.decode() };
-      const rest = limit - arrival.bytes;
+      const remaining = limit - arrival.bytes;
       arrival.bytes += next.value.byteLength;
-      text += decoder.decode(next.value.subarray(0, rest), { stream: true });
+      text += decoder.decode(next.value.subarray(0, remaining), { stream: true });
       if (arrival.bytes > limit) return { text, limitPassed: limit };
     }
   } catch (error) {
-    // A stream may break without a reason.
+    // A stream may fail without a reason.
     return { text, failure: error ?? new Error("no reason was given") };
   } finally {
-    giveUp(reader);
+    cancelBody(reader);
   }
 }
 
-/** Lets what is left of a body go. Nobody waits for it, and where that fails nothing is lost. */
-function giveUp(body: { cancel(): Promise<void> } | null): void {
+/** Cancels the rest of a body; a failure loses nothing. */
+function cancelBody(body: { cancel(): Promise<void> } | null): void {
   void (async () => await body?.cancel())().catch(() => undefined);
 }
 
 function timeoutError(timeoutMs: number, { status, bytes }: Arrival): TimeoutError {
-  const came = status === undefined ? "no headers" : `${status} and ${bytes} bytes of its body`;
+  const received = status === undefined ? "no headers" : `${status} and ${bytes} bytes of its body`;
   return new TimeoutError({
-    message: `No full answer within timeoutMs (${timeoutMs} ms): ${came} came.`,
+    message: `No complete response within timeoutMs (${timeoutMs} ms): ${received} received.`,
     outcome: "unknown",
     timeoutMs,
   });

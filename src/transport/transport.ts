@@ -18,26 +18,26 @@ import { observeAttempt, observeCall } from "./interceptors/observe.ts";
 import { rateLimit, unlessPaused } from "./interceptors/rate-limit.ts";
 import { retry } from "./interceptors/retry.ts";
 import { consentGuard, writeOrder } from "./interceptors/write-order.ts";
-import { buildRequest, givenIdentifier } from "./request.ts";
+import { buildRequest, inputIdentifier } from "./request.ts";
 import { readResponse } from "./response.ts";
 import { send } from "./send.ts";
 
-/** Calls one family's endpoints. It starts at once; a bad call rejects, and never throws. */
+/** Calls one family's endpoints. The call starts at once; an invalid call rejects, and never throws. */
 export type CallEndpoint = <Body, Output>(
   endpoint: Endpoint<Body, Output>,
   input: EndpointInput,
   options: unknown,
 ) => ApiPromise<Output>;
 
-/** What the call's extension adds, where it has one. */
-function extension(place: "aroundCall" | "aroundAttempt"): Interceptor {
-  return (next) => (context) => context.options.extension?.[place](next)(context) ?? next(context);
+/** The interceptor of the call's extension, if it has one. */
+function extension(position: "aroundCall" | "aroundAttempt"): Interceptor {
+  return (next) => (context) => context.options.extension?.[position](next)(context) ?? next(context);
 }
 
 const sendRequest: Handler = async (context) => {
   const { access, abort, client, onHead, options, request, settings } = context;
   const { method, target, body } = request;
-  // The authentication comes last: no header of the caller's stands in its place.
+  // The authentication comes last, so that no given header overrides it.
   const headers = {
     ...options.headers,
     ...(body !== undefined && { "content-type": "application/json" }),
@@ -57,7 +57,7 @@ const sendRequest: Handler = async (context) => {
   return readResponse(response, request, client.redactor);
 };
 
-/** The way of every valid call, the outermost concern first. From `rateLimit` on it is that of one attempt. */
+/** The interceptors of every valid call, the outermost first. Those from `rateLimit` on run for each attempt. */
 const handle = compose(
   [
     extension("aroundCall"),
@@ -74,15 +74,15 @@ const handle = compose(
   sendRequest,
 );
 
-/** What is asked for: by which endpoint of which family, with what. */
-interface Asked<Body, Output> {
+/** The endpoint, its family, and the arguments of a call. */
+interface Invocation<Body, Output> {
   readonly access: FamilyAccess;
   readonly endpoint: Endpoint<Body, Output>;
   readonly input: EndpointInput;
   readonly options: unknown;
 }
 
-/** The one way of every call: validation, then the interceptors in their order, then the request. */
+/** Runs every call: validation, then the interceptors, then the request. */
 export class Transport {
   readonly client: ClientState;
   readonly #settings: TransportSettings;
@@ -96,8 +96,8 @@ export class Transport {
     return (endpoint, input, options) => this.#start({ access, endpoint, input, options });
   }
 
-  #start<Body, Output>(asked: Asked<Body, Output>): ApiPromise<Output> {
-    const { operation, method, path } = asked.endpoint;
+  #start<Body, Output>(invocation: Invocation<Body, Output>): ApiPromise<Output> {
+    const { operation, method, path } = invocation.endpoint;
     const call: CallContext = {
       requestId: this.#settings.newId(),
       operation,
@@ -111,26 +111,29 @@ export class Transport {
       abort: new AbortController(),
       stopWaiting: new AbortController(),
     };
-    const result = this.#run(call, asked);
+    const result = this.#run(call, invocation);
     this.client.underWay.set(call, result);
-    const given = apiPromise(result, this.client.redactor);
-    if (method === "POST") call.options?.extension?.onWrite(result, given);
-    return given;
+    const promise = apiPromise(result, this.client.redactor);
+    if (method === "POST") call.options?.extension?.onWrite(result, promise);
+    return promise;
   }
 
-  async #run<Body, Output>(call: CallContext, asked: Asked<Body, Output>): Promise<CallResult<Output>> {
+  async #run<Body, Output>(
+    call: CallContext,
+    invocation: Invocation<Body, Output>,
+  ): Promise<CallResult<Output>> {
     try {
       const { data, response } = await observeCall(call, this.#settings, async () => {
-        const context = this.#validate(call, asked);
+        const context = this.#validate(call, invocation);
         return await handle(context);
       });
       const { attempts, queuedMs } = call;
-      // Safe: the endpoint has read it.
+      // Safe: the endpoint has decoded it.
       return { data: data as Output, response, attempts, queuedMs };
     } catch (error) {
-      call.uniqueIdentifier ??= givenIdentifier(asked.endpoint, asked.input);
+      call.uniqueIdentifier ??= inputIdentifier(invocation.endpoint, invocation.input);
       this.client.redactor.names(error);
-      throw showCaller(withEnding(error, call));
+      throw showCaller(completeError(error, call));
     } finally {
       this.client.underWay.delete(call);
     }
@@ -139,7 +142,7 @@ export class Transport {
   /** Throws a `ConfigurationError` or a `ValidationError`. */
   #validate<Body, Output>(
     call: CallContext,
-    { access, endpoint, input, options: given }: Asked<Body, Output>,
+    { access, endpoint, input, options: given }: Invocation<Body, Output>,
   ): RequestContext {
     const { client } = this;
     const settings = this.#settings;
@@ -169,9 +172,9 @@ export class Transport {
   }
 }
 
-/** Completes an error with what only the whole call knows. */
-function withEnding(error: unknown, call: CallContext): unknown {
-  /* v8 ignore next -- @preserve a defect of our own, or what a row's isCurrent threw */
+/** Completes an error with the outcome and the identity of the call. */
+function completeError(error: unknown, call: CallContext): unknown {
+  /* v8 ignore next -- @preserve a defect of our own, or an error of a row's isCurrent */
   if (!isAudienceError(error) || error.request) return error;
   const { requestId, operation, method, path, attempts, outcome, uniqueIdentifier } = call;
   const request = { requestId, operation, method, path, attempts };

@@ -123,7 +123,7 @@ describe("isCurrent", () => {
     const { error } = await collectRun(audience.bulk(rows(3), upsert, { isCurrent, concurrency: 1 }));
 
     expect(error).toBeInstanceOf(ConfigurationError);
-    expect(String(error)).toContain("isCurrent must give true or false.");
+    expect(String(error)).toContain("isCurrent must return true or false.");
     expect(mock.requests).toEqual([]);
   });
 

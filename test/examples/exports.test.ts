@@ -170,8 +170,8 @@ describe("a CSV file", () => {
   });
 
   it.each([
-    ['Email,Note\na@example.com,a "b" c\n', "line 2: a quotation mark stands inside a cell"],
-    ['Email,Note\na@example.com,"a"b\n', "text stands behind a cell's closing quotation mark"],
+    ['Email,Note\na@example.com,a "b" c\n', "line 2: a quotation mark is inside a cell"],
+    ['Email,Note\na@example.com,"a"b\n', "text follows a cell's closing quotation mark"],
     ["", "is empty"],
     ["PK\u0003\u0004", "is a workbook or an archive"],
   ])("%j is refused: %s", async (text, message) => {

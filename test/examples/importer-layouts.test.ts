@@ -227,7 +227,7 @@ describe("A person in several files and rows has the strictest consent of all", 
       const { code, out } = await run(paths);
 
       expect(code).toBe(0);
-      expect(out).toContain("another row about the person is stricter on the email consent, and counts");
+      expect(out).toContain("another row about the person has a stricter email consent, which counts");
       const state = mock
         .organization("real")
         .contacts.map(({ email, email_opt_in, is_suppressed }) => [email, email_opt_in, is_suppressed]);

@@ -60,7 +60,7 @@ describe("The plan", () => {
 
     const { out } = await run([path, "--dry-run"]);
 
-    expect(out).toMatch(/1 row leaves a consent out.*rests on what is not documented/s);
+    expect(out).toMatch(/1 row leaves out a consent.*This relies on undocumented behaviour/s);
   });
 });
 
@@ -85,7 +85,7 @@ describe("A file without a statement of consent", () => {
 
     expect(code).toBe(2);
     expect(out).toContain('"email"');
-    expect(err).toContain("says nothing of consent. Say what is meant: --consent keep");
+    expect(err).toContain("has no consent. State it: --consent keep");
     expect(mock.requests).toEqual([]);
   });
 
@@ -128,7 +128,7 @@ describe("A file without a statement of consent", () => {
 
     expect({ code, err }).toEqual({
       code: 2,
-      err: expect.stringContaining("is named after people who have left"),
+      err: expect.stringContaining("is named after people who opted out"),
     });
     expect(mock.requests).toEqual([]);
     expect((await run([path, "--consent", "UNSUBSCRIBED"])).code).toBe(0);
@@ -206,7 +206,7 @@ describe("A row that cannot be sent", () => {
       { email: "a@example.com", email_opt_in: "UNSUBSCRIBED" },
       { email: "c@example.com", first_name: "Cy", email_opt_in: "SUBSCRIBED" },
     ]);
-    expect(out).toMatch(/row 2: phone consent: is not understood .*; what it refuses is sent all the same/);
+    expect(out).toMatch(/row 2: phone consent: is not understood .*; its opt-outs are sent anyway/);
     expect(out).toMatch(/row 3: phone consent: is not understood [^;]*$/m);
     expect(mock.organization("real").contacts[0]).toMatchObject({ phone_opt_in: "SUBSCRIBED" });
   });
@@ -267,7 +267,7 @@ describe("Several consent values of one person", () => {
       "s2@example.com": "UNSUBSCRIBED",
       "s3@example.com": "SUBSCRIBED",
     });
-    expect(out).toContain('row 2: "status", "email_opt_in" say different things of the email consent');
+    expect(out).toContain('row 2: "status", "email_opt_in" disagree on the email consent');
   });
 
   it("with an unknown one stop all rows of the person", async () => {
@@ -324,7 +324,7 @@ describe("An opt-in to phone messages without a number", () => {
     const { out } = await run([path]);
 
     expect(mock.organization("real").contacts).toMatchObject([{ phone_opt_in: "UNSUBSCRIBED" }]);
-    expect(out).toContain("row 2: it gives an opt-in without the phone that it is for, which is not sent.");
+    expect(out).toContain("row 2: it has an opt-in without the phone, which is not sent.");
   });
 });
 
@@ -442,7 +442,7 @@ describe("Columns are chosen", () => {
       { email: "b@example.com", email_opt_in: "SUBSCRIBED" },
     ]);
     expect(out).toContain(
-      '"Unsubscribed"  left out: --without names it; what it refuses still counts (1 UNSUBSCRIBED)',
+      '"Unsubscribed"  left out: --without names it; its opt-outs still count (1 UNSUBSCRIBED)',
     );
   });
 
@@ -463,7 +463,7 @@ describe("Columns are chosen", () => {
 
     const whole = await run([path]);
     expect(whole.code).toBe(1);
-    expect(whole.out).toContain("31 columns are custom properties, and the service takes 30 of a row");
+    expect(whole.out).toContain("31 columns are custom properties, and the service accepts 30 per row");
     expect(whole.out).toMatch(/row 2: custom_properties: .*leave columns out with --without/);
     expect(mock.requests).toEqual([]);
 

@@ -108,7 +108,7 @@ describe("Files", () => {
     expect({ code, err }).toEqual({
       code: 2,
       err: expect.stringMatching(
-        /numbers\.csv: no column says whom a row is about\. Its headings begin with a, b; one must be email or phone/,
+        /numbers\.csv: no column identifies the person of a row\. Its headings begin with a, b; one must be email or phone/,
       ),
     });
     expect(mock.requests).toEqual([]);
@@ -165,7 +165,7 @@ describe("--list", () => {
 
       expect({ code, err }).toEqual({
         code: 2,
-        err: "The service has no list gone. Nothing was sent. Look at --list.\n",
+        err: "The service has no list gone. Nothing was sent. Check --list.\n",
       });
       expect(mock.organization("real").contacts).toEqual([]);
     },
@@ -297,7 +297,7 @@ describe("--dry-run", () => {
     ]);
 
     expect(code).toBe(1);
-    expect(out).toContain("1 of 2 rows can be imported; that takes less than a second.");
+    expect(out).toContain("1 of 2 rows can be imported in less than a second.");
     expect(out).toContain("people.csv, row 3: email: must be an e-mail address");
   });
 });
@@ -389,7 +389,7 @@ describe("--resume", () => {
     const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
     expect({ code, out }).toEqual({
       code: 130,
-      out: expect.stringContaining(`it goes on from ${join(folder, "import.ckpt")}`),
+      out: expect.stringContaining(`it continues from ${join(folder, "import.ckpt")}`),
     });
     const before = mock.requests.length;
     expect(before).toBeLessThan(40);
@@ -398,7 +398,7 @@ describe("--resume", () => {
 
     expect(second).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/Imported \d+ of 40 rows in .*; \d+ had been before/),
+      out: expect.stringMatching(/Imported \d+ of 40 rows in .*; \d+ were imported before/),
     });
     expect(mock.requests).toHaveLength(40);
   });
@@ -461,8 +461,8 @@ describe("The command line", () => {
     [["x.csv", "--famly", "v1"], /famly/],
     [["x.csv", "--family", "v3"], /--family is v1 or v2/],
     [["x.csv", "--consent", "yes"], /--consent is keep, NON_SUBSCRIBED, UNSUBSCRIBED or SUBSCRIBED/],
-    [["x.csv", "--consent", "keep", "--list", "a"], /--consent keep cannot be had with --list/],
-    [["x.csv", "--consent", "keep", "--family", "v2"], /--consent keep cannot be had with --family v2/],
+    [["x.csv", "--consent", "keep", "--list", "a"], /--consent keep cannot be combined with --list/],
+    [["x.csv", "--consent", "keep", "--family", "v2"], /--consent keep cannot be combined with --family v2/],
     [["x.csv", "--encoding", "latin-9000"], /--encoding "latin-9000" is not known/],
     [["x.csv", "x.csv"], /x\.csv is named twice/],
     [["nowhere.csv", "--dry-run"], /nowhere\.csv/],

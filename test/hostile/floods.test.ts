@@ -37,13 +37,17 @@ const tooLarge = {
   words: /^200 on .* larger than maxResponseBytes \(10485760 bytes\)/,
 };
 const tooDeep = { code: "unexpected_response", words: /^200 on .* nested deeper than 1000 levels/ };
-const late = { code: "timeout", words: /^No full answer within timeoutMs \(300 ms\): no headers came\./ };
+const late = {
+  code: "timeout",
+  words: /^No complete response within timeoutMs \(300 ms\): no headers received\./,
+};
 const lateInBody = {
   code: "timeout",
   // On a busy machine not even the headers have arrived by then.
-  words: /^No full answer within timeoutMs \(300 ms\): (200 and 0 bytes of its body|no headers) came\./,
+  words:
+    /^No complete response within timeoutMs \(300 ms\): (200 and 0 bytes of its body|no headers) received\./,
 };
-const longHeaders = { code: "connection", words: /longer headers than the runtime takes/ };
+const longHeaders = { code: "connection", words: /longer headers than the runtime accepts/ };
 const failed = { code: "server", words: /^500 on / };
 
 const floods: readonly (readonly [string, RawResponse, { code: string; words: RegExp }])[] = [

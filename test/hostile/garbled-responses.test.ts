@@ -21,8 +21,8 @@ function readAndWrite(url: string): Promise<AudienceError>[] {
 
 // Versions of Node report contradicting lengths differently, with or without a code.
 const notHttp =
-  /^What http:\/\/127\.0\.0\.1:\d+ answered is not (HTTP\/1\.1|as long as it says)( \([A-Z_]+\))?\.$/;
-const cut = /^The connection to http:\/\/127\.0\.0\.1:\d+ failed before the whole answer was here/;
+  /^The response from http:\/\/127\.0\.0\.1:\d+ is not (HTTP\/1\.1|as long as it says)( \([A-Z_]+\))?\.$/;
+const cut = /^The connection to http:\/\/127\.0\.0\.1:\d+ failed before the complete response was received/;
 // Node refuses the response; before version 24 it throws its own error.
 const notHttpOrCut = new RegExp(`${notHttp.source}|${cut.source}`);
 

@@ -49,7 +49,7 @@ export const areas: readonly Area[] = [
     name: "redis",
     sources: ["redis"],
     tests: [
-      "redis/{background-timer,error-words,options,requests,script,shared-limit,store-rules,turns}",
+      "redis/{background-timer,error-message,options,requests,script,shared-limit,store-rules,turns}",
       "regressions/{lone,store,usage}-*",
     ],
   },

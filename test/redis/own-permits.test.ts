@@ -16,7 +16,7 @@ function released(): { own: OwnPermits; id: string } {
 
 it("a permit is forgotten once it has left the longest window, and not before", () => {
   const { own, id } = released();
-  own.told(own.some([id]));
+  own.acknowledge(own.some([id]));
   own.forget(longestMs - 1);
   expect([own.size, own.log.responses(0)]).toEqual([1, [0]]);
   own.forget(longestMs);
@@ -26,7 +26,7 @@ it("a permit is forgotten once it has left the longest window, and not before", 
 it("one of whose end Redis was not told is then given back, as Redis takes it for one in flight", () => {
   const { own, id } = released();
   expect([...own.all(longestMs)]).toEqual([[id, "unsent"]]);
-  own.told(own.all(longestMs));
+  own.acknowledge(own.all(longestMs));
   expect(own.size).toBe(0);
 });
 
@@ -36,6 +36,6 @@ it("one that has changed while Redis was told of it is told again", () => {
   own.hold(id);
   const sent = own.all(0);
   own.release(id, 5);
-  expect(own.told(sent)).toEqual([id]);
-  expect(own.told(own.all(5))).toEqual([]);
+  expect(own.acknowledge(sent)).toEqual([id]);
+  expect(own.acknowledge(own.all(5))).toEqual([]);
 });

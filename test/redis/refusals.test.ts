@@ -79,12 +79,12 @@ describeWithRedis("why Redis cannot be used", () => {
         const local = await toldOf(client, { key, onUnavailable: "local" });
 
         expect(rejecting).toEqual({
-          errors: Array(2).fill(expect.stringMatching(`store of the rate limit is away: .*(${word})`)),
+          errors: Array(2).fill(expect.stringMatching(`rate limit store is unavailable: .*(${word})`)),
           warnings: [],
         });
         expect(local).toEqual({
           errors: [],
-          warnings: [expect.stringMatching(`store of the rate limit is away: .*(${word}).*with its share`)],
+          warnings: [expect.stringMatching(`rate limit store is unavailable: .*(${word}).*with its share`)],
         });
       },
     );
@@ -106,7 +106,7 @@ describe("what is told of a Redis that cannot be used", () => {
       "connect ECONNREFUSED ::1:1",
     ],
     ["a name where there are no words", new RangeError(""), "RangeError"],
-    ["that nothing is said", { hidden: password }, "it does not say why"],
+    ["that nothing is said", { hidden: password }, "no reason given"],
     ["at most 200 characters", new Error("x".repeat(300)), `${"x".repeat(200)}…`],
     [
       "no user and password of an address",
@@ -122,7 +122,7 @@ describe("what is told of a Redis that cannot be used", () => {
   ])("is %s", async (_what, error, told) => {
     const { errors } = await toldOf(failingWith(error), { onUnavailable: "reject" });
 
-    expect(errors[1]).toBe(`Not sent. The store of the rate limit is away: ${told}.`);
+    expect(errors[1]).toBe(`Not sent. The rate limit store is unavailable: ${told}.`);
   });
 
   it("is that there was no answer, where there was none", async () => {
@@ -130,6 +130,6 @@ describe("what is told of a Redis that cannot be used", () => {
 
     const { errors } = await toldOf(silent, { onUnavailable: "reject" });
 
-    expect(errors[1]).toBe("Not sent. The store of the rate limit is away: no answer within 1000 ms.");
+    expect(errors[1]).toBe("Not sent. The rate limit store is unavailable: no reply within 1000 ms.");
   });
 });

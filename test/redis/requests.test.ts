@@ -332,7 +332,7 @@ describe("A store that was away", () => {
       for (const at of [1_300, 6_000]) time.at(at, () => void limiter.acquire({ observer }));
       time.at(1_300, () => (delayMs = 1));
     }, 6_500);
-    expect(absences).toEqual([expect.stringContaining("no answer within 1000 ms"), undefined]);
+    expect(absences).toEqual([expect.stringContaining("no reply within 1000 ms"), undefined]);
   });
 
   it("is tried each second, and not more often", async () => {

@@ -368,7 +368,7 @@ describe("a store that answers", () => {
     { used: "111" },
     { used: undefined },
   ])("what makes no sense counts as away (%o)", async (wrong) => {
-    const message = "Not sent. The store of the rate limit is away: an answer that makes no sense.";
+    const message = "Not sent. The rate limit store is unavailable: an invalid reply.";
     expect(await ends({ ...sense, ...wrong })).toMatchObject([{ status: "failed", error: { message } }]);
   });
 });
@@ -470,7 +470,7 @@ describe("while the store is away", () => {
     const { error, absence } = await told(new Error("no route"), {});
     expect(error).toBeUndefined();
     expect(absence).toBe(
-      "the store of the rate limit is away: no route; this process goes on with its share",
+      "the rate limit store is unavailable: no route; this process continues with its share",
     );
   });
 
@@ -482,13 +482,16 @@ describe("while the store is away", () => {
       store.network = "hangs";
       call(process(), { observer });
     }, 5_000);
-    expect(absences).toEqual([undefined, expect.stringContaining("is away: no answer within 1000 ms;")]);
+    expect(absences).toEqual([
+      undefined,
+      expect.stringContaining("is unavailable: no reply within 1000 ms;"),
+    ]);
   });
 
   it('says under "reject" in the error that it is away and why, and nothing beside it', async () => {
     const { error, absence } = await told("no route", { onUnavailable: "reject" });
     expect(error).toMatchObject({
-      message: "Not sent. The store of the rate limit is away: it does not say why.",
+      message: "Not sent. The rate limit store is unavailable: no reason given.",
     });
     expect(absence).toBeUndefined();
   });
@@ -515,7 +518,7 @@ describe("while the store is away", () => {
     const { error } = await told(new Error("no route"), { localShare: 1 / 20 });
     expect(error).toMatchObject({
       message:
-        "Not sent. The store of the rate limit is away: no route. `localShare` of a limit is no permit.",
+        "Not sent. The rate limit store is unavailable: no route. `localShare` of a limit is less than one permit.",
     });
   });
 });

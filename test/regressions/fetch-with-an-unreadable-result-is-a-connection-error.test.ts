@@ -30,7 +30,7 @@ it.each([
     for (const failure of failures) expect(failure).toBeInstanceOf(ConfigurationError);
     expect(failures).toMatchObject([
       // Whatever the function did, the write may have been sent.
-      { message: "The fetch option must give a Response whose body is a web stream.", outcome: "unknown" },
+      { message: "The fetch option must return a Response whose body is a web stream.", outcome: "unknown" },
       { request: { attempts: 1 }, outcome: "not-applied" },
     ]);
   },

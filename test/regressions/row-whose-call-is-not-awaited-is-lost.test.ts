@@ -55,7 +55,7 @@ const forgetful: [string, (upsert: Upsert) => Upsert][] = [
 
 const key = ({ email }: Row) => email;
 const message =
-  "The function of bulk must return its call, or be async and await it: the row may end before its call has.";
+  "The function of bulk must return or await its call: otherwise the row may end before the call does.";
 
 describe("A row's function ends when its calls have ended", () => {
   it.each(forgetful)(

@@ -41,7 +41,7 @@ function start(options: { onUnavailable?: "local" | "reject"; localShare?: numbe
 }
 
 const words =
-  "audience-sdk: the store of the rate limit is away: ECONNREFUSED; this process goes on with its share";
+  "audience-sdk: the rate limit store is unavailable: ECONNREFUSED; this process continues with its share";
 
 it("each client whose calls wait is told once, as soon as the store is found away, though nothing can be sent", async () => {
   const { time, store, client, log, warnings } = start();
@@ -109,7 +109,7 @@ it("where calls are refused meanwhile, their errors say so, and nothing beside t
     expect(warnings()).toEqual([]);
     expect((await Promise.all(ended)).at(-1)).toMatchObject({
       code: "rate_limit_wait",
-      message: expect.stringContaining("The store of the rate limit is away: ECONNREFUSED.") as string,
+      message: expect.stringContaining("The rate limit store is unavailable: ECONNREFUSED.") as string,
     });
   }
 });

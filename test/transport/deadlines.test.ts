@@ -29,7 +29,7 @@ describe("timeoutMs", () => {
       timeoutMs: 60,
       outcome: "unknown",
       uniqueIdentifier: "order-1",
-      message: "No full answer within timeoutMs (60 ms): no headers came.",
+      message: "No complete response within timeoutMs (60 ms): no headers received.",
     });
   });
 
@@ -132,7 +132,9 @@ describe("timeoutMs", () => {
     const error = await failureOf(audience.v1.customers.upsert(contact, { ...once, timeoutMs: 40 }));
 
     expect(error).toBeInstanceOf(TimeoutError);
-    expect(error.message).toBe("No full answer within timeoutMs (40 ms): 200 and 8 bytes of its body came.");
+    expect(error.message).toBe(
+      "No complete response within timeoutMs (40 ms): 200 and 8 bytes of its body received.",
+    );
   });
 
   it("bounds the key function too: then nothing was sent", async () => {
@@ -145,7 +147,7 @@ describe("timeoutMs", () => {
     const error = await failureOf(audience.v1.customers.upsert(contact, { ...once, timeoutMs: 40 }));
 
     expect(error).toMatchObject({ code: "timeout", outcome: "not-sent", request: { attempts: 0 } });
-    expect(error.message).toBe("The key function gave no key within 40 ms; nothing was sent.");
+    expect(error.message).toBe("The key function returned no key within 40 ms; nothing was sent.");
     expect(mock.requests).toEqual([]);
   });
 
@@ -200,7 +202,7 @@ describe("deadlineMs", () => {
 
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({ timeoutMs: 2_000, outcome: "unknown", request: { attempts: 1 } });
-    expect(error.message).toBe("The call was not over within its deadline of 2000 ms.");
+    expect(error.message).toBe("The call did not end within its deadline of 2000 ms.");
     expect(error).not.toHaveProperty("cause");
     expect(mock.requests[0]?.arrivedAtMs).toBe(startedAt);
   });

@@ -391,12 +391,12 @@ describe("The logger", () => {
     expect(plain).toEqual([
       "warn the hook onRequest failed; this changes nothing",
       "debug v1.customers.upsert, attempt 1 is sent",
-      "debug v1.customers.upsert, attempt 1 was answered with 500 in N ms",
-      "debug v1.customers.upsert, attempt 1 is tried again in N ms, after ServerError",
+      "debug v1.customers.upsert, attempt 1 got 500 in N ms",
+      "debug v1.customers.upsert, attempt 1 is retried in N ms after ServerError",
       "warn v1.customers.upsert, attempt 2 waits N ms for the rate limit",
       "warn the hook onRequest failed; this changes nothing",
       "debug v1.customers.upsert, attempt 2 is sent",
-      "debug v1.customers.upsert, attempt 2 was answered with 201 in N ms",
+      "debug v1.customers.upsert, attempt 2 got 201 in N ms",
     ]);
   });
 
@@ -419,7 +419,7 @@ describe("The logger", () => {
     expect(lines.map((line) => line.replace("audience-sdk: v1.customers.get, attempt 1 ", ""))).toEqual([
       expect.stringMatching(/^waits 10\d\d ms for the rate limit$/),
       "is sent",
-      "was answered with 404 in 40 ms",
+      "got 404 in 40 ms",
       "is sent",
       "failed: ConnectionError in 40 ms",
     ]);

@@ -401,7 +401,7 @@ describe("An id in a path", () => {
     ]);
 
     expect(errors.map(({ code }) => code)).toEqual(["validation", "validation", "validation"]);
-    const message = `${problem}; give the id as the service gave it`;
+    const message = `${problem}; pass the id as the service returned it`;
     expect(errors[2]).toMatchObject({ issues: [{ path: ["listId"], code: "invalid_id", message }] });
     expect(mock.requests).toEqual([]);
   });

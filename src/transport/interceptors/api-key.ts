@@ -4,21 +4,21 @@ import { startTimer, untilAborted } from "../abort.ts";
 import type { Interceptor, KeySource, RequestContext } from "../interceptor.ts";
 import type { Redactor } from "../redact.ts";
 
-/** A key, or a function that gives the current one, asked before every attempt so that keys can be rotated. */
+/** A key, or a function that returns the current one. It is called before every attempt, so that keys can be rotated. */
 export type ApiKey = string | (() => string | Promise<string>);
 
 /**
- * Asks for the key before each attempt, once the permit is there: a key from before an hour in the queue may have been
- * rotated away. After a 401 asks once more: only a different key is worth another attempt (`retry` makes it).
+ * Gets the key before each attempt, after the permit: during an hour in the queue a key may be rotated. After a 401 gets
+ * it once more: `retry` makes another attempt only with a different key.
  */
 export const apiKey: Interceptor = (next) => async (context) => {
   const key = context.apiKey;
-  key.current = key.changed ?? (await askForKey(context));
+  key.current = key.changed ?? (await requestKey(context));
   key.changed = undefined;
   try {
     return await next(context);
   } catch (error) {
-    if (error instanceof AuthenticationError && !key.isAskedAgain) key.changed = await changedKey(context);
+    if (error instanceof AuthenticationError && !key.isRefreshed) key.changed = await changedKey(context);
     throw error;
   }
 };
@@ -26,28 +26,28 @@ export const apiKey: Interceptor = (next) => async (context) => {
 async function changedKey(context: RequestContext): Promise<string | undefined> {
   const { apiKey: key, stopWaiting } = context;
   if (stopWaiting.signal.aborted) return undefined;
-  key.isAskedAgain = true;
+  key.isRefreshed = true;
   try {
-    const given = await askForKey(context);
-    return given === key.current ? undefined : given;
+    const newKey = await requestKey(context);
+    return newKey === key.current ? undefined : newKey;
   } catch {
     stopWaiting.signal.throwIfAborted();
-    // A function that fails leaves the 401 as it is.
+    // If the function fails, the 401 is the result.
     return undefined;
   }
 }
 
-/** A key function that never resolves must hold neither the call nor its permit. */
-async function askForKey({ access, options, stopWaiting }: RequestContext): Promise<string> {
+/** A key function that never resolves must not block the call or its permit. */
+async function requestKey({ access, options, stopWaiting }: RequestContext): Promise<string> {
   const key = access.key();
   if (typeof key === "string") return key;
   const { timeoutMs } = options;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     timer = startTimer(() => reject(keyTimeoutError(timeoutMs)), timeoutMs);
   });
   try {
-    return await untilAborted(Promise.race([key, late]), stopWaiting.signal);
+    return await untilAborted(Promise.race([key, timeout]), stopWaiting.signal);
   } finally {
     clearTimeout(timer);
   }
@@ -55,24 +55,24 @@ async function askForKey({ access, options, stopWaiting }: RequestContext): Prom
 
 function keyTimeoutError(timeoutMs: number): TimeoutError {
   return new TimeoutError({
-    message: `The key function gave no key within ${timeoutMs} ms; nothing was sent.`,
+    message: `The key function returned no key within ${timeoutMs} ms; nothing was sent.`,
     outcome: "not-sent",
     timeoutMs,
   });
 }
 
-/** Where one family's key comes from. Held where no `inspect` can see it. */
+/** The source of one family's key. A closure, so that no `inspect` shows the key. */
 export function keySource(key: ApiKey, option: string, redactor: Redactor): KeySource {
   if (typeof key === "function") {
-    return async () => redactor.learn(checkSecret(await ask(key, option), option));
+    return async () => redactor.remember(checkSecret(await callKeyFunction(key, option), option));
   }
   const checked = checkSecret(key, option);
-  redactor.learn(checked);
-  // Before every attempt: a key that others were learnt after is not to be forgotten while it is used.
-  return () => redactor.learn(checked);
+  redactor.remember(checked);
+  // Before every attempt, so that the redactor does not forget a key in use.
+  return () => redactor.remember(checked);
 }
 
-async function ask(key: () => unknown, option: string): Promise<unknown> {
+async function callKeyFunction(key: () => unknown, option: string): Promise<unknown> {
   try {
     return await key();
   } catch (error) {
@@ -80,18 +80,18 @@ async function ask(key: () => unknown, option: string): Promise<unknown> {
   }
 }
 
-/** A string that can go into a header as it is. Says what is wrong without showing it. */
+/** Returns a valid header value; otherwise throws an error that does not show the value. */
 export function checkSecret(value: unknown, option: string): string {
   const problem = problemOf(value);
   if (problem) throw new ConfigurationError(`${option} ${problem}.`);
-  // Safe: problemOf has found it to be a string.
+  // Safe: problemOf has checked that it is a string.
   return value as string;
 }
 
 function problemOf(value: unknown): string | undefined {
   if (typeof value !== "string") return `must be a string, not ${kindOf(value)}`;
   if (value.trim() === "") return "is empty";
-  // Node takes 16 KiB for all headers of a request together.
+  // Node accepts 16 KiB for all headers of a request.
   if (value.length > 16_384) return "is longer than 16,384 characters";
   if (/[^\u0020-\u007e]/.test(value))
     return "holds a character that no HTTP header can carry, such as a line break";
@@ -99,7 +99,7 @@ function problemOf(value: unknown): string | undefined {
   return undefined;
 }
 
-/** Only the kind of the failure: its message could hold the key. */
+/** Only the type of the error: its message may contain the key. */
 function describe(error: unknown): string {
   try {
     return error instanceof Error ? error.name : typeof error;

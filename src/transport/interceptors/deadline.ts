@@ -3,8 +3,8 @@ import { onAbort, reasonOf, startTimer, untilAborted } from "../abort.ts";
 import { recordOutcome, type Interceptor, type RequestContext } from "../interceptor.ts";
 
 /**
- * Ends a call: for its caller at once, at the caller's signal and at `deadlineMs`, though its request may run on unseen;
- * where it only waits, when its client is closed.
+ * Ends a call at the caller's signal and at `deadlineMs`: for its caller at once, though its request may continue in the
+ * background. Ends a waiting call when its client is closed.
  */
 export const deadline: Interceptor = (next) => async (context) => {
   const { abort, client, options, stopWaiting } = context;
@@ -19,8 +19,8 @@ export const deadline: Interceptor = (next) => async (context) => {
     stopWaiting.abort(error);
   };
   const stop = extension?.stop;
-  const forget = [
-    // The extension's own signal is its stop.
+  const removeListeners = [
+    // The extension's signal is already its `stop`.
     signal && signal !== stop && onAbort(signal, () => end(() => abortError(signal, context))),
     stop && onAbort(stop, () => stopWaiting.abort(abortError(stop, context))),
   ];
@@ -29,18 +29,18 @@ export const deadline: Interceptor = (next) => async (context) => {
     return await untilAborted(next(context), abort.signal);
   } finally {
     clearTimeout(timer);
-    for (const each of forget) if (each) each();
+    for (const each of removeListeners) if (each) each();
   }
 };
 
-/** `failure` is what was to be tried again after the deadline. */
+/** `failure`: the error whose retry would begin after the deadline. */
 export function deadlineError(
   { options: { deadlineMs }, outcome }: RequestContext,
   failure?: AudienceError,
 ): TimeoutError {
   const message = failure
     ? `The call's next attempt would begin after its deadline of ${deadlineMs} ms.`
-    : `The call was not over within its deadline of ${deadlineMs} ms.`;
+    : `The call did not end within its deadline of ${deadlineMs} ms.`;
   return new TimeoutError({ message, outcome, timeoutMs: deadlineMs, cause: failure });
 }
 

@@ -3,7 +3,7 @@ import { recordOutcome, type CallContext, type Interceptor, type TransportSettin
 import { factsOf, summary, type CallFacts, type RequestEvent } from "../observer.ts";
 import type { ApiResponse } from "../response.ts";
 
-/** What the tracing channel `audience-sdk:call` carries of one call, filled in at its end. */
+/** The message of the tracing channel `audience-sdk:call`, completed at the end of the call. */
 interface CallMessage extends CallFacts {
   outcome?: Outcome;
   attempts?: number;
@@ -12,7 +12,7 @@ interface CallMessage extends CallFacts {
   error?: RequestEvent["error"];
 }
 
-/** Publishes a call from its validation to its end. */
+/** Publishes a call, validation included. */
 export async function observeCall(
   context: CallContext,
   { callTracing, now }: TransportSettings,
@@ -35,7 +35,7 @@ export async function observeCall(
   }
 }
 
-/** Counts an attempt, and tells hooks, logger and the tracing channel `audience-sdk:request` of it. */
+/** Counts an attempt, and reports it to hooks, logger and the tracing channel `audience-sdk:request`. */
 export const observeAttempt: Interceptor = (next) => async (context) => {
   const { now, observer, requestTracing } = context.settings;
   const tracing = requestTracing?.hasSubscribers ? requestTracing : undefined;
@@ -43,7 +43,7 @@ export const observeAttempt: Interceptor = (next) => async (context) => {
   const event: RequestEvent = { ...factsOf(context), attempt: ++context.attempts };
   const sentAt = now();
   const end = (status: number | undefined, error?: unknown) => {
-    // What was aborted is over for its caller, though its request goes on (D44).
+    // An aborted attempt has ended for its caller, though its request continues (D44).
     if (event.durationMs !== undefined) return;
     if (status !== undefined) event.status = status;
     event.durationMs = now() - sentAt;

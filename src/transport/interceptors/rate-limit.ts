@@ -3,10 +3,10 @@ import type { Permit, RateLimiter } from "../../rate-limiter/rate-limiter.ts";
 import type { Interceptor, RequestContext } from "../interceptor.ts";
 import { retryAfterMs } from "../response.ts";
 
-/** Thrown by `unlessPaused`: the permit is from before a pause, and void in it. */
-const heldBack = new Error("held back by a pause");
+/** Thrown by `unlessPaused`: a pause has voided the permit. */
+const pausedError = new Error("paused");
 
-/** Gives each attempt a permit of the rate limit, and tells the limiter what became of it. */
+/** Acquires a permit for each attempt, and releases it with the attempt's result. */
 export const rateLimit: Interceptor = (next) => async (context) => {
   const { limiter } = context.client;
   if (!limiter) return await next(context);
@@ -15,7 +15,7 @@ export const rateLimit: Interceptor = (next) => async (context) => {
     const attemptsBefore = context.attempts;
     let wasSent = true;
     context.onHead = ({ status, headers }) => {
-      // Before the permit comes back: nobody takes it where the response begins a pause.
+      // Before the release: if the response begins a pause, no other call may acquire the permit.
       if (status === 429) limiter.refused(retryAfterMs(headers));
       else limiter.succeeded();
       permit.release("responded");
@@ -25,22 +25,22 @@ export const rateLimit: Interceptor = (next) => async (context) => {
     } catch (error) {
       const didNotLeave = error instanceof ConnectionError && error.outcome === "not-sent";
       wasSent = context.attempts > attemptsBefore && !didNotLeave;
-      if (error !== heldBack) throw error;
+      if (error !== pausedError) throw error;
       context.isRequeued = context.options.extension === undefined;
     } finally {
-      // Only the first release counts: after the response's head this one does nothing.
+      // Only the first release counts: after the response head this one does nothing.
       permit.release(wasSent ? "lost" : "unsent");
     }
   }
 };
 
 /**
- * The last look before the request leaves: between it and the sending nothing may wait. An aborted call that says "not
- * sent" must not be sent, nor may one in a pause that came while it waited for its key (D81).
+ * The last check before the request is sent, without a wait in between. A call that was aborted as "not sent" must not be
+ * sent, nor one during a pause that began while it waited for its key (D81).
  */
 export const unlessPaused: Interceptor = (next) => async (context) => {
   context.abort.signal.throwIfAborted();
-  if (context.client.limiter?.isPaused) throw heldBack;
+  if (context.client.limiter?.isPaused) throw pausedError;
   return await next(context);
 };
 
@@ -48,7 +48,7 @@ async function acquire(limiter: RateLimiter, context: RequestContext): Promise<P
   const { client, deadlineAt, isRequeued, options, settings, stopWaiting } = context;
   const { maxQueued, now, observer } = settings;
   const askedAt = now();
-  // A deadline that has passed, and whose timer is only late, leaves no time to wait.
+  // After the deadline, even before its late timer, there is no time to wait.
   const maxWaitMs = Math.max(0, Math.min(options.maxWaitMs ?? Infinity, deadlineAt - askedAt));
   let endWait: (() => void) | undefined;
   try {
@@ -59,20 +59,20 @@ async function acquire(limiter: RateLimiter, context: RequestContext): Promise<P
       isRequeued,
       observer,
       onWait: (waitMs) => void (endWait = observer.waits(context, context.attempts + 1, waitMs)),
-      // Where the call says nothing, the limiter's own bound holds.
+      // Without a value of the call, the limiter's own limit applies.
       maxWaitMs: maxWaitMs < Infinity ? maxWaitMs : options.maxWaitMs,
       maxQueued,
     });
   } catch (error) {
-    throw ofThisCopy(error);
+    throw asOwnError(error);
   } finally {
     endWait?.();
     context.queuedMs += now() - askedAt;
   }
 }
 
-/** The one limiter of a process may be of another copy of the package: its errors are made instances of this one's. */
-function ofThisCopy(error: unknown): unknown {
+/** The limiter may belong to another copy of the package: its errors become instances of this copy's class. */
+function asOwnError(error: unknown): unknown {
   if (!isAudienceError(error) || error.code !== "rate_limit_wait") return error;
   return error instanceof RateLimitWaitError ? error : new RateLimitWaitError(error);
 }

@@ -13,24 +13,24 @@ import { deadlineError } from "./deadline.ts";
 const firstBackoffMs = 500;
 const longestBackoffMs = 30_000;
 const shortestRefusalMs = 1_000;
-/** The longest window of the service: a wait beyond it is not one to be sat out by a call. */
+/** The longest window of the service: no call waits longer for a retry. */
 const longestRetryAfterMs = 3_600_000;
 
-/** What follows a failed attempt. */
+/** The retry of a failed attempt. */
 interface Retry {
   readonly delayMs: number;
-  /** Whether it is one of `maxRetries`. */
+  /** Whether it counts against `maxRetries`. */
   readonly isCounted: boolean;
 }
 
-/** Repeats an attempt until it succeeds or its failure is final. */
+/** Repeats an attempt until it succeeds or fails finally. */
 export const retry: Interceptor = (next) => async (context) => {
   const { abort, client, options, settings, stopWaiting } = context;
   let planned: Retry | undefined;
   return await pRetry(() => next(context), {
-    // With none left p-retry gives up even where the next one would not count, so it has one more than are made.
+    // One more than are made: with none left, p-retry would stop even if the next retry does not count.
     retries: options.maxRetries + 1,
-    // The waits are ours: a service that names one is obeyed, and whoever listens is told of it beforehand.
+    // `onFailedAttempt` waits itself: the service may name the wait, and hooks get it beforehand.
     minTimeout: 0,
     maxTimeout: 0,
     signal: abort.signal,
@@ -41,11 +41,11 @@ export const retry: Interceptor = (next) => async (context) => {
       if (!planned) return;
       const { delayMs, isCounted } = planned;
       if (settings.now() + delayMs > context.deadlineAt) {
-        throw namesItsWait(error) ? error : deadlineError(context, error);
+        throw hasRetryAfter(error) ? error : deadlineError(context, error);
       }
       settings.observer.retries(context, Math.max(1, context.attempts), delayMs, error);
-      // A refusal pauses the limiter for everybody, and lets the refused call go first when the pause ends.
-      // One that does not count goes back to its own place of the queue.
+      // A 429 pauses the limiter for all calls, and moves the refused call to the front of the queue.
+      // A retry that does not count keeps its own position in the queue.
       context.isRequeued = error instanceof RateLimitError && isCounted;
       const isPaused = context.isRequeued && client.limiter !== undefined;
       if (delayMs > 0 && !isPaused) await sleep(delayMs, stopWaiting.signal);
@@ -55,25 +55,25 @@ export const retry: Interceptor = (next) => async (context) => {
   });
 };
 
-/** Whether the service asks for a wait that no call sits out. */
-export function asksForTooLong(failure: { readonly retryAfterMs?: number }): boolean {
+/** Whether the service asks for a longer wait than any call makes. */
+export function isWaitTooLong(failure: { readonly retryAfterMs?: number }): boolean {
   return (failure.retryAfterMs ?? 0) > longestRetryAfterMs;
 }
 
-/** Undefined where the failure is final. */
+/** Undefined if the failure is final. */
 function planRetry(failure: AudienceError, context: RequestContext, retries: number): Retry | undefined {
   const { apiKey, client, isRepeatable, options, settings } = context;
   if (apiKey.changed !== undefined) return { delayMs: 0, isCounted: false };
-  if (isTurnedAway(failure, context)) return { delayMs: turnedAwayDelayMs(failure), isCounted: false };
+  if (isRefusedForRate(failure, context)) return { delayMs: rateRefusalDelayMs(failure), isCounted: false };
   if (retries >= options.maxRetries || !mayBeRetried(failure, isRepeatable)) return undefined;
-  // Half of it fixed, half of it by chance, so that callers who failed together do not return together.
+  // Half fixed, half random, so that calls that failed together are not retried together.
   const backoffMs = Math.min(firstBackoffMs * 2 ** retries, longestBackoffMs) * (0.5 + settings.random() / 2);
   if (!(failure instanceof ApiError)) return { delayMs: backoffMs, isCounted: true };
-  if (asksForTooLong(failure)) return undefined;
+  if (isWaitTooLong(failure)) return undefined;
   const isRefusal = failure instanceof RateLimitError;
-  const askedMs = failure.retryAfterMs ?? (isRefusal ? shortestRefusalMs : 0);
-  // A limiter sits out the wait that a refusal asks for.
-  const delayMs = isRefusal && client.limiter ? askedMs : Math.max(askedMs, backoffMs);
+  const requestedMs = failure.retryAfterMs ?? (isRefusal ? shortestRefusalMs : 0);
+  // The limiter's pause already waits as long as the 429 asks.
+  const delayMs = isRefusal && client.limiter ? requestedMs : Math.max(requestedMs, backoffMs);
   return { delayMs, isCounted: true };
 }
 
@@ -87,24 +87,24 @@ function mayBeRetried(failure: AudienceError, isRepeatable: boolean): boolean {
 }
 
 /**
- * A call with an extension waits for the rate limit however often it is refused, unless its options say how long, or the
- * service asks for over an hour.
+ * A call with an extension is retried after every refusal by the rate limit, unless its options limit the wait, or the
+ * service asks for more than an hour.
  */
-function isTurnedAway(failure: AudienceError, { options }: RequestContext): boolean {
+function isRefusedForRate(failure: AudienceError, { options }: RequestContext): boolean {
   if (options.extension === undefined) return false;
-  if (failure instanceof RateLimitError) return !asksForTooLong(failure);
+  if (failure instanceof RateLimitError) return !isWaitTooLong(failure);
   return failure instanceof RateLimitWaitError && options.maxWaitMs === Infinity;
 }
 
-function turnedAwayDelayMs(failure: AudienceError): number {
-  const askedMs = failure instanceof RateLimitError ? (failure.retryAfterMs ?? 0) : 0;
-  // A full queue may have room long before the wait that its error expects is over.
+function rateRefusalDelayMs(failure: AudienceError): number {
+  const requestedMs = failure instanceof RateLimitError ? (failure.retryAfterMs ?? 0) : 0;
+  // A full queue may have room long before the expected wait ends.
   const expectedMs = failure instanceof RateLimitWaitError ? Math.min(failure.waitMs, longestBackoffMs) : 0;
-  return Math.max(askedMs, expectedMs, shortestRefusalMs);
+  return Math.max(requestedMs, expectedMs, shortestRefusalMs);
 }
 
-/** Whether a failure says itself when to come back. */
-function namesItsWait(failure: AudienceError): boolean {
+/** Whether the failure names the time of the retry. */
+function hasRetryAfter(failure: AudienceError): boolean {
   return (
     failure instanceof RateLimitError || (failure instanceof ApiError && failure.retryAfterMs !== undefined)
   );

@@ -5,31 +5,31 @@ import type { CallExtension, Interceptor, RequestContext } from "../transport/in
 import { statesSameConsent, type ConsentLog } from "./consent-log.ts";
 import type { RowRecord } from "./row-record.ts";
 
-/** What goes along with the calls of one row: makes them safe over a restart, and knows what became of them. */
-export class RowCompanion implements CallExtension {
+/** The interceptors and the state of one row's calls: makes them safe over a restart, and tracks their outcomes. */
+export class RowContext implements CallExtension {
   readonly stop: AbortSignal;
   readonly consentWatch: ConsentLog;
-  /** Whether anything of the row has left, or may have. */
+  /** Whether a request of the row was sent, or may have been. */
   hasSent = false;
-  /** Why the row, or a part of it, was not sent: a later word on its contact stands. */
+  /** Why the row, or a part of it, was not sent: a later write to its contact counts. */
   superseded: AbortError | undefined;
   readonly #record: RowRecord;
   readonly #eventId: string | undefined;
   readonly #isCurrent: () => unknown;
   readonly #onLateCall: () => void;
   /** Resolves when the row's end is recorded. */
-  readonly over: Promise<void>;
-  // Given by the constructor of the promise, which runs at once.
-  #end!: () => void;
+  readonly ended: Promise<void>;
+  // Set by the promise's constructor, which runs synchronously.
+  #resolveEnded!: () => void;
   #isOver = false;
-  /** Calls that must not be made twice, and were carried out, or may have been, or still may be. */
+  /** Calls that must not be repeated, and were executed, or may have been, or still may be. */
   readonly #unrepeatable = new Set<object>();
-  /** Calls that were carried out, or may have been. */
+  /** Whether a call was executed, or may have been. */
   #mayHaveApplied = false;
-  /** The consents that the row's calls state. */
+  /** The consents of the row's calls. */
   readonly #consents = new Set<string>();
-  /** Writes that have not ended, as far as the row's function can have heard. A read that nobody waits for loses nothing. */
-  readonly #underWay = new Set<Promise<unknown>>();
+  /** Writes whose promises have not settled for the row's function. Reads that are not awaited lose nothing. */
+  readonly #pendingWrites = new Set<Promise<unknown>>();
   #events = 0;
 
   constructor(row: {
@@ -46,42 +46,42 @@ export class RowCompanion implements CallExtension {
     this.#eventId = row.eventId;
     this.#isCurrent = row.isCurrent;
     this.#onLateCall = row.onLateCall;
-    this.over = new Promise((resolve) => (this.#end = resolve));
+    this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
   }
 
-  /** Whether making the row's calls again could do twice what must not be. */
+  /** Whether repeating the row's calls could execute an unrepeatable one twice. */
   get isInDoubt(): boolean {
     return this.#unrepeatable.size > 0;
   }
 
-  onWrite(result: Promise<unknown>, given: Promise<unknown>): void {
+  onWrite(result: Promise<unknown>, promise: Promise<unknown>): void {
     if (this.#isOver) {
-      // While the run lasts it ends with what is wrong here. Afterwards the call is refused, and only its caller is told.
-      if (!this.stop.aborted) given.catch(() => undefined);
+      // During the run, the run ends with this error. Afterwards only the caller gets the rejection.
+      if (!this.stop.aborted) promise.catch(() => undefined);
       this.#onLateCall();
       this.#record.reopen().catch(() => undefined);
     }
-    this.#underWay.add(given);
-    const heard = () => this.#underWay.delete(given);
-    // What the caller was given settles a moment before this, and who waits for it goes on a moment after.
-    queueMicrotask(() => void result.then(heard, heard));
+    this.#pendingWrites.add(promise);
+    const settled = () => this.#pendingWrites.delete(promise);
+    // The caller's promise settles just before this, and code that awaits it continues just after.
+    queueMicrotask(() => void result.then(settled, settled));
   }
 
-  /** Whether a write was still under way; resolves when none is, and answers for those that nobody waited for. */
-  async wasLeft(): Promise<boolean> {
-    const wasLeft = this.#underWay.size > 0;
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
-    return wasLeft;
+  /** Waits for all writes, and handles the rejections of those not awaited. Resolves with whether there were any. */
+  async settleWrites(): Promise<boolean> {
+    const hadPending = this.#pendingWrites.size > 0;
+    while (this.#pendingWrites.size > 0) await Promise.allSettled(this.#pendingWrites);
+    return hadPending;
   }
 
-  /** The first event of a row has the row's own id, the others that id and their number. */
+  /** The first event has the row's id, the others that id and a number. */
   readonly newEventId = (): string => {
     if (this.#eventId === undefined) return crypto.randomUUID();
     this.#events++;
     return this.#events === 1 ? this.#eventId : `${this.#eventId}-${this.#events}`;
   };
 
-  /** Keeps account of what each write came to, over all its attempts. */
+  /** Tracks the outcome of each write, over all its attempts. */
   readonly aroundCall: Interceptor = (next) => async (context) => {
     const { method, consentWrite } = context.request;
     if (method === "GET") return await next(context);
@@ -102,9 +102,9 @@ export class RowCompanion implements CallExtension {
   readonly aroundAttempt: Interceptor = (next) => async (context) => {
     const { request, stopWaiting } = context;
     if (request.method === "POST") {
-      // The checkpoint may hang: the contact's other writes wait no longer than the row's call does.
+      // The checkpoint may hang: an aborted call must not block the contact's other writes.
       await untilAborted(this.#recordAttempt(context), stopWaiting.signal);
-      // Once more right before the attempt: it may have been superseded while it was recorded.
+      // Again: it may have been superseded while it was recorded.
       this.#checkConsent(request.consentWrite);
     }
     this.hasSent = true;
@@ -118,9 +118,9 @@ export class RowCompanion implements CallExtension {
       for (const line of consentLines(consentWrite.consent)) this.#consents.add(line);
       await this.consentWatch.load(consentWrite.contacts);
     }
-    await this.#askWhetherCurrent();
+    await this.#checkIsCurrent();
     this.#throwIfOver();
-    // What an earlier run recorded as superseded is not written over before it is known that the row may be sent.
+    // Before the record changes, so that a superseded state of an earlier run is kept.
     this.#checkConsent(consentWrite);
     if (!isRepeatable) this.#unrepeatable.add(context);
     await this.#record.sends(isRepeatable ? "sent" : "in-doubt", this.#consentText);
@@ -133,8 +133,8 @@ export class RowCompanion implements CallExtension {
     }
   }
 
-  /** Records the row's end; or, where it came to nothing, that it is as before. */
-  async recordEnd(end: "succeeded" | "superseded" | "failed" | "turned away"): Promise<void> {
+  /** Records the row's end, or restores its earlier state if nothing was executed. */
+  async recordEnd(end: "succeeded" | "superseded" | "failed" | "unprocessed"): Promise<void> {
     this.#isOver = true;
     try {
       if (end === "succeeded" || end === "superseded") await this.#record.ends(end, this.#consentText);
@@ -142,7 +142,7 @@ export class RowCompanion implements CallExtension {
       else if (end === "failed") await this.#record.failed(this.#consentText);
       else await this.#record.restore();
     } finally {
-      this.#end();
+      this.#resolveEnded();
     }
   }
 
@@ -156,16 +156,16 @@ export class RowCompanion implements CallExtension {
     return this.consentWatch.isOverriddenBy(write, before);
   }
 
-  async #askWhetherCurrent(): Promise<void> {
+  async #checkIsCurrent(): Promise<void> {
     const isCurrent = await this.#isCurrent();
-    if (typeof isCurrent !== "boolean") throw new ConfigurationError("isCurrent must give true or false.");
-    if (!isCurrent) throw this.#supersede("isCurrent has said that the row is not current any more");
+    if (typeof isCurrent !== "boolean") throw new ConfigurationError("isCurrent must return true or false.");
+    if (!isCurrent) throw this.#supersede("isCurrent returned false");
   }
 
-  /** A call that was given up may still be waiting here. */
+  /** An aborted call may still wait here. */
   #throwIfOver(): void {
     if (this.#isOver)
-      throw new AbortError({ message: "The row is over.", outcome: "not-sent", cause: undefined });
+      throw new AbortError({ message: "The row has ended.", outcome: "not-sent", cause: undefined });
   }
 
   #supersede(reason: string): AbortError {

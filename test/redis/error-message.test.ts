@@ -7,7 +7,7 @@ async function toldOf(reason: unknown): Promise<string> {
   const fails = () => Promise.reject(reason);
   const store = redisRateLimitStore({ evalsha: fails, eval: fails }, { onUnavailable: "reject" });
   const ended = await Promise.resolve(new RateLimiter({ store }).acquire()).catch((error: unknown) => error);
-  return (ended as Error).message.replace("Not sent. The store of the rate limit is away: ", ""); // all that it throws is one
+  return (ended as Error).message.replace("Not sent. The rate limit store is unavailable: ", ""); // all that it throws is one
 }
 
 const nameless = Object.assign(new Error(""), { name: "ClientClosedError" });
@@ -32,8 +32,8 @@ it.each([
     "ECONNREFUSED ::1.",
   ],
   ["the name of an empty collection of errors", new AggregateError([]), "AggregateError."],
-  ["nothing where its words cannot be read", unreadable, "it does not say why."],
-  ["nothing where nothing was said", undefined, "it does not say why."],
+  ["nothing where its words cannot be read", unreadable, "no reason given."],
+  ["nothing where nothing was said", undefined, "no reason given."],
   [
     "an address without what stands before its host",
     new Error("at rediss://user:pa@ss@host:1/0"),
