@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { describe, expect, inject, it } from "vitest";
 import { publicSurface } from "../project/public-surface.ts";
-import { loaders, programs } from "./place-programs.ts";
+import { loaders, programs } from "./copy-programs.ts";
 import { runNode, tool } from "./run-program.ts";
 
 const consumer = inject("consumer");

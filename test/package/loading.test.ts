@@ -79,10 +79,10 @@ describe("The client needs nothing of Node", () => {
       logLevel: "silent",
     });
     const [bundle] = outputFiles;
-    const answer = JSON.stringify({ data: { type: "profile", id: "c-1", attributes: {} } });
+    const response = JSON.stringify({ data: { type: "profile", id: "c-1", attributes: {} } });
     const program = `
       const sent = [];
-      const fetch = async (url) => (sent.push(url), new Response(${JSON.stringify(answer)}, { status: 201 }));
+      const fetch = async (url) => (sent.push(url), new Response(${JSON.stringify(response)}, { status: 201 }));
       const audience = new sdk.AudienceClient({ baseUrl: "https://api.example.com", apiKey: "a-key-that-is-long", fetch });
       audience.v1.customers.upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" }).then(({ id }) => [id, ...sent].join());
     `;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
-import { placePrograms } from "./place-programs.ts";
+import { copyPrograms } from "./copy-programs.ts";
 
 const run = promisify(execFile);
 const repository = fileURLToPath(new URL("../..", import.meta.url));
@@ -50,7 +50,7 @@ async function install(tarball: string, to: string): Promise<string> {
   // What `npm ci` has fetched for the repository is in the cache; the registry is asked only for the rest.
   const flags = ["--prefer-offline", "--no-audit", "--no-fund", "--omit=dev", "--omit=peer"];
   await run("npm", ["install", ...flags, tarball], { cwd: to });
-  await placePrograms(to);
+  await copyPrograms(to);
   return to;
 }
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build, type BuildOptions, type OutputFile } from "esbuild";
 import { describe, expect, inject, it } from "vitest";
+import { programs } from "./copy-programs.ts";
 import { fileSizes } from "./installed-files.ts";
-import { programs } from "./place-programs.ts";
 import { runNode } from "./run-program.ts";
 import written from "./sizes.json" with { type: "json" };
 

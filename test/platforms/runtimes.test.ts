@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { loaders, programs } from "../package/place-programs.ts";
+import { loaders, programs } from "../package/copy-programs.ts";
 import { runProgram } from "../package/run-program.ts";
 import { RedisServer } from "../redis/redis-server.ts";
 import { describeWithRedis } from "../redis/with-redis.ts";

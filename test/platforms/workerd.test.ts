@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { createMockService } from "audience-sdk/mock";
 import { build } from "esbuild";
 import { beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
-import { programs } from "../package/place-programs.ts";
+import { programs } from "../package/copy-programs.ts";
 import { runProgram } from "../package/run-program.ts";
 
 const consumer = inject("consumer");
@@ -39,9 +39,9 @@ describe.each(workerd === undefined ? [] : [workerd])("On Cloudflare's workerd",
 
     // More than ten a second in sum, and in one of them.
     const calls = [1, 2, 12, 3, 1, 2];
-    const answers = await Promise.all(calls.map((count) => fetch(`${url}/?calls=${count}`)));
+    const responses = await Promise.all(calls.map((count) => fetch(`${url}/?calls=${count}`)));
 
-    expect(await Promise.all(answers.map((answer) => answer.text()))).toEqual(calls.map(() => "true"));
+    expect(await Promise.all(responses.map((response) => response.text()))).toEqual(calls.map(() => "true"));
     expect(mock.organization("mock-organization").contacts).toHaveLength(21);
   });
 });

@@ -65,8 +65,8 @@ describe("a 429", () => {
   it("is survived beside a stranger who spends half of the IP's budget for two minutes", async () => {
     for (const seed of [1, 2, 3, 4, 5, 6]) {
       const refusalsCount = seed % 2 === 0;
-      const { refusals, answered } = await besideAStranger(seed, refusalsCount);
-      expect(answered).toBe(300);
+      const { refusals, succeeded } = await besideAStranger(seed, refusalsCount);
+      expect(succeeded).toBe(300);
       expect(refusals).toBeLessThan(15);
     }
   });
@@ -76,25 +76,25 @@ describe("a 429", () => {
 async function besideAStranger(
   seed: number,
   refusalsCount: boolean,
-): Promise<{ refusals: number; answered: number }> {
+): Promise<{ refusals: number; succeeded: number }> {
   const { time, limiter } = start();
   const random = randomFrom(seed);
   const accepted: number[] = [];
-  let [refusals, answered] = [0, 0];
+  let [refusals, succeeded] = [0, 0];
   const arrive = (): boolean => {
-    const isFree = DOCUMENTED_WINDOWS.every(
+    const isAccepted = DOCUMENTED_WINDOWS.every(
       ({ limit, intervalMs }) => accepted.filter((at) => at > time.now() - intervalMs).length < limit,
     );
-    if (isFree || refusalsCount) accepted.push(time.now());
-    return isFree;
+    if (isAccepted || refusalsCount) accepted.push(time.now());
+    return isAccepted;
   };
   const send = (permit: Permit): void => {
     time.after(5 + 295 * random(), () => {
-      const isFree = arrive();
+      const isAccepted = arrive();
       time.after(5 + 295 * random(), () => {
         permit.release("responded");
-        if (isFree) {
-          answered += 1;
+        if (isAccepted) {
+          succeeded += 1;
           limiter.succeeded();
         } else {
           refusals += 1;
@@ -111,5 +111,5 @@ async function besideAStranger(
     }
     for (let call = 0; call < 300; call += 1) void Promise.resolve(limiter.acquire()).then(send);
   });
-  return { refusals, answered };
+  return { refusals, succeeded };
 }

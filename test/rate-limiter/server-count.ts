@@ -6,13 +6,13 @@ export function refusedBySliding(arrivals: readonly number[], windows: readonly 
   const heads = windows.map(() => 0);
   let refused = 0;
   for (const at of arrivals.toSorted((a, b) => a - b)) {
-    let isFree = true;
+    let isAvailable = true;
     for (const [index, { limit, intervalMs }] of windows.entries()) {
       while (accepted[heads[index]!] !== undefined && accepted[heads[index]!]! <= at - intervalMs)
         heads[index]! += 1;
-      if (accepted.length - heads[index]! >= limit) isFree = false;
+      if (accepted.length - heads[index]! >= limit) isAvailable = false;
     }
-    if (isFree) accepted.push(at);
+    if (isAvailable) accepted.push(at);
     else refused += 1;
   }
   return refused;
@@ -30,8 +30,8 @@ export function refusedByFixed(
     const cells = windows.map(({ intervalMs }, index) =>
       Math.floor((at + phases[index]! * intervalMs) / intervalMs),
     );
-    const isFree = windows.every(({ limit }, index) => (counts[index]!.get(cells[index]!) ?? 0) < limit);
-    if (!isFree) refused += 1;
+    const isAvailable = windows.every(({ limit }, index) => (counts[index]!.get(cells[index]!) ?? 0) < limit);
+    if (!isAvailable) refused += 1;
     else
       for (const [index, cell] of cells.entries())
         counts[index]!.set(cell, (counts[index]!.get(cell) ?? 0) + 1);

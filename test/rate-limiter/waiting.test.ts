@@ -151,8 +151,8 @@ describe("who goes next", () => {
       calls(600, "greedy ", { client: {} });
       for (let client = 1; client <= 49; client += 1) call(`modest ${client}`, { client: {} });
     }, 60_000);
-    const answeredAt = Array.from({ length: 49 }, (_, index) => leftAt.get(`modest ${index + 1}`)! + 100);
-    expect(Math.max(...answeredAt)).toBeLessThan(6_000);
+    const respondedAt = Array.from({ length: 49 }, (_, index) => leftAt.get(`modest ${index + 1}`)! + 100);
+    expect(Math.max(...respondedAt)).toBeLessThan(6_000);
   });
 
   it("keeps each client's own order", async () => {
@@ -253,19 +253,19 @@ describe("a bound on waiting", () => {
   it("says in the error what was passed: the call's patience, or the room in the queue", async () => {
     const { time, limiter } = start({ ...oneASecond, maxQueued: 1 });
     const messages: string[] = [];
-    const take = (request: Parameters<RateLimiter["acquire"]>[0] = {}) =>
+    const acquire = (request: Parameters<RateLimiter["acquire"]>[0] = {}) =>
       void Promise.resolve(limiter.acquire(request)).catch((error: unknown) =>
         messages.push((error as Error).message),
       );
     await time.run(() => {
-      take();
-      take({ maxWaitMs: 100.4 });
-      take({ maxWaitMs: 1_100 });
-      take();
+      acquire();
+      acquire({ maxWaitMs: 100.4 });
+      acquire({ maxWaitMs: 1_100 });
+      acquire();
       time.at(50, () => limiter.refused(5_000));
     }, 200);
-    const patience = "Not sent. The wait for a permit passes the call's `maxWaitMs` or `deadlineMs`.";
-    expect(messages).toEqual([patience, "Not sent. 1 calls wait already, and `maxQueued` is 1.", patience]);
+    const tooLong = "Not sent. The wait for a permit passes the call's `maxWaitMs` or `deadlineMs`.";
+    expect(messages).toEqual([tooLong, "Not sent. 1 calls wait already, and `maxQueued` is 1.", tooLong]);
   });
 
   it("is kept up to its end: a wait of just `maxWaitMs` is waited", async () => {

@@ -27,7 +27,7 @@ export interface ClientKind {
 }
 
 // That a connection fails is what some tests ask for: it shows in what the store says of it.
-const unheard = (): void => {};
+const ignoreError = (): void => {};
 
 /** Each of the two packages, in each of its two majors that are in use. */
 export const clientKinds: readonly ClientKind[] = [
@@ -38,13 +38,13 @@ export const clientKinds: readonly ClientKind[] = [
 ];
 
 function ofIoredis(client: Redis5 | Redis6): OpenClient {
-  client.on("error", unheard);
+  client.on("error", ignoreError);
   return { client, ready: () => client.ping(), close: () => client.disconnect() };
 }
 
 function ofRedis(client: ReturnType<typeof createClient5> | ReturnType<typeof createClient6>): OpenClient {
-  client.on("error", unheard);
-  client.connect().catch(unheard);
+  client.on("error", ignoreError);
+  client.connect().catch(ignoreError);
   return { client, ready: () => client.ping(), close: () => client.destroy() };
 }
 

@@ -3,7 +3,7 @@ import { redisRateLimitStore } from "audience-sdk/redis";
 import { expect, it } from "vitest";
 
 /** What a call is told of a client that throws this. */
-async function toldOf(reason: unknown): Promise<string> {
+async function reasonFor(reason: unknown): Promise<string> {
   const fails = () => Promise.reject(reason);
   const store = redisRateLimitStore({ evalsha: fails, eval: fails }, { onUnavailable: "reject" });
   const ended = await Promise.resolve(new RateLimiter({ store }).acquire()).catch((error: unknown) => error);
@@ -59,5 +59,5 @@ it.each([
   ["200 characters", new Error("x".repeat(200)), `${"x".repeat(200)}.`],
   ["no more than 200 characters", new Error("x".repeat(201)), `${"x".repeat(200)}….`],
 ])("why Redis cannot be used is told in %s", async (_, reason, words) => {
-  expect(await toldOf(reason)).toBe(words);
+  expect(await reasonFor(reason)).toBe(words);
 });

@@ -22,9 +22,9 @@ describeWithRedis("processes behind one IP", () => {
     await room.fleet.start(clients.map((client) => room.task(15, { client })));
     await room.fleet.done();
 
-    expect(room.fleet.answered()).toHaveLength(60);
+    expect(room.fleet.responded()).toHaveLength(60);
     expect(room.refused).toBe(0);
-    // How little time is lost is shown by `fifty.test.ts` on a clock that is set, and by the soak with real time.
+    // How little time is lost is shown by `fifty-processes.test.ts` on a clock that is set, and by the soak with real time.
     expect((await room.commandsSent()) / 60).toBeLessThan(6);
   });
 
@@ -35,7 +35,7 @@ describeWithRedis("processes behind one IP", () => {
     await room.fleet.done();
 
     expect(room.refused).toBe(0);
-    // In which order hangs here on how busy the machine is: `fifty.test.ts` shows it on a clock that is set.
-    for (const worker of processes) expect(room.fleet.answered(worker)).toHaveLength(3);
+    // In which order hangs here on how busy the machine is: `fifty-processes.test.ts` shows it on a clock that is set.
+    for (const worker of processes) expect(room.fleet.responded(worker)).toHaveLength(3);
   });
 });

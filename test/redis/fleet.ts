@@ -24,7 +24,7 @@ export interface Task {
 
 export type WorkerMessage = "ready" | { readonly ended: string };
 
-/** How a call of a worker ended, and when: `"answered"`, or the error's code. */
+/** How a call of a worker ended, and when: `"responded"`, or the error's code. */
 export interface Ending {
   readonly worker: number;
   readonly ended: string;
@@ -85,8 +85,8 @@ export class Fleet {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  answered(worker?: number): Ending[] {
-    return this.endings.filter((one) => one.ended === "answered" && (worker ?? one.worker) === one.worker);
+  responded(worker?: number): Ending[] {
+    return this.endings.filter((one) => one.ended === "responded" && (worker ?? one.worker) === one.worker);
   }
 
   /** One that was killed has no code. */

@@ -24,7 +24,7 @@ export class MemoryScripts implements PermitScripts, StoreSettings {
   readonly localShare: number;
   readonly leaseMs: number;
   /** What happens to calls: they are answered, refused, never answered, or carried out without an answer. */
-  network: "up" | "refuses" | "hangs" | "loses answers" = "up";
+  network: "up" | "refuses" | "hangs" | "loses replies" = "up";
   readonly log: string[] = [];
   readonly #time: Pick<VirtualTime, "now" | "after">;
   readonly #delayMs: () => number;
@@ -66,11 +66,11 @@ export class MemoryScripts implements PermitScripts, StoreSettings {
   }
 
   acquire(request: AcquireRequest): Promise<AcquireReply> {
-    return this.#call("acquire", () => this.grant(request));
+    return this.#call("acquire", () => this.acquireNow(request));
   }
 
   release(request: ReleaseRequest): Promise<ScriptReply> {
-    return this.#call("release", () => this.writeDown(request));
+    return this.#call("release", () => this.releaseNow(request));
   }
 
   #call<T>(name: string, carryOut: () => T): Promise<T> {
@@ -79,14 +79,14 @@ export class MemoryScripts implements PermitScripts, StoreSettings {
       this.#time.after(this.#delayMs(), () => {
         if (this.network === "refuses") return reject(new Error("ECONNREFUSED"));
         if (this.network === "hangs") return;
-        const answer = carryOut();
-        if (this.network === "up") this.#time.after(this.#delayMs(), () => resolve(answer));
+        const reply = carryOut();
+        if (this.network === "up") this.#time.after(this.#delayMs(), () => resolve(reply));
       });
     });
   }
 
   /** What `acquire` does, without a network. */
-  grant(request: AcquireRequest): AcquireReply {
+  acquireNow(request: AcquireRequest): AcquireReply {
     this.#begin(request);
     const { windows, ids, leaseMs } = request;
     const now = this.#time.now();
@@ -100,7 +100,7 @@ export class MemoryScripts implements PermitScripts, StoreSettings {
   }
 
   /** What `release` does, without a network. */
-  writeDown(request: ReleaseRequest): ScriptReply {
+  releaseNow(request: ReleaseRequest): ScriptReply {
     this.#begin(request);
     const { permits, leaseMs, succeeded, refusedForMs, isReturning } = request;
     const now = this.#time.now();

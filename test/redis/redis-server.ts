@@ -37,7 +37,7 @@ export class RedisServer {
     const child = spawn("redis-server", [...options, ...this.#more], { stdio: "ignore" });
     this.#child = child;
     for (let attempt = 0; attempt < 200; attempt += 1) {
-      if (await answers(this.port)) return;
+      if (await isUp(this.port)) return;
       if (child.exitCode !== null) break;
       await sleep(25);
     }
@@ -68,14 +68,14 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-function answers(port: number): Promise<boolean> {
+function isUp(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1", () => socket.write("PING\r\n"));
-    const tell = (isUp: boolean): void => {
+    const finish = (isUp: boolean): void => {
       socket.destroy();
       resolve(isUp);
     };
-    socket.once("data", (data) => tell(data.toString().startsWith("+PONG")));
-    socket.once("error", () => tell(false));
+    socket.once("data", (data) => finish(data.toString().startsWith("+PONG")));
+    socket.once("error", () => finish(false));
   });
 }

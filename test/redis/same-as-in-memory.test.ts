@@ -89,23 +89,24 @@ describeWithRedis("the scripts in Redis", () => {
           const base = { process: "the only one", windows, leaseMs };
           if (one.kind === "acquire") {
             const asked = Array.from({ length: one.permits }, (_, index) => `permit ${ids.length + index}`);
-            const told = await inRedis.acquire({ ...base, ids: asked, epoch: epochs?.redis });
-            const expected = inMemory.grant({ ...base, ids: asked, epoch: epochs?.memory });
-            expect(unnamed(told)).toEqual(unnamed(expected));
-            ids.push(...asked.slice(0, told.granted));
-            epochs = { redis: told.epoch, memory: expected.epoch };
+            const reply = await inRedis.acquire({ ...base, ids: asked, epoch: epochs?.redis });
+            const expected = inMemory.acquireNow({ ...base, ids: asked, epoch: epochs?.memory });
+            expect(unnamed(reply)).toEqual(unnamed(expected));
+            ids.push(...asked.slice(0, reply.granted));
+            epochs = { redis: reply.epoch, memory: expected.epoch };
           } else {
             const report = {
               ...base,
               succeeded: one.kind === "release" ? one.succeeded : 0,
               isReturning: one.kind === "release" && one.isReturning,
-              permits: one.kind === "release" ? one.permits.flatMap((permit) => placeOf(permit, ids)) : [],
+              permits:
+                one.kind === "release" ? one.permits.flatMap((permit) => permitStateOf(permit, ids)) : [],
               ...(one.kind === "refused" ? { refusedForMs: one.forMs } : {}),
             };
-            const told = await inRedis.release({ ...report, epoch: epochs?.redis });
-            const expected = inMemory.writeDown({ ...report, epoch: epochs?.memory });
-            expect(unnamed(told)).toEqual(unnamed(expected));
-            epochs = { redis: told.epoch, memory: expected.epoch };
+            const reply = await inRedis.release({ ...report, epoch: epochs?.redis });
+            const expected = inMemory.releaseNow({ ...report, epoch: epochs?.memory });
+            expect(unnamed(reply)).toEqual(unnamed(expected));
+            epochs = { redis: reply.epoch, memory: expected.epoch };
           }
         }
       }),
@@ -114,7 +115,7 @@ describeWithRedis("the scripts in Redis", () => {
   });
 });
 
-function placeOf(
+function permitStateOf(
   { which, state, agoMs }: { which: number } & Omit<PermitState, "id">,
   ids: string[],
 ): PermitState[] {

@@ -4,12 +4,12 @@ import { redisRateLimitStore } from "audience-sdk/redis";
 import { expect, it } from "vitest";
 
 /** What Redis is asked for one place, where it answers every script by its name with this. */
-async function asked(answer: Error): Promise<string[]> {
+async function asked(error: Error): Promise<string[]> {
   const log: string[] = [];
   const client = {
     evalsha: (sha: string) => {
       log.push(`the script named ${sha}`);
-      return Promise.reject(answer);
+      return Promise.reject(error);
     },
     eval: (script: string) => {
       log.push(`a script whose name is ${createHash("sha1").update(script).digest("hex")}`);

@@ -18,7 +18,7 @@ function room(options: StoreOptions = {}) {
   const store = new MemoryScripts({ time, ...options });
   const random = randomFrom(7);
   const arrivals: number[] = [];
-  const ended: { status: "answered" | "failed"; at: number; error?: unknown }[] = [];
+  const ended: { status: "responded" | "failed"; at: number; error?: unknown }[] = [];
   const process = (more: object = {}) =>
     new RateLimiter({ clock: time.now, store: storeOf(store, store), ...more });
   const send = (permit: Permit): void => {
@@ -26,7 +26,7 @@ function room(options: StoreOptions = {}) {
     arrivals.push(time.now() + out);
     time.after(out + back, () => {
       permit.release("responded");
-      ended.push({ status: "answered", at: time.now() });
+      ended.push({ status: "responded", at: time.now() });
     });
   };
   const call = (limiter: RateLimiter, request: object = {}): void => {
@@ -48,7 +48,7 @@ describe("several processes share one store", () => {
     const { time, arrivals, ended, process, callAt } = room({ delayMs: () => 1 + 20 * random() });
     const processes = [process(), process(), process()];
     await time.run(() => processes.forEach((limiter, index) => callAt(index * 100, 120, limiter)), 400_000);
-    expect(ended.filter(({ status }) => status === "answered")).toHaveLength(360);
+    expect(ended.filter(({ status }) => status === "responded")).toHaveLength(360);
     expect(refusedBySliding(arrivals, DOCUMENTED_WINDOWS)).toBe(0);
     // 360 calls: three minutes and five rounds of a second, each with the way there and back.
     expect(ended.at(-1)!.at).toBeLessThan((180_000 + 5_000 + 610) * 1.05);
@@ -59,7 +59,7 @@ describe("several processes share one store", () => {
     const windows = [{ limit: 10, intervalMs: 10_000 }];
     const [one, other] = [process({ windows }), process({ windows })];
     const estimates: number[] = [];
-    const turnedAway: unknown[] = [];
+    const refused: unknown[] = [];
     await time.run(() => {
       callAt(0, 8, one);
       callAt(1_000, 1, other);
@@ -68,7 +68,7 @@ describe("several processes share one store", () => {
         estimates.push(other.estimateMs(1), other.estimateMs(2));
         for (let call = 0; call < 2; call += 1) {
           void Promise.resolve(other.acquire({ maxWaitMs: 2_000 })).catch((error: unknown) =>
-            turnedAway.push(error),
+            refused.push(error),
           );
         }
       });
@@ -77,7 +77,7 @@ describe("several processes share one store", () => {
     // Nine of ten are taken, each as if in the middle of its window.
     expect(first).toBeLessThan(1_000);
     expect(second).toBeGreaterThan(3_000);
-    expect(turnedAway).toMatchObject([{ window: windows[0] }]);
+    expect(refused).toMatchObject([{ window: windows[0] }]);
   });
 
   it("takes several permits with one question", async () => {
@@ -195,7 +195,7 @@ describe("a store that comes back empty", () => {
       callAt(10_000, 200, busy);
       time.at(20_000, () => store.loseMemory());
     }, 400_000);
-    expect(ended.filter(({ status }) => status === "answered")).toHaveLength(260);
+    expect(ended.filter(({ status }) => status === "responded")).toHaveLength(260);
     expect(refusedBySliding(arrivals, DOCUMENTED_WINDOWS)).toBe(0);
   });
 });
@@ -216,7 +216,7 @@ describe("a store that comes back empty, and goes away before all have reported"
       time.at(16_200, () => (store.network = "refuses"));
       callAt(17_000, 10, one);
     }, 300_000);
-    expect(ended.filter(({ status }) => status === "answered")).toHaveLength(50);
+    expect(ended.filter(({ status }) => status === "responded")).toHaveLength(50);
     expect(refusedBySliding(arrivals, windows)).toBe(0);
   });
 });
@@ -270,7 +270,7 @@ describe("a snapshot", () => {
   });
 });
 
-describe.each(["refuses", "hangs", "loses answers"] as const)("a store that %s", (network) => {
+describe.each(["refuses", "hangs", "loses replies"] as const)("a store that %s", (network) => {
   it('lets each of four processes go on with its share under "local", and is told of it on its return', async () => {
     const { time, store, arrivals, ended, process, callAt } = room();
     const processes = [process(), process(), process(), process()];
@@ -280,7 +280,7 @@ describe.each(["refuses", "hangs", "loses answers"] as const)("a store that %s",
       time.at(30_000, () => (store.network = network));
       time.at(200_000, () => (store.network = "up"));
     }, 900_000);
-    expect(ended.filter(({ status }) => status === "answered")).toHaveLength(520);
+    expect(ended.filter(({ status }) => status === "responded")).toHaveLength(520);
     expect(refusedBySliding(arrivals, DOCUMENTED_WINDOWS)).toBe(0);
     // Four quarters of the minute's limit, a few less where a minute ends between two calls.
     const alone = arrivals.filter((at) => at > 90_000 && at < 150_000);
@@ -314,7 +314,7 @@ describe.each(["refuses", "hangs", "loses answers"] as const)("a store that %s",
       time.at(8_000, () => call(limiter));
       time.at(20_000, () => call(limiter));
     }, 30_000);
-    expect(ended.map(({ status }) => status)).toEqual(["failed", "failed", "answered", "answered"]);
+    expect(ended.map(({ status }) => status)).toEqual(["failed", "failed", "responded", "responded"]);
     expect(ended[0]!.error).toBeInstanceOf(RateLimitWaitError);
     expect(arrivals).toHaveLength(2);
   });
@@ -324,15 +324,15 @@ describe("a store that answers", () => {
   const sense = { granted: 1, waitMs: 0, epoch: "1", pausedMs: 0, rateFactor: 1, others: 0, used: [1, 1, 1] };
 
   /** How a call ends whose store answers this. */
-  async function ends(answer: object) {
+  async function ends(reply: object) {
     const { time, process, ended, call } = room();
-    const answering = async () => answer as never; // on purpose not what a store answers
+    const replying = async () => reply as never; // on purpose not what a store answers
     const store = {
       onUnavailable: "reject",
       localShare: 1,
       leaseMs: 10_000,
-      acquire: answering,
-      release: answering,
+      acquire: replying,
+      release: replying,
     } as const;
     const limiter = process({ store: storeOf(store, store) });
     await time.run(() => call(limiter), 1_500);
@@ -340,8 +340,8 @@ describe("a store that answers", () => {
   }
 
   it("what makes sense is built on", async () => {
-    expect(await ends(sense)).toMatchObject([{ status: "answered" }]);
-    expect(await ends({ ...sense, rateFactor: 1 / 64 })).toMatchObject([{ status: "answered" }]);
+    expect(await ends(sense)).toMatchObject([{ status: "responded" }]);
+    expect(await ends({ ...sense, rateFactor: 1 / 64 })).toMatchObject([{ status: "responded" }]);
   });
 
   it.each([
@@ -431,30 +431,30 @@ describe("an answer of the store", () => {
 it("full pace grows back with the successes of all processes", async () => {
   const { time, process } = room();
   const [one, other] = [process(), process()];
-  const shares: number[] = [];
+  const rateFactors: number[] = [];
   await time.run(() => {
     void Promise.resolve(one.acquire()).then((permit) => {
       permit.release("responded");
       one.refused(1_000);
     });
-    const take = () => void Promise.resolve(other.acquire()).then((permit) => permit.release("responded"));
-    time.at(1_500, take);
+    const acquire = () => void Promise.resolve(other.acquire()).then((permit) => permit.release("responded"));
+    time.at(1_500, acquire);
     time.at(2_000, () => {
       for (let success = 0; success < 60; success += 1) one.succeeded();
     });
     time.at(3_000, () => {
       for (let success = 0; success < 20; success += 1) other.succeeded();
-      take();
+      acquire();
     });
-    time.at(9_000, () => shares.push(one.snapshot().share, other.snapshot().share));
+    time.at(9_000, () => rateFactors.push(one.snapshot().share, other.snapshot().share));
   }, 10_000);
   const after80 = expect.closeTo(0.9, 9) as number; // a matcher, in a number's permit
-  expect(shares).toEqual([after80, after80]);
+  expect(rateFactors).toEqual([after80, after80]);
 });
 
 describe("while the store is away", () => {
   /** How one call ends, and what is told of the store, where it throws this. */
-  async function told(reason: unknown, options: StoreOptions) {
+  async function endOfCall(reason: unknown, options: StoreOptions) {
     const { time, store, ended, process, call } = room(options);
     const fails = () => Promise.reject(reason);
     const { onUnavailable, localShare, leaseMs } = store;
@@ -467,7 +467,7 @@ describe("while the store is away", () => {
   }
 
   it('says so and why, under "local" without failing a call', async () => {
-    const { error, absence } = await told(new Error("no route"), {});
+    const { error, absence } = await endOfCall(new Error("no route"), {});
     expect(error).toBeUndefined();
     expect(absence).toBe(
       "the store of the rate limit is away: no route; this process goes on with its share",
@@ -486,7 +486,7 @@ describe("while the store is away", () => {
   });
 
   it('says under "reject" in the error that it is away and why, and nothing beside it', async () => {
-    const { error, absence } = await told("no route", { onUnavailable: "reject" });
+    const { error, absence } = await endOfCall("no route", { onUnavailable: "reject" });
     expect(error).toMatchObject({
       message: "Not sent. The store of the rate limit is away: it does not say why.",
     });
@@ -512,7 +512,7 @@ describe("while the store is away", () => {
   });
 
   it("refuses calls whose share of a limit is no permit", async () => {
-    const { error } = await told(new Error("no route"), { localShare: 1 / 20 });
+    const { error } = await endOfCall(new Error("no route"), { localShare: 1 / 20 });
     expect(error).toMatchObject({
       message:
         "Not sent. The store of the rate limit is away: no route. `localShare` of a limit is no permit.",
@@ -527,14 +527,14 @@ it("a limiter that nobody holds any more reports no more", async () => {
   await time.run(() => {
     void Promise.resolve(process().acquire()).then((permit) => permit.release("responded"));
   }, 71_000);
-  const whileHeld = store.log.length;
+  const whileReferenced = store.log.length;
   // The target of a WeakRef is held to the end of the turn that asked for it, and code that still runs may hold it longer.
   for (let turn = 0; turn < 5; turn += 1) {
     await new Promise(setImmediate);
     collect();
   }
   await time.run(() => {}, 140_000);
-  expect(whileHeld).toBeGreaterThan(30);
-  expect(store.log.length - whileHeld).toBe(0);
+  expect(whileReferenced).toBeGreaterThan(30);
+  expect(store.log.length - whileReferenced).toBe(0);
   expect(time.pendingTimers).toBe(0);
 });

@@ -43,9 +43,9 @@ describeWithRedis("the store in Redis", () => {
     it("grants what is free in every window, over all processes, and counts it", async () => {
       const [one, two] = [process({}, undefined, client()), process({}, undefined, redis)];
 
-      const answers = [await one.acquire(2), await two.acquire(2)];
+      const replies = [await one.acquire(2), await two.acquire(2)];
 
-      expect(answers).toMatchObject([
+      expect(replies).toMatchObject([
         { granted: 2, waitMs: 0, used: [2, 2], rateFactor: 1, pausedMs: 0 },
         { granted: 1, used: [3, 3] },
       ]);
@@ -272,14 +272,14 @@ describeWithRedis("the store in Redis", () => {
       await lose();
 
       const asked = await two.acquire(1);
-      const told = await one.responded(ids);
+      const reported = await one.responded(ids);
       const asksAgain = await one.acquire(1);
 
       expect(asked).toMatchObject({ granted: 0 });
       expect(asked.epoch).not.toBe(epoch);
       expect(asked.waitMs).toBeGreaterThan(recoveryMs - 100);
       expect(asked.waitMs).toBeLessThanOrEqual(recoveryMs + 1);
-      expect(told.used).toEqual([2, 2]);
+      expect(reported.used).toEqual([2, 2]);
       // The time of settling in runs on, and is not begun anew by the second that comes.
       expect(asksAgain).toMatchObject({ granted: 0 });
       expect(asksAgain.waitMs).toBeLessThanOrEqual(asked.waitMs);
@@ -307,11 +307,11 @@ describeWithRedis("the store in Redis", () => {
       await saving.start();
 
       const asked = await one.acquire(1);
-      const told = await one.responded(ids);
+      const reported = await one.responded(ids);
 
       expect(asked).toMatchObject({ granted: 0, used: [1, 1] });
       expect(asked.epoch).not.toBe(epoch);
-      expect(told.used).toEqual([3, 3]);
+      expect(reported.used).toEqual([3, 3]);
       client.disconnect();
       await saving.end();
     });

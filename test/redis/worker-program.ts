@@ -7,7 +7,7 @@ import type { Task, WorkerMessage } from "./fleet.ts";
 const task = JSON.parse(process.env["FLEET_TASK"] ?? "") as Task; // written by `fleet.ts`
 
 /** Resolves when the message is on its way. */
-function tell(message: WorkerMessage): Promise<void> {
+function report(message: WorkerMessage): Promise<void> {
   return new Promise((resolve) => void process.send?.(message, () => resolve()));
 }
 
@@ -33,14 +33,14 @@ async function main(): Promise<void> {
   const audience = new AudienceClient({ ...task.service, rateLimiter, maxRetries: 0 });
   // A first answer that came late, for the connection had to be made, would be one of a store that is away.
   await redis.ready();
-  await tell("ready");
+  await report("ready");
   await new Promise((resolve) => process.once("message", resolve));
   const call = async (): Promise<void> => {
     const ended = await audience.v1.contactGroups.get("mock-list").then(
-      () => "answered",
+      () => "responded",
       (error: unknown) => (isAudienceError(error) ? error.code : String(error)),
     );
-    await tell({ ended });
+    await report({ ended });
   };
   const calls = Array.from({ length: task.calls }, async (_, index) => {
     await new Promise((resolve) => setTimeout(resolve, index * task.everyMs));

@@ -276,7 +276,7 @@ describe("After an abort in flight", () => {
     await failure;
 
     const body = new ReadableStream({ cancel: () => void (isGivenUp = true) });
-    for (const answer of waiting) answer(new Response(body));
+    for (const respond of waiting) respond(new Response(body));
     await new Promise(setImmediate);
     expect(isGivenUp).toBe(true);
   });
@@ -301,12 +301,12 @@ describe("After an abort in flight", () => {
       outgoing.writeHead(200, { "content-type": "application/json" }).write('{"data":');
       outgoing.on("close", () => log.push("cut"));
     });
-    const heard = async (url: string, init: RequestInit) => {
+    const noted = async (url: string, init: RequestInit) => {
       const response = await fetch(url, init);
       log.push("headers");
       return response;
     };
-    const audience = new AudienceClient({ ...options, fetch: heard });
+    const audience = new AudienceClient({ ...options, fetch: noted });
 
     await abortedWhen(
       () => log.includes("headers"),

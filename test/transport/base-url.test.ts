@@ -1,14 +1,14 @@
 import { AudienceClient, ConfigurationError, type ClientOptions } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { thrownBy } from "./failure.ts";
-import { profileAnswer } from "./served.ts";
+import { profileResponse } from "./served.ts";
 
 /** The address that `customers.get("c-1")` asks for. */
 async function asked(baseUrl: string, options: ClientOptions = {}): Promise<string> {
   const urls: string[] = [];
   const fetch = async (url: string) => {
     urls.push(url);
-    return Response.json(profileAnswer);
+    return Response.json(profileResponse);
   };
   await new AudienceClient({ baseUrl, apiKey: "k", rateLimiter: false, fetch, ...options }).v1.customers.get(
     "c-1",

@@ -22,11 +22,11 @@ const wrapped = (facts: object, message = "connect failed") =>
   new TypeError("fetch failed", { cause: Object.assign(new Error(message), facts) });
 
 describe("A failed connection says to which origin, what is known, and whether anything was sent", () => {
-  const none = (told: string) =>
-    `No connection to https://api.example.com could be made${told}; nothing was sent.`;
-  const broken = (told: string) =>
-    `The connection to https://api.example.com failed before the whole answer was here${told}.`;
-  const answered = (told: string) => `What https://api.example.com answered ${told}.`;
+  const none = (reason: string) =>
+    `No connection to https://api.example.com could be made${reason}; nothing was sent.`;
+  const broken = (reason: string) =>
+    `The connection to https://api.example.com failed before the whole answer was here${reason}.`;
+  const badResponse = (reason: string) => `What https://api.example.com answered ${reason}.`;
 
   it.each([
     ["a code that is known", wrapped({ code: "ECONNREFUSED" }), none(" (ECONNREFUSED)")],
@@ -40,24 +40,24 @@ describe("A failed connection says to which origin, what is known, and whether a
     [
       "no HTTP",
       wrapped({ code: "HPE_INVALID_CONSTANT" }),
-      answered("is not HTTP/1.1 (HPE_INVALID_CONSTANT)"),
+      badResponse("is not HTTP/1.1 (HPE_INVALID_CONSTANT)"),
     ],
     [
       "no HTTP, in words",
       wrapped({}, "Response does not match the HTTP/1.1 protocol (Expected HTTP/)"),
-      answered("is not HTTP/1.1"),
+      badResponse("is not HTTP/1.1"),
     ],
     [
       "long headers",
       wrapped({ code: "UND_ERR_HEADERS_OVERFLOW" }),
-      answered(
+      badResponse(
         "has longer headers than the runtime takes (on Node: --max-http-header-size) (UND_ERR_HEADERS_OVERFLOW)",
       ),
     ],
     [
       "another length",
       wrapped({ code: "UND_ERR_RES_CONTENT_LENGTH_MISMATCH" }),
-      answered("is not as long as it says (UND_ERR_RES_CONTENT_LENGTH_MISMATCH)"),
+      badResponse("is not as long as it says (UND_ERR_RES_CONTENT_LENGTH_MISMATCH)"),
     ],
   ])("%s", async (_, thrown, message) => {
     const error = await failing(thrown);

@@ -104,10 +104,10 @@ describe("timeoutMs", () => {
     ],
   ])("throws away what such a fetch gives too late%s", async (_, end) => {
     const log: string[] = [];
-    let answer: (response: Response) => void = () => {};
+    let respond: (response: Response) => void = () => {};
     const audience = new AudienceClient({
       ...createMockService().clientOptions,
-      fetch: () => new Promise<Response>((resolve) => (answer = resolve)),
+      fetch: () => new Promise<Response>((resolve) => (respond = resolve)),
     });
     const cancel = () => {
       log.push("cancelled");
@@ -115,7 +115,7 @@ describe("timeoutMs", () => {
     };
 
     const error = await failureOf(audience.v1.customers.get("some-id", { ...once, timeoutMs: 20 }));
-    answer(new Response(new ReadableStream({ cancel })));
+    respond(new Response(new ReadableStream({ cancel })));
     await eventually(() => expect(log).toEqual(["cancelled"]));
 
     expect(error).toBeInstanceOf(TimeoutError);

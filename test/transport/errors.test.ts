@@ -24,7 +24,7 @@ import {
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it, vi } from "vitest";
 import { failureOf, thrownBy } from "./failure.ts";
-import { json, profileAnswer, refusedUrl, serve } from "./served.ts";
+import { json, profileResponse, refusedUrl, serve } from "./served.ts";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 const event = {
@@ -34,7 +34,7 @@ const event = {
 };
 
 /** A client of a service that answers everything so. */
-function answering(
+function clientWithResponse(
   status: number,
   body: BodyInit | null,
   headers: Record<string, string> = {},
@@ -83,7 +83,7 @@ describe("An error status", () => {
     [503, ServerError, "ServerError", "server", "unknown"],
     [599, ServerError, "ServerError", "server", "unknown"],
   ] as const)("of %i is a %o", async (status, Class, name, code, outcome) => {
-    const audience = answering(status, '{"message":"the reason"}', { "x-trace": "t-1" });
+    const audience = clientWithResponse(status, '{"message":"the reason"}', { "x-trace": "t-1" });
 
     const error = await failureOf(audience.v1.customers.upsert(contact));
 
@@ -119,7 +119,7 @@ describe("An error status", () => {
     ["at most 300 characters of them", JSON.stringify({ message: "n".repeat(301) }), "n".repeat(300)],
     ["and 300 deeper", JSON.stringify({ error: { title: "n".repeat(301) } }), "n".repeat(300)],
   ])("is told with the service's words, wherever they stand: %s", async (_, body, words) => {
-    const error = await failureOf(answering(400, body).v1.customers.upsert(contact));
+    const error = await failureOf(clientWithResponse(400, body).v1.customers.upsert(contact));
 
     expect(error.message).toBe(`400 on POST /api/v1/customer/create: ${words}`);
   });
@@ -130,7 +130,7 @@ describe("An error status", () => {
     ["null in its place", '{"error":null,"errors":[null]}'],
     ["a number in its place", '{"message":5}'],
   ])("has none where there is %s", async (_, body) => {
-    const error = await failureOf(answering(400, body).v1.customers.upsert(contact));
+    const error = await failureOf(clientWithResponse(400, body).v1.customers.upsert(contact));
 
     expect(error.message).toBe("400 on POST /api/v1/customer/create");
   });
@@ -140,7 +140,7 @@ describe("An error status", () => {
     [{ "retry-after": "0" }, ""],
     [{}, ""],
   ])("with the headers %j says how long the service asks to wait", async (headers, wish) => {
-    const error = await failureOf(answering(503, "", headers).v1.customers.upsert(contact));
+    const error = await failureOf(clientWithResponse(503, "", headers).v1.customers.upsert(contact));
 
     expect(error.message).toBe(`503 on POST /api/v1/customer/create${wish}`);
     expect("retryAfterMs" in error).toBe("retry-after" in headers);
@@ -159,7 +159,7 @@ describe("An error status", () => {
       JSON.parse('{"__proto__":{"polluted":true}}'),
     ],
   ])("is not hidden by its body: %s", async (_, body, shown) => {
-    const error = await failureOf(answering(502, body).v1.events.send(event));
+    const error = await failureOf(clientWithResponse(502, body).v1.events.send(event));
 
     expect(error).toBeInstanceOf(ServerError);
     expect(error).toMatchObject({ status: 502 });
@@ -169,7 +169,7 @@ describe("An error status", () => {
 
   it("is not hidden by bytes that are no text", async () => {
     const error = await failureOf(
-      answering(500, new Uint8Array([0xff, 0xfe, 0x80])).v1.customers.upsert(contact),
+      clientWithResponse(500, new Uint8Array([0xff, 0xfe, 0x80])).v1.customers.upsert(contact),
     );
 
     expect(error).toMatchObject({ status: 500, body: "\ufffd\ufffd\ufffd" });
@@ -207,7 +207,7 @@ describe("An error status", () => {
       cancel: () => void (isGivenUp = true),
     });
 
-    const error = await failureOf(answering(500, endless).v1.customers.upsert(contact));
+    const error = await failureOf(clientWithResponse(500, endless).v1.customers.upsert(contact));
 
     expect((error as ServerError).body).toBe("a".repeat(64 * 1024));
     expect(sent).toBeLessThan(200 * 1024);
@@ -217,7 +217,9 @@ describe("An error status", () => {
   it.each([500, 200])("shows JSON of 64 KiB as such, and of a longer one its text (%i)", async (status) => {
     const ofLength = (length: number) => JSON.stringify({ filler: "a".repeat(length - 13) });
     const bodies = [64 * 1024, 64 * 1024 + 1].map(async (length) => {
-      const error = await failureOf(answering(status, ofLength(length)).v1.customers.upsert(contact));
+      const error = await failureOf(
+        clientWithResponse(status, ofLength(length)).v1.customers.upsert(contact),
+      );
       return (error as ServerError | UnexpectedResponseError).body;
     });
 
@@ -229,9 +231,10 @@ describe("An error status", () => {
 
   it("shows what came of a body that was cut as text, as it may say something else than the whole", async () => {
     const breaksOff = inPieces(["12"], "breaks off");
-    const cut = [answering(500, breaksOff), answering(500, "1234", {}, { maxResponseBytes: 2 })].map(
-      async ({ v1 }) => ((await failureOf(v1.customers.upsert(contact))) as ServerError).body,
-    );
+    const cut = [
+      clientWithResponse(500, breaksOff),
+      clientWithResponse(500, "1234", {}, { maxResponseBytes: 2 }),
+    ].map(async ({ v1 }) => ((await failureOf(v1.customers.upsert(contact))) as ServerError).body);
 
     expect(await Promise.all(cut)).toEqual(["12", "12"]);
   });
@@ -239,7 +242,7 @@ describe("An error status", () => {
   it.each([400, 401, 403, 409, 422, 429])(
     "of addContact but 404 says that nothing was applied (%i)",
     async (status) => {
-      const { v1 } = answering(status, "{}");
+      const { v1 } = clientWithResponse(status, "{}");
 
       expect(await failureOf(v1.contactGroups.addContact("list", contact))).toMatchObject({
         status,
@@ -263,7 +266,7 @@ describe("An error status", () => {
 
 describe("A redirect", () => {
   it.each([301, 302, 303, 307, 308])("(%i) is never followed, to wherever it leads", async (status) => {
-    const other = await serve((outgoing) => json(outgoing, 200, profileAnswer));
+    const other = await serve((outgoing) => json(outgoing, 200, profileResponse));
     const { options, received } = await serve((outgoing, { path }) => {
       outgoing.writeHead(status, { location: other.url + path }).end("moved");
     });
@@ -287,7 +290,7 @@ describe("A redirect", () => {
     [399, "redirect"],
     [400, "bad_request"],
   ])("is any 3xx, first and last: %i is %s", async (status, code) => {
-    const error = await failureOf(answering(status, "").v1.customers.upsert(contact));
+    const error = await failureOf(clientWithResponse(status, "").v1.customers.upsert(contact));
 
     expect(error).toMatchObject({ code, status });
   });
@@ -296,14 +299,14 @@ describe("A redirect", () => {
     const opaque = { status: 0, type: "opaqueredirect", headers: new Headers(), url: "", body: null };
     const fetch = async () => opaque as Response; // as far as it is asked for
 
-    const error = await failureOf(answering(0, null, {}, { fetch }).v1.customers.upsert(contact));
+    const error = await failureOf(clientWithResponse(0, null, {}, { fetch }).v1.customers.upsert(contact));
 
     expect(error).toBeInstanceOf(RedirectError);
     expect(error).toMatchObject({ status: 0, outcome: "not-applied" });
   });
 
   it("is told to be one, and the base URL asked for", async () => {
-    const error = await failureOf(answering(302, "").v1.customers.get("c"));
+    const error = await failureOf(clientWithResponse(302, "").v1.customers.get("c"));
 
     expect(error.message).toBe(
       "302 on GET /api/v1/customer/{id}: a redirect is never followed. Is the base URL right?",
@@ -328,10 +331,10 @@ describe("A redirect", () => {
     const seen: RequestInit[] = [];
     const fetch = async (_: string, init: RequestInit) => {
       seen.push(init);
-      return Response.json(profileAnswer);
+      return Response.json(profileResponse);
     };
 
-    await answering(200, null, {}, { fetch }).v1.customers.get("c-1");
+    await clientWithResponse(200, null, {}, { fetch }).v1.customers.get("c-1");
 
     expect(seen[0]?.redirect).toBe("manual");
   });
@@ -352,7 +355,7 @@ describe("A 2xx that is not what is documented is an UnexpectedResponseError", (
   ] as const;
 
   it.each(wrong)("%s", async (_, status, body, problem) => {
-    const error = await failureOf(answering(status, body).v1.customers.upsert(contact));
+    const error = await failureOf(clientWithResponse(status, body).v1.customers.upsert(contact));
 
     expect(error).toBeInstanceOf(UnexpectedResponseError);
     expect(error).toMatchObject({
@@ -366,14 +369,14 @@ describe("A 2xx that is not what is documented is an UnexpectedResponseError", (
   });
 
   it.each(wrong)("and of a GET not applied: %s", async (_, status, body) => {
-    const error = await failureOf(answering(status, body).v1.customers.get("c-1"));
+    const error = await failureOf(clientWithResponse(status, body).v1.customers.get("c-1"));
 
     expect(error).toMatchObject({ code: "unexpected_response", outcome: "not-applied" });
   });
 
   it("holds the body, as JSON or text", async () => {
-    const asJson = await failureOf(answering(200, '{"a":1}').v1.customers.get("c-1"));
-    const asText = await failureOf(answering(200, "<p>").v1.customers.get("c-1"));
+    const asJson = await failureOf(clientWithResponse(200, '{"a":1}').v1.customers.get("c-1"));
+    const asText = await failureOf(clientWithResponse(200, "<p>").v1.customers.get("c-1"));
 
     expect([asJson, asText].map((error) => (error as UnexpectedResponseError).body)).toEqual([
       { a: 1 },
@@ -387,7 +390,7 @@ describe("A 2xx that is not what is documented is an UnexpectedResponseError", (
     ["contact", { message: "ok" }],
   ])("addContact needs %s", async (path, body) => {
     const error = await failureOf(
-      answering(200, JSON.stringify(body)).v1.contactGroups.addContact("l", contact),
+      clientWithResponse(200, JSON.stringify(body)).v1.contactGroups.addContact("l", contact),
     );
 
     expect(error).toBeInstanceOf(UnexpectedResponseError);
@@ -403,7 +406,7 @@ describe("A 2xx that is not what is documented is an UnexpectedResponseError", (
         channels: { email: { status: "subscribed" } },
         consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
       } as const;
-      const call = answering(200, JSON.stringify(body)).v2.contacts.upsert({
+      const call = clientWithResponse(200, JSON.stringify(body)).v2.contacts.upsert({
         firstName: "A",
         listIds: [],
         identifiers: [identifier],
@@ -416,7 +419,7 @@ describe("A 2xx that is not what is documented is an UnexpectedResponseError", (
   it("lists need data.lists and each one's uuid", async () => {
     for (const body of [{}, { data: {} }, { data: { lists: [{ name: "x" }] } }]) {
       expect(
-        await failureOf(answering(200, JSON.stringify(body)).v2.lists.list({}).then(String)),
+        await failureOf(clientWithResponse(200, JSON.stringify(body)).v2.lists.list({}).then(String)),
       ).toBeInstanceOf(UnexpectedResponseError);
     }
   });
@@ -427,7 +430,7 @@ describe("A 2xx that is not what is documented is an UnexpectedResponseError", (
       meta: { a: 1 },
     };
 
-    const profile = await answering(200, JSON.stringify(body)).v1.customers.get("c-1");
+    const profile = await clientWithResponse(200, JSON.stringify(body)).v1.customers.get("c-1");
 
     expect(profile).toMatchObject({ id: "c-1", attributes: { email: null, shoe_size: 43 }, extra: [1] });
   });
@@ -444,19 +447,24 @@ describe("events.send takes any 2xx", () => {
     [204, null, undefined],
     [299, "[]", []],
   ])("%i with %j", async (status, body, shown) => {
-    const result = await answering(status, body).v1.events.send(event);
+    const result = await clientWithResponse(status, body).v1.events.send(event);
 
     expect(result).toEqual({ uniqueIdentifier: "order-1", status, body: shown });
   });
 });
 
 describe("An answer's size", () => {
-  const padded = (bytes: number) => JSON.stringify(profileAnswer).padEnd(bytes, " ");
+  const padded = (bytes: number) => JSON.stringify(profileResponse).padEnd(bytes, " ");
 
   it("may reach maxResponseBytes, and not one byte more", async () => {
-    const fits = await answering(200, padded(1_000), {}, { maxResponseBytes: 1_000 }).v1.customers.get("c-1");
+    const fits = await clientWithResponse(
+      200,
+      padded(1_000),
+      {},
+      { maxResponseBytes: 1_000 },
+    ).v1.customers.get("c-1");
     const error = await failureOf(
-      answering(200, padded(1_001), {}, { maxResponseBytes: 1_000 }).v1.customers.get("c-1"),
+      clientWithResponse(200, padded(1_001), {}, { maxResponseBytes: 1_000 }).v1.customers.get("c-1"),
     );
 
     expect(fits.id).toBe("c-1");
@@ -465,11 +473,11 @@ describe("An answer's size", () => {
   });
 
   it.each([200, 299])("is that of a success up to maxResponseBytes, over 64 KiB too (%i)", async (status) => {
-    expect((await answering(status, padded(100_000)).v1.customers.get("c-1")).id).toBe("c-1");
+    expect((await clientWithResponse(status, padded(100_000)).v1.customers.get("c-1")).id).toBe("c-1");
   });
 
   it("is what is shown of it at most, whatever pieces it comes in", async () => {
-    const { v1 } = answering(200, inPieces(["[1", ",2,3"]), {}, { maxResponseBytes: 4 });
+    const { v1 } = clientWithResponse(200, inPieces(["[1", ",2,3"]), {}, { maxResponseBytes: 4 });
 
     expect(await failureOf(v1.customers.get("c-1"))).toMatchObject({ body: "[1,2" });
   });
@@ -478,7 +486,7 @@ describe("An answer's size", () => {
     const bytes = Buffer.from(JSON.stringify({ data: { id: "ä" } }));
     const body = inPieces(Array.from(bytes, (byte) => Uint8Array.of(byte)));
 
-    expect((await answering(200, body).v1.customers.get("c-1")).id).toBe("ä");
+    expect((await clientWithResponse(200, body).v1.customers.get("c-1")).id).toBe("ä");
   });
 
   it("is counted in bytes, after decompression", async () => {
@@ -546,7 +554,7 @@ describe("A connection that fails", () => {
 
   it("in a 2xx's body: it may have been applied, and is sent again where that is safe", async () => {
     const { options, received } = await serve((outgoing, _, count) => {
-      if (count > 1) return json(outgoing, 200, profileAnswer);
+      if (count > 1) return json(outgoing, 200, profileResponse);
       outgoing.writeHead(200, { "content-length": "1000" }).write('{"data":');
       setTimeout(() => outgoing.destroy(), 20);
     });
@@ -558,7 +566,7 @@ describe("A connection that fails", () => {
   });
 
   it("TLS: nothing was sent, and nothing is tried again", async () => {
-    const { url, received } = await serve((outgoing) => json(outgoing, 200, profileAnswer));
+    const { url, received } = await serve((outgoing) => json(outgoing, 200, profileResponse));
     const baseUrl = url.replace("http:", "https:");
 
     const error = await failureOf(
@@ -628,7 +636,7 @@ describe("A connection that fails", () => {
   ])("as %s says it", async (_, thrown, reason, outcome) => {
     const fetch = async () => Promise.reject(thrown);
 
-    const error = await failureOf(answering(200, null, {}, { fetch }).v1.customers.upsert(contact));
+    const error = await failureOf(clientWithResponse(200, null, {}, { fetch }).v1.customers.upsert(contact));
 
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({ code: "connection", reason, outcome });
@@ -639,7 +647,7 @@ describe("A connection that fails", () => {
       throw new Error("broken fetch");
     };
 
-    const error = await failureOf(answering(200, null, {}, { fetch }).v1.customers.upsert(contact));
+    const error = await failureOf(clientWithResponse(200, null, {}, { fetch }).v1.customers.upsert(contact));
 
     expect(error).toMatchObject({ code: "connection", reason: "other", outcome: "unknown" });
   });
@@ -658,17 +666,22 @@ describe("An error of any class", () => {
     });
     await crowded.v1.customers.list();
     const statuses = [400, 401, 402, 403, 404, 429, 500].map((status) =>
-      answering(status, '{"message":"no"}', { "x-a": "1" }),
+      clientWithResponse(status, '{"message":"no"}', { "x-a": "1" }),
     );
     return Promise.all([
       ...statuses.map((each) => failureOf(each.v1.events.send(event))),
-      failureOf(answering(307, null, { location: "https://else.example" }).v1.events.send(event)),
-      failureOf(answering(200, "x").v1.customers.upsert(contact)),
+      failureOf(clientWithResponse(307, null, { location: "https://else.example" }).v1.events.send(event)),
+      failureOf(clientWithResponse(200, "x").v1.customers.upsert(contact)),
       failureOf(
-        answering(200, null, {}, { fetch: async () => Promise.reject(new Error("x")) }).v1.events.send(event),
+        clientWithResponse(
+          200,
+          null,
+          {},
+          { fetch: async () => Promise.reject(new Error("x")) },
+        ).v1.events.send(event),
       ),
       failureOf(
-        answering(200, null, {}, { fetch: () => new Promise(() => {}) }).v1.events.send(event, {
+        clientWithResponse(200, null, {}, { fetch: () => new Promise(() => {}) }).v1.events.send(event, {
           timeoutMs: 5,
         }),
       ),
@@ -776,7 +789,7 @@ describe("An error of any class", () => {
     const reason = { the: "reason" };
 
     const error = await failureOf(
-      answering(200, null).v1.customers.upsert(contact, { signal: AbortSignal.abort(reason) }),
+      clientWithResponse(200, null).v1.customers.upsert(contact, { signal: AbortSignal.abort(reason) }),
     );
 
     expect(error.cause).toBe(reason);

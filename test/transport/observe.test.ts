@@ -22,20 +22,20 @@ afterEach(() => {
 });
 const stops: (() => void)[] = [];
 
-type Told = readonly [hook: string, event: RequestEvent];
+type HookCall = readonly [hook: string, event: RequestEvent];
 
 /** A client whose hooks write one ordered log. */
 function hooked(options: MockServiceOptions = {}, clientOptions: ClientOptions = {}) {
   const mock = createMockService(options);
-  const told: Told[] = [];
-  const hook = (name: string) => (event: RequestEvent) => void told.push([name, event]);
+  const hookLog: HookCall[] = [];
+  const hook = (name: string) => (event: RequestEvent) => void hookLog.push([name, event]);
   const hooks = {
     onRequest: hook("request"),
     onResponse: hook("response"),
     onRetry: hook("retry"),
     onThrottle: hook("throttle"),
   };
-  return { mock, told, audience: new AudienceClient({ ...mock.clientOptions, hooks, ...clientOptions }) };
+  return { mock, hookLog, audience: new AudienceClient({ ...mock.clientOptions, hooks, ...clientOptions }) };
 }
 
 async function settle(call: PromiseLike<unknown>): Promise<void> {
@@ -53,7 +53,7 @@ const facts = {
 
 describe("Hooks", () => {
   it("are told of each attempt in order, in plain objects that hold what is documented and nothing else", async () => {
-    const { told, audience } = hooked({
+    const { hookLog, audience } = hooked({
       faults: [
         { kind: "500-before", times: 1 },
         { kind: "reset-before", times: 1 },
@@ -68,7 +68,7 @@ describe("Hooks", () => {
     const refusal = { name: "RateLimitError", code: "rate_limit", status: 429 };
     const durationMs = expect.any(Number);
     const waitMs = expect.any(Number);
-    expect(told).toStrictEqual([
+    expect(hookLog).toStrictEqual([
       ["request", { ...facts, attempt: 1 }],
       ["response", { ...facts, attempt: 1, status: 500, durationMs, error: server }],
       ["retry", { ...facts, attempt: 1, waitMs, error: server }],
@@ -80,33 +80,33 @@ describe("Hooks", () => {
       ["request", { ...facts, attempt: 4 }],
       ["response", { ...facts, attempt: 4, status: 201, durationMs }],
     ]);
-    expect(new Set(told.map(([, { requestId }]) => requestId)).size).toBe(1);
-    for (const [, event] of told) expect(Object.getPrototypeOf(event)).toBe(Object.prototype);
+    expect(new Set(hookLog.map(([, { requestId }]) => requestId)).size).toBe(1);
+    for (const [, event] of hookLog) expect(Object.getPrototypeOf(event)).toBe(Object.prototype);
   });
 
   it("are told how long an attempt took, from sending to its end", async () => {
-    const { told, audience } = hooked({ latencyMs: 40, faults: [{ kind: "500-before", times: 1 }] });
+    const { hookLog, audience } = hooked({ latencyMs: 40, faults: [{ kind: "500-before", times: 1 }] });
 
     await settle(audience.v1.customers.upsert(contact));
 
-    const durations = told.flatMap(([, { durationMs }]) => (durationMs === undefined ? [] : [durationMs]));
+    const durations = hookLog.flatMap(([, { durationMs }]) => (durationMs === undefined ? [] : [durationMs]));
     expect(durations).toEqual([40, 40]);
   });
 
   it("are told the template of a path, never an id", async () => {
-    const { told, audience } = hooked();
+    const { hookLog, audience } = hooked();
 
     await settle(audience.v1.customers.get("ada@example.com"));
     await settle(audience.v1.contactGroups.addContact("mock-list", contact));
 
-    expect([...new Set(told.map(([, { path }]) => path))]).toEqual([
+    expect([...new Set(hookLog.map(([, { path }]) => path))]).toEqual([
       "/api/v1/customer/{id}",
       "/api/v1/contact-groups/{listId}/contacts",
     ]);
   });
 
   it("name each operation as the call is written", async () => {
-    const { told, audience } = hooked();
+    const { hookLog, audience } = hooked();
     const { v1, v2 } = audience;
     const identifiers = [
       {
@@ -127,7 +127,7 @@ describe("Hooks", () => {
     await settle(v2.contacts.upsert({ firstName: "A", listIds: [], identifiers: [...identifiers] }));
     await settle(v2.lists.list());
 
-    const operations = told
+    const operations = hookLog
       .filter(([name]) => name === "request")
       .map(([, event]) => [event.operation, event.method, event.path]);
     expect(operations).toEqual([
@@ -144,26 +144,26 @@ describe("Hooks", () => {
   });
 
   it("are told the same requestId as the error has, a new one for each call", async () => {
-    const { told, audience } = hooked();
+    const { hookLog, audience } = hooked();
 
     const errors = await Promise.all([
       failureOf(audience.v1.customers.get("a")),
       failureOf(audience.v1.customers.get("b")),
     ]);
 
-    expect(new Set(told.map(([, { requestId }]) => requestId))).toEqual(
+    expect(new Set(hookLog.map(([, { requestId }]) => requestId))).toEqual(
       new Set(errors.map(({ request }) => request?.requestId)),
     );
     expect(errors[0]?.request?.requestId).not.toBe(errors[1]?.request?.requestId);
   });
 
   it("are told nothing of a call that is never sent", async () => {
-    const { told, audience } = hooked();
+    const { hookLog, audience } = hooked();
 
     await failureOf(audience.v1.customers.upsert({ email: "x" }));
     await failureOf(audience.v1.customers.upsert(contact, { signal: AbortSignal.abort() }));
 
-    expect(told).toEqual([]);
+    expect(hookLog).toEqual([]);
   });
 
   it.each([
@@ -184,7 +184,7 @@ describe("Hooks", () => {
       false,
     ],
     ["never ends", () => new Promise<void>(() => {}), false],
-  ])("that %s changes nothing for the call, the other hooks, or the channel", async (_, broken, heard) => {
+  ])("that %s changes nothing for the call, the other hooks, or the channel", async (_, broken, isLogged) => {
     const seen: RequestEvent[] = [];
     listen({ asyncEnd: (event) => seen.push({ ...event }) });
     const warnings: string[] = [];
@@ -205,7 +205,7 @@ describe("Hooks", () => {
     ]);
     const names = ["onRequest", "onResponse", "onRetry"];
     expect([...new Set(warnings)].toSorted()).toEqual(
-      heard ? names.map((name) => `audience-sdk: the hook ${name} failed; this changes nothing`) : [],
+      isLogged ? names.map((name) => `audience-sdk: the hook ${name} failed; this changes nothing`) : [],
     );
   });
 
@@ -260,14 +260,14 @@ describe("A wait for the rate limit", () => {
         (line: string) => void lines.push([level, line]),
       ]),
     );
-    const { told, audience } = waiting(intervalMs, { logger: logger as never });
+    const { hookLog, audience } = waiting(intervalMs, { logger: logger as never });
     await audience.v1.customers.list();
-    told.length = 0;
+    hookLog.length = 0;
 
     await settle(audience.v1.customers.upsert(contact));
 
     expect(lines.map(([level]) => level)).toEqual(levels);
-    const throttled = told.filter(([name]) => name === "throttle");
+    const throttled = hookLog.filter(([name]) => name === "throttle");
     expect(throttled).toHaveLength(times);
     if (times === 1) {
       expect(throttled[0]?.[1]).toEqual({ ...facts, attempt: 1, waitMs: expect.any(Number) });
@@ -280,20 +280,22 @@ describe("A wait for the rate limit", () => {
 
   it("that grows longer than ten seconds while it lasts is told of then, once", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 3_000 }] });
-    const { told, audience } = hooked({}, { rateLimiter });
+    const { hookLog, audience } = hooked({}, { rateLimiter });
     await audience.v1.customers.get("c").catch(() => {});
-    told.length = 0;
+    hookLog.length = 0;
 
     const overtaken = audience.v1.customers.upsert(contact, { priority: 9 });
     const others = Promise.all(
       Array.from({ length: 5 }, () => audience.v1.customers.list({}, { priority: 0 })),
     );
     await vi.advanceTimersByTimeAsync(10_000);
-    const early = told.filter(([name]) => name === "throttle");
+    const early = hookLog.filter(([name]) => name === "throttle");
     await settle(Promise.all([overtaken, others]));
 
     expect(early.map(([, { operation }]) => operation)).not.toContain("v1.customers.upsert");
-    const late = told.filter(([name, { operation }]) => name === "throttle" && operation === facts.operation);
+    const late = hookLog.filter(
+      ([name, { operation }]) => name === "throttle" && operation === facts.operation,
+    );
     expect(late.map(([, event]) => event)).toEqual([{ ...facts, attempt: 1, waitMs: 10_001 }]);
   });
 
@@ -313,14 +315,14 @@ describe("A wait for the rate limit", () => {
   });
 
   it("that a 429 makes is one too", async () => {
-    const { told, audience } = hooked(
+    const { hookLog, audience } = hooked(
       { faults: [{ kind: "429", retryAfter: 15, times: 1 }] },
       { rateLimiter: new RateLimiter() },
     );
 
     await settle(audience.v1.customers.upsert(contact));
 
-    expect(told.map(([name, { attempt }]) => [name, attempt])).toEqual([
+    expect(hookLog.map(([name, { attempt }]) => [name, attempt])).toEqual([
       ["request", 1],
       ["response", 1],
       ["retry", 1],
@@ -354,8 +356,8 @@ describe("The logger", () => {
 
     await settle(Promise.all([audience.v1.customers.upsert(contact), audience.v1.customers.upsert(contact)]));
 
-    const told = lines.filter((line) => line.endsWith(" waits for an earlier write to the same contact"));
-    expect(told).toEqual([expect.stringMatching(/^debug audience-sdk: v1\.customers\.upsert, attempt 1 /)]);
+    const waits = lines.filter((line) => line.endsWith(" waits for an earlier write to the same contact"));
+    expect(waits).toEqual([expect.stringMatching(/^debug audience-sdk: v1\.customers\.upsert, attempt 1 /)]);
   });
 
   it.each([
@@ -456,12 +458,12 @@ describe("The logger", () => {
     ["info", ["warn"]],
     ["error", []],
     ["silent", []],
-  ] as const)("at %s hears only what is at least that", async (logLevel, heard) => {
+  ] as const)("at %s hears only what is at least that", async (logLevel, levels) => {
     const { lines, audience } = logged(logLevel);
 
     await settle(audience.v1.customers.upsert(contact));
 
-    expect([...new Set(lines.map((line) => line.split(" ")[0]))]).toEqual(heard);
+    expect([...new Set(lines.map((line) => line.split(" ")[0]))]).toEqual(levels);
   });
 
   it("is called as a method, so that a class fits", async () => {
@@ -557,7 +559,7 @@ describe("The tracing channel audience-sdk:request", () => {
 
   it("carries one message per attempt, filled in as the attempt goes on, with the fields of the hooks", async () => {
     const { log, objects } = recording();
-    const { audience, told } = hooked({ faults: [{ kind: "500-before", times: 1 }] });
+    const { audience, hookLog } = hooked({ faults: [{ kind: "500-before", times: 1 }] });
 
     await settle(audience.v1.customers.upsert(contact));
 
@@ -582,7 +584,7 @@ describe("The tracing channel audience-sdk:request", () => {
     ]);
     expect(new Set(objects).size).toBe(2);
     expect(log.filter(([name]) => name === "asyncEnd").map(([, event]) => event)).toEqual(
-      told.filter(([name]) => name === "response").map(([, event]) => event),
+      hookLog.filter(([name]) => name === "response").map(([, event]) => event),
     );
   });
 
@@ -609,15 +611,15 @@ describe("The tracing channel audience-sdk:request", () => {
         { hooks: {}, maxRetries: 0 },
       );
       await settle(audience.v1.customers.upsert(contact));
-      const heard: unknown[] = [];
-      const hear = (event: unknown) => void heard.push(event);
+      const events: unknown[] = [];
+      const record = (event: unknown) => void events.push(event);
       const channel = `tracing:audience-sdk:request:${name}`;
-      subscribe(channel, hear);
-      stops.push(() => void unsubscribe(channel, hear));
+      subscribe(channel, record);
+      stops.push(() => void unsubscribe(channel, record));
 
       await settle(audience.v1.customers.upsert(contact));
 
-      expect(heard).toMatchObject([{ ...facts, status: 500 }]);
+      expect(events).toMatchObject([{ ...facts, status: 500 }]);
     },
   );
 
@@ -629,7 +631,7 @@ describe("The tracing channel audience-sdk:request", () => {
     ["one that cannot trace", builtin({})],
   ])("is not missed where the runtime has none: %s", async (_, process) => {
     vi.stubGlobal("process", process);
-    const { audience, told } = (() => {
+    const { audience, hookLog } = (() => {
       try {
         return hooked();
       } finally {
@@ -639,7 +641,7 @@ describe("The tracing channel audience-sdk:request", () => {
 
     await settle(audience.v1.customers.upsert(contact));
 
-    expect(told.map(([name]) => name)).toEqual(["request", "response"]);
+    expect(hookLog.map(([name]) => name)).toEqual(["request", "response"]);
   });
 
   it("never carries what a call resolves to", async () => {

@@ -579,11 +579,11 @@ describe("close()", () => {
     const audience = new AudienceClient(mock.clientOptions);
     const log: string[] = [];
 
-    void audience.v1.customers.upsert(contact).then(() => log.push("answered"));
+    void audience.v1.customers.upsert(contact).then(() => log.push("responded"));
     await audience.close();
     log.push("closed");
 
-    expect(log).toEqual(["answered", "closed"]);
+    expect(log).toEqual(["responded", "closed"]);
   });
 
   it("does not try again what fails in flight afterwards", async () => {

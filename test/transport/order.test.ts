@@ -235,10 +235,10 @@ describe("Nobody else is held up", () => {
 
     const stuck = audience.v1.customers.upsert(on, { timeoutMs: 5_000 });
     await vi.advanceTimersByTimeAsync(150);
-    const answered = other.v1.customers.upsert(off);
+    const upserted = other.v1.customers.upsert(off);
     await vi.advanceTimersByTimeAsync(200);
 
-    expect((await answered).attributes?.email_opt_in).toBe("UNSUBSCRIBED");
+    expect((await upserted).attributes?.email_opt_in).toBe("UNSUBSCRIBED");
     expect(log).toEqual(["> 1"]);
     await vi.advanceTimersByTimeAsync(20_000);
     await stuck;

@@ -18,7 +18,7 @@ const codes: Partial<Record<End, string>> = {
   reset: "ECONNRESET",
 };
 
-async function answer(end: End): Promise<Response> {
+async function respond(end: End): Promise<Response> {
   if (end === "hang") return new Promise(() => {});
   if (end === "unexpected") return new Response("<html>", { status: 200 });
   if (end === "redirect") return new Response(null, { status: 307, headers: { location: "/" } });
@@ -29,7 +29,7 @@ async function answer(end: End): Promise<Response> {
 /** A client whose attempts end so, one after the other. */
 function ending(ends: readonly End[], options: ClientOptions = {}) {
   let count = 0;
-  const fetch = () => answer(ends[count++] ?? expect.fail("one attempt too many"));
+  const fetch = () => respond(ends[count++] ?? expect.fail("one attempt too many"));
   const base = {
     baseUrl: "https://api.example.com",
     apiKey: "k",

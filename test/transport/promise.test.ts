@@ -142,14 +142,14 @@ describe("A call", () => {
       7,
       "https://api.example.com/api/v1/customer/c-1",
     ],
-  ])("tells of an address: %s", async (_, url, told) => {
-    const answer = {
+  ])("tells of an address: %s", async (_, url, expected) => {
+    const response = {
       status: 200,
       headers: new Headers(),
       url,
       body: new Response('{"data":{"id":"c-1"}}').body,
     };
-    const fetch = async () => answer as Response; // as far as it is asked for
+    const fetch = async () => response as Response; // as far as it is asked for
     const { v1 } = new AudienceClient({
       baseUrl: "https://api.example.com",
       apiKey: "k",
@@ -157,7 +157,7 @@ describe("A call", () => {
       fetch,
     });
 
-    expect((await v1.customers.get("c-1").withResponse()).response.url).toBe(told);
+    expect((await v1.customers.get("c-1").withResponse()).response.url).toBe(expected);
   });
 
   it("that has ended leaves nothing of what it gave behind", async () => {

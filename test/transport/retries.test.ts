@@ -132,9 +132,11 @@ function identifiersSent(mock: MockService): unknown[] {
 
 function expectOneIdentifier(kind: CallKind, mock: MockService, { error, result }: Ending): void {
   if (kind.kind !== "event") return expect(error?.uniqueIdentifier).toBeUndefined();
-  const told = error ? error.uniqueIdentifier : (result as { uniqueIdentifier: string }).uniqueIdentifier;
-  expect(told).toEqual(expect.stringMatching(/.{8,}/));
-  expect(new Set([told, ...identifiersSent(mock)]).size).toBe(1);
+  const identifier = error
+    ? error.uniqueIdentifier
+    : (result as { uniqueIdentifier: string }).uniqueIdentifier;
+  expect(identifier).toEqual(expect.stringMatching(/.{8,}/));
+  expect(new Set([identifier, ...identifiersSent(mock)]).size).toBe(1);
 }
 
 const cells = callKinds.flatMap((kind) => failures.map((failure) => ({ kind, failure })));

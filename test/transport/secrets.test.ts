@@ -72,15 +72,15 @@ function expectNoSecret(value: unknown, secrets: readonly string[] = [key, keyV2
 
 /** All that an observer hears. */
 function listening() {
-  const heard: unknown[] = [];
-  const hear = (value: unknown) => void heard.push(structuredClone(value));
+  const logged: unknown[] = [];
+  const log = (value: unknown) => void logged.push(structuredClone(value));
   const channel = tracingChannel("audience-sdk:request");
-  const subscribers = { start: hear, end: hear, asyncStart: hear, asyncEnd: hear, error: hear };
+  const subscribers = { start: log, end: log, asyncStart: log, asyncEnd: log, error: log };
   channel.subscribe(subscribers);
   stopListening = () => channel.unsubscribe(subscribers);
-  const logger = { debug: hear, info: hear, warn: hear, error: hear };
-  const hooks = { onRequest: hear, onResponse: hear, onRetry: hear, onThrottle: hear };
-  return { heard, options: { logger, logLevel: "debug", hooks } satisfies ClientOptions };
+  const logger = { debug: log, info: log, warn: log, error: log };
+  const hooks = { onRequest: log, onResponse: log, onRetry: log, onThrottle: log };
+  return { logged, options: { logger, logLevel: "debug", hooks } satisfies ClientOptions };
 }
 
 let stopListening = () => {};
@@ -122,14 +122,14 @@ const echoes: Record<string, (status: number) => Response> = {
 
 describe("No error shows a key, whatever the service echoes", () => {
   const statuses = [200, 400, 401, 403, 404, 408, 409, 429, 500, 502];
-  const cases = Object.entries(echoes).flatMap(([name, answer]) =>
-    statuses.map((status) => [name, status, answer] as const),
+  const cases = Object.entries(echoes).flatMap(([name, respond]) =>
+    statuses.map((status) => [name, status, respond] as const),
   );
 
-  it.each(cases)("%s, with %i", async (_, status, answer) => {
-    const { heard, options } = listening();
-    const audience = client(async () => answer(status), options);
-    const numeric = client(async () => answer(status), { apiKey: digits, apiKeyV2: digits });
+  it.each(cases)("%s, with %i", async (_, status, respond) => {
+    const { logged, options } = listening();
+    const audience = client(async () => respond(status), options);
+    const numeric = client(async () => respond(status), { apiKey: digits, apiKeyV2: digits });
 
     const errors = await Promise.all([
       failureOf(audience.v1.customers.upsert(contact)),
@@ -138,7 +138,7 @@ describe("No error shows a key, whatever the service echoes", () => {
     const ofDigits = await failureOf(numeric.v1.customers.get(email));
 
     expectNoSecret(errors);
-    expectNoSecret(heard);
+    expectNoSecret(logged);
     expectNoSecret(ofDigits, [digits]);
   });
 
@@ -223,7 +223,7 @@ describe("No error shows a key, whatever a runtime's own error holds", () => {
     ["a text", key],
     ["an object", request],
   ])("%s", async (_, thrown) => {
-    const { heard, options } = listening();
+    const { logged, options } = listening();
     const audience = client(async () => Promise.reject(thrown), options);
 
     const errors = await Promise.all([
@@ -232,11 +232,11 @@ describe("No error shows a key, whatever a runtime's own error holds", () => {
     ]);
 
     expectNoSecret(errors);
-    expectNoSecret(heard);
+    expectNoSecret(logged);
   });
 
   it("over real sockets: reset, timeout, refused, garbled, redirect", async () => {
-    const { heard, options } = listening();
+    const { logged, options } = listening();
     const served = await serve((outgoing, { path, headers }) => {
       const way = path.split("/").at(-1);
       if (way === "reset") outgoing.socket?.destroy();
@@ -267,7 +267,7 @@ describe("No error shows a key, whatever a runtime's own error holds", () => {
       "redirect",
       "unexpected_response",
     ]);
-    expectNoSecret([errors, heard], [plain]);
+    expectNoSecret([errors, logged], [plain]);
   });
 });
 
@@ -365,7 +365,7 @@ describe("Keys from a function", () => {
   it("are taken out too, the current one and one that was rotated away", async () => {
     const keys = ["rotated-key-number-one-11", "rotated-key-number-two-22"];
     let asked = 0;
-    const { heard, options } = listening();
+    const { logged, options } = listening();
     const audience = client(
       async () => Response.json({ message: `tried ${keys.join(" and ")}` }, { status: 401 }),
       {
@@ -377,7 +377,7 @@ describe("Keys from a function", () => {
     const error = await failureOf(audience.v1.customers.upsert(contact));
 
     expect(error.request?.attempts).toBe(2);
-    expectNoSecret([error, heard, audience], keys);
+    expectNoSecret([error, logged, audience], keys);
     expect(error.message).toContain("[redacted]");
   });
 });
@@ -386,7 +386,7 @@ describe("Log lines, hooks and channels hold no e-mail address, phone number or 
   it("through every event that there is, with every line logged", async () => {
     vi.useFakeTimers();
     try {
-      const { heard, options } = listening();
+      const { logged, options } = listening();
       const mock = createMockService({
         faults: [
           { kind: "500-before", times: 1 },
@@ -423,13 +423,13 @@ describe("Log lines, hooks and channels hold no e-mail address, phone number or 
       await vi.advanceTimersByTimeAsync(120_000);
       await calls;
 
-      const everything = everythingOf(heard).toLowerCase();
-      expect(heard.length).toBeGreaterThan(40);
+      const everything = everythingOf(logged).toLowerCase();
+      expect(logged.length).toBeGreaterThan(40);
       for (const personal of ["ada.l", "lovelace", "%40example", "555012", "not an address", "192.0.2.1"]) {
         expect(everything).not.toContain(personal);
       }
-      expect(heard.some((each) => (each as RequestEvent).path === "/api/v1/customer/{id}")).toBe(true);
-      expectNoSecret(heard);
+      expect(logged.some((each) => (each as RequestEvent).path === "/api/v1/customer/{id}")).toBe(true);
+      expectNoSecret(logged);
     } finally {
       vi.useRealTimers();
     }

@@ -18,12 +18,12 @@ export interface Served {
   readonly options: { baseUrl: string; baseUrlV2: string; apiKey: string; appId: string; rateLimiter: false };
 }
 
-export type Answer = (outgoing: ServerResponse, received: Received, count: number) => void;
+export type Respond = (outgoing: ServerResponse, received: Received, count: number) => void;
 
 const servedKey = "test-key-0123456789";
 
 /** A real HTTP server on loopback that answers as the test says; closed, with all its connections, when the test ends. */
-export async function serve(answer: Answer): Promise<Served> {
+export async function serve(respond: Respond): Promise<Served> {
   const received: Received[] = [];
   const server = createServer((incoming, outgoing) => {
     const pieces: Buffer[] = [];
@@ -31,7 +31,7 @@ export async function serve(answer: Answer): Promise<Served> {
     incoming.on("end", () => {
       const { method = "", url = "", headers } = incoming;
       const request = { method, path: url, headers, body: Buffer.concat(pieces).toString() };
-      answer(outgoing, request, received.push(request));
+      respond(outgoing, request, received.push(request));
     });
   });
   server.listen(0, "127.0.0.1");
@@ -73,7 +73,7 @@ export function json(
 }
 
 /** What `GET /api/v1/customer/{id}` and `POST /api/v1/customer/create` answer. */
-export const profileAnswer = {
+export const profileResponse = {
   data: { type: "profile", id: "c-1", attributes: { email: "ada@example.com" } },
   links: {},
 };

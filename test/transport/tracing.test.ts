@@ -183,9 +183,9 @@ describe("The tracing channel audience-sdk:call", () => {
     await failureOf(audience.v1.customers.get(contact.email));
     await failureOf(audience.v1.customers.upsert({ ...contact, first_name: 5 as unknown as string }));
 
-    const told = JSON.stringify(log);
+    const logged = JSON.stringify(log);
     for (const secret of [contact.email, mock.clientOptions.apiKey, "SUBSCRIBED", "result"])
-      expect(told).not.toContain(secret);
+      expect(logged).not.toContain(secret);
   });
 });
 

@@ -19,15 +19,15 @@ function twoProcesses() {
   /** A call whose place is given back at once, and after that the 429s, each so much later. */
   const refusedAt = (at: number, refusals: [laterMs: number, retryAfterMs: number][]): void => {
     time.at(at, () => {
-      void Promise.resolve(one.acquire()).then((place) => {
-        place.release("responded");
+      void Promise.resolve(one.acquire()).then((permit) => {
+        permit.release("responded");
         for (const [laterMs, retryAfterMs] of refusals) {
           time.after(laterMs, () => one.refused(retryAfterMs));
         }
       });
     });
   };
-  const state = () => store.writeDown({ ...silent, permits: [], succeeded: 0, isReturning: false });
+  const state = () => store.releaseNow({ ...silent, permits: [], succeeded: 0, isReturning: false });
   return { time, store, one, other: process(), refusedAt, state };
 }
 
@@ -37,15 +37,15 @@ const silent = { process: "test", windows: [], epoch: undefined, leaseMs: 10_000
 it("A 429 that is met while the store is being told of its place pauses the other processes too", async () => {
   const { time, store, other, refusedAt, state } = twoProcesses();
   const sent: number[] = [];
-  const shares: number[] = [];
+  const rateFactors: number[] = [];
   await time.run(() => {
     refusedAt(0, [[1, 3_000]]);
     time.at(600, () => {
-      shares.push(state().rateFactor);
+      rateFactors.push(state().rateFactor);
       void Promise.resolve(other.acquire()).then(() => sent.push(time.now()));
     });
   }, 10_000);
-  expect(shares).toEqual([1 / 2]);
+  expect(rateFactors).toEqual([1 / 2]);
   expect(sent).toHaveLength(1);
   expect(sent[0]).toBeGreaterThan(3_000);
   expect(store.log.slice(0, 3)).toEqual(["acquire", "release", "release"]);
@@ -53,7 +53,7 @@ it("A 429 that is met while the store is being told of its place pauses the othe
 
 it("Of several 429s, one after the other, the longest pause is told, and one halving", async () => {
   const { time, refusedAt, state } = twoProcesses();
-  const stands: { pausedMs: number; rateFactor: number }[] = [];
+  const states: { pausedMs: number; rateFactor: number }[] = [];
   await time.run(() => {
     // The second finds the first report under way, the third the second.
     refusedAt(0, [
@@ -61,22 +61,22 @@ it("Of several 429s, one after the other, the longest pause is told, and one hal
       [25, 2_000],
       [30, 4_000],
     ]);
-    time.at(500, () => stands.push(state()));
+    time.at(500, () => states.push(state()));
   }, 2_000);
-  expect(stands).toHaveLength(1);
-  expect(stands[0]!.pausedMs).toBeGreaterThan(3_500);
-  expect(stands[0]!.pausedMs).toBeLessThan(3_600);
-  expect(stands[0]!.rateFactor).toBe(1 / 2);
+  expect(states).toHaveLength(1);
+  expect(states[0]!.pausedMs).toBeGreaterThan(3_500);
+  expect(states[0]!.pausedMs).toBeLessThan(3_600);
+  expect(states[0]!.rateFactor).toBe(1 / 2);
 });
 
 it("A 429 that asks for no pause halves the pace of all processes", async () => {
   const { time, refusedAt, state } = twoProcesses();
-  const shares: number[] = [];
+  const rateFactors: number[] = [];
   await time.run(() => {
     refusedAt(0, [[1, 0]]);
-    time.at(500, () => shares.push(state().rateFactor));
+    time.at(500, () => rateFactors.push(state().rateFactor));
   }, 1_000);
-  expect(shares).toEqual([1 / 2]);
+  expect(rateFactors).toEqual([1 / 2]);
 });
 
 it.each([
@@ -84,17 +84,17 @@ it.each([
   ["its halving, where its pause is over", 1_000, (pausedMs: number) => pausedMs === 0],
 ])("Of a 429 that is met while the store is away it hears %s", async (_what, retryAfterMs, isPause) => {
   const { time, store, refusedAt, state } = twoProcesses();
-  const stands: { pausedMs: number; rateFactor: number }[] = [];
+  const states: { pausedMs: number; rateFactor: number }[] = [];
   await time.run(() => {
     time.at(1_000, () => (store.network = "refuses"));
     // The sign of life after two seconds has not been heard.
     refusedAt(0, [[2_500, retryAfterMs]]);
     time.at(6_000, () => (store.network = "up"));
-    time.at(8_000, () => stands.push(state()));
+    time.at(8_000, () => states.push(state()));
   }, 9_000);
-  expect(stands).toHaveLength(1);
-  expect(stands[0]!.rateFactor).toBe(1 / 2);
-  expect(isPause(stands[0]!.pausedMs)).toBe(true);
+  expect(states).toHaveLength(1);
+  expect(states[0]!.rateFactor).toBe(1 / 2);
+  expect(isPause(states[0]!.pausedMs)).toBe(true);
 });
 
 // What the store said before it had heard of the 429 was taken for its judgement of it.

@@ -11,7 +11,7 @@ import { describeWithRedis } from "./with-redis.ts";
 const password = "a-pass-word-0123456789";
 
 /** What is told of two calls, one after the other, by a client whose limiter counts in this Redis. */
-async function toldOf(client: RedisLike, options: RedisRateLimitStoreOptions) {
+async function errorsAndWarnings(client: RedisLike, options: RedisRateLimitStoreOptions) {
   const mock = createMockService();
   const warnings: string[] = [];
   const logger = { debug() {}, info() {}, error() {}, warn: (line: string) => void warnings.push(line) };
@@ -75,8 +75,8 @@ describeWithRedis("why Redis cannot be used", () => {
         const { client, close } = open(connection());
         onTestFinished(close);
 
-        const rejecting = await toldOf(client, { key, onUnavailable: "reject" });
-        const local = await toldOf(client, { key, onUnavailable: "local" });
+        const rejecting = await errorsAndWarnings(client, { key, onUnavailable: "reject" });
+        const local = await errorsAndWarnings(client, { key, onUnavailable: "local" });
 
         expect(rejecting).toEqual({
           errors: Array(2).fill(expect.stringMatching(`store of the rate limit is away: .*(${word})`)),
@@ -119,16 +119,16 @@ describe("what is told of a Redis that cannot be used", () => {
       "ERR unknown command 'HELLO'",
     ],
     ["nothing that comes after AUTH", new Error(`bad line: AUTH ${password}`), "bad line: AUTH …"],
-  ])("is %s", async (_what, error, told) => {
-    const { errors } = await toldOf(failingWith(error), { onUnavailable: "reject" });
+  ])("is %s", async (_what, error, reason) => {
+    const { errors } = await errorsAndWarnings(failingWith(error), { onUnavailable: "reject" });
 
-    expect(errors[1]).toBe(`Not sent. The store of the rate limit is away: ${told}.`);
+    expect(errors[1]).toBe(`Not sent. The store of the rate limit is away: ${reason}.`);
   });
 
   it("is that there was no answer, where there was none", async () => {
     const silent = { evalsha: () => new Promise(() => {}), eval: () => new Promise(() => {}) };
 
-    const { errors } = await toldOf(silent, { onUnavailable: "reject" });
+    const { errors } = await errorsAndWarnings(silent, { onUnavailable: "reject" });
 
     expect(errors[1]).toBe("Not sent. The store of the rate limit is away: no answer within 1000 ms.");
   });

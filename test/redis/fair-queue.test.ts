@@ -30,19 +30,19 @@ describeWithRedis("processes that wait for the same budget", () => {
     const one = process();
     await one.responded((await one.acquire(8)).ids);
   };
-  const soonAfter = (answers: readonly AcquireReply[]) =>
-    clock.advance(Math.max(...answers.map(({ waitMs }) => waitMs)));
+  const soonAfter = (replies: readonly AcquireReply[]) =>
+    clock.advance(Math.max(...replies.map(({ waitMs }) => waitMs)));
 
   it("each get an even part, whoever asks first", async () => {
     await fill();
     const [greedy, other, third, fourth] = [process(), process(), process(), process()];
-    const told = [
+    const replies = [
       await greedy.acquire(60),
       await other.acquire(60),
       await third.acquire(60),
       await fourth.acquire(60),
     ];
-    soonAfter(told);
+    soonAfter(replies);
 
     const got = [
       await greedy.acquire(60),
@@ -66,26 +66,26 @@ describeWithRedis("processes that wait for the same budget", () => {
 
   it("go in the order in which they began to wait, where there are more of them than permits", async () => {
     await fill();
-    const line = Array.from({ length: 10 }, process);
-    const told: AcquireReply[] = [];
-    for (const one of line) told.push(await one.acquire(5));
+    const processes = Array.from({ length: 10 }, process);
+    const replies: AcquireReply[] = [];
+    for (const one of processes) replies.push(await one.acquire(5));
     // The last two are told the window after.
-    soonAfter(told.slice(0, 8));
+    soonAfter(replies.slice(0, 8));
 
     const granted: number[] = [];
-    for (const one of line.toReversed()) granted.push((await one.acquire(5)).granted);
+    for (const one of processes.toReversed()) granted.push((await one.acquire(5)).granted);
 
     expect(granted.toReversed()).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 0, 0]);
   });
 
   it("go to the back of the line with each turn, so that none is passed over", async () => {
-    const line = Array.from({ length: 20 }, process);
-    const turns = line.map(() => 0);
+    const processes = Array.from({ length: 20 }, process);
+    const turns = processes.map(() => 0);
     let rounds = 0;
     // Always in the same order: without turns the first few would take everything.
     while (turns.includes(0) && rounds < 20) {
       rounds += 1;
-      for (const [index, one] of line.entries()) {
+      for (const [index, one] of processes.entries()) {
         const { ids, granted } = await one.acquire(50);
         turns[index]! += granted;
         await one.responded(ids);

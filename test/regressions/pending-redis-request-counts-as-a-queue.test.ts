@@ -14,9 +14,9 @@ function start(maxQueued: number, limit = 10) {
   const log: string[] = [];
   const call = (name: string, request: object = {}): void => {
     void Promise.resolve(limiter.acquire(request)).then(
-      (place) => {
+      (permit) => {
         log.push(`${time.now()}: ${name}`);
-        place.release("responded");
+        permit.release("responded");
       },
       (error: unknown) => {
         expect(error).toBeInstanceOf(RateLimitWaitError);
@@ -94,8 +94,8 @@ it("A call that is let go or called off is not refused later", async () => {
   const reasons: unknown[] = [];
   await time.run(() => {
     call("first");
-    const place = limiter.acquire({ signal: controller.signal });
-    void Promise.resolve(place).catch((reason: unknown) => reasons.push(reason));
+    const permit = limiter.acquire({ signal: controller.signal });
+    void Promise.resolve(permit).catch((reason: unknown) => reasons.push(reason));
     call("third");
     controller.abort("called off");
     time.at(100, () => call("late"));

@@ -23,9 +23,9 @@ function start(options: StoreOptions = {}) {
     new RateLimiter({ clock: time.now, store: storeOf(store, store), windows, ...more });
   const call = (limiter: RateLimiter, calls: number, tookMs = 10): void => {
     for (let index = 0; index < calls; index += 1) {
-      void Promise.resolve(limiter.acquire()).then((place) => {
+      void Promise.resolve(limiter.acquire()).then((permit) => {
         left.push(time.now());
-        time.after(tookMs, () => place.release("responded"));
+        time.after(tookMs, () => permit.release("responded"));
       });
     }
   };
@@ -73,12 +73,12 @@ describe("usage with a store", () => {
       look(other, 99, 110, 300, 500);
     }, 505);
     // Answered at 12 ms; the report of it and the store's answer take 1 ms each.
-    const freeAt = 12 + widenedMs(500) + 2;
+    const availableAt = 12 + widenedMs(500) + 2;
     expect(shorter()).toEqual([
       [99, 0, 0],
-      [110, 8, Math.ceil(freeAt - 110)],
-      [300, 8, Math.ceil(freeAt - 300)],
-      [500, 8, Math.ceil(freeAt - 500)],
+      [110, 8, Math.ceil(availableAt - 110)],
+      [300, 8, Math.ceil(availableAt - 300)],
+      [500, 8, Math.ceil(availableAt - 500)],
     ]);
   });
 
@@ -189,15 +189,17 @@ it("no window says that a place is free while calls wait for longer than the way
       localShare: 1 / 2,
     });
     const limiters = [process(), process()];
-    const free: string[] = [];
-    const wasFree = new Map<RateLimiter, number>();
+    const complaints: string[] = [];
+    const availableLooks = new Map<RateLimiter, number>();
     const judge = (limiter: RateLimiter): void => {
       const { queued, pausedMs, windows: each } = limiter.usage();
-      const isFree = queued > 0 && pausedMs === 0 && each.every(({ freeInMs }) => freeInMs === 0);
+      const isAvailable = queued > 0 && pausedMs === 0 && each.every(({ freeInMs }) => freeInMs === 0);
       // In two looks the store may be being asked: the third is later than that.
-      if (isFree && wasFree.get(limiter) === 2) free.push(`${time.now()} ms: ${JSON.stringify(each)}`);
-      wasFree.set(limiter, isFree ? (wasFree.get(limiter) ?? 0) + 1 : 0);
-      if (each.some(({ used, limit }) => used > limit)) free.push(`${time.now()} ms: more than there is`);
+      if (isAvailable && availableLooks.get(limiter) === 2)
+        complaints.push(`${time.now()} ms: ${JSON.stringify(each)}`);
+      availableLooks.set(limiter, isAvailable ? (availableLooks.get(limiter) ?? 0) + 1 : 0);
+      if (each.some(({ used, limit }) => used > limit))
+        complaints.push(`${time.now()} ms: more than there is`);
     };
     const ends = 20_000;
     await time.run(() => {
@@ -215,6 +217,6 @@ it("no window says that a place is free while calls wait for longer than the way
         time.at(ends * random(), () => limiters[trouble]!.refused(300));
       }
     }, ends);
-    expect({ seed, free }).toEqual({ seed, free: [] });
+    expect({ seed, complaints }).toEqual({ seed, complaints: [] });
   }
 });

@@ -76,8 +76,8 @@ it("rows that wait for their checkpoint when a 429 comes sit out its pause, behi
   // The runtime hashes rows in its own time.
   vi.useRealTimers();
   const waiting: (() => void)[] = [];
-  let answer = (): void => undefined;
-  const { arrived, options } = refusingOnce(new Promise<void>((resolve) => void (answer = resolve)));
+  let respond = (): void => undefined;
+  const { arrived, options } = refusingOnce(new Promise<void>((resolve) => void (respond = resolve)));
   const rateLimiter = new RateLimiter({ windows: [{ limit: 5, intervalMs: 1_000 }] });
   const audience = new AudienceClient({ ...options, rateLimiter });
   const opened: OpenCheckpoint = {
@@ -98,7 +98,7 @@ it("rows that wait for their checkpoint when a 429 comes sit out its pause, behi
     })
     .summary();
   await eventually(() => expect([arrived.length, waiting.length]).toEqual([1, 4]));
-  answer();
+  respond();
   await eventually(() => expect(rateLimiter.usage().pausedMs).toBeGreaterThan(0));
   for (const isRecorded of waiting) isRecorded();
   await eventually(() => expect(rateLimiter.usage()).toMatchObject({ inFlight: 0, queued: 4 }));

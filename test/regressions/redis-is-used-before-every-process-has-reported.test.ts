@@ -4,7 +4,7 @@ import { storeOf } from "../../src/redis/redis-store.ts";
 import { refusedBySliding } from "../rate-limiter/server-count.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
 import { MemoryScripts } from "../redis/memory-scripts.ts";
-import { throughTroubles } from "../redis/through-troubles.ts";
+import { throughTroubles } from "../redis/simulated-failures.ts";
 
 const windows = [{ limit: 4, intervalMs: 1_000 }];
 
@@ -17,9 +17,9 @@ function twoProcesses() {
   const callAt = (at: number, calls: number, limiter: RateLimiter): void => {
     time.at(at, () => {
       for (let call = 0; call < calls; call += 1) {
-        void Promise.resolve(limiter.acquire()).then((place) => {
+        void Promise.resolve(limiter.acquire()).then((permit) => {
           arrivals.push(time.now());
-          place.release("responded");
+          permit.release("responded");
         });
       }
     });
@@ -34,7 +34,7 @@ it("A store whose answers are lost does not settle in: nobody would hear of it",
   await time.run(() => {
     callAt(0, 1, one);
     callAt(1_200, 1, other);
-    time.at(5_000, () => (store.network = "loses answers"));
+    time.at(5_000, () => (store.network = "loses replies"));
     time.at(16_000, () => (store.network = "up"));
     callAt(16_400, 4, one);
     callAt(16_400, 2, other);

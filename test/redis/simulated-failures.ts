@@ -51,7 +51,7 @@ export async function throughTroubles(seed: number): Promise<Ended> {
   const trouble = (): void => {
     const at = begin + troubleUntil * random();
     const kind =
-      (["refuses", "hangs", "loses answers", "empty"] as const)[Math.floor(4 * random())] ?? "empty";
+      (["refuses", "hangs", "loses replies", "empty"] as const)[Math.floor(4 * random())] ?? "empty";
     time.at(at, () => {
       log.push(`${Math.round(at)} ${kind}`);
       if (kind === "empty") store.loseMemory();

@@ -13,9 +13,9 @@ it("A call leaves when its patience ends, though the store has not answered yet,
   const log: unknown[] = [];
   const call = (maxWaitMs: number): void => {
     void Promise.resolve(limiter.acquire({ maxWaitMs })).then(
-      (place) => {
+      (permit) => {
         log.push([time.now(), "sent"]);
-        place.release("responded");
+        permit.release("responded");
       },
       (error: unknown) => log.push([Math.round(time.now() / 10) * 10, error]),
     );

@@ -13,12 +13,12 @@ function start(options: { onUnavailable?: "local" | "reject"; localShare?: numbe
   const rateLimiter = new RateLimiter({ clock: time.now, store: storeOf(store, store), windows });
   const log: { at: number; what: string }[] = [];
   const ended: Promise<unknown>[] = [];
-  const client = (name: string, isHeard = true) => {
+  const client = (name: string, hasLogger = true) => {
     const silent = { debug() {}, info() {}, error() {} };
     const warn = (line: string): void => {
       if (!line.includes(" waits ")) log.push({ at: time.now(), what: `${name} is warned: ${line}` });
     };
-    const logger: Logger | undefined = isHeard ? { ...silent, warn } : undefined;
+    const logger: Logger | undefined = hasLogger ? { ...silent, warn } : undefined;
     const fetch = async () => {
       log.push({ at: time.now(), what: `${name} sends` });
       return Response.json({ data: { id: "1" } });

@@ -17,7 +17,7 @@ export const { programs }: { programs: Readonly<Record<string, Program>> } =
 export const loaders = ["import.mjs", "require.cjs"];
 
 /** Puts the programs of a user's project beside the installed package. */
-export async function placePrograms(consumer: string): Promise<void> {
+export async function copyPrograms(consumer: string): Promise<void> {
   await cp(fileURLToPath(new URL("consumer", import.meta.url)), consumer, { recursive: true });
   // What a user has of its own: one folder up, where it is found and does not count as installed with the package.
   const above = join(consumer, "..", "node_modules");

@@ -1,5 +1,5 @@
 import { describe } from "vitest";
-import { neverOver, neverOverAtEdges } from "./never-over.ts";
+import { neverOver, neverOverAtEdges } from "./within-limits.ts";
 
 neverOver([500, 1_000, 2_500]);
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
 import { refusedByFixed, refusedBySliding, refusedByTokenBucket } from "./server-count.ts";
-import { bestLastAnswer, idealMs, type Load, meanRoundTripMs, randomFrom, simulate } from "./simulation.ts";
+import { bestLastResponse, idealMs, type Load, meanRoundTripMs, randomFrom, simulate } from "./simulation.ts";
 
 const seeds = Array.from({ length: 20 }, (_, index) => index + 1);
 const delays = [
@@ -31,10 +31,10 @@ export function neverOver(numbers: readonly number[]): void {
         const ofIdeal: number[] = [];
         for (const seed of seeds) {
           const load: Load = { seed, askedAt: Array<number>(calls).fill(0), delayMs, spread };
-          const { arrivals, lastAnswerAt } = await simulate(load);
+          const { arrivals, lastResponseAt } = await simulate(load);
           expect(refusals(arrivals, seed)).toBe(0);
-          expect(lastAnswerAt / bestLastAnswer(load)).toBeLessThan(1.005);
-          ofIdeal.push(lastAnswerAt / (idealMs(calls) + meanRoundTripMs(load)));
+          expect(lastResponseAt / bestLastResponse(load)).toBeLessThan(1.005);
+          ofIdeal.push(lastResponseAt / (idealMs(calls) + meanRoundTripMs(load)));
         }
         // In a network whose delays are mostly short; evenly spread ones leave even the best limiter above this.
         if (delayMs[1] > 300 || spread !== "short" || calls < 50) return;
@@ -61,9 +61,9 @@ export function neverOverAtEdges(): void {
         Array.from({ length: calls }, () => at + 60 * random()),
       );
       const load: Load = { seed, askedAt, delayMs };
-      const { arrivals, lastAnswerAt } = await simulate(load);
+      const { arrivals, lastResponseAt } = await simulate(load);
       expect(refusals(arrivals, seed)).toBe(0);
-      expect(lastAnswerAt / bestLastAnswer(load)).toBeLessThan(1.005);
+      expect(lastResponseAt / bestLastResponse(load)).toBeLessThan(1.005);
     }
   });
 }

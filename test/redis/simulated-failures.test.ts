@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { throughTroubles } from "./through-troubles.ts";
+import { throughTroubles } from "./simulated-failures.ts";
 
 it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((tens) => tens * 10))(
   "four processes never pass a window while their store is away, slow or empty (seeds to %i)",

@@ -41,8 +41,8 @@ describeWithRedis("whatever happens to processes and Redis, no window is passed 
       await room.fleet.done();
 
       expect(room.refused).toBe(0);
-      for (const worker of [1, 2, 3]) expect(room.fleet.answered(worker)).toHaveLength(12);
-      expect(room.fleet.answered(4)).toHaveLength(10);
+      for (const worker of [1, 2, 3]) expect(room.fleet.responded(worker)).toHaveLength(12);
+      expect(room.fleet.responded(4)).toHaveLength(10);
     });
 
     it("the clock of one is an hour ahead, that of another an hour behind", async (test) => {
@@ -52,7 +52,7 @@ describeWithRedis("whatever happens to processes and Redis, no window is passed 
       await room.fleet.done();
 
       expect(room.refused).toBe(0);
-      expect(room.fleet.answered()).toHaveLength(32);
+      expect(room.fleet.responded()).toHaveLength(32);
     });
 
     it.for(["local", "reject"] as const)(
@@ -72,11 +72,11 @@ describeWithRedis("whatever happens to processes and Redis, no window is passed 
         expect(room.fleet.endings).toHaveLength(96);
         const ways = new Set(room.fleet.endings.map(({ ended }) => ended));
         expect([...ways].sort()).toEqual(
-          onUnavailable === "local" ? ["answered"] : ["answered", "rate_limit_wait"],
+          onUnavailable === "local" ? ["responded"] : ["responded", "rate_limit_wait"],
         );
         // They serve again: at 5 s Redis is back, and 5 s later it has heard of every place.
         for (const worker of [0, 1, 2, 3]) {
-          expect(room.fleet.answered(worker).some(({ atMs }) => atMs > 10_000)).toBe(true);
+          expect(room.fleet.responded(worker).some(({ atMs }) => atMs > 10_000)).toBe(true);
         }
       },
     );
@@ -91,11 +91,11 @@ describeWithRedis("whatever happens to processes and Redis, no window is passed 
       await room.fleet.done();
 
       expect(room.refused).toBe(0);
-      expect(room.fleet.answered()).toHaveLength(40);
+      expect(room.fleet.responded()).toHaveLength(40);
     });
 
     it.for([
-      ["local", "answered"],
+      ["local", "responded"],
       ["reject", "rate_limit_wait"],
     ] as const)("Redis takes longer than is waited for, with %j", async ([onUnavailable, ended], test) => {
       const room = await openRoom(test);
@@ -121,6 +121,6 @@ describeWithRedis("whatever happens to processes and Redis, no window is passed 
     await room.fleet.done();
 
     expect(room.refused).toBe(0);
-    expect(room.fleet.answered()).toHaveLength(32);
+    expect(room.fleet.responded()).toHaveLength(32);
   });
 });
