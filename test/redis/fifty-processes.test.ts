@@ -8,7 +8,7 @@ import { RedisServer } from "./redis-server.ts";
 import { SetClock } from "./set-clock.ts";
 import { describeWithRedis } from "./with-redis.ts";
 
-// The documented windows, with the minute as a quarter of one.
+// The documented windows, with the minute shortened to 15 seconds.
 const documented = [
   { limit: 10, intervalMs: 1_000 },
   { limit: 100, intervalMs: 15_000 },
@@ -33,7 +33,7 @@ describeWithRedis("fifty processes that begin at the same moment", () => {
     await server.end();
   });
 
-  it("have their first turn within the first windows, in under 6 commands a call", async () => {
+  it("each get a permit within the first windows, with fewer than 6 Redis commands a call", async () => {
     const { first, lastMs, commands, responded } = await play(50, 50);
 
     expect(responded).toBe(200);
@@ -44,14 +44,14 @@ describeWithRedis("fifty processes that begin at the same moment", () => {
     expect(commands / responded).toBeLessThan(6);
   });
 
-  it("do not wait for those of them that are killed in the line", async () => {
+  it("do not wait for processes that are killed in the queue", async () => {
     const { first, responded } = await play(50, 10);
 
     expect(responded).toBeGreaterThanOrEqual(40);
     expect(Math.max(...first.slice(0, 10))).toBeLessThan(8_000);
   });
 
-  /** Each of `count` wants four permits, on a clock that the test sets; all but `kept` are killed after half a second. */
+  /** Each of `count` processes demands four permits, on a clock that the test sets. All but `kept` are killed after half a second. */
   async function play(count: number, kept: number) {
     const clock = new SetClock(redis, 0.1);
     const random = randomFrom(7);

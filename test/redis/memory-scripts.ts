@@ -14,16 +14,16 @@ import type { VirtualTime } from "../rate-limiter/virtual-time.ts";
 
 interface MemoryScriptsOptions extends Partial<StoreSettings> {
   readonly time: Pick<VirtualTime, "now" | "after">;
-  /** One way, to Redis and back. */
+  /** The delay of one way. */
   readonly delayMs?: () => number;
 }
 
-/** The scripts written down a second time, in memory, behind a network that can fail; without turns among processes. */
+/** A second implementation of the scripts, in memory, behind a network that can fail. It has no fair queue. */
 export class MemoryScripts implements PermitScripts, StoreSettings {
   readonly onUnavailable: "local" | "reject";
   readonly localShare: number;
   readonly leaseMs: number;
-  /** What happens to calls: they are answered, refused, never answered, or carried out without an answer. */
+  /** `"hangs"`: a request has no effect and no reply. `"loses replies"`: it has its effect, but no reply. */
   network: "up" | "refuses" | "hangs" | "loses replies" = "up";
   readonly log: string[] = [];
   readonly #time: Pick<VirtualTime, "now" | "after">;
@@ -50,7 +50,7 @@ export class MemoryScripts implements PermitScripts, StoreSettings {
     this.leaseMs = leaseMs;
   }
 
-  /** It comes back empty. */
+  /** Redis loses all its data. */
   loseMemory(): void {
     this.#permits = new Map();
     this.#alive = new Map();
@@ -85,7 +85,7 @@ export class MemoryScripts implements PermitScripts, StoreSettings {
     });
   }
 
-  /** What `acquire` does, without a network. */
+  /** `acquire` without a network. */
   acquireNow(request: AcquireRequest): AcquireReply {
     this.#begin(request);
     const { windows, ids, leaseMs } = request;
@@ -99,7 +99,7 @@ export class MemoryScripts implements PermitScripts, StoreSettings {
     return { granted, waitMs, ...this.#reply(request) };
   }
 
-  /** What `release` does, without a network. */
+  /** `release` without a network. */
   releaseNow(request: ReleaseRequest): ScriptReply {
     this.#begin(request);
     const { permits, leaseMs, succeeded, refusedForMs, isReturning } = request;

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** Whether this machine has a `redis-server`. */
 export const hasRedis = spawnSync("redis-server", ["--version"]).status === 0;
 
-/** A real Redis on a free port of loopback, in a folder of its own: started, halted and ended by its process id. */
+/** A real Redis on a free loopback port, with its own folder. It is ended by its process id. */
 export class RedisServer {
   readonly port: number;
   readonly #folder = mkdtempSync(join(tmpdir(), "redis-"));
@@ -31,7 +31,7 @@ export class RedisServer {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Starts it again, after it was stopped or killed: empty, unless `more` says that it keeps a file. */
+  /** Starts the server, also after it was killed. It is empty then, unless an option in `more` keeps a file. */
   async start(): Promise<void> {
     const options = ["--port", `${this.port}`, "--bind", "127.0.0.1", "--dir", this.#folder, "--save", ""];
     const child = spawn("redis-server", [...options, ...this.#more], { stdio: "ignore" });
@@ -52,7 +52,7 @@ export class RedisServer {
     await ended;
   }
 
-  /** Ends it for good. */
+  /** Ends the server and removes its folder. */
   async end(): Promise<void> {
     await this.kill();
     rmSync(this.#folder, { recursive: true, force: true });

@@ -10,7 +10,7 @@ const windows = [
   { limit: 1_000, intervalMs: 60_000 },
 ];
 
-/** A limiter whose store keeps a log of what it is asked and told. */
+/** Limiters on a Redis store, with a log of its requests. */
 function setUp(options: Partial<ConstructorParameters<typeof MemoryScripts>[0]> = {}) {
   const time = new VirtualTime();
   const store = new MemoryScripts({ time, ...options });
@@ -35,8 +35,8 @@ function setUp(options: Partial<ConstructorParameters<typeof MemoryScripts>[0]> 
   return { time, store, acquires, releases, process, acquire };
 }
 
-describe("The store is asked", () => {
-  it("in its own terms: windows widened for slewed clocks, of which all but the longest shrink", async () => {
+describe("An acquire request", () => {
+  it("holds the windows, widened for slewed clocks; all but the longest are adaptive", async () => {
     const { time, acquires, process, acquire } = setUp();
     const limiter = process();
     await time.run(() => acquire(limiter), 100);
@@ -52,7 +52,7 @@ describe("The store is asked", () => {
     ]);
   });
 
-  it("under the epoch that it named", async () => {
+  it("holds the epoch of the last reply", async () => {
     const { time, acquires, process, acquire } = setUp();
     const limiter = process();
     await time.run(() => {
@@ -62,7 +62,7 @@ describe("The store is asked", () => {
     expect(acquires.map(({ epoch }) => epoch)).toEqual([undefined, "epoch 1"]);
   });
 
-  it("for as many permits as calls wait, a hundred at most, each under an id of its own", async () => {
+  it("asks for a permit for each waiting call, at most a hundred, each with its own id", async () => {
     const { time, acquires, process, acquire } = setUp();
     const limiters = [process(), process()];
     await time.run(() => {
@@ -74,7 +74,7 @@ describe("The store is asked", () => {
     expect(new Set(ids).size).toBe(103);
   });
 
-  it("again when it said, and not before", async () => {
+  it("is repeated after the wait of the reply, and not before", async () => {
     const { time, acquires, process, acquire } = setUp({ delayMs: () => 0 });
     const limiter = process();
     await time.run(() => {
@@ -87,7 +87,7 @@ describe("The store is asked", () => {
     expect(more).toEqual([]);
   });
 
-  it("sooner where a report shows a permit that was given back, if it said to wait for long", async () => {
+  it("is repeated before the end of a long wait, if a release shows that a permit was returned", async () => {
     const { time, acquires, process, acquire } = setUp({ delayMs: () => 0 });
     const permits: Permit[] = [];
     const few = {
@@ -105,7 +105,7 @@ describe("The store is asked", () => {
     expect(acquires.map(({ at }) => at)).toEqual([0, 1_500]);
   });
 
-  it("not sooner where it said to wait for a moment: a permit may be another's turn", async () => {
+  it("is not repeated before the end of a short wait: the permit may belong to another process", async () => {
     const { time, acquires, process, acquire } = setUp({ delayMs: () => 0 });
     const permits: Permit[] = [];
     const limiter = process();
@@ -116,7 +116,7 @@ describe("The store is asked", () => {
     expect(acquires.map(({ at }) => at)).toEqual([0, 1_006]);
   });
 
-  it("not sooner where all permits of the slower pace are taken", async () => {
+  it("is not repeated while all permits of the reduced rate are acquired", async () => {
     const { time, acquires, process, acquire } = setUp({ delayMs: () => 0 });
     const few = {
       windows: [
@@ -135,7 +135,7 @@ describe("The store is asked", () => {
     expect(acquires.filter(({ at }) => at >= 2_000)).toEqual([]);
   });
 
-  it("for nothing while a pause lasts", async () => {
+  it("is not sent during a pause", async () => {
     const { time, acquires, process, acquire } = setUp();
     const limiter = process();
     await time.run(() => {
@@ -145,13 +145,13 @@ describe("The store is asked", () => {
         acquire(limiter);
       });
     }, 5_000);
-    // 3 s by the store's clock, as of its answer to the report.
+    // 3 s on the clock of Redis, from its reply to the release on.
     expect(acquires.map(({ at }) => at)).toEqual([0, 3_004]);
   });
 });
 
-describe("The store is told", () => {
-  it("of the end of each permit at once, though it is still being told of another", async () => {
+describe("A release request", () => {
+  it("is sent at once for each permit, even while another is in flight", async () => {
     const { time, releases, process, acquire } = setUp({ delayMs: () => 20 });
     const limiter = process();
     const acquired: Permit[] = [];
@@ -167,7 +167,7 @@ describe("The store is told", () => {
     ]);
   });
 
-  it("how each permit ended: responded to, unsent, or lost and still to arrive for a while", async () => {
+  it("holds the end of each permit: responded, unsent, or lost with the time in which it may still arrive", async () => {
     const { time, acquires, releases, process, acquire } = setUp();
     const limiter = process();
     const permits: Permit[] = [];
@@ -187,7 +187,7 @@ describe("The store is told", () => {
     ]);
   });
 
-  it("how a permit ended also where the news that it is in flight is still on its way", async () => {
+  it("holds the end of a permit, even while its heartbeat is in flight", async () => {
     const { time, releases, process, acquire } = setUp({ delayMs: () => 20 });
     await time.run(
       () => acquire(process(), (permit) => time.at(2_010, () => permit.release("responded"))),
@@ -199,7 +199,7 @@ describe("The store is told", () => {
     ]);
   });
 
-  it("how all of its permits stand, once it has lost its memory", async () => {
+  it("holds the states of all permits of the process after Redis has lost its data", async () => {
     const { time, store, acquires, releases, process, acquire } = setUp();
     const limiter = process();
     await time.run(() => {
@@ -218,7 +218,7 @@ describe("The store is told", () => {
     });
   });
 
-  it("of a refusal once, and how much of its pause is left", async () => {
+  it("holds a 429 once, with the rest of its pause", async () => {
     const { time, releases, process, acquire } = setUp();
     const limiter = process();
     await time.run(() => {
@@ -230,7 +230,7 @@ describe("The store is told", () => {
     expect(releases.map(({ refusedForMs }) => refusedForMs)).toEqual([3_000, undefined]);
   });
 
-  it("of successes only after a refusal, and of each once", async () => {
+  it("holds successes only after a 429, and each once", async () => {
     const { time, releases, process, acquire } = setUp();
     const limiter = process();
     const succeed = (permit: Permit) => {
@@ -246,7 +246,7 @@ describe("The store is told", () => {
     expect(releases.map(({ succeeded }) => succeeded)).toEqual([0, 0, 1, 1]);
   });
 
-  it("that a process lives: of permits in flight with each beat, without any where it was not heard of else", async () => {
+  it("is a heartbeat: with the permits in flight, or without permits if the process sent nothing else", async () => {
     const { time, acquires, releases, process, acquire } = setUp();
     const limiter = process();
     await time.run(
@@ -264,7 +264,7 @@ describe("The store is told", () => {
     expect(releases.flatMap(({ permits }) => permits.map((permit) => permit.id))).toEqual([id, id, id]);
   });
 
-  it("nothing where it has just heard of a process that has nothing in flight", async () => {
+  it("is not sent as a heartbeat shortly after another request of a process with nothing in flight", async () => {
     const { time, releases, process, acquire } = setUp();
     await time.run(
       () => acquire(process(), (permit) => time.at(1_500, () => permit.release("responded"))),
@@ -273,14 +273,14 @@ describe("The store is told", () => {
     expect(releases.map(({ at }) => at)).toEqual([1_500, 4_000]);
   });
 
-  it("three times in a lease that is shorter than three beats", async () => {
+  it("is sent three times in a lease that is shorter than three heartbeats", async () => {
     const { time, releases, process, acquire } = setUp({ leaseMs: 900 });
     const limiter = process();
     await time.run(() => acquire(limiter), 1_000);
     expect(releases.map(({ at }) => at)).toEqual([300, 600, 900]);
   });
 
-  it("of permits that a snapshot brought, before it is asked for more", async () => {
+  it("holds the permits of a snapshot, and is sent before the first acquire request", async () => {
     const { time, acquires, releases, process, acquire } = setUp();
     const limiter = process();
     const log: string[] = [];
@@ -298,14 +298,14 @@ describe("The store is told", () => {
   });
 });
 
-describe("A store that was away", () => {
-  it("is asked whether it hears in words that change nothing, then told everything, in order", async () => {
+describe("Redis after an outage", () => {
+  it("gets a request without changes first, and then all permits in order", async () => {
     const { time, store, releases, process, acquire } = setUp({ localShare: 1 / 2 });
     const limiter = process();
     await time.run(() => {
       acquire(limiter, (permit) => permit.release("responded"));
       time.at(1_500, () => (store.network = "refuses"));
-      // A beat finds the store away; half of what the others left is used alone.
+      // A heartbeat finds Redis unavailable; the process uses half of the remaining permits.
       time.at(10_000, () => acquire(limiter, (permit) => permit.release("responded")));
       time.at(12_000, () => (store.network = "up"));
     }, 13_500);
@@ -321,7 +321,7 @@ describe("A store that was away", () => {
     ]);
   });
 
-  it("for a report that it answered too late, is heard again by the next", async () => {
+  it("is available again with the next release, if it replied to the last one too late", async () => {
     let delayMs = 1;
     const { time, process, acquire } = setUp({ delayMs: () => delayMs });
     const limiter = process();
@@ -338,7 +338,7 @@ describe("A store that was away", () => {
     expect(absences).toEqual([expect.stringContaining("no answer within 1000 ms"), undefined]);
   });
 
-  it("is tried each second, and not more often", async () => {
+  it("is tried once a second", async () => {
     const { time, store, releases, process, acquire } = setUp();
     const limiter = process();
     await time.run(() => {
@@ -350,7 +350,7 @@ describe("A store that was away", () => {
     ]);
   });
 
-  it("is waited for by nobody after a moment's silence in which nothing was sent", async () => {
+  it("needs no recovery after a short outage in which nothing was sent", async () => {
     const { time, store, releases, process, acquire } = setUp();
     const limiter = process();
     const sent: number[] = [];
@@ -364,7 +364,7 @@ describe("A store that was away", () => {
     expect(sent).toEqual([3_502]);
   });
 
-  it("is come back to with a silence for all where anything was sent alone, however short the absence", async () => {
+  it("needs a recovery if a process sent anything during the outage, however short", async () => {
     const { time, store, releases, process, acquire } = setUp({ localShare: 1 });
     const limiter = process();
     const sent: number[] = [];
@@ -376,12 +376,12 @@ describe("A store that was away", () => {
       time.at(1_500, call);
     }, 9_000);
     expect(releases.filter(({ isReturning }) => isReturning).map(({ at }) => at)).toEqual([1_003]);
-    // 2.5 s are left to the others, and the store settles in for five.
+    // 2.5 s are left to the others, and the recovery takes five.
     expect(sent[0]).toBe(1);
     expect(sent[1]).toBeGreaterThan(6_000);
   });
 
-  it("is come back to with a silence for all after more than two beats", async () => {
+  it("needs a recovery after more than two heartbeats", async () => {
     const { time, store, releases, process, acquire } = setUp();
     await time.run(() => {
       acquire(process(), (permit) => permit.release("responded"));
@@ -391,7 +391,7 @@ describe("A store that was away", () => {
     expect(releases.filter(({ isReturning }) => isReturning)).toHaveLength(1);
   });
 
-  it("hears later of what happens meanwhile, and once of several failures at a time", async () => {
+  it("gets the releases of the outage afterwards, and one request for several failures", async () => {
     const { time, store, releases, process, acquire } = setUp();
     const limiter = process();
     const permits: Permit[] = [];
@@ -409,14 +409,14 @@ describe("A store that was away", () => {
   });
 });
 
-describe("A store that goes away again before all have told it of their permits", () => {
+describe("A second outage before all processes have reported their permits", () => {
   const half = { localShare: 1 / 2 };
   const minute = [
     { limit: 4, intervalMs: 1_000 },
     { limit: 40, intervalMs: 60_000 },
   ];
 
-  /** A process that has met its store with so many calls, and what it sends in all until a minute is over. */
+  /** A process that has contacted Redis with `calls` calls, and the times of all its requests in a minute. */
   function met(calls: number) {
     const { time, store, process, acquire } = setUp(half);
     const limiter = process({ windows: minute });
@@ -432,38 +432,38 @@ describe("A store that goes away again before all have told it of their permits"
     const other = process({ windows: minute });
     const begin = () => {
       call(calls);
-      // Another process that lives, and has sent nothing.
+      // Another live process, which has sent nothing.
       acquire(other, (permit) => permit.release("unsent"));
     };
     return { time, store, sent, call, begin };
   }
 
-  it("is taken to hold what it held before it lost its memory", async () => {
+  it("is bridged with the count from before the loss of data", async () => {
     const { time, store, sent, call, begin } = met(10);
     await time.run(() => {
       begin();
       time.at(5_000, () => store.loseMemory());
-      // Between the beat that shows the loss, and the report of all permits.
+      // Between the heartbeat that shows the loss and the release of all permits.
       time.at(6_002.5, () => (store.network = "refuses"));
       time.at(7_000, () => call(30));
     }, 60_000);
-    // 10 of 40, and 4 that may have been sent since: half of 26.
+    // 10 of 40 are used and 4 may have been sent since: half of 26.
     expect(sent.filter((at) => at > 5_000)).toHaveLength(13);
   });
 
-  it("is taken to hold what it said last, and not what it said before", async () => {
+  it("is bridged with the latest count of Redis, and not with an earlier one", async () => {
     const { time, store, sent, call, begin } = met(20);
     await time.run(() => {
       begin();
-      // Between the beat at which all have left the window, and the next.
+      // Between the heartbeat at which all permits have left the window, and the next.
       time.at(66_500, () => (store.network = "refuses"));
       time.at(69_000, () => call(40));
     }, 125_000);
-    // 8 that may have been sent since the last beat: half of 32.
+    // 8 may have been sent since the last heartbeat: half of 32.
     expect(sent.filter((at) => at > 66_500)).toHaveLength(16);
   });
 
-  it("is taken to hold what the others may have sent alone meanwhile", async () => {
+  it("is bridged with a count that includes the requests that others may have sent in the first outage", async () => {
     const { time, store, sent, call, begin } = met(1);
     await time.run(() => {
       begin();
@@ -475,11 +475,11 @@ describe("A store that goes away again before all have told it of their permits"
     }, 60_000);
     const alone = sent.filter((at) => at > 13_500);
     expect(sent.length - alone.length).toBe(6);
-    // 6 of 40, 16 as half of the 31 that were left in the first absence, and 8 since: half of 10.
+    // 6 of 40, 16 as half of the 31 that were left in the first outage, and 8 since: half of 10.
     expect(alone).toHaveLength(5);
   });
 
-  it("is taken to hold what it says once it has settled in", async () => {
+  it("is bridged with the count of Redis after its recovery", async () => {
     const { time, store, sent, call, begin } = met(1);
     await time.run(() => {
       begin();
@@ -489,11 +489,11 @@ describe("A store that goes away again before all have told it of their permits"
       time.at(20_000, () => (store.network = "refuses"));
       time.at(21_000, () => call(30));
     }, 60_000);
-    // 6 of 40, and 8 that may have been sent since: half of 26.
+    // 6 of 40 are used and 8 may have been sent since: half of 26.
     expect(sent.filter((at) => at > 20_000)).toHaveLength(13);
   });
 
-  it("is taken to hold what it says where the first time was a moment in which nothing was sent", async () => {
+  it("is bridged with the count of Redis if nothing was sent in a short first outage", async () => {
     const { time, store, sent, call, begin } = met(1);
     await time.run(() => {
       begin();
@@ -502,27 +502,27 @@ describe("A store that goes away again before all have told it of their permits"
       time.at(3_500, () => (store.network = "refuses"));
       time.at(5_000, () => call(30));
     }, 60_000);
-    // 1 of 40, and 8 since: half of 31.
+    // 1 of 40 is used and 8 may have been sent since: half of 31.
     expect(sent.filter((at) => at > 3_500)).toHaveLength(15);
   });
 });
 
-describe("A limiter with a store", () => {
-  it("serves a call at once where nobody may wait, as long as the store has permits", async () => {
+describe("A limiter with a Redis store", () => {
+  it("grants a permit at once with `maxQueued: 0`, as long as Redis has permits", async () => {
     const { time, process, acquire } = setUp();
     const sent: number[] = [];
     await time.run(() => acquire(process({ maxQueued: 0 }), () => sent.push(time.now())), 1_000);
     expect(sent).toEqual([2]);
   });
 
-  it("asks anew for a call that comes after the answer, without waiting", async () => {
+  it("sends a new acquire request for a call that comes after the reply, without a wait", async () => {
     const { time, acquires, process, acquire } = setUp();
     const limiter = process();
     await time.run(() => acquire(limiter, () => acquire(limiter)), 1_000);
     expect(acquires.map(({ at }) => at)).toEqual([0, 2]);
   });
 
-  it("lets nobody go while a pause lasts, store or no store", async () => {
+  it("grants no permit during a pause, even while Redis is unavailable", async () => {
     const { time, store, process, acquire } = setUp({ localShare: 1 });
     const limiter = process();
     const sent: number[] = [];
@@ -536,7 +536,7 @@ describe("A limiter with a store", () => {
     expect(sent).toEqual([3_001]);
   });
 
-  it("says what is left of a pause that another process met", async () => {
+  it("returns in its usage the rest of a pause that another process reported", async () => {
     const { time, process, acquire } = setUp();
     const [one, other] = [process(), process()];
     const pausedMs: number[] = [];
@@ -548,7 +548,7 @@ describe("A limiter with a store", () => {
     expect(pausedMs).toEqual([2_002]);
   });
 
-  it("counts what is in flight until it ends, however it ends", async () => {
+  it("counts a call as in flight until its permit is released, whatever its end", async () => {
     const { time, process, acquire } = setUp();
     const limiter = process();
     const permits: Permit[] = [];
@@ -567,7 +567,7 @@ describe("A limiter with a store", () => {
     expect(inFlight).toEqual([3, 2, 1, 0]);
   });
 
-  it("estimates by the round trip of its answers", async () => {
+  it("estimates with the round trip of its responses", async () => {
     const { time, process, acquire } = setUp();
     const limiter = process();
     const estimates: number[] = [];
@@ -579,7 +579,7 @@ describe("A limiter with a store", () => {
     expect(estimates).toEqual([400]);
   });
 
-  it("leaves out of a snapshot what was never sent, though Redis has yet to be told so", async () => {
+  it("leaves an unsent request out of a snapshot, even before it is reported to Redis", async () => {
     const { time, store, process, acquire } = setUp({ localShare: 1 });
     const limiter = process();
     const answeredAt: (readonly number[])[] = [];
@@ -591,7 +591,7 @@ describe("A limiter with a store", () => {
     expect(answeredAt).toEqual([[]]);
   });
 
-  it("forgets its permits once they have left the longest window, also for a snapshot", async () => {
+  it("forgets its permits once they have left the longest window, also in a snapshot", async () => {
     const { time, process, acquire } = setUp();
     const limiter = process();
     const kept: number[] = [];
@@ -604,7 +604,7 @@ describe("A limiter with a store", () => {
     expect(kept).toEqual([1, 0]);
   });
 
-  it("counts in each window what is in it, whatever the windows' order", async () => {
+  it("counts the permits of each window, whatever the order of the windows", async () => {
     const { time, process, acquire } = setUp();
     const limiter = process({ windows: windows.toReversed() });
     const used: number[][] = [];
@@ -615,7 +615,7 @@ describe("A limiter with a store", () => {
     expect(used).toEqual([[10, 10]]);
   });
 
-  it("counts of a snapshot in each window what is in it, where the store is away from the start", async () => {
+  it("counts the permits of a snapshot in each window, if Redis is unavailable from the start", async () => {
     const { time, store, process, acquire } = setUp({ localShare: 1 });
     const limiter = process();
     const sent: number[] = [];
@@ -630,7 +630,7 @@ describe("A limiter with a store", () => {
     expect(sent).toEqual(Array(10).fill(5_001));
   });
 
-  it("uses its share of what was left at the last contact, not of what was left before", async () => {
+  it("uses its share of the permits that remained at the last contact, and not at an earlier one", async () => {
     const { time, store, process, acquire } = setUp({ localShare: 1 });
     const limiter = process({ windows: [windows[0]!, { limit: 100, intervalMs: 60_000 }] });
     const sent: number[] = [];
@@ -641,11 +641,11 @@ describe("A limiter with a store", () => {
         for (let call = 0; call < 100; call += 1) acquire(limiter, () => sent.push(time.now()));
       });
     }, 130_000);
-    // One before, and ten that others may have sent since.
+    // One was sent before, and others may have sent ten since.
     expect(sent).toHaveLength(10);
   });
 
-  it("takes no permit whose grant was on its way for more than half of its lease", async () => {
+  it("uses no permit whose reply took more than half of its lease", async () => {
     let delayMs = 300;
     const { time, store, process, acquire } = setUp({ leaseMs: 1_000, delayMs: () => delayMs });
     const sent: number[] = [];

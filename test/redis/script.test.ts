@@ -3,7 +3,7 @@ import { RateLimiter } from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
 import { expect, it } from "vitest";
 
-/** What Redis is asked for one place, where it answers every script by its name with this. */
+/** The commands for one permit, if Redis rejects every EVALSHA with `error`. */
 async function asked(error: Error): Promise<string[]> {
   const log: string[] = [];
   const client = {
@@ -21,13 +21,13 @@ async function asked(error: Error): Promise<string[]> {
   return log;
 }
 
-it("a script is asked for by its SHA-1, and sent as text where Redis does not know it", async () => {
+it("a script is called by its SHA-1, and sent in full if Redis does not know it", async () => {
   const [byName, byText, ...more] = await asked(new Error("NOSCRIPT No matching script."));
   expect(byName).toMatch(/^the script named [0-9a-f]{40}$/);
   expect(byText).toBe(byName?.replace("the script named", "a script whose name is"));
   expect(more).toEqual([]);
 });
 
-it("a script that Redis knows, and that fails, is not sent", async () => {
+it("a known script that fails is not sent in full", async () => {
   expect(await asked(new Error("READONLY You can't write against a read only replica."))).toHaveLength(1);
 });
