@@ -1,7 +1,7 @@
 import { type Permit, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
-/** Warms a limiter up with 80 calls, then sends `calls` more a little later: told beforehand, and what came. */
+/** Warms a limiter up with 80 calls, then sends `calls` more: the estimate and the real time. */
 export async function estimated(
   calls: number,
   roundTripMs: () => number,

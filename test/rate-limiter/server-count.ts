@@ -1,6 +1,6 @@
 import type { RateLimitWindow } from "../../src/errors.ts";
 
-/** How many of these arrivals a server refuses whose windows slide: `refused` of them are not counted. */
+/** How many of these arrivals a server with sliding windows refuses. Refused arrivals do not count in a window. */
 export function refusedBySliding(arrivals: readonly number[], windows: readonly RateLimitWindow[]): number {
   const accepted: number[] = [];
   const heads = windows.map(() => 0);
@@ -18,7 +18,7 @@ export function refusedBySliding(arrivals: readonly number[], windows: readonly 
   return refused;
 }
 
-/** The same for windows that stand fixed, each beginning at its own phase. */
+/** The same for fixed windows, each with its own phase. */
 export function refusedByFixed(
   arrivals: readonly number[],
   windows: readonly RateLimitWindow[],
@@ -39,7 +39,7 @@ export function refusedByFixed(
   return refused;
 }
 
-/** The same for buckets that hold `limit` tokens and fill evenly. */
+/** The same for token buckets of size `limit` that fill evenly. */
 export function refusedByTokenBucket(
   arrivals: readonly number[],
   windows: readonly RateLimitWindow[],

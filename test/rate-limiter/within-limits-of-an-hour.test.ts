@@ -3,6 +3,6 @@ import { neverOver, neverOverAtEdges } from "./within-limits.ts";
 
 neverOver([500, 1_000, 2_500]);
 
-describe("Loads that straddle the windows' edges never pass a window", () => {
+describe("Loads at the edges of windows never exceed a limit", () => {
   neverOverAtEdges();
 });
