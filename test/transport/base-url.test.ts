@@ -44,7 +44,7 @@ describe("A base URL", () => {
     ["http://127.0.0.1:3000", "http://127.0.0.1:3000/api/v1/customer/c-1"],
     ["http://127.8.9.10", "http://127.8.9.10/api/v1/customer/c-1"],
     ["http://[::1]:3000", "http://[::1]:3000/api/v1/customer/c-1"],
-  ])("of %s is kept: prefix or none, final slash or none", async (baseUrl, url) => {
+  ])("of %s is kept, with or without a prefix and a final slash", async (baseUrl, url) => {
     expect(await asked(baseUrl)).toBe(url);
   });
 

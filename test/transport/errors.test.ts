@@ -33,7 +33,7 @@ const event = {
   contact: { email: "ada@example.com" },
 };
 
-/** A client of a service that answers everything so. */
+/** A client of a service with the same response to every request. */
 function clientWithResponse(
   status: number,
   body: BodyInit | null,
@@ -54,7 +54,7 @@ function clientWithResponse(
   });
 }
 
-/** A body that comes in these pieces, and then ends or breaks off. */
+/** A body that arrives in pieces, and then ends or breaks off. */
 function inPieces(pieces: readonly (string | Uint8Array)[], then: "ends" | "breaks off" = "ends") {
   const left = pieces.map((piece) => Buffer.from(piece)).values();
   return new ReadableStream<Uint8Array>({
@@ -107,7 +107,7 @@ describe("An error status", () => {
     ["an error text", '{"error":"nope"}', "nope"],
     ["an error object", '{"error":{"code":"x","message":"nope"}}', "nope"],
     [
-      "a list of messages beside the status's name",
+      "an array of messages beside the name of the status",
       '{"statusCode":400,"message":["nope","no"],"error":"Bad Request"}',
       "nope",
     ],
@@ -118,7 +118,7 @@ describe("An error status", () => {
     ["a detail beside an empty one, deeper", '{"error":{"message":"","detail":"nope"}}', "nope"],
     ["at most 300 characters of them", JSON.stringify({ message: "n".repeat(301) }), "n".repeat(300)],
     ["and 300 deeper", JSON.stringify({ error: { title: "n".repeat(301) } }), "n".repeat(300)],
-  ])("is told with the service's words, wherever they stand: %s", async (_, body, words) => {
+  ])("has the message of the service, wherever it is in the body: %s", async (_, body, words) => {
     const error = await failureOf(clientWithResponse(400, body).v1.customers.upsert(contact));
 
     expect(error.message).toBe(`400 on POST /api/v1/customer/create: ${words}`);
@@ -129,7 +129,7 @@ describe("An error status", () => {
     ["an object without words", '{"error":{"reason":5}}'],
     ["null in its place", '{"error":null,"errors":[null]}'],
     ["a number in its place", '{"message":5}'],
-  ])("has none where there is %s", async (_, body) => {
+  ])("has no message of the service if there is %s", async (_, body) => {
     const error = await failureOf(clientWithResponse(400, body).v1.customers.upsert(contact));
 
     expect(error.message).toBe("400 on POST /api/v1/customer/create");
@@ -139,7 +139,7 @@ describe("An error status", () => {
     [{ "retry-after": "2" }, " (the service asks to wait 2000 ms)"],
     [{ "retry-after": "0" }, ""],
     [{}, ""],
-  ])("with the headers %j says how long the service asks to wait", async (headers, wish) => {
+  ])("with the headers %j has the wait that the service asks for", async (headers, wish) => {
     const error = await failureOf(clientWithResponse(503, "", headers).v1.customers.upsert(contact));
 
     expect(error.message).toBe(`503 on POST /api/v1/customer/create${wish}`);
@@ -158,7 +158,7 @@ describe("An error status", () => {
       '{"__proto__":{"polluted":true}}',
       JSON.parse('{"__proto__":{"polluted":true}}'),
     ],
-  ])("is not hidden by its body: %s", async (_, body, shown) => {
+  ])("is thrown whatever the body is: %s", async (_, body, shown) => {
     const error = await failureOf(clientWithResponse(502, body).v1.events.send(event));
 
     expect(error).toBeInstanceOf(ServerError);
@@ -167,7 +167,7 @@ describe("An error status", () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it("is not hidden by bytes that are no text", async () => {
+  it("is thrown even if the body is not UTF-8", async () => {
     const error = await failureOf(
       clientWithResponse(500, new Uint8Array([0xff, 0xfe, 0x80])).v1.customers.upsert(contact),
     );
@@ -175,7 +175,7 @@ describe("An error status", () => {
     expect(error).toMatchObject({ status: 500, body: "\ufffd\ufffd\ufffd" });
   });
 
-  it("is not hidden by a body that breaks off, never ends, or cannot be decompressed", async () => {
+  it("is thrown even if the body breaks off, never ends, or cannot be decompressed", async () => {
     const { options } = await serve((outgoing, { path }) => {
       if (path.endsWith("garbled"))
         return outgoing.writeHead(500, { "content-encoding": "gzip" }).end("no gzip");
@@ -229,7 +229,7 @@ describe("An error status", () => {
     ]);
   });
 
-  it("shows what came of a body that was cut as text, as it may say something else than the whole", async () => {
+  it("shows an incomplete body as a string, because its JSON would be another value", async () => {
     const breaksOff = inPieces(["12"], "breaks off");
     const cut = [
       clientWithResponse(500, breaksOff),
@@ -289,13 +289,13 @@ describe("A redirect", () => {
     [300, "redirect"],
     [399, "redirect"],
     [400, "bad_request"],
-  ])("is any 3xx, first and last: %i is %s", async (status, code) => {
+  ])("is any status from 300 to 399: %i is %s", async (status, code) => {
     const error = await failureOf(clientWithResponse(status, "").v1.customers.upsert(contact));
 
     expect(error).toMatchObject({ code, status });
   });
 
-  it("is what a browser gives that was told not to follow one: the status 0", async () => {
+  it("is also the status 0, which browsers return for a redirect that is not followed", async () => {
     const opaque = { status: 0, type: "opaqueredirect", headers: new Headers(), url: "", body: null };
     const fetch = async () => opaque as Response; // as far as it is asked for
 
@@ -305,7 +305,7 @@ describe("A redirect", () => {
     expect(error).toMatchObject({ status: 0, outcome: "not-applied" });
   });
 
-  it("is told to be one, and the base URL asked for", async () => {
+  it("has a message that asks whether the base URL is right", async () => {
     const error = await failureOf(clientWithResponse(302, "").v1.customers.get("c"));
 
     expect(error.message).toBe(
@@ -313,7 +313,7 @@ describe("A redirect", () => {
     );
   });
 
-  it("to the same origin is not followed either, and one without a location has none", async () => {
+  it("to the same origin is not followed either, and its error has no location if the response has none", async () => {
     const { options, received } = await serve((outgoing, { path }) => {
       outgoing.writeHead(302, path.endsWith("same") ? { location: "/elsewhere" } : {}).end();
     });
@@ -327,7 +327,7 @@ describe("A redirect", () => {
     expect(received).toHaveLength(2);
   });
 
-  it("that a fetch has followed after all is not seen as one, so ours asks it not to", async () => {
+  it("that the fetch itself has followed goes unnoticed, so the client sends `redirect: "manual"`", async () => {
     const seen: RequestInit[] = [];
     const fetch = async (_: string, init: RequestInit) => {
       seen.push(init);
@@ -340,7 +340,7 @@ describe("A redirect", () => {
   });
 });
 
-describe("A 2xx that is not what is documented is an UnexpectedResponseError", () => {
+describe("A 2xx with an undocumented body is an UnexpectedResponseError", () => {
   const wrong = [
     ["empty", 200, null, "its body is empty"],
     ["204", 204, null, "its body is empty"],
@@ -374,7 +374,7 @@ describe("A 2xx that is not what is documented is an UnexpectedResponseError", (
     expect(error).toMatchObject({ code: "unexpected_response", outcome: "not-applied" });
   });
 
-  it("holds the body, as JSON or text", async () => {
+  it("holds the body, as JSON or as a string", async () => {
     const asJson = await failureOf(clientWithResponse(200, '{"a":1}').v1.customers.get("c-1"));
     const asText = await failureOf(clientWithResponse(200, "<p>").v1.customers.get("c-1"));
 
@@ -416,7 +416,7 @@ describe("A 2xx that is not what is documented is an UnexpectedResponseError", (
     },
   );
 
-  it("lists need data.lists and each one's uuid", async () => {
+  it("lists need data.lists, and a uuid in each list", async () => {
     for (const body of [{}, { data: {} }, { data: { lists: [{ name: "x" }] } }]) {
       expect(
         await failureOf(clientWithResponse(200, JSON.stringify(body)).v2.lists.list({}).then(String)),
@@ -424,7 +424,7 @@ describe("A 2xx that is not what is documented is an UnexpectedResponseError", (
     }
   });
 
-  it("what is not needed may be absent or null, and what is added is kept", async () => {
+  it("optional properties may be absent or null, and unknown ones are kept", async () => {
     const body = {
       data: { id: "c-1", type: null, attributes: { email: null, shoe_size: 43 }, extra: [1] },
       meta: { a: 1 },
@@ -436,7 +436,7 @@ describe("A 2xx that is not what is documented is an UnexpectedResponseError", (
   });
 });
 
-describe("events.send takes any 2xx", () => {
+describe("events.send accepts any 2xx", () => {
   it.each([
     [200, '{"status":"accepted"}', { status: "accepted" }],
     [201, "null", null],
@@ -453,7 +453,7 @@ describe("events.send takes any 2xx", () => {
   });
 });
 
-describe("An answer's size", () => {
+describe("The size of a response", () => {
   const padded = (bytes: number) => JSON.stringify(profileResponse).padEnd(bytes, " ");
 
   it("may reach maxResponseBytes, and not one byte more", async () => {
@@ -476,13 +476,13 @@ describe("An answer's size", () => {
     expect((await clientWithResponse(status, padded(100_000)).v1.customers.get("c-1")).id).toBe("c-1");
   });
 
-  it("is what is shown of it at most, whatever pieces it comes in", async () => {
+  it("limits the part that the error shows, whatever its pieces", async () => {
     const { v1 } = clientWithResponse(200, inPieces(["[1", ",2,3"]), {}, { maxResponseBytes: 4 });
 
     expect(await failureOf(v1.customers.get("c-1"))).toMatchObject({ body: "[1,2" });
   });
 
-  it("does not depend on where its pieces end: a character may lie in two", async () => {
+  it("does not depend on the ends of its pieces: a character may be split", async () => {
     const bytes = Buffer.from(JSON.stringify({ data: { id: "ä" } }));
     const body = inPieces(Array.from(bytes, (byte) => Uint8Array.of(byte)));
 
@@ -552,7 +552,7 @@ describe("A connection that fails", () => {
     expect(error).toMatchObject({ code: "connection", reason: "reset", outcome: "unknown" });
   });
 
-  it("in a 2xx's body: it may have been applied, and is sent again where that is safe", async () => {
+  it("in the body of a 2xx: it may have been applied, and is sent again if that is safe", async () => {
     const { options, received } = await serve((outgoing, _, count) => {
       if (count > 1) return json(outgoing, 200, profileResponse);
       outgoing.writeHead(200, { "content-length": "1000" }).write('{"data":');
@@ -614,7 +614,7 @@ describe("A connection that fails", () => {
       "dns",
       "not-sent",
     ],
-    ["what a runtime does not tell", new TypeError("fetch failed"), "other", "unknown"],
+    ["a failure without details", new TypeError("fetch failed"), "other", "unknown"],
     [
       "an error that is its own cause",
       Object.assign(new Error("ring"), {
@@ -633,7 +633,7 @@ describe("A connection that fails", () => {
     ],
     ["no error at all", "a text", "other", "unknown"],
     ["a name of Object's", withCode("constructor"), "other", "unknown"],
-  ])("as %s says it", async (_, thrown, reason, outcome) => {
+  ])("as %s reports it", async (_, thrown, reason, outcome) => {
     const fetch = async () => Promise.reject(thrown);
 
     const error = await failureOf(clientWithResponse(200, null, {}, { fetch }).v1.customers.upsert(contact));
@@ -642,7 +642,7 @@ describe("A connection that fails", () => {
     expect(error).toMatchObject({ code: "connection", reason, outcome });
   });
 
-  it("because the given fetch throws at once", async () => {
+  it("because the `fetch` option throws at once", async () => {
     const fetch = () => {
       throw new Error("broken fetch");
     };
@@ -711,7 +711,7 @@ describe("An error of any class", () => {
     RateLimitWaitError,
   ];
 
-  it("is an Error with its name, its code, a stack, and the call it belongs to", async () => {
+  it("is an Error with its name, its code, a stack, and its call", async () => {
     const errors = await examples();
 
     expect(errors.map(({ name }) => name)).toEqual(classes.map(({ name }) => name));
@@ -726,7 +726,7 @@ describe("An error of any class", () => {
     }
   });
 
-  it("carries the event's uniqueIdentifier where it is of events.send", async () => {
+  it("has the uniqueIdentifier of the event if it is of events.send", async () => {
     const errors = await examples();
 
     const ofEvents = errors.filter(({ request }) => request?.operation === "v1.events.send");
@@ -738,7 +738,7 @@ describe("An error of any class", () => {
     ).toBe(true);
   });
 
-  it("carries the uniqueIdentifier of an event that was refused too, where it has one", async () => {
+  it("has the uniqueIdentifier of an invalid event, too, if the event has one", async () => {
     const { v1 } = new AudienceClient(createMockService().clientOptions);
     const trap = {
       get uniqueIdentifier(): string {
@@ -797,7 +797,7 @@ describe("An error of any class", () => {
 });
 
 describe("isAudienceError", () => {
-  it("knows errors of another copy of the package, and the other copy knows ours", async () => {
+  it("recognises errors of another copy of the package, and the other copy recognises ours", async () => {
     vi.resetModules();
     const other = await import("../../src/errors.ts");
     const theirs = new other.ConfigurationError("x");
@@ -808,7 +808,7 @@ describe("isAudienceError", () => {
     expect(other.isAudienceError(ours)).toBe(true);
   });
 
-  it("knows a foreign object by the registered brand alone, and nothing else", () => {
+  it("recognises an object only by the registered brand", () => {
     const branded = { [Symbol.for("audience-sdk.error")]: true, code: "api" };
 
     expect(isAudienceError(branded)).toBe(true);
