@@ -327,7 +327,7 @@ describe("A redirect", () => {
     expect(received).toHaveLength(2);
   });
 
-  it("that the fetch itself has followed goes unnoticed, so the client sends `redirect: "manual"`", async () => {
+  it("that the fetch itself has followed goes unnoticed, so the client asks the fetch not to follow it", async () => {
     const seen: RequestInit[] = [];
     const fetch = async (_: string, init: RequestInit) => {
       seen.push(init);

@@ -52,7 +52,7 @@ const facts = {
 };
 
 describe("Hooks", () => {
-  it("are told of each attempt in order, in plain objects that hold what is documented and nothing else", async () => {
+  it("are called for each attempt in order, with plain objects that hold only the documented properties", async () => {
     const { hookLog, audience } = hooked({
       faults: [
         { kind: "500-before", times: 1 },
@@ -84,7 +84,7 @@ describe("Hooks", () => {
     for (const [, event] of hookLog) expect(Object.getPrototypeOf(event)).toBe(Object.prototype);
   });
 
-  it("are told how long an attempt took, from sending to its end", async () => {
+  it("get the duration of an attempt, from sending to its end", async () => {
     const { hookLog, audience } = hooked({ latencyMs: 40, faults: [{ kind: "500-before", times: 1 }] });
 
     await settle(audience.v1.customers.upsert(contact));
@@ -93,7 +93,7 @@ describe("Hooks", () => {
     expect(durations).toEqual([40, 40]);
   });
 
-  it("are told the template of a path, never an id", async () => {
+  it("get the template of a path, never an id", async () => {
     const { hookLog, audience } = hooked();
 
     await settle(audience.v1.customers.get("ada@example.com"));
@@ -105,7 +105,7 @@ describe("Hooks", () => {
     ]);
   });
 
-  it("name each operation as the call is written", async () => {
+  it("get the name of the operation as it is written in code", async () => {
     const { hookLog, audience } = hooked();
     const { v1, v2 } = audience;
     const identifiers = [
@@ -143,7 +143,7 @@ describe("Hooks", () => {
     ]);
   });
 
-  it("are told the same requestId as the error has, a new one for each call", async () => {
+  it("get the requestId of the error, a new one for each call", async () => {
     const { hookLog, audience } = hooked();
 
     const errors = await Promise.all([
@@ -157,7 +157,7 @@ describe("Hooks", () => {
     expect(errors[0]?.request?.requestId).not.toBe(errors[1]?.request?.requestId);
   });
 
-  it("are told nothing of a call that is never sent", async () => {
+  it("are not called for a call that is never sent", async () => {
     const { hookLog, audience } = hooked();
 
     await failureOf(audience.v1.customers.upsert({ email: "x" }));
@@ -176,7 +176,7 @@ describe("Hooks", () => {
     ],
     ["rejects", async () => Promise.reject(new Error("broken hook")), true],
     [
-      "writes on what it is given",
+      "changes the event",
       (event: RequestEvent) => {
         for (const each of [event.error ?? {}, event])
           for (const key of Object.keys(each)) Reflect.deleteProperty(each, key);
@@ -184,7 +184,7 @@ describe("Hooks", () => {
       false,
     ],
     ["never ends", () => new Promise<void>(() => {}), false],
-  ])("that %s changes nothing for the call, the other hooks, or the channel", async (_, broken, isLogged) => {
+  ])("have no effect on the call, the other hooks or the channel if one %s", async (_, broken, isLogged) => {
     const seen: RequestEvent[] = [];
     listen({ asyncEnd: (event) => seen.push({ ...event }) });
     const warnings: string[] = [];
@@ -209,7 +209,7 @@ describe("Hooks", () => {
     );
   });
 
-  it("may be methods of a class, which keep their `this`, and which the class may have inherited", async () => {
+  it("may be methods of a class, own or inherited, and keep their `this`", async () => {
     class Counted {
       readonly operations: string[] = [];
       onResponse({ operation }: RequestEvent): void {
@@ -228,7 +228,7 @@ describe("Hooks", () => {
   });
 
   it.each(["onRequest", "onResponse", "onRetry", "onThrottle"] as const)(
-    "can be some of the four: %s alone",
+    "are optional: %s may be the only one",
     async (name) => {
       const hook = vi.fn();
       const { audience } = hooked(
@@ -252,7 +252,7 @@ describe("A wait for the rate limit", () => {
   it.each([
     [11_000, ["warn"], 1],
     [9_000, [], 0],
-  ])("of %i ms is a line at %j, and onThrottle is called %i times", async (intervalMs, levels, times) => {
+  ])("of %i ms is logged at %j, and onThrottle is called %i times", async (intervalMs, levels, times) => {
     const lines: string[][] = [];
     const logger = Object.fromEntries(
       ["debug", "info", "warn", "error"].map((level) => [
@@ -278,7 +278,7 @@ describe("A wait for the rate limit", () => {
     }
   });
 
-  it("that grows longer than ten seconds while it lasts is told of then, once", async () => {
+  it("that grows longer than ten seconds is reported then, once", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 3_000 }] });
     const { hookLog, audience } = hooked({}, { rateLimiter });
     await audience.v1.customers.get("c").catch(() => {});
@@ -299,7 +299,7 @@ describe("A wait for the rate limit", () => {
     expect(late.map(([, event]) => event)).toEqual([{ ...facts, attempt: 1, waitMs: 10_001 }]);
   });
 
-  it("that grows so long is a line where there is no hook", async () => {
+  it("that grows so long is logged even without a hook", async () => {
     const lines: string[] = [];
     const logger = { debug() {}, info() {}, error() {}, warn: (line: string) => void lines.push(line) };
     const { audience } = waiting(3_000, { logger, hooks: {} });
@@ -314,7 +314,7 @@ describe("A wait for the rate limit", () => {
     ]);
   });
 
-  it("that a 429 makes is one too", async () => {
+  it("after a 429 is reported, too", async () => {
     const { hookLog, audience } = hooked(
       { faults: [{ kind: "429", retryAfter: 15, times: 1 }] },
       { rateLimiter: new RateLimiter() },
@@ -351,7 +351,7 @@ describe("The logger", () => {
     return { lines, ...hooked(options, { logger: logger as never, logLevel, rateLimiter, hooks }) };
   }
 
-  it("at debug is told of a wait for an earlier write to the same contact", async () => {
+  it("at debug logs a wait for an earlier write to the same contact", async () => {
     const { lines, audience } = logged("debug");
 
     await settle(Promise.all([audience.v1.customers.upsert(contact), audience.v1.customers.upsert(contact)]));
@@ -363,7 +363,7 @@ describe("The logger", () => {
   it.each([
     ["succeeded", contact],
     ["failed", { ...contact, email: "refused@example.com" }],
-  ])("is told of no such wait where that write has %s already", async (_, written) => {
+  ])("logs no such wait if that write has %s already", async (_, written) => {
     const lines: string[] = [];
     const debug = (line: string) => void lines.push(line);
     const { audience } = hooked(
@@ -379,7 +379,7 @@ describe("The logger", () => {
     expect(lines).toHaveLength(6);
   });
 
-  it("at debug is told of each attempt, wait and retry", async () => {
+  it("at debug logs each attempt, wait and retry", async () => {
     const { lines, audience } = logged("debug");
 
     await settle(audience.v1.customers.upsert(contact));
@@ -402,7 +402,7 @@ describe("The logger", () => {
     ]);
   });
 
-  it("at debug is told of short waits and of failures too, without a hook", async () => {
+  it("at debug logs short waits and failures, too, without a hook", async () => {
     const lines: string[] = [];
     const debug = (line: string) => void lines.push(line.replace(/ \(request [0-9a-f-]{36}\)/, ""));
     const { audience } = hooked(
@@ -427,7 +427,7 @@ describe("The logger", () => {
     ]);
   });
 
-  it("is told of a shared store that is away, once each time it goes", async () => {
+  it("logs a warning once for each outage of a Redis store", async () => {
     const time = {
       now: () => performance.now(),
       after: (delayMs: number, act: () => void) => Number(setTimeout(act, delayMs)),
@@ -458,7 +458,7 @@ describe("The logger", () => {
     ["info", ["warn"]],
     ["error", []],
     ["silent", []],
-  ] as const)("at %s hears only what is at least that", async (logLevel, levels) => {
+  ] as const)("at %s gets only messages of at least that level", async (logLevel, levels) => {
     const { lines, audience } = logged(logLevel);
 
     await settle(audience.v1.customers.upsert(contact));
@@ -466,7 +466,7 @@ describe("The logger", () => {
     expect([...new Set(lines.map((line) => line.split(" ")[0]))]).toEqual(levels);
   });
 
-  it("is called as a method, so that a class fits", async () => {
+  it("is called as a method, so that it may be an instance of a class", async () => {
     class Lines {
       readonly lines: string[] = [];
       debug(line: string) {
@@ -490,7 +490,7 @@ describe("The logger", () => {
     expect(logger.lines).toHaveLength(2);
   });
 
-  it("that throws changes nothing", async () => {
+  it("that throws has no effect", async () => {
     const fail = () => {
       throw new Error("disk full");
     };
@@ -506,7 +506,7 @@ describe("The logger", () => {
     expect(mock.requests).toHaveLength(2);
   });
 
-  it("that is not given leaves everything unsaid", async () => {
+  it("is optional: without one nothing is logged", async () => {
     const printed = (["log", "debug", "info", "warn", "error", "trace"] as const).map((name) =>
       vi.spyOn(console, name).mockImplementation(() => {}),
     );
@@ -557,7 +557,7 @@ describe("The tracing channel audience-sdk:request", () => {
     return { log, objects };
   };
 
-  it("carries one message per attempt, filled in as the attempt goes on, with the fields of the hooks", async () => {
+  it("carries one message per attempt, filled in during the attempt, with the properties of the hook events", async () => {
     const { log, objects } = recording();
     const { audience, hookLog } = hooked({ faults: [{ kind: "500-before", times: 1 }] });
 
@@ -588,7 +588,7 @@ describe("The tracing channel audience-sdk:request", () => {
     );
   });
 
-  it("carries a failure without an answer, too", async () => {
+  it("carries a failure without a response, too", async () => {
     const { log } = recording();
     const { audience } = hooked({ faults: [{ kind: "reset-before" }] });
 
@@ -604,7 +604,7 @@ describe("The tracing channel audience-sdk:request", () => {
   });
 
   it.each(["start", "end", "asyncStart", "asyncEnd", "error"])(
-    "may be subscribed to on one of its channels alone, and at any time: %s",
+    "may have a subscriber on only one of its channels, at any time: %s",
     async (name) => {
       const { audience } = hooked(
         { faults: [{ kind: "500-before", after: 1 }] },
@@ -629,7 +629,7 @@ describe("The tracing channel audience-sdk:request", () => {
     ["a process without modules", { env: {} }],
     ["no such module", builtin(undefined)],
     ["one that cannot trace", builtin({})],
-  ])("is not missed where the runtime has none: %s", async (_, process) => {
+  ])("is optional: calls work on a runtime without it: %s", async (_, process) => {
     vi.stubGlobal("process", process);
     const { audience, hookLog } = (() => {
       try {
@@ -644,7 +644,7 @@ describe("The tracing channel audience-sdk:request", () => {
     expect(hookLog.map(([name]) => name)).toEqual(["request", "response"]);
   });
 
-  it("never carries what a call resolves to", async () => {
+  it("never carries the result of a call", async () => {
     const { log } = recording();
     const { audience } = hooked();
 

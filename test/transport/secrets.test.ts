@@ -23,14 +23,14 @@ const phone = "+15550123456";
 const contact = { email, phone, email_opt_in: "SUBSCRIBED", phone_opt_in: "SUBSCRIBED" } as const;
 const event = { eventName: "order placed", uniqueIdentifier: "order-1", contact: { email } };
 
-/** Every eight characters in a row of a key, as they are and as they look in a URL or a JSON text. */
+/** Every eight consecutive characters of a key, plain and as in a URL or in JSON. */
 function stretches(secret: string): string[] {
   return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)].flatMap((form) =>
     Array.from({ length: form.length - 7 }, (_, at) => form.slice(at, at + 8)),
   );
 }
 
-/** All texts that can be reached from a value: properties of any kind, prototypes' getters, causes, Headers, Maps. */
+/** All strings that are reachable from a value: properties of any kind, prototypes' getters, causes, Headers, Maps. */
 function reachable(root: unknown): string {
   const texts: string[] = [];
   const seen = new Set<object>();
@@ -53,7 +53,7 @@ function reachable(root: unknown): string {
   return texts.join("\n");
 }
 
-/** Whatever a curious program can see of a value. */
+/** Everything that a program can see of a value. */
 function everythingOf(value: unknown): string {
   const shown = inspect(value, {
     depth: Infinity,
@@ -70,7 +70,7 @@ function expectNoSecret(value: unknown, secrets: readonly string[] = [key, keyV2
   expect(secrets.flatMap(stretches).filter((stretch) => everything.includes(stretch))).toEqual([]);
 }
 
-/** All that an observer hears. */
+/** Everything that loggers, hooks and subscribers receive. */
 function listening() {
   const logged: unknown[] = [];
   const log = (value: unknown) => void logged.push(structuredClone(value));
@@ -95,7 +95,7 @@ const base = {
 const client = (fetch: ClientOptions["fetch"], options: ClientOptions = {}) =>
   new AudienceClient({ ...base, apiKey: key, apiKeyV2: keyV2, fetch, maxRetries: 0, ...options });
 
-/** A service that says the key back, in every way it could. */
+/** A service that echoes the key in every possible way. */
 const echoes: Record<string, (status: number) => Response> = {
   "in a text": (status) => new Response(`invalid key ${key}; and ${keyV2}.`, { status }),
   "in its message": (status) => Response.json({ message: `invalid key ${key}` }, { status }),
@@ -157,7 +157,7 @@ describe("No error shows a key, whatever the service echoes", () => {
     expect(error).toMatchObject({ code: "redirect", location: expect.stringContaining("[redacted]") });
   });
 
-  it("what is not a key stays as it is", async () => {
+  it("text without a key is unchanged", async () => {
     const body = {
       message: "no such list",
       list: "sixth-floor",
@@ -173,7 +173,7 @@ describe("No error shows a key, whatever the service echoes", () => {
   });
 });
 
-describe("Where a key was there is [redacted]", () => {
+describe("A key is replaced by [redacted]", () => {
   const echoed = async (text: string, apiKey: string) => {
     const audience = client(async () => new Response(text, { status: 400 }), { apiKey });
     return ((await failureOf(audience.v1.customers.upsert(contact))) as ApiError).body;
@@ -190,11 +190,11 @@ describe("Where a key was there is [redacted]", () => {
     expect(await echoed(text, keyV2)).toBe(shown);
   });
 
-  it("of a key that is shorter than that, the whole of it", async () => {
+  it("a shorter key is replaced as a whole", async () => {
     expect(await echoed("abc-ab-abcabc", "abc")).toBe("[redacted]-ab-[redacted]");
   });
 
-  it("in JSON, what is no key keeps its place and its kind", async () => {
+  it("other values in JSON keep their paths and types", async () => {
     const text = `{"__proto__":["${keyV2}",1,true,null,{"n":2}],"${keyV2}":{"__proto__":"${keyV2}"}}`;
 
     expect(JSON.stringify(await echoed(text, keyV2))).toBe(
@@ -203,7 +203,7 @@ describe("Where a key was there is [redacted]", () => {
   });
 });
 
-describe("No error shows a key, whatever a runtime's own error holds", () => {
+describe("No error shows a key, whatever the error of the runtime holds", () => {
   const request = { headers: { "x-api-key": key, "service-api-key": keyV2 }, body: JSON.stringify(contact) };
   const nasty = Object.assign(new TypeError(`fetch failed for ${key}`), {
     request,
@@ -342,9 +342,9 @@ describe("No object of the client shows a key", () => {
 });
 
 describe("Keys from a function", () => {
-  it("are remembered, the last hundred at least: of older ones, what newer ones have in common with them is taken out", async () => {
+  it("are redacted, at least the last hundred; of older ones, the parts that newer ones share", async () => {
     const own = Array.from({ length: 202 }, (_, at) => createHash("md5").update(`${at}`).digest("hex"));
-    // Those that are forgotten have a part of their own in common, and the first of them is given twice.
+    // The forgotten keys have a common part that no later key has, and the first of them is returned twice.
     const keys = own.map((each, at) => `${at < 90 ? "old-secret" : "young-word"}:of-them-all:${each}`);
     const given = [keys[0], ...keys];
     let asked = 0;
@@ -362,7 +362,7 @@ describe("Keys from a function", () => {
     expect(error).toMatchObject({ body: `${shown} [redacted] [redacted] [redacted]` });
   });
 
-  it("are taken out too, the current one and one that was rotated away", async () => {
+  it("are redacted, the current one and one that was rotated away", async () => {
     const keys = ["rotated-key-number-one-11", "rotated-key-number-two-22"];
     let asked = 0;
     const { logged, options } = listening();
@@ -383,7 +383,7 @@ describe("Keys from a function", () => {
 });
 
 describe("Log lines, hooks and channels hold no e-mail address, phone number or body", () => {
-  it("through every event that there is, with every line logged", async () => {
+  it("for every event and log message", async () => {
     vi.useFakeTimers();
     try {
       const { logged, options } = listening();
