@@ -172,7 +172,7 @@ describe("A key that is a function", () => {
       "a proxy that throws",
     ],
   ])(
-    "that %s rejects the call with a ConfigurationError that tells its kind, and does not repeat its words",
+    "that %s rejects the call with a ConfigurationError that names its type, and does not repeat its message",
     async (_, apiKey, kind) => {
       const mock = createMockService();
       const audience = new AudienceClient({ ...mock.clientOptions, apiKey: apiKey as () => Promise<string> });

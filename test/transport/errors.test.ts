@@ -127,8 +127,8 @@ describe("An error status", () => {
   it.each([
     ["no text", "5"],
     ["an object without words", '{"error":{"reason":5}}'],
-    ["null in its place", '{"error":null,"errors":[null]}'],
-    ["a number in its place", '{"message":5}'],
+    ["null instead of a message", '{"error":null,"errors":[null]}'],
+    ["a number instead of a message", '{"message":5}'],
   ])("has no message of the service if there is %s", async (_, body) => {
     const error = await failureOf(clientWithResponse(400, body).v1.customers.upsert(contact));
 
