@@ -3,13 +3,13 @@ import { RateLimiter } from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
 import { expect, it } from "vitest";
 
-/** The commands for one permit, if Redis rejects every EVALSHA with `error`. */
-async function asked(error: Error): Promise<string[]> {
+/** The commands for one permit, if Redis rejects every EVALSHA with `failure`. */
+async function asked(failure: Error): Promise<string[]> {
   const log: string[] = [];
   const client = {
     evalsha: (sha: string) => {
       log.push(`the script named ${sha}`);
-      return Promise.reject(error);
+      return Promise.reject(failure);
     },
     eval: (script: string) => {
       log.push(`a script whose name is ${createHash("sha1").update(script).digest("hex")}`);
