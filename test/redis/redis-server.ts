@@ -37,7 +37,7 @@ export class RedisServer {
     const child = spawn("redis-server", [...options, ...this.#more], { stdio: "ignore" });
     this.#child = child;
     for (let attempt = 0; attempt < 200; attempt += 1) {
-      if (await isUp(this.port)) return;
+      if (await respondsToPing(this.port)) return;
       if (child.exitCode !== null) break;
       await sleep(25);
     }
@@ -68,7 +68,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-function isUp(port: number): Promise<boolean> {
+function respondsToPing(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1", () => socket.write("PING\r\n"));
     const finish = (isUp: boolean): void => {

@@ -458,12 +458,12 @@ describe("The logger", () => {
     ["info", ["warn"]],
     ["error", []],
     ["silent", []],
-  ] as const)("at %s gets only messages of at least that level", async (logLevel, levels) => {
+  ] as const)("at %s gets only messages of at least that level", async (logLevel, expected) => {
     const { lines, audience } = logged(logLevel);
 
     await settle(audience.v1.customers.upsert(contact));
 
-    expect([...new Set(lines.map((line) => line.split(" ")[0]))]).toEqual(levels);
+    expect([...new Set(lines.map((line) => line.split(" ")[0]))]).toEqual(expected);
   });
 
   it("is called as a method, so that it may be an instance of a class", async () => {
