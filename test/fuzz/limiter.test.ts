@@ -5,8 +5,8 @@ import { tryEntryPoint } from "./try-entry-point.ts";
 
 const snapshot = {
   version: 1,
-  acquiredAt: 1_000,
-  respondedAt: [900, 950],
+  takenAt: 1_000,
+  answeredAt: [900, 950],
   ids: ["a", "b"],
   pausedUntil: 1_100,
   share: 1,

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Server } from "node:net";
 import { AudienceClient } from "audience-sdk";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { failureOf, thrownBy } from "../transport/failure.ts";
-import { profileAnswer } from "../transport/served.ts";
+import { profileResponse } from "../transport/served.ts";
 import { serveRaw } from "./raw-server.ts";
 
 const key = "test-key-0123456789";
@@ -146,7 +146,7 @@ describe("A base URL that parses to another address than it shows is refused bef
 });
 
 it("A valid header arrives byte for byte, and no other header is added", async () => {
-  const body = JSON.stringify(profileAnswer);
+  const body = JSON.stringify(profileResponse);
   const { url, requests } = await serveRaw(
     (socket) => void socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`),
   );

@@ -62,8 +62,8 @@ export const areas: readonly Area[] = [
     name: "rate-limiter",
     sources: ["rate-limiter"],
     tests: [
-      "rate-limiter/!(estimates-of-hours|keeps-alive|lost-timers|never-over*)",
-      "regressions/{aborted,store-that,wait}-*",
+      "rate-limiter/!(estimates-of-hours|keeps-alive|lost-timers|within-limits*)",
+      "regressions/{aborted,local-fallback,max-wait,pending-redis,unavailable-redis}-*",
       "redis/shared-limit",
     ],
   },

@@ -5,7 +5,7 @@ import { compile, ownCompiler, someProjects } from "../package/compile.ts";
 import { fileSizes } from "../package/installed-files.ts";
 import { runNode } from "../package/run-program.ts";
 
-/** A user's program: schemas of both, nested and extended, and the types that come of them. */
+/** A user's program: nested and extended schemas of the user and of the package, and their types. */
 const program = `
 import * as z from "zod";
 import { AudienceClient } from "audience-sdk";
@@ -33,7 +33,7 @@ export function problems(body: unknown): string[] {
 export const wrong: z.input<typeof signUp> = { contact: { first_name: 1 }, source: "form" };
 `;
 
-// Up to 4.3 the language that is set is known to one copy of zod alone.
+// Up to 4.3 a locale applies to only one copy of zod.
 const missing: Record<string, string[]> = {
   "4.0.0": ["the JSON schema that theirs makes of ours", "the language that theirs is set to"],
   "~4.1.0": ["the language that theirs is set to"],
@@ -62,7 +62,7 @@ describe.each(inject("mixed"))("Beside zod $version of the user's own", ({ versi
     ["import", "audience-sdk/schemas", "zod"],
     ["require", "zod", "audience-sdk/schemas"],
     ["require", "audience-sdk/schemas", "zod"],
-  ])("schemas of both mix, by %s, with %s loaded first", async (...args) => {
+  ])("schemas of the user and of the package mix, by %s, with %s loaded first", async (...args) => {
     const { stdout, stderr } = await runNode(folder, "mixing.mjs", ...args);
     const promises: Record<string, boolean> = JSON.parse(stdout);
 
@@ -72,7 +72,7 @@ describe.each(inject("mixed"))("Beside zod $version of the user's own", ({ versi
   });
 });
 
-it("The oldest zod that is tried is the oldest that the package allows", () => {
+it("The oldest tested zod is the oldest that the package allows", () => {
   const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
     readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
   );

@@ -5,10 +5,10 @@ import type { TestProject } from "vitest/node";
 import { runProgram } from "../package/run-program.ts";
 import { setup as setUpPackage } from "../package/setup.ts";
 
-/** What a user may have installed: the oldest zod of the range, one between, the newest. */
+/** The zod versions under test: the oldest of the range, one between, and the newest. */
 const versions = ["4.0.0", "~4.1.0", "^4.0.0"];
 
-/** A user's project, in which npm has put one copy of zod, the user's own, beside the packed package. */
+/** A user's project with the packed package and only one copy of zod, the user's own. */
 export interface Mixed {
   readonly version: string;
   readonly folder: string;
@@ -20,7 +20,7 @@ declare module "vitest" {
   }
 }
 
-/** Packs the package, and installs it beside each zod. */
+/** Packs the package, and installs it with each zod. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   let tarball = "";
   const remove = await setUpPackage({

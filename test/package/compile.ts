@@ -42,14 +42,14 @@ const strict = {
   target: "ES2022",
 };
 
-/** A user's project, by what its `tsconfig.json` says. */
+/** A user's project: the options in its `tsconfig.json`. */
 export interface Project {
   readonly resolver: string;
   readonly runtime: string;
   readonly options: object;
 }
 
-/** Every resolver that knows entries, with the types of either runtime, and all library checks on. */
+/** Every resolver that supports entries, with the types of either runtime, and all library checks. */
 export const projects: Project[] = Object.entries(resolvers).flatMap(([resolver, how]) =>
   Object.entries(runtimes).map(([runtime, what]) => ({
     resolver,
@@ -58,15 +58,15 @@ export const projects: Project[] = Object.entries(resolvers).flatMap(([resolver,
   })),
 );
 
-/** Each resolver once, with one runtime or the other. */
+/** Each resolver once, with one of the runtimes. */
 export const someProjects = projects.filter(
   ({ resolver, runtime }) => (resolver === "bundler") !== (runtime === "@types/node"),
 );
 
-/** The version that the repository is written in. */
+/** The TypeScript version of the repository. */
 export const ownCompiler = [process.execPath, tool("typescript/bin/tsc")];
 
-/** Has a compiler read a program that uses the installed package. `folder` is made below the consumer's. */
+/** Compiles a program that uses the installed package. `folder` is created in the consumer's folder. */
 export async function compile(
   tsc: readonly string[],
   { resolver, runtime, options }: Project,
@@ -76,7 +76,7 @@ export async function compile(
   const folder = join(consumer, "declarations", `${resolver} ${runtime}`.replaceAll(/\W+/g, "-"));
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "program.mts"), text);
-  // What stands in a .cts file is CommonJS, and is given the other declarations.
+  // A .cts file is CommonJS, and gets the CommonJS declarations.
   if (resolver !== "bundler") await writeFile(join(folder, "program.cts"), text);
   await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: options }));
   const [command = "", ...args] = tsc;

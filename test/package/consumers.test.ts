@@ -4,32 +4,32 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { describe, expect, inject, it } from "vitest";
 import { publicSurface } from "../project/public-surface.ts";
-import { loaders, programs } from "./place-programs.ts";
+import { loaders, programs } from "./copy-programs.ts";
 import { runNode, tool } from "./run-program.ts";
 
 const consumer = inject("consumer");
 
-// The budget in Redis is shown on each runtime by the tests of the platforms.
+// The platform tests cover the shared budget in Redis on each runtime.
 const cases = ["scenario", "failures", "import"].flatMap((program) =>
   loaders.flatMap((loader) => ["http", "process"].map((entryPoint) => ({ program, loader, entryPoint }))),
 );
 
 describe("The installed package runs", () => {
-  it.each(cases)("$program, over $door, loaded as $loader does", async ({ program, entryPoint, loader }) => {
+  it.each(cases)("$program, over $entryPoint, loaded by $loader", async ({ program, entryPoint, loader }) => {
     const { stdout, stderr } = await runNode(consumer, loader, program, entryPoint);
 
     expect(stderr).toBe("");
     expect(JSON.parse(stdout)).toEqual(programs[program]?.expected);
   });
 
-  it("with every name that is written down, at each entry, in both formats", async () => {
+  it("with every public name, at each entry, in both formats", async () => {
     const { exitCode, stdout, stderr } = await runNode(consumer, "names.mjs", ...Object.keys(publicSurface));
     const expectedNames = Object.entries(publicSurface).map(([entry, { values }]) => [
       entry,
       [values, values],
     ]);
 
-    // Not what is printed: msw looks for the browser's storage, of which some versions of Node warn.
+    // The output is not checked: msw accesses the browser's storage, and some versions of Node warn of that.
     expect(exitCode, stderr).toBe(0);
     expect(JSON.parse(stdout)).toEqual(Object.fromEntries(expectedNames));
   });
@@ -52,7 +52,7 @@ describe("The installed package runs", () => {
     },
   );
 
-  it("as both formats in one process, which share the limiter and know each other's errors", async () => {
+  it("in both formats in one process, which share the limiter and recognise each other's errors", async () => {
     const { stdout, stderr } = await runNode(consumer, "both.mjs");
 
     expect(stderr).toBe("");
@@ -67,14 +67,14 @@ describe("The installed package runs", () => {
 describe("The command of the installed package", () => {
   const command = join("node_modules", ".bin", "audience-mock");
 
-  it("explains itself", async () => {
+  it("prints its usage", async () => {
     const { exitCode, stdout } = await runNode(consumer, command, "--help");
 
     expect(stdout).toContain("audience-mock [--port N] [--seed FILE]");
     expect(exitCode).toBe(0);
   });
 
-  it("serves the mock under the address and the key that it prints, until it is told to end", async () => {
+  it("serves the mock at the printed address with the printed key, until it gets a signal", async () => {
     const server = spawn(process.execPath, [command, "--port", "0"], { cwd: consumer });
     const ended = once(server, "exit");
     const printed = await textUntil(server.stdout, /http:\/\/127\.0\.0\.1:\d+/);
@@ -89,7 +89,7 @@ describe("The command of the installed package", () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  it("refuses an argument that it does not know", async () => {
+  it("refuses an unknown argument", async () => {
     const { exitCode, stderr } = await runNode(consumer, command, "--prot", "1");
 
     expect(stderr).toContain("--prot");
@@ -97,7 +97,7 @@ describe("The command of the installed package", () => {
   });
 });
 
-/** What a stream has given once it holds a text like this, and the rest of that piece. */
+/** The output of a stream up to the chunk that matches the pattern. */
 async function textUntil(stream: Readable, pattern: RegExp): Promise<string> {
   let text = "";
   for await (const piece of stream.iterator({ destroyOnReturn: false })) {

@@ -6,7 +6,7 @@ import { installedFiles } from "./installed-files.ts";
 const consumer = inject("consumer");
 
 describe("The declarations compile with all library checks", () => {
-  // Each resolver with each runtime, by each compiler: `npm run platforms`.
+  // `npm run platforms` covers each resolver with each runtime and compiler.
   it.each(someProjects)("under $resolver, with $runtime", async (project) => {
     const { exitCode, stdout } = await compile(ownCompiler, project, consumer);
 
@@ -17,7 +17,7 @@ describe("The declarations compile with all library checks", () => {
 describe("The declarations", () => {
   const declarations = installedFiles(consumer, ".d.ts", ".d.cts");
 
-  it("name no type of a package but zod, and msw at its own door", () => {
+  it("name no type of a package except zod, and msw in its own entry", () => {
     const foreign = importsOf(declarations)
       .filter(({ to }) => !to.startsWith("dist/") && !/^zod(\/|$)/.test(to))
       .map(({ from, to }) => `${from} ${to}`);
@@ -25,7 +25,7 @@ describe("The declarations", () => {
     expect(foreign.sort()).toEqual(["dist/mock/msw.d.cts msw", "dist/mock/msw.d.ts msw"]);
   });
 
-  it("keep what is internal to themselves", () => {
+  it("do not show internal members", () => {
     expect([...declarations].filter(([, text]) => text.includes("@internal")).map(([path]) => path)).toEqual(
       [],
     );

@@ -7,7 +7,7 @@ import { runNode } from "./run-program.ts";
 
 const consumer = inject("consumer");
 
-describe("An entry loads what is promised, and no more", () => {
+describe("An entry loads only the promised modules", () => {
   const files = installedFiles(consumer, ".js");
   const imports = importsOf(files);
   const libraries = ["is-network-error", "ky", "p-retry", "zod"];
@@ -51,7 +51,7 @@ describe("An entry loads what is promised, and no more", () => {
 });
 
 describe("All libraries are built in", () => {
-  it.each([".js", ".cjs"])("so that no %s needs anything but Node's own modules, and msw", (ending) => {
+  it.each([".js", ".cjs"])("so that a %s file imports only Node's own modules, and msw", (ending) => {
     const files = installedFiles(consumer, ending);
     const foreign = importsOf(files).filter(({ to }) => !to.startsWith("dist/") && !to.startsWith("node:"));
 
@@ -66,8 +66,8 @@ describe("All libraries are built in", () => {
   });
 });
 
-describe("The client needs nothing of Node", () => {
-  it("bundles for the web, and makes a call where there is neither process nor require", async () => {
+describe("The client needs no Node API", () => {
+  it("bundles for the web, and makes a call without process and require", async () => {
     const { outputFiles, warnings } = await build({
       stdin: { contents: 'export { AudienceClient } from "audience-sdk";', resolveDir: consumer },
       bundle: true,
@@ -79,10 +79,10 @@ describe("The client needs nothing of Node", () => {
       logLevel: "silent",
     });
     const [bundle] = outputFiles;
-    const answer = JSON.stringify({ data: { type: "profile", id: "c-1", attributes: {} } });
+    const response = JSON.stringify({ data: { type: "profile", id: "c-1", attributes: {} } });
     const program = `
       const sent = [];
-      const fetch = async (url) => (sent.push(url), new Response(${JSON.stringify(answer)}, { status: 201 }));
+      const fetch = async (url) => (sent.push(url), new Response(${JSON.stringify(response)}, { status: 201 }));
       const audience = new sdk.AudienceClient({ baseUrl: "https://api.example.com", apiKey: "a-key-that-is-long", fetch });
       audience.v1.customers.upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" }).then(({ id }) => [id, ...sent].join());
     `;
@@ -91,12 +91,12 @@ describe("The client needs nothing of Node", () => {
 
     expect(warnings).toEqual([]);
     expect(await runInContext(program, context)).toBe("c-1,https://api.example.com/api/v1/customer/create");
-    // Half a megabyte is what comes of it if one careless import brings all of zod along, in all its languages.
+    // One careless import of all of zod, with all its languages, adds half a megabyte.
     expect(bundle?.contents.length).toBeLessThan(300_000);
   });
 });
 
-/** What the web's runtimes have in common, and nothing of Node's. */
+/** The globals that all web runtimes share, without those of Node. */
 function webGlobals(): Record<string, unknown> {
   const { AbortController, AbortSignal, DOMException, Headers, Request, Response, URL, URLSearchParams } =
     globalThis;

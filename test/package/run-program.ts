@@ -8,22 +8,22 @@ export interface Outcome {
 
 interface Surroundings {
   readonly folder: string;
-  /** Beside the environment of the tests. */
+  /** In addition to the environment of the tests. */
   readonly env?: Record<string, string>;
 }
 
-/** Runs a command in a folder, to its end; a failure is told, not thrown. */
+/** Runs a command in a folder to its end; a failure is returned, not thrown. */
 export function runProgram(
   command: string,
   args: readonly string[],
   { folder, env: more }: Surroundings,
 ): Promise<Outcome> {
-  // What the test runner has set for itself would change what the program under test does.
+  // The variables of the test runner would change the program under test.
   const { NODE_ENV: _, VITEST: _1, NODE_OPTIONS: _2, ...env } = process.env;
   return new Promise((resolve) => {
     execFile(command, args, { cwd: folder, env: { ...env, ...more } }, (error, stdout, stderr) => {
       if (error === null) resolve({ exitCode: 0, stdout, stderr });
-      // What could not be started has printed nothing.
+      // A program that could not start has no output.
       else if (typeof error.code === "number") resolve({ exitCode: error.code, stdout, stderr });
       else resolve({ exitCode: 1, stdout, stderr: stderr || error.message });
     });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
-import { placePrograms } from "./place-programs.ts";
+import { copyPrograms } from "./copy-programs.ts";
 
 const run = promisify(execFile);
 const repository = fileURLToPath(new URL("../..", import.meta.url));
@@ -14,12 +14,12 @@ declare module "vitest" {
   interface ProvidedContext {
     /** The file that `npm publish` would upload. */
     tarball: string;
-    /** A folder that has nothing but this file installed, as a user's project has it, and programs that use it. */
+    /** A user's project with only this package installed, and programs that use it. */
     consumer: string;
   }
 }
 
-/** Builds, packs and installs the package once, for all tests of this folder; what it returns takes all away. */
+/** Builds, packs and installs the package once, for all tests of this folder; returns the cleanup. */
 export async function setup(project: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "audience-sdk-"));
   const remove = () => rm(folder, { recursive: true, force: true });
@@ -39,7 +39,7 @@ async function pack(to: string): Promise<string> {
     await cp(join(repository, name), join(to, name));
   }
   await run("npx", ["tsup", "--silent", "--out-dir", join(to, "dist")], { cwd: repository });
-  // The build is there already: the scripts of package.json would make it once more.
+  // The build exists already: the scripts of package.json would repeat it.
   const { stdout } = await run("npm", ["pack", "--json", "--ignore-scripts"], { cwd: to });
   return join(to, tarballName(stdout));
 }
@@ -47,14 +47,14 @@ async function pack(to: string): Promise<string> {
 async function install(tarball: string, to: string): Promise<string> {
   await mkdir(to);
   await writeFile(join(to, "package.json"), JSON.stringify({ name: "consumer", private: true }));
-  // What `npm ci` has fetched for the repository is in the cache; the registry is asked only for the rest.
+  // The cache holds the packages of `npm ci`; only the others come from the registry.
   const flags = ["--prefer-offline", "--no-audit", "--no-fund", "--omit=dev", "--omit=peer"];
   await run("npm", ["install", ...flags, tarball], { cwd: to });
-  await placePrograms(to);
+  await copyPrograms(to);
   return to;
 }
 
-/** `npm pack --json` tells what it made: in a list, or, from npm 12 on, under the package's name. */
+/** The output of `npm pack --json`: an array, or, from npm 12 on, an object by package name. */
 function tarballName(stdout: string): string {
   const report: Record<string, { filename: string }> = JSON.parse(stdout);
   const [packed] = Object.values(report);

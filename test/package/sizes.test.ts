@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build, type BuildOptions, type OutputFile } from "esbuild";
 import { describe, expect, inject, it } from "vitest";
+import { programs } from "./copy-programs.ts";
 import { fileSizes } from "./installed-files.ts";
-import { programs } from "./place-programs.ts";
 import { runNode } from "./run-program.ts";
 import written from "./sizes.json" with { type: "json" };
 
@@ -16,13 +16,13 @@ const installed = join(consumer, "node_modules");
 const sizes: Record<keyof typeof written, () => number | Promise<number>> = {
   packed: () => statSync(inject("tarball")).size,
   unpacked: () => sum(fileSizes(join(installed, "audience-sdk"))),
-  // Without what npm writes for itself.
+  // Without npm's own files.
   installed: () => sum([...fileSizes(installed)].filter(([path]) => !path.startsWith("."))),
   // A bundle, minified and compressed.
   client: () => compressed('export { AudienceClient } from "audience-sdk";'),
 };
 
-describe("What a user pays in bytes grows by no more than 2 % over what is written in sizes.json", () => {
+describe("The size in bytes is at most 2 % above that in sizes.json", () => {
   it.each(Object.entries(sizes))("%s", async (name, measure) => {
     const bound = written[name as keyof typeof written]; // one of its own keys
 
@@ -34,7 +34,7 @@ it("A bundle with the client, minified and compressed, is at most 100 kB, librar
   expect(await sizes.client()).toBeLessThanOrEqual(100_000);
 });
 
-describe("In one file with all that it needs, the package runs", () => {
+describe("Bundled into one file, the package runs", () => {
   it.each(["esm", "cjs"] as const)("as %s", async (format) => {
     const outfile = `bundle.${format === "esm" ? "mjs" : "cjs"}`;
     const [bundle] = await bundled(
@@ -60,7 +60,7 @@ async function compressed(contents: string): Promise<number> {
   return gzipSync(bundle?.contents ?? "", { level: 9 }).length;
 }
 
-/** As a user's bundler takes it in: minified for a page or a worker, as it is for a server. */
+/** The output of a user's bundler: minified for a page or a worker, and not for a server. */
 async function bundled(contents: string, options: BuildOptions): Promise<OutputFile[]> {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: consumer },

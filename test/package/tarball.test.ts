@@ -15,7 +15,7 @@ const consumer = inject("consumer");
 const installed = join(consumer, "node_modules");
 
 describe("The published package", () => {
-  it("holds the build and the papers, and no map, source or test", () => {
+  it("holds the build and the documents, and no map, source or test", () => {
     const files = [...fileSizes(join(installed, "audience-sdk")).keys()];
     const papers = files.filter((path) => !path.startsWith("dist/"));
     const built = files.filter((path) => path.startsWith("dist/"));
@@ -26,7 +26,7 @@ describe("The published package", () => {
     ]);
   });
 
-  it("takes nothing else from the repository", async () => {
+  it("holds nothing else of the repository", async () => {
     const repository = fileURLToPath(new URL("../..", import.meta.url));
     const run = promisify(execFile);
     const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
@@ -42,7 +42,7 @@ describe("The published package", () => {
     ]);
   });
 
-  it("installs as two packages of at most 8 MB, and runs no script for it", () => {
+  it("installs as two packages of at most 8 MB, without an install script", () => {
     const sizes = fileSizes(installed);
     const packages = [...sizes.keys()].filter((path) => /^(@[^/]+\/)?[^/.][^/]*\/package\.json$/.test(path));
     const bytes = [...sizes].reduce((sum, [path, size]) => (path.startsWith(".") ? sum : sum + size), 0);
@@ -54,7 +54,7 @@ describe("The published package", () => {
     ).toEqual([]);
   });
 
-  it("names the version and the licence of each package whose code it holds", () => {
+  it("lists the version and the licence of each package whose code it holds", () => {
     const inside = packagesOf([...installedFiles(consumer, ".js").values()].flatMap(sourcesIn));
     const versions = inside.map((name) => {
       const { version }: { version: string } = JSON.parse(readFileSync(tool(`${name}/package.json`), "utf8"));
@@ -68,13 +68,13 @@ describe("The published package", () => {
     for (const text of licences) expect(text).toMatch(/Copyright \(c\) .+Permission is hereby granted/s);
   });
 
-  it("has nothing that publint would warn of", async () => {
+  it("passes publint without a warning", async () => {
     const { messages, pkg } = await publint({ pack: { tarball: await arrayBuffer(tarball) }, strict: true });
 
     expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
   });
 
-  it("gives every resolver that knows entries the right declarations", async () => {
+  it("has the right declarations for every resolver that supports entries", async () => {
     const attw = tool("@arethetypeswrong/cli/dist/index.js");
     const { exitCode, stdout } = await runNode(
       consumer,

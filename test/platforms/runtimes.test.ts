@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { loaders, programs } from "../package/place-programs.ts";
+import { loaders, programs } from "../package/copy-programs.ts";
 import { runProgram } from "../package/run-program.ts";
 import { RedisServer } from "../redis/redis-server.ts";
 import { describeWithRedis } from "../redis/with-redis.ts";
@@ -7,7 +7,7 @@ import { describeWithRedis } from "../redis/with-redis.ts";
 const consumer = inject("consumer");
 const { bun, deno } = inject("platforms");
 
-// Node first: it is always there, and shows that the programs themselves are right.
+// Node is always available, and runs first to check the programs themselves.
 const runtimes = [
   { runtime: "Node", command: [process.execPath] },
   { runtime: "Bun", command: bun && [bun, "run"] },
@@ -38,7 +38,7 @@ describe.each(runtimes)("On $runtime, loaded as $loader does", ({ command: [comm
     },
   );
 
-  it("an import that was stopped goes on where it was", async () => {
+  it("a stopped import continues from its checkpoint", async () => {
     expect(await run("import", "http")).toEqual(programs["import"]?.expected);
   });
 
@@ -50,7 +50,7 @@ describe.each(runtimes)("On $runtime, loaded as $loader does", ({ command: [comm
     });
     afterAll(() => redis?.end());
 
-    it("holds one budget for two limiters", async () => {
+    it("shares one budget between two limiters", async () => {
       expect(await run("budget", "process")).toEqual(programs["budget"]?.expected);
     });
   });

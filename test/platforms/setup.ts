@@ -6,7 +6,7 @@ import type { TestProject } from "vitest/node";
 import { runProgram } from "../package/run-program.ts";
 import { setup as setUpPackage } from "../package/setup.ts";
 
-/** What is tried: a package of npm, and the arguments under which its program tells its version. */
+/** A platform: its npm package, and the arguments with which its program prints its version. */
 const wanted = {
   bun: { bin: "bun", version: ["--version"] },
   deno: { bin: "deno", version: ["--version"] },
@@ -19,12 +19,12 @@ export type Platform = keyof typeof wanted;
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The program of each platform that could be installed here. */
+    /** The program of each platform that could be installed. */
     platforms: Partial<Record<Platform, string>>;
   }
 }
 
-/** Installs the package as its users do, and beside it what it is to run on. */
+/** Installs the package as its users do, and the platforms beside it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "audience-sdk-platforms-"));
   const removePackage = await setUpPackage(project);
@@ -40,7 +40,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
-/** The path of its program; undefined, and said aloud, where it has none for this machine. */
+/** The path of its program. If there is none for this machine, it is undefined, and that is reported. */
 async function installPlatform(platform: Platform, folder: string): Promise<string | undefined> {
   await mkdir(folder);
   await writeFile(join(folder, "package.json"), JSON.stringify({ private: true }));
@@ -57,7 +57,7 @@ async function installPlatform(platform: Platform, folder: string): Promise<stri
   return undefined;
 }
 
-/** Where `.ci/run` collects what nobody could try, so that it is never silent. */
+/** Reports a platform that could not be tested, also to the file in which `.ci/run` collects them. */
 function sayNotRun(what: string): void {
   process.stderr.write(`NOT RUN: ${what}\n`);
   const report = process.env["NOT_RUN_REPORT"];

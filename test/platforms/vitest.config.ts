@@ -3,7 +3,7 @@ import suite from "../vitest.config.ts";
 
 const { projects: _, ...test } = suite.test ?? {};
 
-// The packed package on what is no part of this repository: npm run platforms
+// The packed package on other platforms: npm run platforms
 export default mergeConfig(
   { ...suite, test },
   {

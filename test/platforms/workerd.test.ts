@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { createMockService } from "audience-sdk/mock";
 import { build } from "esbuild";
 import { beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
-import { programs } from "../package/place-programs.ts";
+import { programs } from "../package/copy-programs.ts";
 import { runProgram } from "../package/run-program.ts";
 
 const consumer = inject("consumer");
@@ -30,23 +30,23 @@ describe.each(workerd === undefined ? [] : [workerd])("On Cloudflare's workerd",
     });
   });
 
-  it("requests do not wait for each other, whose timers and connections end with them", async () => {
+  it("requests do not wait for each other, because their timers and connections end with them", async () => {
     const mock = createMockService();
     const { url: BASE_URL, close } = await mock.listen();
     onTestFinished(close);
     const config = await configure("over-http", { BASE_URL, API_KEY: mock.clientOptions.apiKey });
     const url = await serve(program, config);
 
-    // More than ten a second in sum, and in one of them.
+    // More than ten a second in total, and in one of the requests.
     const calls = [1, 2, 12, 3, 1, 2];
-    const answers = await Promise.all(calls.map((count) => fetch(`${url}/?calls=${count}`)));
+    const responses = await Promise.all(calls.map((count) => fetch(`${url}/?calls=${count}`)));
 
-    expect(await Promise.all(answers.map((answer) => answer.text()))).toEqual(calls.map(() => "true"));
+    expect(await Promise.all(responses.map((response) => response.text()))).toEqual(calls.map(() => "true"));
     expect(mock.organization("mock-organization").contacts).toHaveLength(21);
   });
 });
 
-/** Bundles a worker as its tools do, and writes what workerd is started with. */
+/** Bundles a worker like its own tools, and writes the configuration of workerd. */
 async function configure(worker: string, bindings: Record<string, string>): Promise<string> {
   await build({
     absWorkingDir: consumer,
@@ -80,7 +80,7 @@ async function configure(worker: string, bindings: Record<string, string>): Prom
   return `${worker}.capnp`;
 }
 
-/** The address of the worker, which is ended with the test. */
+/** The address of a worker, which is stopped when the test ends. */
 async function serve(program: string, config: string): Promise<string> {
   const server = spawn(program, ["serve", config, "--control-fd=3"], {
     cwd: consumer,
@@ -91,7 +91,7 @@ async function serve(program: string, config: string): Promise<string> {
     server.kill();
     await ended;
   });
-  // Asked for above: a pipe that is read.
+  // Safe: the options above request a readable pipe.
   const lines = createInterface({ input: server.stdio[3] as NodeJS.ReadableStream });
   for await (const line of lines) {
     const { event, port }: { event?: string; port?: number } = JSON.parse(line);

@@ -31,12 +31,12 @@ describe("A public function with parameters", () => {
   it("excludes functions without parameters, internal functions, and functions that a user writes", () => {
     const names = [...entryPoints(program).keys()];
 
-    for (const name of ["RateLimiter.usage", "RateLimiter.take", "new Paginator", "Hooks.onRetry"]) {
+    for (const name of ["RateLimiter.usage", "RateLimiter.acquire", "new Paginator", "Hooks.onRetry"]) {
       expect(names).not.toContain(name);
     }
   });
 
-  it("is reported by its name where no test calls it", () => {
+  it("is reported by its name if no test calls it", () => {
     expect(untriedEntryPoints(program, [])).toEqual([...entryPoints(program).keys()]);
   });
 });

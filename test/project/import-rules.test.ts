@@ -11,7 +11,7 @@ describe("The imports of the sources", () => {
   });
 });
 
-// Each rule is shown to fail.
+// Each case breaks one rule.
 describe("A broken rule is reported", () => {
   it.each([
     [
@@ -154,7 +154,7 @@ describe("A broken rule is reported", () => {
     expect(brokenRules(new Map([[path, text]]))).toContainEqual(expect.stringContaining(report));
   });
 
-  it("a package at the far end of an entry's imports", () => {
+  it("a package that an entry imports indirectly", () => {
     const files: SourceFiles = new Map([
       ["src/schemas.ts", 'export { a } from "./v1/schemas/contact.ts";'],
       ["src/v1/schemas/contact.ts", 'import { b } from "../../transport/send.ts";'],
@@ -179,7 +179,7 @@ describe("A broken rule is reported", () => {
   });
 });
 
-describe("What the rules allow is not reported", () => {
+describe("An allowed import is not reported", () => {
   it.each([
     ["the one importer of ky", "src/transport/send.ts", 'import ky from "ky";'],
     [

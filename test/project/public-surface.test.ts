@@ -57,7 +57,7 @@ describe("The public surface", () => {
 describe("The report", () => {
   const before = { kit: { A: "type A = string", B: "class B {\n  b: 1;\n}" }, more: { C: "const C: 1" } };
 
-  it("is parsed as it was written", () => {
+  it("survives writing and parsing", () => {
     expect(readReport(writeReport(before))).toEqual(before);
   });
 

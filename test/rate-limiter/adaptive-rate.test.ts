@@ -24,7 +24,7 @@ describe("a 429", () => {
     ["1 s if it does not say", undefined, 1_000],
     ["at most an hour", 86_400_000, 3_600_000],
     ["not at all if it says so", 0, 0],
-  ])("pauses everybody %s", async (_, retryAfterMs, pausedMs) => {
+  ])("pauses all calls %s", async (_, retryAfterMs, pausedMs) => {
     const { time, limiter, leaves } = start();
     const left: number[] = [];
     await time.run(() => {
@@ -47,54 +47,54 @@ describe("a 429", () => {
     expect(left.filter((at) => at < 60_000)).toHaveLength(50);
   });
 
-  it("leaves a single window whole: the pause alone slows it", () => {
+  it("does not reduce the limit of a single window: it only pauses", () => {
     const { limiter } = start([{ limit: 10, intervalMs: 1_000 }]);
     limiter.refused(0);
     const permits = Array.from({ length: 10 }, () => limiter.acquire());
     expect(permits.every((permit) => !("then" in permit))).toBe(true);
   });
 
-  it("is forgotten with success: after 100 answers the pace is the full one", () => {
+  it("is forgotten with success: after 100 responses the rate is the full one", () => {
     const { limiter } = start();
     limiter.refused(0);
-    for (let answer = 0; answer < 100; answer += 1) limiter.succeeded();
+    for (let response = 0; response < 100; response += 1) limiter.succeeded();
     const permits = Array.from({ length: 10 }, () => limiter.acquire());
     expect(permits.every((permit) => !("then" in permit))).toBe(true);
   });
 
-  it("is survived beside a stranger who spends half of the IP's budget for two minutes", async () => {
+  it("stays rare beside another client that uses half of the IP's budget for two minutes", async () => {
     for (const seed of [1, 2, 3, 4, 5, 6]) {
       const refusalsCount = seed % 2 === 0;
-      const { refusals, answered } = await besideAStranger(seed, refusalsCount);
-      expect(answered).toBe(300);
+      const { refusals, succeeded } = await besideAnotherClient(seed, refusalsCount);
+      expect(succeeded).toBe(300);
       expect(refusals).toBeLessThan(15);
     }
   });
 });
 
-/** 300 calls of ours and 5 per second, up to 50 per minute, of a stranger, against a server that slides its windows. */
-async function besideAStranger(
+/** 300 of our calls, and 5 a second (at most 50 a minute) of another client, against a server with sliding windows. */
+async function besideAnotherClient(
   seed: number,
   refusalsCount: boolean,
-): Promise<{ refusals: number; answered: number }> {
+): Promise<{ refusals: number; succeeded: number }> {
   const { time, limiter } = start();
   const random = randomFrom(seed);
   const accepted: number[] = [];
-  let [refusals, answered] = [0, 0];
+  let [refusals, succeeded] = [0, 0];
   const arrive = (): boolean => {
-    const isFree = DOCUMENTED_WINDOWS.every(
+    const isAccepted = DOCUMENTED_WINDOWS.every(
       ({ limit, intervalMs }) => accepted.filter((at) => at > time.now() - intervalMs).length < limit,
     );
-    if (isFree || refusalsCount) accepted.push(time.now());
-    return isFree;
+    if (isAccepted || refusalsCount) accepted.push(time.now());
+    return isAccepted;
   };
   const send = (permit: Permit): void => {
     time.after(5 + 295 * random(), () => {
-      const isFree = arrive();
+      const isAccepted = arrive();
       time.after(5 + 295 * random(), () => {
         permit.release("responded");
-        if (isFree) {
-          answered += 1;
+        if (isAccepted) {
+          succeeded += 1;
           limiter.succeeded();
         } else {
           refusals += 1;
@@ -111,5 +111,5 @@ async function besideAStranger(
     }
     for (let call = 0; call < 300; call += 1) void Promise.resolve(limiter.acquire()).then(send);
   });
-  return { refusals, answered };
+  return { refusals, succeeded };
 }

@@ -1,19 +1,19 @@
 import { type Permit, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
-/** Warms a limiter up with 80 calls, then sends `calls` more a little later: told beforehand, and what came. */
+/** Warms a limiter up with 80 calls, then sends `calls` more: the estimate and the real time. */
 export async function estimated(
   calls: number,
   roundTripMs: () => number,
-): Promise<{ told: number; came: number }> {
+): Promise<{ estimatedMs: number; tookMs: number }> {
   const time = new VirtualTime();
   const limiter = new RateLimiter({ clock: time.now });
   const begin = 70_000;
-  let [told, came] = [0, 0];
+  let [estimatedMs, tookMs] = [0, 0];
   const send = (permit: Permit): void => {
     time.after(roundTripMs(), () => {
       permit.release("responded");
-      came = time.now() - begin;
+      tookMs = time.now() - begin;
     });
   };
   const call = (): void => {
@@ -24,9 +24,9 @@ export async function estimated(
   await time.run(() => {
     for (let index = 0; index < 80; index += 1) call();
     time.at(begin, () => {
-      told = limiter.estimateMs(calls);
+      estimatedMs = limiter.estimateMs(calls);
       for (let index = 0; index < calls; index += 1) call();
     });
   });
-  return { told, came };
+  return { estimatedMs, tookMs };
 }

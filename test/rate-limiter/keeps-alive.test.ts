@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 
 const limiter = fileURLToPath(new URL("../../src/rate-limiter/rate-limiter.ts", import.meta.url));
 
-/** Runs a program in a process of its own; gives what it wrote and how it ended. */
+/** Runs a program in its own process; returns its output and its exit code. */
 async function run(program: string): Promise<{ written: string; code: unknown }> {
   const source = `import { RateLimiter } from ${JSON.stringify(limiter)};\n${program}`;
   const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "--eval", source]);
@@ -16,7 +16,7 @@ async function run(program: string): Promise<{ written: string; code: unknown }>
   return { written, code };
 }
 
-it("a waiting call keeps the process alive until it has its permit", async () => {
+it("a waiting call keeps the process alive until its permit is granted", async () => {
   const ended = await run(`
     const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 200 }] });
     limiter.acquire().release("responded");
@@ -26,7 +26,7 @@ it("a waiting call keeps the process alive until it has its permit", async () =>
   expect(ended).toEqual({ written: "left\n", code: 0 });
 });
 
-it("an idle limiter does not, nor does one whose calls gave up", async () => {
+it("an idle limiter does not keep it alive, and neither does one whose calls were aborted", async () => {
   const ended = await run(`
     const limiter = new RateLimiter();
     for (let call = 0; call < 10; call += 1) limiter.acquire().release("responded");

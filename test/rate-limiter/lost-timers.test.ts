@@ -3,10 +3,10 @@ import { type Permit, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts
 
 afterEach(() => void vi.useRealTimers());
 
-it("A waiting call gets its permit after fake timers took its own with them", async () => {
+it("A waiting call gets its permit, even if fake timers have removed its timer", async () => {
   vi.useFakeTimers();
   const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 50 }] });
-  (limiter.acquire() as Permit).release("responded"); // free, so no promise
+  (limiter.acquire() as Permit).release("responded"); // available, so no promise
   const waits = limiter.acquire();
   await vi.advanceTimersByTimeAsync(54);
   vi.useRealTimers();

@@ -5,12 +5,12 @@ import { defaultLimiter } from "../../src/rate-limiter/default-limiter.ts";
 import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 
 describe("the options of a limiter", () => {
-  it("are the documented windows where none are given", () => {
+  it("default to the documented windows", () => {
     const windows = new RateLimiter().usage().windows.map(({ limit, intervalMs }) => ({ limit, intervalMs }));
     expect(windows).toEqual(DOCUMENTED_WINDOWS);
   });
 
-  it("may be given as undefined, as not given", () => {
+  it("may be undefined, which means absent", () => {
     const none = {
       windows: undefined,
       maxWaitMs: undefined,
@@ -50,7 +50,7 @@ describe("the options of a limiter", () => {
     ["store", { store: { open: () => ({ available: () => 1 }) } }],
     ["clock", { clock: 5 }],
     ["clock", { clock: () => new Date() }],
-  ])("are refused where wrong, naming `%s` (%j)", (name, options) => {
+  ])("are refused if invalid, with the name `%s` in the error (%j)", (name, options) => {
     const build = () => new RateLimiter(options as never); // on purpose of a wrong type
     expect(build).toThrow(ConfigurationError);
     expect(build).toThrow(name);
@@ -75,21 +75,21 @@ describe("the options of a limiter", () => {
       "store must be a rate limit store, as `redisRateLimitStore(redis)` gives, not an object.",
     ],
     [5, "The options of RateLimiter must be an object, not a number."],
-  ])("are refused in words that say what they must be (%j)", (options, message) => {
+  ])("are refused with the rule in the message (%j)", (options, message) => {
     const build = () => new RateLimiter(options as never); // on purpose of a wrong type
     expect(build).toThrow(new ConfigurationError(message));
   });
 });
 
 describe("the limiter of the process", () => {
-  it("is one, known to every copy of the package", () => {
+  it("is the same for every copy of the package", () => {
     const shared = defaultLimiter();
     expect(shared).toBeInstanceOf(RateLimiter);
     expect(defaultLimiter()).toBe(shared);
     expect(Reflect.get(globalThis, Symbol.for("audience-sdk.rate-limiter"))).toBe(shared);
   });
 
-  it("is one for each client on Cloudflare Workers, where no request may wait for another's timer", () => {
+  it("is separate for each client on Cloudflare Workers, where no request may wait for another's timer", () => {
     vi.stubGlobal("navigator", { userAgent: "Cloudflare-Workers" });
     onTestFinished(() => void vi.unstubAllGlobals());
 

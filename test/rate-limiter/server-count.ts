@@ -1,24 +1,24 @@
 import type { RateLimitWindow } from "../../src/errors.ts";
 
-/** How many of these arrivals a server refuses whose windows slide: `refused` of them are not counted. */
+/** How many of these arrivals a server with sliding windows refuses. Refused arrivals do not count in a window. */
 export function refusedBySliding(arrivals: readonly number[], windows: readonly RateLimitWindow[]): number {
   const accepted: number[] = [];
   const heads = windows.map(() => 0);
   let refused = 0;
   for (const at of arrivals.toSorted((a, b) => a - b)) {
-    let isFree = true;
+    let isAvailable = true;
     for (const [index, { limit, intervalMs }] of windows.entries()) {
       while (accepted[heads[index]!] !== undefined && accepted[heads[index]!]! <= at - intervalMs)
         heads[index]! += 1;
-      if (accepted.length - heads[index]! >= limit) isFree = false;
+      if (accepted.length - heads[index]! >= limit) isAvailable = false;
     }
-    if (isFree) accepted.push(at);
+    if (isAvailable) accepted.push(at);
     else refused += 1;
   }
   return refused;
 }
 
-/** The same for windows that stand fixed, each beginning at its own phase. */
+/** The same for fixed windows, each with its own phase. */
 export function refusedByFixed(
   arrivals: readonly number[],
   windows: readonly RateLimitWindow[],
@@ -30,8 +30,8 @@ export function refusedByFixed(
     const cells = windows.map(({ intervalMs }, index) =>
       Math.floor((at + phases[index]! * intervalMs) / intervalMs),
     );
-    const isFree = windows.every(({ limit }, index) => (counts[index]!.get(cells[index]!) ?? 0) < limit);
-    if (!isFree) refused += 1;
+    const isAvailable = windows.every(({ limit }, index) => (counts[index]!.get(cells[index]!) ?? 0) < limit);
+    if (!isAvailable) refused += 1;
     else
       for (const [index, cell] of cells.entries())
         counts[index]!.set(cell, (counts[index]!.get(cell) ?? 0) + 1);
@@ -39,7 +39,7 @@ export function refusedByFixed(
   return refused;
 }
 
-/** The same for buckets that hold `limit` tokens and fill evenly. */
+/** The same for token buckets of size `limit` that fill evenly. */
 export function refusedByTokenBucket(
   arrivals: readonly number[],
   windows: readonly RateLimitWindow[],

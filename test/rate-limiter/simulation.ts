@@ -19,9 +19,9 @@ export interface Load {
   readonly seed: number;
   /** When each call asks for its permit. */
   readonly askedAt: readonly number[];
-  /** One way: the shortest and the longest. */
+  /** The shortest and the longest delay of one way. */
   readonly delayMs: readonly [number, number];
-  /** `"even"`: all delays alike. `"short"`: most are short and few long, as in networks (even on a log scale). */
+  /** `"even"`: an even distribution. `"short"`: many short delays and few long ones, as in networks (even on a log scale). */
   readonly spread?: "even" | "short";
   readonly windows?: readonly RateLimitWindow[];
 }
@@ -42,18 +42,18 @@ export function meanRoundTripMs({ delayMs: [least, most], spread = "even" }: Loa
   return spread === "even" ? least + most : (2 * (most - least)) / Math.log(most / least);
 }
 
-/** Sends a load through a limiter, in virtual time; gives when each call arrived and was answered. */
-export async function simulate(load: Load): Promise<{ arrivals: number[]; lastAnswerAt: number }> {
+/** Sends a load through a limiter, in virtual time; returns the arrivals and the time of the last response. */
+export async function simulate(load: Load): Promise<{ arrivals: number[]; lastResponseAt: number }> {
   const time = new VirtualTime();
   const limiter = new RateLimiter({ clock: time.now, windows: load.windows ?? DOCUMENTED_WINDOWS });
   const { out, back } = delaysOf(load);
   const arrivals: number[] = [];
-  let lastAnswerAt = 0;
+  let lastResponseAt = 0;
   const send = (permit: Permit): void => {
     const call = arrivals.length;
     arrivals.push(time.now() + out[call]!);
     time.after(out[call]! + back[call]!, () => {
-      lastAnswerAt = time.now();
+      lastResponseAt = time.now();
       permit.release("responded");
     });
   };
@@ -68,27 +68,27 @@ export async function simulate(load: Load): Promise<{ arrivals: number[]; lastAn
     }
   });
   if (arrivals.length !== load.askedAt.length) throw new Error(`only ${arrivals.length} calls left`);
-  return { arrivals, lastAnswerAt };
+  return { arrivals, lastResponseAt };
 }
 
-/** When the last answer of a load comes if a limiter that counts from the answers wastes no time at all. */
-export function bestLastAnswer(load: Load): number {
+/** The time of the last response to a load with an ideal limiter that counts from the responses. */
+export function bestLastResponse(load: Load): number {
   const windows = (load.windows ?? DOCUMENTED_WINDOWS).map(({ limit, intervalMs }) => ({
     limit,
     countedMs: widenedMs(intervalMs),
   }));
   const { out, back } = delaysOf(load);
-  const answers: number[] = []; // sorted
+  const responses: number[] = []; // sorted
   let leavesAt = 0;
   for (const [call, askedAt] of load.askedAt.toSorted((a, b) => a - b).entries()) {
     leavesAt = Math.max(leavesAt, askedAt);
     for (const { limit, countedMs } of windows) {
-      const before = answers[call - limit];
+      const before = responses[call - limit];
       if (before !== undefined) leavesAt = Math.max(leavesAt, before + countedMs);
     }
-    insert(answers, leavesAt + out[call]! + back[call]!);
+    insert(responses, leavesAt + out[call]! + back[call]!);
   }
-  return answers.at(-1) ?? 0;
+  return responses.at(-1) ?? 0;
 }
 
 function insert(sorted: number[], value: number): void {
@@ -97,7 +97,7 @@ function insert(sorted: number[], value: number): void {
   sorted.splice(index, 0, value);
 }
 
-/** When the last of `calls` calls from 0 on leaves, if every window is used to the full ("Limits"). */
+/** The time at which the last of `calls` calls leaves, if every window is used to the full ("Limits"). */
 export function idealMs(calls: number): number {
   const last = calls - 1;
   const seconds =

@@ -21,14 +21,14 @@ it("a window is counted 0.05 % and 5 ms longer, for clocks that are slewed", () 
   expect(log.available(1_006)).toBe(2);
 });
 
-it("a permit in flight counts, however long", () => {
+it("a permit in flight counts for as long as it is in flight", () => {
   const log = new SlidingWindowLog(windows);
   for (let call = 0; call < 3; call += 1) log.acquire();
   expect(log.available(1e9)).toBe(0);
   expect(log.nextAvailableInMs(1e9)).toBeCloseTo(widenedMs(1_000), 3);
 });
 
-it("responses may come in any order, and ahead of time", () => {
+it("responses may be reported in any order, and ahead of time", () => {
   const log = new SlidingWindowLog([{ limit: 3, intervalMs: 1_000 }]);
   responded(log, 500);
   responded(log, 100);
@@ -44,7 +44,7 @@ it("responses may come in any order, and ahead of time", () => {
   }
 });
 
-it("a response that is reported late counts where it still counts, and not where it no longer does", () => {
+it("a response that is reported late counts only in the windows that still hold its time", () => {
   const log = new SlidingWindowLog(windows);
   responded(log, 3_000);
   expect(log.available(5_000)).toBe(3);
@@ -52,12 +52,12 @@ it("a response that is reported late counts where it still counts, and not where
   expect(log.usage(5_000).map(({ used }) => used)).toEqual([0, 2]);
 });
 
-it("the limiting window is the last to have a permit available, and the first of those that are alike", () => {
+it("the limiting window is the last to have a permit available, and the first of equal ones", () => {
   expect(new SlidingWindowLog(windows, [0, 0, 0, 0, 0]).limitingWindow(1, 100)).toEqual(windows[1]);
   expect(new SlidingWindowLog(windows).limitingWindow(1, 0)).toEqual(windows[0]);
 });
 
-it("a restored count that holds more than a limit has no permit available, and comes back in order", () => {
+it("a restored count above a limit has no permit available, and its permits leave in order", () => {
   const log = new SlidingWindowLog([{ limit: 2, intervalMs: 1_000 }], [0, 300, 100, 200]);
   expect(log.available(500)).toBe(0);
   expect(log.nextAvailableInMs(500)).toBeCloseTo(200 + widenedMs(1_000) - 500);
@@ -79,7 +79,7 @@ it("the log holds no more than the longest window, over any number of calls", ()
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(1_000_000);
 });
 
-it("after a 429 a part of each limit but the longest window's is in force, and at least one permit", () => {
+it("after a 429 a part of each limit is in force, except for the longest window, and at least one permit", () => {
   expect(limitsInForce(windows, 1 / 2)).toEqual([1, 5]);
   expect(limitsInForce(windows, 1 / 64)).toEqual([1, 5]);
   expect(limitsInForce(windows, 1)).toEqual([3, 5]);

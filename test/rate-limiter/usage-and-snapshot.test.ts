@@ -4,13 +4,13 @@ import type { Permit, PermitUse } from "../../src/rate-limiter/permit.ts";
 import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
 import { estimated } from "./estimated.ts";
 
-/** Takes and answers so many permits at once; they must be free. */
+/** Acquires and releases permits at once; they must be available. */
 function spend(limiter: RateLimiter, calls: number): void {
-  for (let call = 0; call < calls; call += 1) (limiter.acquire() as Permit).release("responded"); // free, so no promise
+  for (let call = 0; call < calls; call += 1) (limiter.acquire() as Permit).release("responded"); // available, so no promise
 }
 
 describe("usage", () => {
-  it("tells of each window how much is taken and when a permit comes free, and who waits", () => {
+  it("shows for each window the used permits and the time of the next one, and the length of the queue", () => {
     let now = 0;
     const limiter = new RateLimiter({ clock: () => now, windows: DOCUMENTED_WINDOWS });
     spend(limiter, 9);
@@ -33,12 +33,12 @@ describe("usage", () => {
 });
 
 describe("estimateMs", () => {
-  it.each([1, 10, 50, 100, 500])("is within 2 %% of what %i calls take", async (calls) => {
-    const { told, came } = await estimated(calls, () => 200);
-    expect(Math.abs(told / came - 1)).toBeLessThan(0.02);
+  it.each([1, 10, 50, 100, 500])("is within 2 %% of the time that %i calls take", async (calls) => {
+    const { estimatedMs, tookMs } = await estimated(calls, () => 200);
+    expect(Math.abs(estimatedMs / tookMs - 1)).toBeLessThan(0.02);
   });
 
-  it("counts those that wait already, and the pause", () => {
+  it("includes the waiting calls and the pause", () => {
     const limiter = new RateLimiter({ clock: () => 0 });
     spend(limiter, 10);
     const before = limiter.estimateMs(11);
@@ -48,7 +48,7 @@ describe("estimateMs", () => {
     expect(limiter.estimateMs(10)).toBeGreaterThan(100_000);
   });
 
-  it("is 0 for no call on an idle limiter, and refuses what is no number of calls", () => {
+  it("is 0 for no call on an idle limiter, and refuses an invalid number of calls", () => {
     const limiter = new RateLimiter();
     expect(limiter.estimateMs(0)).toBe(0);
     for (const wrong of [-1, 1.5, Number.NaN, Infinity]) {
@@ -57,11 +57,11 @@ describe("estimateMs", () => {
     expect(() => limiter.estimateMs(-1)).toThrow("The number of calls of estimateMs must be");
   });
 
-  it("goes by the mean time from a permit to its answer, of calls that were answered alone", () => {
+  it("uses the mean time from a permit to its response, without the unsent and lost calls", () => {
     let now = 0;
     const limiter = new RateLimiter({ clock: () => now });
     const call = (durationMs: number, end: PermitUse): void => {
-      const permit = limiter.acquire() as Permit; // free, so no promise
+      const permit = limiter.acquire() as Permit; // available, so no promise
       now += durationMs;
       permit.release(end);
     };
@@ -74,10 +74,10 @@ describe("estimateMs", () => {
     expect(limiter.estimateMs(1)).toBe(300);
   });
 
-  it("is of now: a while later it is not sooner over", () => {
+  it("starts at the present time: it is not shorter a while later", () => {
     let now = 0;
     const limiter = new RateLimiter({ clock: () => now });
-    const permit = limiter.acquire() as Permit; // free, so no promise
+    const permit = limiter.acquire() as Permit; // available, so no promise
     now = 200;
     permit.release("responded");
     expect(limiter.estimateMs(3)).toBe(200);
@@ -85,22 +85,22 @@ describe("estimateMs", () => {
     expect(limiter.estimateMs(3)).toBe(200);
   });
 
-  it("expects what is in flight to be answered half a round trip on", () => {
+  it("expects a response to a request in flight after half a round trip", () => {
     let now = 0;
     const limiter = new RateLimiter({ clock: () => now, windows: [{ limit: 1, intervalMs: 1_000 }] });
-    const permit = limiter.acquire() as Permit; // free, so no promise
+    const permit = limiter.acquire() as Permit; // available, so no promise
     now = 200;
     permit.release("responded");
     now = 5_000;
     void limiter.acquire();
-    // Half a round trip, the window as it is counted here, and the round trip of the next call.
+    // Half a round trip, the widened window, and the round trip of the next call.
     expect(limiter.estimateMs(1)).toBe(Math.round(100 + 1_005.5 + 200));
   });
 
-  it("answers at once, however far it looks", () => {
+  it("returns at once for any number of calls", () => {
     const limiter = new RateLimiter();
     const before = performance.now();
-    // A billion calls at 1,000 an hour.
+    // A billion calls with 1,000 an hour.
     expect(limiter.estimateMs(1e9) / 3_600_000).toBeCloseTo(1e6 * 1.0005, -3);
     expect(performance.now() - before).toBeLessThan(100);
   });
@@ -111,7 +111,7 @@ describe("snapshot", () => {
   beforeEach(() => void vi.useFakeTimers({ now: day, toFake: ["Date"] }));
   afterEach(() => void vi.useRealTimers());
 
-  /** What a second process gets, whose monotonic clock begins anew, `elapsedMs` of the day later. */
+  /** The limiter of a second process, `elapsedMs` later, with another monotonic clock. */
   function restart(limiter: RateLimiter, elapsedMs: number): RateLimiter {
     vi.setSystemTime(day);
     const snapshot: unknown = JSON.parse(JSON.stringify(limiter.snapshot()));
@@ -119,7 +119,7 @@ describe("snapshot", () => {
     return new RateLimiter({ clock: () => 77, snapshot: snapshot as never }); // as read from a file
   }
 
-  it("carries the count over a restart, through JSON", () => {
+  it("keeps the count over a restart, as JSON", () => {
     const limiter = new RateLimiter({ clock: () => 5 });
     spend(limiter, 10);
     expect(limiter.snapshot()).toEqual({
@@ -147,7 +147,7 @@ describe("snapshot", () => {
     expect(restart(limiter, -86_400_000).usage().windows[0]).toMatchObject({ used: 10, freeInMs: 1_006 });
   });
 
-  it("counts what was in flight as if it could still arrive for a moment", () => {
+  it("counts a request in flight as one that may still arrive for a while", () => {
     const limiter = new RateLimiter({ clock: () => 5 });
     void limiter.acquire();
     expect(restart(limiter, 0).usage().windows[0]).toMatchObject({ used: 1, freeInMs: 0 });
@@ -155,7 +155,7 @@ describe("snapshot", () => {
     expect(restart(limiter, 6_100).usage().windows[0]).toMatchObject({ used: 0 });
   });
 
-  it("carries a pause over, and the slower pace after it", () => {
+  it("keeps a pause and the reduced rate after it", () => {
     const limiter = new RateLimiter({ clock: () => 5 });
     limiter.refused(30_000);
     const restarted = restart(limiter, 10_000);
@@ -171,7 +171,7 @@ describe("snapshot", () => {
     { ids: ["a"] },
     { pausedUntil: day + hour },
     { share: 1 / 64 },
-  ])("is taken up to the ends of what it may say: %j", (end) => {
+  ])("is accepted with the smallest and the largest values: %j", (end) => {
     const build = () => new RateLimiter({ snapshot: { ...good, ...end } as never }); // as read from a file
     expect(build).not.toThrow();
   });
@@ -210,7 +210,7 @@ describe("snapshot", () => {
     );
   });
 
-  it("says nothing of a pause where there is none", () => {
+  it("has no `pausedUntil` without a pause", () => {
     const limiter = new RateLimiter({ clock: () => 5 });
     limiter.refused(0);
     expect(limiter.snapshot()).toEqual({ version: 1, takenAt: day, answeredAt: [], share: 0.5 });

@@ -5,7 +5,7 @@ import { type Permit, RateLimiter } from "../../src/rate-limiter/rate-limiter.ts
 import { garbageCollector } from "../garbage-collector.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
-/** A limiter in virtual time, whose calls are answered after 100 ms, and a log of what happens to them. */
+/** A limiter in virtual time, whose calls get their responses after 100 ms, and a log of the calls. */
 function start(options: ConstructorParameters<typeof RateLimiter>[0] = {}) {
   const time = new VirtualTime();
   const limiter = new RateLimiter({ clock: time.now, ...options });
@@ -30,8 +30,8 @@ function start(options: ConstructorParameters<typeof RateLimiter>[0] = {}) {
 
 const oneASecond = { windows: [{ limit: 1, intervalMs: 1_000 }] };
 
-describe("a free permit", () => {
-  it("is had at once: ten calls leave an idle limiter together, without a promise", () => {
+describe("a permit", () => {
+  it("of an idle limiter is granted at once: ten calls leave together, without a promise", () => {
     const { limiter, log, calls } = start();
     calls(11, "call ");
     expect(log).toEqual([
@@ -49,11 +49,11 @@ describe("a free permit", () => {
     expect(limiter.usage()).toMatchObject({ queued: 1, inFlight: 10 });
   });
 
-  it("comes back one window after the answer, and only once", async () => {
+  it("is available again one window after its response, and only once", async () => {
     const { time, limiter } = start(oneASecond);
     const leftAt: number[] = [];
     await time.run(() => {
-      const permit = limiter.acquire() as Permit; // free, so no promise
+      const permit = limiter.acquire() as Permit; // available, so no promise
       time.at(700, () => permit.release("responded"));
       time.at(900, () => permit.release("responded"));
       time.at(900, () => permit.release("unsent"));
@@ -63,20 +63,20 @@ describe("a free permit", () => {
     expect(leftAt[0]).toBeLessThan(1_720);
   });
 
-  it("comes back at once where the call never left", async () => {
+  it("is available again at once if its request was unsent", async () => {
     const { time, limiter, leftAt, call } = start(oneASecond);
     await time.run(() => {
-      const permit = limiter.acquire() as Permit; // free, so no promise
+      const permit = limiter.acquire() as Permit; // available, so no promise
       call("next");
       time.at(50, () => permit.release("unsent"));
     }, 10_000);
     expect(leftAt.get("next")).toBeLessThan(60);
   });
 
-  it("comes back after a moment's grace where the call was lost, which may still arrive", async () => {
+  it("is available again after a grace period if its request was lost and may still arrive", async () => {
     const { time, limiter, leftAt, call } = start(oneASecond);
     await time.run(() => {
-      const permit = limiter.acquire() as Permit; // free, so no promise
+      const permit = limiter.acquire() as Permit; // available, so no promise
       call("next");
       time.at(50, () => permit.release("lost"));
     }, 10_000);
@@ -84,10 +84,10 @@ describe("a free permit", () => {
     expect(leftAt.get("next")).toBeLessThan(6_080);
   });
 
-  it("is had at once by nobody while others wait for it", async () => {
+  it("goes to the queue first: a later call does not overtake the waiting ones", async () => {
     const { time, limiter, log, call } = start({ windows: [{ limit: 2, intervalMs: 1_000 }] });
     await time.run(() => {
-      const permits = [limiter.acquire(), limiter.acquire()] as Permit[]; // free, so no promises
+      const permits = [limiter.acquire(), limiter.acquire()] as Permit[]; // available, so no promises
       call("first");
       call("second");
       for (const permit of permits) permit.release("unsent");
@@ -97,10 +97,10 @@ describe("a free permit", () => {
     expect(log).toEqual(["first", "second", "a moment later", "third"]);
   });
 
-  it("is had as soon as it is back, though it was expected later", async () => {
+  it("is granted as soon as it is available, even if that was expected later", async () => {
     const { time, limiter, leftAt, call } = start({ windows: [{ limit: 2, intervalMs: 1_000 }] });
     await time.run(() => {
-      const [lost, slow] = [limiter.acquire() as Permit, limiter.acquire() as Permit]; // free, so no promises
+      const [lost, slow] = [limiter.acquire() as Permit, limiter.acquire() as Permit]; // available, so no promises
       lost.release("lost");
       call("next");
       time.at(100, () => slow.release("responded"));
@@ -108,10 +108,10 @@ describe("a free permit", () => {
     expect(leftAt.get("next")).toBeCloseTo(1_106, -1);
   });
 
-  it("is not kept from others by calls that were aborted in flight and are answered unseen", async () => {
+  it("of a call that was aborted in flight is available again after its response", async () => {
     const { time, limiter, leftAt, calls, call } = start();
     await time.run(() => {
-      const permits = Array.from({ length: 10 }, () => limiter.acquire() as Permit); // free, so no promise
+      const permits = Array.from({ length: 10 }, () => limiter.acquire() as Permit); // available, so no promise
       time.at(300, () => permits.forEach((permit) => permit.release("responded")));
       calls(10, "other ");
       call("last");
@@ -121,8 +121,8 @@ describe("a free permit", () => {
   });
 });
 
-describe("who goes next", () => {
-  it("is the lowest priority number, and of those who came first; 5 where none is given", async () => {
+describe("the next call", () => {
+  it("is the one with the lowest priority number, and then the earliest; the default is 5", async () => {
     const { time, log, call } = start(oneASecond);
     await time.run(() => {
       call("first");
@@ -135,7 +135,7 @@ describe("who goes next", () => {
     expect(log).toEqual(["first", "refused", "zero", "none", "five", "nine"]);
   });
 
-  it("is a call of priority 0 with the very next permit, behind 5,000 that wait", async () => {
+  it("is a call of priority 0, even behind 5,000 waiting calls", async () => {
     const { time, log, leftAt, call, calls } = start();
     await time.run(() => {
       calls(5_010, "import ", { priority: 9 });
@@ -145,17 +145,17 @@ describe("who goes next", () => {
     expect(leftAt.get("page view")).toBeLessThan(1_120);
   });
 
-  it("is another client in turn: one that queues 600 calls does not make 49 others wait", async () => {
+  it("is one of another client (round robin): a client with 600 queued calls does not delay 49 others", async () => {
     const { time, leftAt, call, calls } = start();
     await time.run(() => {
       calls(600, "greedy ", { client: {} });
       for (let client = 1; client <= 49; client += 1) call(`modest ${client}`, { client: {} });
     }, 60_000);
-    const answeredAt = Array.from({ length: 49 }, (_, index) => leftAt.get(`modest ${index + 1}`)! + 100);
-    expect(Math.max(...answeredAt)).toBeLessThan(6_000);
+    const respondedAt = Array.from({ length: 49 }, (_, index) => leftAt.get(`modest ${index + 1}`)! + 100);
+    expect(Math.max(...respondedAt)).toBeLessThan(6_000);
   });
 
-  it("keeps each client's own order", async () => {
+  it("of a client is its earliest", async () => {
     const { time, log, call } = start(oneASecond);
     const [one, other] = [{}, {}];
     await time.run(() => {
@@ -167,8 +167,8 @@ describe("who goes next", () => {
   });
 });
 
-describe("a call that gives up", () => {
-  it("is out at once with the signal's reason, and costs nothing", async () => {
+describe("a call that is aborted in the queue", () => {
+  it("rejects at once with the reason of the signal, and uses no permit", async () => {
     const { time, limiter, leftAt, call } = start(oneASecond);
     const controller = new AbortController();
     const reasons: unknown[] = [];
@@ -184,13 +184,13 @@ describe("a call that gives up", () => {
     expect(leftAt.get("second")).toBeLessThan(1_120);
   });
 
-  it("is turned away at once if its signal is aborted already", async () => {
+  it("rejects at once if its signal is already aborted", async () => {
     const { limiter } = start();
     await expect(limiter.acquire({ signal: AbortSignal.abort("before") })).rejects.toBe("before");
     expect(limiter.usage().inFlight).toBe(0);
   });
 
-  it("leaves no listener and no timer behind, nor do 10,000", async () => {
+  it("leaves no listener and no timer behind, and neither do 10,000", async () => {
     const { time, limiter } = start();
     const controllers = Array.from({ length: 10_010 }, () => new AbortController());
     let rejected = 0;
@@ -206,7 +206,7 @@ describe("a call that gives up", () => {
       cpuUs = process.cpuUsage(before).user;
     }, 100);
     expect(rejected).toBe(10_000);
-    // 30 ms; it would be seconds if each looked through the others.
+    // 30 ms; it would be seconds if each call searched through the others.
     expect(cpuUs).toBeLessThan(300_000);
     expect(limiter.usage().queued).toBe(0);
     for (const { signal } of controllers) expect(getEventListeners(signal, "abort")).toHaveLength(0);
@@ -227,7 +227,7 @@ it("a call that waited and has its permit leaves no listener behind", async () =
 });
 
 describe("a bound on waiting", () => {
-  it("turns a call away at once that would wait longer than `maxWaitMs`, and says when it may come again", async () => {
+  it("rejects a call at once that would wait longer than `maxWaitMs`, with the time of the next try", async () => {
     const { time, limiter, call } = start({ maxWaitMs: 800 });
     let error: unknown;
     await time.run(() => {
@@ -243,42 +243,42 @@ describe("a bound on waiting", () => {
     expect(error).toMatchObject({
       waitMs: 506,
       window: { limit: 10, intervalMs: 1_000 },
-      // The time of day in which virtual time begins, and what has passed of it.
+      // The time of day at which virtual time begins, and the time since.
       retryAt: new Date(Date.UTC(2026, 0) + 600 + 506),
       outcome: "not-sent",
     });
     expect(limiter.usage().queued).toBe(1);
   });
 
-  it("says in the error what was passed: the call's patience, or the room in the queue", async () => {
+  it("is named in the error: the longest wait of the call, or the length of the queue", async () => {
     const { time, limiter } = start({ ...oneASecond, maxQueued: 1 });
     const messages: string[] = [];
-    const take = (request: Parameters<RateLimiter["acquire"]>[0] = {}) =>
+    const acquire = (request: Parameters<RateLimiter["acquire"]>[0] = {}) =>
       void Promise.resolve(limiter.acquire(request)).catch((error: unknown) =>
         messages.push((error as Error).message),
       );
     await time.run(() => {
-      take();
-      take({ maxWaitMs: 100.4 });
-      take({ maxWaitMs: 1_100 });
-      take();
+      acquire();
+      acquire({ maxWaitMs: 100.4 });
+      acquire({ maxWaitMs: 1_100 });
+      acquire();
       time.at(50, () => limiter.refused(5_000));
     }, 200);
-    const patience = "Not sent. The wait for a permit passes the call's `maxWaitMs` or `deadlineMs`.";
-    expect(messages).toEqual([patience, "Not sent. 1 calls wait already, and `maxQueued` is 1.", patience]);
+    const tooLong = "Not sent. The wait for a permit passes the call's `maxWaitMs` or `deadlineMs`.";
+    expect(messages).toEqual([tooLong, "Not sent. 1 calls wait already, and `maxQueued` is 1.", tooLong]);
   });
 
-  it("is kept up to its end: a wait of just `maxWaitMs` is waited", async () => {
+  it("is inclusive: a call waits for exactly `maxWaitMs`", async () => {
     const { time, limiter, log, call } = start(oneASecond);
     await time.run(() => {
-      (limiter.acquire() as Permit).release("responded"); // free, so no promise
+      (limiter.acquire() as Permit).release("responded"); // available, so no promise
       call("patient", { maxWaitMs: 1_005.5 });
       call("impatient", { maxWaitMs: 1_005.4 });
     }, 2_000);
     expect(log).toEqual(["impatient: RateLimitWaitError", "patient"]);
   });
 
-  it("turns a call away as soon as others before it make its wait too long", async () => {
+  it("rejects a call as soon as calls before it make its wait too long", async () => {
     const { time, log, call } = start({ windows: [{ limit: 1, intervalMs: 1_000 }] });
     const at: number[] = [];
     await time.run(() => {
@@ -291,7 +291,7 @@ describe("a bound on waiting", () => {
     expect(at).toEqual([3]);
   });
 
-  it("turns away at once what a pause makes too late", async () => {
+  it("rejects a call at once if a pause makes its wait too long", async () => {
     const { time, limiter, log, call } = start(oneASecond);
     await time.run(() => {
       call("first");
@@ -301,7 +301,7 @@ describe("a bound on waiting", () => {
     expect(log).toEqual(["first", "second: RateLimitWaitError"]);
   });
 
-  it("turns away at once what finds `maxQueued` waiting, but not what was refused with 429", async () => {
+  it("rejects a call at once if `maxQueued` calls wait already, but never one that got a 429", async () => {
     const { time, log, call } = start({ ...oneASecond, maxQueued: 1 });
     await time.run(() => {
       call("first");
@@ -313,23 +313,23 @@ describe("a bound on waiting", () => {
     expect(log).toEqual(["first", "third: RateLimitWaitError", "refused", "second", "fourth"]);
   });
 
-  it("says of a full queue when the call would have had its permit, and tells nobody of a wait", async () => {
+  it("has the expected wait in the error for a full queue, and reports no wait to the call", async () => {
     const { limiter } = start({ ...oneASecond, maxQueued: 1 });
-    (limiter.acquire() as Permit).release("responded"); // free, so no promise
+    (limiter.acquire() as Permit).release("responded"); // available, so no promise
     void limiter.acquire();
     const onWait = vi.fn();
     await expect(limiter.acquire({ onWait })).rejects.toMatchObject({ waitMs: Math.ceil(2 * 1_005.5) });
     expect(onWait).not.toHaveBeenCalled();
   });
 
-  it("tells a call once how long it has to wait", async () => {
+  it("reports the expected wait to a call once", async () => {
     const { time, calls, call } = start();
     const waits: number[] = [];
     await time.run(() => {
       calls(30, "call ");
       call("last", { onWait: (waitMs) => waits.push(waitMs) });
     }, 20_000);
-    // The fourth ten: three windows on, as nothing is known of the round trip yet.
+    // The fourth ten leave after three windows, because the round trip is not known yet.
     expect(waits).toHaveLength(1);
     expect(waits[0]).toBeCloseTo(3 * 1_005.5, 0);
   });
@@ -339,16 +339,16 @@ describe("the expected wait", () => {
   const oneEach100Ms = { windows: [{ limit: 1, intervalMs: 100 }] };
   const round = 100 * 1.0005 + 5;
 
-  /** How many calls go before each of these, as the expected wait tells. */
+  /** How many calls go before each of these, computed from its expected wait. */
   function before(calls: { client: object; priority?: number }[]): number[] {
     const { limiter, call } = start(oneEach100Ms);
-    (limiter.acquire() as Permit).release("responded"); // free, so no promise
+    (limiter.acquire() as Permit).release("responded"); // available, so no promise
     const waits: number[] = [];
     for (const request of calls) call("call", { ...request, onWait: (waitMs) => waits.push(waitMs) });
     return waits.map((waitMs) => Math.round(waitMs / round) - 1);
   }
 
-  it("knows of the turns: behind a client that queues, only its turn counts", () => {
+  it("respects the round robin: behind a client with many calls, only one of them counts per round", () => {
     const [greedy, modest, third] = [{}, {}, {}];
     const calls = [greedy, greedy, greedy, greedy, modest, modest, third, greedy].map((client) => ({
       client,
@@ -356,7 +356,7 @@ describe("the expected wait", () => {
     expect(before(calls)).toEqual([0, 1, 2, 3, 1, 3, 2, 7]);
   });
 
-  it("knows of the priorities", () => {
+  it("respects the priorities", () => {
     const client = {};
     const calls = [5, 9, 0, 5].map((priority) => ({ client, priority }));
     expect(before(calls)).toEqual([0, 1, 0, 2]);
@@ -366,7 +366,7 @@ describe("the expected wait", () => {
 describe("time", () => {
   afterEach(() => void vi.useRealTimers());
 
-  it("is the caller's: under fake timers everything advances", async () => {
+  it("advances with fake timers", async () => {
     vi.useFakeTimers();
     const limiter = new RateLimiter();
     const left: number[] = [];
@@ -381,10 +381,10 @@ describe("time", () => {
     expect(left).toHaveLength(25);
   });
 
-  it("that is set back is no time passed", async () => {
+  it("that is set back counts as no time passed", async () => {
     let now = 1_000;
     const limiter = new RateLimiter({ ...oneASecond, clock: () => now });
-    (limiter.acquire() as Permit).release("responded"); // free, so no promise
+    (limiter.acquire() as Permit).release("responded"); // available, so no promise
     now = 400;
     expect(limiter.usage().windows[0]).toMatchObject({ used: 1, freeInMs: 1_006 });
     now = 1_405;
@@ -395,11 +395,11 @@ describe("time", () => {
 });
 
 describe("the timer", () => {
-  it("is one for all that wait for the same permit, whenever they came", async () => {
+  it("is one for all calls that wait for the same permit, whenever they came", async () => {
     const { time, limiter, call } = start(oneASecond);
     let set = 0;
     await time.run(() => {
-      (limiter.acquire() as Permit).release("responded"); // free, so no promise
+      (limiter.acquire() as Permit).release("responded"); // available, so no promise
       const { setTimeout } = globalThis;
       Object.assign(globalThis, {
         setTimeout: (...args: Parameters<typeof setTimeout>) => {
@@ -413,13 +413,13 @@ describe("the timer", () => {
     expect(set).toBe(1);
   });
 
-  it("is set again where it rings before its time, as timers may", async () => {
+  it("is set again if it fires too early, as timers may", async () => {
     const time = new VirtualTime();
-    // Half as fast as the timers.
+    // The clock is half as fast as the timers.
     const limiter = new RateLimiter({ ...oneASecond, clock: () => Math.floor(time.now() / 2) });
     const leftAt: number[] = [];
     await time.run(() => {
-      (limiter.acquire() as Permit).release("responded"); // free, so no promise
+      (limiter.acquire() as Permit).release("responded"); // available, so no promise
       void Promise.resolve(limiter.acquire()).then(() => leftAt.push(time.now()));
     }, 10_000);
     expect(leftAt).toHaveLength(1);
@@ -445,10 +445,10 @@ it("a call that waited and was aborted leaves nothing in memory", async () => {
     collect();
     return (process.memoryUsage().heapUsed - before) / calls;
   };
-  // What the first calls of all make for good is none of theirs.
+  // The very first calls allocate memory that stays.
   await round(10_000);
 
-  // A waiter that is held on to keeps some hundreds of bytes.
+  // A waiting call that is still referenced keeps some hundreds of bytes.
   expect(await round(10_000)).toBeLessThan(100);
 });
 
@@ -469,12 +469,12 @@ it("ten thousand calls that wait with deadlines are served in well under a secon
   expect(process.cpuUsage(cpuBefore).user).toBeLessThan(1_000_000);
 });
 
-it("a call that is turned away in the moment in which it is aborted leaves once", async () => {
+it("a call whose abort also makes its wait too long leaves the queue once", async () => {
   const { time, limiter, log, call } = start(oneASecond);
   const controller = new AbortController();
   await time.run(() => {
     call("sent");
-    // What is told of the abort before the call that waits makes the wait too long for it.
+    // This listener runs before that of the waiting call, and makes its wait too long.
     controller.signal.addEventListener("abort", () => limiter.refused(60_000));
     call("aborted", { signal: controller.signal, maxWaitMs: 5_000 });
     call("other");
@@ -484,7 +484,7 @@ it("a call that is turned away in the moment in which it is aborted leaves once"
   expect(log).toEqual(["sent", "aborted: RateLimitWaitError", "1 waits", "other"]);
 });
 
-it("so does one that is the only one of its client that waits", async () => {
+it("the only waiting call of its client does so, too", async () => {
   const { time, limiter, log, call } = start(oneASecond);
   const controller = new AbortController();
   await time.run(() => {
@@ -497,9 +497,9 @@ it("so does one that is the only one of its client that waits", async () => {
   expect(log).toEqual(["sent", "aborted: RateLimitWaitError", "0 waits"]);
 });
 
-it("permits that are given back in one moment let in as many as there are", async () => {
+it("permits that are released at the same moment dispatch as many calls", async () => {
   const { time, limiter, log, calls } = start({ windows: [{ limit: 3, intervalMs: 1_000 }] });
-  const unsent = [limiter.acquire(), limiter.acquire(), limiter.acquire()] as Permit[]; // free, so no promises
+  const unsent = [limiter.acquire(), limiter.acquire(), limiter.acquire()] as Permit[]; // available, so no promises
   await time.run(() => {
     calls(4, "call ");
     for (const permit of unsent) permit.release("unsent");

@@ -3,15 +3,15 @@ import { inBackground } from "../../src/redis/background-timer.ts";
 
 afterEach(() => void vi.useRealTimers());
 
-it("What happens in the background keeps no process alive", () => {
+it("A background timer does not keep the process alive", () => {
   const setTimeout = vi.spyOn(globalThis, "setTimeout");
   const callOff = inBackground(60_000, () => {});
-  const timer = setTimeout.mock.results[0]!.value as NodeJS.Timeout; // what it gave
+  const timer = setTimeout.mock.results[0]!.value as NodeJS.Timeout; // the returned handle
   expect(timer.hasRef()).toBe(false);
   callOff();
 });
 
-it("It happens once, after its delay, and not at all once it is called off", () => {
+it("A background task runs once after its delay, and never after it is cancelled", () => {
   vi.useFakeTimers();
   const log: string[] = [];
   inBackground(100, () => log.push("happened"));
@@ -23,7 +23,7 @@ it("It happens once, after its delay, and not at all once it is called off", () 
   expect(log).toEqual(["happened"]);
 });
 
-it.each([1, null])("A handle that is no object is left alone (%s)", (handle) => {
-  vi.spyOn(globalThis, "setTimeout").mockReturnValue(handle as never); // what other runtimes give
+it.each([1, null])("A timer handle that is not an object is accepted (%s)", (handle) => {
+  vi.spyOn(globalThis, "setTimeout").mockReturnValue(handle as never); // the handle of other runtimes
   expect(() => inBackground(100, () => {})).not.toThrow();
 });

@@ -4,7 +4,7 @@ import { Redis as Redis6 } from "ioredis-6";
 import { createClient as createClient5 } from "redis";
 import { createClient as createClient6 } from "redis-6";
 
-/** How a test connects: what one package calls `url` and the other hides in several options. */
+/** How a test connects. The two packages take these values in different options. */
 export interface Connection {
   readonly port: number;
   readonly username?: string;
@@ -13,23 +13,23 @@ export interface Connection {
 
 export interface OpenClient {
   readonly client: RedisLike;
-  /** Resolves once it is connected, and Redis has answered. */
+  /** Resolves once the client is connected and Redis has responded. */
   ready(): Promise<unknown>;
   close(): void;
 }
 
 export type ClientName = "ioredis 5" | "ioredis 6" | "redis 5" | "redis 6";
 
-/** A user's client of Redis, of a package and version that the store promises to work with. */
+/** A user's Redis client, of a package and version that the Redis store supports. */
 export interface ClientKind {
   readonly name: ClientName;
   readonly open: (connection: Connection) => OpenClient;
 }
 
-// That a connection fails is what some tests ask for: it shows in what the store says of it.
-const unheard = (): void => {};
+// Some tests make the connection fail on purpose. They assert on the error that the Redis store reports.
+const ignoreError = (): void => {};
 
-/** Each of the two packages, in each of its two majors that are in use. */
+/** The two packages, each in its two major versions that are in use. */
 export const clientKinds: readonly ClientKind[] = [
   { name: "ioredis 5", open: (connection) => ofIoredis(new Redis5(connection)) },
   { name: "ioredis 6", open: (connection) => ofIoredis(new Redis6(connection)) },
@@ -38,13 +38,13 @@ export const clientKinds: readonly ClientKind[] = [
 ];
 
 function ofIoredis(client: Redis5 | Redis6): OpenClient {
-  client.on("error", unheard);
+  client.on("error", ignoreError);
   return { client, ready: () => client.ping(), close: () => client.disconnect() };
 }
 
 function ofRedis(client: ReturnType<typeof createClient5> | ReturnType<typeof createClient6>): OpenClient {
-  client.on("error", unheard);
-  client.connect().catch(unheard);
+  client.on("error", ignoreError);
+  client.connect().catch(ignoreError);
   return { client, ready: () => client.ping(), close: () => client.destroy() };
 }
 

@@ -2,12 +2,12 @@ import { RateLimiter } from "audience-sdk";
 import { redisRateLimitStore } from "audience-sdk/redis";
 import { expect, it } from "vitest";
 
-/** What a call is told of a client that throws this. */
-async function toldOf(reason: unknown): Promise<string> {
+/** The reason in the error of a call whose Redis client throws `reason`. */
+async function reasonFor(reason: unknown): Promise<string> {
   const fails = () => Promise.reject(reason);
   const store = redisRateLimitStore({ evalsha: fails, eval: fails }, { onUnavailable: "reject" });
   const ended = await Promise.resolve(new RateLimiter({ store }).acquire()).catch((error: unknown) => error);
-  return (ended as Error).message.replace("Not sent. The rate limit store is unavailable: ", ""); // all that it throws is one
+  return (ended as Error).message.replace("Not sent. The rate limit store is unavailable: ", ""); // every error of the limiter is an Error
 }
 
 const nameless = Object.assign(new Error(""), { name: "ClientClosedError" });
@@ -19,33 +19,33 @@ const unreadable = Object.defineProperty(new Error(""), "name", {
 
 it.each([
   [
-    "an error's words",
+    "the message of the error",
     new Error("connect ECONNREFUSED 127.0.0.1:6379"),
     "connect ECONNREFUSED 127.0.0.1:6379.",
   ],
-  ["a text", "Connection is closed.", "Connection is closed."],
-  ["the first line alone", new Error("NOAUTH\nEVALSHA 0123"), "NOAUTH."],
-  ["an error's name, where it has no words", nameless, "ClientClosedError."],
+  ["a string", "Connection is closed.", "Connection is closed."],
+  ["only the first line", new Error("NOAUTH\nEVALSHA 0123"), "NOAUTH."],
+  ["the name of an error without a message", nameless, "ClientClosedError."],
   [
-    "why the first of several addresses failed",
+    "the message of the first error, if several addresses failed",
     new AggregateError([new Error("ECONNREFUSED ::1")]),
     "ECONNREFUSED ::1.",
   ],
-  ["the name of an empty collection of errors", new AggregateError([]), "AggregateError."],
-  ["nothing where its words cannot be read", unreadable, "no reason given."],
-  ["nothing where nothing was said", undefined, "no reason given."],
+  ["the name of an empty AggregateError", new AggregateError([]), "AggregateError."],
+  ["no reason, if the error cannot be read", unreadable, "no reason given."],
+  ["no reason, if the error is undefined", undefined, "no reason given."],
   [
-    "an address without what stands before its host",
+    "a URL without its user and password",
     new Error("at rediss://user:pa@ss@host:1/0"),
     "at rediss://host:1/0.",
   ],
   [
-    "an address that the words begin with in the same way",
+    "a URL at the start of the message without its user and password",
     new Error("redis://:pass@host is no address; nor is https://user@host"),
     "redis://host is no address; nor is https://host.",
   ],
   [
-    "a command without its arguments, also where no comma comes before",
+    "a command without its arguments, also without a comma before them",
     new Error("ERR unknown command 'x' with args beginning with: 'pass'"),
     "ERR unknown command 'x'.",
   ],
@@ -54,10 +54,10 @@ it.each([
     new Error("ERR unknown command, with args beginning with: 'pass'"),
     "ERR unknown command.",
   ],
-  ["nothing that comes after AUTH", new Error("ERR AUTH pass word"), "ERR AUTH …."],
-  ["words that only begin like AUTH", new Error("not authorized"), "not authorized."],
+  ["no text after AUTH", new Error("ERR AUTH pass word"), "ERR AUTH …."],
+  ["a word that only begins like AUTH", new Error("not authorized"), "not authorized."],
   ["200 characters", new Error("x".repeat(200)), `${"x".repeat(200)}.`],
-  ["no more than 200 characters", new Error("x".repeat(201)), `${"x".repeat(200)}….`],
-])("why Redis cannot be used is told in %s", async (_, reason, words) => {
-  expect(await toldOf(reason)).toBe(words);
+  ["at most 200 characters", new Error("x".repeat(201)), `${"x".repeat(200)}….`],
+])("the reason why Redis is unavailable is %s", async (_, reason, words) => {
+  expect(await reasonFor(reason)).toBe(words);
 });

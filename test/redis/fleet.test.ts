@@ -16,26 +16,26 @@ async function openRoom(test: TestContext): Promise<MachineRoom> {
 }
 
 describeWithRedis("processes behind one IP", () => {
-  it.concurrent("share the budget: none is refused, few commands are sent", async (test) => {
+  it.concurrent("share the budget: the service refuses no call, and Redis receives few commands", async (test) => {
     const room = await openRoom(test);
     const clients = ["ioredis 5", "redis 5", "ioredis 6", "redis 6"] as const;
     await room.fleet.start(clients.map((client) => room.task(15, { client })));
     await room.fleet.done();
 
-    expect(room.fleet.answered()).toHaveLength(60);
+    expect(room.fleet.responded()).toHaveLength(60);
     expect(room.refused).toBe(0);
-    // How little time is lost is shown by `fifty.test.ts` on a clock that is set, and by the soak with real time.
+    // `fifty-processes.test.ts` asserts on the lost time with a clock that it sets, the soak test with real time.
     expect((await room.commandsSent()) / 60).toBeLessThan(6);
   });
 
-  it.concurrent("are twelve, started at the same moment by a scheduler: each is served", async (test) => {
+  it.concurrent("all get their permits when a scheduler starts twelve of them at the same moment", async (test) => {
     const room = await openRoom(test);
     const processes = Array.from({ length: 12 }, (_, worker) => worker);
     await room.fleet.start(processes.map(() => room.task(3)));
     await room.fleet.done();
 
     expect(room.refused).toBe(0);
-    // In which order hangs here on how busy the machine is: `fifty.test.ts` shows it on a clock that is set.
-    for (const worker of processes) expect(room.fleet.answered(worker)).toHaveLength(3);
+    // The order depends on the load of the machine; `fifty-processes.test.ts` asserts on it with a clock that it sets.
+    for (const worker of processes) expect(room.fleet.responded(worker)).toHaveLength(3);
   });
 });

@@ -9,7 +9,7 @@ import { build } from "esbuild";
 import { repository } from "../project/source-files.ts";
 import type { ClientName } from "./clients.ts";
 
-/** What one process of a fleet does. */
+/** The work of one process of a fleet. */
 export interface Task {
   readonly client: ClientName;
   readonly redisUrl: string;
@@ -24,14 +24,14 @@ export interface Task {
 
 export type WorkerMessage = "ready" | { readonly ended: string };
 
-/** How a call of a worker ended, and when: `"answered"`, or the error's code. */
+/** How a call of a worker ended, and when: `"responded"`, or the error's code. */
 export interface Ending {
   readonly worker: number;
   readonly ended: string;
   readonly atMs: number;
 }
 
-/** Processes of their own, that start their work at the same moment. */
+/** Child processes that start their work at the same moment. */
 export class Fleet {
   readonly endings: Ending[] = [];
   readonly #program: string;
@@ -45,7 +45,7 @@ export class Fleet {
     this.#program = program;
   }
 
-  /** Builds the program, so that a process starts in a tenth of a second. */
+  /** Bundles the program, so that a process starts in a tenth of a second. */
   static async build(): Promise<Fleet> {
     const folder = mkdtempSync(join(tmpdir(), "fleet-"));
     const outfile = join(folder, "worker.cjs");
@@ -62,7 +62,7 @@ export class Fleet {
     return new Fleet(folder, outfile);
   }
 
-  /** Starts all at once, when each of them is ready. */
+  /** Starts all processes at once, when each of them is ready. */
   async start(tasks: readonly Task[]): Promise<void> {
     const first = this.#children.length;
     const ready = tasks.map((task) => this.#spawn(task));
@@ -75,7 +75,7 @@ export class Fleet {
     this.#children[worker]?.kill("SIGKILL");
   }
 
-  /** Until each has done its work, or was killed. */
+  /** Resolves once each process has done its work or was killed. */
   async done(): Promise<void> {
     await Promise.all(this.#exits);
   }
@@ -85,11 +85,11 @@ export class Fleet {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  answered(worker?: number): Ending[] {
-    return this.endings.filter((one) => one.ended === "answered" && (worker ?? one.worker) === one.worker);
+  responded(worker?: number): Ending[] {
+    return this.endings.filter((one) => one.ended === "responded" && (worker ?? one.worker) === one.worker);
   }
 
-  /** One that was killed has no code. */
+  /** A killed process has no exit code. */
   #check(worker: number, code: number | null): void {
     if (code !== 0 && code !== null) throw new Error(`worker ${worker} ended with code ${code}`);
   }

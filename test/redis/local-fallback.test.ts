@@ -12,7 +12,7 @@ interface Situation {
   readonly own?: readonly number[];
 }
 
-/** A process that goes on alone from 0 on, as in the windows of the document. */
+/** A process that uses the local fallback from 0 on, with the documented windows. */
 function alone({ others = [0, 0, 0], seenMsAgo, share = 1 / 4, own: responses = [] }: Situation) {
   const own = new OwnPermits(
     DOCUMENTED_WINDOWS,
@@ -29,9 +29,9 @@ function alone({ others = [0, 0, 0], seenMsAgo, share = 1 / 4, own: responses = 
   return { fallback, acquire };
 }
 
-it("a process that goes on beside others uses its share of what was left, one window later of the whole", () => {
+it("a process beside others uses its share of the remaining permits, and one window later its share of the limit", () => {
   const { fallback, acquire } = alone({ others: [0, 60, 60], seenMsAgo: 0 });
-  // 60 used and 10 that others may have sent since: of 30 a quarter, but in the first second nothing.
+  // 60 are used and others may have sent 10 since: a quarter of 30, but none in the first second.
   expect(fallback.available(0, 1)).toBe(0);
   expect(fallback.nextAvailableInMs(0, 1)).toBeCloseTo(6_005.5);
   expect(fallback.nextAvailableInMs(1_000, 1)).toBeCloseTo(5_005.5);
@@ -41,7 +41,7 @@ it("a process that goes on beside others uses its share of what was left, one wi
   expect(fallback.available(66_000, 1)).toBe(2);
 });
 
-it("a window that allows nothing yet is waited for no longer than until it does", () => {
+it("the wait for a window without a permit ends as soon as it has one", () => {
   const { fallback } = alone({ others: [0, 100, 100], seenMsAgo: 0 });
   const minuteIsOver = widenedMs(60_000) + 5_000;
   expect(fallback.nextAvailableInMs(minuteIsOver - 300, 1)).toBeCloseTo(300);
@@ -49,9 +49,9 @@ it("a window that allows nothing yet is waited for no longer than until it does"
   expect(fallback.available(minuteIsOver, 1)).toBe(2);
 });
 
-it("what others may have sent since the last contact counts as sent", () => {
+it("requests that others may have sent since the last contact count as sent", () => {
   const { fallback, acquire } = alone({ seenMsAgo: 2_500 });
-  // 2.5 s: at most 30 calls, so of 70 a quarter are left in the first minute.
+  // At most 30 calls in 2.5 s, so a quarter of 70 is left in the first minute.
   for (let call = 0; call < 17; call += 1) {
     expect(fallback.available(10_000 + call * 2_000, 1)).toBeGreaterThan(0);
     acquire(10_000 + call * 2_000);
@@ -63,31 +63,31 @@ it("a process without others uses its share at once", () => {
   expect(alone({}).fallback.available(0, 1)).toBe(2);
 });
 
-it("its own permits from before leave as they come, and a share of each is available then", () => {
+it("earlier permits of the process leave the window one by one, and its share of each becomes available", () => {
   const { fallback } = alone({ own: [-900, -800, -700, -600, -500, -400, -300, -200, -100, 0] });
   expect(fallback.available(0, 1)).toBe(0);
-  // Four of ten must have left, of which a quarter is one.
+  // Four of ten must have left: a quarter of them is one.
   expect(fallback.nextAvailableInMs(0, 1)).toBe(Math.ceil(widenedMs(1_000) - 600));
   expect(fallback.available(404, 1)).toBe(0);
   expect(fallback.available(406, 1)).toBe(1);
   expect(fallback.available(806, 1)).toBe(2);
 });
 
-it("a share that is no permit is told, and its wait is a number all the same", () => {
+it("a share below one permit is reported, and its wait is finite", () => {
   const { fallback } = alone({ share: 1 / 20 });
   expect(fallback.isTooSmall).toBe(true);
   expect(fallback.nextAvailableInMs(0, 1)).toBeLessThan(Infinity);
   expect(alone({}).fallback.isTooSmall).toBe(false);
 });
 
-it("the others can have acquired their shares of what was left, one window later of the whole", () => {
+it("the others may acquire their share of the remaining permits, and one window later of the limit", () => {
   const { fallback } = alone({ others: [0, 60, 60], seenMsAgo: 0 });
   const secondIsOver = widenedMs(1_000) + 5_000;
   expect(fallback.leftToOthers(secondIsOver - 1)).toEqual([0, 23, 698]);
   expect(fallback.leftToOthers(secondIsOver)).toEqual([8, 23, 698]);
 });
 
-it("a permit that is acquired alone counts, and one that was not sent is available again", () => {
+it("a permit of the local fallback counts, and an unsent one is available again", () => {
   const { fallback, acquire } = alone({});
   acquire(0);
   expect(fallback.available(0, 1)).toBe(1);
@@ -96,7 +96,7 @@ it("a permit that is acquired alone counts, and one that was not sent is availab
   expect(fallback.acquired).toBe(2);
 });
 
-it("after a refusal it goes at its share of the slower pace, and never stands still", () => {
+it("after a 429 the process uses its share of the reduced rate, and at least one permit", () => {
   const { fallback } = alone({});
   expect(fallback.available(0, 1 / 2)).toBe(1);
   expect(fallback.available(0, 1 / 64)).toBe(1);

@@ -4,7 +4,7 @@ import { Redis } from "ioredis";
 import { Fleet, type Task } from "./fleet.ts";
 import { RedisServer } from "./redis-server.ts";
 
-/** A real Redis, a service that counts as the document says, over real HTTP, and processes that call it. */
+/** A real Redis, the mock with the documented rate limit over HTTP, and processes that call it. */
 export class MachineRoom {
   readonly redis: RedisServer;
   readonly fleet: Fleet;
@@ -23,7 +23,7 @@ export class MachineRoom {
     this.#listener = listener;
   }
 
-  /** `latencyMs` of the service: jitter, so that answers overtake one another. */
+  /** The jitter of `latencyMs` lets responses overtake one another. */
   static async open(windows: readonly RateLimitWindow[], latencyMs: [number, number]): Promise<MachineRoom> {
     const mock = createMockService({ rateLimits: { windows, algorithm: "sliding" }, latencyMs, seed: 7 });
     const [redis, fleet, listener] = await Promise.all([RedisServer.start(), Fleet.build(), mock.listen()]);
@@ -45,12 +45,12 @@ export class MachineRoom {
     };
   }
 
-  /** How many calls the service refused, as it counts. */
+  /** How many calls the service refused. */
   get refused(): number {
     return this.mock.requests.filter(({ status }) => status === 429).length;
   }
 
-  /** How many commands all processes together have sent to Redis; those within scripts are not sent. */
+  /** How many commands all processes have sent to Redis. Commands inside a script are not sent. */
   async commandsSent(): Promise<number> {
     const redis = new Redis(this.redis.port);
     const stats = await redis.info("commandstats");

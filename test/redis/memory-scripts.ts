@@ -14,17 +14,17 @@ import type { VirtualTime } from "../rate-limiter/virtual-time.ts";
 
 interface MemoryScriptsOptions extends Partial<StoreSettings> {
   readonly time: Pick<VirtualTime, "now" | "after">;
-  /** One way, to Redis and back. */
+  /** The delay of one way. */
   readonly delayMs?: () => number;
 }
 
-/** The scripts written down a second time, in memory, behind a network that can fail; without turns among processes. */
+/** A second implementation of the scripts, in memory, behind a network that can fail. It has no fair queue. */
 export class MemoryScripts implements PermitScripts, StoreSettings {
   readonly onUnavailable: "local" | "reject";
   readonly localShare: number;
   readonly leaseMs: number;
-  /** What happens to calls: they are answered, refused, never answered, or carried out without an answer. */
-  network: "up" | "refuses" | "hangs" | "loses answers" = "up";
+  /** `"hangs"`: a request has no effect and no reply. `"loses replies"`: it has its effect, but no reply. */
+  network: "up" | "refuses" | "hangs" | "loses replies" = "up";
   readonly log: string[] = [];
   readonly #time: Pick<VirtualTime, "now" | "after">;
   readonly #delayMs: () => number;
@@ -50,7 +50,7 @@ export class MemoryScripts implements PermitScripts, StoreSettings {
     this.leaseMs = leaseMs;
   }
 
-  /** It comes back empty. */
+  /** Redis loses all its data. */
   loseMemory(): void {
     this.#permits = new Map();
     this.#alive = new Map();
@@ -66,11 +66,11 @@ export class MemoryScripts implements PermitScripts, StoreSettings {
   }
 
   acquire(request: AcquireRequest): Promise<AcquireReply> {
-    return this.#call("acquire", () => this.grant(request));
+    return this.#call("acquire", () => this.acquireNow(request));
   }
 
   release(request: ReleaseRequest): Promise<ScriptReply> {
-    return this.#call("release", () => this.writeDown(request));
+    return this.#call("release", () => this.releaseNow(request));
   }
 
   #call<T>(name: string, carryOut: () => T): Promise<T> {
@@ -79,14 +79,14 @@ export class MemoryScripts implements PermitScripts, StoreSettings {
       this.#time.after(this.#delayMs(), () => {
         if (this.network === "refuses") return reject(new Error("ECONNREFUSED"));
         if (this.network === "hangs") return;
-        const answer = carryOut();
-        if (this.network === "up") this.#time.after(this.#delayMs(), () => resolve(answer));
+        const reply = carryOut();
+        if (this.network === "up") this.#time.after(this.#delayMs(), () => resolve(reply));
       });
     });
   }
 
-  /** What `acquire` does, without a network. */
-  grant(request: AcquireRequest): AcquireReply {
+  /** `acquire` without a network. */
+  acquireNow(request: AcquireRequest): AcquireReply {
     this.#begin(request);
     const { windows, ids, leaseMs } = request;
     const now = this.#time.now();
@@ -99,8 +99,8 @@ export class MemoryScripts implements PermitScripts, StoreSettings {
     return { granted, waitMs, ...this.#reply(request) };
   }
 
-  /** What `release` does, without a network. */
-  writeDown(request: ReleaseRequest): ScriptReply {
+  /** `release` without a network. */
+  releaseNow(request: ReleaseRequest): ScriptReply {
     this.#begin(request);
     const { permits, leaseMs, succeeded, refusedForMs, isReturning } = request;
     const now = this.#time.now();

@@ -12,13 +12,13 @@ describe("redisRateLimitStore", () => {
     });
   });
 
-  it("takes an option that is undefined for left out", () => {
+  it("treats an option that is undefined as absent", () => {
     const store = redisRateLimitStore(client, { localShare: undefined, leaseMs: 500 });
 
     expect(store).toMatchObject({ localShare: 1 / 4, leaseMs: 500 });
   });
 
-  it("takes the ends of what is allowed", () => {
+  it("accepts the smallest and the largest allowed values", () => {
     const store = redisRateLimitStore(client, { localShare: 1, leaseMs: 1 });
 
     expect(store).toMatchObject({ localShare: 1, leaseMs: 1 });
@@ -38,7 +38,7 @@ describe("redisRateLimitStore", () => {
     [{ leaseMS: 5 }, "`leaseMS` must be left out: there are key, onUnavailable, localShare, leaseMs."],
     [null, "the options must be one object."],
     ["key", "the options must be one object."],
-  ])("refuses %j, saying what it must be", (options, words) => {
+  ])("refuses %j, and names the rule", (options, words) => {
     // On purpose what the types forbid.
     expect(() => redisRateLimitStore(client, options as never)).toThrow(
       new TypeError(`redisRateLimitStore: ${words}`),

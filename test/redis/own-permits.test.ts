@@ -5,7 +5,7 @@ import { OwnPermits } from "../../src/redis/own-permits.ts";
 const windows = [{ limit: 10, intervalMs: 1_000 }];
 const longestMs = widenedMs(1_000);
 
-/** One permit that was released at 0. */
+/** A permit that was released at 0. */
 function released(): { own: OwnPermits; id: string } {
   const own = new OwnPermits(windows, []);
   const id = own.newId();
@@ -14,7 +14,7 @@ function released(): { own: OwnPermits; id: string } {
   return { own, id };
 }
 
-it("a permit is forgotten once it has left the longest window, and not before", () => {
+it("a permit is forgotten as soon as it has left the longest window, and not before", () => {
   const { own, id } = released();
   own.acknowledge(own.some([id]));
   own.forget(longestMs - 1);
@@ -23,14 +23,14 @@ it("a permit is forgotten once it has left the longest window, and not before", 
   expect([own.size, own.log.responses(0)]).toEqual([0, []]);
 });
 
-it("one of whose end Redis was not told is then given back, as Redis takes it for one in flight", () => {
+it("a permit whose release was not reported to Redis is then returned, because Redis counts it as in flight", () => {
   const { own, id } = released();
   expect([...own.all(longestMs)]).toEqual([[id, "unsent"]]);
   own.acknowledge(own.all(longestMs));
   expect(own.size).toBe(0);
 });
 
-it("one that has changed while Redis was told of it is told again", () => {
+it("a permit that changes during its report is reported again", () => {
   const own = new OwnPermits(windows, []);
   const id = own.newId();
   own.hold(id);

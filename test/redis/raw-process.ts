@@ -10,7 +10,7 @@ import type {
 } from "../../src/redis/permit-scripts.ts";
 import { redisScripts } from "../../src/redis/redis-client.ts";
 
-/** A process that calls the scripts as the limiter does, word by word. */
+/** A process that calls the scripts directly, in the way of the limiter. */
 export class RawProcess {
   epoch: string | undefined;
   readonly #scripts: PermitScripts;
@@ -26,7 +26,7 @@ export class RawProcess {
     this.#leaseMs = leaseMs;
   }
 
-  /** Asks for so many permits; gives the reply, with the ids that were granted. */
+  /** Asks for permits; returns the reply and the ids of the granted permits. */
   async acquire(permits: number): Promise<AcquireReply & { ids: string[] }> {
     const ids = Array.from({ length: permits }, () => `${this.#name}:${(this.#made += 1)}`);
     const reply = await this.#scripts.acquire({ ...this.#base(), ids });
@@ -46,7 +46,7 @@ export class RawProcess {
     return reply;
   }
 
-  /** Releases these as responded to, so long ago. */
+  /** Releases the permits with the state "responded", `agoMs` ago. */
   responded(ids: readonly string[], agoMs = 0): Promise<ScriptReply> {
     return this.release(ids.map((id) => ({ id, state: "responded", agoMs })));
   }

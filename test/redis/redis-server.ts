@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** Whether this machine has a `redis-server`. */
 export const hasRedis = spawnSync("redis-server", ["--version"]).status === 0;
 
-/** A real Redis on a free port of loopback, in a folder of its own: started, halted and ended by its process id. */
+/** A real Redis on a free loopback port, with its own folder. It is ended by its process id. */
 export class RedisServer {
   readonly port: number;
   readonly #folder = mkdtempSync(join(tmpdir(), "redis-"));
@@ -31,13 +31,13 @@ export class RedisServer {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Starts it again, after it was stopped or killed: empty, unless `more` says that it keeps a file. */
+  /** Starts the server, also after it was killed. It is empty then, unless an option in `more` keeps a file. */
   async start(): Promise<void> {
     const options = ["--port", `${this.port}`, "--bind", "127.0.0.1", "--dir", this.#folder, "--save", ""];
     const child = spawn("redis-server", [...options, ...this.#more], { stdio: "ignore" });
     this.#child = child;
     for (let attempt = 0; attempt < 200; attempt += 1) {
-      if (await answers(this.port)) return;
+      if (await respondsToPing(this.port)) return;
       if (child.exitCode !== null) break;
       await sleep(25);
     }
@@ -52,7 +52,7 @@ export class RedisServer {
     await ended;
   }
 
-  /** Ends it for good. */
+  /** Ends the server and removes its folder. */
   async end(): Promise<void> {
     await this.kill();
     rmSync(this.#folder, { recursive: true, force: true });
@@ -68,14 +68,14 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-function answers(port: number): Promise<boolean> {
+function respondsToPing(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1", () => socket.write("PING\r\n"));
-    const tell = (isUp: boolean): void => {
+    const finish = (isUp: boolean): void => {
       socket.destroy();
       resolve(isUp);
     };
-    socket.once("data", (data) => tell(data.toString().startsWith("+PONG")));
-    socket.once("error", () => tell(false));
+    socket.once("data", (data) => finish(data.toString().startsWith("+PONG")));
+    socket.once("error", () => finish(false));
   });
 }

@@ -10,37 +10,37 @@ const windows = [
   { limit: 1_000, intervalMs: 60_000 },
 ];
 
-/** A limiter whose store keeps a log of what it is asked and told. */
-function overheard(options: Partial<ConstructorParameters<typeof MemoryScripts>[0]> = {}) {
+/** Limiters on a Redis store, with a log of its requests. */
+function setUp(options: Partial<ConstructorParameters<typeof MemoryScripts>[0]> = {}) {
   const time = new VirtualTime();
   const store = new MemoryScripts({ time, ...options });
-  const takes: (AcquireRequest & { at: number })[] = [];
-  const reports: (ReleaseRequest & { at: number })[] = [];
+  const acquires: (AcquireRequest & { at: number })[] = [];
+  const releases: (ReleaseRequest & { at: number })[] = [];
   const { onUnavailable, localShare, leaseMs } = store;
   const scripts: PermitScripts = {
     acquire: (request) => {
-      takes.push({ at: time.now(), ...request });
+      acquires.push({ at: time.now(), ...request });
       return store.acquire(request);
     },
     release: (request) => {
-      reports.push({ at: time.now(), ...request });
+      releases.push({ at: time.now(), ...request });
       return store.release(request);
     },
   };
   const shared = storeOf(scripts, { onUnavailable, localShare, leaseMs });
   const process = (more: object = {}) =>
     new RateLimiter({ clock: time.now, store: shared, windows, ...more });
-  const take = (limiter: RateLimiter, then: (permit: Permit) => void = () => {}) =>
+  const acquire = (limiter: RateLimiter, then: (permit: Permit) => void = () => {}) =>
     void Promise.resolve(limiter.acquire()).then(then);
-  return { time, store, takes, reports, process, take };
+  return { time, store, acquires, releases, process, acquire };
 }
 
-describe("The store is asked", () => {
-  it("in its own terms: windows widened for slewed clocks, of which all but the longest shrink", async () => {
-    const { time, takes, process, take } = overheard();
+describe("An acquire request", () => {
+  it("holds the windows, widened for slewed clocks; all but the longest are adaptive", async () => {
+    const { time, acquires, process, acquire } = setUp();
     const limiter = process();
-    await time.run(() => take(limiter), 100);
-    expect(takes).toMatchObject([
+    await time.run(() => acquire(limiter), 100);
+    expect(acquires).toMatchObject([
       {
         windows: [
           { limit: 10, countedMs: 1_005.5, isAdaptive: true },
@@ -52,43 +52,43 @@ describe("The store is asked", () => {
     ]);
   });
 
-  it("under the epoch that it named", async () => {
-    const { time, takes, process, take } = overheard();
+  it("holds the epoch of the last reply", async () => {
+    const { time, acquires, process, acquire } = setUp();
     const limiter = process();
     await time.run(() => {
-      take(limiter);
-      time.at(50, () => take(limiter));
+      acquire(limiter);
+      time.at(50, () => acquire(limiter));
     }, 100);
-    expect(takes.map(({ epoch }) => epoch)).toEqual([undefined, "epoch 1"]);
+    expect(acquires.map(({ epoch }) => epoch)).toEqual([undefined, "epoch 1"]);
   });
 
-  it("for as many permits as calls wait, a hundred at most, each under an id of its own", async () => {
-    const { time, takes, process, take } = overheard();
+  it("asks for a permit for each waiting call, at most a hundred, each with its own id", async () => {
+    const { time, acquires, process, acquire } = setUp();
     const limiters = [process(), process()];
     await time.run(() => {
-      for (let call = 0; call < 3; call += 1) take(limiters[0]!);
-      for (let call = 0; call < 130; call += 1) take(limiters[1]!);
+      for (let call = 0; call < 3; call += 1) acquire(limiters[0]!);
+      for (let call = 0; call < 130; call += 1) acquire(limiters[1]!);
     }, 0);
-    const ids = takes.flatMap((request) => request.ids);
-    expect(takes.map((request) => request.ids.length)).toEqual([3, 100]);
+    const ids = acquires.flatMap((request) => request.ids);
+    expect(acquires.map((request) => request.ids.length)).toEqual([3, 100]);
     expect(new Set(ids).size).toBe(103);
   });
 
-  it("again when it said, and not before", async () => {
-    const { time, takes, process, take } = overheard({ delayMs: () => 0 });
+  it("is repeated after the wait of the reply, and not before", async () => {
+    const { time, acquires, process, acquire } = setUp({ delayMs: () => 0 });
     const limiter = process();
     await time.run(() => {
-      for (let call = 0; call < 11; call += 1) take(limiter, (permit) => permit.release("responded"));
+      for (let call = 0; call < 11; call += 1) acquire(limiter, (permit) => permit.release("responded"));
     }, 1_100);
-    const [first, second, ...more] = takes;
+    const [first, second, ...more] = acquires;
     expect(first?.at).toBe(0);
     expect(second?.at).toBe(1_006);
     expect(second?.ids).toHaveLength(1);
     expect(more).toEqual([]);
   });
 
-  it("sooner where a report shows a permit that was given back, if it said to wait for long", async () => {
-    const { time, takes, process, take } = overheard({ delayMs: () => 0 });
+  it("is repeated before the end of a long wait, if a release shows that a permit was returned", async () => {
+    const { time, acquires, process, acquire } = setUp({ delayMs: () => 0 });
     const permits: Permit[] = [];
     const few = {
       windows: [
@@ -98,26 +98,26 @@ describe("The store is asked", () => {
     };
     const limiter = process(few);
     await time.run(() => {
-      for (let call = 0; call < 4; call += 1) take(limiter, (permit) => permits.push(permit));
+      for (let call = 0; call < 4; call += 1) acquire(limiter, (permit) => permits.push(permit));
       time.at(1_000, () => permits[0]!.release("responded"));
       time.at(1_500, () => permits[1]!.release("unsent"));
     }, 3_000);
-    expect(takes.map(({ at }) => at)).toEqual([0, 1_500]);
+    expect(acquires.map(({ at }) => at)).toEqual([0, 1_500]);
   });
 
-  it("not sooner where it said to wait for a moment: a permit may be another's turn", async () => {
-    const { time, takes, process, take } = overheard({ delayMs: () => 0 });
+  it("is not repeated before the end of a short wait: the permit may belong to another process", async () => {
+    const { time, acquires, process, acquire } = setUp({ delayMs: () => 0 });
     const permits: Permit[] = [];
     const limiter = process();
     await time.run(() => {
-      for (let call = 0; call < 11; call += 1) take(limiter, (permit) => permits.push(permit));
+      for (let call = 0; call < 11; call += 1) acquire(limiter, (permit) => permits.push(permit));
       time.at(700, () => permits[0]!.release("unsent"));
     }, 1_100);
-    expect(takes.map(({ at }) => at)).toEqual([0, 1_006]);
+    expect(acquires.map(({ at }) => at)).toEqual([0, 1_006]);
   });
 
-  it("not sooner where all permits of the slower pace are taken", async () => {
-    const { time, takes, process, take } = overheard({ delayMs: () => 0 });
+  it("is not repeated while all permits of the reduced rate are acquired", async () => {
+    const { time, acquires, process, acquire } = setUp({ delayMs: () => 0 });
     const few = {
       windows: [
         { limit: 4, intervalMs: 10_000 },
@@ -128,87 +128,87 @@ describe("The store is asked", () => {
     const permits: Permit[] = [];
     await time.run(() => {
       limiter.refused(1);
-      for (let call = 0; call < 3; call += 1) take(limiter, (permit) => permits.push(permit));
+      for (let call = 0; call < 3; call += 1) acquire(limiter, (permit) => permits.push(permit));
       time.at(2_000, () => permits[0]!.release("responded"));
     }, 5_000);
     expect(permits).toHaveLength(2);
-    expect(takes.filter(({ at }) => at >= 2_000)).toEqual([]);
+    expect(acquires.filter(({ at }) => at >= 2_000)).toEqual([]);
   });
 
-  it("for nothing while a pause lasts", async () => {
-    const { time, takes, process, take } = overheard();
+  it("is not sent during a pause", async () => {
+    const { time, acquires, process, acquire } = setUp();
     const limiter = process();
     await time.run(() => {
-      take(limiter, (permit) => {
+      acquire(limiter, (permit) => {
         permit.release("responded");
         limiter.refused(3_000);
-        take(limiter);
+        acquire(limiter);
       });
     }, 5_000);
-    // 3 s by the store's clock, as of its answer to the report.
-    expect(takes.map(({ at }) => at)).toEqual([0, 3_004]);
+    // 3 s on the clock of Redis, from its reply to the release on.
+    expect(acquires.map(({ at }) => at)).toEqual([0, 3_004]);
   });
 });
 
-describe("The store is told", () => {
-  it("of the end of each permit at once, though it is still being told of another", async () => {
-    const { time, reports, process, take } = overheard({ delayMs: () => 20 });
+describe("A release request", () => {
+  it("is sent at once for each permit, even while another is in flight", async () => {
+    const { time, releases, process, acquire } = setUp({ delayMs: () => 20 });
     const limiter = process();
-    const taken: Permit[] = [];
-    const release = () => taken.splice(0, 1).forEach((permit) => permit.release("responded"));
+    const acquired: Permit[] = [];
+    const release = () => acquired.splice(0, 1).forEach((permit) => permit.release("responded"));
     await time.run(() => {
-      for (let call = 0; call < 2; call += 1) take(limiter, (permit) => taken.push(permit));
+      for (let call = 0; call < 2; call += 1) acquire(limiter, (permit) => acquired.push(permit));
       time.at(100, release);
       time.at(110, release);
     }, 1_000);
-    expect(reports.map(({ at, permits }) => [at, permits.map(({ agoMs }) => agoMs)])).toEqual([
+    expect(releases.map(({ at, permits }) => [at, permits.map(({ agoMs }) => agoMs)])).toEqual([
       [100, [0]],
       [110, [0]],
     ]);
   });
 
-  it("how each permit ended: responded to, unsent, or lost and still to arrive for a while", async () => {
-    const { time, takes, reports, process, take } = overheard();
+  it("holds the end of each permit: responded, unsent, or lost with the time in which it may still arrive", async () => {
+    const { time, acquires, releases, process, acquire } = setUp();
     const limiter = process();
     const permits: Permit[] = [];
     await time.run(() => {
-      for (let call = 0; call < 3; call += 1) take(limiter, (permit) => permits.push(permit));
+      for (let call = 0; call < 3; call += 1) acquire(limiter, (permit) => permits.push(permit));
       time.at(100, () => {
         permits[0]!.release("responded");
         permits[1]!.release("unsent");
         permits[2]!.release("lost");
       });
     }, 1_000);
-    const ids = takes[0]!.ids;
-    expect(reports.flatMap((report) => report.permits)).toEqual([
+    const ids = acquires[0]!.ids;
+    expect(releases.flatMap((report) => report.permits)).toEqual([
       { id: ids[0], state: "responded", agoMs: 0 },
       { id: ids[1], state: "unsent", agoMs: 0 },
       { id: ids[2], state: "responded", agoMs: -5_000 },
     ]);
   });
 
-  it("how a permit ended also where the news that it is in flight is still on its way", async () => {
-    const { time, reports, process, take } = overheard({ delayMs: () => 20 });
+  it("holds the end of a permit, even while its heartbeat is in flight", async () => {
+    const { time, releases, process, acquire } = setUp({ delayMs: () => 20 });
     await time.run(
-      () => take(process(), (permit) => time.at(2_010, () => permit.release("responded"))),
+      () => acquire(process(), (permit) => time.at(2_010, () => permit.release("responded"))),
       3_000,
     );
-    expect(reports.map(({ at, permits }) => [at, permits.map(({ state }) => state)])).toEqual([
+    expect(releases.map(({ at, permits }) => [at, permits.map(({ state }) => state)])).toEqual([
       [2_000, ["in flight"]],
       [2_010, ["responded"]],
     ]);
   });
 
-  it("how all of its permits stand, once it has lost its memory", async () => {
-    const { time, store, takes, reports, process, take } = overheard();
+  it("holds the states of all permits of the process after Redis has lost its data", async () => {
+    const { time, store, acquires, releases, process, acquire } = setUp();
     const limiter = process();
     await time.run(() => {
-      take(limiter, (permit) => time.at(500, () => permit.release("responded")));
-      take(limiter);
+      acquire(limiter, (permit) => time.at(500, () => permit.release("responded")));
+      acquire(limiter);
       time.at(1_000, () => store.loseMemory());
     }, 2_500);
-    const ids = takes[0]!.ids;
-    expect(reports.at(-1)).toMatchObject({
+    const ids = acquires[0]!.ids;
+    expect(releases.at(-1)).toMatchObject({
       at: 2_002,
       epoch: "epoch 2",
       permits: [
@@ -218,95 +218,98 @@ describe("The store is told", () => {
     });
   });
 
-  it("of a refusal once, and how much of its pause is left", async () => {
-    const { time, reports, process, take } = overheard();
+  it("holds a 429 once, with the rest of its pause", async () => {
+    const { time, releases, process, acquire } = setUp();
     const limiter = process();
     await time.run(() => {
-      take(limiter, (permit) => {
+      acquire(limiter, (permit) => {
         limiter.refused(3_000);
         time.at(50, () => permit.release("responded"));
       });
     }, 1_000);
-    expect(reports.map(({ refusedForMs }) => refusedForMs)).toEqual([3_000, undefined]);
+    expect(releases.map(({ refusedForMs }) => refusedForMs)).toEqual([3_000, undefined]);
   });
 
-  it("of successes only after a refusal, and of each once", async () => {
-    const { time, reports, process, take } = overheard();
+  it("holds successes only after a 429, and each once", async () => {
+    const { time, releases, process, acquire } = setUp();
     const limiter = process();
     const succeed = (permit: Permit) => {
       limiter.succeeded();
       permit.release("responded");
     };
     await time.run(() => {
-      take(limiter, succeed);
+      acquire(limiter, succeed);
       time.at(100, () => limiter.refused(50));
-      time.at(200, () => take(limiter, succeed));
-      time.at(300, () => take(limiter, succeed));
+      time.at(200, () => acquire(limiter, succeed));
+      time.at(300, () => acquire(limiter, succeed));
     }, 1_000);
-    expect(reports.map(({ succeeded }) => succeeded)).toEqual([0, 0, 1, 1]);
+    expect(releases.map(({ succeeded }) => succeeded)).toEqual([0, 0, 1, 1]);
   });
 
-  it("that a process lives: of permits in flight with each beat, without any where it was not heard of else", async () => {
-    const { time, takes, reports, process, take } = overheard();
+  it("is a heartbeat: with the permits in flight, or without permits if the process sent nothing else", async () => {
+    const { time, acquires, releases, process, acquire } = setUp();
     const limiter = process();
-    await time.run(() => take(limiter, (permit) => time.at(4_500, () => permit.release("responded"))), 9_000);
-    const id = takes[0]!.ids[0]!;
-    expect(reports.map(({ at, permits }) => [at, permits.map(({ state }) => state)])).toEqual([
+    await time.run(
+      () => acquire(limiter, (permit) => time.at(4_500, () => permit.release("responded"))),
+      9_000,
+    );
+    const id = acquires[0]!.ids[0]!;
+    expect(releases.map(({ at, permits }) => [at, permits.map(({ state }) => state)])).toEqual([
       [2_000, ["in flight"]],
       [4_000, ["in flight"]],
       [4_500, ["responded"]],
       [6_000, []],
       [8_000, []],
     ]);
-    expect(reports.flatMap(({ permits }) => permits.map((permit) => permit.id))).toEqual([id, id, id]);
+    expect(releases.flatMap(({ permits }) => permits.map((permit) => permit.id))).toEqual([id, id, id]);
   });
 
-  it("nothing where it has just heard of a process that has nothing in flight", async () => {
-    const { time, reports, process, take } = overheard();
+  it("is not sent as a heartbeat shortly after another request of a process with nothing in flight", async () => {
+    const { time, releases, process, acquire } = setUp();
     await time.run(
-      () => take(process(), (permit) => time.at(1_500, () => permit.release("responded"))),
+      () => acquire(process(), (permit) => time.at(1_500, () => permit.release("responded"))),
       5_000,
     );
-    expect(reports.map(({ at }) => at)).toEqual([1_500, 4_000]);
+    expect(releases.map(({ at }) => at)).toEqual([1_500, 4_000]);
   });
 
-  it("three times in a lease that is shorter than three beats", async () => {
-    const { time, reports, process, take } = overheard({ leaseMs: 900 });
+  it("is sent three times in a lease that is shorter than three heartbeats", async () => {
+    const { time, releases, process, acquire } = setUp({ leaseMs: 900 });
     const limiter = process();
-    await time.run(() => take(limiter), 1_000);
-    expect(reports.map(({ at }) => at)).toEqual([300, 600, 900]);
+    await time.run(() => acquire(limiter), 1_000);
+    expect(releases.map(({ at }) => at)).toEqual([300, 600, 900]);
   });
 
-  it("of permits that a snapshot brought, before it is asked for more", async () => {
-    const { time, takes, reports, process, take } = overheard();
+  it("holds the permits of a snapshot, and is sent before the first acquire request", async () => {
+    const { time, acquires, releases, process, acquire } = setUp();
     const limiter = process();
     const log: string[] = [];
     await time.run(() => {
-      take(limiter, (permit) => permit.release("responded"));
+      acquire(limiter, (permit) => permit.release("responded"));
       time.at(100, () => {
-        takes.length = reports.length = 0;
+        acquires.length = releases.length = 0;
         const restarted = process({ snapshot: limiter.snapshot() });
-        take(restarted, () => log.push(`sent at ${time.now()}`));
+        acquire(restarted, () => log.push(`sent at ${time.now()}`));
       });
     }, 1_000);
-    expect(reports).toMatchObject([{ at: 100, permits: [{ state: "responded", agoMs: 98 }] }]);
-    expect(takes.map(({ at }) => at)).toEqual([102]);
+    expect(releases).toMatchObject([{ at: 100, permits: [{ state: "responded", agoMs: 98 }] }]);
+    expect(acquires.map(({ at }) => at)).toEqual([102]);
     expect(log).toEqual(["sent at 104"]);
   });
 });
 
-describe("A store that was away", () => {
-  it("is asked whether it hears in words that change nothing, then told everything, in order", async () => {
-    const { time, store, reports, process, take } = overheard({ localShare: 1 / 2 });
+describe("Redis after an outage", () => {
+  it("gets a request without changes first, and then all permits in order", async () => {
+    const { time, store, releases, process, acquire } = setUp({ localShare: 1 / 2 });
     const limiter = process();
     await time.run(() => {
-      take(limiter, (permit) => permit.release("responded"));
+      acquire(limiter, (permit) => permit.release("responded"));
       time.at(1_500, () => (store.network = "refuses"));
-      // A beat finds the store away; half of what the others left is used alone.
-      time.at(10_000, () => take(limiter, (permit) => permit.release("responded")));
+      // A heartbeat finds Redis unavailable; the process uses half of the remaining permits.
+      time.at(10_000, () => acquire(limiter, (permit) => permit.release("responded")));
       time.at(12_000, () => (store.network = "up"));
     }, 13_500);
-    const back = reports.filter(({ at }) => at > 12_000);
+    const back = releases.filter(({ at }) => at > 12_000);
     expect(back).toMatchObject([
       { epoch: undefined, permits: [], succeeded: 0, isReturning: false },
       {
@@ -318,13 +321,13 @@ describe("A store that was away", () => {
     ]);
   });
 
-  it("for a report that it answered too late, is heard again by the next", async () => {
+  it("is available again with the next release, if it replied to the last one too late", async () => {
     let delayMs = 1;
-    const { time, process, take } = overheard({ delayMs: () => delayMs });
+    const { time, process, acquire } = setUp({ delayMs: () => delayMs });
     const limiter = process();
     const absences: (string | undefined)[] = [];
     await time.run(() => {
-      take(limiter, (permit) => {
+      acquire(limiter, (permit) => {
         delayMs = 700;
         permit.release("responded");
       });
@@ -335,92 +338,92 @@ describe("A store that was away", () => {
     expect(absences).toEqual([expect.stringContaining("no reply within 1000 ms"), undefined]);
   });
 
-  it("is tried each second, and not more often", async () => {
-    const { time, store, reports, process, take } = overheard();
+  it("is tried once a second", async () => {
+    const { time, store, releases, process, acquire } = setUp();
     const limiter = process();
     await time.run(() => {
-      take(limiter, (permit) => permit.release("responded"));
+      acquire(limiter, (permit) => permit.release("responded"));
       time.at(1_000, () => (store.network = "refuses"));
     }, 6_500);
-    expect(reports.filter(({ at }) => at > 1_000).map(({ at }) => at)).toEqual([
+    expect(releases.filter(({ at }) => at > 1_000).map(({ at }) => at)).toEqual([
       2_000, 3_001, 4_002, 5_003, 6_004,
     ]);
   });
 
-  it("is waited for by nobody after a moment's silence in which nothing was sent", async () => {
-    const { time, store, reports, process, take } = overheard();
+  it("needs no recovery after a short outage in which nothing was sent", async () => {
+    const { time, store, releases, process, acquire } = setUp();
     const limiter = process();
     const sent: number[] = [];
     await time.run(() => {
-      take(limiter, (permit) => permit.release("responded"));
+      acquire(limiter, (permit) => permit.release("responded"));
       time.at(1_500, () => (store.network = "refuses"));
       time.at(2_500, () => (store.network = "up"));
-      time.at(3_500, () => take(limiter, () => sent.push(time.now())));
+      time.at(3_500, () => acquire(limiter, () => sent.push(time.now())));
     }, 4_000);
-    expect(reports.at(-1)).toMatchObject({ isReturning: false });
+    expect(releases.at(-1)).toMatchObject({ isReturning: false });
     expect(sent).toEqual([3_502]);
   });
 
-  it("is come back to with a silence for all where anything was sent alone, however short the absence", async () => {
-    const { time, store, reports, process, take } = overheard({ localShare: 1 });
+  it("needs a recovery if a process sent anything during the outage, however short", async () => {
+    const { time, store, releases, process, acquire } = setUp({ localShare: 1 });
     const limiter = process();
     const sent: number[] = [];
-    const call = () => take(limiter, () => sent.push(time.now()));
+    const call = () => acquire(limiter, () => sent.push(time.now()));
     await time.run(() => {
       store.network = "refuses";
       call();
       time.at(500, () => (store.network = "up"));
       time.at(1_500, call);
     }, 9_000);
-    expect(reports.filter(({ isReturning }) => isReturning).map(({ at }) => at)).toEqual([1_003]);
-    // 2.5 s are left to the others, and the store settles in for five.
+    expect(releases.filter(({ isReturning }) => isReturning).map(({ at }) => at)).toEqual([1_003]);
+    // 2.5 s are left to the others, and the recovery takes five.
     expect(sent[0]).toBe(1);
     expect(sent[1]).toBeGreaterThan(6_000);
   });
 
-  it("is come back to with a silence for all after more than two beats", async () => {
-    const { time, store, reports, process, take } = overheard();
+  it("needs a recovery after more than two heartbeats", async () => {
+    const { time, store, releases, process, acquire } = setUp();
     await time.run(() => {
-      take(process(), (permit) => permit.release("responded"));
+      acquire(process(), (permit) => permit.release("responded"));
       time.at(1_500, () => (store.network = "refuses"));
       time.at(7_000, () => (store.network = "up"));
     }, 9_000);
-    expect(reports.filter(({ isReturning }) => isReturning)).toHaveLength(1);
+    expect(releases.filter(({ isReturning }) => isReturning)).toHaveLength(1);
   });
 
-  it("hears later of what happens meanwhile, and once of several failures at a time", async () => {
-    const { time, store, reports, process, take } = overheard();
+  it("gets the releases of the outage afterwards, and one request for several failures", async () => {
+    const { time, store, releases, process, acquire } = setUp();
     const limiter = process();
     const permits: Permit[] = [];
     await time.run(() => {
-      for (let call = 0; call < 3; call += 1) take(limiter, (permit) => permits.push(permit));
+      for (let call = 0; call < 3; call += 1) acquire(limiter, (permit) => permits.push(permit));
       time.at(1_000, () => {
         store.network = "refuses";
         permits[0]!.release("responded");
-        take(limiter);
+        acquire(limiter);
       });
       time.at(1_500, () => permits[1]!.release("responded"));
       time.at(3_500, () => permits[2]!.release("responded"));
     }, 5_500);
-    expect(reports.map(({ at }) => at)).toEqual([1_000, 2_001, 3_002, 4_003, 5_004]);
+    expect(releases.map(({ at }) => at)).toEqual([1_000, 2_001, 3_002, 4_003, 5_004]);
   });
 });
 
-describe("A store that goes away again before all have told it of their permits", () => {
+describe("A second outage before all processes have reported their permits", () => {
   const half = { localShare: 1 / 2 };
   const minute = [
     { limit: 4, intervalMs: 1_000 },
     { limit: 40, intervalMs: 60_000 },
   ];
 
-  /** A process that has met its store with so many calls, and what it sends in all until a minute is over. */
+  /** A process that has contacted Redis with `calls` calls, and the times of all its requests in a minute. */
   function met(calls: number) {
-    const { time, store, process, take } = overheard(half);
+    const { time, store, process, acquire } = setUp(half);
     const limiter = process({ windows: minute });
     const sent: number[] = [];
     const call = (times: number) => {
       for (let index = 0; index < times; index += 1) {
-        take(limiter, (permit) => {
+        acquire(limiter, (permit) => {
           sent.push(time.now());
           permit.release("responded");
         });
@@ -429,38 +432,38 @@ describe("A store that goes away again before all have told it of their permits"
     const other = process({ windows: minute });
     const begin = () => {
       call(calls);
-      // Another process that lives, and has sent nothing.
-      take(other, (permit) => permit.release("unsent"));
+      // Another live process, which has sent nothing.
+      acquire(other, (permit) => permit.release("unsent"));
     };
     return { time, store, sent, call, begin };
   }
 
-  it("is taken to hold what it held before it lost its memory", async () => {
+  it("is bridged with the count from before the loss of data", async () => {
     const { time, store, sent, call, begin } = met(10);
     await time.run(() => {
       begin();
       time.at(5_000, () => store.loseMemory());
-      // Between the beat that shows the loss, and the report of all permits.
+      // Between the heartbeat that shows the loss and the release of all permits.
       time.at(6_002.5, () => (store.network = "refuses"));
       time.at(7_000, () => call(30));
     }, 60_000);
-    // 10 of 40, and 4 that may have been sent since: half of 26.
+    // 10 of 40 are used and 4 may have been sent since: half of 26.
     expect(sent.filter((at) => at > 5_000)).toHaveLength(13);
   });
 
-  it("is taken to hold what it said last, and not what it said before", async () => {
+  it("is bridged with the latest count of Redis, and not with an earlier one", async () => {
     const { time, store, sent, call, begin } = met(20);
     await time.run(() => {
       begin();
-      // Between the beat at which all have left the window, and the next.
+      // Between the heartbeat at which all permits have left the window, and the next.
       time.at(66_500, () => (store.network = "refuses"));
       time.at(69_000, () => call(40));
     }, 125_000);
-    // 8 that may have been sent since the last beat: half of 32.
+    // 8 may have been sent since the last heartbeat: half of 32.
     expect(sent.filter((at) => at > 66_500)).toHaveLength(16);
   });
 
-  it("is taken to hold what the others may have sent alone meanwhile", async () => {
+  it("is bridged with a count that includes the requests that others may have sent in the first outage", async () => {
     const { time, store, sent, call, begin } = met(1);
     await time.run(() => {
       begin();
@@ -472,11 +475,11 @@ describe("A store that goes away again before all have told it of their permits"
     }, 60_000);
     const alone = sent.filter((at) => at > 13_500);
     expect(sent.length - alone.length).toBe(6);
-    // 6 of 40, 16 as half of the 31 that were left in the first absence, and 8 since: half of 10.
+    // 6 of 40, 16 as half of the 31 that were left in the first outage, and 8 since: half of 10.
     expect(alone).toHaveLength(5);
   });
 
-  it("is taken to hold what it says once it has settled in", async () => {
+  it("is bridged with the count of Redis after its recovery", async () => {
     const { time, store, sent, call, begin } = met(1);
     await time.run(() => {
       begin();
@@ -486,11 +489,11 @@ describe("A store that goes away again before all have told it of their permits"
       time.at(20_000, () => (store.network = "refuses"));
       time.at(21_000, () => call(30));
     }, 60_000);
-    // 6 of 40, and 8 that may have been sent since: half of 26.
+    // 6 of 40 are used and 8 may have been sent since: half of 26.
     expect(sent.filter((at) => at > 20_000)).toHaveLength(13);
   });
 
-  it("is taken to hold what it says where the first time was a moment in which nothing was sent", async () => {
+  it("is bridged with the count of Redis if nothing was sent in a short first outage", async () => {
     const { time, store, sent, call, begin } = met(1);
     await time.run(() => {
       begin();
@@ -499,60 +502,60 @@ describe("A store that goes away again before all have told it of their permits"
       time.at(3_500, () => (store.network = "refuses"));
       time.at(5_000, () => call(30));
     }, 60_000);
-    // 1 of 40, and 8 since: half of 31.
+    // 1 of 40 is used and 8 may have been sent since: half of 31.
     expect(sent.filter((at) => at > 3_500)).toHaveLength(15);
   });
 });
 
-describe("A limiter with a store", () => {
-  it("serves a call at once where nobody may wait, as long as the store has permits", async () => {
-    const { time, process, take } = overheard();
+describe("A limiter with a Redis store", () => {
+  it("grants a permit at once with `maxQueued: 0`, as long as Redis has permits", async () => {
+    const { time, process, acquire } = setUp();
     const sent: number[] = [];
-    await time.run(() => take(process({ maxQueued: 0 }), () => sent.push(time.now())), 1_000);
+    await time.run(() => acquire(process({ maxQueued: 0 }), () => sent.push(time.now())), 1_000);
     expect(sent).toEqual([2]);
   });
 
-  it("asks anew for a call that comes after the answer, without waiting", async () => {
-    const { time, takes, process, take } = overheard();
+  it("sends a new acquire request for a call that comes after the reply, without a wait", async () => {
+    const { time, acquires, process, acquire } = setUp();
     const limiter = process();
-    await time.run(() => take(limiter, () => take(limiter)), 1_000);
-    expect(takes.map(({ at }) => at)).toEqual([0, 2]);
+    await time.run(() => acquire(limiter, () => acquire(limiter)), 1_000);
+    expect(acquires.map(({ at }) => at)).toEqual([0, 2]);
   });
 
-  it("lets nobody go while a pause lasts, store or no store", async () => {
-    const { time, store, process, take } = overheard({ localShare: 1 });
+  it("grants no permit during a pause, even while Redis is unavailable", async () => {
+    const { time, store, process, acquire } = setUp({ localShare: 1 });
     const limiter = process();
     const sent: number[] = [];
     await time.run(() => {
       store.network = "refuses";
-      take(limiter, () => {
+      acquire(limiter, () => {
         limiter.refused(3_000);
-        take(limiter, () => sent.push(time.now()));
+        acquire(limiter, () => sent.push(time.now()));
       });
     }, 5_000);
     expect(sent).toEqual([3_001]);
   });
 
-  it("says what is left of a pause that another process met", async () => {
-    const { time, process, take } = overheard();
+  it("returns in its usage the rest of a pause that another process reported", async () => {
+    const { time, process, acquire } = setUp();
     const [one, other] = [process(), process()];
     const pausedMs: number[] = [];
     await time.run(() => {
       one.refused(3_000);
-      time.at(500, () => take(other));
+      time.at(500, () => acquire(other));
       time.at(1_000, () => pausedMs.push(other.usage().pausedMs));
     }, 1_000);
     expect(pausedMs).toEqual([2_002]);
   });
 
-  it("counts what is in flight until it ends, however it ends", async () => {
-    const { time, process, take } = overheard();
+  it("counts a call as in flight until its permit is released, whatever its end", async () => {
+    const { time, process, acquire } = setUp();
     const limiter = process();
     const permits: Permit[] = [];
     const inFlight: number[] = [];
     const look = () => inFlight.push(limiter.usage().inFlight);
     await time.run(() => {
-      for (let call = 0; call < 3; call += 1) take(limiter, (permit) => permits.push(permit));
+      for (let call = 0; call < 3; call += 1) acquire(limiter, (permit) => permits.push(permit));
       time.at(100, () => {
         look();
         for (const end of ["responded", "unsent", "lost"] as const) {
@@ -564,36 +567,36 @@ describe("A limiter with a store", () => {
     expect(inFlight).toEqual([3, 2, 1, 0]);
   });
 
-  it("estimates by the round trip of its answers", async () => {
-    const { time, process, take } = overheard();
+  it("estimates with the round trip of its responses", async () => {
+    const { time, process, acquire } = setUp();
     const limiter = process();
     const estimates: number[] = [];
     await time.run(() => {
-      take(limiter, (permit) => time.after(800, () => permit.release("lost")));
-      take(limiter, (permit) => time.after(400, () => permit.release("responded")));
+      acquire(limiter, (permit) => time.after(800, () => permit.release("lost")));
+      acquire(limiter, (permit) => time.after(400, () => permit.release("responded")));
       time.at(1_000, () => estimates.push(limiter.estimateMs(1)));
     }, 1_000);
     expect(estimates).toEqual([400]);
   });
 
-  it("leaves out of a snapshot what was never sent, though Redis has yet to be told so", async () => {
-    const { time, store, process, take } = overheard({ localShare: 1 });
+  it("leaves an unsent request out of a snapshot, even before it is reported to Redis", async () => {
+    const { time, store, process, acquire } = setUp({ localShare: 1 });
     const limiter = process();
     const answeredAt: (readonly number[])[] = [];
     await time.run(() => {
       store.network = "refuses";
-      take(limiter, (permit) => permit.release("unsent"));
+      acquire(limiter, (permit) => permit.release("unsent"));
       time.at(100, () => answeredAt.push(limiter.snapshot().answeredAt));
     }, 200);
     expect(answeredAt).toEqual([[]]);
   });
 
   it("counts a request in flight in a snapshot until it can last have arrived", async () => {
-    const { time, process, take } = overheard();
+    const { time, process, acquire } = setUp();
     const limiter = process();
     const graceMs: number[] = [];
     await time.run(() => {
-      take(limiter, () => {});
+      acquire(limiter, () => {});
       time.at(100, () => {
         const { takenAt, answeredAt } = limiter.snapshot();
         graceMs.push(...answeredAt.map((at) => at - takenAt));
@@ -602,66 +605,66 @@ describe("A limiter with a store", () => {
     expect(graceMs).toEqual([5_000]);
   });
 
-  it("forgets its permits once they have left the longest window, also for a snapshot", async () => {
-    const { time, process, take } = overheard();
+  it("forgets its permits once they have left the longest window, also in a snapshot", async () => {
+    const { time, process, acquire } = setUp();
     const limiter = process();
     const kept: number[] = [];
     const look = () => kept.push(limiter.snapshot().answeredAt.length);
     await time.run(() => {
-      take(limiter, (permit) => permit.release("responded"));
+      acquire(limiter, (permit) => permit.release("responded"));
       time.at(60_000, look);
       time.at(60_100, look);
     }, 61_000);
     expect(kept).toEqual([1, 0]);
   });
 
-  it("counts in each window what is in it, whatever the windows' order", async () => {
-    const { time, process, take } = overheard();
+  it("counts the permits of each window, whatever the order of the windows", async () => {
+    const { time, process, acquire } = setUp();
     const limiter = process({ windows: windows.toReversed() });
     const used: number[][] = [];
     await time.run(() => {
-      for (let call = 0; call < 10; call += 1) take(limiter, (permit) => permit.release("responded"));
+      for (let call = 0; call < 10; call += 1) acquire(limiter, (permit) => permit.release("responded"));
       time.at(100, () => used.push(limiter.usage().windows.map((window) => window.used)));
     }, 100);
     expect(used).toEqual([[10, 10]]);
   });
 
-  it("counts of a snapshot in each window what is in it, where the store is away from the start", async () => {
-    const { time, store, process, take } = overheard({ localShare: 1 });
+  it("counts the permits of a snapshot in each window, if Redis is unavailable from the start", async () => {
+    const { time, store, process, acquire } = setUp({ localShare: 1 });
     const limiter = process();
     const sent: number[] = [];
     await time.run(() => {
-      for (let call = 0; call < 10; call += 1) take(limiter, (permit) => permit.release("responded"));
+      for (let call = 0; call < 10; call += 1) acquire(limiter, (permit) => permit.release("responded"));
       time.at(5_000, () => {
         store.network = "refuses";
         const restarted = process({ snapshot: limiter.snapshot() });
-        for (let call = 0; call < 10; call += 1) take(restarted, () => sent.push(time.now()));
+        for (let call = 0; call < 10; call += 1) acquire(restarted, () => sent.push(time.now()));
       });
     }, 5_500);
     expect(sent).toEqual(Array(10).fill(5_001));
   });
 
-  it("uses its share of what was left at the last contact, not of what was left before", async () => {
-    const { time, store, process, take } = overheard({ localShare: 1 });
+  it("uses its share of the permits that remained at the last contact, and not at an earlier one", async () => {
+    const { time, store, process, acquire } = setUp({ localShare: 1 });
     const limiter = process({ windows: [windows[0]!, { limit: 100, intervalMs: 60_000 }] });
     const sent: number[] = [];
     await time.run(() => {
-      time.at(100_000, () => take(limiter, (permit) => permit.release("responded")));
+      time.at(100_000, () => acquire(limiter, (permit) => permit.release("responded")));
       time.at(100_500, () => (store.network = "refuses"));
       time.at(100_600, () => {
-        for (let call = 0; call < 100; call += 1) take(limiter, () => sent.push(time.now()));
+        for (let call = 0; call < 100; call += 1) acquire(limiter, () => sent.push(time.now()));
       });
     }, 130_000);
-    // One before, and ten that others may have sent since.
+    // One was sent before, and others may have sent ten since.
     expect(sent).toHaveLength(10);
   });
 
-  it("takes no permit whose grant was on its way for more than half of its lease", async () => {
+  it("uses no permit whose reply took more than half of its lease", async () => {
     let delayMs = 300;
-    const { time, store, process, take } = overheard({ leaseMs: 1_000, delayMs: () => delayMs });
+    const { time, store, process, acquire } = setUp({ leaseMs: 1_000, delayMs: () => delayMs });
     const sent: number[] = [];
     await time.run(() => {
-      take(process(), () => sent.push(time.now()));
+      acquire(process(), () => sent.push(time.now()));
       time.at(3_000, () => (delayMs = 1));
     }, 5_000);
     expect(sent).toHaveLength(1);

@@ -16,7 +16,7 @@ const windows = [
 ];
 const leaseMs = 4_000;
 
-/** What may happen to a store; `which` picks one of the permits that were granted. */
+/** An event of a Redis store; `which` selects one of the granted permits. */
 const step = fc.oneof(
   {
     weight: 5,
@@ -66,7 +66,7 @@ describeWithRedis("the scripts in Redis", () => {
     await server.end();
   });
 
-  it("answer whatever happens as the rules do, written down a second time in memory", async () => {
+  it("reply to any sequence of requests in the same way as the second implementation in memory", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
         await redis.flushall();
@@ -75,7 +75,7 @@ describeWithRedis("the scripts in Redis", () => {
         const inMemory = new MemoryScripts({ time: { now: () => clock.nowMs, after: () => 0 } });
         const ids: string[] = [];
         let epochs: { redis: string; memory: string } | undefined;
-        /** Both are asked at one moment, and each is told the epoch that it gave itself. */
+        /** Both get the same request at the same time, each with its own epoch. */
         for (const one of steps) {
           if (one.kind === "pass") {
             clock.advance(one.ms);
@@ -89,23 +89,24 @@ describeWithRedis("the scripts in Redis", () => {
           const base = { process: "the only one", windows, leaseMs };
           if (one.kind === "acquire") {
             const asked = Array.from({ length: one.permits }, (_, index) => `permit ${ids.length + index}`);
-            const told = await inRedis.acquire({ ...base, ids: asked, epoch: epochs?.redis });
-            const expected = inMemory.grant({ ...base, ids: asked, epoch: epochs?.memory });
-            expect(unnamed(told)).toEqual(unnamed(expected));
-            ids.push(...asked.slice(0, told.granted));
-            epochs = { redis: told.epoch, memory: expected.epoch };
+            const reply = await inRedis.acquire({ ...base, ids: asked, epoch: epochs?.redis });
+            const expected = inMemory.acquireNow({ ...base, ids: asked, epoch: epochs?.memory });
+            expect(unnamed(reply)).toEqual(unnamed(expected));
+            ids.push(...asked.slice(0, reply.granted));
+            epochs = { redis: reply.epoch, memory: expected.epoch };
           } else {
             const report = {
               ...base,
               succeeded: one.kind === "release" ? one.succeeded : 0,
               isReturning: one.kind === "release" && one.isReturning,
-              permits: one.kind === "release" ? one.permits.flatMap((permit) => placeOf(permit, ids)) : [],
+              permits:
+                one.kind === "release" ? one.permits.flatMap((permit) => permitStateOf(permit, ids)) : [],
               ...(one.kind === "refused" ? { refusedForMs: one.forMs } : {}),
             };
-            const told = await inRedis.release({ ...report, epoch: epochs?.redis });
-            const expected = inMemory.writeDown({ ...report, epoch: epochs?.memory });
-            expect(unnamed(told)).toEqual(unnamed(expected));
-            epochs = { redis: told.epoch, memory: expected.epoch };
+            const reply = await inRedis.release({ ...report, epoch: epochs?.redis });
+            const expected = inMemory.releaseNow({ ...report, epoch: epochs?.memory });
+            expect(unnamed(reply)).toEqual(unnamed(expected));
+            epochs = { redis: reply.epoch, memory: expected.epoch };
           }
         }
       }),
@@ -114,7 +115,7 @@ describeWithRedis("the scripts in Redis", () => {
   });
 });
 
-function placeOf(
+function permitStateOf(
   { which, state, agoMs }: { which: number } & Omit<PermitState, "id">,
   ids: string[],
 ): PermitState[] {
@@ -122,7 +123,7 @@ function placeOf(
   return id === undefined ? [] : [{ id, state, agoMs }];
 }
 
-/** Each makes its own names of a memory. */
+/** The two implementations name their epochs differently. */
 function unnamed(state: ScriptReply): object {
   return { ...state, epoch: "any" };
 }

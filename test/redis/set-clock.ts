@@ -2,10 +2,10 @@ import type { IoredisLike } from "audience-sdk/redis";
 import type { Redis } from "ioredis";
 
 const readsTheTime = "redis.call('TIME')";
-// So that what comes later has a later time, also in the JSON of Redis, which keeps a tenth of a millisecond.
+// Each command has a later time than the one before, also in the JSON of Redis, which keeps a tenth of a millisecond.
 const usualMs = 0.2;
 
-/** A Redis whose scripts read a clock that the test sets: what is shown then hangs on no machine's pace. */
+/** A Redis whose scripts read a clock that the test sets, so that no result depends on the speed of the machine. */
 export class SetClock {
   #nowUs = 1_700_000_000_000_000;
   readonly client: IoredisLike;

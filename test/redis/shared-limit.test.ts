@@ -12,13 +12,13 @@ import { MemoryScripts } from "./memory-scripts.ts";
 
 type StoreOptions = Partial<ConstructorParameters<typeof MemoryScripts>[0]>;
 
-/** A machine room: one store, any number of processes, and a server that sees what arrives from all of them. */
+/** One Redis store, any number of processes, and a server that logs all arrivals. */
 function room(options: StoreOptions = {}) {
   const time = new VirtualTime();
   const store = new MemoryScripts({ time, ...options });
   const random = randomFrom(7);
   const arrivals: number[] = [];
-  const ended: { status: "answered" | "failed"; at: number; error?: unknown }[] = [];
+  const ended: { status: "responded" | "failed"; at: number; error?: unknown }[] = [];
   const process = (more: object = {}) =>
     new RateLimiter({ clock: time.now, store: storeOf(store, store), ...more });
   const send = (permit: Permit): void => {
@@ -26,7 +26,7 @@ function room(options: StoreOptions = {}) {
     arrivals.push(time.now() + out);
     time.after(out + back, () => {
       permit.release("responded");
-      ended.push({ status: "answered", at: time.now() });
+      ended.push({ status: "responded", at: time.now() });
     });
   };
   const call = (limiter: RateLimiter, request: object = {}): void => {
@@ -42,24 +42,24 @@ function room(options: StoreOptions = {}) {
   return { time, store, arrivals, ended, process, call, callAt };
 }
 
-describe("several processes share one store", () => {
-  it("keeps the documented windows over all of them, however long the store and the service take", async () => {
+describe("a Redis store that several processes share", () => {
+  it("keeps the documented limits over all processes, whatever the delays of Redis and the service", async () => {
     const random = randomFrom(3);
     const { time, arrivals, ended, process, callAt } = room({ delayMs: () => 1 + 20 * random() });
     const processes = [process(), process(), process()];
     await time.run(() => processes.forEach((limiter, index) => callAt(index * 100, 120, limiter)), 400_000);
-    expect(ended.filter(({ status }) => status === "answered")).toHaveLength(360);
+    expect(ended.filter(({ status }) => status === "responded")).toHaveLength(360);
     expect(refusedBySliding(arrivals, DOCUMENTED_WINDOWS)).toBe(0);
-    // 360 calls: three minutes and five rounds of a second, each with the way there and back.
+    // 360 calls: three minutes and five rounds of a second, each with its round trip.
     expect(ended.at(-1)!.at).toBeLessThan((180_000 + 5_000 + 610) * 1.05);
   });
 
-  it("estimates by what all of them have taken, as the store told last", async () => {
+  it("estimates with the permits of all processes, as of its last reply", async () => {
     const { time, process, callAt } = room();
     const windows = [{ limit: 10, intervalMs: 10_000 }];
     const [one, other] = [process({ windows }), process({ windows })];
     const estimates: number[] = [];
-    const turnedAway: unknown[] = [];
+    const refused: unknown[] = [];
     await time.run(() => {
       callAt(0, 8, one);
       callAt(1_000, 1, other);
@@ -68,26 +68,26 @@ describe("several processes share one store", () => {
         estimates.push(other.estimateMs(1), other.estimateMs(2));
         for (let call = 0; call < 2; call += 1) {
           void Promise.resolve(other.acquire({ maxWaitMs: 2_000 })).catch((error: unknown) =>
-            turnedAway.push(error),
+            refused.push(error),
           );
         }
       });
     }, 2_100);
     const [first, second] = estimates as [number, number]; // pushed above
-    // Nine of ten are taken, each as if in the middle of its window.
+    // Nine of ten are acquired, each as if in the middle of its window.
     expect(first).toBeLessThan(1_000);
     expect(second).toBeGreaterThan(3_000);
-    expect(turnedAway).toMatchObject([{ window: windows[0] }]);
+    expect(refused).toMatchObject([{ window: windows[0] }]);
   });
 
-  it("takes several permits with one question", async () => {
+  it("grants several permits with one request", async () => {
     const { time, store, process, callAt } = room();
     const limiter = process();
     await time.run(() => callAt(0, 10, limiter), 500);
     expect(store.log.filter((name) => name === "acquire")).toHaveLength(1);
   });
 
-  it("gives back at once what nobody waits for any more, and what never left", async () => {
+  it("gets permits back at once if their calls are aborted or unsent", async () => {
     const { time, store, process } = room();
     const limiter = process();
     const controller = new AbortController();
@@ -105,11 +105,11 @@ describe("several processes share one store", () => {
     expect(store.inFlight).toBe(0);
   });
 
-  it("frees the permits of a process that was killed when its lease ends, and not before", async () => {
+  it("releases the permits of a killed process when its lease ends, and not before", async () => {
     const { time, store, process } = room({ leaseMs: 10_000 });
     const windows = [{ limit: 2, intervalMs: 1_000 }];
     const left: number[] = [];
-    // What a process took that was killed before it could say what became of it.
+    // The process is killed before it can release its permits.
     const killed = {
       process: "killed",
       windows: [{ limit: 2, countedMs: 1_000, isAdaptive: false }],
@@ -128,7 +128,7 @@ describe("several processes share one store", () => {
     expect(left[0]).toBeLessThan(12_200);
   });
 
-  it("holds the permits of a call that takes longer than the lease", async () => {
+  it("keeps the permit of a call that takes longer than the lease", async () => {
     const { time, store, process } = room({ leaseMs: 10_000 });
     const limiter = process();
     await time.run(() => void Promise.resolve(limiter.acquire()), 60_000);
@@ -136,13 +136,13 @@ describe("several processes share one store", () => {
     expect(limiter.usage().inFlight).toBe(1);
   });
 
-  it("renews a lease that is shorter than the usual beat", async () => {
+  it("renews a lease that is shorter than the usual heartbeat interval", async () => {
     const { time, store, process } = room({ leaseMs: 900 });
     await time.run(() => void Promise.resolve(process().acquire()), 9_900);
     expect(store.inFlight).toBe(1);
   });
 
-  it("asks again as soon as a report shows permits that were given back, and not when it was told to", async () => {
+  it("is asked again as soon as a release shows returned permits, before the end of the wait", async () => {
     const { time, process } = room();
     const windows = [{ limit: 2, intervalMs: 60_000 }];
     const [one, other] = [process({ windows }), process({ windows })];
@@ -157,7 +157,7 @@ describe("several processes share one store", () => {
     expect(left[0]).toBeLessThan(5_000 + heartbeatMs + 10);
   });
 
-  it("pauses everybody on one process's 429", async () => {
+  it("pauses all processes after a 429 of one", async () => {
     const { time, process } = room();
     const [one, other] = [process(), process()];
     const left: number[] = [];
@@ -174,20 +174,20 @@ describe("several processes share one store", () => {
   });
 });
 
-it("permits that are granted after a 429 came go back: they are not kept over the pause", async () => {
+it("permits that are granted after a 429 are returned, and not kept during the pause", async () => {
   const { time, store, process } = room();
   const limiter = process();
   await time.run(() => {
     for (let call = 0; call < 3; call += 1) void limiter.acquire();
-    // The store has granted them, and its answer is on the way.
+    // Redis has granted them, and its reply is on the way.
     time.at(1.5, () => limiter.refused(60_000));
   }, 100);
   expect(store.inFlight).toBe(0);
   expect(limiter.usage()).toMatchObject({ queued: 3, inFlight: 0 });
 });
 
-describe("a store that comes back empty", () => {
-  it("is told what still counts before anybody goes on, so that no window is passed", async () => {
+describe("a Redis that has lost its data", () => {
+  it("gets all valid permits before it grants new ones, so that no limit is exceeded", async () => {
     const { time, store, arrivals, ended, process, callAt } = room();
     const [busy, idle] = [process(), process()];
     await time.run(() => {
@@ -195,13 +195,13 @@ describe("a store that comes back empty", () => {
       callAt(10_000, 200, busy);
       time.at(20_000, () => store.loseMemory());
     }, 400_000);
-    expect(ended.filter(({ status }) => status === "answered")).toHaveLength(260);
+    expect(ended.filter(({ status }) => status === "responded")).toHaveLength(260);
     expect(refusedBySliding(arrivals, DOCUMENTED_WINDOWS)).toBe(0);
   });
 });
 
-describe("a store that comes back empty, and goes away before all have reported", () => {
-  it("is not taken for an empty budget by those that go on alone", async () => {
+describe("a Redis that loses its data and fails before all processes have reported", () => {
+  it("does not count as an unused budget in the local fallback", async () => {
     const { time, store, arrivals, ended, process, callAt } = room({ localShare: 1 / 2 });
     const windows = [
       { limit: 4, intervalMs: 1_000 },
@@ -212,20 +212,20 @@ describe("a store that comes back empty, and goes away before all have reported"
       callAt(0, 20, one);
       callAt(6_500, 20, other);
       time.at(15_000, () => store.loseMemory());
-      // Between the beat of the one and that of the other: it knows of its own permits alone.
+      // Between the heartbeats of the two processes: the first knows only its own permits.
       time.at(16_200, () => (store.network = "refuses"));
       callAt(17_000, 10, one);
     }, 300_000);
-    expect(ended.filter(({ status }) => status === "answered")).toHaveLength(50);
+    expect(ended.filter(({ status }) => status === "responded")).toHaveLength(50);
     expect(refusedBySliding(arrivals, windows)).toBe(0);
   });
 });
 
 describe("a snapshot", () => {
   it.each([
-    ["that still knows them", false],
-    ["that came back empty", true],
-  ])("brings its calls to a store %s, and each of them once", async (_, isEmpty) => {
+    ["that still has them", false],
+    ["that has lost its data", true],
+  ])("adds its permits to a Redis %s, each of them once", async (_, isEmpty) => {
     const { time, store, process, callAt } = room();
     const limiter = process();
     let restarted: RateLimiter | undefined;
@@ -240,7 +240,7 @@ describe("a snapshot", () => {
     expect(restarted?.usage().windows.map(({ used }) => used)).toEqual([0, 6, 6]);
   });
 
-  it("of a limiter that had no store brings each of its calls, too", async () => {
+  it("of a limiter without a Redis store adds each of its permits, too", async () => {
     const { time, process, callAt } = room();
     const limiter = new RateLimiter({ clock: time.now });
     let restarted: RateLimiter | undefined;
@@ -254,7 +254,7 @@ describe("a snapshot", () => {
     expect(restarted?.usage().windows.map(({ used }) => used)).toEqual([0, 6, 6]);
   });
 
-  it("counts even where the store is away from the start", async () => {
+  it("counts even if Redis is unavailable from the start", async () => {
     const windows = [{ limit: 8, intervalMs: 20_000 }];
     const { time, store, arrivals, process, callAt } = room({ localShare: 1 });
     const limiter = process({ windows });
@@ -270,25 +270,25 @@ describe("a snapshot", () => {
   });
 });
 
-describe.each(["refuses", "hangs", "loses answers"] as const)("a store that %s", (network) => {
-  it('lets each of four processes go on with its share under "local", and is told of it on its return', async () => {
+describe.each(["refuses", "hangs", "loses replies"] as const)("a Redis that %s", (network) => {
+  it('lets each of four processes use its share with "local", and gets their permits afterwards', async () => {
     const { time, store, arrivals, ended, process, callAt } = room();
     const processes = [process(), process(), process(), process()];
     await time.run(() => {
-      // More than one minute's limit for each, so that every process still has calls when the store is away.
+      // More than a minute's limit for each, so that every process still has calls when Redis is unavailable.
       for (const limiter of processes) callAt(0, 130, limiter);
       time.at(30_000, () => (store.network = network));
       time.at(200_000, () => (store.network = "up"));
     }, 900_000);
-    expect(ended.filter(({ status }) => status === "answered")).toHaveLength(520);
+    expect(ended.filter(({ status }) => status === "responded")).toHaveLength(520);
     expect(refusedBySliding(arrivals, DOCUMENTED_WINDOWS)).toBe(0);
-    // Four quarters of the minute's limit, a few less where a minute ends between two calls.
+    // Four quarters of the minute's limit, a few less if a minute ends between two calls.
     const alone = arrivals.filter((at) => at > 90_000 && at < 150_000);
     expect(alone.length).toBeGreaterThan(80);
     expect(alone.length).toBeLessThanOrEqual(100);
   });
 
-  it("grants nothing on its return until every process has said what it sent alone", async () => {
+  it("grants nothing after an outage until every process has reported its permits", async () => {
     const { time, store, arrivals, process, callAt } = room({ localShare: 1 / 2 });
     const windows = [{ limit: 8, intervalMs: 20_000 }];
     const [one, other] = [process({ windows }), process({ windows })];
@@ -303,7 +303,7 @@ describe.each(["refuses", "hangs", "loses answers"] as const)("a store that %s",
     expect(refusedBySliding(arrivals, windows)).toBe(0);
   });
 
-  it('turns away what waits under "reject", and serves again on its return', async () => {
+  it('makes waiting calls fail with "reject", and grants permits again afterwards', async () => {
     const { time, store, arrivals, ended, process, call } = room({ onUnavailable: "reject" });
     const limiter = process();
     await time.run(() => {
@@ -314,34 +314,34 @@ describe.each(["refuses", "hangs", "loses answers"] as const)("a store that %s",
       time.at(8_000, () => call(limiter));
       time.at(20_000, () => call(limiter));
     }, 30_000);
-    expect(ended.map(({ status }) => status)).toEqual(["failed", "failed", "answered", "answered"]);
+    expect(ended.map(({ status }) => status)).toEqual(["failed", "failed", "responded", "responded"]);
     expect(ended[0]!.error).toBeInstanceOf(RateLimitWaitError);
     expect(arrivals).toHaveLength(2);
   });
 });
 
-describe("a store that answers", () => {
+describe("a reply of Redis", () => {
   const sense = { granted: 1, waitMs: 0, epoch: "1", pausedMs: 0, rateFactor: 1, others: 0, used: [1, 1, 1] };
 
-  /** How a call ends whose store answers this. */
-  async function ends(answer: object) {
+  /** How a call ends if Redis sends this reply. */
+  async function ends(reply: object) {
     const { time, process, ended, call } = room();
-    const answering = async () => answer as never; // on purpose not what a store answers
+    const replying = async () => reply as never; // invalid on purpose
     const store = {
       onUnavailable: "reject",
       localShare: 1,
       leaseMs: 10_000,
-      acquire: answering,
-      release: answering,
+      acquire: replying,
+      release: replying,
     } as const;
     const limiter = process({ store: storeOf(store, store) });
     await time.run(() => call(limiter), 1_500);
     return ended;
   }
 
-  it("what makes sense is built on", async () => {
-    expect(await ends(sense)).toMatchObject([{ status: "answered" }]);
-    expect(await ends({ ...sense, rateFactor: 1 / 64 })).toMatchObject([{ status: "answered" }]);
+  it("that is valid grants a permit", async () => {
+    expect(await ends(sense)).toMatchObject([{ status: "responded" }]);
+    expect(await ends({ ...sense, rateFactor: 1 / 64 })).toMatchObject([{ status: "responded" }]);
   });
 
   it.each([
@@ -367,14 +367,14 @@ describe("a store that answers", () => {
     { used: [1, 1, NaN] },
     { used: "111" },
     { used: undefined },
-  ])("what makes no sense counts as away (%o)", async (wrong) => {
+  ])("that is invalid makes Redis count as unavailable (%o)", async (wrong) => {
     const message = "Not sent. The rate limit store is unavailable: an invalid reply.";
     expect(await ends({ ...sense, ...wrong })).toMatchObject([{ status: "failed", error: { message } }]);
   });
 });
 
-describe("an answer of the store", () => {
-  it("that comes after the store was given up gives back what it grants", async () => {
+describe("a late reply of Redis", () => {
+  it("after Redis was found unavailable returns its permits", async () => {
     let delayMs = 1;
     const { time, store, process } = room({ delayMs: () => delayMs });
     const limiter = process();
@@ -389,13 +389,13 @@ describe("an answer of the store", () => {
     expect(store.inFlight).toBe(0);
   });
 
-  it("that comes after the store was back, to a question of before, gives back what it grants", async () => {
+  it("to a request from before the outage returns its permits, even when Redis is available again", async () => {
     let delayMs = 3_000;
     const { time, store, process, call } = room({ delayMs: () => delayMs, onUnavailable: "reject" });
     const limiter = process();
     const held: number[] = [];
     await time.run(() => {
-      // Turned away after a second: what the store grants two seconds later is nobody's.
+      // The call fails after a second. Two seconds later no call needs the granted permit.
       call(limiter);
       time.at(10, () => (delayMs = 1));
       time.at(2_999, () => held.push(store.inFlight));
@@ -405,13 +405,13 @@ describe("an answer of the store", () => {
     expect(store.inFlight).toBe(0);
   });
 
-  it("that comes while this process goes on alone gives back what it grants", async () => {
+  it("during the local fallback returns its permits", async () => {
     const { time, store, process } = room({ delayMs: () => 400, localShare: 1 / 2 });
     const limiter = process({ windows: [{ limit: 2, intervalMs: 1_000 }] });
     const held: number[] = [];
     await time.run(() => {
       void Promise.resolve(limiter.acquire()).then((permit) => {
-        // The report of this answer is refused at 1,300 ms, and the question of 1,000 ms is answered at 1,800 ms.
+        // The release fails at 1,300 ms, and the acquire of 1,000 ms gets its reply at 1,800 ms.
         time.at(900, () => permit.release("responded"));
         time.at(
           1_000,
@@ -422,39 +422,39 @@ describe("an answer of the store", () => {
       time.at(1_350, () => (store.network = "up"));
       time.at(1_700, () => held.push(store.inFlight));
     }, 9_000);
-    // The first call's, whose end it does not know yet, and the other's.
+    // The permit of the first call, whose release Redis does not know yet, and that of the other call.
     expect(held).toEqual([2]);
     expect(store.inFlight).toBe(0);
   });
 });
 
-it("full pace grows back with the successes of all processes", async () => {
+it("the rate grows back with the successes of all processes", async () => {
   const { time, process } = room();
   const [one, other] = [process(), process()];
-  const shares: number[] = [];
+  const rateFactors: number[] = [];
   await time.run(() => {
     void Promise.resolve(one.acquire()).then((permit) => {
       permit.release("responded");
       one.refused(1_000);
     });
-    const take = () => void Promise.resolve(other.acquire()).then((permit) => permit.release("responded"));
-    time.at(1_500, take);
+    const acquire = () => void Promise.resolve(other.acquire()).then((permit) => permit.release("responded"));
+    time.at(1_500, acquire);
     time.at(2_000, () => {
       for (let success = 0; success < 60; success += 1) one.succeeded();
     });
     time.at(3_000, () => {
       for (let success = 0; success < 20; success += 1) other.succeeded();
-      take();
+      acquire();
     });
-    time.at(9_000, () => shares.push(one.snapshot().share, other.snapshot().share));
+    time.at(9_000, () => rateFactors.push(one.snapshot().share, other.snapshot().share));
   }, 10_000);
-  const after80 = expect.closeTo(0.9, 9) as number; // a matcher, in a number's permit
-  expect(shares).toEqual([after80, after80]);
+  const after80 = expect.closeTo(0.9, 9) as number; // a matcher in place of a number
+  expect(rateFactors).toEqual([after80, after80]);
 });
 
-describe("while the store is away", () => {
-  /** How one call ends, and what is told of the store, where it throws this. */
-  async function told(reason: unknown, options: StoreOptions) {
+describe("while Redis is unavailable, a limiter", () => {
+  /** The error and the last log message of a call whose Redis client throws `reason`. */
+  async function endOfCall(reason: unknown, options: StoreOptions) {
     const { time, store, ended, process, call } = room(options);
     const fails = () => Promise.reject(reason);
     const { onUnavailable, localShare, leaseMs } = store;
@@ -466,15 +466,15 @@ describe("while the store is away", () => {
     return { error: ended[0]?.error, absence: absences.at(-1) };
   }
 
-  it('says so and why, under "local" without failing a call', async () => {
-    const { error, absence } = await told(new Error("no route"), {});
+  it('reports it with the reason and fails no call, with "local"', async () => {
+    const { error, absence } = await endOfCall(new Error("no route"), {});
     expect(error).toBeUndefined();
     expect(absence).toBe(
       "the rate limit store is unavailable: no route; this process continues with its share",
     );
   });
 
-  it("says so where it gives no answer", async () => {
+  it("reports it if Redis does not reply", async () => {
     const { time, store, process, call } = room();
     const absences: unknown[] = [];
     const observer = { limitsAlone: (absence: unknown) => void absences.push(absence) };
@@ -488,15 +488,15 @@ describe("while the store is away", () => {
     ]);
   });
 
-  it('says under "reject" in the error that it is away and why, and nothing beside it', async () => {
-    const { error, absence } = await told("no route", { onUnavailable: "reject" });
+  it('reports it with the reason only in the error, with "reject"', async () => {
+    const { error, absence } = await endOfCall("no route", { onUnavailable: "reject" });
     expect(error).toMatchObject({
       message: "Not sent. The rate limit store is unavailable: no reason given.",
     });
     expect(absence).toBeUndefined();
   });
 
-  it('tells a call that is refused under "reject" of no wait', async () => {
+  it('reports no wait for a call that fails, with "reject"', async () => {
     const { time, store, process } = room({ onUnavailable: "reject" });
     const limiter = process();
     const waits: number[] = [];
@@ -514,8 +514,8 @@ describe("while the store is away", () => {
     expect(errors).toHaveLength(2);
   });
 
-  it("refuses calls whose share of a limit is no permit", async () => {
-    const { error } = await told(new Error("no route"), { localShare: 1 / 20 });
+  it("rejects calls if its share of a limit is below one permit", async () => {
+    const { error } = await endOfCall(new Error("no route"), { localShare: 1 / 20 });
     expect(error).toMatchObject({
       message:
         "Not sent. The rate limit store is unavailable: no route. `localShare` of a limit is less than one permit.",
@@ -523,21 +523,21 @@ describe("while the store is away", () => {
   });
 });
 
-it("a limiter that nobody holds any more reports no more", async () => {
+it("a limiter that is garbage-collected sends no more requests", async () => {
   const collect = garbageCollector();
   const { time, store, process } = room();
-  // Longer than any timer of the call itself, and between two reports.
+  // Longer than any timer of the call itself, and between two heartbeats.
   await time.run(() => {
     void Promise.resolve(process().acquire()).then((permit) => permit.release("responded"));
   }, 71_000);
-  const whileHeld = store.log.length;
-  // The target of a WeakRef is held to the end of the turn that asked for it, and code that still runs may hold it longer.
+  const whileReferenced = store.log.length;
+  // A WeakRef keeps its target until the end of the current turn, and running code may keep it longer.
   for (let turn = 0; turn < 5; turn += 1) {
     await new Promise(setImmediate);
     collect();
   }
   await time.run(() => {}, 140_000);
-  expect(whileHeld).toBeGreaterThan(30);
-  expect(store.log.length - whileHeld).toBe(0);
+  expect(whileReferenced).toBeGreaterThan(30);
+  expect(store.log.length - whileReferenced).toBe(0);
   expect(time.pendingTimers).toBe(0);
 });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
-/** A way to Redis on which everything takes longer: each chunk is held for `delayMs`, in either direction. */
+/** A proxy in front of Redis that delays each chunk by `delayMs`, in either direction. */
 export class SlowProxy {
   delayMs: number;
   readonly #server: Server;
@@ -35,7 +35,7 @@ export class SlowProxy {
 
   #pass(from: Socket, to: Socket): void {
     this.#sockets.add(from);
-    // Timers of equal length fire in order, and so do those of a length that only shrinks at rest.
+    // Timers of equal length fire in order. `delayMs` only shrinks while no chunk is delayed.
     from.on("data", (chunk) => setTimeout(() => to.write(chunk), this.delayMs));
     from.on("error", () => to.destroy());
     from.on("close", () => to.destroy());

@@ -11,7 +11,7 @@ import { describeWithRedis } from "./with-redis.ts";
 const second = { limit: 3, countedMs: 1_000, isAdaptive: true };
 const minute = { limit: 10, countedMs: 60_000, isAdaptive: false };
 
-describeWithRedis("the store in Redis", () => {
+describeWithRedis("the Redis store", () => {
   let server: RedisServer;
   let redis: Redis;
   let clock: SetClock;
@@ -40,18 +40,18 @@ describeWithRedis("the store in Redis", () => {
     beforeAll(() => void (opened = open({ port: server.port })));
     afterAll(() => opened.close());
 
-    it("grants what is free in every window, over all processes, and counts it", async () => {
+    it("grants the permits that are available in every window, over all processes, and counts them", async () => {
       const [one, two] = [process({}, undefined, client()), process({}, undefined, redis)];
 
-      const answers = [await one.acquire(2), await two.acquire(2)];
+      const replies = [await one.acquire(2), await two.acquire(2)];
 
-      expect(answers).toMatchObject([
+      expect(replies).toMatchObject([
         { granted: 2, waitMs: 0, used: [2, 2], rateFactor: 1, pausedMs: 0 },
         { granted: 1, used: [3, 3] },
       ]);
     });
 
-    it("is sent its scripts again by a Redis that has forgotten them", async () => {
+    it("sends its scripts again to a Redis that has forgotten them", async () => {
       const one = process({}, undefined, client());
       await one.acquire(1);
       await redis.script("FLUSH");
@@ -59,7 +59,7 @@ describeWithRedis("the store in Redis", () => {
       await expect(one.acquire(1)).resolves.toMatchObject({ granted: 1, used: [2, 2] });
     });
 
-    it("lets what Redis refuses reject with the words of Redis", async () => {
+    it("rejects with the error message of Redis", async () => {
       await redis.set("{audience-sdk:rate-limit}:permits", "something else");
 
       await expect(process({}, undefined, client()).acquire(1)).rejects.toThrow("WRONGTYPE");
@@ -89,7 +89,7 @@ describeWithRedis("the store in Redis", () => {
     limited.disconnect();
   });
 
-  it("takes both names into one hash slot, whatever the key", async () => {
+  it("puts both Redis keys into one hash slot, whatever its `key` is", async () => {
     for (const key of ["audience-sdk:rate-limit", "{app}:limit", "a{b}c", "{}"]) {
       await redis.flushall();
       await process({ key }).acquire(1);
@@ -108,7 +108,7 @@ describeWithRedis("the store in Redis", () => {
     await expect(process({ key: "other" }).acquire(3)).resolves.toMatchObject({ granted: 3 });
   });
 
-  it("tells to the millisecond when the next permit comes back", async () => {
+  it("replies with the exact wait until the next permit is available", async () => {
     const one = process();
     const { ids } = await one.acquire(3);
     await one.responded(ids.slice(0, 1), 400);
@@ -122,13 +122,13 @@ describeWithRedis("the store in Redis", () => {
     await expect(one.acquire(2)).resolves.toMatchObject({ granted: 1 });
   });
 
-  it("takes what is in flight for answered now, when it tells the wait", async () => {
+  it("counts a permit in flight as released now when it computes the wait", async () => {
     await process().acquire(3);
 
     await expect(process().acquire(1)).resolves.toMatchObject({ granted: 0, waitMs: 1_000 });
   });
 
-  it("lets a permit come back one window after its answer, and not after it was taken", async () => {
+  it("makes a permit available one window after its response, and not after its acquisition", async () => {
     const one = process({ leaseMs: 10_000 });
     const { ids } = await one.acquire(3);
     passes(300);
@@ -143,7 +143,7 @@ describeWithRedis("the store in Redis", () => {
     expect(after).toMatchObject({ granted: 3 });
   });
 
-  it("counts a permit ahead of its time for a call that may still arrive", async () => {
+  it("counts a permit longer if its request may still arrive", async () => {
     const one = process();
     const { ids } = await one.acquire(3);
     await one.responded(ids, -500);
@@ -156,7 +156,7 @@ describeWithRedis("the store in Redis", () => {
     expect([before.granted, after.granted]).toEqual([0, 1]);
   });
 
-  it("gives an unused permit back at once", async () => {
+  it("makes an unsent permit available at once", async () => {
     const one = process();
     const { ids } = await one.acquire(3);
     await one.unsent(ids.slice(0, 2));
@@ -164,7 +164,7 @@ describeWithRedis("the store in Redis", () => {
     await expect(one.acquire(3)).resolves.toMatchObject({ granted: 2, used: [3, 3] });
   });
 
-  it("frees the permits of a killed process one window after its lease, and not before", async () => {
+  it("releases the permits of a killed process one window after its lease, and not before", async () => {
     await process({ leaseMs: 300 }).acquire(3);
     passes(1_200);
     const before = await process().acquire(1);
@@ -175,7 +175,7 @@ describeWithRedis("the store in Redis", () => {
     expect([before.granted, after.granted]).toEqual([0, 1]);
   });
 
-  it("holds the permits of a live process as long as it renews them", async () => {
+  it("keeps the permits of a live process as long as it renews its lease", async () => {
     const one = process({ leaseMs: 300 }, [{ ...second, countedMs: 500 }]);
     const { ids } = await one.acquire(3);
     for (let beat = 0; beat < 5; beat += 1) {
@@ -186,7 +186,7 @@ describeWithRedis("the store in Redis", () => {
     await expect(one.acquire(1)).resolves.toMatchObject({ granted: 0, used: [3] });
   });
 
-  it("pauses everybody after a 429, halves all windows but the longest, and lets them grow back", async () => {
+  it("pauses all processes after a 429, halves all limits but that of the longest window, and lets them grow back", async () => {
     const [one, two] = [
       process({}, [{ ...second, limit: 10 }, minute]),
       process({}, [{ ...second, limit: 10 }, minute]),
@@ -207,7 +207,7 @@ describeWithRedis("the store in Redis", () => {
     expect(grown).toMatchObject({ granted: 10, rateFactor: 1 });
   });
 
-  it("halves the pace too where the pause of a 429 is over", async () => {
+  it("halves the rate after a 429 without a pause, too", async () => {
     const one = process({}, [{ ...second, limit: 10 }, minute]);
     await one.release([], { refusedForMs: 0 });
     passes(1);
@@ -215,7 +215,7 @@ describeWithRedis("the store in Redis", () => {
     await expect(one.acquire(10)).resolves.toMatchObject({ granted: 5, rateFactor: 0.5, pausedMs: 0 });
   });
 
-  it("never halves below 1/64, nor a limit below 1", async () => {
+  it("never lowers the rate below 1/64, nor a limit below 1", async () => {
     const one = process();
     for (let refusal = 0; refusal < 8; refusal += 1) {
       await one.release([], { refusedForMs: 1 });
@@ -225,7 +225,7 @@ describeWithRedis("the store in Redis", () => {
     await expect(one.acquire(3)).resolves.toMatchObject({ granted: 1, rateFactor: 1 / 64 });
   });
 
-  it("keeps nothing in Redis that no window counts", async () => {
+  it("keeps no permit in Redis that no window counts", async () => {
     const one = process({}, [{ ...second, countedMs: 50 }]);
     for (let round = 0; round < 6; round += 1) {
       const { ids } = await one.acquire(3);
@@ -234,11 +234,11 @@ describeWithRedis("the store in Redis", () => {
     }
     await one.release([]);
 
-    // The epoch's name is all that is left.
+    // Only the entry of the epoch is left.
     expect(await redis.zcard("{audience-sdk:rate-limit}:permits")).toBe(1);
   });
 
-  it("lets both names expire when nobody asks any more, after all windows, leases and pauses", async () => {
+  it("lets both Redis keys expire after all windows, leases and pauses", async () => {
     const one = process({ leaseMs: 10_000 });
     await one.acquire(1);
     await one.release([], { refusedForMs: 3_600_000 });
@@ -253,8 +253,8 @@ describeWithRedis("the store in Redis", () => {
     expect(Math.abs(state - permits)).toBeLessThan(100);
   });
 
-  describe("its memory", () => {
-    it("has a name that stays, and that a first request need not know", async () => {
+  describe("its epoch", () => {
+    it("stays the same, and a first request need not know it", async () => {
       const [one, two] = [await process().acquire(1), await process().acquire(1)];
 
       expect(two.epoch).toBe(one.epoch);
@@ -265,27 +265,30 @@ describeWithRedis("the store in Redis", () => {
       ["is flushed", () => redis.flushall()],
       ["loses the permits alone", () => redis.del("{audience-sdk:rate-limit}:permits")],
       ["loses the state alone", () => redis.del("{audience-sdk:rate-limit}:state")],
-    ])("when it %s, nobody is granted a permit until each had time to report its own", async (_how, lose) => {
-      const [one, two] = [process(), process()];
-      const { ids, epoch } = await one.acquire(2);
-      await two.acquire(0);
-      await lose();
+    ])(
+      "changes when Redis %s, and no permit is granted until each process had time to report its own",
+      async (_how, lose) => {
+        const [one, two] = [process(), process()];
+        const { ids, epoch } = await one.acquire(2);
+        await two.acquire(0);
+        await lose();
 
-      const asked = await two.acquire(1);
-      const told = await one.responded(ids);
-      const asksAgain = await one.acquire(1);
+        const asked = await two.acquire(1);
+        const reported = await one.responded(ids);
+        const asksAgain = await one.acquire(1);
 
-      expect(asked).toMatchObject({ granted: 0 });
-      expect(asked.epoch).not.toBe(epoch);
-      expect(asked.waitMs).toBeGreaterThan(recoveryMs - 100);
-      expect(asked.waitMs).toBeLessThanOrEqual(recoveryMs + 1);
-      expect(told.used).toEqual([2, 2]);
-      // The time of settling in runs on, and is not begun anew by the second that comes.
-      expect(asksAgain).toMatchObject({ granted: 0 });
-      expect(asksAgain.waitMs).toBeLessThanOrEqual(asked.waitMs);
-    });
+        expect(asked).toMatchObject({ granted: 0 });
+        expect(asked.epoch).not.toBe(epoch);
+        expect(asked.waitMs).toBeGreaterThan(recoveryMs - 100);
+        expect(asked.waitMs).toBeLessThanOrEqual(recoveryMs + 1);
+        expect(reported.used).toEqual([2, 2]);
+        // The second process does not restart the recovery.
+        expect(asksAgain).toMatchObject({ granted: 0 });
+        expect(asksAgain.waitMs).toBeLessThanOrEqual(asked.waitMs);
+      },
+    );
 
-    it("grants nothing either when a process says that it was without it", async () => {
+    it("stays, but a recovery begins, when a process reports that it used its local fallback", async () => {
       const one = process();
       await one.acquire(1);
       await one.release([], { isReturning: true });
@@ -296,7 +299,7 @@ describeWithRedis("the store in Redis", () => {
       expect(waitMs).toBeGreaterThan(recoveryMs - 100);
     });
 
-    it("is not taken for whole when Redis comes back with an old snapshot of it", async () => {
+    it("changes when Redis restarts with an old snapshot", async () => {
       const saving = await RedisServer.start("--appendonly", "no");
       const client = new Redis(saving.port);
       const one = process({}, undefined, client);
@@ -307,17 +310,17 @@ describeWithRedis("the store in Redis", () => {
       await saving.start();
 
       const asked = await one.acquire(1);
-      const told = await one.responded(ids);
+      const reported = await one.responded(ids);
 
       expect(asked).toMatchObject({ granted: 0, used: [1, 1] });
       expect(asked.epoch).not.toBe(epoch);
-      expect(told.used).toEqual([3, 3]);
+      expect(reported.used).toEqual([3, 3]);
       client.disconnect();
       await saving.end();
     });
   });
 
-  it("takes a clock of Redis that was set back for one that stood still", async () => {
+  it("counts a clock of Redis that was set back as no time passed", async () => {
     const one = process();
     const { ids } = await one.acquire(3);
     await one.responded(ids);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { hasRedis } from "./redis-server.ts";
 
 /**
- * A suite that needs a real `redis-server`. Without one nothing of it is shown, and that is said aloud: on a
+ * A suite that needs a real `redis-server`. Without one the suite does not run, and that is reported: on a
  * developer's machine as a warning, in CI as a failure.
  */
 export function describeWithRedis(title: string, suite: () => void): void {

@@ -6,19 +6,19 @@ import type { Task, WorkerMessage } from "./fleet.ts";
 
 const task = JSON.parse(process.env["FLEET_TASK"] ?? "") as Task; // written by `fleet.ts`
 
-/** Resolves when the message is on its way. */
-function tell(message: WorkerMessage): Promise<void> {
+/** Resolves once the message is sent. */
+function report(message: WorkerMessage): Promise<void> {
   return new Promise((resolve) => void process.send?.(message, () => resolve()));
 }
 
-/** A client of its own, of the kind that the task names. */
+/** A Redis client of the kind that the task names. */
 function connect(): OpenClient {
   const kind = clientKinds.find(({ name }) => name === task.client);
   if (!kind) throw new Error(`there is no client ${task.client}`);
   return kind.open({ port: Number(new URL(task.redisUrl).port) });
 }
 
-/** The time of day and the limiter's clock, both wrong by so much. */
+/** Sets the time of day and the clock of the limiter ahead. */
 function setClocksAhead(aheadMs: number): () => number {
   const timeOfDay = Date.now;
   Date.now = () => timeOfDay() + aheadMs;
@@ -31,16 +31,16 @@ async function main(): Promise<void> {
   const store = redisRateLimitStore(redis.client, task.store);
   const rateLimiter = new RateLimiter({ windows: task.windows, store, clock });
   const audience = new AudienceClient({ ...task.service, rateLimiter, maxRetries: 0 });
-  // A first answer that came late, for the connection had to be made, would be one of a store that is away.
+  // Connecting takes time. A late first response would count as an unavailable Redis.
   await redis.ready();
-  await tell("ready");
+  await report("ready");
   await new Promise((resolve) => process.once("message", resolve));
   const call = async (): Promise<void> => {
     const ended = await audience.v1.contactGroups.get("mock-list").then(
-      () => "answered",
+      () => "responded",
       (error: unknown) => (isAudienceError(error) ? error.code : String(error)),
     );
-    await tell({ ended });
+    await report({ ended });
   };
   const calls = Array.from({ length: task.calls }, async (_, index) => {
     await new Promise((resolve) => setTimeout(resolve, index * task.everyMs));

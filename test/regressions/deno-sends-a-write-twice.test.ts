@@ -1,9 +1,9 @@
 import { AudienceClient } from "audience-sdk";
 import { expect, it, vi } from "vitest";
-import { json, profileAnswer, serve } from "../transport/served.ts";
+import { json, profileResponse, serve } from "../transport/served.ts";
 
 it("On Deno, whose fetch resends a string silently, a body is sent as a stream with the same bytes", async () => {
-  const { options, received } = await serve((outgoing) => json(outgoing, 201, profileAnswer));
+  const { options, received } = await serve((outgoing) => json(outgoing, 201, profileResponse));
   const audience = new AudienceClient(options);
   const contact = { email: "ada@example.com", first_name: "Adá", email_opt_in: "SUBSCRIBED" } as const;
 

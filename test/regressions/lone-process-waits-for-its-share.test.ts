@@ -4,7 +4,7 @@ import { storeOf } from "../../src/redis/redis-store.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
 import { MemoryScripts } from "../redis/memory-scripts.ts";
 
-/** Processes behind one Redis that fails at 3 s, and when a call of the first at 10 s is sent. */
+/** The wait, or the error, of a call of the first of several processes, shortly after their Redis fails. */
 async function sentAt(
   processes: number,
   network: "refuses" | "hangs",
@@ -36,32 +36,32 @@ async function sentAt(
   return ends;
 }
 
-// What other processes may have sent since the last contact was counted as sent, though there were none.
-it("A process that shares Redis with no other goes on with its share as soon as Redis is found unavailable", async () => {
+// Requests that others may have sent since the last contact counted as sent, although there were no others.
+it("A process without others uses its share as soon as Redis is found unavailable", async () => {
   expect(await sentAt(1, "refuses")).toEqual([1]);
   expect(await sentAt(1, "hangs")).toEqual([1_000]);
 });
 
-it("A call of it that may wait for two seconds is not refused meanwhile", async () => {
+it("A call of such a process with `maxWaitMs: 2000` is sent, too", async () => {
   expect(await sentAt(1, "refuses", { maxWaitMs: 2_000 })).toEqual([1]);
   expect(await sentAt(1, "hangs", { maxWaitMs: 2_000 })).toEqual([1_000]);
 });
 
-it("Where there are others, it waits until what they may have sent has left the second", async () => {
+it("A process beside others waits until their possible requests have left the shortest window", async () => {
   const [ms] = await sentAt(2, "refuses");
   expect(ms).toBeGreaterThan(6_000);
   expect(ms).toBeLessThan(6_100);
 });
 
-// The wait was told before Redis had replied: as none.
-it("The wait that is told of such a call is the one that it has", async () => {
+// The wait was reported as 0, before Redis had replied.
+it("The reported wait of such a call is its real wait", async () => {
   const waits: number[] = [];
   const [ms] = await sentAt(2, "refuses", { onWait: (waitMs: number) => waits.push(waitMs) });
   expect(waits).toHaveLength(1);
   expect(Math.abs(waits[0]! - Number(ms))).toBeLessThan(20);
 });
 
-it("A call that Redis grants a permit at once is told of no wait", async () => {
+it("A call whose permit Redis grants at once logs no wait", async () => {
   const time = new VirtualTime();
   const scripts = new MemoryScripts({ time });
   const lines: string[] = [];

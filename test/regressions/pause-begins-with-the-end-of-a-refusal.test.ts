@@ -3,7 +3,7 @@ import { beforeEach, expect, it, vi } from "vitest";
 
 beforeEach(() => void vi.useFakeTimers());
 
-/** A service that refuses the first call: its head is here at once, its body two seconds later. */
+/** A service that refuses the first call: the headers arrive at once, the body two seconds later. */
 function refusingSlowly(retryAfter: string) {
   const arrived: { at: number; name: string }[] = [];
   const start = performance.now();
@@ -25,7 +25,7 @@ function refusingSlowly(retryAfter: string) {
   return { arrived, audience, rateLimiter };
 }
 
-it("a 429 pauses the limiter from its head on, and its retry waits from there, though its body is slow", async () => {
+it("a 429 with a slow body pauses the limiter from its headers on, and its retry waits from then on", async () => {
   const { arrived, audience, rateLimiter } = refusingSlowly("3");
 
   const calls = [audience.v1.customers.get("refused")];
@@ -35,7 +35,7 @@ it("a 429 pauses the limiter from its head on, and its retry waits from there, t
     calls.push(audience.v1.customers.get(`${number}`));
   }
   await vi.advanceTimersByTimeAsync(1_500);
-  // The body has ended, and changes nothing.
+  // The end of the body changes nothing.
   expect(rateLimiter.usage().pausedMs).toBe(100);
   expect(arrived).toHaveLength(1);
   await vi.advanceTimersByTimeAsync(5_000);
@@ -44,11 +44,11 @@ it("a 429 pauses the limiter from its head on, and its retry waits from there, t
   expect(arrived.map(({ name }) => name)).toEqual(["refused", "refused", ..."1234567"]);
   expect(arrived[1]!.at).toBeGreaterThanOrEqual(3_000);
   expect(arrived[1]!.at).toBeLessThan(3_005);
-  // At half the pace, and no less: one 429 is one sign.
+  // The rate is halved only once for one 429.
   expect(arrived.filter(({ at }) => at >= 3_000 && at < 4_000)).toHaveLength(5);
 });
 
-it("a pause that is over before its body is has held nobody up for longer", async () => {
+it("a pause that ends before its body delays no call for longer", async () => {
   const { arrived, audience } = refusingSlowly("1");
 
   const calls = ["refused", "other"].map((name) => audience.v1.customers.get(name));

@@ -6,7 +6,7 @@ import { failureOf } from "../transport/failure.ts";
 it.each([
   ["names no wait", false],
   ["names a wait of 0", 0],
-] as const)("Without a limiter, the waits after a 429 that %s grow", async (_, retryAfter) => {
+] as const)("Without a limiter, the waits after 429s grow if the response %s", async (_, retryAfter) => {
   vi.useFakeTimers();
   try {
     const mock = createMockService({ faults: [{ kind: "429", retryAfter }] });

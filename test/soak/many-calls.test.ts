@@ -6,13 +6,13 @@ import { describe, expect, it } from "vitest";
 import { eventually } from "../eventually.ts";
 import { garbageCollector } from "../garbage-collector.ts";
 import { failureOf } from "../transport/failure.ts";
-import { json, profileAnswer, serve } from "../transport/served.ts";
+import { json, profileResponse, serve } from "../transport/served.ts";
 
 const { clientOptions } = createMockService();
 
 describe("Many calls leave nothing behind", () => {
   it("10,000 calls on one long-lived signal share one listener, and leave none", async () => {
-    const fetch = async () => Response.json(profileAnswer);
+    const fetch = async () => Response.json(profileResponse);
     const audience = new AudienceClient({ ...clientOptions, fetch });
     const { signal } = new AbortController();
     let most = 0;

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from "vitest";
-import { bestLastAnswer } from "../rate-limiter/simulation.ts";
+import { bestLastResponse } from "../rate-limiter/simulation.ts";
 import { MachineRoom } from "../redis/machine-room.ts";
 import { describeWithRedis } from "../redis/with-redis.ts";
 import { leastWithin } from "./within.ts";
@@ -19,7 +19,7 @@ describeWithRedis("real processes over a long time", () => {
   }
 
   it("four processes take at most 1.05 of the ideal time, and no request is refused", async () => {
-    const idealMs = bestLastAnswer({ seed: 7, askedAt: Array(400).fill(0), delayMs: [2.5, 60], windows });
+    const idealMs = bestLastResponse({ seed: 7, askedAt: Array(400).fill(0), delayMs: [2.5, 60], windows });
 
     const ofIdeal = await leastWithin(1.05, async () => {
       const room = await openRoom([5, 120]);
@@ -30,7 +30,7 @@ describeWithRedis("real processes over a long time", () => {
       const lastMs = Math.max(...room.fleet.endings.map(({ atMs }) => atMs));
       const perCall = (await room.commandsSent()) / 400;
       console.log(`${(lastMs / idealMs).toFixed(3)} of the ideal, ${perCall.toFixed(2)} commands a call`);
-      expect(room.fleet.answered()).toHaveLength(400);
+      expect(room.fleet.responded()).toHaveLength(400);
       expect(room.refused).toBe(0);
       expect(perCall).toBeLessThan(6);
       return lastMs / idealMs;
@@ -46,8 +46,8 @@ describeWithRedis("real processes over a long time", () => {
     await room.fleet.done();
 
     expect(room.refused).toBe(0);
-    for (const worker of processes) expect(room.fleet.answered(worker)).toHaveLength(4);
-    const answered = room.fleet.answered();
+    for (const worker of processes) expect(room.fleet.responded(worker)).toHaveLength(4);
+    const answered = room.fleet.responded();
     const turns = processes.map((worker) => 1 + answered.findIndex((one) => one.worker === worker));
     const perCall = (await room.commandsSent()) / 200;
     console.log(

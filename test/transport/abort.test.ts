@@ -14,7 +14,7 @@ const inProcess = (options: MockServiceOptions = {}, clientOptions: ClientOption
   return { mock, audience: new AudienceClient({ ...mock.clientOptions, ...clientOptions }) };
 };
 
-/** Aborts once `isThere` holds, and tells whether the call has rejected by the next turn of the event loop. */
+/** Aborts once `isThere` returns true, and returns whether the call has rejected by the next turn of the event loop. */
 async function abortedWhen(
   isThere: () => boolean,
   call: (signal: AbortSignal) => Promise<unknown>,
@@ -117,7 +117,7 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
     expect(apiKey).toHaveBeenCalledTimes(2);
   });
 
-  it("in the key function: nothing is sent, and the place goes back", async () => {
+  it("in the key function: nothing is sent, and the permit is available again", async () => {
     const rateLimiter = new RateLimiter();
     const apiKey = vi.fn(() => new Promise<string>(() => {}));
     const { mock, audience } = inProcess({}, { apiKey, rateLimiter });
@@ -137,7 +137,7 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
     );
   });
 
-  it("in flight: what it did is unknown; of a GET it did nothing", async () => {
+  it("in flight: the outcome of a write is unknown, that of a GET is not-applied", async () => {
     const { mock, audience } = inProcess({ latencyMs: 100 });
 
     const write = await abortedWhen(
@@ -188,7 +188,7 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
     expect(mock.requests).toHaveLength(1);
   });
 
-  it("in the backoff: no timer is left behind, and nobody is held up", async () => {
+  it("in the backoff: no timer is left behind, and no other call is delayed", async () => {
     vi.useFakeTimers();
     try {
       const { mock, audience } = inProcess({ faults: [{ kind: "reset-before", times: 1 }] });
@@ -207,7 +207,7 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
     }
   });
 
-  it("with a fetch that never heeds its signal", async () => {
+  it("with a fetch that ignores its signal", async () => {
     const fetch = vi.fn(() => new Promise<Response>(() => {}));
     const { audience } = inProcess({}, { fetch });
 
@@ -221,7 +221,7 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
     );
   });
 
-  it("and stays aborted where the client is closed in the same turn", async () => {
+  it("and stays aborted if the client is closed in the same turn", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
     const { audience } = inProcess({}, { rateLimiter });
     await audience.v1.customers.list();
@@ -249,7 +249,7 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
 });
 
 describe("After an abort in flight", () => {
-  it("the exchange is seen through to its headers, so that its place in the rate limit is known", async () => {
+  it("the request continues up to its response headers, so that its permit is released at the right time", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 5, intervalMs: 10_000 }] });
     const { mock, audience } = inProcess({ latencyMs: 80 }, { rateLimiter });
 
@@ -264,7 +264,7 @@ describe("After an abort in flight", () => {
     expect(rateLimiter.usage().windows[0]?.used).toBe(1);
   });
 
-  it("what comes behind these headers is given up unread", async () => {
+  it("the body of that response is cancelled unread", async () => {
     const waiting: ((response: Response) => void)[] = [];
     let isGivenUp = false;
     const fetch = () => new Promise<Response>((resolve) => waiting.push(resolve));
@@ -276,12 +276,12 @@ describe("After an abort in flight", () => {
     await failure;
 
     const body = new ReadableStream({ cancel: () => void (isGivenUp = true) });
-    for (const answer of waiting) answer(new Response(body));
+    for (const respond of waiting) respond(new Response(body));
     await new Promise(setImmediate);
     expect(isGivenUp).toBe(true);
   });
 
-  it("in its body, what is left of that is given up in the same turn", async () => {
+  it("in the body, the rest of the body is cancelled in the same turn", async () => {
     const log: string[] = [];
     const source = { pull: () => void log.push("read"), cancel: () => void log.push("given up") };
     const body = new ReadableStream(source, { highWaterMark: 0 });
@@ -295,18 +295,18 @@ describe("After an abort in flight", () => {
     expect(log).toEqual(["read", "given up"]);
   });
 
-  it("in its body, the connection is cut at once: the headers have told all that counts", async () => {
+  it("in the body, the connection is closed at once, because the headers are known", async () => {
     const log: string[] = [];
     const { options } = await serve((outgoing) => {
       outgoing.writeHead(200, { "content-type": "application/json" }).write('{"data":');
       outgoing.on("close", () => log.push("cut"));
     });
-    const heard = async (url: string, init: RequestInit) => {
+    const noted = async (url: string, init: RequestInit) => {
       const response = await fetch(url, init);
       log.push("headers");
       return response;
     };
-    const audience = new AudienceClient({ ...options, fetch: heard });
+    const audience = new AudienceClient({ ...options, fetch: noted });
 
     await abortedWhen(
       () => log.includes("headers"),
@@ -316,7 +316,7 @@ describe("After an abort in flight", () => {
     await eventually(() => expect(log).toEqual(["headers", "cut"]));
   });
 
-  it("a later write to the contact still waits for what may arrive", async () => {
+  it("a later write to the contact still waits for the request, which may still arrive", async () => {
     const { mock, audience } = inProcess({ latencyMs: 80 });
 
     await abortedWhen(
@@ -329,7 +329,7 @@ describe("After an abort in flight", () => {
     expect(mock.organization("mock-organization").contacts[0]?.email_opt_in).toBe("UNSUBSCRIBED");
   });
 
-  it("the exchange runs on unseen for two seconds, and a later write to the contact waits as long", async () => {
+  it("the request continues for two seconds, and a later write to the contact waits for as long", async () => {
     vi.useFakeTimers();
     try {
       const log: [string, number][] = [];
@@ -367,7 +367,7 @@ describe("After an abort in flight", () => {
     }
   });
 
-  it("is never sent again, and no hook is told that it would be", async () => {
+  it("the call is never retried, and onRetry is not called", async () => {
     const onRetry = vi.fn();
     const faults = [{ kind: "500-before" } as const];
     const { mock, audience } = inProcess({ latencyMs: 40, faults }, { hooks: { onRetry } });
@@ -383,7 +383,7 @@ describe("After an abort in flight", () => {
     expect(onRetry).not.toHaveBeenCalled();
   });
 
-  it("a server that stays silent is cut off after five seconds, and holds nobody longer", async () => {
+  it("a request without a response is cut after five seconds, and delays no other call for longer", async () => {
     vi.useFakeTimers();
     try {
       const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
@@ -395,7 +395,7 @@ describe("After an abort in flight", () => {
       const next = audience.v1.customers.upsert(contact);
       await vi.advanceTimersByTimeAsync(4_800);
       const before = mock.requests.length;
-      // One window after the moment until which the cut request may still arrive.
+      // One window after the time until which the cut request may still arrive.
       await vi.advanceTimersByTimeAsync(10_000);
 
       expect(await failure).toMatchObject({ code: "aborted" });

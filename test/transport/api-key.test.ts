@@ -7,7 +7,7 @@ const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as cons
 
 afterEach(() => void vi.useRealTimers());
 
-/** A service that takes these keys, and a client whose key function gives one after the other (the last for ever). */
+/** A service that accepts `keys`, and a client whose key function returns one after the other, and then always the last. */
 function rotating(
   keys: readonly string[],
   given: readonly string[],
@@ -24,7 +24,7 @@ function rotating(
 }
 
 describe("A key that is a function", () => {
-  it("is asked before every attempt", async () => {
+  it("is called before every attempt", async () => {
     vi.useFakeTimers();
     const { mock, audience } = rotating(["k-1", "k-2", "k-3"], ["k-1", "k-2", "k-3"], {
       faults: [{ kind: "500-before", times: 2 }],
@@ -37,7 +37,7 @@ describe("A key that is a function", () => {
     expect(mock.requests.map(({ headers }) => headers["x-api-key"])).toEqual(["k-1", "k-2", "k-3"]);
   });
 
-  it("is asked once the call has its permit, so that no key is as old as the queue", async () => {
+  it("is called once the call has its permit, so that no key becomes old in the queue", async () => {
     vi.useFakeTimers();
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 10_000 }] });
     const { mock, apiKey, audience } = rotating(["k-1", "k-2"], ["k-1", "k-2"], {}, { rateLimiter });
@@ -53,7 +53,7 @@ describe("A key that is a function", () => {
     expect(mock.requests.map(({ headers }) => headers["x-api-key"])).toEqual(["k-1", "k-2"]);
   });
 
-  it("may give a promise, and serves both families", async () => {
+  it("may return a promise, and serves both families", async () => {
     const mock = createMockService();
     const apiKey = async () => "mock-api-key-not-a-secret";
     const audience = new AudienceClient({ ...mock.clientOptions, apiKey });
@@ -64,7 +64,7 @@ describe("A key that is a function", () => {
     expect(mock.requests.map(({ status }) => status)).toEqual([201, 200]);
   });
 
-  it("is asked once more after a 401, and a different key is tried once, even with maxRetries 0", async () => {
+  it("is called again after a 401, and a different key is tried once, even with maxRetries 0", async () => {
     const { mock, apiKey, audience } = rotating(["new"], ["old", "new"], {}, { maxRetries: 0 });
 
     const { attempts } = await audience.v1.customers.upsert(contact).withResponse();
@@ -77,7 +77,7 @@ describe("A key that is a function", () => {
     ]);
   });
 
-  it("is not asked a third time: the second 401 is the answer", async () => {
+  it("is not called a third time: the second 401 is the error of the call", async () => {
     const { mock, apiKey, audience } = rotating(["right"], ["a-1", "a-2", "a-3", "a-4"]);
 
     const error = await failureOf(audience.v1.customers.upsert(contact));
@@ -87,7 +87,7 @@ describe("A key that is a function", () => {
     expect(mock.requests).toHaveLength(2);
   });
 
-  it("that gives the same key after a 401 is not tried again", async () => {
+  it("that returns the same key after a 401 leads to no second attempt", async () => {
     const { mock, apiKey, audience } = rotating(["right"], ["wrong"]);
 
     const error = await failureOf(audience.v1.customers.upsert(contact));
@@ -101,7 +101,7 @@ describe("A key that is a function", () => {
     ["fails", () => Promise.reject(new Error("vault is sealed"))],
     ["gives nothing", () => ""],
     ["gives a control character", () => "a\nb"],
-  ])("that %s on being asked again leaves the 401 as it is", async (_, again) => {
+  ])("that %s when it is called again leaves the 401 as the error", async (_, again) => {
     const mock = createMockService();
     let asked = 0;
     const audience = new AudienceClient({
@@ -112,7 +112,7 @@ describe("A key that is a function", () => {
     expect(await failureOf(audience.v1.customers.upsert(contact))).toMatchObject({ status: 401 });
   });
 
-  it("costs its call no retry: a changed key leaves all of them", async () => {
+  it("uses up no retry of the call when its key has changed", async () => {
     vi.useFakeTimers();
     const { mock, audience } = rotating(
       ["new"],
@@ -139,7 +139,7 @@ describe("A key that is a function", () => {
     ["null", null],
     ["a number", 12345678],
     ["an object", { key: "abcdefgh" }],
-  ])("that gives %s rejects the call with a ConfigurationError, and nothing is sent", async (_, key) => {
+  ])("that returns %s rejects the call with a ConfigurationError, and nothing is sent", async (_, key) => {
     const mock = createMockService();
     const audience = new AudienceClient({ ...mock.clientOptions, apiKey: () => key as string });
 
@@ -172,7 +172,7 @@ describe("A key that is a function", () => {
       "a proxy that throws",
     ],
   ])(
-    "that %s rejects the call with a ConfigurationError that tells its kind, and does not repeat its words",
+    "that %s rejects the call with a ConfigurationError that names its type, and does not repeat its message",
     async (_, apiKey, kind) => {
       const mock = createMockService();
       const audience = new AudienceClient({ ...mock.clientOptions, apiKey: apiKey as () => Promise<string> });
@@ -187,7 +187,7 @@ describe("A key that is a function", () => {
     },
   );
 
-  it("that has answered leaves no timer behind", async () => {
+  it("that has returned leaves no timer behind", async () => {
     vi.useFakeTimers();
     const { audience } = rotating(["k-1"], ["k-1"]);
     const later = { ...createMockService().clientOptions, apiKey: async () => "mock-api-key-not-a-secret" };
@@ -198,7 +198,7 @@ describe("A key that is a function", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("costs no place in the rate limit where it fails", async () => {
+  it("uses no permit if it fails", async () => {
     const mock = createMockService({ rateLimits: [{ limit: 1, intervalMs: 60_000 }] });
     let asked = 0;
     const apiKey = () => (asked++ === 0 ? "" : "mock-api-key-not-a-secret");
@@ -211,7 +211,7 @@ describe("A key that is a function", () => {
   });
 });
 
-describe("A key that is a text", () => {
+describe("A key that is a string", () => {
   const beyond = "holds a character that no HTTP header can carry, such as a line break";
   it.each([
     ["", "is empty"],
@@ -224,7 +224,7 @@ describe("A key that is a text", () => {
     ["a ", "begins or ends with a space"],
     ["schl\u00fcssel", beyond],
     ["\u200b", beyond],
-  ])("cannot be %j: the constructor throws, and says that it %s", (key, problem) => {
+  ])("cannot be %j: the constructor throws an error that says that it %s", (key, problem) => {
     const { clientOptions } = createMockService();
 
     for (const name of ["apiKey", "apiKeyV2"] as const) {
@@ -246,7 +246,7 @@ describe("A key that is a text", () => {
     expect((thrownBy(ofLength(16_385)) as Error).message).toBe("apiKey is longer than 16,384 characters.");
   });
 
-  it("is sent as it is, whatever ASCII it holds", async () => {
+  it("is sent unchanged, with any ASCII characters", async () => {
     const key = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~ aZ09";
     const { mock, audience } = rotating([key], [key]);
 
@@ -256,7 +256,7 @@ describe("A key that is a text", () => {
     expect(mock.requests.map(({ headers }) => headers["x-api-key"])).toEqual([key, key]);
   });
 
-  it("is not asked for again after a 401, as it cannot have changed", async () => {
+  it("is not tried again after a 401, because it cannot have changed", async () => {
     const mock = createMockService();
 
     const error = await failureOf(
@@ -266,7 +266,7 @@ describe("A key that is a text", () => {
     expect(error).toMatchObject({ status: 401, request: { attempts: 1 } });
   });
 
-  it("of v2 is its own where apiKeyV2 is given, and apiKey where not", async () => {
+  it("of v2 is apiKeyV2 if given, and apiKey otherwise", async () => {
     const mock = createMockService({
       organizations: [{ id: "o", apiKeys: ["one"], apiKeysV2: ["two"], appId: "app" }],
     });

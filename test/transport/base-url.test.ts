@@ -1,14 +1,14 @@
 import { AudienceClient, ConfigurationError, type ClientOptions } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { thrownBy } from "./failure.ts";
-import { profileAnswer } from "./served.ts";
+import { profileResponse } from "./served.ts";
 
 /** The address that `customers.get("c-1")` asks for. */
 async function asked(baseUrl: string, options: ClientOptions = {}): Promise<string> {
   const urls: string[] = [];
   const fetch = async (url: string) => {
     urls.push(url);
-    return Response.json(profileAnswer);
+    return Response.json(profileResponse);
   };
   await new AudienceClient({ baseUrl, apiKey: "k", rateLimiter: false, fetch, ...options }).v1.customers.get(
     "c-1",
@@ -44,7 +44,7 @@ describe("A base URL", () => {
     ["http://127.0.0.1:3000", "http://127.0.0.1:3000/api/v1/customer/c-1"],
     ["http://127.8.9.10", "http://127.8.9.10/api/v1/customer/c-1"],
     ["http://[::1]:3000", "http://[::1]:3000/api/v1/customer/c-1"],
-  ])("of %s is kept: prefix or none, final slash or none", async (baseUrl, url) => {
+  ])("of %s is kept, with or without a prefix and a final slash", async (baseUrl, url) => {
     expect(await asked(baseUrl)).toBe(url);
   });
 

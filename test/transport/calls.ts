@@ -3,7 +3,7 @@ import { createMockService, type MockService, type MockServiceOptions } from "au
 
 type Options = Parameters<AudienceClient["v1"]["customers"]["get"]>[1];
 
-/** A call of one of the four kinds that the retry table tells apart. */
+/** A call of one of the four kinds of the retry table. */
 export interface CallKind {
   readonly name: string;
   readonly kind: "read" | "event" | "repeatable write" | "unrepeatable write";
@@ -21,7 +21,7 @@ const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "f
 const channels = { email: { status: "subscribed" } };
 const identifier = { type: "email", id: "new@example.com", channels, consent } as const;
 
-/** Every way in which a call is, or is not, the same when it is carried out twice. */
+/** Calls that may, and calls that must not, be carried out twice. */
 export const callKinds: readonly CallKind[] = [
   { name: "customers.get", kind: "read", call: ({ v1 }, o) => v1.customers.get("contact-1", o) },
   {
@@ -98,7 +98,7 @@ export const callKinds: readonly CallKind[] = [
   },
 ];
 
-/** The one contact that is there at the start. */
+/** The only contact at the start. */
 const seed = {
   id: "org",
   apiKeys: ["matrix-key-0123456789"],
@@ -112,7 +112,7 @@ const seed = {
   ],
 };
 
-/** A mock whose books can be compared: its clock stands still. */
+/** A mock with a stopped clock, so that its states can be compared. */
 export function comparableMock(options: MockServiceOptions = {}): MockService {
   return createMockService({ organizations: [seed], clock: () => Date.UTC(2026, 10, 21), ...options });
 }

@@ -4,7 +4,7 @@ import { failureOf } from "./failure.ts";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 
-/** What becomes of a write whose fetch rejects with this. */
+/** The error of a write whose fetch rejects with `thrown`. */
 function failing(thrown: unknown, options: ClientOptions = {}) {
   const audience = new AudienceClient({
     baseUrl: "https://api.example.com/tenant",
@@ -17,47 +17,47 @@ function failing(thrown: unknown, options: ClientOptions = {}) {
   return failureOf(audience.v1.customers.upsert(contact));
 }
 
-/** As undici wraps it. */
+/** The wrapper of undici. */
 const wrapped = (facts: object, message = "connect failed") =>
   new TypeError("fetch failed", { cause: Object.assign(new Error(message), facts) });
 
-describe("A failed connection says to which origin, what is known, and whether anything was sent", () => {
-  const none = (told: string) =>
-    `No connection to https://api.example.com could be made${told}; nothing was sent.`;
-  const broken = (told: string) =>
-    `The connection to https://api.example.com failed before the complete response was received${told}.`;
-  const unreadable = (told: string) => `The response from https://api.example.com ${told}.`;
+describe("The message of a failed connection names the origin, the reason, and whether anything was sent", () => {
+  const none = (reason: string) =>
+    `No connection to https://api.example.com could be made${reason}; nothing was sent.`;
+  const broken = (reason: string) =>
+    `The connection to https://api.example.com failed before the complete response was received${reason}.`;
+  const badResponse = (reason: string) => `The response from https://api.example.com ${reason}.`;
 
   it.each([
     ["a code that is known", wrapped({ code: "ECONNREFUSED" }), none(" (ECONNREFUSED)")],
     ["one that is not", wrapped({ code: "EWHATEVER" }), broken(" (EWHATEVER)")],
     ["one that is no text", wrapped({ code: 7 }), broken("")],
     ["no code", new TypeError("fetch failed"), broken("")],
-    ["no code, but what was being done", wrapped({ syscall: "connect" }), none("")],
+    ["no code, but a system call", wrapped({ syscall: "connect" }), none("")],
     ["only words", new TypeError("tcp connect error: Connection refused"), none("")],
     ["no error", "a text", broken("")],
-    ["what cannot be read", Object.defineProperty({}, "code", { get: () => expect.fail() }), broken("")],
+    ["an unreadable code", Object.defineProperty({}, "code", { get: () => expect.fail() }), broken("")],
     [
       "no HTTP",
       wrapped({ code: "HPE_INVALID_CONSTANT" }),
-      unreadable("is not HTTP/1.1 (HPE_INVALID_CONSTANT)"),
+      badResponse("is not HTTP/1.1 (HPE_INVALID_CONSTANT)"),
     ],
     [
       "no HTTP, in words",
       wrapped({}, "Response does not match the HTTP/1.1 protocol (Expected HTTP/)"),
-      unreadable("is not HTTP/1.1"),
+      badResponse("is not HTTP/1.1"),
     ],
     [
       "long headers",
       wrapped({ code: "UND_ERR_HEADERS_OVERFLOW" }),
-      unreadable(
+      badResponse(
         "has longer headers than the runtime accepts (on Node: --max-http-header-size) (UND_ERR_HEADERS_OVERFLOW)",
       ),
     ],
     [
       "another length",
       wrapped({ code: "UND_ERR_RES_CONTENT_LENGTH_MISMATCH" }),
-      unreadable("is not as long as it says (UND_ERR_RES_CONTENT_LENGTH_MISMATCH)"),
+      badResponse("is not as long as it says (UND_ERR_RES_CONTENT_LENGTH_MISMATCH)"),
     ],
   ])("%s", async (_, thrown, message) => {
     const error = await failing(thrown);
@@ -68,7 +68,7 @@ describe("A failed connection says to which origin, what is known, and whether a
 });
 
 describe("Its cause", () => {
-  it("is the runtime's error in words alone, with those of what that was caused by", async () => {
+  it("holds only the messages of the runtime's error and of its causes", async () => {
     const { cause } = await failing(wrapped({ request: { body: contact } }, "other side closed"));
 
     const words = "fetch failed: other side closed";
@@ -76,14 +76,14 @@ describe("Its cause", () => {
     expect(cause).not.toHaveProperty("cause");
   });
 
-  it("is nothing, where no error was thrown", async () => {
+  it("is undefined if no error was thrown", async () => {
     expect(await failing({ name: "TypeError", message: "no error" })).not.toHaveProperty("cause");
   });
 });
 
 it.each([
-  ["gives its place in the rate limit back, where nothing was sent", "ECONNREFUSED", 0],
-  ["has spent its place in the rate limit, where something may have been sent", "ECONNRESET", 1],
+  ["returns its permit if nothing was sent", "ECONNREFUSED", 0],
+  ["uses up its permit if something may have been sent", "ECONNRESET", 1],
 ])("A connection that fails %s", async (_, code, used) => {
   const rateLimiter = new RateLimiter({ windows: [{ limit: 10, intervalMs: 60_000 }] });
 

@@ -14,7 +14,7 @@ const event = {
 const once = { maxRetries: 0 };
 
 describe("timeoutMs", () => {
-  it("ends an attempt that is not answered: what it did is unknown", async () => {
+  it("ends an attempt without a response: the outcome is unknown", async () => {
     const mock = createMockService({ faults: [{ kind: "hang" }] });
 
     const error = await failureOf(
@@ -33,7 +33,7 @@ describe("timeoutMs", () => {
     });
   });
 
-  it("counts to the last byte of the body, however alive the answer is", async () => {
+  it("includes the time up to the last byte of the body, even if bytes keep arriving", async () => {
     const { options } = await serve((outgoing) => {
       outgoing.writeHead(200, { "content-type": "application/json" });
       const drip = setInterval(() => outgoing.write(" "), 10);
@@ -47,7 +47,7 @@ describe("timeoutMs", () => {
     expect(error).toMatchObject({ code: "timeout", timeoutMs: 120, outcome: "unknown" });
   });
 
-  it("leaves a slow body in peace that ends in time", async () => {
+  it("accepts a slow body that ends in time", async () => {
     const mock = createMockService({ faults: [{ kind: "slow-body", delayMs: 10 }] });
 
     const profile = await new AudienceClient(mock.clientOptions).v1.customers.upsert(contact, {
@@ -58,7 +58,7 @@ describe("timeoutMs", () => {
     expect(profile.attributes?.email).toBe("ada@example.com");
   });
 
-  it("is of one attempt: the next has all of it again", async () => {
+  it("applies to one attempt: the next starts anew", async () => {
     vi.useFakeTimers();
     const mock = createMockService({ faults: [{ kind: "hang", times: 2 }] });
 
@@ -71,7 +71,7 @@ describe("timeoutMs", () => {
     expect((await call).attempts).toBe(3);
   });
 
-  it("does not count the wait in the queue", async () => {
+  it("does not include the wait in the queue", async () => {
     vi.useFakeTimers();
     const mock = createMockService();
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
@@ -85,7 +85,7 @@ describe("timeoutMs", () => {
     expect((await call).queuedMs).toBeGreaterThan(1_000);
   });
 
-  it("holds against a fetch that never heeds its signal", async () => {
+  it("applies to a fetch that ignores its signal", async () => {
     const fetch = () => new Promise<Response>(() => {});
     const audience = new AudienceClient({ ...createMockService().clientOptions, fetch });
 
@@ -97,17 +97,17 @@ describe("timeoutMs", () => {
   it.each([
     ["", () => {}],
     [
-      ", and does not hear that this cannot be done",
+      ", even if cancelling fails",
       () => {
         throw new Error("it cannot be cancelled");
       },
     ],
-  ])("throws away what such a fetch gives too late%s", async (_, end) => {
+  ])("cancels the late response of such a fetch%s", async (_, end) => {
     const log: string[] = [];
-    let answer: (response: Response) => void = () => {};
+    let respond: (response: Response) => void = () => {};
     const audience = new AudienceClient({
       ...createMockService().clientOptions,
-      fetch: () => new Promise<Response>((resolve) => (answer = resolve)),
+      fetch: () => new Promise<Response>((resolve) => (respond = resolve)),
     });
     const cancel = () => {
       log.push("cancelled");
@@ -115,13 +115,13 @@ describe("timeoutMs", () => {
     };
 
     const error = await failureOf(audience.v1.customers.get("some-id", { ...once, timeoutMs: 20 }));
-    answer(new Response(new ReadableStream({ cancel })));
+    respond(new Response(new ReadableStream({ cancel })));
     await eventually(() => expect(log).toEqual(["cancelled"]));
 
     expect(error).toBeInstanceOf(TimeoutError);
   });
 
-  it("holds against a body that never ends and cannot be cancelled", async () => {
+  it("applies to a body that never ends and cannot be cancelled", async () => {
     const body = new ReadableStream({
       start: (controller) => controller.enqueue(new TextEncoder().encode('{"data":')),
       cancel: () => new Promise(() => {}),
@@ -137,7 +137,7 @@ describe("timeoutMs", () => {
     );
   });
 
-  it("bounds the key function too: then nothing was sent", async () => {
+  it("applies to the key function, too: then nothing was sent", async () => {
     const mock = createMockService();
     const audience = new AudienceClient({
       ...mock.clientOptions,
@@ -152,7 +152,7 @@ describe("timeoutMs", () => {
   });
 
   it.each([Infinity, 2 ** 31, Number.MAX_VALUE])(
-    "of %d ms is none, and does not fire at once",
+    "of %d ms means no limit, and does not fire at once",
     async (timeoutMs) => {
       const mock = createMockService({ latencyMs: 20 });
 
@@ -171,7 +171,7 @@ describe("By default", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it("an attempt has 30 seconds, there are 5, and the call has no deadline", async () => {
+  it("an attempt has 30 seconds, a call has 5 attempts and no deadline", async () => {
     const mock = createMockService({ faults: [{ kind: "hang" }] });
     const startedAt = Date.now();
 
@@ -190,7 +190,7 @@ describe("deadlineMs", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it("ends the call in flight: a TimeoutError, what it did is unknown", async () => {
+  it("ends the call in flight with a TimeoutError: the outcome is unknown", async () => {
     const mock = createMockService({ faults: [{ kind: "hang" }] });
     const startedAt = Date.now();
 
@@ -207,7 +207,7 @@ describe("deadlineMs", () => {
     expect(mock.requests[0]?.arrivedAtMs).toBe(startedAt);
   });
 
-  it("of a GET in flight did not apply", async () => {
+  it("of a GET in flight has the outcome not-applied", async () => {
     const mock = createMockService({ faults: [{ kind: "hang" }] });
 
     const failure = failureOf(
@@ -218,7 +218,7 @@ describe("deadlineMs", () => {
     expect(await failure).toMatchObject({ code: "timeout", outcome: "not-applied" });
   });
 
-  it("holds over all attempts and backoffs: none begins after it", async () => {
+  it("applies to all attempts and backoffs together: no attempt begins after it", async () => {
     const mock = createMockService({ faults: [{ kind: "500-before" }] });
     const startedAt = Date.now();
     const audience = new AudienceClient({ ...mock.clientOptions, maxRetries: 50 });
@@ -235,11 +235,11 @@ describe("deadlineMs", () => {
     );
   });
 
-  it("that the queue shows beforehand cannot be kept is a RateLimitWaitError at once, and nothing is sent", async () => {
+  it("that ends before the expected wait in the queue rejects at once with a RateLimitWaitError, and nothing is sent", async () => {
     const mock = createMockService();
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
     const { v1 } = new AudienceClient({ ...mock.clientOptions, rateLimiter });
-    // However long the process has run.
+    // This holds for a process of any age.
     await vi.advanceTimersByTimeAsync(3_600_000);
     await v1.customers.list();
     const startedAt = performance.now();
@@ -259,7 +259,7 @@ describe("deadlineMs", () => {
     expect(rateLimiter.usage().queued).toBe(0);
   });
 
-  it("passing behind an earlier write to the same contact is a TimeoutError: nothing was sent", async () => {
+  it("that passes behind an earlier write to the same contact is a TimeoutError: nothing was sent", async () => {
     const mock = createMockService({ faults: [{ kind: "hang", times: 1 }] });
     const { v1 } = new AudienceClient({ ...mock.clientOptions, timeoutMs: 10_000 });
 
@@ -277,7 +277,7 @@ describe("deadlineMs", () => {
     expect(mock.requests).toHaveLength(2);
   });
 
-  it("passing in the key function is a TimeoutError: nothing was sent", async () => {
+  it("that passes in the key function is a TimeoutError: nothing was sent", async () => {
     const mock = createMockService();
     const audience = new AudienceClient({
       ...mock.clientOptions,
@@ -291,7 +291,7 @@ describe("deadlineMs", () => {
     expect(mock.requests).toEqual([]);
   });
 
-  it("is the client's where the call names none, and leaves no timer behind", async () => {
+  it("defaults to that of the client, and leaves no timer behind", async () => {
     const mock = createMockService({ faults: [{ kind: "hang", operation: "v1.events.send" }] });
     const { v1 } = new AudienceClient({ ...mock.clientOptions, deadlineMs: 500 });
 

@@ -26,8 +26,8 @@ function setAll(): void {
   vi.stubEnv("AUDIENCE_APP_ID", "app-1");
 }
 
-describe("What is not given is read from the environment", () => {
-  it("for both families, and for each one's own client", async () => {
+describe("An absent option is read from the environment", () => {
+  it("for both families, and for V1Client and V2Client", async () => {
     setAll();
     const audience = new AudienceClient(rest);
 
@@ -45,7 +45,7 @@ describe("What is not given is read from the environment", () => {
     expect(mock.requests.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 
-  it("at construction: what changes later changes nothing", async () => {
+  it("at construction: later changes have no effect", async () => {
     setAll();
     const audience = new AudienceClient(rest);
     vi.stubEnv("AUDIENCE_API_KEY", "changed");
@@ -55,7 +55,7 @@ describe("What is not given is read from the environment", () => {
     expect(mock.requests[0]?.headers["x-api-key"]).toBe("key-of-v1");
   });
 
-  it("an option goes before its variable", async () => {
+  it("an option takes precedence over its variable", async () => {
     setAll();
 
     await new AudienceClient({ ...rest, apiKey: "other-key" }).v1.customers.list();
@@ -71,7 +71,7 @@ describe("What is not given is read from the environment", () => {
     expect(mock.requests[0]?.headers["x-api-key"]).toBe("key-of-v1");
   });
 
-  it("AUDIENCE_API_KEY serves both families where AUDIENCE_API_KEY_V2 is not set", async () => {
+  it("AUDIENCE_API_KEY serves both families if AUDIENCE_API_KEY_V2 is not set", async () => {
     setAll();
     vi.stubEnv("AUDIENCE_API_KEY", "other-key");
     vi.stubEnv("AUDIENCE_API_KEY_V2", "");
@@ -82,13 +82,13 @@ describe("What is not given is read from the environment", () => {
     expect(mock.requests[0]?.headers["service-api-key"]).toBe("other-key");
   });
 
-  it("an empty variable is one that is not set", () => {
+  it("an empty variable counts as not set", () => {
     expect(thrownBy(() => new AudienceClient(rest).v1)).toMatchObject({
       message: expect.stringContaining("baseUrl (or AUDIENCE_BASE_URL)"),
     });
   });
 
-  it("is judged like an option, and not shown", () => {
+  it("is validated like an option, and its value is not shown", () => {
     setAll();
     vi.stubEnv("AUDIENCE_API_KEY", "secret-part-one\nsecret-part-two");
 

@@ -24,7 +24,7 @@ import {
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it, vi } from "vitest";
 import { failureOf, thrownBy } from "./failure.ts";
-import { json, profileAnswer, refusedUrl, serve } from "./served.ts";
+import { json, profileResponse, refusedUrl, serve } from "./served.ts";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 const event = {
@@ -33,8 +33,8 @@ const event = {
   contact: { email: "ada@example.com" },
 };
 
-/** A client of a service that answers everything so. */
-function answering(
+/** A client of a service with the same response to every request. */
+function clientWithResponse(
   status: number,
   body: BodyInit | null,
   headers: Record<string, string> = {},
@@ -54,7 +54,7 @@ function answering(
   });
 }
 
-/** A body that comes in these pieces, and then ends or breaks off. */
+/** A body that arrives in pieces, and then ends or breaks off. */
 function inPieces(pieces: readonly (string | Uint8Array)[], then: "ends" | "breaks off" = "ends") {
   const left = pieces.map((piece) => Buffer.from(piece)).values();
   return new ReadableStream<Uint8Array>({
@@ -83,7 +83,7 @@ describe("An error status", () => {
     [503, ServerError, "ServerError", "server", "unknown"],
     [599, ServerError, "ServerError", "server", "unknown"],
   ] as const)("of %i is a %o", async (status, Class, name, code, outcome) => {
-    const audience = answering(status, '{"message":"the reason"}', { "x-trace": "t-1" });
+    const audience = clientWithResponse(status, '{"message":"the reason"}', { "x-trace": "t-1" });
 
     const error = await failureOf(audience.v1.customers.upsert(contact));
 
@@ -107,7 +107,7 @@ describe("An error status", () => {
     ["an error text", '{"error":"nope"}', "nope"],
     ["an error object", '{"error":{"code":"x","message":"nope"}}', "nope"],
     [
-      "a list of messages beside the status's name",
+      "an array of messages beside the name of the status",
       '{"statusCode":400,"message":["nope","no"],"error":"Bad Request"}',
       "nope",
     ],
@@ -118,8 +118,8 @@ describe("An error status", () => {
     ["a detail beside an empty one, deeper", '{"error":{"message":"","detail":"nope"}}', "nope"],
     ["at most 300 characters of them", JSON.stringify({ message: "n".repeat(301) }), "n".repeat(300)],
     ["and 300 deeper", JSON.stringify({ error: { title: "n".repeat(301) } }), "n".repeat(300)],
-  ])("is told with the service's words, wherever they stand: %s", async (_, body, words) => {
-    const error = await failureOf(answering(400, body).v1.customers.upsert(contact));
+  ])("has the message of the service, wherever it is in the body: %s", async (_, body, words) => {
+    const error = await failureOf(clientWithResponse(400, body).v1.customers.upsert(contact));
 
     expect(error.message).toBe(`400 on POST /api/v1/customer/create: ${words}`);
   });
@@ -127,10 +127,10 @@ describe("An error status", () => {
   it.each([
     ["no text", "5"],
     ["an object without words", '{"error":{"reason":5}}'],
-    ["null in its place", '{"error":null,"errors":[null]}'],
-    ["a number in its place", '{"message":5}'],
-  ])("has none where there is %s", async (_, body) => {
-    const error = await failureOf(answering(400, body).v1.customers.upsert(contact));
+    ["null instead of a message", '{"error":null,"errors":[null]}'],
+    ["a number instead of a message", '{"message":5}'],
+  ])("has no message of the service if there is %s", async (_, body) => {
+    const error = await failureOf(clientWithResponse(400, body).v1.customers.upsert(contact));
 
     expect(error.message).toBe("400 on POST /api/v1/customer/create");
   });
@@ -139,8 +139,8 @@ describe("An error status", () => {
     [{ "retry-after": "2" }, " (the service asks to wait 2000 ms)"],
     [{ "retry-after": "0" }, ""],
     [{}, ""],
-  ])("with the headers %j says how long the service asks to wait", async (headers, wish) => {
-    const error = await failureOf(answering(503, "", headers).v1.customers.upsert(contact));
+  ])("with the headers %j has the wait that the service asks for", async (headers, wish) => {
+    const error = await failureOf(clientWithResponse(503, "", headers).v1.customers.upsert(contact));
 
     expect(error.message).toBe(`503 on POST /api/v1/customer/create${wish}`);
     expect("retryAfterMs" in error).toBe("retry-after" in headers);
@@ -158,8 +158,8 @@ describe("An error status", () => {
       '{"__proto__":{"polluted":true}}',
       JSON.parse('{"__proto__":{"polluted":true}}'),
     ],
-  ])("is not hidden by its body: %s", async (_, body, shown) => {
-    const error = await failureOf(answering(502, body).v1.events.send(event));
+  ])("is thrown whatever the body is: %s", async (_, body, shown) => {
+    const error = await failureOf(clientWithResponse(502, body).v1.events.send(event));
 
     expect(error).toBeInstanceOf(ServerError);
     expect(error).toMatchObject({ status: 502 });
@@ -167,15 +167,15 @@ describe("An error status", () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it("is not hidden by bytes that are no text", async () => {
+  it("is thrown even if the body is not UTF-8", async () => {
     const error = await failureOf(
-      answering(500, new Uint8Array([0xff, 0xfe, 0x80])).v1.customers.upsert(contact),
+      clientWithResponse(500, new Uint8Array([0xff, 0xfe, 0x80])).v1.customers.upsert(contact),
     );
 
     expect(error).toMatchObject({ status: 500, body: "\ufffd\ufffd\ufffd" });
   });
 
-  it("is not hidden by a body that breaks off, never ends, or cannot be decompressed", async () => {
+  it("is thrown even if the body breaks off, never ends, or cannot be decompressed", async () => {
     const { options } = await serve((outgoing, { path }) => {
       if (path.endsWith("garbled"))
         return outgoing.writeHead(500, { "content-encoding": "gzip" }).end("no gzip");
@@ -207,7 +207,7 @@ describe("An error status", () => {
       cancel: () => void (isGivenUp = true),
     });
 
-    const error = await failureOf(answering(500, endless).v1.customers.upsert(contact));
+    const error = await failureOf(clientWithResponse(500, endless).v1.customers.upsert(contact));
 
     expect((error as ServerError).body).toBe("a".repeat(64 * 1024));
     expect(sent).toBeLessThan(200 * 1024);
@@ -217,7 +217,9 @@ describe("An error status", () => {
   it.each([500, 200])("shows JSON of 64 KiB as such, and of a longer one its text (%i)", async (status) => {
     const ofLength = (length: number) => JSON.stringify({ filler: "a".repeat(length - 13) });
     const bodies = [64 * 1024, 64 * 1024 + 1].map(async (length) => {
-      const error = await failureOf(answering(status, ofLength(length)).v1.customers.upsert(contact));
+      const error = await failureOf(
+        clientWithResponse(status, ofLength(length)).v1.customers.upsert(contact),
+      );
       return (error as ServerError | UnexpectedResponseError).body;
     });
 
@@ -227,11 +229,12 @@ describe("An error status", () => {
     ]);
   });
 
-  it("shows what came of a body that was cut as text, as it may say something else than the whole", async () => {
+  it("shows an incomplete body as a string, because its JSON would be another value", async () => {
     const breaksOff = inPieces(["12"], "breaks off");
-    const cut = [answering(500, breaksOff), answering(500, "1234", {}, { maxResponseBytes: 2 })].map(
-      async ({ v1 }) => ((await failureOf(v1.customers.upsert(contact))) as ServerError).body,
-    );
+    const cut = [
+      clientWithResponse(500, breaksOff),
+      clientWithResponse(500, "1234", {}, { maxResponseBytes: 2 }),
+    ].map(async ({ v1 }) => ((await failureOf(v1.customers.upsert(contact))) as ServerError).body);
 
     expect(await Promise.all(cut)).toEqual(["12", "12"]);
   });
@@ -239,7 +242,7 @@ describe("An error status", () => {
   it.each([400, 401, 403, 409, 422, 429])(
     "of addContact but 404 says that nothing was applied (%i)",
     async (status) => {
-      const { v1 } = answering(status, "{}");
+      const { v1 } = clientWithResponse(status, "{}");
 
       expect(await failureOf(v1.contactGroups.addContact("list", contact))).toMatchObject({
         status,
@@ -263,7 +266,7 @@ describe("An error status", () => {
 
 describe("A redirect", () => {
   it.each([301, 302, 303, 307, 308])("(%i) is never followed, to wherever it leads", async (status) => {
-    const other = await serve((outgoing) => json(outgoing, 200, profileAnswer));
+    const other = await serve((outgoing) => json(outgoing, 200, profileResponse));
     const { options, received } = await serve((outgoing, { path }) => {
       outgoing.writeHead(status, { location: other.url + path }).end("moved");
     });
@@ -286,31 +289,31 @@ describe("A redirect", () => {
     [300, "redirect"],
     [399, "redirect"],
     [400, "bad_request"],
-  ])("is any 3xx, first and last: %i is %s", async (status, code) => {
-    const error = await failureOf(answering(status, "").v1.customers.upsert(contact));
+  ])("is any status from 300 to 399: %i is %s", async (status, code) => {
+    const error = await failureOf(clientWithResponse(status, "").v1.customers.upsert(contact));
 
     expect(error).toMatchObject({ code, status });
   });
 
-  it("is what a browser gives that was told not to follow one: the status 0", async () => {
+  it("is also the status 0, which browsers return for a redirect that is not followed", async () => {
     const opaque = { status: 0, type: "opaqueredirect", headers: new Headers(), url: "", body: null };
     const fetch = async () => opaque as Response; // as far as it is asked for
 
-    const error = await failureOf(answering(0, null, {}, { fetch }).v1.customers.upsert(contact));
+    const error = await failureOf(clientWithResponse(0, null, {}, { fetch }).v1.customers.upsert(contact));
 
     expect(error).toBeInstanceOf(RedirectError);
     expect(error).toMatchObject({ status: 0, outcome: "not-applied" });
   });
 
-  it("is told to be one, and the base URL asked for", async () => {
-    const error = await failureOf(answering(302, "").v1.customers.get("c"));
+  it("has a message that asks whether the base URL is right", async () => {
+    const error = await failureOf(clientWithResponse(302, "").v1.customers.get("c"));
 
     expect(error.message).toBe(
       "302 on GET /api/v1/customer/{id}: a redirect is never followed. Is the base URL right?",
     );
   });
 
-  it("to the same origin is not followed either, and one without a location has none", async () => {
+  it("to the same origin is not followed either, and its error has no location if the response has none", async () => {
     const { options, received } = await serve((outgoing, { path }) => {
       outgoing.writeHead(302, path.endsWith("same") ? { location: "/elsewhere" } : {}).end();
     });
@@ -324,20 +327,20 @@ describe("A redirect", () => {
     expect(received).toHaveLength(2);
   });
 
-  it("that a fetch has followed after all is not seen as one, so ours asks it not to", async () => {
+  it("that the fetch itself has followed goes unnoticed, so the client asks the fetch not to follow it", async () => {
     const seen: RequestInit[] = [];
     const fetch = async (_: string, init: RequestInit) => {
       seen.push(init);
-      return Response.json(profileAnswer);
+      return Response.json(profileResponse);
     };
 
-    await answering(200, null, {}, { fetch }).v1.customers.get("c-1");
+    await clientWithResponse(200, null, {}, { fetch }).v1.customers.get("c-1");
 
     expect(seen[0]?.redirect).toBe("manual");
   });
 });
 
-describe("A 2xx that is not what is documented is an UnexpectedResponseError", () => {
+describe("A 2xx with an undocumented body is an UnexpectedResponseError", () => {
   const wrong = [
     ["empty", 200, null, "its body is empty"],
     ["204", 204, null, "its body is empty"],
@@ -352,7 +355,7 @@ describe("A 2xx that is not what is documented is an UnexpectedResponseError", (
   ] as const;
 
   it.each(wrong)("%s", async (_, status, body, problem) => {
-    const error = await failureOf(answering(status, body).v1.customers.upsert(contact));
+    const error = await failureOf(clientWithResponse(status, body).v1.customers.upsert(contact));
 
     expect(error).toBeInstanceOf(UnexpectedResponseError);
     expect(error).toMatchObject({
@@ -366,14 +369,14 @@ describe("A 2xx that is not what is documented is an UnexpectedResponseError", (
   });
 
   it.each(wrong)("and of a GET not applied: %s", async (_, status, body) => {
-    const error = await failureOf(answering(status, body).v1.customers.get("c-1"));
+    const error = await failureOf(clientWithResponse(status, body).v1.customers.get("c-1"));
 
     expect(error).toMatchObject({ code: "unexpected_response", outcome: "not-applied" });
   });
 
-  it("holds the body, as JSON or text", async () => {
-    const asJson = await failureOf(answering(200, '{"a":1}').v1.customers.get("c-1"));
-    const asText = await failureOf(answering(200, "<p>").v1.customers.get("c-1"));
+  it("holds the body, as JSON or as a string", async () => {
+    const asJson = await failureOf(clientWithResponse(200, '{"a":1}').v1.customers.get("c-1"));
+    const asText = await failureOf(clientWithResponse(200, "<p>").v1.customers.get("c-1"));
 
     expect([asJson, asText].map((error) => (error as UnexpectedResponseError).body)).toEqual([
       { a: 1 },
@@ -387,7 +390,7 @@ describe("A 2xx that is not what is documented is an UnexpectedResponseError", (
     ["contact", { message: "ok" }],
   ])("addContact needs %s", async (path, body) => {
     const error = await failureOf(
-      answering(200, JSON.stringify(body)).v1.contactGroups.addContact("l", contact),
+      clientWithResponse(200, JSON.stringify(body)).v1.contactGroups.addContact("l", contact),
     );
 
     expect(error).toBeInstanceOf(UnexpectedResponseError);
@@ -403,7 +406,7 @@ describe("A 2xx that is not what is documented is an UnexpectedResponseError", (
         channels: { email: { status: "subscribed" } },
         consent: { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" },
       } as const;
-      const call = answering(200, JSON.stringify(body)).v2.contacts.upsert({
+      const call = clientWithResponse(200, JSON.stringify(body)).v2.contacts.upsert({
         firstName: "A",
         listIds: [],
         identifiers: [identifier],
@@ -413,27 +416,27 @@ describe("A 2xx that is not what is documented is an UnexpectedResponseError", (
     },
   );
 
-  it("lists need data.lists and each one's uuid", async () => {
+  it("lists need data.lists, and a uuid in each list", async () => {
     for (const body of [{}, { data: {} }, { data: { lists: [{ name: "x" }] } }]) {
       expect(
-        await failureOf(answering(200, JSON.stringify(body)).v2.lists.list({}).then(String)),
+        await failureOf(clientWithResponse(200, JSON.stringify(body)).v2.lists.list({}).then(String)),
       ).toBeInstanceOf(UnexpectedResponseError);
     }
   });
 
-  it("what is not needed may be absent or null, and what is added is kept", async () => {
+  it("optional properties may be absent or null, and unknown ones are kept", async () => {
     const body = {
       data: { id: "c-1", type: null, attributes: { email: null, shoe_size: 43 }, extra: [1] },
       meta: { a: 1 },
     };
 
-    const profile = await answering(200, JSON.stringify(body)).v1.customers.get("c-1");
+    const profile = await clientWithResponse(200, JSON.stringify(body)).v1.customers.get("c-1");
 
     expect(profile).toMatchObject({ id: "c-1", attributes: { email: null, shoe_size: 43 }, extra: [1] });
   });
 });
 
-describe("events.send takes any 2xx", () => {
+describe("events.send accepts any 2xx", () => {
   it.each([
     [200, '{"status":"accepted"}', { status: "accepted" }],
     [201, "null", null],
@@ -444,19 +447,24 @@ describe("events.send takes any 2xx", () => {
     [204, null, undefined],
     [299, "[]", []],
   ])("%i with %j", async (status, body, shown) => {
-    const result = await answering(status, body).v1.events.send(event);
+    const result = await clientWithResponse(status, body).v1.events.send(event);
 
     expect(result).toEqual({ uniqueIdentifier: "order-1", status, body: shown });
   });
 });
 
-describe("An answer's size", () => {
-  const padded = (bytes: number) => JSON.stringify(profileAnswer).padEnd(bytes, " ");
+describe("The size of a response", () => {
+  const padded = (bytes: number) => JSON.stringify(profileResponse).padEnd(bytes, " ");
 
   it("may reach maxResponseBytes, and not one byte more", async () => {
-    const fits = await answering(200, padded(1_000), {}, { maxResponseBytes: 1_000 }).v1.customers.get("c-1");
+    const fits = await clientWithResponse(
+      200,
+      padded(1_000),
+      {},
+      { maxResponseBytes: 1_000 },
+    ).v1.customers.get("c-1");
     const error = await failureOf(
-      answering(200, padded(1_001), {}, { maxResponseBytes: 1_000 }).v1.customers.get("c-1"),
+      clientWithResponse(200, padded(1_001), {}, { maxResponseBytes: 1_000 }).v1.customers.get("c-1"),
     );
 
     expect(fits.id).toBe("c-1");
@@ -465,20 +473,20 @@ describe("An answer's size", () => {
   });
 
   it.each([200, 299])("is that of a success up to maxResponseBytes, over 64 KiB too (%i)", async (status) => {
-    expect((await answering(status, padded(100_000)).v1.customers.get("c-1")).id).toBe("c-1");
+    expect((await clientWithResponse(status, padded(100_000)).v1.customers.get("c-1")).id).toBe("c-1");
   });
 
-  it("is what is shown of it at most, whatever pieces it comes in", async () => {
-    const { v1 } = answering(200, inPieces(["[1", ",2,3"]), {}, { maxResponseBytes: 4 });
+  it("limits the part that the error shows, whatever its pieces", async () => {
+    const { v1 } = clientWithResponse(200, inPieces(["[1", ",2,3"]), {}, { maxResponseBytes: 4 });
 
     expect(await failureOf(v1.customers.get("c-1"))).toMatchObject({ body: "[1,2" });
   });
 
-  it("does not depend on where its pieces end: a character may lie in two", async () => {
+  it("does not depend on the ends of its pieces: a character may be split", async () => {
     const bytes = Buffer.from(JSON.stringify({ data: { id: "ä" } }));
     const body = inPieces(Array.from(bytes, (byte) => Uint8Array.of(byte)));
 
-    expect((await answering(200, body).v1.customers.get("c-1")).id).toBe("ä");
+    expect((await clientWithResponse(200, body).v1.customers.get("c-1")).id).toBe("ä");
   });
 
   it("is counted in bytes, after decompression", async () => {
@@ -544,9 +552,9 @@ describe("A connection that fails", () => {
     expect(error).toMatchObject({ code: "connection", reason: "reset", outcome: "unknown" });
   });
 
-  it("in a 2xx's body: it may have been applied, and is sent again where that is safe", async () => {
+  it("in the body of a 2xx: it may have been applied, and is sent again if that is safe", async () => {
     const { options, received } = await serve((outgoing, _, count) => {
-      if (count > 1) return json(outgoing, 200, profileAnswer);
+      if (count > 1) return json(outgoing, 200, profileResponse);
       outgoing.writeHead(200, { "content-length": "1000" }).write('{"data":');
       setTimeout(() => outgoing.destroy(), 20);
     });
@@ -558,7 +566,7 @@ describe("A connection that fails", () => {
   });
 
   it("TLS: nothing was sent, and nothing is tried again", async () => {
-    const { url, received } = await serve((outgoing) => json(outgoing, 200, profileAnswer));
+    const { url, received } = await serve((outgoing) => json(outgoing, 200, profileResponse));
     const baseUrl = url.replace("http:", "https:");
 
     const error = await failureOf(
@@ -606,7 +614,7 @@ describe("A connection that fails", () => {
       "dns",
       "not-sent",
     ],
-    ["what a runtime does not tell", new TypeError("fetch failed"), "other", "unknown"],
+    ["a failure without details", new TypeError("fetch failed"), "other", "unknown"],
     [
       "an error that is its own cause",
       Object.assign(new Error("ring"), {
@@ -625,21 +633,21 @@ describe("A connection that fails", () => {
     ],
     ["no error at all", "a text", "other", "unknown"],
     ["a name of Object's", withCode("constructor"), "other", "unknown"],
-  ])("as %s says it", async (_, thrown, reason, outcome) => {
+  ])("as %s reports it", async (_, thrown, reason, outcome) => {
     const fetch = async () => Promise.reject(thrown);
 
-    const error = await failureOf(answering(200, null, {}, { fetch }).v1.customers.upsert(contact));
+    const error = await failureOf(clientWithResponse(200, null, {}, { fetch }).v1.customers.upsert(contact));
 
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({ code: "connection", reason, outcome });
   });
 
-  it("because the given fetch throws at once", async () => {
+  it("because the `fetch` option throws at once", async () => {
     const fetch = () => {
       throw new Error("broken fetch");
     };
 
-    const error = await failureOf(answering(200, null, {}, { fetch }).v1.customers.upsert(contact));
+    const error = await failureOf(clientWithResponse(200, null, {}, { fetch }).v1.customers.upsert(contact));
 
     expect(error).toMatchObject({ code: "connection", reason: "other", outcome: "unknown" });
   });
@@ -658,17 +666,22 @@ describe("An error of any class", () => {
     });
     await crowded.v1.customers.list();
     const statuses = [400, 401, 402, 403, 404, 429, 500].map((status) =>
-      answering(status, '{"message":"no"}', { "x-a": "1" }),
+      clientWithResponse(status, '{"message":"no"}', { "x-a": "1" }),
     );
     return Promise.all([
       ...statuses.map((each) => failureOf(each.v1.events.send(event))),
-      failureOf(answering(307, null, { location: "https://else.example" }).v1.events.send(event)),
-      failureOf(answering(200, "x").v1.customers.upsert(contact)),
+      failureOf(clientWithResponse(307, null, { location: "https://else.example" }).v1.events.send(event)),
+      failureOf(clientWithResponse(200, "x").v1.customers.upsert(contact)),
       failureOf(
-        answering(200, null, {}, { fetch: async () => Promise.reject(new Error("x")) }).v1.events.send(event),
+        clientWithResponse(
+          200,
+          null,
+          {},
+          { fetch: async () => Promise.reject(new Error("x")) },
+        ).v1.events.send(event),
       ),
       failureOf(
-        answering(200, null, {}, { fetch: () => new Promise(() => {}) }).v1.events.send(event, {
+        clientWithResponse(200, null, {}, { fetch: () => new Promise(() => {}) }).v1.events.send(event, {
           timeoutMs: 5,
         }),
       ),
@@ -698,7 +711,7 @@ describe("An error of any class", () => {
     RateLimitWaitError,
   ];
 
-  it("is an Error with its name, its code, a stack, and the call it belongs to", async () => {
+  it("is an Error with its name, its code, a stack, and its call", async () => {
     const errors = await examples();
 
     expect(errors.map(({ name }) => name)).toEqual(classes.map(({ name }) => name));
@@ -713,7 +726,7 @@ describe("An error of any class", () => {
     }
   });
 
-  it("carries the event's uniqueIdentifier where it is of events.send", async () => {
+  it("has the uniqueIdentifier of the event if it is of events.send", async () => {
     const errors = await examples();
 
     const ofEvents = errors.filter(({ request }) => request?.operation === "v1.events.send");
@@ -725,7 +738,7 @@ describe("An error of any class", () => {
     ).toBe(true);
   });
 
-  it("carries the uniqueIdentifier of an event that was refused too, where it has one", async () => {
+  it("has the uniqueIdentifier of an invalid event, too, if the event has one", async () => {
     const { v1 } = new AudienceClient(createMockService().clientOptions);
     const trap = {
       get uniqueIdentifier(): string {
@@ -776,7 +789,7 @@ describe("An error of any class", () => {
     const reason = { the: "reason" };
 
     const error = await failureOf(
-      answering(200, null).v1.customers.upsert(contact, { signal: AbortSignal.abort(reason) }),
+      clientWithResponse(200, null).v1.customers.upsert(contact, { signal: AbortSignal.abort(reason) }),
     );
 
     expect(error.cause).toBe(reason);
@@ -784,7 +797,7 @@ describe("An error of any class", () => {
 });
 
 describe("isAudienceError", () => {
-  it("knows errors of another copy of the package, and the other copy knows ours", async () => {
+  it("recognises errors of another copy of the package, and the other copy recognises ours", async () => {
     vi.resetModules();
     const other = await import("../../src/errors.ts");
     const theirs = new other.ConfigurationError("x");
@@ -795,7 +808,7 @@ describe("isAudienceError", () => {
     expect(other.isAudienceError(ours)).toBe(true);
   });
 
-  it("knows a foreign object by the registered brand alone, and nothing else", () => {
+  it("recognises an object only by the registered brand", () => {
     const branded = { [Symbol.for("audience-sdk.error")]: true, code: "api" };
 
     expect(isAudienceError(branded)).toBe(true);

@@ -1,6 +1,6 @@
 import { isAudienceError, type AudienceError } from "audience-sdk";
 
-/** The error that a call rejects with; a call that succeeds, or an error that is none of ours, fails the test. */
+/** The error of a call. A call that succeeds, or an error of another library, fails the test. */
 export async function failureOf(call: PromiseLike<unknown>): Promise<AudienceError> {
   let value: unknown;
   try {

@@ -4,10 +4,10 @@ import { describe, expect, it } from "vitest";
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 const profile = { data: { type: "profile", id: "c-1", attributes: { email: contact.email } } };
 
-/** What a fetch of another implementation gives: all that a Response has, and no instance of this realm's class. */
+/** A response of another fetch implementation: it has all properties of a Response, but another class. */
 function foreign(response: Response): Response {
   const { status, ok, headers, url, body } = response;
-  // True as far as it is asked for; nothing here is told by its class.
+  // The client uses only these properties, and never the class.
   return { status, ok, headers, url, body } as Response;
 }
 

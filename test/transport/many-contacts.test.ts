@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it("2,000 writes to as many contacts leave nothing in the way of the next", async () => {
+it("2,000 writes to as many contacts do not delay the next one", async () => {
   const mock = createMockService({ latencyMs: 0 });
   const { customers } = new AudienceClient(mock.clientOptions).v1;
   const upsert = (email: string) => customers.upsert({ email, email_opt_in: "SUBSCRIBED" });

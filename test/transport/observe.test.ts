@@ -22,20 +22,20 @@ afterEach(() => {
 });
 const stops: (() => void)[] = [];
 
-type Told = readonly [hook: string, event: RequestEvent];
+type HookCall = readonly [hook: string, event: RequestEvent];
 
 /** A client whose hooks write one ordered log. */
 function hooked(options: MockServiceOptions = {}, clientOptions: ClientOptions = {}) {
   const mock = createMockService(options);
-  const told: Told[] = [];
-  const hook = (name: string) => (event: RequestEvent) => void told.push([name, event]);
+  const hookLog: HookCall[] = [];
+  const hook = (name: string) => (event: RequestEvent) => void hookLog.push([name, event]);
   const hooks = {
     onRequest: hook("request"),
     onResponse: hook("response"),
     onRetry: hook("retry"),
     onThrottle: hook("throttle"),
   };
-  return { mock, told, audience: new AudienceClient({ ...mock.clientOptions, hooks, ...clientOptions }) };
+  return { mock, hookLog, audience: new AudienceClient({ ...mock.clientOptions, hooks, ...clientOptions }) };
 }
 
 async function settle(call: PromiseLike<unknown>): Promise<void> {
@@ -52,8 +52,8 @@ const facts = {
 };
 
 describe("Hooks", () => {
-  it("are told of each attempt in order, in plain objects that hold what is documented and nothing else", async () => {
-    const { told, audience } = hooked({
+  it("are called for each attempt in order, with plain objects that hold only the documented properties", async () => {
+    const { hookLog, audience } = hooked({
       faults: [
         { kind: "500-before", times: 1 },
         { kind: "reset-before", times: 1 },
@@ -68,7 +68,7 @@ describe("Hooks", () => {
     const refusal = { name: "RateLimitError", code: "rate_limit", status: 429 };
     const durationMs = expect.any(Number);
     const waitMs = expect.any(Number);
-    expect(told).toStrictEqual([
+    expect(hookLog).toStrictEqual([
       ["request", { ...facts, attempt: 1 }],
       ["response", { ...facts, attempt: 1, status: 500, durationMs, error: server }],
       ["retry", { ...facts, attempt: 1, waitMs, error: server }],
@@ -80,33 +80,33 @@ describe("Hooks", () => {
       ["request", { ...facts, attempt: 4 }],
       ["response", { ...facts, attempt: 4, status: 201, durationMs }],
     ]);
-    expect(new Set(told.map(([, { requestId }]) => requestId)).size).toBe(1);
-    for (const [, event] of told) expect(Object.getPrototypeOf(event)).toBe(Object.prototype);
+    expect(new Set(hookLog.map(([, { requestId }]) => requestId)).size).toBe(1);
+    for (const [, event] of hookLog) expect(Object.getPrototypeOf(event)).toBe(Object.prototype);
   });
 
-  it("are told how long an attempt took, from sending to its end", async () => {
-    const { told, audience } = hooked({ latencyMs: 40, faults: [{ kind: "500-before", times: 1 }] });
+  it("get the duration of an attempt, from sending to its end", async () => {
+    const { hookLog, audience } = hooked({ latencyMs: 40, faults: [{ kind: "500-before", times: 1 }] });
 
     await settle(audience.v1.customers.upsert(contact));
 
-    const durations = told.flatMap(([, { durationMs }]) => (durationMs === undefined ? [] : [durationMs]));
+    const durations = hookLog.flatMap(([, { durationMs }]) => (durationMs === undefined ? [] : [durationMs]));
     expect(durations).toEqual([40, 40]);
   });
 
-  it("are told the template of a path, never an id", async () => {
-    const { told, audience } = hooked();
+  it("get the template of a path, never an id", async () => {
+    const { hookLog, audience } = hooked();
 
     await settle(audience.v1.customers.get("ada@example.com"));
     await settle(audience.v1.contactGroups.addContact("mock-list", contact));
 
-    expect([...new Set(told.map(([, { path }]) => path))]).toEqual([
+    expect([...new Set(hookLog.map(([, { path }]) => path))]).toEqual([
       "/api/v1/customer/{id}",
       "/api/v1/contact-groups/{listId}/contacts",
     ]);
   });
 
-  it("name each operation as the call is written", async () => {
-    const { told, audience } = hooked();
+  it("get the name of the operation as it is written in code", async () => {
+    const { hookLog, audience } = hooked();
     const { v1, v2 } = audience;
     const identifiers = [
       {
@@ -127,7 +127,7 @@ describe("Hooks", () => {
     await settle(v2.contacts.upsert({ firstName: "A", listIds: [], identifiers: [...identifiers] }));
     await settle(v2.lists.list());
 
-    const operations = told
+    const operations = hookLog
       .filter(([name]) => name === "request")
       .map(([, event]) => [event.operation, event.method, event.path]);
     expect(operations).toEqual([
@@ -143,27 +143,27 @@ describe("Hooks", () => {
     ]);
   });
 
-  it("are told the same requestId as the error has, a new one for each call", async () => {
-    const { told, audience } = hooked();
+  it("get the requestId of the error, a new one for each call", async () => {
+    const { hookLog, audience } = hooked();
 
     const errors = await Promise.all([
       failureOf(audience.v1.customers.get("a")),
       failureOf(audience.v1.customers.get("b")),
     ]);
 
-    expect(new Set(told.map(([, { requestId }]) => requestId))).toEqual(
+    expect(new Set(hookLog.map(([, { requestId }]) => requestId))).toEqual(
       new Set(errors.map(({ request }) => request?.requestId)),
     );
     expect(errors[0]?.request?.requestId).not.toBe(errors[1]?.request?.requestId);
   });
 
-  it("are told nothing of a call that is never sent", async () => {
-    const { told, audience } = hooked();
+  it("are not called for a call that is never sent", async () => {
+    const { hookLog, audience } = hooked();
 
     await failureOf(audience.v1.customers.upsert({ email: "x" }));
     await failureOf(audience.v1.customers.upsert(contact, { signal: AbortSignal.abort() }));
 
-    expect(told).toEqual([]);
+    expect(hookLog).toEqual([]);
   });
 
   it.each([
@@ -176,7 +176,7 @@ describe("Hooks", () => {
     ],
     ["rejects", async () => Promise.reject(new Error("broken hook")), true],
     [
-      "writes on what it is given",
+      "changes the event",
       (event: RequestEvent) => {
         for (const each of [event.error ?? {}, event])
           for (const key of Object.keys(each)) Reflect.deleteProperty(each, key);
@@ -184,7 +184,7 @@ describe("Hooks", () => {
       false,
     ],
     ["never ends", () => new Promise<void>(() => {}), false],
-  ])("that %s changes nothing for the call, the other hooks, or the channel", async (_, broken, heard) => {
+  ])("have no effect on the call, the other hooks or the channel if one %s", async (_, broken, isLogged) => {
     const seen: RequestEvent[] = [];
     listen({ asyncEnd: (event) => seen.push({ ...event }) });
     const warnings: string[] = [];
@@ -205,11 +205,11 @@ describe("Hooks", () => {
     ]);
     const names = ["onRequest", "onResponse", "onRetry"];
     expect([...new Set(warnings)].toSorted()).toEqual(
-      heard ? names.map((name) => `audience-sdk: the hook ${name} failed; this changes nothing`) : [],
+      isLogged ? names.map((name) => `audience-sdk: the hook ${name} failed; this changes nothing`) : [],
     );
   });
 
-  it("may be methods of a class, which keep their `this`, and which the class may have inherited", async () => {
+  it("may be methods of a class, own or inherited, and keep their `this`", async () => {
     class Counted {
       readonly operations: string[] = [];
       onResponse({ operation }: RequestEvent): void {
@@ -228,7 +228,7 @@ describe("Hooks", () => {
   });
 
   it.each(["onRequest", "onResponse", "onRetry", "onThrottle"] as const)(
-    "can be some of the four: %s alone",
+    "are optional: %s may be the only one",
     async (name) => {
       const hook = vi.fn();
       const { audience } = hooked(
@@ -252,7 +252,7 @@ describe("A wait for the rate limit", () => {
   it.each([
     [11_000, ["warn"], 1],
     [9_000, [], 0],
-  ])("of %i ms is a line at %j, and onThrottle is called %i times", async (intervalMs, levels, times) => {
+  ])("of %i ms is logged at %j, and onThrottle is called %i times", async (intervalMs, levels, times) => {
     const lines: string[][] = [];
     const logger = Object.fromEntries(
       ["debug", "info", "warn", "error"].map((level) => [
@@ -260,14 +260,14 @@ describe("A wait for the rate limit", () => {
         (line: string) => void lines.push([level, line]),
       ]),
     );
-    const { told, audience } = waiting(intervalMs, { logger: logger as never });
+    const { hookLog, audience } = waiting(intervalMs, { logger: logger as never });
     await audience.v1.customers.list();
-    told.length = 0;
+    hookLog.length = 0;
 
     await settle(audience.v1.customers.upsert(contact));
 
     expect(lines.map(([level]) => level)).toEqual(levels);
-    const throttled = told.filter(([name]) => name === "throttle");
+    const throttled = hookLog.filter(([name]) => name === "throttle");
     expect(throttled).toHaveLength(times);
     if (times === 1) {
       expect(throttled[0]?.[1]).toEqual({ ...facts, attempt: 1, waitMs: expect.any(Number) });
@@ -278,26 +278,28 @@ describe("A wait for the rate limit", () => {
     }
   });
 
-  it("that grows longer than ten seconds while it lasts is told of then, once", async () => {
+  it("that grows longer than ten seconds is reported then, once", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 3_000 }] });
-    const { told, audience } = hooked({}, { rateLimiter });
+    const { hookLog, audience } = hooked({}, { rateLimiter });
     await audience.v1.customers.get("c").catch(() => {});
-    told.length = 0;
+    hookLog.length = 0;
 
     const overtaken = audience.v1.customers.upsert(contact, { priority: 9 });
     const others = Promise.all(
       Array.from({ length: 5 }, () => audience.v1.customers.list({}, { priority: 0 })),
     );
     await vi.advanceTimersByTimeAsync(10_000);
-    const early = told.filter(([name]) => name === "throttle");
+    const early = hookLog.filter(([name]) => name === "throttle");
     await settle(Promise.all([overtaken, others]));
 
     expect(early.map(([, { operation }]) => operation)).not.toContain("v1.customers.upsert");
-    const late = told.filter(([name, { operation }]) => name === "throttle" && operation === facts.operation);
+    const late = hookLog.filter(
+      ([name, { operation }]) => name === "throttle" && operation === facts.operation,
+    );
     expect(late.map(([, event]) => event)).toEqual([{ ...facts, attempt: 1, waitMs: 10_001 }]);
   });
 
-  it("that grows so long is a line where there is no hook", async () => {
+  it("that grows so long is logged even without a hook", async () => {
     const lines: string[] = [];
     const logger = { debug() {}, info() {}, error() {}, warn: (line: string) => void lines.push(line) };
     const { audience } = waiting(3_000, { logger, hooks: {} });
@@ -312,15 +314,15 @@ describe("A wait for the rate limit", () => {
     ]);
   });
 
-  it("that a 429 makes is one too", async () => {
-    const { told, audience } = hooked(
+  it("after a 429 is reported, too", async () => {
+    const { hookLog, audience } = hooked(
       { faults: [{ kind: "429", retryAfter: 15, times: 1 }] },
       { rateLimiter: new RateLimiter() },
     );
 
     await settle(audience.v1.customers.upsert(contact));
 
-    expect(told.map(([name, { attempt }]) => [name, attempt])).toEqual([
+    expect(hookLog.map(([name, { attempt }]) => [name, attempt])).toEqual([
       ["request", 1],
       ["response", 1],
       ["retry", 1],
@@ -349,19 +351,19 @@ describe("The logger", () => {
     return { lines, ...hooked(options, { logger: logger as never, logLevel, rateLimiter, hooks }) };
   }
 
-  it("at debug is told of a wait for an earlier write to the same contact", async () => {
+  it("at debug logs a wait for an earlier write to the same contact", async () => {
     const { lines, audience } = logged("debug");
 
     await settle(Promise.all([audience.v1.customers.upsert(contact), audience.v1.customers.upsert(contact)]));
 
-    const told = lines.filter((line) => line.endsWith(" waits for an earlier write to the same contact"));
-    expect(told).toEqual([expect.stringMatching(/^debug audience-sdk: v1\.customers\.upsert, attempt 1 /)]);
+    const waits = lines.filter((line) => line.endsWith(" waits for an earlier write to the same contact"));
+    expect(waits).toEqual([expect.stringMatching(/^debug audience-sdk: v1\.customers\.upsert, attempt 1 /)]);
   });
 
   it.each([
     ["succeeded", contact],
     ["failed", { ...contact, email: "refused@example.com" }],
-  ])("is told of no such wait where that write has %s already", async (_, written) => {
+  ])("logs no such wait if that write has %s already", async (_, written) => {
     const lines: string[] = [];
     const debug = (line: string) => void lines.push(line);
     const { audience } = hooked(
@@ -377,7 +379,7 @@ describe("The logger", () => {
     expect(lines).toHaveLength(6);
   });
 
-  it("at debug is told of each attempt, wait and retry", async () => {
+  it("at debug logs each attempt, wait and retry", async () => {
     const { lines, audience } = logged("debug");
 
     await settle(audience.v1.customers.upsert(contact));
@@ -400,7 +402,7 @@ describe("The logger", () => {
     ]);
   });
 
-  it("at debug is told of short waits and of failures too, without a hook", async () => {
+  it("at debug logs short waits and failures, too, without a hook", async () => {
     const lines: string[] = [];
     const debug = (line: string) => void lines.push(line.replace(/ \(request [0-9a-f-]{36}\)/, ""));
     const { audience } = hooked(
@@ -425,7 +427,7 @@ describe("The logger", () => {
     ]);
   });
 
-  it("is told of a shared store that is away, once each time it goes", async () => {
+  it("logs a warning once for each outage of a Redis store", async () => {
     const time = {
       now: () => performance.now(),
       after: (delayMs: number, act: () => void) => Number(setTimeout(act, delayMs)),
@@ -456,15 +458,15 @@ describe("The logger", () => {
     ["info", ["warn"]],
     ["error", []],
     ["silent", []],
-  ] as const)("at %s hears only what is at least that", async (logLevel, heard) => {
+  ] as const)("at %s gets only messages of at least that level", async (logLevel, expected) => {
     const { lines, audience } = logged(logLevel);
 
     await settle(audience.v1.customers.upsert(contact));
 
-    expect([...new Set(lines.map((line) => line.split(" ")[0]))]).toEqual(heard);
+    expect([...new Set(lines.map((line) => line.split(" ")[0]))]).toEqual(expected);
   });
 
-  it("is called as a method, so that a class fits", async () => {
+  it("is called as a method, so that it may be an instance of a class", async () => {
     class Lines {
       readonly lines: string[] = [];
       debug(line: string) {
@@ -488,7 +490,7 @@ describe("The logger", () => {
     expect(logger.lines).toHaveLength(2);
   });
 
-  it("that throws changes nothing", async () => {
+  it("that throws has no effect", async () => {
     const fail = () => {
       throw new Error("disk full");
     };
@@ -504,7 +506,7 @@ describe("The logger", () => {
     expect(mock.requests).toHaveLength(2);
   });
 
-  it("that is not given leaves everything unsaid", async () => {
+  it("is optional: without one nothing is logged", async () => {
     const printed = (["log", "debug", "info", "warn", "error", "trace"] as const).map((name) =>
       vi.spyOn(console, name).mockImplementation(() => {}),
     );
@@ -555,9 +557,9 @@ describe("The tracing channel audience-sdk:request", () => {
     return { log, objects };
   };
 
-  it("carries one message per attempt, filled in as the attempt goes on, with the fields of the hooks", async () => {
+  it("carries one message per attempt, filled in during the attempt, with the properties of the hook events", async () => {
     const { log, objects } = recording();
-    const { audience, told } = hooked({ faults: [{ kind: "500-before", times: 1 }] });
+    const { audience, hookLog } = hooked({ faults: [{ kind: "500-before", times: 1 }] });
 
     await settle(audience.v1.customers.upsert(contact));
 
@@ -582,11 +584,11 @@ describe("The tracing channel audience-sdk:request", () => {
     ]);
     expect(new Set(objects).size).toBe(2);
     expect(log.filter(([name]) => name === "asyncEnd").map(([, event]) => event)).toEqual(
-      told.filter(([name]) => name === "response").map(([, event]) => event),
+      hookLog.filter(([name]) => name === "response").map(([, event]) => event),
     );
   });
 
-  it("carries a failure without an answer, too", async () => {
+  it("carries a failure without a response, too", async () => {
     const { log } = recording();
     const { audience } = hooked({ faults: [{ kind: "reset-before" }] });
 
@@ -602,22 +604,22 @@ describe("The tracing channel audience-sdk:request", () => {
   });
 
   it.each(["start", "end", "asyncStart", "asyncEnd", "error"])(
-    "may be subscribed to on one of its channels alone, and at any time: %s",
+    "may have a subscriber on only one of its channels, at any time: %s",
     async (name) => {
       const { audience } = hooked(
         { faults: [{ kind: "500-before", after: 1 }] },
         { hooks: {}, maxRetries: 0 },
       );
       await settle(audience.v1.customers.upsert(contact));
-      const heard: unknown[] = [];
-      const hear = (event: unknown) => void heard.push(event);
+      const events: unknown[] = [];
+      const record = (event: unknown) => void events.push(event);
       const channel = `tracing:audience-sdk:request:${name}`;
-      subscribe(channel, hear);
-      stops.push(() => void unsubscribe(channel, hear));
+      subscribe(channel, record);
+      stops.push(() => void unsubscribe(channel, record));
 
       await settle(audience.v1.customers.upsert(contact));
 
-      expect(heard).toMatchObject([{ ...facts, status: 500 }]);
+      expect(events).toMatchObject([{ ...facts, status: 500 }]);
     },
   );
 
@@ -627,9 +629,9 @@ describe("The tracing channel audience-sdk:request", () => {
     ["a process without modules", { env: {} }],
     ["no such module", builtin(undefined)],
     ["one that cannot trace", builtin({})],
-  ])("is not missed where the runtime has none: %s", async (_, process) => {
+  ])("is optional: calls work on a runtime without it: %s", async (_, process) => {
     vi.stubGlobal("process", process);
-    const { audience, told } = (() => {
+    const { audience, hookLog } = (() => {
       try {
         return hooked();
       } finally {
@@ -639,10 +641,10 @@ describe("The tracing channel audience-sdk:request", () => {
 
     await settle(audience.v1.customers.upsert(contact));
 
-    expect(told.map(([name]) => name)).toEqual(["request", "response"]);
+    expect(hookLog.map(([name]) => name)).toEqual(["request", "response"]);
   });
 
-  it("never carries what a call resolves to", async () => {
+  it("never carries the result of a call", async () => {
     const { log } = recording();
     const { audience } = hooked();
 

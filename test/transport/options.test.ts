@@ -14,7 +14,7 @@ import { failureOf, thrownBy } from "./failure.ts";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 
-/** As a program without types would give them. */
+/** The options of a program without types. */
 const untyped = (options: unknown) => options as ClientOptions;
 
 const identifier = {
@@ -30,7 +30,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("An option of a wrong type is a ConfigurationError that names it, and does not show it", () => {
+describe("An option of a wrong type is a ConfigurationError with its name, and without its value", () => {
   const wrong: Record<string, readonly unknown[]> = {
     baseUrl: [1, "", " ", {}, null, new URL("https://api.example.com")],
     baseUrlV2: [true, "", []],
@@ -68,7 +68,7 @@ describe("An option of a wrong type is a ConfigurationError that names it, and d
     }
   });
 
-  it("not even a text in the place of all options, or a function in the place of a hook", () => {
+  it("also a string as the options, or a function as the hooks", () => {
     expect(thrownBy(() => new AudienceClient("my-secret-key-1234" as never))).toMatchObject({
       code: "configuration",
       message: "The client's options must be an object, not a string.",
@@ -79,7 +79,7 @@ describe("An option of a wrong type is a ConfigurationError that names it, and d
     expect(thrownBy(() => new AudienceClient(null as never))).toBeInstanceOf(ConfigurationError);
   });
 
-  it("in a call's options it rejects, and nothing is sent", async () => {
+  it("in the options of a call it rejects, and nothing is sent", async () => {
     const mock = createMockService();
     const { v1 } = new AudienceClient(mock.clientOptions);
     const bad = [
@@ -119,14 +119,14 @@ describe("An unknown option is a ConfigurationError", () => {
     ["timeout", "timeoutMs"],
     ["maxretries", "maxRetries"],
     ["User-Agent", "userAgent"],
-  ])("that says what was meant: %s", (given, meant) => {
+  ])("that suggests the right name: %s", (given, meant) => {
     const error = thrownBy(() => new AudienceClient(untyped({ [given]: "x" })));
 
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(String(error)).toContain(`no option "${given}"; did you mean ${meant}?`);
   });
 
-  it("of hooks that are an instance of a class, where it has none of them", () => {
+  it("if the hooks are an instance of a class without any hook", () => {
     for (const hooks of [new Map(), new URLSearchParams(), new Date()]) {
       expect(String(thrownBy(() => new AudienceClient(untyped({ hooks }))))).toContain(
         "hooks must have one of onRequest, onResponse, onRetry, onThrottle.",
@@ -140,7 +140,7 @@ describe("An unknown option is a ConfigurationError", () => {
     );
   });
 
-  it("or lists what there is, also for hooks, the limiter and a call", async () => {
+  it("that lists the known options, also for hooks, the limiter and a call", async () => {
     const mock = createMockService();
     const { v1 } = new AudienceClient(mock.clientOptions);
 
@@ -156,7 +156,7 @@ describe("An unknown option is a ConfigurationError", () => {
     );
   });
 
-  it("while an explicit undefined is an option left out", () => {
+  it("but an option that is undefined counts as absent", () => {
     const names: (keyof ClientOptions)[] = [
       "timeoutMs",
       "rateLimiter",
@@ -172,8 +172,8 @@ describe("An unknown option is a ConfigurationError", () => {
   });
 });
 
-describe("A family that misses an option is a ConfigurationError on being read, and names all that is missing", () => {
-  it("without anything, the client itself can be made", () => {
+describe("Access to a family with missing options is a ConfigurationError that names all of them", () => {
+  it("the client itself can be constructed without options", () => {
     const audience = new AudienceClient();
 
     expect(String(thrownBy(() => audience.v1))).toContain(
@@ -185,7 +185,7 @@ describe("A family that misses an option is a ConfigurationError on being read, 
     expect(thrownBy(() => audience.v2)).toBeInstanceOf(ConfigurationError);
   });
 
-  it("only what is missing is named, and the other family works without it", async () => {
+  it("only missing options are named, and the other family works without them", async () => {
     const { baseUrl, apiKey, fetch } = createMockService().clientOptions;
     const audience = new AudienceClient({ baseUrl, apiKey, fetch, rateLimiter: false });
 
@@ -197,7 +197,7 @@ describe("A family that misses an option is a ConfigurationError on being read, 
     expect(message).not.toContain("apiKey");
   });
 
-  it("a family's own client says so at construction", () => {
+  it("V1Client and V2Client throw it in the constructor", () => {
     expect(thrownBy(() => new V1Client({ apiKey: "k" }))).toMatchObject({
       code: "configuration",
       message: expect.stringContaining("baseUrl"),
@@ -269,7 +269,7 @@ describe("The option headers", () => {
     expect(second).toMatchObject({ "x-run": "1" });
   });
 
-  it("cannot override the authentication or the kind of the body, in any case", async () => {
+  it("cannot override the authentication or the content type, in any case", async () => {
     const mock = createMockService();
     const headers = {
       "X-API-KEY": "other",
@@ -321,19 +321,22 @@ describe("The option headers", () => {
     );
   });
 
-  it.each(injections)("cannot break out of its line or frame the message: %j", async (headers, problem) => {
-    const mock = createMockService();
-    const audience = new AudienceClient(mock.clientOptions);
+  it.each(injections)(
+    "cannot inject a header or change the framing of the message: %j",
+    async (headers, problem) => {
+      const mock = createMockService();
+      const audience = new AudienceClient(mock.clientOptions);
 
-    const atConstruction = thrownBy(() => new AudienceClient(untyped({ ...mock.clientOptions, headers })));
-    const inACall = await failureOf(audience.v1.customers.upsert(contact, { headers } as never));
+      const atConstruction = thrownBy(() => new AudienceClient(untyped({ ...mock.clientOptions, headers })));
+      const inACall = await failureOf(audience.v1.customers.upsert(contact, { headers } as never));
 
-    for (const error of [atConstruction, inACall]) {
-      expect(error).toBeInstanceOf(ConfigurationError);
-      expect((error as Error).message).toBe(`headers: ${problem}.`);
-    }
-    expect(mock.requests).toEqual([]);
-  });
+      for (const error of [atConstruction, inACall]) {
+        expect(error).toBeInstanceOf(ConfigurationError);
+        expect((error as Error).message).toBe(`headers: ${problem}.`);
+      }
+      expect(mock.requests).toEqual([]);
+    },
+  );
 });
 
 describe("In a browser", () => {
@@ -347,7 +350,7 @@ describe("In a browser", () => {
     }
   });
 
-  it("a global window without a document is none", () => {
+  it("a global window without a document is not a browser", () => {
     vi.stubGlobal("window", globalThis);
 
     expect(() => new AudienceClient(createMockService().clientOptions)).not.toThrow();
@@ -406,7 +409,7 @@ describe("An id in a path", () => {
     expect(mock.requests).toEqual([]);
   });
 
-  it("is reported together with everything else that is wrong", async () => {
+  it("is reported together with all other issues", async () => {
     const { v1 } = new AudienceClient(createMockService().clientOptions);
 
     const error = await failureOf(v1.contactGroups.addContact("", { email: "x", firstName: "Ada" } as never));
@@ -418,7 +421,7 @@ describe("An id in a path", () => {
 });
 
 describe("withOptions", () => {
-  it("is another view with other options: the limiter and the rest stay", async () => {
+  it("returns a view with other options, and the same limiter", async () => {
     const mock = createMockService({ faults: [{ kind: "500-before" }] });
     const rateLimiter = new RateLimiter();
     const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter, headers: { "x-team": "crm" } });
@@ -433,7 +436,7 @@ describe("withOptions", () => {
     expect(rateLimiter.usage().windows[0]?.used).toBe(1);
   });
 
-  it("may wait less, and never has another limiter", async () => {
+  it("may shorten the wait, and cannot replace the limiter", async () => {
     const { clientOptions } = createMockService();
     const audience = new AudienceClient({
       ...clientOptions,
@@ -454,7 +457,7 @@ describe("withOptions", () => {
     }
   });
 
-  it("waits no longer than its client, where it names no bound", async () => {
+  it("keeps the longest wait of its client by default", async () => {
     const audience = new AudienceClient({
       ...createMockService().clientOptions,
       rateLimiter: { maxWaitMs: 10, maxQueued: 0 },
@@ -467,7 +470,7 @@ describe("withOptions", () => {
     expect(await failureOf(view.v1.customers.get("c"))).toBeInstanceOf(RateLimitWaitError);
   });
 
-  it("checks its options as the constructor does, and leaves the client as it was", async () => {
+  it("validates its options like the constructor, and does not change the client", async () => {
     const mock = createMockService();
     const audience = new AudienceClient(mock.clientOptions);
 
@@ -494,8 +497,8 @@ describe("withOptions", () => {
   });
 });
 
-describe("Which limiter keeps a client", () => {
-  it("is the one of the process, by default and with options that only bound the wait", () => {
+describe("The limiter of a client", () => {
+  it("is that of the process, by default and with options that only limit the wait", () => {
     const { rateLimiter: _, ...options } = createMockService().clientOptions;
     const shared = new AudienceClient(options).rateLimiter;
 
@@ -506,7 +509,7 @@ describe("Which limiter keeps a client", () => {
     expect(new AudienceClient({ ...options, rateLimiter: {} }).rateLimiter).toBe(shared);
   });
 
-  it("is one of its own, where one or windows are given, and none where false is", () => {
+  it("is its own if a limiter or windows are given, and there is none with `false`", () => {
     const own = new RateLimiter();
     const shared = new AudienceClient().rateLimiter;
 
@@ -517,7 +520,7 @@ describe("Which limiter keeps a client", () => {
     expect(new AudienceClient({ rateLimiter: false }).rateLimiter).toBeUndefined();
   });
 
-  it("has a bound of its own for the wait, unless the call names another, be it none", async () => {
+  it("has a longest wait for each client, which a call may override, also with no limit", async () => {
     vi.useFakeTimers();
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], maxWaitMs: 10 });
     const audience = new AudienceClient({ ...createMockService().clientOptions, rateLimiter });
@@ -531,7 +534,7 @@ describe("Which limiter keeps a client", () => {
     expect((await patient).id).toBeDefined();
   });
 
-  it("refuses a call beyond maxQueued at once, for one client alone", async () => {
+  it("rejects a call beyond maxQueued at once, separately for each client", async () => {
     const mock = createMockService();
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], maxQueued: 0 });
     const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });
@@ -551,7 +554,7 @@ describe("Which limiter keeps a client", () => {
 describe("close()", () => {
   const oneASecond = () => new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
 
-  it("rejects what waits in the queue, in the order of a contact or in backoff, and lets what is in flight end", async () => {
+  it("rejects calls in the queue, behind other writes to a contact and in backoff, and lets calls in flight end", async () => {
     const mock = createMockService({ latencyMs: 50 });
     const failing = createMockService({ faults: [{ kind: "500-before" }] });
     const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter: oneASecond() });
@@ -574,19 +577,19 @@ describe("close()", () => {
     expect(failing.requests).toHaveLength(1);
   });
 
-  it("resolves only when what is in flight has ended", async () => {
+  it("resolves only when all calls in flight have ended", async () => {
     const mock = createMockService({ latencyMs: 60 });
     const audience = new AudienceClient(mock.clientOptions);
     const log: string[] = [];
 
-    void audience.v1.customers.upsert(contact).then(() => log.push("answered"));
+    void audience.v1.customers.upsert(contact).then(() => log.push("responded"));
     await audience.close();
     log.push("closed");
 
-    expect(log).toEqual(["answered", "closed"]);
+    expect(log).toEqual(["responded", "closed"]);
   });
 
-  it("does not try again what fails in flight afterwards", async () => {
+  it("does not retry calls in flight that fail afterwards", async () => {
     const mock = createMockService({ latencyMs: 40, faults: [{ kind: "500-before" }] });
     const audience = new AudienceClient(mock.clientOptions);
     const failure = failureOf(audience.v1.customers.upsert(contact));
@@ -597,7 +600,7 @@ describe("close()", () => {
     expect(mock.requests).toHaveLength(1);
   });
 
-  it("rejects what comes to wait afterwards, as a call whose key has changed", async () => {
+  it("rejects calls in flight that would wait again, such as one whose key has changed", async () => {
     const mock = createMockService();
     let asked = 0;
     let giveKey: (key: string) => void = () => undefined;
@@ -615,7 +618,7 @@ describe("close()", () => {
     expect(mock.requests).toHaveLength(1);
   });
 
-  it("makes later calls of every view and family reject, and can be called again", async () => {
+  it("makes later calls of all views and families reject, and can be called again", async () => {
     const mock = createMockService();
     const audience = new AudienceClient(mock.clientOptions);
     const view = audience.withOptions({ maxRetries: 0 });
@@ -636,7 +639,7 @@ describe("close()", () => {
     expect(mock.requests).toEqual([]);
   });
 
-  it("leaves other clients on the same limiter alone", async () => {
+  it("does not affect other clients on the same limiter", async () => {
     const mock = createMockService();
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 100 }] });
     const [one, other] = [0, 1].map(() => new AudienceClient({ ...mock.clientOptions, rateLimiter }));
@@ -648,7 +651,7 @@ describe("close()", () => {
     expect(await theirs).toEqual([]);
   });
 
-  it.each([AudienceClient, V1Client, V2Client])("is what `await using` calls (%o)", async (Client) => {
+  it.each([AudienceClient, V1Client, V2Client])("is called by `await using` (%o)", async (Client) => {
     const mock = createMockService();
     let escaped: AudienceClient | V1Client | V2Client | undefined;
     {

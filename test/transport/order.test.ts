@@ -16,7 +16,7 @@ const v2 = (id: string, status: string) => ({
   identifiers: [{ type: "email", id, channels: { email: { status } }, consent } as const],
 });
 
-/** A log of what arrives and is answered, in order: `"> 1"`, `"< 1"`. */
+/** A log of requests and responses, in order: `"> 1"`, `"< 1"`. */
 function logged(options: MockServiceOptions = {}, clientOptions: ClientOptions = {}) {
   const mock = createMockService({ latencyMs: 100, ...options });
   const log: string[] = [];
@@ -51,7 +51,7 @@ describe("Writes to the same contact leave in call order, each after the one bef
     expect(optIn()).toBe("UNSUBSCRIBED");
   });
 
-  it("and the wait is told as time in the queue, as the one for the rate limit is", async () => {
+  it("and the wait is included in the time in the queue, like that for the rate limit", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 5_000 }] });
     const { audience } = logged({}, { rateLimiter });
     const calls = [on, off].map((contact) => audience.v1.customers.upsert(contact).withResponse());
@@ -60,7 +60,7 @@ describe("Writes to the same contact leave in call order, each after the one bef
     const [first, second] = await Promise.all(calls);
 
     expect(first?.queuedMs).toBe(0);
-    // 100 ms behind the other write, and a window after its answer, widened a little.
+    // 100 ms behind the other write, and one widened window after its response.
     expect(second?.queuedMs).toBeGreaterThanOrEqual(5_100);
     expect(second?.queuedMs).toBeLessThan(5_200);
   });
@@ -123,7 +123,7 @@ describe("Writes to the same contact leave in call order, each after the one bef
     expect(log).toEqual(["> 1", "< 1", "> 2", "< 2", "> 3", "< 3"]);
   });
 
-  it("however the address is spelled", async () => {
+  it("in any spelling of the address", async () => {
     const { audience, log, optIn } = logged();
 
     const calls = Promise.all([
@@ -138,7 +138,7 @@ describe("Writes to the same contact leave in call order, each after the one bef
     expect(optIn()).toBe("SUBSCRIBED");
   });
 
-  it("a write to two contacts stands behind both, and before what comes after either", async () => {
+  it("a write to two contacts waits for earlier writes to both, and later writes to either wait for it", async () => {
     const { audience, log } = logged();
     const both = {
       email: "a@example.com",
@@ -159,7 +159,7 @@ describe("Writes to the same contact leave in call order, each after the one bef
     expect(log).toEqual(["> 1", "> 2", "< 1", "< 2", "> 3", "< 3", "> 4", "< 4"]);
   });
 
-  it("a write that failed, was refused, or was aborted does not end the order", async () => {
+  it("even if a write failed, was invalid, or was aborted", async () => {
     const { audience, log, optIn } = logged({ faults: [{ kind: "500-before", times: 1 }] });
     const stop = new AbortController();
 
@@ -180,7 +180,7 @@ describe("Writes to the same contact leave in call order, each after the one bef
     expect(optIn()).toBe("UNSUBSCRIBED");
   });
 
-  it("also one that is called when the first of them is over, and not the last", async () => {
+  it("also one that is called after the end of the first, and before the end of the last", async () => {
     const { audience, log, optIn } = logged();
 
     const early = [audience.v1.customers.upsert(off), audience.v1.customers.upsert(on)];
@@ -193,7 +193,7 @@ describe("Writes to the same contact leave in call order, each after the one bef
     expect(optIn()).toBe("UNSUBSCRIBED");
   });
 
-  it("in the rate limit's queue too, whatever their priorities", async () => {
+  it("also in the queue of the rate limit, whatever their priorities", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
     const { audience, optIn } = logged({}, { rateLimiter });
 
@@ -211,7 +211,7 @@ describe("Writes to the same contact leave in call order, each after the one bef
   });
 });
 
-describe("Nobody else is held up", () => {
+describe("The order of writes does not delay", () => {
   it("other contacts, and reads", async () => {
     const { audience, log } = logged({ faults: [{ kind: "hang", times: 1 }] });
 
@@ -235,10 +235,10 @@ describe("Nobody else is held up", () => {
 
     const stuck = audience.v1.customers.upsert(on, { timeoutMs: 5_000 });
     await vi.advanceTimersByTimeAsync(150);
-    const answered = other.v1.customers.upsert(off);
+    const upserted = other.v1.customers.upsert(off);
     await vi.advanceTimersByTimeAsync(200);
 
-    expect((await answered).attributes?.email_opt_in).toBe("UNSUBSCRIBED");
+    expect((await upserted).attributes?.email_opt_in).toBe("UNSUBSCRIBED");
     expect(log).toEqual(["> 1"]);
     await vi.advanceTimersByTimeAsync(20_000);
     await stuck;

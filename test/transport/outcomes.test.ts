@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers());
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 
-/** How one attempt ends: by a status, an answer, or a connection that fails. */
+/** The end of an attempt: a status, a response, or a failed connection. */
 type End = number | "refused" | "dns" | "tls" | "reset" | "hang" | "unexpected" | "redirect";
 
 const codes: Partial<Record<End, string>> = {
@@ -18,7 +18,7 @@ const codes: Partial<Record<End, string>> = {
   reset: "ECONNRESET",
 };
 
-async function answer(end: End): Promise<Response> {
+async function respond(end: End): Promise<Response> {
   if (end === "hang") return new Promise(() => {});
   if (end === "unexpected") return new Response("<html>", { status: 200 });
   if (end === "redirect") return new Response(null, { status: 307, headers: { location: "/" } });
@@ -26,10 +26,10 @@ async function answer(end: End): Promise<Response> {
   throw new TypeError("fetch failed", { cause: Object.assign(new Error(end), { code: codes[end] }) });
 }
 
-/** A client whose attempts end so, one after the other. */
+/** A client whose attempts have these ends, one after the other. */
 function ending(ends: readonly End[], options: ClientOptions = {}) {
   let count = 0;
-  const fetch = () => answer(ends[count++] ?? expect.fail("one attempt too many"));
+  const fetch = () => respond(ends[count++] ?? expect.fail("one attempt too many"));
   const base = {
     baseUrl: "https://api.example.com",
     apiKey: "k",
@@ -47,7 +47,7 @@ async function outcomeOf(call: Promise<unknown>): Promise<[outcome: string, atte
   return [outcome, request?.attempts];
 }
 
-describe("The outcome of a write, row by row", () => {
+describe("The outcome of a write", () => {
   const notSent: readonly End[] = ["refused", "dns", "tls"];
   const notApplied: readonly End[] = [
     "redirect",
@@ -120,7 +120,7 @@ describe("The outcome of a write, row by row", () => {
   });
 });
 
-describe("Where attempts differ, the outcome is unknown if any was, else not-applied if any was", () => {
+describe("The outcome of several attempts is unknown if any was unknown, and otherwise not-applied if any was", () => {
   it.each([
     [["refused", "refused"], "not-sent"],
     [["refused", 429], "not-applied"],
@@ -150,7 +150,7 @@ describe("Where attempts differ, the outcome is unknown if any was, else not-app
     expect(await outcomeOf(ending(ends).v1.customers.get("c-1"))).toEqual([outcome, ends.length]);
   });
 
-  it("also where the last attempt never began: aborted, late, closed, or without a key", async () => {
+  it("also if the last attempt never began: aborted, late, closed, or without a key", async () => {
     const stop = new AbortController();
     const aborted = failureOf(ending([500, 500]).v1.customers.upsert(contact, { signal: stop.signal }));
     const late = failureOf(ending([500, 500]).v1.customers.upsert(contact, { deadlineMs: 100 }));
@@ -172,7 +172,7 @@ describe("Where attempts differ, the outcome is unknown if any was, else not-app
     );
   });
 
-  it("a success after them is a success", async () => {
+  it("but a success after failures is a success", async () => {
     const mock = createMockService({
       faults: [
         { kind: "500-after", times: 1 },

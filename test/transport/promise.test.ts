@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => void process.off("unhandledRejection", note));
 
-/** Long enough for Node to report a rejection that nobody handles. */
+/** Long enough for Node to report an unhandled rejection. */
 const aTurn = () => new Promise((resolve) => setTimeout(resolve, 10));
 
 const throwing = new Proxy(
@@ -33,7 +33,7 @@ const throwing = new Proxy(
 
 const unreadable: V1Contact = throwing;
 
-describe("A call never throws at once: a bad one rejects", () => {
+describe("An invalid call never throws synchronously: it rejects", () => {
   const { v1, v2 } = new AudienceClient(createMockService().clientOptions);
   const bad: readonly (readonly [string, () => PromiseLike<unknown>])[] = [
     ["an input that is none", () => v1.customers.upsert(undefined as never)],
@@ -70,7 +70,7 @@ describe("A call never throws at once: a bad one rejects", () => {
 });
 
 describe("A call", () => {
-  it("gives a real Promise, and starts at once, before it is awaited", async () => {
+  it("returns a real Promise, and starts at once, before it is awaited", async () => {
     const mock = createMockService();
     const { v1 } = new AudienceClient(mock.clientOptions);
 
@@ -83,7 +83,7 @@ describe("A call", () => {
     await call;
   });
 
-  it("is one request, however its promise is used", async () => {
+  it("sends one request, whatever the use of its promise", async () => {
     const mock = createMockService();
     const { v1 } = new AudienceClient(mock.clientOptions);
 
@@ -103,7 +103,7 @@ describe("A call", () => {
     expect(all).toBe(plain);
   });
 
-  it("tells of its answer: status, headers, url, attempts, and the time in the queue", async () => {
+  it("describes its response: status, headers, url, attempts, and the time in the queue", async () => {
     const mock = createMockService();
     const fetch = async (url: string, init: RequestInit) => {
       const response = await mock.fetch(url, init);
@@ -131,25 +131,25 @@ describe("A call", () => {
   });
 
   it.each([
-    ["the one that answered", "https://api.example.com/moved", "https://api.example.com/moved"],
+    ["that of the response", "https://api.example.com/moved", "https://api.example.com/moved"],
     [
-      "the one that was asked, where its fetch says nothing",
+      "that of the request, if the response has an empty one",
       "",
       "https://api.example.com/api/v1/customer/c-1",
     ],
     [
-      "the one that was asked, where its fetch says no text",
+      "that of the request, if that of the response is not a string",
       7,
       "https://api.example.com/api/v1/customer/c-1",
     ],
-  ])("tells of an address: %s", async (_, url, told) => {
-    const answer = {
+  ])("has a response URL: %s", async (_, url, expected) => {
+    const response = {
       status: 200,
       headers: new Headers(),
       url,
       body: new Response('{"data":{"id":"c-1"}}').body,
     };
-    const fetch = async () => answer as Response; // as far as it is asked for
+    const fetch = async () => response as Response; // as far as it is asked for
     const { v1 } = new AudienceClient({
       baseUrl: "https://api.example.com",
       apiKey: "k",
@@ -157,25 +157,25 @@ describe("A call", () => {
       fetch,
     });
 
-    expect((await v1.customers.get("c-1").withResponse()).response.url).toBe(told);
+    expect((await v1.customers.get("c-1").withResponse()).response.url).toBe(expected);
   });
 
-  it("that has ended leaves nothing of what it gave behind", async () => {
+  it("that has ended keeps no reference to its result", async () => {
     const collect = garbageCollector();
     const { v1 } = new AudienceClient(createMockService().clientOptions);
-    // In a function of its own, whose frame holds nothing once it is left.
+    // In its own function, whose frame keeps no reference after it returns.
     const given = await (async () => new WeakRef(await v1.customers.upsert(contact)))();
-    // A WeakRef lets go with the turn that made it.
+    // A WeakRef keeps its target until the end of the current turn.
     await aTurn();
 
     collect();
 
     expect(given.deref()).toBeUndefined();
-    // It is the client that has let go of it, being still there.
+    // The client still exists, so it is the client that keeps no reference.
     expect((await v1.customers.list()).items).toHaveLength(1);
   });
 
-  it("can ask for its response after it has ended", async () => {
+  it("gives access to its response after it has ended", async () => {
     const { v1 } = new AudienceClient(createMockService().clientOptions);
     const call = v1.customers.upsert(contact);
     await call;
@@ -240,7 +240,7 @@ describe("A call that fails leaves no unhandled rejection", () => {
     expect(unhandled).toEqual([]);
   });
 
-  it("but one that nobody looks at is reported, as every promise is, and once", async () => {
+  it("but a promise that is never handled is reported once, like every promise", async () => {
     void failing();
     await aTurn();
 

@@ -6,16 +6,16 @@ import { refusedUrl } from "./served.ts";
 
 type RealFetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** One thing that goes wrong with an attempt. */
+/** A failure of an attempt. */
 interface Failure {
   readonly name: string;
-  /** Which column of the retry table it stands in. */
+  /** Its column in the retry table. */
   readonly column: "nothing was sent" | "no full answer, or 5xx" | "429" | "unreadable 2xx";
-  /** Whether a write that it strikes is carried out. */
+  /** Whether a write with this failure is carried out. */
   readonly applies: boolean;
   readonly fault?: () => MockFault;
-  /** Where the mock has no such fault: the fetch that strikes. */
-  readonly strike?: (url: string, init: RequestInit) => Promise<Response>;
+  /** A fetch that fails in this way, if the mock has no such fault. */
+  readonly fail?: (url: string, init: RequestInit) => Promise<Response>;
 }
 
 let refused = "";
@@ -26,7 +26,7 @@ const failures: readonly Failure[] = [
     name: "refused",
     column: "nothing was sent",
     applies: false,
-    strike: (url, init) => fetch(refused + new URL(url).pathname, init),
+    fail: (url, init) => fetch(refused + new URL(url).pathname, init),
   },
   { name: "reset before", column: lost, applies: false, fault: () => ({ kind: "reset-before" }) },
   { name: "reset after", column: lost, applies: true, fault: () => ({ kind: "reset-after" }) },
@@ -50,7 +50,7 @@ const failures: readonly Failure[] = [
     name: "408",
     column: lost,
     applies: true,
-    strike: async (url, init) => {
+    fail: async (url, init) => {
       await (await currentFetch(url, init)).text();
       return new Response("", { status: 408 });
     },
@@ -84,12 +84,12 @@ function isRetried({ kind }: CallKind, { column }: Failure): boolean {
   return column !== lost || kind !== "unrepeatable write";
 }
 
-/** `events.send` takes any 2xx for what it is, as its answer is not documented. */
+/** `events.send` accepts any 2xx, because its response is not documented. */
 function succeedsAtOnce({ kind }: CallKind, { column }: Failure): boolean {
   return column === "unreadable 2xx" && kind === "event";
 }
 
-/** What the error of one or more attempts that all failed so says of the write. */
+/** The outcome of a write whose attempts all failed in this way. */
 function outcomeOf({ kind }: CallKind, { column }: Failure): string {
   if (column === "nothing was sent") return "not-sent";
   return column === "429" || kind === "read" ? "not-applied" : "unknown";
@@ -111,12 +111,12 @@ async function ending(call: ReturnType<CallKind["call"]>): Promise<Ending> {
   }
 }
 
-/** An event's generated id differs from run to run; that each attempt carries the same one is looked at by itself. */
-function comparable(books: MockBooks): unknown {
-  return { ...books, events: books.events.map((event) => ({ ...event, uniqueIdentifier: "" })) };
+/** Removes the generated id of an event, which differs between runs. Another assertion compares the ids of the attempts. */
+function comparable(state: MockBooks): unknown {
+  return { ...state, events: state.events.map((event) => ({ ...event, uniqueIdentifier: "" })) };
 }
 
-/** The books after the call was carried out once, and before. */
+/** The states of the mock after the call was carried out once, and before. */
 async function reference(kind: CallKind): Promise<{ once: unknown; never: unknown }> {
   const mock = comparableMock();
   const never = comparable(mock.organization("org"));
@@ -132,9 +132,11 @@ function identifiersSent(mock: MockService): unknown[] {
 
 function expectOneIdentifier(kind: CallKind, mock: MockService, { error, result }: Ending): void {
   if (kind.kind !== "event") return expect(error?.uniqueIdentifier).toBeUndefined();
-  const told = error ? error.uniqueIdentifier : (result as { uniqueIdentifier: string }).uniqueIdentifier;
-  expect(told).toEqual(expect.stringMatching(/.{8,}/));
-  expect(new Set([told, ...identifiersSent(mock)]).size).toBe(1);
+  const identifier = error
+    ? error.uniqueIdentifier
+    : (result as { uniqueIdentifier: string }).uniqueIdentifier;
+  expect(identifier).toEqual(expect.stringMatching(/.{8,}/));
+  expect(new Set([identifier, ...identifiersSent(mock)]).size).toBe(1);
 }
 
 const cells = callKinds.flatMap((kind) => failures.map((failure) => ({ kind, failure })));
@@ -144,10 +146,10 @@ beforeAll(async () => {
   refused = await refusedUrl();
 });
 
-describe("Over real sockets, where one attempt fails and the service then recovers", () => {
+describe("After one failed attempt over a real socket", () => {
   const endings = new Map<object, { mock: MockService; end: Ending }>();
 
-  // All at once, as each waits for its backoff: one after the other they would take minutes.
+  // All cases run at once, because each waits for its backoff: in sequence they would take minutes.
   beforeAll(async () => {
     await Promise.all(
       cells.map(async (cell) => {
@@ -157,11 +159,11 @@ describe("Over real sockets, where one attempt fails and the service then recove
         const { clientOptions, close } = await mock.listen();
         let count = 0;
         const own: RealFetch = (url, init) =>
-          count++ === 0 && failure.strike ? failure.strike(url, init) : fetch(url, init);
+          count++ === 0 && failure.fail ? failure.fail(url, init) : fetch(url, init);
         const audience = new AudienceClient({
           ...clientOptions,
           fetch: own,
-          // Of the second attempt too, which is to come in time however busy the machine is.
+          // This also applies to the second attempt, which must succeed on a busy machine, too.
           timeoutMs: failure.name === "hang" ? 5_000 : 15_000,
         });
         endings.set(cell, { mock, end: await ending(kind.call(audience)) });
@@ -171,7 +173,7 @@ describe("Over real sockets, where one attempt fails and the service then recove
   });
 
   it.each(named)(
-    "%s × %s: attempts, outcome, and books of one application",
+    "%s × %s: attempts, outcome, and the state after one application",
     async (_kind, _failure, cell) => {
       const { kind, failure } = cell;
       const { mock, end } = endings.get(cell) ?? expect.fail("the cell was not run");
@@ -192,7 +194,7 @@ describe("Over real sockets, where one attempt fails and the service then recove
   );
 });
 
-describe("Where every attempt fails", () => {
+describe("If every attempt fails", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
@@ -210,8 +212,7 @@ describe("Where every attempt fails", () => {
       if (failure.fault)
         mock.addFault(failure.name === "429 by a date" ? { kind: "429", retryAfter: 2 } : failure.fault());
       currentFetch = mock.fetch;
-      const own: ClientOptions["fetch"] =
-        failure.name === "refused" ? refusal : (failure.strike ?? mock.fetch);
+      const own: ClientOptions["fetch"] = failure.name === "refused" ? refusal : (failure.fail ?? mock.fetch);
       const audience = new AudienceClient({ ...mock.clientOptions, fetch: own, timeoutMs: 1_000 });
 
       const pending = ending(kind.call(audience));
@@ -223,8 +224,8 @@ describe("Where every attempt fails", () => {
       expect(mock.requests).toHaveLength(failure.name === "refused" ? 0 : attempts);
       if (!succeedsAtOnce(kind, failure))
         expect(end.error).toMatchObject({ outcome: outcomeOf(kind, failure) });
-      const books = comparable(mock.organization("org"));
-      expect(books).toEqual(failure.applies ? once : never);
+      const state = comparable(mock.organization("org"));
+      expect(state).toEqual(failure.applies ? once : never);
       expectOneIdentifier(kind, mock, end);
     },
   );
@@ -238,7 +239,7 @@ describe("The option repeatable", () => {
   const repeatable = callKinds.filter(({ kind }) => kind !== "unrepeatable write");
 
   it.each(unrepeatable.map((kind) => [kind.name, kind] as const))(
-    "true lets %s be sent again",
+    "true allows %s to be retried",
     async (_, kind) => {
       const mock = comparableMock({ faults: [{ kind: "reset-after", times: 1 }] });
 
@@ -251,7 +252,7 @@ describe("The option repeatable", () => {
   );
 
   it.each(repeatable.map((kind) => [kind.name, kind] as const))(
-    "false keeps %s from being sent again",
+    "false prevents a retry of %s",
     async (_, kind) => {
       const mock = comparableMock({ faults: [{ kind: "500-before", times: 1 }] });
 
@@ -270,7 +271,7 @@ describe("The option repeatable", () => {
       async () => Promise.reject(new TypeError("x", { cause: { code: "ECONNREFUSED" } })),
     ],
     ["a 429", async () => new Response("{}", { status: 429 })],
-  ])("false does not keep a call from being sent again after %s, as that did nothing", async (_, fails) => {
+  ])("false does not prevent a retry after %s, because nothing was applied", async (_, fails) => {
     const mock = comparableMock();
     let count = 0;
     const own = async (url: string, init: RequestInit) => (count++ === 0 ? fails() : mock.fetch(url, init));
@@ -285,7 +286,7 @@ describe("The option repeatable", () => {
   });
 });
 
-it("What is sent again is the same to the byte", async () => {
+it("A retried body is byte-identical", async () => {
   vi.useFakeTimers();
   const mock = comparableMock({ faults: [{ kind: "500-before", times: 4 }] });
   const sent: string[] = [];
@@ -300,7 +301,7 @@ it("What is sent again is the same to the byte", async () => {
   };
 
   const pending = new AudienceClient({ ...mock.clientOptions, fetch: own }).v1.events.send(event);
-  // What the caller does with its object afterwards changes nothing.
+  // Later changes to the object have no effect.
   event.eventData.total = 0;
   await vi.advanceTimersByTimeAsync(60_000);
   await pending;

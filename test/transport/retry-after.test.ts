@@ -8,7 +8,7 @@ const start = Date.UTC(2026, 10, 21, 12);
 beforeEach(() => void vi.useFakeTimers({ now: start }));
 afterEach(() => void vi.useRealTimers());
 
-/** A service that answers with a status and headers first, and then as usual. Tells when each attempt arrived. */
+/** A service whose first response has this status and these headers, and a log of the arrivals. */
 function recovering(status: number, headers: Record<string, string>, options: ClientOptions = {}) {
   const mock = createMockService();
   const arrivedAt: number[] = [];
@@ -30,7 +30,7 @@ describe.each([429, 503, 408, 500])("Retry-After on a %i", (status) => {
     [httpDate(9_000), 9_000],
     ["Sat Nov 21 12:00:09 2026", 9_000],
     ["Saturday, 21-Nov-26 12:00:09 GMT", 9_000],
-  ])("of %j is obeyed and never shortened", async (retryAfter, waitMs) => {
+  ])("of %j is respected and never shortened", async (retryAfter, waitMs) => {
     const { audience, arrivedAt } = recovering(status, { "retry-after": retryAfter });
 
     const call = audience.v1.customers.list({});
@@ -44,7 +44,7 @@ describe.each([429, 503, 408, 500])("Retry-After on a %i", (status) => {
   });
 
   it.each(["soon", "-5", "", "1, 2", "NaN", "0x10", "Fri, 99 Foo 2026 99:99:99 GMT"])(
-    "that says nothing usable (%j) is as if it were not there",
+    "that is invalid (%j) is ignored",
     async (retryAfter) => {
       const { audience, arrivedAt } = recovering(status, { "retry-after": retryAfter });
 
@@ -86,7 +86,7 @@ describe.each([429, 503, 408, 500])("Retry-After on a %i", (status) => {
 });
 
 describe("With a limiter", () => {
-  it("a 429's wait holds for every call, and the refused one goes first", async () => {
+  it("the wait of a 429 applies to all calls, and the refused one goes first", async () => {
     const rateLimiter = new RateLimiter();
     const mock = createMockService();
     const log: string[] = [];
@@ -108,7 +108,7 @@ describe("With a limiter", () => {
     expect(log).toEqual(["refused at 0 s", "refused at 4 s", "later at 4 s"]);
   });
 
-  it("a 429 halves the pace, and answers bring it back", async () => {
+  it("a 429 halves the rate, and successful responses restore it", async () => {
     const rateLimiter = new RateLimiter({
       windows: [
         { limit: 10, intervalMs: 1_000 },
@@ -131,7 +131,7 @@ describe("With a limiter", () => {
     expect(rateLimiter.estimateMs(100)).toBeLessThan(atFullPace * 1.1);
   });
 
-  it("a 429 is no success itself: the second halves what the first has left", async () => {
+  it("a 429 is not a success: the second halves the rate again", async () => {
     const rateLimiter = new RateLimiter();
     const mock = createMockService({ faults: [{ kind: "429", retryAfter: 1, times: 2 }] });
     const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter, maxRetries: 1 });
@@ -144,7 +144,7 @@ describe("With a limiter", () => {
   });
 
   it.each(["500-before", "503-retry-after", "reset-before", "truncated-json"] as const)(
-    "no other failure holds anybody else up (%s)",
+    "no other failure delays other calls (%s)",
     async (kind) => {
       const rateLimiter = new RateLimiter();
       const mock = createMockService({ faults: [{ kind, retryAfter: 4, times: 1 }] });
@@ -160,7 +160,7 @@ describe("With a limiter", () => {
   it.each([
     [{ "retry-after": "0.2" }, 200],
     [{}, 1_000],
-  ])("a 429's wait is told as it was named, without backoff or jitter (%j)", async (headers, waitMs) => {
+  ])("the wait of a 429 is reported unchanged, without backoff or jitter (%j)", async (headers, waitMs) => {
     const waits: (number | undefined)[] = [];
     const { audience } = recovering(429, headers, {
       rateLimiter: new RateLimiter(),
@@ -174,7 +174,7 @@ describe("With a limiter", () => {
     expect(waits).toEqual([waitMs]);
   });
 
-  it("a 429 whose wait passes maxWaitMs is a RateLimitWaitError that did not apply", async () => {
+  it("a 429 with a wait above maxWaitMs is a RateLimitWaitError with the outcome not-applied", async () => {
     const { audience, arrivedAt } = recovering(
       429,
       { "retry-after": "4" },
@@ -193,8 +193,8 @@ describe("With a limiter", () => {
   });
 });
 
-describe("Where nobody names a wait", () => {
-  it("the delays grow exponentially, with jitter, and the last is bounded", async () => {
+describe("Without Retry-After", () => {
+  it("the delays grow exponentially up to a maximum, with jitter", async () => {
     const mock = createMockService({ faults: [{ kind: "500-before" }] });
     const waits: number[] = [];
     const hooks = { onRetry: ({ waitMs = -1 }) => void waits.push(waitMs) };
@@ -213,7 +213,7 @@ describe("Where nobody names a wait", () => {
     expect(new Set(waits).size).toBe(9);
   });
 
-  it("every attempt takes its place in the rate limit", async () => {
+  it("every attempt acquires a permit", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 100, intervalMs: 60_000 }] });
     const mock = createMockService({ faults: [{ kind: "500-before" }] });
     const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter });

@@ -23,14 +23,14 @@ const phone = "+15550123456";
 const contact = { email, phone, email_opt_in: "SUBSCRIBED", phone_opt_in: "SUBSCRIBED" } as const;
 const event = { eventName: "order placed", uniqueIdentifier: "order-1", contact: { email } };
 
-/** Every eight characters in a row of a key, as they are and as they look in a URL or a JSON text. */
+/** Every eight consecutive characters of a key, plain and as in a URL or in JSON. */
 function stretches(secret: string): string[] {
   return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)].flatMap((form) =>
     Array.from({ length: form.length - 7 }, (_, at) => form.slice(at, at + 8)),
   );
 }
 
-/** All texts that can be reached from a value: properties of any kind, prototypes' getters, causes, Headers, Maps. */
+/** All strings that are reachable from a value: properties of any kind, prototypes' getters, causes, Headers, Maps. */
 function reachable(root: unknown): string {
   const texts: string[] = [];
   const seen = new Set<object>();
@@ -53,7 +53,7 @@ function reachable(root: unknown): string {
   return texts.join("\n");
 }
 
-/** Whatever a curious program can see of a value. */
+/** Everything that a program can see of a value. */
 function everythingOf(value: unknown): string {
   const shown = inspect(value, {
     depth: Infinity,
@@ -70,17 +70,17 @@ function expectNoSecret(value: unknown, secrets: readonly string[] = [key, keyV2
   expect(secrets.flatMap(stretches).filter((stretch) => everything.includes(stretch))).toEqual([]);
 }
 
-/** All that an observer hears. */
+/** Everything that loggers, hooks and subscribers receive. */
 function listening() {
-  const heard: unknown[] = [];
-  const hear = (value: unknown) => void heard.push(structuredClone(value));
+  const logged: unknown[] = [];
+  const log = (value: unknown) => void logged.push(structuredClone(value));
   const channel = tracingChannel("audience-sdk:request");
-  const subscribers = { start: hear, end: hear, asyncStart: hear, asyncEnd: hear, error: hear };
+  const subscribers = { start: log, end: log, asyncStart: log, asyncEnd: log, error: log };
   channel.subscribe(subscribers);
   stopListening = () => channel.unsubscribe(subscribers);
-  const logger = { debug: hear, info: hear, warn: hear, error: hear };
-  const hooks = { onRequest: hear, onResponse: hear, onRetry: hear, onThrottle: hear };
-  return { heard, options: { logger, logLevel: "debug", hooks } satisfies ClientOptions };
+  const logger = { debug: log, info: log, warn: log, error: log };
+  const hooks = { onRequest: log, onResponse: log, onRetry: log, onThrottle: log };
+  return { logged, options: { logger, logLevel: "debug", hooks } satisfies ClientOptions };
 }
 
 let stopListening = () => {};
@@ -95,7 +95,7 @@ const base = {
 const client = (fetch: ClientOptions["fetch"], options: ClientOptions = {}) =>
   new AudienceClient({ ...base, apiKey: key, apiKeyV2: keyV2, fetch, maxRetries: 0, ...options });
 
-/** A service that says the key back, in every way it could. */
+/** A service that echoes the key in every possible way. */
 const echoes: Record<string, (status: number) => Response> = {
   "in a text": (status) => new Response(`invalid key ${key}; and ${keyV2}.`, { status }),
   "in its message": (status) => Response.json({ message: `invalid key ${key}` }, { status }),
@@ -122,14 +122,14 @@ const echoes: Record<string, (status: number) => Response> = {
 
 describe("No error shows a key, whatever the service echoes", () => {
   const statuses = [200, 400, 401, 403, 404, 408, 409, 429, 500, 502];
-  const cases = Object.entries(echoes).flatMap(([name, answer]) =>
-    statuses.map((status) => [name, status, answer] as const),
+  const cases = Object.entries(echoes).flatMap(([name, respond]) =>
+    statuses.map((status) => [name, status, respond] as const),
   );
 
-  it.each(cases)("%s, with %i", async (_, status, answer) => {
-    const { heard, options } = listening();
-    const audience = client(async () => answer(status), options);
-    const numeric = client(async () => answer(status), { apiKey: digits, apiKeyV2: digits });
+  it.each(cases)("%s, with %i", async (_, status, respond) => {
+    const { logged, options } = listening();
+    const audience = client(async () => respond(status), options);
+    const numeric = client(async () => respond(status), { apiKey: digits, apiKeyV2: digits });
 
     const errors = await Promise.all([
       failureOf(audience.v1.customers.upsert(contact)),
@@ -138,7 +138,7 @@ describe("No error shows a key, whatever the service echoes", () => {
     const ofDigits = await failureOf(numeric.v1.customers.get(email));
 
     expectNoSecret(errors);
-    expectNoSecret(heard);
+    expectNoSecret(logged);
     expectNoSecret(ofDigits, [digits]);
   });
 
@@ -157,7 +157,7 @@ describe("No error shows a key, whatever the service echoes", () => {
     expect(error).toMatchObject({ code: "redirect", location: expect.stringContaining("[redacted]") });
   });
 
-  it("what is not a key stays as it is", async () => {
+  it("text without a key is unchanged", async () => {
     const body = {
       message: "no such list",
       list: "sixth-floor",
@@ -173,7 +173,7 @@ describe("No error shows a key, whatever the service echoes", () => {
   });
 });
 
-describe("Where a key was there is [redacted]", () => {
+describe("A key is replaced by [redacted]", () => {
   const echoed = async (text: string, apiKey: string) => {
     const audience = client(async () => new Response(text, { status: 400 }), { apiKey });
     return ((await failureOf(audience.v1.customers.upsert(contact))) as ApiError).body;
@@ -190,11 +190,11 @@ describe("Where a key was there is [redacted]", () => {
     expect(await echoed(text, keyV2)).toBe(shown);
   });
 
-  it("of a key that is shorter than that, the whole of it", async () => {
+  it("a shorter key is replaced as a whole", async () => {
     expect(await echoed("abc-ab-abcabc", "abc")).toBe("[redacted]-ab-[redacted]");
   });
 
-  it("in JSON, what is no key keeps its place and its kind", async () => {
+  it("other values in JSON keep their paths and types", async () => {
     const text = `{"__proto__":["${keyV2}",1,true,null,{"n":2}],"${keyV2}":{"__proto__":"${keyV2}"}}`;
 
     expect(JSON.stringify(await echoed(text, keyV2))).toBe(
@@ -203,7 +203,7 @@ describe("Where a key was there is [redacted]", () => {
   });
 });
 
-describe("No error shows a key, whatever a runtime's own error holds", () => {
+describe("No error shows a key, whatever the error of the runtime holds", () => {
   const request = { headers: { "x-api-key": key, "service-api-key": keyV2 }, body: JSON.stringify(contact) };
   const nasty = Object.assign(new TypeError(`fetch failed for ${key}`), {
     request,
@@ -223,7 +223,7 @@ describe("No error shows a key, whatever a runtime's own error holds", () => {
     ["a text", key],
     ["an object", request],
   ])("%s", async (_, thrown) => {
-    const { heard, options } = listening();
+    const { logged, options } = listening();
     const audience = client(async () => Promise.reject(thrown), options);
 
     const errors = await Promise.all([
@@ -232,11 +232,11 @@ describe("No error shows a key, whatever a runtime's own error holds", () => {
     ]);
 
     expectNoSecret(errors);
-    expectNoSecret(heard);
+    expectNoSecret(logged);
   });
 
   it("over real sockets: reset, timeout, refused, garbled, redirect", async () => {
-    const { heard, options } = listening();
+    const { logged, options } = listening();
     const served = await serve((outgoing, { path, headers }) => {
       const way = path.split("/").at(-1);
       if (way === "reset") outgoing.socket?.destroy();
@@ -267,7 +267,7 @@ describe("No error shows a key, whatever a runtime's own error holds", () => {
       "redirect",
       "unexpected_response",
     ]);
-    expectNoSecret([errors, heard], [plain]);
+    expectNoSecret([errors, logged], [plain]);
   });
 });
 
@@ -342,9 +342,9 @@ describe("No object of the client shows a key", () => {
 });
 
 describe("Keys from a function", () => {
-  it("are remembered, the last hundred at least: of older ones, what newer ones have in common with them is taken out", async () => {
+  it("are redacted, at least the last hundred; of older ones, the parts that newer ones share", async () => {
     const own = Array.from({ length: 202 }, (_, at) => createHash("md5").update(`${at}`).digest("hex"));
-    // Those that are forgotten have a part of their own in common, and the first of them is given twice.
+    // The forgotten keys have a common part that no later key has, and the first of them is returned twice.
     const keys = own.map((each, at) => `${at < 90 ? "old-secret" : "young-word"}:of-them-all:${each}`);
     const given = [keys[0], ...keys];
     let asked = 0;
@@ -362,10 +362,10 @@ describe("Keys from a function", () => {
     expect(error).toMatchObject({ body: `${shown} [redacted] [redacted] [redacted]` });
   });
 
-  it("are taken out too, the current one and one that was rotated away", async () => {
+  it("are redacted, the current one and one that was rotated away", async () => {
     const keys = ["rotated-key-number-one-11", "rotated-key-number-two-22"];
     let asked = 0;
-    const { heard, options } = listening();
+    const { logged, options } = listening();
     const audience = client(
       async () => Response.json({ message: `tried ${keys.join(" and ")}` }, { status: 401 }),
       {
@@ -377,16 +377,16 @@ describe("Keys from a function", () => {
     const error = await failureOf(audience.v1.customers.upsert(contact));
 
     expect(error.request?.attempts).toBe(2);
-    expectNoSecret([error, heard, audience], keys);
+    expectNoSecret([error, logged, audience], keys);
     expect(error.message).toContain("[redacted]");
   });
 });
 
 describe("Log lines, hooks and channels hold no e-mail address, phone number or body", () => {
-  it("through every event that there is, with every line logged", async () => {
+  it("for every event and log message", async () => {
     vi.useFakeTimers();
     try {
-      const { heard, options } = listening();
+      const { logged, options } = listening();
       const mock = createMockService({
         faults: [
           { kind: "500-before", times: 1 },
@@ -423,13 +423,13 @@ describe("Log lines, hooks and channels hold no e-mail address, phone number or 
       await vi.advanceTimersByTimeAsync(120_000);
       await calls;
 
-      const everything = everythingOf(heard).toLowerCase();
-      expect(heard.length).toBeGreaterThan(40);
+      const everything = everythingOf(logged).toLowerCase();
+      expect(logged.length).toBeGreaterThan(40);
       for (const personal of ["ada.l", "lovelace", "%40example", "555012", "not an address", "192.0.2.1"]) {
         expect(everything).not.toContain(personal);
       }
-      expect(heard.some((each) => (each as RequestEvent).path === "/api/v1/customer/{id}")).toBe(true);
-      expectNoSecret(heard);
+      expect(logged.some((each) => (each as RequestEvent).path === "/api/v1/customer/{id}")).toBe(true);
+      expectNoSecret(logged);
     } finally {
       vi.useRealTimers();
     }

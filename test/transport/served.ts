@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { connect, createServer as createTcpServer } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** One request as it came in over a socket. */
+/** A request as it arrived over a socket. */
 export interface Received {
   readonly method: string;
   readonly path: string;
@@ -14,16 +14,16 @@ export interface Received {
 export interface Served {
   readonly url: string;
   readonly received: Received[];
-  /** For a client that talks to this server alone, as fast as it likes. */
+  /** The options of a client of this server, without a rate limit. */
   readonly options: { baseUrl: string; baseUrlV2: string; apiKey: string; appId: string; rateLimiter: false };
 }
 
-export type Answer = (outgoing: ServerResponse, received: Received, count: number) => void;
+export type Respond = (outgoing: ServerResponse, received: Received, count: number) => void;
 
 const servedKey = "test-key-0123456789";
 
-/** A real HTTP server on loopback that answers as the test says; closed, with all its connections, when the test ends. */
-export async function serve(answer: Answer): Promise<Served> {
+/** A real HTTP server on loopback, with the responses of the test. It and its connections are closed when the test ends. */
+export async function serve(respond: Respond): Promise<Served> {
   const received: Received[] = [];
   const server = createServer((incoming, outgoing) => {
     const pieces: Buffer[] = [];
@@ -31,7 +31,7 @@ export async function serve(answer: Answer): Promise<Served> {
     incoming.on("end", () => {
       const { method = "", url = "", headers } = incoming;
       const request = { method, path: url, headers, body: Buffer.concat(pieces).toString() };
-      answer(outgoing, request, received.push(request));
+      respond(outgoing, request, received.push(request));
     });
   });
   server.listen(0, "127.0.0.1");
@@ -52,8 +52,8 @@ export async function serve(answer: Answer): Promise<Served> {
 }
 
 /**
- * An address that refuses every connection, for as long as this process runs: its port is the near end of a connection
- * that stays open, so that no other test can come to listen there.
+ * An address that refuses every connection while this process runs. Its port is the local end of a connection
+ * that stays open, so that no other test can listen there.
  */
 export async function refusedUrl(): Promise<string> {
   const far = createTcpServer().listen(0, "127.0.0.1").unref();
@@ -72,8 +72,8 @@ export function json(
   outgoing.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 }
 
-/** What `GET /api/v1/customer/{id}` and `POST /api/v1/customer/create` answer. */
-export const profileAnswer = {
+/** The response to `GET /api/v1/customer/{id}` and `POST /api/v1/customer/create`. */
+export const profileResponse = {
   data: { type: "profile", id: "c-1", attributes: { email: "ada@example.com" } },
   links: {},
 };

@@ -4,13 +4,13 @@ import { onAbort } from "../../src/transport/abort.ts";
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, "abort").length;
 
-it("a signal carries one listener, however many wait on it", () => {
+it("a signal has one listener for any number of waiting calls", () => {
   const { signal } = new AbortController();
   for (let call = 0; call < 100; call += 1) onAbort(signal, () => {});
   expect(listeners(signal)).toBe(1);
 });
 
-it("10,000 calls on one signal that lives on leave no listener", () => {
+it("10,000 calls on one long-lived signal leave no listener behind", () => {
   const { signal } = new AbortController();
   const forgets = Array.from({ length: 10_000 }, () => onAbort(signal, () => {}));
   expect(listeners(signal)).toBe(1);
@@ -18,7 +18,7 @@ it("10,000 calls on one signal that lives on leave no listener", () => {
   expect(listeners(signal)).toBe(0);
 });
 
-it("a signal whose listener was taken away is listened to again", () => {
+it("a signal whose listener was removed gets a new one", () => {
   const controller = new AbortController();
   onAbort(controller.signal, () => {})();
   const callback = vi.fn();
@@ -27,7 +27,7 @@ it("a signal whose listener was taken away is listened to again", () => {
   expect(callback).toHaveBeenCalledOnce();
 });
 
-it("everybody who waits is called once, in order, and nobody who left", () => {
+it("each registered callback is called once, in order, and a removed one is not", () => {
   const controller = new AbortController();
   const log: string[] = [];
   onAbort(controller.signal, () => log.push("first"));
@@ -40,7 +40,7 @@ it("everybody who waits is called once, in order, and nobody who left", () => {
   expect(listeners(controller.signal)).toBe(0);
 });
 
-it("one function that waits twice is called once, and has left when it leaves once", () => {
+it("a function that is registered twice is called once, and removed by one removal", () => {
   const controller = new AbortController();
   const callback = vi.fn();
   onAbort(controller.signal, callback);
@@ -53,13 +53,13 @@ it("one function that waits twice is called once, and has left when it leaves on
   expect(listeners(other.signal)).toBe(0);
 });
 
-it("on a signal that is aborted already the callback runs at once", () => {
+it("on an aborted signal the callback runs at once", () => {
   const callback = vi.fn();
   onAbort(AbortSignal.abort(), callback)();
   expect(callback).toHaveBeenCalledOnce();
 });
 
-it("a callback that throws leaves nobody waiting, and its error surfaces", async () => {
+it("a callback that throws does not stop the others, and its error is reported", async () => {
   const controller = new AbortController();
   const surfaced: unknown[] = [];
   const catchers = process.listeners("uncaughtException");

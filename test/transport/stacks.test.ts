@@ -5,12 +5,12 @@ import { failureOf } from "./failure.ts";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 
-/** A function of the caller's, which awaits a call as anybody would, and whose name is looked for. */
+/** A function of the user that awaits a call. The tests look for its name. */
 async function importCustomers(call: () => PromiseLike<unknown>): Promise<unknown> {
   return await call();
 }
 
-/** The error's stack, after the caller's function has awaited something else too: only an async stack leads back to it. */
+/** The stack of the error, after the user's function has awaited something else, so that only an async stack shows it. */
 async function stackOf(call: () => PromiseLike<unknown>): Promise<string> {
   const { stack } = await failureOf(
     importCustomers(async () => {
@@ -26,7 +26,7 @@ function setting(fault?: MockFaultKind) {
   return new AudienceClient({ ...mock.clientOptions, maxRetries: 0 });
 }
 
-describe("An error's stack shows the line of the caller's that awaited the call", () => {
+describe("The stack of an error shows the line of the user's code that awaited the call", () => {
   const refused = () =>
     Promise.reject(Object.assign(new TypeError("fetch failed"), { code: "ECONNREFUSED" }));
 
@@ -38,7 +38,7 @@ describe("An error's stack shows the line of the caller's that awaited the call"
       () => setting("500-before").v1.customers.get("c", { maxRetries: 1 }),
     ],
     ["of a write's error status", () => setting("500-before").v1.customers.upsert(contact)],
-    ["of an answer that is none", () => setting("wrong-json").v1.customers.upsert(contact)],
+    ["of an unexpected response", () => setting("wrong-json").v1.customers.upsert(contact)],
     ["of a redirect", () => setting("redirect").v1.customers.upsert(contact)],
     ["of a timeout", () => setting("hang").v1.customers.upsert(contact, { timeoutMs: 20 })],
     ["of a deadline", () => setting("hang").v1.customers.upsert(contact, { deadlineMs: 20 })],

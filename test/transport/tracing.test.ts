@@ -36,7 +36,7 @@ async function settle(call: PromiseLike<unknown>): Promise<void> {
 
 type Published = [event: string, message: Record<string, unknown>];
 
-/** What a channel publishes until the test ends, each message as it was then. */
+/** The messages of a channel until the end of the test, each as a copy. */
 function record(channel: typeof callChannel, name = "", log: Published[] = []): Published[] {
   const note = (event: string) => (message: object) => void log.push([name + event, { ...message }]);
   const subscribers = {
@@ -69,7 +69,7 @@ describe("The tracing channel audience-sdk:call", () => {
     expect(log[3]?.[1]["queuedMs"]).toBeGreaterThan(4_000);
   });
 
-  it("says not-applied of a read, and of each page of a list", async () => {
+  it("has the outcome not-applied for a read, and for each page of a list", async () => {
     const log = record(callChannel);
     const { audience } = open();
     for (const name of ["a", "b", "c"])
@@ -107,7 +107,7 @@ describe("The tracing channel audience-sdk:call", () => {
       ({ v1 }) => v1.customers.upsert(contact, { signal: AbortSignal.abort() }),
       { name: "AbortError", code: "aborted" },
     ],
-  ])("is told of a call that is refused before sending, for %s", async (_, call, error) => {
+  ])("carries a call that fails before it is sent, for %s", async (_, call, error) => {
     const log = record(callChannel);
     const { audience, mock } = open();
 
@@ -118,7 +118,7 @@ describe("The tracing channel audience-sdk:call", () => {
     expect(log.at(-1)?.[1]).toEqual({ ...facts, attempts: 0, outcome: "not-sent", error, ...times });
   });
 
-  it("is told the end of an aborted call when it is aborted, though its request runs on", async () => {
+  it("publishes the end of an aborted call at the abort, even if its request continues", async () => {
     const log = record(callChannel);
     const { audience } = open({ latencyMs: 500 });
     const controller = new AbortController();
@@ -157,7 +157,7 @@ describe("The tracing channel audience-sdk:call", () => {
     expect(new Set(log.map(([, { requestId }]) => requestId)).size).toBe(1);
   });
 
-  it("says nothing of what a function of the caller's throws but that it threw", async () => {
+  it("reports that a function of the user threw, and nothing of its error", async () => {
     const log = record(callChannel);
     const { audience } = open();
     const isCurrent = () => {
@@ -175,7 +175,7 @@ describe("The tracing channel audience-sdk:call", () => {
     expect(JSON.stringify(log)).not.toContain("ada@");
   });
 
-  it("holds no key, no address and no body, and never what a call resolves to", async () => {
+  it("carries no key, no address, no body, and never the result of a call", async () => {
     const log = record(callChannel);
     const { audience, mock } = open();
 
@@ -183,19 +183,19 @@ describe("The tracing channel audience-sdk:call", () => {
     await failureOf(audience.v1.customers.get(contact.email));
     await failureOf(audience.v1.customers.upsert({ ...contact, first_name: 5 as unknown as string }));
 
-    const told = JSON.stringify(log);
+    const logged = JSON.stringify(log);
     for (const secret of [contact.email, mock.clientOptions.apiKey, "SUBSCRIBED", "result"])
-      expect(told).not.toContain(secret);
+      expect(logged).not.toContain(secret);
   });
 });
 
-describe("Stores that are bound to the start of the channels", () => {
+describe("AsyncLocalStorage stores that are bound to the start of the channels", () => {
   interface Span {
     readonly name: string;
     readonly parent: Span | undefined;
   }
 
-  /** As a tracer does: each message becomes a span below the one in force. Nothing else listens. */
+  /** A tracer: each message becomes a child span of the current one. There is no other subscriber. */
   function traced() {
     const spans = new AsyncLocalStorage<Span>();
     const bind = (channel: typeof callChannel, nameOf: (message: { attempt?: number }) => string) => {
@@ -214,7 +214,7 @@ describe("Stores that are bound to the start of the channels", () => {
   const lineage = (span: Span | undefined): string =>
     span === undefined ? "" : `${lineage(span.parent)}/${span.name}`;
 
-  it("are in force inside: a request is a child of its attempt, and that of its call, however many run at once", async () => {
+  it("apply inside: a request is a child of its attempt, and the attempt of its call, also for concurrent calls", async () => {
     const spans = traced();
     const rateLimiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 1_000 }] });
     const { mock, audience: plain } = open({ faults: [{ kind: "500-before", times: 3 }] });
@@ -246,7 +246,7 @@ describe("Stores that are bound to the start of the channels", () => {
     expect(spans.getStore()).toBeUndefined();
   });
 
-  it("are the caller's own outside of a call", async () => {
+  it("are those of the user outside of a call", async () => {
     const spans = traced();
     const own = { name: "own", parent: undefined };
     const { audience } = open();

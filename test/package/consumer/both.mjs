@@ -1,4 +1,4 @@
-// One process, both formats: as where an ES module's dependency still uses `require`.
+// Both formats in one process, as with an ES module whose dependency still uses `require`.
 import { createRequire } from "node:module";
 import * as imported from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";

@@ -1,9 +1,9 @@
-// How calls fail, what their errors tell, and that neither they nor the client show a key.
-const { openDoor } = require("./open-door.cjs");
+// Failing calls, the details of their errors, and that neither they nor the client show a key.
+const { openEntryPoint } = require("./open-entry-point.cjs");
 
 const apiKey = "key-that-nobody-may-read";
 
-/** For each code of an error a call, and the fault of the service that it meets. */
+/** For each error code a call, and the fault of the service that leads to it. */
 const failures = {
   configuration: [(audience) => audience.withOptions({ baseUrl: "no address" })],
   validation: [({ v1 }) => v1.customers.upsert({})],
@@ -19,14 +19,14 @@ const failures = {
   redirect: [({ v1 }) => v1.customers.list(), { kind: "redirect" }],
   aborted: [({ v1 }) => v1.customers.list({}, { signal: abortSoon() }), { kind: "hang" }],
   rate_limit: [({ v1 }) => v1.customers.list(), { kind: "429" }],
-  // During the pause that the failure before has brought.
+  // During the pause of the failure before.
   rate_limit_wait: [({ v1 }) => v1.customers.list({}, { maxWaitMs: 1 })],
 };
 
-/** `inspect` is how the runtime shows an object. */
-exports.run = async function ({ sdk, mocking, inspect, door }) {
+/** `inspect` is the runtime's function that prints an object. */
+exports.run = async function ({ sdk, mocking, inspect, entryPoint }) {
   const mock = mocking.createMockService({ organizations: [{ id: "o-1", apiKeys: [apiKey], appId: "app" }] });
-  const server = await openDoor(mock, door);
+  const server = await openEntryPoint(mock, entryPoint);
   const shown = [];
   const show = (...parts) => shown.push(...parts.map(inspect));
   const audience = new sdk.AudienceClient({
@@ -57,7 +57,7 @@ exports.run = async function ({ sdk, mocking, inspect, door }) {
   return { ended, showsKey: shown.filter((text) => text.includes(apiKey.slice(8, 16))) };
 };
 
-/** What it comes to, on whichever runtime. A read has no outcome worse than `not-applied`. */
+/** The expected result on every runtime. A read has no outcome worse than `not-applied`. */
 exports.expected = {
   ended: {
     configuration: ["ConfigurationError", "configuration", "not-sent"],

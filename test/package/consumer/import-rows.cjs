@@ -1,10 +1,10 @@
-// An import of rows that is stopped, and goes on where it was.
-const { openDoor } = require("./open-door.cjs");
+// An import of rows that is stopped, and continues from its checkpoint.
+const { openEntryPoint } = require("./open-entry-point.cjs");
 const file = `import-${Math.random()}.ckpt`;
 
-exports.run = async function ({ sdk, checkpoints, mocking, door }) {
+exports.run = async function ({ sdk, checkpoints, mocking, entryPoint }) {
   const mock = mocking.createMockService();
-  const server = await openDoor(mock, door);
+  const server = await openEntryPoint(mock, entryPoint);
   const audience = new sdk.AudienceClient({ ...server.clientOptions, maxRetries: 0 });
   const rows = Array.from({ length: 6 }, (_, at) => ({
     email: `${at}@example.com`,

@@ -1,5 +1,5 @@
 // node mixing.mjs import|require zod audience-sdk/schemas: our schemas beside the user's own zod, loaded in this format
-// and order: whether each promise of mixing them holds.
+// and order. It checks each promise about mixing them.
 import { createRequire } from "node:module";
 
 const [format, ...names] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// The names that each entry gives, by `import` and by `require`.
+// The exports of each entry, by `import` and by `require`.
 import { createRequire } from "node:module";
 
 const require = createRequire(import.meta.url);

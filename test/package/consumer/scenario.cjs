@@ -1,9 +1,9 @@
-// What a user's first program does. Each consumer hands in the entries as it has loaded them.
-const { openDoor } = require("./open-door.cjs");
+// A user's first program. Each consumer passes in the entries that it has loaded.
+const { openEntryPoint } = require("./open-entry-point.cjs");
 
-exports.run = async function ({ sdk, mocking, schemas, door = "http" }) {
+exports.run = async function ({ sdk, mocking, schemas, entryPoint = "http" }) {
   const mock = mocking.createMockService();
-  const server = await openDoor(mock, door);
+  const server = await openEntryPoint(mock, entryPoint);
   const audience = new sdk.AudienceClient(server.clientOptions);
   try {
     const profile = await audience.v1.customers.upsert({
@@ -36,7 +36,7 @@ exports.run = async function ({ sdk, mocking, schemas, door = "http" }) {
   }
 };
 
-/** What it comes to, whichever way the package was loaded. */
+/** The expected result, however the package was loaded. */
 exports.expected = {
   type: "profile",
   emails: ["ada@example.com"],

@@ -1,4 +1,4 @@
-// Two limiters, as of two processes, over one budget in the Redis that REDIS_URL names.
+// Two limiters, like those of two processes, with one budget in the Redis of REDIS_URL.
 exports.run = async function ({ sdk, mocking, stores }) {
   const { Redis } = require("ioredis");
   const redis = new Redis(process.env.REDIS_URL);

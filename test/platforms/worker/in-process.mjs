@@ -1,14 +1,14 @@
-// The mock and the client in a worker: `workerd test` runs `test`, and what it prints is read by the test.
+// The mock and the client in a worker: `workerd test` runs `test`, and the test reads its output.
 import * as sdk from "audience-sdk";
 import * as mocking from "audience-sdk/mock";
 import * as schemas from "audience-sdk/schemas";
 import failures from "./failures.cjs";
 import scenario from "./scenario.cjs";
 
-// Both can be made at the top of a module, where a worker may do little.
+// Both can be constructed at the top of a module, where a worker may do little.
 const mock = mocking.createMockService();
 const audience = new sdk.AudienceClient(mock.clientOptions);
-const entries = { sdk, mocking, schemas, inspect, door: "process" };
+const entries = { sdk, mocking, schemas, inspect, entryPoint: "process" };
 
 export default {
   async test() {
@@ -20,7 +20,7 @@ export default {
   },
 };
 
-/** A worker has no `util.inspect`: all own properties, hidden ones too, down to the last. */
+/** A worker has no `util.inspect`: this returns all own properties at any depth, also those that are not enumerable. */
 function inspect(value, seen = new Set()) {
   if (typeof value !== "object" || value === null || seen.has(value)) return String(value);
   seen.add(value);

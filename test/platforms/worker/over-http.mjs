@@ -1,4 +1,4 @@
-// As in the guide: the client is made inside the handler. Answers with the contact's id.
+// As in the guide, the client is constructed inside the handler. The response is the contact's id.
 import { AudienceClient } from "audience-sdk";
 
 export default {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
 import { refusedByFixed, refusedBySliding, refusedByTokenBucket } from "./server-count.ts";
-import { bestLastAnswer, idealMs, type Load, meanRoundTripMs, randomFrom, simulate } from "./simulation.ts";
+import { bestLastResponse, idealMs, type Load, meanRoundTripMs, randomFrom, simulate } from "./simulation.ts";
 
 const seeds = Array.from({ length: 20 }, (_, index) => index + 1);
 const delays = [
@@ -10,7 +10,7 @@ const delays = [
 ] as const;
 const spreads = ["short", "even"] as const;
 
-/** What servers of three kinds refuse of what arrived; the fixed windows once at each of five random phases. */
+/** How many arrivals servers of three kinds refuse; the fixed windows with five random phases. */
 function refusals(arrivals: number[], seed: number): number {
   const random = randomFrom(seed + 1_000);
   let refused =
@@ -23,20 +23,20 @@ function refusals(arrivals: number[], seed: number): number {
 
 const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Loads of so many calls, in networks of several kinds: what arrives, and how soon it is done. */
+/** Loads of `numbers` calls in several kinds of network: the refusals and the total time. */
 export function neverOver(numbers: readonly number[]): void {
   describe.each(delays)("with delays of %i to %i ms each way", (...delayMs) => {
     describe.each(spreads)("most of them %s", (spread) => {
-      it.each(numbers)("%i calls at once never pass a window, and waste no time", async (calls) => {
+      it.each(numbers)("%i calls at once never exceed a limit, and waste no time", async (calls) => {
         const ofIdeal: number[] = [];
         for (const seed of seeds) {
           const load: Load = { seed, askedAt: Array<number>(calls).fill(0), delayMs, spread };
-          const { arrivals, lastAnswerAt } = await simulate(load);
+          const { arrivals, lastResponseAt } = await simulate(load);
           expect(refusals(arrivals, seed)).toBe(0);
-          expect(lastAnswerAt / bestLastAnswer(load)).toBeLessThan(1.005);
-          ofIdeal.push(lastAnswerAt / (idealMs(calls) + meanRoundTripMs(load)));
+          expect(lastResponseAt / bestLastResponse(load)).toBeLessThan(1.005);
+          ofIdeal.push(lastResponseAt / (idealMs(calls) + meanRoundTripMs(load)));
         }
-        // In a network whose delays are mostly short; evenly spread ones leave even the best limiter above this.
+        // Only with mostly short delays: with evenly distributed ones even the ideal limiter is above this.
         if (delayMs[1] > 300 || spread !== "short" || calls < 50) return;
         expect(mean(ofIdeal)).toBeLessThan(calls < 500 ? 1.3 : 1.02);
       });
@@ -44,7 +44,7 @@ export function neverOver(numbers: readonly number[]): void {
   });
 }
 
-/** Loads that come where one window ends and the next begins. */
+/** Loads at the time at which one window ends and the next begins. */
 export function neverOverAtEdges(): void {
   it.each(delays)("with delays of %i to %i ms each way", async (...delayMs) => {
     for (const seed of seeds) {
@@ -61,9 +61,9 @@ export function neverOverAtEdges(): void {
         Array.from({ length: calls }, () => at + 60 * random()),
       );
       const load: Load = { seed, askedAt, delayMs };
-      const { arrivals, lastAnswerAt } = await simulate(load);
+      const { arrivals, lastResponseAt } = await simulate(load);
       expect(refusals(arrivals, seed)).toBe(0);
-      expect(lastAnswerAt / bestLastAnswer(load)).toBeLessThan(1.005);
+      expect(lastResponseAt / bestLastResponse(load)).toBeLessThan(1.005);
     }
   });
 }

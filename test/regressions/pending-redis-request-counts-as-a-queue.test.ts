@@ -5,7 +5,7 @@ import { storeOf } from "../../src/redis/redis-store.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
 import { MemoryScripts } from "../redis/memory-scripts.ts";
 
-/** A limiter on a store, and a log of what became of each call, and when. */
+/** A limiter on a Redis store, and a log of the end of each call. */
 function start(maxQueued: number, limit = 10) {
   const time = new VirtualTime();
   const store = new MemoryScripts({ time, delayMs: () => 5 });
@@ -14,13 +14,13 @@ function start(maxQueued: number, limit = 10) {
   const log: string[] = [];
   const call = (name: string, request: object = {}): void => {
     void Promise.resolve(limiter.acquire(request)).then(
-      (place) => {
+      (permit) => {
         log.push(`${time.now()}: ${name}`);
-        place.release("responded");
+        permit.release("responded");
       },
       (error: unknown) => {
         expect(error).toBeInstanceOf(RateLimitWaitError);
-        log.push(`${time.now()}: ${name} refused: ${(error as Error).message}`); // just judged
+        log.push(`${time.now()}: ${name} refused: ${(error as Error).message}`); // checked above
       },
     );
   };
@@ -30,14 +30,14 @@ function start(maxQueued: number, limit = 10) {
 
 const many = (count: number) => Array.from({ length: count }, (_, index) => `call ${index + 1}`);
 
-// All ten wait for the store's word, though there is a place for each.
-it.each([0, 3])("With `maxQueued: %i` an idle limiter lets ten calls go at once", async (maxQueued) => {
+// All ten wait for the reply of Redis, although there is a permit for each.
+it.each([0, 3])("With `maxQueued: %i` an idle limiter grants ten permits at once", async (maxQueued) => {
   const { time, call, names } = start(maxQueued);
   await time.run(() => many(10).forEach((name) => call(name)), 1_000);
   expect(names()).toEqual(many(10).map((name) => `10: ${name}`));
 });
 
-it("Calls beyond `maxQueued` are refused as soon as the store has no place for them, the latest first", async () => {
+it("Calls beyond `maxQueued` are rejected as soon as Redis has no permit for them, the latest first", async () => {
   const { time, limiter, call, names, log } = start(1, 3);
   await time.run(() => many(6).forEach((name) => call(name)), 1_000);
   expect(names()).toEqual([
@@ -51,7 +51,7 @@ it("Calls beyond `maxQueued` are refused as soon as the store has no place for t
   expect(limiter.usage().queued).toBe(1);
 });
 
-it("Once the store has said so, a call beyond `maxQueued` is refused without asking it again", async () => {
+it("After such a reply a call beyond `maxQueued` is rejected without another request to Redis", async () => {
   const { time, store, call, names } = start(1, 1);
   await time.run(() => {
     many(2).forEach((name) => call(name));
@@ -64,7 +64,7 @@ it("Once the store has said so, a call beyond `maxQueued` is refused without ask
   expect(store.log.filter((name) => name === "acquire")).toHaveLength(1);
 });
 
-it("Each call is judged by its own `maxQueued`", async () => {
+it("The `maxQueued` of a call applies to that call alone", async () => {
   const { time, limiter, call, names } = start(0, 1);
   await time.run(() => {
     call("first");
@@ -76,7 +76,7 @@ it("Each call is judged by its own `maxQueued`", async () => {
   expect(limiter.usage().queued).toBe(1);
 });
 
-it("A call that has its place in the queue keeps it, though calls with a longer one come after it", async () => {
+it("A queued call stays in the queue when calls with a larger `maxQueued` follow", async () => {
   const { time, limiter, call, names } = start(9, 1);
   await time.run(() => {
     call("first");
@@ -88,14 +88,14 @@ it("A call that has its place in the queue keeps it, though calls with a longer 
   expect(limiter.usage().queued).toBe(3);
 });
 
-it("A call that is let go or called off is not refused later", async () => {
+it("A call that is dispatched or aborted is not rejected later", async () => {
   const { time, limiter, call, names } = start(0, 2);
   const controller = new AbortController();
   const reasons: unknown[] = [];
   await time.run(() => {
     call("first");
-    const place = limiter.acquire({ signal: controller.signal });
-    void Promise.resolve(place).catch((reason: unknown) => reasons.push(reason));
+    const permit = limiter.acquire({ signal: controller.signal });
+    void Promise.resolve(permit).catch((reason: unknown) => reasons.push(reason));
     call("third");
     controller.abort("called off");
     time.at(100, () => call("late"));
@@ -104,7 +104,7 @@ it("A call that is let go or called off is not refused later", async () => {
   expect(names()).toEqual(["10: first", "10: third", "100: late refused"]);
 });
 
-it("While the store is away, calls beyond `maxQueued` are refused where this process has no place left", async () => {
+it("While Redis is unavailable, calls beyond `maxQueued` are rejected once this process has no permit left", async () => {
   const { time, store, limiter, call, names } = start(1, 8);
   await time.run(() => {
     store.network = "refuses";

@@ -4,11 +4,11 @@ import { storeOf } from "../../src/redis/redis-store.ts";
 import { refusedBySliding } from "../rate-limiter/server-count.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
 import { MemoryScripts } from "../redis/memory-scripts.ts";
-import { throughTroubles } from "../redis/through-troubles.ts";
+import { runWithFailures } from "../redis/simulated-failures.ts";
 
 const windows = [{ limit: 4, intervalMs: 1_000 }];
 
-/** Two processes behind one store; what they send arrives at once, and is answered at once. */
+/** Two processes with one Redis store. Their requests arrive at once, and get their responses at once. */
 function twoProcesses() {
   const time = new VirtualTime();
   const store = new MemoryScripts({ time, localShare: 1 / 2 });
@@ -17,9 +17,9 @@ function twoProcesses() {
   const callAt = (at: number, calls: number, limiter: RateLimiter): void => {
     time.at(at, () => {
       for (let call = 0; call < calls; call += 1) {
-        void Promise.resolve(limiter.acquire()).then((place) => {
+        void Promise.resolve(limiter.acquire()).then((permit) => {
           arrivals.push(time.now());
-          place.release("responded");
+          permit.release("responded");
         });
       }
     });
@@ -27,14 +27,14 @@ function twoProcesses() {
   return { time, store, arrivals, callAt, one: process(), other: process() };
 }
 
-// The store had carried out a returning report, and settled in, while all answers were lost. So it was done with it a
-// moment after it was back, and granted the one a whole window, which the other had begun to fill alone.
-it("A store whose answers are lost does not settle in: nobody would hear of it", async () => {
+// Redis began its recovery while all replies were lost. The recovery was over shortly after the outage, and Redis granted
+// a whole window to one process while the other had used a part of it in its local fallback.
+it("A Redis whose replies are lost does not begin its recovery, because no process would know of it", async () => {
   const { time, store, arrivals, callAt, one, other } = twoProcesses();
   await time.run(() => {
     callAt(0, 1, one);
     callAt(1_200, 1, other);
-    time.at(5_000, () => (store.network = "loses answers"));
+    time.at(5_000, () => (store.network = "loses replies"));
     time.at(16_000, () => (store.network = "up"));
     callAt(16_400, 4, one);
     callAt(16_400, 2, other);
@@ -43,9 +43,9 @@ it("A store whose answers are lost does not settle in: nobody would hear of it",
   expect(refusedBySliding(arrivals, windows)).toBe(0);
 });
 
-// The store settles in once for all that come back, so that one whose line fails again and again holds nobody up.
-// But whoever came back late in that time did not wait for the rest.
-it("A process that comes back while the store settles in waits for the others all the same", async () => {
+// There is one recovery for all processes, so that a process with an unstable connection does not delay the others.
+// But a process that returned late in the recovery did not wait for the others.
+it("A process that returns during the recovery waits for the others, too", async () => {
   const { time, store, arrivals, callAt, one, other } = twoProcesses();
   await time.run(() => {
     callAt(0, 1, one);
@@ -64,8 +64,8 @@ it("A process that comes back while the store settles in waits for the others al
 });
 
 it.each([273, 547, 679, 1_504, 3_247])(
-  "Four processes pass no window while the answers of their store are lost (seed %i)",
+  "Four processes exceed no limit while the replies of Redis are lost (seed %i)",
   async (seed) => {
-    expect(await throughTroubles(seed)).toMatchObject({ refused: 0, waiting: 0 });
+    expect(await runWithFailures(seed)).toMatchObject({ refused: 0, waiting: 0 });
   },
 );

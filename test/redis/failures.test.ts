@@ -20,7 +20,7 @@ async function openRoom(test: TestContext): Promise<MachineRoom> {
   return room;
 }
 
-/** Four processes with the same work; `more` is each one's difference. */
+/** Four processes with the same task, except for the options that `more` returns. */
 function four(
   room: MachineRoom,
   calls: number,
@@ -29,9 +29,9 @@ function four(
   return clients.map((client, worker) => room.task(calls, { client, ...more(worker) }));
 }
 
-describeWithRedis("whatever happens to processes and Redis, no window is passed and every call ends", () => {
+describeWithRedis("no limit is exceeded and every call ends, if", () => {
   describe.concurrent("on real processes", () => {
-    it("one is killed amid its calls, and started again", async (test) => {
+    it("a process is killed during its calls and started again", async (test) => {
       const room = await openRoom(test);
       const store = { leaseMs: 2_000 };
       await room.fleet.start(four(room, 12, () => ({ store })));
@@ -41,18 +41,18 @@ describeWithRedis("whatever happens to processes and Redis, no window is passed 
       await room.fleet.done();
 
       expect(room.refused).toBe(0);
-      for (const worker of [1, 2, 3]) expect(room.fleet.answered(worker)).toHaveLength(12);
-      expect(room.fleet.answered(4)).toHaveLength(10);
+      for (const worker of [1, 2, 3]) expect(room.fleet.responded(worker)).toHaveLength(12);
+      expect(room.fleet.responded(4)).toHaveLength(10);
     });
 
-    it("the clock of one is an hour ahead, that of another an hour behind", async (test) => {
+    it("the clock of one process is an hour ahead and that of another an hour behind", async (test) => {
       const room = await openRoom(test);
       const aheadMs = [3_600_000, -3_600_000, 0, 0];
       await room.fleet.start(four(room, 8, (worker) => ({ clockAheadMs: aheadMs[worker]! })));
       await room.fleet.done();
 
       expect(room.refused).toBe(0);
-      expect(room.fleet.answered()).toHaveLength(32);
+      expect(room.fleet.responded()).toHaveLength(32);
     });
 
     it.for(["local", "reject"] as const)(
@@ -72,11 +72,11 @@ describeWithRedis("whatever happens to processes and Redis, no window is passed 
         expect(room.fleet.endings).toHaveLength(96);
         const ways = new Set(room.fleet.endings.map(({ ended }) => ended));
         expect([...ways].sort()).toEqual(
-          onUnavailable === "local" ? ["answered"] : ["answered", "rate_limit_wait"],
+          onUnavailable === "local" ? ["responded"] : ["rate_limit_wait", "responded"],
         );
-        // They serve again: at 5 s Redis is back, and 5 s later it has heard of every place.
+        // Redis is back at 5 s, and its recovery ends 5 s later.
         for (const worker of [0, 1, 2, 3]) {
-          expect(room.fleet.answered(worker).some(({ atMs }) => atMs > 10_000)).toBe(true);
+          expect(room.fleet.responded(worker).some(({ atMs }) => atMs > 10_000)).toBe(true);
         }
       },
     );
@@ -91,13 +91,13 @@ describeWithRedis("whatever happens to processes and Redis, no window is passed 
       await room.fleet.done();
 
       expect(room.refused).toBe(0);
-      expect(room.fleet.answered()).toHaveLength(40);
+      expect(room.fleet.responded()).toHaveLength(40);
     });
 
     it.for([
-      ["local", "answered"],
+      ["local", "responded"],
       ["reject", "rate_limit_wait"],
-    ] as const)("Redis takes longer than is waited for, with %j", async ([onUnavailable, ended], test) => {
+    ] as const)("Redis responds after the timeout, with %j", async ([onUnavailable, ended], test) => {
       const room = await openRoom(test);
       const proxy = await SlowProxy.start(room.redis.port, 700);
       test.onTestFinished(() => proxy.end());
@@ -112,8 +112,8 @@ describeWithRedis("whatever happens to processes and Redis, no window is passed 
     });
   });
 
-  // Well within the second after which it counts as away: a busy machine adds its own time.
-  it("Redis takes a third of a second to answer", async (test) => {
+  // Well below the timeout of one second, because a busy machine adds its own delay.
+  it("Redis takes a third of a second to respond", async (test) => {
     const room = await openRoom(test);
     const proxy = await SlowProxy.start(room.redis.port, 150);
     test.onTestFinished(() => proxy.end());
@@ -121,6 +121,6 @@ describeWithRedis("whatever happens to processes and Redis, no window is passed 
     await room.fleet.done();
 
     expect(room.refused).toBe(0);
-    expect(room.fleet.answered()).toHaveLength(32);
+    expect(room.fleet.responded()).toHaveLength(32);
   });
 });

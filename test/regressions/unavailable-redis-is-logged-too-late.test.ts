@@ -5,7 +5,7 @@ import { storeOf } from "../../src/redis/redis-store.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
 import { MemoryScripts } from "../redis/memory-scripts.ts";
 
-/** Clients on one limiter, 8 calls in 15 seconds, and a log of what is sent and what they are warned of. */
+/** Clients on one limiter with 8 calls in 15 seconds, and a log of their requests and warnings. */
 function start(options: { onUnavailable?: "local" | "reject"; localShare?: number } = {}) {
   const time = new VirtualTime();
   const store = new MemoryScripts({ time, ...options });
@@ -13,12 +13,12 @@ function start(options: { onUnavailable?: "local" | "reject"; localShare?: numbe
   const rateLimiter = new RateLimiter({ clock: time.now, store: storeOf(store, store), windows });
   const log: { at: number; what: string }[] = [];
   const ended: Promise<unknown>[] = [];
-  const client = (name: string, isHeard = true) => {
+  const client = (name: string, hasLogger = true) => {
     const silent = { debug() {}, info() {}, error() {} };
     const warn = (line: string): void => {
       if (!line.includes(" waits ")) log.push({ at: time.now(), what: `${name} is warned: ${line}` });
     };
-    const logger: Logger | undefined = isHeard ? { ...silent, warn } : undefined;
+    const logger: Logger | undefined = hasLogger ? { ...silent, warn } : undefined;
     const fetch = async () => {
       log.push({ at: time.now(), what: `${name} sends` });
       return Response.json({ data: { id: "1" } });
@@ -43,21 +43,21 @@ function start(options: { onUnavailable?: "local" | "reject"; localShare?: numbe
 const words =
   "audience-sdk: the rate limit store is unavailable: ECONNREFUSED; this process continues with its share";
 
-it("each client whose calls wait is told once, as soon as the store is found away, though nothing can be sent", async () => {
+it("each client with waiting calls logs a warning once, as soon as Redis is found unavailable, even if no call can be sent", async () => {
   const { time, store, client, log, warnings } = start();
   const [one, two, idle] = [client("one"), client("two"), client("idle")];
   await time.run(() => {
     one(10);
     two(5);
-    time.at(400, () => log.push({ at: 400, what: "the store goes" }));
+    time.at(400, () => log.push({ at: 400, what: "Redis fails" }));
     time.at(400, () => (store.network = "refuses"));
-    // Later calls and later failures say nothing new.
+    // Later calls and failures log no second warning.
     time.at(6_000, () => one(3));
     time.at(6_000, () => void idle);
   }, 14_000);
   expect(log.slice(0, 9).map(({ what }) => what.replace(/^\w+ sends/, "sent"))).toEqual([
     ...Array<string>(8).fill("sent"),
-    "the store goes",
+    "Redis fails",
   ]);
   expect(log.slice(9).map(({ what }) => what)).toEqual([
     `one is warned: ${words}`,
@@ -67,7 +67,7 @@ it("each client whose calls wait is told once, as soon as the store is found awa
   expect(warnings()[1]!.at).toBe(warnings()[0]!.at);
 });
 
-it("a client whose first call comes later is told with that call, and one that waits no more is not", async () => {
+it("a client whose first call comes later logs the warning with that call; a client without waiting calls does not", async () => {
   const { time, store, client, warnings } = start();
   const [one, gone, late] = [client("one"), client("gone"), client("late")];
   const controller = new AbortController();
@@ -82,7 +82,7 @@ it("a client whose first call comes later is told with that call, and one that w
   expect(warnings()[1]!.at).toBe(5_000);
 });
 
-it("one that goes away again is told of again", async () => {
+it("a second outage is logged again", async () => {
   const { time, store, client, warnings } = start();
   const one = client("one");
   await time.run(() => {
@@ -98,7 +98,7 @@ it("one that goes away again is told of again", async () => {
   expect(warnings()[1]!.at).toBeGreaterThan(9_000);
 });
 
-it("where calls are refused meanwhile, their errors say so, and nothing beside them", async () => {
+it("calls that fail during the outage have the reason in their errors, and no warning is logged", async () => {
   for (const options of [{ onUnavailable: "reject" }, { localShare: 1 / 20 }] as const) {
     const { time, store, client, warnings, ended } = start(options);
     const one = client("one");
@@ -114,7 +114,7 @@ it("where calls are refused meanwhile, their errors say so, and nothing beside t
   }
 });
 
-it("without a logger nothing is said, and calls go on", async () => {
+it("without a logger nothing is logged, and calls are sent", async () => {
   const { time, store, rateLimiter, client, log } = start();
   await time.run(() => {
     client("one", false)(12);

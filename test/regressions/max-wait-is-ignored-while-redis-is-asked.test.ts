@@ -5,17 +5,17 @@ import { storeOf } from "../../src/redis/redis-store.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
 import { MemoryScripts } from "../redis/memory-scripts.ts";
 
-// The timer rang at the end of the call's patience, nobody looked at who must leave, and it was set again for now.
-it("A call leaves when its patience ends, though the store has not answered yet, and no timer spins until it does", async () => {
+// The timer fired at the end of `maxWaitMs`, no call left the queue, and the timer was set again at once.
+it("A call rejects after its `maxWaitMs`, even before Redis replies, and no timer fires in a loop until then", async () => {
   const time = new VirtualTime();
   const store = new MemoryScripts({ time, delayMs: () => 300 });
   const limiter = new RateLimiter({ clock: time.now, store: storeOf(store, store) });
   const log: unknown[] = [];
   const call = (maxWaitMs: number): void => {
     void Promise.resolve(limiter.acquire({ maxWaitMs })).then(
-      (place) => {
+      (permit) => {
         log.push([time.now(), "sent"]);
-        place.release("responded");
+        permit.release("responded");
       },
       (error: unknown) => log.push([Math.round(time.now() / 10) * 10, error]),
     );
@@ -32,7 +32,7 @@ it("A call leaves when its patience ends, though the store has not answered yet,
     call(1_000);
   }, 1_000);
 
-  // To the store and back it is 600 ms.
+  // The round trip to Redis takes 600 ms.
   expect(log).toEqual([
     [100, expect.any(RateLimitWaitError)],
     [600, "sent"],

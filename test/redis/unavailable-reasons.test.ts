@@ -10,8 +10,8 @@ import { describeWithRedis } from "./with-redis.ts";
 
 const password = "a-pass-word-0123456789";
 
-/** What is told of two calls, one after the other, by a client whose limiter counts in this Redis. */
-async function toldOf(client: RedisLike, options: RedisRateLimitStoreOptions) {
+/** The errors and warnings of two calls, one after the other, of a client whose limiter uses this Redis. */
+async function errorsAndWarnings(client: RedisLike, options: RedisRateLimitStoreOptions) {
   const mock = createMockService();
   const warnings: string[] = [];
   const logger = { debug() {}, info() {}, error() {}, warn: (line: string) => void warnings.push(line) };
@@ -22,14 +22,14 @@ async function toldOf(client: RedisLike, options: RedisRateLimitStoreOptions) {
   for (let call = 0; call < 2; call += 1) {
     await audience.v1.contactGroups.list().then(
       () => {},
-      (error: unknown) => errors.push(error as Error), // all that a client throws is one
+      (error: unknown) => errors.push(error as Error), // every error of the client is an Error
     );
   }
   expect(inspect({ errors, warnings }, { depth: 9, showHidden: true })).not.toContain(password);
   return { errors: errors.map(({ message }) => message), warnings };
 }
 
-describeWithRedis("why Redis cannot be used", () => {
+describeWithRedis("the reason why Redis is unavailable", () => {
   let server: RedisServer;
   let replica: RedisServer;
   let redis: Redis;
@@ -70,13 +70,13 @@ describeWithRedis("why Redis cannot be used", () => {
 
   describe.each(clientKinds)("with $name", ({ open }) => {
     it.each(cases)(
-      '%s: stands in the error under "reject", and in one warning under "local"',
+      '%s: is in the error with "reject", and in one warning with "local"',
       async (_why, word, connection, key) => {
         const { client, close } = open(connection());
         onTestFinished(close);
 
-        const rejecting = await toldOf(client, { key, onUnavailable: "reject" });
-        const local = await toldOf(client, { key, onUnavailable: "local" });
+        const rejecting = await errorsAndWarnings(client, { key, onUnavailable: "reject" });
+        const local = await errorsAndWarnings(client, { key, onUnavailable: "local" });
 
         expect(rejecting).toEqual({
           errors: Array(2).fill(expect.stringMatching(`rate limit store is unavailable: .*(${word})`)),
@@ -91,44 +91,44 @@ describeWithRedis("why Redis cannot be used", () => {
   });
 });
 
-describe("what is told of a Redis that cannot be used", () => {
+describe("the reason in the error", () => {
   const failingWith = (reason: unknown): RedisLike => ({
     evalsha: () => Promise.reject(reason),
     eval: () => Promise.reject(reason),
   });
 
   it.each([
-    ["the words of the client", new Error("Connection is closed."), "Connection is closed"],
-    ["of several lines the first", new Error("one\ntwo"), "one"],
+    ["the message of the Redis client", new Error("Connection is closed."), "Connection is closed"],
+    ["the first of several lines", new Error("one\ntwo"), "one"],
     [
-      "of several addresses the first",
+      "the error of the first of several addresses",
       new AggregateError([new Error("connect ECONNREFUSED ::1:1")], ""),
       "connect ECONNREFUSED ::1:1",
     ],
-    ["a name where there are no words", new RangeError(""), "RangeError"],
-    ["that nothing is said", { hidden: password }, "no reason given"],
+    ["the name of an error without a message", new RangeError(""), "RangeError"],
+    ["that the error gives no reason", { hidden: password }, "no reason given"],
     ["at most 200 characters", new Error("x".repeat(300)), `${"x".repeat(200)}…`],
     [
-      "no user and password of an address",
+      "a URL without its user and password",
       new Error(`connect to rediss://me:${password}@host:6379 failed`),
       "connect to rediss://host:6379 failed",
     ],
     [
-      "no arguments of a command",
+      "a command without its arguments",
       new Error(`ERR unknown command 'HELLO', with args beginning with: '3' '${password}'`),
       "ERR unknown command 'HELLO'",
     ],
-    ["nothing that comes after AUTH", new Error(`bad line: AUTH ${password}`), "bad line: AUTH …"],
-  ])("is %s", async (_what, error, told) => {
-    const { errors } = await toldOf(failingWith(error), { onUnavailable: "reject" });
+    ["no text after AUTH", new Error(`bad line: AUTH ${password}`), "bad line: AUTH …"],
+  ])("is %s", async (_what, error, reason) => {
+    const { errors } = await errorsAndWarnings(failingWith(error), { onUnavailable: "reject" });
 
-    expect(errors[1]).toBe(`Not sent. The rate limit store is unavailable: ${told}.`);
+    expect(errors[1]).toBe(`Not sent. The rate limit store is unavailable: ${reason}.`);
   });
 
-  it("is that there was no answer, where there was none", async () => {
+  it("is the timeout, if Redis does not respond", async () => {
     const silent = { evalsha: () => new Promise(() => {}), eval: () => new Promise(() => {}) };
 
-    const { errors } = await toldOf(silent, { onUnavailable: "reject" });
+    const { errors } = await errorsAndWarnings(silent, { onUnavailable: "reject" });
 
     expect(errors[1]).toBe("Not sent. The rate limit store is unavailable: no reply within 1000 ms.");
   });

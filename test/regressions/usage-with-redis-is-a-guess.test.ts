@@ -14,7 +14,7 @@ const windows = [
   { limit: 100, intervalMs: 5_000 },
 ];
 
-/** Limiters on one store, each of whose calls takes 10 ms, and when each left. */
+/** Limiters on one Redis store, whose calls take 10 ms each, and the times at which the calls left. */
 function start(options: StoreOptions = {}) {
   const time = new VirtualTime();
   const store = new MemoryScripts({ time, ...options });
@@ -23,9 +23,9 @@ function start(options: StoreOptions = {}) {
     new RateLimiter({ clock: time.now, store: storeOf(store, store), windows, ...more });
   const call = (limiter: RateLimiter, calls: number, tookMs = 10): void => {
     for (let index = 0; index < calls; index += 1) {
-      void Promise.resolve(limiter.acquire()).then((place) => {
+      void Promise.resolve(limiter.acquire()).then((permit) => {
         left.push(time.now());
-        time.after(tookMs, () => place.release("responded"));
+        time.after(tookMs, () => permit.release("responded"));
       });
     }
   };
@@ -33,13 +33,13 @@ function start(options: StoreOptions = {}) {
   const look = (limiter: RateLimiter, ...times: number[]): void => {
     for (const at of times) time.at(at, () => looks.push({ at, ...limiter.usage() }));
   };
-  /** How the shorter window stood: when, how many were used, and when one comes free. */
+  /** The usage of the shorter window: the time, the used permits, and the wait for the next one. */
   const shorter = () => looks.map(({ at, windows: [first] }) => [at, first!.used, first!.freeInMs]);
   return { time, store, left, process, call, look, shorter };
 }
 
-describe("usage with a store", () => {
-  it("is for one process what it is without one, to the way to the store", async () => {
+describe("usage with a Redis store", () => {
+  it("of one process is the same as without Redis, except for the round trip to Redis", async () => {
     const times = [5, 50, 250, 450, 600, 900];
     const { time, process, call, look, shorter } = start();
     const limiter = process();
@@ -59,12 +59,12 @@ describe("usage with a store", () => {
       alone.shorter().map(([at, used]) => [at, used]),
     );
     for (const [index, [, , freeInMs]] of shorter().entries()) {
-      // There and back, and once more where it asked a moment early.
+      // One round trip, and a second one if the first request came slightly early.
       expect(Math.abs(freeInMs! - alone.shorter()[index]![2]!)).toBeLessThanOrEqual(6);
     }
   });
 
-  it("keeps what the store saw of others until it must have left, and says when the store says", async () => {
+  it("counts permits of others until they must have left the window, and has the wait that Redis replied", async () => {
     const { time, process, call, look, shorter } = start();
     const [one, other] = [process(), process()];
     await time.run(() => {
@@ -72,17 +72,17 @@ describe("usage with a store", () => {
       time.at(100, () => call(other, 1));
       look(other, 99, 110, 300, 500);
     }, 505);
-    // Answered at 12 ms; the report of it and the store's answer take 1 ms each.
-    const freeAt = 12 + widenedMs(500) + 2;
+    // The response comes at 12 ms; the release and its reply take 1 ms each.
+    const availableAt = 12 + widenedMs(500) + 2;
     expect(shorter()).toEqual([
       [99, 0, 0],
-      [110, 8, Math.ceil(freeAt - 110)],
-      [300, 8, Math.ceil(freeAt - 300)],
-      [500, 8, Math.ceil(freeAt - 500)],
+      [110, 8, Math.ceil(availableAt - 110)],
+      [300, 8, Math.ceil(availableAt - 300)],
+      [500, 8, Math.ceil(availableAt - 500)],
     ]);
   });
 
-  it("forgets of others what must have left, though nobody asks meanwhile", async () => {
+  it("forgets permits of others that must have left the window, even without a request to Redis", async () => {
     const { time, process, call, look, shorter } = start();
     const [one, other] = [process(), process()];
     await time.run(() => {
@@ -90,7 +90,7 @@ describe("usage with a store", () => {
       time.at(100, () => call(other, 1));
       look(other, 110, 500, 619, 620);
     }, 630);
-    // Seen last at 114, with the report of its own call.
+    // Seen last at 114, in the reply to the release of its own call.
     expect(shorter()).toEqual([
       [110, 6, 0],
       [500, 6, 0],
@@ -99,12 +99,12 @@ describe("usage with a store", () => {
     ]);
   });
 
-  it("says of a window that others have filled, and nobody asks for, when the last of them must have left", async () => {
+  it("of a window that others have filled has the wait until their last permit must have left it", async () => {
     const { time, process, call, look, shorter } = start();
     const [one, other] = [process(), process()];
     await time.run(() => {
       call(one, 7);
-      // Longer on its way than the others' stay; seen at 102.
+      // This call takes longer than the window; the permits of the others are seen at 102.
       time.at(100, () => call(other, 1, 1_500));
       look(other, 150, 600, 700);
     }, 800);
@@ -115,7 +115,7 @@ describe("usage with a store", () => {
     ]);
   });
 
-  it("is of the part of the limits that is in force after a 429", async () => {
+  it("respects the reduced limits after a 429", async () => {
     const { time, process, call, look, shorter } = start();
     const limiter = process();
     await time.run(() => {
@@ -123,11 +123,11 @@ describe("usage with a store", () => {
       time.at(10, () => limiter.refused(20));
       look(limiter, 100);
     }, 200);
-    // Half of 8: full.
+    // Half of 8 is 4: the window is full.
     expect(shorter()).toEqual([[100, 4, Math.ceil(3 + widenedMs(500) - 100)]]);
   });
 
-  it("is of this process's share while the store is away: what it leaves to others counts as taken", async () => {
+  it("is that of the process's share while Redis is unavailable: the share of the others counts as used", async () => {
     const { time, store, process, call, look, shorter } = start({ localShare: 1 / 4 });
     const limiter = process();
     await time.run(() => {
@@ -135,7 +135,7 @@ describe("usage with a store", () => {
       call(limiter, 5, 1);
       look(limiter, 0.5, 100, 600);
     }, 700);
-    // Refused at 1 ms, two of 8 leave then, and are answered at 2; the next two leave at 507.25, as timers wait whole
+    // Redis fails at 1 ms. Two of 8 leave then, with responses at 2. The next two leave at 507.25, as timers wait whole
     // milliseconds.
     expect(shorter()).toEqual([
       [0.5, 0, 0],
@@ -144,18 +144,18 @@ describe("usage with a store", () => {
     ]);
   });
 
-  it("says while the store is away, where nothing was left, when this process's share of the next window comes", async () => {
+  it("has the wait for the process's share of the next window, if Redis is unavailable and no permit was left", async () => {
     const { time, store, left, process, call, look, shorter } = start();
     const limiter = process();
     await time.run(() => {
-      // Another lives, and may have sent what was left.
+      // Another live process may have used the remaining permits.
       void Promise.resolve(process().acquire()).then((permit) => permit.release("unsent"));
       call(limiter, 12);
       time.at(100, () => (store.network = "refuses"));
       look(limiter, 2_500, 4_000);
     }, 7_500);
-    // A quarter of 8, one window and what may still arrive later than the store was found away.
-    const [ninth, tenth, eleventh] = left.slice(7); // the other's is not among them
+    // A quarter of 8, one window plus the grace period after Redis was found unavailable.
+    const [ninth, tenth, eleventh] = left.slice(7); // without the call of the other process
     expect(shorter()).toEqual([
       [2_500, 8, expect.closeTo(ninth! - 2_500, -0.5)],
       [4_000, 8, expect.closeTo(ninth! - 4_000, -0.5)],
@@ -164,7 +164,7 @@ describe("usage with a store", () => {
     expect(eleventh).toBeGreaterThan(ninth! + 500);
   });
 
-  it("is what was seen last where calls are refused without the store", async () => {
+  it("is the last known usage while calls fail without Redis", async () => {
     const { time, store, process, call, look, shorter } = start({ onUnavailable: "reject" });
     const limiter = process();
     await time.run(() => {
@@ -180,7 +180,7 @@ describe("usage with a store", () => {
   });
 });
 
-it("no window says that a place is free while calls wait for longer than the way to the store", async () => {
+it("no window shows an available permit while calls wait for longer than the round trip to Redis", async () => {
   for (let seed = 1; seed <= 40; seed += 1) {
     const random = randomFrom(seed);
     const wayMs = 1 + 4 * random();
@@ -189,15 +189,17 @@ it("no window says that a place is free while calls wait for longer than the way
       localShare: 1 / 2,
     });
     const limiters = [process(), process()];
-    const free: string[] = [];
-    const wasFree = new Map<RateLimiter, number>();
+    const complaints: string[] = [];
+    const availableLooks = new Map<RateLimiter, number>();
     const judge = (limiter: RateLimiter): void => {
       const { queued, pausedMs, windows: each } = limiter.usage();
-      const isFree = queued > 0 && pausedMs === 0 && each.every(({ freeInMs }) => freeInMs === 0);
-      // In two looks the store may be being asked: the third is later than that.
-      if (isFree && wasFree.get(limiter) === 2) free.push(`${time.now()} ms: ${JSON.stringify(each)}`);
-      wasFree.set(limiter, isFree ? (wasFree.get(limiter) ?? 0) + 1 : 0);
-      if (each.some(({ used, limit }) => used > limit)) free.push(`${time.now()} ms: more than there is`);
+      const isAvailable = queued > 0 && pausedMs === 0 && each.every(({ freeInMs }) => freeInMs === 0);
+      // A request to Redis may be in flight during two checks, but not until the third.
+      if (isAvailable && availableLooks.get(limiter) === 2)
+        complaints.push(`${time.now()} ms: ${JSON.stringify(each)}`);
+      availableLooks.set(limiter, isAvailable ? (availableLooks.get(limiter) ?? 0) + 1 : 0);
+      if (each.some(({ used, limit }) => used > limit))
+        complaints.push(`${time.now()} ms: more than there is`);
     };
     const ends = 20_000;
     await time.run(() => {
@@ -207,14 +209,14 @@ it("no window says that a place is free while calls wait for longer than the way
           time.at(ends * random(), () => call(limiter, Math.ceil(30 * random()), 5 + 100 * random()));
         }
       }
-      for (let trouble = 0; trouble < 2; trouble += 1) {
+      for (let failure = 0; failure < 2; failure += 1) {
         const at = ends * random();
         time.at(at, () => (store.network = "refuses"));
         time.at(at + 6_000 * random(), () => (store.network = "up"));
         time.at(ends * random(), () => store.loseMemory());
-        time.at(ends * random(), () => limiters[trouble]!.refused(300));
+        time.at(ends * random(), () => limiters[failure]!.refused(300));
       }
     }, ends);
-    expect({ seed, free }).toEqual({ seed, free: [] });
+    expect({ seed, complaints }).toEqual({ seed, complaints: [] });
   }
 });

@@ -3,10 +3,10 @@ import { redisRateLimitStore } from "audience-sdk/redis";
 import { expect, it } from "vitest";
 
 it.each(["Connection is closed.", "Connection is closed", "Connection is closed... "])(
-  "what Redis's client says stands in a sentence, which ends once: %s",
+  "the message of the Redis client ends with one full stop in the error: %s",
   async (words) => {
     const evalsha = () => Promise.reject(new Error(words));
-    // As much of ioredis as the store asks for.
+    // The part of ioredis that the Redis store needs.
     const redis = { evalsha, eval: evalsha, defineCommand() {} };
     const rateLimiter = new RateLimiter({ store: redisRateLimitStore(redis, { onUnavailable: "reject" }) });
     const client = new V1Client({

@@ -2,13 +2,13 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { widenedMs } from "../../src/rate-limiter/sliding-window-log.ts";
 import { heartbeatMs } from "../../src/redis/permit-scripts.ts";
-import { bestLastAnswer, randomFrom } from "../rate-limiter/simulation.ts";
+import { bestLastResponse, randomFrom } from "../rate-limiter/simulation.ts";
 import { RawProcess } from "./raw-process.ts";
 import { RedisServer } from "./redis-server.ts";
 import { SetClock } from "./set-clock.ts";
 import { describeWithRedis } from "./with-redis.ts";
 
-// The documented windows, with the minute as a quarter of one.
+// The documented windows, with the minute shortened to 15 seconds.
 const documented = [
   { limit: 10, intervalMs: 1_000 },
   { limit: 100, intervalMs: 15_000 },
@@ -33,25 +33,25 @@ describeWithRedis("fifty processes that begin at the same moment", () => {
     await server.end();
   });
 
-  it("have their first turn within the first windows, in under 6 commands a call", async () => {
-    const { first, lastMs, commands, answered } = await play(50, 50);
+  it("each get a permit within the first windows, with fewer than 6 Redis commands a call", async () => {
+    const { first, lastMs, commands, responded } = await play(50, 50);
 
-    expect(answered).toBe(200);
+    expect(responded).toBe(200);
     // Ten a second: the fiftieth in the fifth window.
     expect(Math.max(...first)).toBeLessThan(6_000);
     const load = { seed: 7, askedAt: Array<number>(200).fill(0), delayMs: [2.5, 120] as const };
-    expect(lastMs / bestLastAnswer({ ...load, windows: documented })).toBeLessThan(1.05);
-    expect(commands / answered).toBeLessThan(6);
+    expect(lastMs / bestLastResponse({ ...load, windows: documented })).toBeLessThan(1.05);
+    expect(commands / responded).toBeLessThan(6);
   });
 
-  it("do not wait for those of them that are killed in the line", async () => {
-    const { first, answered } = await play(50, 10);
+  it("do not wait for processes that are killed in the queue", async () => {
+    const { first, responded } = await play(50, 10);
 
-    expect(answered).toBeGreaterThanOrEqual(40);
+    expect(responded).toBeGreaterThanOrEqual(40);
     expect(Math.max(...first.slice(0, 10))).toBeLessThan(8_000);
   });
 
-  /** Each of `count` wants four permits, on a clock that the test sets; all but `kept` are killed after half a second. */
+  /** Each of `count` processes demands four permits, on a clock that the test sets. All but `kept` are killed after half a second. */
   async function play(count: number, kept: number) {
     const clock = new SetClock(redis, 0.1);
     const random = randomFrom(7);
@@ -62,14 +62,14 @@ describeWithRedis("fifty processes that begin at the same moment", () => {
       due.sort((a, b) => a.at - b.at);
     };
     const first: number[] = [];
-    let [commands, answered, lastMs] = [0, 0, 0];
+    let [commands, responded, lastMs] = [0, 0, 0];
     const start = (worker: number): void => {
       const process = new RawProcess(clock.client, windows);
       const lives = (): boolean => worker < kept || clock.nowMs < begin + 500;
-      let [wanted, heardAt] = [4, begin];
+      let [wanted, sentAt] = [4, begin];
       const sends = (): void => {
         commands += 1;
-        heardAt = clock.nowMs;
+        sentAt = clock.nowMs;
       };
       const ask = async (): Promise<void> => {
         if (!lives()) return;
@@ -84,12 +84,12 @@ describeWithRedis("fifty processes that begin at the same moment", () => {
         if (!lives()) return;
         sends();
         await process.responded([id]);
-        answered += 1;
+        responded += 1;
         lastMs = clock.nowMs - begin;
       };
       const beat = async (): Promise<void> => {
         if (!lives() || wanted === 0) return;
-        if (clock.nowMs - heardAt >= heartbeatMs / 2) {
+        if (clock.nowMs - sentAt >= heartbeatMs / 2) {
           sends();
           await process.release([]);
         }
@@ -105,6 +105,6 @@ describeWithRedis("fifty processes that begin at the same moment", () => {
       await happens();
     }
     expect(due).toEqual([]);
-    return { first, lastMs, commands, answered };
+    return { first, lastMs, commands, responded };
   }
 });

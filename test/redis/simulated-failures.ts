@@ -12,19 +12,19 @@ const windows = [
 ];
 const processes = 4;
 const begin = 100;
-const troubleUntil = 90_000;
+const failuresUntil = 90_000;
 
 interface Ended {
-  /** How many calls a server refused whose windows slide. */
+  /** How many calls a server with sliding windows refused. */
   readonly refused: number;
-  /** How many calls wait in the end. */
+  /** How many calls still wait at the end. */
   readonly waiting: number;
   /** What befell the store, and when. */
   readonly log: readonly string[];
 }
 
-/** Bursts of calls from four processes, and three troubles of their store, all at random times. */
-export async function throughTroubles(seed: number): Promise<Ended> {
+/** Bursts of calls from four processes and three failures of Redis, all at random times. */
+export async function runWithFailures(seed: number): Promise<Ended> {
   const random = randomFrom(seed);
   const time = new VirtualTime();
   const slowestMs = 50 * random();
@@ -48,10 +48,10 @@ export async function throughTroubles(seed: number): Promise<Ended> {
     waiting += calls;
     for (let call = 0; call < calls; call += 1) void Promise.resolve(limiter.acquire()).then(send);
   };
-  const trouble = (): void => {
-    const at = begin + troubleUntil * random();
+  const failure = (): void => {
+    const at = begin + failuresUntil * random();
     const kind =
-      (["refuses", "hangs", "loses answers", "empty"] as const)[Math.floor(4 * random())] ?? "empty";
+      (["refuses", "hangs", "loses replies", "empty"] as const)[Math.floor(4 * random())] ?? "empty";
     time.at(at, () => {
       log.push(`${Math.round(at)} ${kind}`);
       if (kind === "empty") store.loseMemory();
@@ -61,15 +61,15 @@ export async function throughTroubles(seed: number): Promise<Ended> {
   };
   await time.run(() => {
     for (const limiter of limiters) {
-      // Each has met its store: one that never did knows of nobody else.
+      // Each process contacts Redis once, because otherwise it does not know of the others.
       burst(limiter, 1);
       for (let round = 0; round < 6; round += 1) {
-        time.at(begin + troubleUntil * random(), () => burst(limiter, Math.floor(15 * random())));
+        time.at(begin + failuresUntil * random(), () => burst(limiter, Math.floor(15 * random())));
       }
     }
-    for (let round = 0; round < 3; round += 1) trouble();
-  }, troubleUntil + 60_000);
-  // Most runs are over by then, and minutes of heartbeats are left out.
+    for (let round = 0; round < 3; round += 1) failure();
+  }, failuresUntil + 60_000);
+  // Most runs have ended by then. This skips minutes of heartbeats.
   if (waiting > 0) await time.run(() => {}, 900_000);
   return { refused: refusedBySliding(arrivals, windows), waiting, log };
 }

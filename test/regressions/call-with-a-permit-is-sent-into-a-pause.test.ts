@@ -9,7 +9,7 @@ beforeEach(() => void vi.useFakeTimers());
 
 const contact = (name: number) => ({ email: `${name}@example.com` });
 
-/** A service that refuses the first call for two seconds; when each call arrived, for whom, and with which key. */
+/** A service that refuses the first call with a pause of two seconds, and a log of the arrivals with their keys. */
 function refusingOnce(until?: Promise<void>) {
   const arrived: { at: number; url: string; key: string | null }[] = [];
   const start = performance.now();
@@ -25,7 +25,7 @@ function refusingOnce(until?: Promise<void>) {
 
 const later = (delayMs: number) => new Promise<void>((resolve) => void setTimeout(resolve, delayMs));
 
-it("calls that wait for their key when a 429 comes sit out its pause, with a key from after it", async () => {
+it("calls that wait for their key during a 429 wait for the end of its pause, and ask for a new key then", async () => {
   const { arrived, options } = refusingOnce();
   let asked = 0;
   const rateLimiter = new RateLimiter();
@@ -44,16 +44,16 @@ it("calls that wait for their key when a 429 comes sit out its pause, with a key
   await Promise.all([...early, late]);
 
   expect(arrived[1]!.at).toBeGreaterThanOrEqual(2_000);
-  // Who had a place before goes before who came later.
+  // Calls that had a permit before the pause go first.
   expect(arrived.map(({ url }) => url)).toEqual(["0", "0", "1", "2", "3", "4", "9"]);
-  // Five keys were asked for before the pause, and the first alone was used.
+  // The client asked for five keys before the pause, and used only the first.
   expect(arrived.map(({ key }) => Number(key?.split("-").at(-1)) > 5)).toEqual([
     false,
     ...Array<boolean>(6).fill(true),
   ]);
 });
 
-it("a call that gives its place back is turned away where the pause is longer than it would wait", async () => {
+it("a call that returns its permit rejects if the pause is longer than its `maxWaitMs`", async () => {
   const { arrived, options } = refusingOnce();
   let asked = 0;
   const apiKey = async () => {
@@ -72,12 +72,12 @@ it("a call that gives its place back is turned away where the pause is longer th
   expect(arrived.map(({ url }) => url)).toEqual(["0", "0"]);
 });
 
-it("rows that wait for their checkpoint when a 429 comes sit out its pause, behind who came meanwhile", async () => {
-  // The runtime hashes rows in its own time.
+it("rows that wait for their checkpoint during a 429 wait for the end of its pause, behind calls that came earlier", async () => {
+  // The hashes of rows need real time.
   vi.useRealTimers();
   const waiting: (() => void)[] = [];
-  let answer = (): void => undefined;
-  const { arrived, options } = refusingOnce(new Promise<void>((resolve) => void (answer = resolve)));
+  let respond = (): void => undefined;
+  const { arrived, options } = refusingOnce(new Promise<void>((resolve) => void (respond = resolve)));
   const rateLimiter = new RateLimiter({ windows: [{ limit: 5, intervalMs: 1_000 }] });
   const audience = new AudienceClient({ ...options, rateLimiter });
   const opened: OpenCheckpoint = {
@@ -98,7 +98,7 @@ it("rows that wait for their checkpoint when a 429 comes sit out its pause, behi
     })
     .summary();
   await eventually(() => expect([arrived.length, waiting.length]).toEqual([1, 4]));
-  answer();
+  respond();
   await eventually(() => expect(rateLimiter.usage().pausedMs).toBeGreaterThan(0));
   for (const isRecorded of waiting) isRecorded();
   await eventually(() => expect(rateLimiter.usage()).toMatchObject({ inFlight: 0, queued: 4 }));
@@ -110,7 +110,7 @@ it("rows that wait for their checkpoint when a 429 comes sit out its pause, behi
   expect(arrived[1]!.at).toBeGreaterThanOrEqual(2_000);
 });
 
-it("with a shared store it is the same, as soon as the pause is known", async () => {
+it("a call that waits for its key waits for the end of a pause that another process reported to Redis", async () => {
   vi.useRealTimers();
   const time = new VirtualTime();
   const scripts = new MemoryScripts({ time });
@@ -137,7 +137,7 @@ it("with a shared store it is the same, as soon as the pause is known", async ()
   await time.run(() => {
     ended.push(second!.v1.customers.get("1"));
     time.at(500, () => ended.push(first!.v1.customers.get("1", { maxRetries: 0 }).catch(() => undefined)));
-    // Asked for a place, the store tells the second limiter of the pause.
+    // The reply of Redis to this acquire shows the pause to the second limiter.
     time.at(1_000, () => ended.push(second!.v1.customers.get("2").catch(() => undefined)));
     time.at(2_000, () => giveKey("abcdefgh"));
     for (const at of [7_000, 8_000]) time.at(at, () => giveKey("abcdefgh"));
@@ -147,7 +147,7 @@ it("with a shared store it is the same, as soon as the pause is known", async ()
   expect(sentAt[1]).toBeGreaterThanOrEqual(5_500);
 });
 
-it("without a limiter a 429 holds nobody else up", async () => {
+it("without a limiter a 429 does not delay other calls", async () => {
   const { arrived, options } = refusingOnce();
   let asked = 0;
   const apiKey = async () => {

@@ -25,24 +25,24 @@ describeWithRedis("processes that wait for the same budget", () => {
   });
 
   const process = () => new RawProcess(clock.client, windows);
-  /** Takes all permits, so that the others must wait, and has them answered at once. */
+  /** Acquires all permits and releases them at once as responded, so that the other processes must wait. */
   const fill = async () => {
     const one = process();
     await one.responded((await one.acquire(8)).ids);
   };
-  const soonAfter = (answers: readonly AcquireReply[]) =>
-    clock.advance(Math.max(...answers.map(({ waitMs }) => waitMs)));
+  const soonAfter = (replies: readonly AcquireReply[]) =>
+    clock.advance(Math.max(...replies.map(({ waitMs }) => waitMs)));
 
-  it("each get an even part, whoever asks first", async () => {
+  it("get equal shares, in whatever order they ask", async () => {
     await fill();
     const [greedy, other, third, fourth] = [process(), process(), process(), process()];
-    const told = [
+    const replies = [
       await greedy.acquire(60),
       await other.acquire(60),
       await third.acquire(60),
       await fourth.acquire(60),
     ];
-    soonAfter(told);
+    soonAfter(replies);
 
     const got = [
       await greedy.acquire(60),
@@ -54,7 +54,7 @@ describeWithRedis("processes that wait for the same budget", () => {
     expect(got.map(({ granted }) => granted)).toEqual([2, 2, 2, 2]);
   });
 
-  it("leave what the others do not want to the one that does", async () => {
+  it("leave unused permits to the process with the greater demand", async () => {
     await fill();
     const [greedy, modest] = [process(), process()];
     soonAfter([await modest.acquire(1), await greedy.acquire(60)]);
@@ -64,28 +64,28 @@ describeWithRedis("processes that wait for the same budget", () => {
     expect(got.map(({ granted }) => granted)).toEqual([7, 1]);
   });
 
-  it("go in the order in which they began to wait, where there are more of them than permits", async () => {
+  it("get permits in the order in which they began to wait, if there are fewer permits than processes", async () => {
     await fill();
-    const line = Array.from({ length: 10 }, process);
-    const told: AcquireReply[] = [];
-    for (const one of line) told.push(await one.acquire(5));
-    // The last two are told the window after.
-    soonAfter(told.slice(0, 8));
+    const processes = Array.from({ length: 10 }, process);
+    const replies: AcquireReply[] = [];
+    for (const one of processes) replies.push(await one.acquire(5));
+    // The last two get the time of the window after.
+    soonAfter(replies.slice(0, 8));
 
     const granted: number[] = [];
-    for (const one of line.toReversed()) granted.push((await one.acquire(5)).granted);
+    for (const one of processes.toReversed()) granted.push((await one.acquire(5)).granted);
 
     expect(granted.toReversed()).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 0, 0]);
   });
 
-  it("go to the back of the line with each turn, so that none is passed over", async () => {
-    const line = Array.from({ length: 20 }, process);
-    const turns = line.map(() => 0);
+  it("requeue at the back after each permit, so that every process gets one", async () => {
+    const processes = Array.from({ length: 20 }, process);
+    const turns = processes.map(() => 0);
     let rounds = 0;
-    // Always in the same order: without turns the first few would take everything.
+    // The order of the requests is always the same: without round robin the first few would get every permit.
     while (turns.includes(0) && rounds < 20) {
       rounds += 1;
-      for (const [index, one] of line.entries()) {
+      for (const [index, one] of processes.entries()) {
         const { ids, granted } = await one.acquire(50);
         turns[index]! += granted;
         await one.responded(ids);
@@ -97,7 +97,7 @@ describeWithRedis("processes that wait for the same budget", () => {
     expect(Math.max(...turns)).toBeLessThanOrEqual(8 + 2);
   });
 
-  it("are told a later time the further back they stand", async () => {
+  it("get a longer wait the further back they are in the queue", async () => {
     const one = process();
     const { ids } = await one.acquire(8);
     for (const [index, id] of ids.entries()) await one.responded([id], 300 - 40 * index);
@@ -111,7 +111,7 @@ describeWithRedis("processes that wait for the same budget", () => {
     }
   });
 
-  it("do not wait long for one that was killed in the line", async () => {
+  it("do not wait long for a process that was killed in the queue", async () => {
     await fill();
     const [killed, other] = [process(), process()];
     soonAfter([await killed.acquire(60), await other.acquire(60)]);
@@ -125,11 +125,11 @@ describeWithRedis("processes that wait for the same budget", () => {
     expect(left.granted).toBe(4);
   });
 
-  it("lose no permit to one whose time has not come", async () => {
+  it("lose no permit to a process whose wait has not ended", async () => {
     await fill();
     const [waits, comes] = [process(), process()];
     const { waitMs } = await waits.acquire(8);
-    // A permit comes back that nobody could foresee.
+    // A permit becomes available earlier than the wait said.
     const held = await redis.zrange("{audience-sdk:rate-limit}:permits", 1, 1);
     await redis.zrem("{audience-sdk:rate-limit}:permits", held[0]!);
 

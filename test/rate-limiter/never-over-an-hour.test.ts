@@ -1,8 +1,0 @@
-import { describe } from "vitest";
-import { neverOver, neverOverAtEdges } from "./never-over.ts";
-
-neverOver([500, 1_000, 2_500]);
-
-describe("Loads that straddle the windows' edges never pass a window", () => {
-  neverOverAtEdges();
-});
