@@ -3,14 +3,6 @@ import type { Permit } from "./permit.ts";
 import { FairQueue } from "./queue.ts";
 import type { AbsenceObserver, PermitStore } from "./store.ts";
 
-/** The part of an AbortSignal that is used, so that one of another realm fits. */
-interface Abortable {
-  readonly aborted: boolean;
-  readonly reason: unknown;
-  addEventListener(type: "abort", listener: () => void, options?: { once: boolean }): void;
-  removeEventListener(type: "abort", listener: () => void): void;
-}
-
 /** The request of one call for its permit. */
 export interface PermitRequest {
   /** 0 goes first, 9 last; default 5. */
@@ -18,7 +10,7 @@ export interface PermitRequest {
   /** Clients are served by round robin; the same object is the same client. */
   readonly client?: object | undefined;
   /** Aborted while the call waits: it rejects at once with the signal's reason, and costs nothing. */
-  readonly signal?: Abortable | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** Instead of the limiter's own. */
   readonly maxWaitMs?: number | undefined;
   /** Instead of the limiter's own. */

@@ -35,7 +35,7 @@ export interface SendOptions {
 }
 
 /** How long an aborted request may continue, so that its response reaches the rate limit and the order of writes. */
-const lingerMs = 2_000;
+const backgroundMs = 2_000;
 const errorBodyBytes = 64 * 1024;
 const chunksPerTick = 1_000;
 
@@ -49,10 +49,10 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
   const controller = new AbortController();
   const arrival: Arrival = { bytes: 0 };
   const timeout = startTimer(() => controller.abort(timeoutError(timeoutMs, arrival)), timeoutMs);
-  let linger: ReturnType<typeof setTimeout> | undefined;
+  let backgroundTimer: ReturnType<typeof setTimeout> | undefined;
   const stop = () => controller.abort(signal.reason);
   const onAbort = () => {
-    if (arrival.status === undefined) linger = setTimeout(stop, lingerMs);
+    if (arrival.status === undefined) backgroundTimer = setTimeout(stop, backgroundMs);
     else stop();
   };
   signal.addEventListener("abort", onAbort);
@@ -76,7 +76,7 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
     throw connectionError(error, request.url, options.redactor);
   } finally {
     clearTimeout(timeout);
-    clearTimeout(linger);
+    clearTimeout(backgroundTimer);
     signal.removeEventListener("abort", onAbort);
   }
 }
