@@ -13,13 +13,12 @@ const normalizers = {
 export function contactKeys(
   contacts: readonly (Partial<Record<keyof typeof normalizers, unknown>> | undefined)[],
 ): string[] {
-  const keys = contacts.flatMap((contact) =>
-    Object.entries(normalizers).flatMap(([kind, normalize]) => {
+  const keys = new Set<string>();
+  for (const contact of contacts) {
+    for (const [kind, normalize] of Object.entries(normalizers)) {
       const value = contact?.[kind as keyof typeof normalizers]; // Safe: a key of `normalizers`
-      return typeof value === "string" || typeof value === "number"
-        ? [`${kind}:${normalize(String(value))}`]
-        : [];
-    }),
-  );
-  return [...new Set(keys)];
+      if (typeof value === "string" || typeof value === "number") keys.add(`${kind}:${normalize(String(value))}`);
+    }
+  }
+  return [...keys];
 }

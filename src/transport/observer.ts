@@ -98,7 +98,7 @@ export class Observer {
     const isLong = waitMs > longWaitMs;
     if (isLong) this.#call("onThrottle", event);
     this.#write(isLong ? "warn" : "debug", event, () => `waits ${Math.round(waitMs)} ms for the rate limit`);
-    if (isLong || !(this.#hooks.onThrottle || this.#logs("warn"))) return () => {};
+    if (isLong) return () => {};
     const timer = setTimeout(() => this.waits(facts, attempt, longWaitMs + 1), longWaitMs + 1);
     return () => clearTimeout(timer);
   }
@@ -118,7 +118,7 @@ export class Observer {
   }
 
   warn(message: string): void {
-    if (this.#logs("warn")) this.#log("warn", message);
+    this.#log("warn", () => message);
   }
 
   #call(name: keyof Hooks, event: RequestEvent): void {
@@ -133,19 +133,15 @@ export class Observer {
     }
   }
 
-  #logs(level: LogLevel): boolean {
-    return logLevels.indexOf(level) >= this.#lowestLevel;
-  }
-
-  /** A line about an attempt; its text is built only if it is logged. */
   #write(level: "debug" | "warn", { operation, attempt, requestId }: RequestEvent, text: () => string): void {
-    if (this.#logs(level))
-      this.#log(level, `${operation}, attempt ${attempt} (request ${requestId}) ${text()}`);
+    this.#log(level, () => `${operation}, attempt ${attempt} (request ${requestId}) ${text()}`);
   }
 
-  #log(level: Exclude<LogLevel, "silent">, message: string): void {
+  /** The text is built only if it is logged. */
+  #log(level: "debug" | "warn", text: () => string): void {
+    if (logLevels.indexOf(level) < this.#lowestLevel) return;
     try {
-      const result: unknown = this.#logger?.[level](`audience-sdk: ${message}`);
+      const result: unknown = this.#logger?.[level](`audience-sdk: ${text()}`);
       ignoreRejection(result, () => undefined);
     } catch {
       // A logger that throws must not fail the call, and its error cannot be logged.

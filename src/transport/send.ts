@@ -1,6 +1,5 @@
 import ky from "ky";
 import { ConfigurationError, TimeoutError } from "../errors.ts";
-import { hasMethods, isObject } from "../schema/kind-of.ts";
 import { startTimer, untilAborted } from "./abort.ts";
 import { connectionError, isUndecodable } from "./network-error.ts";
 import type { Redactor } from "./redact.ts";
@@ -60,8 +59,7 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
     const response = await fetchResponse(request, options.fetch, controller.signal);
     const { status, url } = response;
     // A copy, because those of another implementation are no instance of the global class.
-    const headers = new Headers();
-    response.headers.forEach((value, name) => headers.append(name, value));
+    const headers = new Headers([...response.headers]);
     arrival.status = status;
     options.onHead({ status, headers });
     if (signal.aborted) stop();
@@ -81,37 +79,37 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
   }
 }
 
-/** A fetch that ignores its signal must not block the call; a late response is discarded. */
 async function fetchResponse(
-  { method, url, headers, body }: OutgoingRequest,
+  request: OutgoingRequest,
   fetch: Fetch | undefined,
   signal: AbortSignal,
 ): Promise<Response> {
-  const pending = ky(url, {
+  const { method, url, headers, body } = request;
+  const response = ky(url, {
     method,
     headers,
-    ...(body !== undefined && singleUseBody(body)),
+    ...(body !== undefined && { body: "Deno" in globalThis ? singleUseBody(body) : body }),
     signal,
     redirect: "manual",
     retry: 0,
     throwHttpErrors: false,
     timeout: false,
-    ...(fetch && { fetch: callerFetch(fetch, { url, body, signal }) }),
-  }).then((response) => {
-    if (signal.aborted) cancelBody(response.body);
-    return response;
+    ...(fetch && { fetch: callerFetch(fetch, request, signal) }),
   });
-  return await untilAborted(pending, signal);
+  try {
+    // A fetch that ignores its signal must not block the call.
+    return await untilAborted(response, signal);
+  } catch (error) {
+    if (signal.aborted) void response.then(({ body: late }) => late && cancelBody(late), ignore);
+    throw error;
+  }
 }
 
 /**
  * The custom fetch gets (url, init), as some reject the `Request` of another implementation; and the body as a string, as
  * a `Request` has only a stream.
  */
-function callerFetch(
-  fetch: Fetch,
-  { url, body, signal }: { url: string; body: string | undefined; signal: AbortSignal },
-) {
+function callerFetch(fetch: Fetch, { url, body }: OutgoingRequest, signal: AbortSignal) {
   return async (input: string | URL | Request): Promise<Response> => {
     // Safe: ky passes the Request that it created.
     const { method, headers } = input as Request;
@@ -129,15 +127,11 @@ function callerFetch(
   };
 }
 
-/** Checks the used properties: a Response of another implementation is no instance of the global class. */
+/** By the used properties: a Response of another implementation is no instance of the global class. */
 function isResponse(value: unknown): value is Response {
-  if (!isObject(value)) return false;
-  // Safe: each is unknown.
-  const { status, headers, body } = value as Record<string, unknown>;
-  // 0 is a browser's status for a redirect that is not followed; other responses have 200 or more.
-  const hasStatus = status === 0 || (Number.isInteger(status) && Number(status) >= 200);
-  const hasBody = body === undefined || body === null || hasMethods(body, "getReader");
-  return hasStatus && hasBody && hasMethods(headers, "get", "forEach");
+  const { status, headers, body } = Object(value) as Partial<Response>;
+  if (!Number.isInteger(status) || typeof headers?.[Symbol.iterator] !== "function") return false;
+  return !body || typeof body.getReader === "function";
 }
 
 /** Thrown if the custom fetch returns no Response. */
@@ -153,16 +147,14 @@ function noResponseError(): ConfigurationError {
  * A body that the runtime sends once. If a reused connection closes before the response, Deno's fetch silently resends the
  * request, even a POST. It cannot resend a stream. Other runtimes get the string, and send its length.
  */
-function singleUseBody(body: string): { body: string | ReadableStream } {
-  if (!("Deno" in globalThis)) return { body };
-  // A stream of a Response would not do: Deno keeps its source.
-  const stream = new ReadableStream({
+function singleUseBody(body: string): ReadableStream {
+  // The stream of a Response would not do: Deno keeps its source.
+  return new ReadableStream({
     start(controller) {
       controller.enqueue(new TextEncoder().encode(body));
       controller.close();
     },
   });
-  return { body: stream };
 }
 
 interface BodyText {
@@ -200,20 +192,24 @@ async function readBody(
       const remaining = limit - arrival.bytes;
       arrival.bytes += next.value.byteLength;
       text += decoder.decode(next.value.subarray(0, remaining), { stream: true });
-      if (arrival.bytes > limit) return { text, limitPassed: limit };
+      if (arrival.bytes > limit) {
+        cancelBody(reader);
+        return { text, limitPassed: limit };
+      }
     }
   } catch (error) {
+    cancelBody(reader);
     // A stream may fail without a reason.
     return { text, failure: error ?? new Error("no reason was given") };
-  } finally {
-    cancelBody(reader);
   }
 }
 
 /** Cancels the rest of a body; a failure loses nothing. */
-function cancelBody(body: { cancel(): Promise<void> } | null): void {
-  void (async () => await body?.cancel())().catch(() => undefined);
+function cancelBody(body: { cancel(): Promise<void> }): void {
+  void (async () => await body.cancel())().catch(ignore);
 }
+
+function ignore(): void {}
 
 function timeoutError(timeoutMs: number, { status, bytes }: Arrival): TimeoutError {
   const received = status === undefined ? "no headers" : `${status} and ${bytes} bytes of its body`;

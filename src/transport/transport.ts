@@ -6,6 +6,7 @@ import type { ClientState } from "./client-state.ts";
 import {
   compose,
   type CallContext,
+  type CallExtension,
   type FamilyAccess,
   type Handler,
   type Interceptor,
@@ -28,11 +29,6 @@ export type CallEndpoint = <Body, Output>(
   input: EndpointInput,
   options: unknown,
 ) => ApiPromise<Output>;
-
-/** The interceptor of the call's extension, if it has one. */
-function extension(position: "aroundCall" | "aroundAttempt"): Interceptor {
-  return (next) => (context) => context.options.extension?.[position](next)(context) ?? next(context);
-}
 
 const sendRequest: Handler = async (context) => {
   const { access, abort, client, onHead, options, request, settings } = context;
@@ -57,22 +53,21 @@ const sendRequest: Handler = async (context) => {
   return readResponse(response, request, client.redactor);
 };
 
-/** The interceptors of every valid call, the outermost first. Those from `rateLimit` on run for each attempt. */
-const handle = compose(
-  [
-    extension("aroundCall"),
-    deadline,
-    writeOrder,
-    consentGuard,
-    retry,
-    rateLimit,
-    apiKey,
-    extension("aroundAttempt"),
-    unlessPaused,
-    observeAttempt,
-  ],
-  sendRequest,
-);
+/** The interceptors of a valid call, the outermost first. Those from `rateLimit` on run for each attempt. */
+const interceptors = (extension?: CallExtension): Interceptor[] => [
+  ...(extension ? [extension.aroundCall] : []),
+  deadline,
+  writeOrder,
+  consentGuard,
+  retry,
+  rateLimit,
+  apiKey,
+  ...(extension ? [extension.aroundAttempt] : []),
+  unlessPaused,
+  observeAttempt,
+];
+
+const handle = compose(interceptors(), sendRequest);
 
 /** The endpoint, its family, and the arguments of a call. */
 interface Invocation<Body, Output> {
@@ -125,7 +120,8 @@ export class Transport {
     try {
       const { data, response } = await observeCall(call, this.#settings, async () => {
         const context = this.#validate(call, invocation);
-        return await handle(context);
+        const { extension } = context.options;
+        return await (extension ? compose(interceptors(extension), sendRequest) : handle)(context);
       });
       const { attempts, queuedMs } = call;
       // Safe: the endpoint has decoded it.

@@ -11,7 +11,6 @@ it.each([
   ["an empty object", {}],
   ["an object without headers", { status: 200 }],
   ["a status that is no number", withStatus("200")],
-  ["a status that no response has", withStatus(199)],
   ["a body that is a stream of Node", { ...withStatus(200), body: Readable.from(["{}"]) }],
 ])(
   "A fetch that returns no Response but %s is a ConfigurationError, and is called once",

@@ -1,78 +1,45 @@
 import { getEventListeners } from "node:events";
-import { expect, it, vi } from "vitest";
-import { onAbort } from "../../src/transport/abort.ts";
+import { AudienceClient } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { expect, it } from "vitest";
+import { failureOf } from "./failure.ts";
 
-const listeners = (signal: AbortSignal): number => getEventListeners(signal, "abort").length;
+it("a signal has one listener for any number of calls, as Node warns of a leak from the eleventh on", async () => {
+  const mock = createMockService({ faults: [{ kind: "hang" }] });
+  const { v1 } = new AudienceClient(mock.clientOptions);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const calls = Array.from({ length: 100 }, (_, call) => failureOf(v1.customers.get(`c${call}`, { signal })));
+  expect(getEventListeners(signal, "abort")).toHaveLength(1);
 
-it("a signal has one listener for any number of waiting calls", () => {
+  controller.abort("the user left");
+
+  const errors = await Promise.all(calls);
+  expect(new Set(errors.map(({ code, cause }) => `${code}: ${String(cause)}`))).toEqual(
+    new Set(["aborted: the user left"]),
+  );
+});
+
+it("a thousand calls leave no listener on a signal that lives on", async () => {
+  const mock = createMockService();
+  const { v1 } = new AudienceClient(mock.clientOptions);
   const { signal } = new AbortController();
-  for (let call = 0; call < 100; call += 1) onAbort(signal, () => {});
-  expect(listeners(signal)).toBe(1);
+  for (let call = 0; call < 1_000; call++) {
+    await v1.customers.upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" }, { signal });
+  }
+  expect(getEventListeners(signal, "abort")).toHaveLength(0);
 });
 
-it("10,000 calls on one long-lived signal leave no listener behind", () => {
-  const { signal } = new AbortController();
-  const forgets = Array.from({ length: 10_000 }, () => onAbort(signal, () => {}));
-  expect(listeners(signal)).toBe(1);
-  for (const forget of forgets) forget();
-  expect(listeners(signal)).toBe(0);
-});
-
-it("a signal whose listener was removed gets a new one", () => {
+it("a signal that served ended calls still aborts a later one", async () => {
+  const mock = createMockService();
+  const { v1 } = new AudienceClient(mock.clientOptions);
   const controller = new AbortController();
-  onAbort(controller.signal, () => {})();
-  const callback = vi.fn();
-  onAbort(controller.signal, callback);
-  controller.abort();
-  expect(callback).toHaveBeenCalledOnce();
-});
+  const { signal } = controller;
+  await v1.customers.upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" }, { signal });
+  mock.addFault({ kind: "hang" });
+  const call = failureOf(v1.customers.get("c", { signal }));
 
-it("each registered callback is called once, in order, and a removed one is not", () => {
-  const controller = new AbortController();
-  const log: string[] = [];
-  onAbort(controller.signal, () => log.push("first"));
-  const forget = onAbort(controller.signal, () => log.push("left"));
-  onAbort(controller.signal, () => log.push("second"));
-  forget();
-  forget();
   controller.abort();
-  expect(log).toEqual(["first", "second"]);
-  expect(listeners(controller.signal)).toBe(0);
-});
 
-it("a function that is registered twice is called once, and removed by one removal", () => {
-  const controller = new AbortController();
-  const callback = vi.fn();
-  onAbort(controller.signal, callback);
-  onAbort(controller.signal, callback);
-  controller.abort();
-  expect(callback).toHaveBeenCalledOnce();
-  const other = new AbortController();
-  onAbort(other.signal, callback);
-  onAbort(other.signal, callback)();
-  expect(listeners(other.signal)).toBe(0);
-});
-
-it("on an aborted signal the callback runs at once", () => {
-  const callback = vi.fn();
-  onAbort(AbortSignal.abort(), callback)();
-  expect(callback).toHaveBeenCalledOnce();
-});
-
-it("a callback that throws does not stop the others, and its error is reported", async () => {
-  const controller = new AbortController();
-  const surfaced: unknown[] = [];
-  const catchers = process.listeners("uncaughtException");
-  process.removeAllListeners("uncaughtException");
-  process.once("uncaughtException", (error) => surfaced.push(error));
-  const callback = vi.fn();
-  onAbort(controller.signal, () => {
-    throw new Error("mine");
-  });
-  onAbort(controller.signal, callback);
-  controller.abort();
-  await new Promise((resolve) => setTimeout(resolve, 1));
-  for (const catcher of catchers) process.on("uncaughtException", catcher);
-  expect(callback).toHaveBeenCalledOnce();
-  expect(surfaced).toMatchObject([{ message: "mine" }]);
+  expect(await call).toMatchObject({ code: "aborted" });
 });
