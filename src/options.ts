@@ -18,6 +18,7 @@ import {
   type LogLevel,
   type RequestEvent,
 } from "./transport/observer.ts";
+import type { IsRateLimited } from "./transport/rate-refusal.ts";
 import type { Redactor } from "./transport/redact.ts";
 import type { Fetch } from "./transport/send.ts";
 import { packageVersion } from "./transport/version.ts";
@@ -50,6 +51,8 @@ export interface ClientOptions {
   rateLimiter?: RateLimiter | RateLimiterOptions | false | undefined;
   /** Finds the items in a v1 list response of an unusual shape. */
   parsePage?: ParsePage | undefined;
+  /** Says which responses besides 429 refuse a call for its rate. */
+  isRateLimited?: IsRateLimited | undefined;
   /** Replaces the global `fetch`, for a proxy or a test. */
   fetch?: Fetch | undefined;
   /** Additional headers of every request. They cannot override the authentication. */
@@ -111,6 +114,7 @@ const clientOptionsSchema = z
       (value) => value === false || isRecord(value),
     ),
     parsePage: optionThat<ParsePage>("a function", isFunction),
+    isRateLimited: optionThat<IsRateLimited>("a function", isFunction),
     fetch: optionThat<Fetch>("a function", isFunction),
     headers: headersOption,
     logger: optionThat<Logger>("an object with the methods debug, info, warn and error", (value) =>
@@ -176,6 +180,7 @@ export function parseClientOptions(options: unknown, redactor: Redactor): Client
       },
       maxResponseBytes: o.maxResponseBytes ?? 10 * 1024 * 1024,
       maxQueued,
+      isRateLimited: o.isRateLimited,
       fetch: o.fetch,
       observer: new Observer({ hooks, logger: o.logger, logLevel: o.logLevel ?? "warn" }),
       callTracing: openTracing("audience-sdk:call"),

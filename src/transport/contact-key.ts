@@ -17,7 +17,8 @@ export function contactKeys(
   for (const contact of contacts) {
     for (const [kind, normalize] of Object.entries(normalizers)) {
       const value = contact?.[kind as keyof typeof normalizers]; // Safe: a key of `normalizers`
-      if (typeof value === "string" || typeof value === "number") keys.add(`${kind}:${normalize(String(value))}`);
+      if (typeof value === "string" || typeof value === "number")
+        keys.add(`${kind}:${normalize(String(value))}`);
     }
   }
   return [...keys];

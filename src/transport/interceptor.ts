@@ -1,6 +1,7 @@
 import type { Outcome } from "../errors.ts";
 import type { ClientState, ConsentWatch } from "./client-state.ts";
 import type { CallFacts, Observer, Tracing } from "./observer.ts";
+import type { IsRateLimited } from "./rate-refusal.ts";
 import type { ApiRequest } from "./request.ts";
 import type { ApiResponse } from "./response.ts";
 import type { Fetch, ResponseHead } from "./send.ts";
@@ -112,6 +113,7 @@ export interface TransportSettings {
   readonly call: CallSettings;
   readonly maxResponseBytes: number;
   readonly maxQueued: number | undefined;
+  readonly isRateLimited: IsRateLimited | undefined;
   readonly fetch: Fetch | undefined;
   readonly observer: Observer;
   readonly callTracing: Tracing | undefined;

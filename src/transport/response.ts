@@ -12,6 +12,7 @@ import {
 } from "../errors.ts";
 import { isObject } from "../schema/kind-of.ts";
 import { UndecodableResponse } from "../schema/response.ts";
+import { findRefusal, retryAfterMs, type IsRateLimited, type RateRefusal } from "./rate-refusal.ts";
 import { gramLength, type Redactor } from "./redact.ts";
 import type { ApiRequest } from "./request.ts";
 import { isOk, type ReceivedResponse } from "./send.ts";
@@ -24,20 +25,34 @@ export interface ApiResponse {
 
 const shownBodyLength = 64 * 1024;
 const shownMessageLength = 300;
+const shownStartLength = 120;
 const shownDepth = 500;
 /** The same depth as for inputs (D16). */
 const maxDepth = 1_000;
+
+/** What reads the responses of a client. */
+interface ResponseReader {
+  readonly redactor: Redactor;
+  readonly isRateLimited: IsRateLimited | undefined;
+}
 
 /** Returns a response's value; throws a `RedirectError`, an `ApiError` or an `UnexpectedResponseError`. */
 export function readResponse(
   response: ReceivedResponse,
   request: ApiRequest,
-  redactor: Redactor,
+  reader: ResponseReader,
 ): ApiResponse {
+  const { redactor, isRateLimited } = reader;
+  const { status } = response;
+  if (isRateLimited || status === 429) {
+    const headers = redactor.headers(response.headers);
+    const refusal = findRefusal({ status, headers, body: shownBody(response, redactor) }, isRateLimited);
+    if (refusal) throw apiError(response, request, reader, refusal);
+  }
   if (isOk(response)) return { data: parseValue(response, request, redactor), response };
   // 0 is a browser's status for a redirect that is not followed.
-  if (response.status <= 399) throw redirectError(response, request, redactor);
-  throw apiError(response, request, redactor);
+  if (status <= 399) throw redirectError(response, request, redactor);
+  throw apiError(response, request, reader);
 }
 
 function parseValue(response: ReceivedResponse, request: ApiRequest, redactor: Redactor): unknown {
@@ -82,20 +97,50 @@ function redirectError(
   });
 }
 
-function apiError(response: ReceivedResponse, request: ApiRequest, redactor: Redactor): ApiError {
-  const { status, headers } = response;
+function apiError(
+  response: ReceivedResponse,
+  { method, path, mayHaveWrittenOn404 }: ApiRequest,
+  { redactor, isRateLimited }: ResponseReader,
+  refusal?: RateRefusal,
+): ApiError {
+  const { status } = response;
+  const headers = redactor.headers(response.headers);
   const body = shownBody(response, redactor);
-  const serviceMessage = printable(messageOf(body) ?? "");
-  const requestedMs = retryAfterMs(headers);
-  const retryHint = requestedMs ? ` (the service asks to wait ${requestedMs} ms)` : "";
-  return new (classOf(status))({
-    message: `${status} on ${request.method} ${request.path}${serviceMessage ? `: ${serviceMessage}` : ""}${retryHint}`,
-    outcome: outcomeOf(status, request.mayHaveWrittenOn404),
+  const requestedMs = refusal ? refusal.retryAfterMs : retryAfterMs(headers);
+  const hints = [
+    requestedMs !== undefined && requestedMs > 0 && `the service asks to wait ${requestedMs} ms`,
+    isHtml(body) && "HTML: a gateway responded; is the base URL right?",
+    !refusal &&
+      !isRateLimited &&
+      isEdgeRefusal(status, body) &&
+      "a limit may be behind it: see isRateLimited",
+  ].filter((hint) => hint !== false);
+  const shown = printable(messageOf(body) ?? startOf(body));
+  const message = `${status} on ${method} ${path}${shown && `: ${shown}`}${hints.length > 0 ? ` (${hints.join("; ")})` : ""}`;
+  const ErrorClass = refusal ? RateLimitError : classOf(status);
+  return new ErrorClass({
+    message,
+    outcome: refusal ? "not-applied" : outcomeOf(status, mayHaveWrittenOn404),
     status,
-    headers: redactor.headers(headers),
+    headers,
     body,
     retryAfterMs: requestedMs,
   });
+}
+
+function isHtml(body: unknown): boolean {
+  return typeof body === "string" && /^\s*<(!doctype html|html)\b/i.test(body);
+}
+
+/** A gateway refuses calls with these statuses, for their rate or for another reason, and its body is not JSON. */
+function isEdgeRefusal(status: number, body: unknown): boolean {
+  return (status === 403 || status === 503) && typeof body === "string";
+}
+
+/** The beginning of a body without a known message. */
+function startOf(body: unknown): string {
+  const text = typeof body === "string" ? body.trim() : (JSON.stringify(body) ?? "");
+  return text.length > shownStartLength ? `${text.slice(0, shownStartLength)}…` : text;
 }
 
 /** The outcome of a write by its error status: after 408 and 5xx a gateway may have forwarded it. */
@@ -113,7 +158,6 @@ const classes: Readonly<Record<number, typeof ApiError>> = {
   401: AuthenticationError,
   403: PermissionError,
   404: NotFoundError,
-  429: RateLimitError,
 };
 
 /** The body in an error: parsed JSON, else the text, at most 64 KiB, without keys. */
@@ -176,29 +220,4 @@ function isNestedDeeper(text: string, levels: number): boolean {
     } else if (character === "]" || character === "}") depth--;
   }
   return false;
-}
-
-const longestMs = Number.MAX_SAFE_INTEGER;
-
-/** The three date formats of HTTP, and ISO 8601: `Date.parse` alone accepts any number as a year. */
-const date = /^((mon|tue|wed|thu|fri|sat|sun)[a-z]*,? |\d{4}-\d\d-\d\dT)/i;
-const hasZone = /(GMT|UTC?|Z|[+-]\d\d:?\d\d)$/i;
-
-/**
- * `Retry-After` in milliseconds, rounded up; undefined if it is missing or invalid. A date is compared with the response's
- * `Date` header if there is one: the local clock may be wrong.
- */
-export function retryAfterMs(headers: Headers): number | undefined {
-  const value = headers.get("retry-after") ?? "";
-  if (/^\d+(\.\d+)?(e\d+)?$/i.test(value)) return Math.min(Math.ceil(Number(value) * 1_000), longestMs);
-  const until = parseDate(value);
-  if (until === undefined) return undefined;
-  return Math.max(0, until - (parseDate(headers.get("date") ?? "") ?? Date.now()));
-}
-
-function parseDate(value: string): number | undefined {
-  if (!date.test(value)) return undefined;
-  // HTTP dates are UTC, also in the format without a zone.
-  const time = Date.parse(hasZone.test(value) ? value : `${value} GMT`);
-  return Number.isNaN(time) ? undefined : time;
 }

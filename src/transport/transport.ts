@@ -50,7 +50,10 @@ const sendRequest: Handler = async (context) => {
       redactor: client.redactor,
     },
   );
-  return readResponse(response, request, client.redactor);
+  return readResponse(response, request, {
+    redactor: client.redactor,
+    isRateLimited: settings.isRateLimited,
+  });
 };
 
 /** The interceptors of a valid call, the outermost first. Those from `rateLimit` on run for each attempt. */

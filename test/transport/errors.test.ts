@@ -125,24 +125,52 @@ describe("An error status", () => {
   });
 
   it.each([
-    ["no text", "5"],
-    ["an object without words", '{"error":{"reason":5}}'],
-    ["null instead of a message", '{"error":null,"errors":[null]}'],
-    ["a number instead of a message", '{"message":5}'],
-  ])("has no message of the service if there is %s", async (_, body) => {
-    const error = await failureOf(clientWithResponse(400, body).v1.customers.upsert(contact));
+    ["JSON that is no object", "5", "5"],
+    ["an object without words", '{"error":{"reason":5}}', '{"error":{"reason":5}}'],
+    ["null instead of a message", '{"error":null,"errors":[null]}', '{"error":null,"errors":[null]}'],
+    ["a number instead of a message", '{"message": 5}', '{"message":5}'],
+    ["a text", " quota of key\u0007 abc\n", "quota of key\\u0007 abc"],
+    ["more than 120 characters", "n".repeat(121), `${"n".repeat(120)}…`],
+    ["a key", "secret-of-the-test is blocked", "[redacted] is blocked"],
+    [
+      "HTML",
+      "<!DOCTYPE html>\n<p>Not found</p>",
+      "<!DOCTYPE html>\\n<p>Not found</p> (HTML: a gateway responded; is the base URL right?)",
+    ],
+  ])("without a known message shows the first 120 characters of its body: %s", async (_, body, shown) => {
+    const apiKey = "secret-of-the-test";
+    const error = await failureOf(clientWithResponse(400, body, {}, { apiKey }).v1.customers.upsert(contact));
 
-    expect(error.message).toBe("400 on POST /api/v1/customer/create");
+    expect(error.message).toBe(`400 on POST /api/v1/customer/create: ${shown}`);
   });
+
+  const edgeHint = " (a limit may be behind it: see isRateLimited)";
+
+  it.each([
+    [403, "", edgeHint],
+    [403, "Access denied", `: Access denied${edgeHint}`],
+    [503, "", edgeHint],
+    [403, "{}", ": {}"],
+    [503, '{"message":"closed"}', ": closed"],
+    [500, "", ""],
+    [401, "", ""],
+  ])(
+    "%i with the body %j names isRateLimited if an edge may have refused the call",
+    async (status, body, end) => {
+      const error = await failureOf(clientWithResponse(status, body).v1.customers.upsert(contact));
+
+      expect(error.message).toBe(`${status} on POST /api/v1/customer/create${end}`);
+    },
+  );
 
   it.each<[Record<string, string>, string]>([
     [{ "retry-after": "2" }, " (the service asks to wait 2000 ms)"],
     [{ "retry-after": "0" }, ""],
     [{}, ""],
   ])("with the headers %j has the wait that the service asks for", async (headers, wish) => {
-    const error = await failureOf(clientWithResponse(503, "", headers).v1.customers.upsert(contact));
+    const error = await failureOf(clientWithResponse(502, "", headers).v1.customers.upsert(contact));
 
-    expect(error.message).toBe(`503 on POST /api/v1/customer/create${wish}`);
+    expect(error.message).toBe(`502 on POST /api/v1/customer/create${wish}`);
     expect("retryAfterMs" in error).toBe("retry-after" in headers);
   });
 

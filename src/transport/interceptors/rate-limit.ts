@@ -1,7 +1,7 @@
-import { ConnectionError, isAudienceError, RateLimitWaitError } from "../../errors.ts";
+import { ConnectionError, isAudienceError, RateLimitError, RateLimitWaitError } from "../../errors.ts";
 import type { Permit, RateLimiter } from "../../rate-limiter/rate-limiter.ts";
 import type { Interceptor, RequestContext } from "../interceptor.ts";
-import { retryAfterMs } from "../response.ts";
+import { refusalWaitMs } from "../rate-refusal.ts";
 
 /** Thrown by `unlessPaused`: a pause has voided the permit. */
 const pausedError = new Error("paused");
@@ -16,13 +16,16 @@ export const rateLimit: Interceptor = (next) => async (context) => {
     let wasSent = true;
     context.onHead = ({ status, headers }) => {
       // Before the release: if the response begins a pause, no other call may acquire the permit.
-      if (status === 429) limiter.refused(retryAfterMs(headers));
-      else limiter.succeeded();
+      if (status === 429) limiter.refused(refusalWaitMs(headers));
       permit.release("responded");
     };
     try {
-      return await next(context);
+      const response = await next(context);
+      limiter.succeeded();
+      return response;
     } catch (error) {
+      // Another refusal shows in its body.
+      if (error instanceof RateLimitError && error.status !== 429) limiter.refused(error.retryAfterMs);
       const didNotLeave = error instanceof ConnectionError && error.outcome === "not-sent";
       wasSent = context.attempts > attemptsBefore && !didNotLeave;
       if (error !== pausedError) throw error;

@@ -1,0 +1,116 @@
+import { ConfigurationError } from "../errors.ts";
+import { isRecord, kindOf } from "../schema/kind-of.ts";
+import { errorMessage, ignoreRejection } from "../schema/user-function.ts";
+
+/** A response that may refuse a call for its rate. API keys that the service echoes are removed. */
+export interface RateLimitCandidate {
+  /** The HTTP status. */
+  readonly status: number;
+  /** The headers. */
+  readonly headers: Headers;
+  /** The parsed JSON, else the string, at most 64 KiB. */
+  readonly body: unknown;
+}
+
+/**
+ * Says which responses besides 429 refuse a call for its rate, as the service does not document its refusals and a gateway
+ * may respond with 403 or 503 ("Limits"). Such a response pauses all calls, and the refused call is sent again.
+ *
+ * `retryAfterMs` names the wait, where the body does and no header.
+ *
+ * ```ts
+ * new AudienceClient({ isRateLimited: ({ status, headers }) => status === 403 && headers.has("x-waf-limit") });
+ * ```
+ */
+export type IsRateLimited = (response: RateLimitCandidate) => boolean | { readonly retryAfterMs: number };
+
+/** A refusal for the rate, with the wait that it names. */
+export interface RateRefusal {
+  readonly retryAfterMs: number | undefined;
+}
+
+/** Whether the response is a refusal. Throws a `ConfigurationError` if `isRateLimited` fails. */
+export function findRefusal(
+  candidate: RateLimitCandidate,
+  isRateLimited: IsRateLimited | undefined,
+): RateRefusal | undefined {
+  const finding = isRateLimited ? callIsRateLimited(isRateLimited, candidate) : false;
+  if (candidate.status !== 429 && finding === false) return undefined;
+  return {
+    retryAfterMs: typeof finding === "object" ? finding.retryAfterMs : refusalWaitMs(candidate.headers),
+  };
+}
+
+function callIsRateLimited(
+  isRateLimited: IsRateLimited,
+  candidate: RateLimitCandidate,
+): ReturnType<IsRateLimited> {
+  let finding: unknown;
+  try {
+    finding = isRateLimited(candidate);
+  } catch (error) {
+    throw invalidFinding(`threw ${errorMessage(error)}`);
+  }
+  ignoreRejection(finding);
+  if (typeof finding === "boolean") return finding;
+  const retryAfterMs = isRecord(finding) ? finding["retryAfterMs"] : undefined;
+  if (typeof retryAfterMs === "number" && retryAfterMs >= 0) return { retryAfterMs };
+  throw invalidFinding(`returned ${kindOf(finding)}: it must return true, false, or { retryAfterMs }`);
+}
+
+function invalidFinding(problem: string): ConfigurationError {
+  // The service has received the request.
+  return Object.assign(new ConfigurationError(`isRateLimited ${problem}.`), { outcome: "unknown" });
+}
+
+/** The headers with the end of a limit, in ky's order: seconds, a date, or the Unix time of the end. */
+const resetHeaders = [
+  "ratelimit-reset",
+  "x-ratelimit-retry-after",
+  "x-ratelimit-reset",
+  "x-rate-limit-reset",
+] as const;
+
+/** How long a refusal asks to wait, in milliseconds; undefined if no header says so. */
+export function refusalWaitMs(headers: Headers): number | undefined {
+  const requestedMs = retryAfterMs(headers);
+  if (requestedMs !== undefined) return requestedMs;
+  for (const name of resetHeaders) {
+    const waitMs = waitOf(headers.get(name) ?? "", headers);
+    if (waitMs === undefined) continue;
+    return waitMs < earliestUnixTimeMs ? waitMs : Math.max(0, waitMs - responseTime(headers));
+  }
+  return undefined;
+}
+
+/** 2024: a longer wait is meant as a time. */
+const earliestUnixTimeMs = Date.UTC(2024);
+
+/** `Retry-After` in milliseconds, rounded up; undefined if it is missing or invalid. */
+export function retryAfterMs(headers: Headers): number | undefined {
+  return waitOf(headers.get("retry-after") ?? "", headers);
+}
+
+const longestMs = Number.MAX_SAFE_INTEGER;
+
+function waitOf(value: string, headers: Headers): number | undefined {
+  if (/^\d+(\.\d+)?(e\d+)?$/i.test(value)) return Math.min(Math.ceil(Number(value) * 1_000), longestMs);
+  const until = parseDate(value);
+  return until === undefined ? undefined : Math.max(0, until - responseTime(headers));
+}
+
+/** The service's time of day if it says so: the local clock may be wrong. */
+function responseTime(headers: Headers): number {
+  return parseDate(headers.get("date") ?? "") ?? Date.now();
+}
+
+/** The three date formats of HTTP, and ISO 8601: `Date.parse` alone accepts any number as a year. */
+const date = /^((mon|tue|wed|thu|fri|sat|sun)[a-z]*,? |\d{4}-\d\d-\d\dT)/i;
+const hasZone = /(GMT|UTC?|Z|[+-]\d\d:?\d\d)$/i;
+
+function parseDate(value: string): number | undefined {
+  if (!date.test(value)) return undefined;
+  // HTTP dates are UTC, also in the format without a zone.
+  const time = Date.parse(hasZone.test(value) ? value : `${value} GMT`);
+  return Number.isNaN(time) ? undefined : time;
+}
