@@ -1,7 +1,13 @@
 import { createBulk, type Bulk } from "./bulk/bulk.ts";
 import { viewOptions, type ClientOptions } from "./options.ts";
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
-import { closeClient, watchConsent, withAmbientOptions, type ClientState } from "./transport/client-state.ts";
+import {
+  closeClient,
+  watchConsent,
+  withAmbientOptions,
+  type ClientState,
+  type CloseOptions,
+} from "./transport/client-state.ts";
 import { openClient, type OpenClient } from "./transport/open-client.ts";
 import { V1Client } from "./v1/v1-client.ts";
 import { V2Client } from "./v2/v2-client.ts";
@@ -66,9 +72,19 @@ export class AudienceClient {
     return createView(viewOptions(this.#client.settings.given, options), this.#client.transport.client);
   }
 
-  /** Rejects the calls that still wait, and resolves when the requests in flight have ended. Later calls reject. */
-  close(): Promise<void> {
-    return closeClient(this.#client.transport.client);
+  /**
+   * Rejects the calls that still wait, and resolves when the requests in flight have ended. Later calls reject, with a
+   * `ClientClosedError`.
+   *
+   * With `drain` the calls that wait are sent first, for at most `timeoutMs`, as when a process gets SIGTERM. A run of
+   * `bulk` ends in any case: its rows that still wait are not sent.
+   *
+   * ```ts
+   * process.once("SIGTERM", () => audience.close({ drain: true, timeoutMs: 20_000 }));
+   * ```
+   */
+  close(options?: CloseOptions): Promise<void> {
+    return closeClient(this.#client.transport.client, options);
   }
 
   /** `await using audience = new AudienceClient(…)`. */

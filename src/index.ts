@@ -51,6 +51,7 @@ export type { RateLimiterSnapshot } from "./rate-limiter/snapshot.ts";
 export type { RateLimitStore } from "./rate-limiter/store.ts";
 export type { ApiPromise, ResponseSummary, WithResponse } from "./transport/api-promise.ts";
 export type { CallOptions } from "./transport/call-options.ts";
+export type { CloseOptions } from "./transport/client-state.ts";
 export type { ApiKey } from "./transport/interceptors/api-key.ts";
 export type { IsRateLimited, RateLimitCandidate } from "./transport/rate-refusal.ts";
 export type { Hooks, Logger, LogLevel, RequestEvent } from "./transport/observer.ts";

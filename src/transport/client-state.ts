@@ -1,5 +1,8 @@
+import * as z from "zod";
 import { ClientClosedError, type Outcome } from "../errors.ts";
 import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
+import { optionTypes, parseOptions } from "../schema/option.ts";
+import { startTimer } from "./abort.ts";
 import type { ConsentWrite } from "./consent.ts";
 import type { Redactor } from "./redact.ts";
 
@@ -54,9 +57,34 @@ export function watchConsent({ consentWatches }: ClientState, watch: ConsentWatc
   return () => void consentWatches.delete(watch);
 }
 
-/** Rejects waiting calls, and resolves when those in flight have ended. */
-export async function closeClient({ closing, underWay }: ClientState): Promise<void> {
+/** Options of `close()`. */
+export interface CloseOptions {
+  /** Whether the calls that wait are sent first, retries included. Default: no; they reject. */
+  drain?: boolean | undefined;
+  /** The longest time for that, in milliseconds: the calls that still wait then reject. Default: none. */
+  timeoutMs?: number | undefined;
+}
+
+const closeOptionsSchema = z
+  .strictObject({ drain: optionTypes.boolean, timeoutMs: optionTypes.durationMs })
+  .partial() satisfies z.ZodType<CloseOptions>;
+
+/** Takes no new call, rejects those that wait, at once or after the drain, and resolves when all have ended. */
+export async function closeClient(
+  { closing, underWay }: ClientState,
+  options: CloseOptions = {},
+): Promise<void> {
+  const { drain = false, timeoutMs = Infinity } = parseOptions(
+    closeOptionsSchema,
+    options,
+    "The options of close",
+  );
   closing.abort();
-  for (const { stopWaiting } of underWay.keys()) stopWaiting.abort(new ClientClosedError());
+  const stopWaiting = () => {
+    for (const call of underWay.keys()) call.stopWaiting.abort(new ClientClosedError());
+  };
+  if (!drain) stopWaiting();
+  const timer = startTimer(stopWaiting, drain ? timeoutMs : Infinity);
   await Promise.allSettled(underWay.values());
+  clearTimeout(timer);
 }

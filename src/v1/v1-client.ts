@@ -1,5 +1,5 @@
 import type { ClientOptions } from "../options.ts";
-import { closeClient } from "../transport/client-state.ts";
+import { closeClient, type CloseOptions } from "../transport/client-state.ts";
 import { openClient, type OpenClient } from "../transport/open-client.ts";
 import { v1ContactGroups, type V1ContactGroups } from "./contact-groups.ts";
 import { v1Customers, type V1Customers } from "./customers.ts";
@@ -37,9 +37,9 @@ export class V1Client {
     this.events = v1Events(call);
   }
 
-  /** Rejects the calls that still wait, and resolves when the requests in flight have ended. */
-  close(): Promise<void> {
-    return closeClient(this.#client.transport.client);
+  /** As `close` of `AudienceClient`: rejects the calls that still wait, or sends them first, with `drain`. */
+  close(options?: CloseOptions): Promise<void> {
+    return closeClient(this.#client.transport.client, options);
   }
 
   /** `await using v1 = new V1Client(…)`. */

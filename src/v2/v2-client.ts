@@ -1,5 +1,5 @@
 import type { ClientOptions } from "../options.ts";
-import { closeClient } from "../transport/client-state.ts";
+import { closeClient, type CloseOptions } from "../transport/client-state.ts";
 import { openClient, type OpenClient } from "../transport/open-client.ts";
 import { v2Contacts, type V2Contacts } from "./contacts.ts";
 import { v2Lists, type V2Lists } from "./lists.ts";
@@ -33,9 +33,9 @@ export class V2Client {
     this.lists = v2Lists(call);
   }
 
-  /** Rejects the calls that still wait, and resolves when the requests in flight have ended. */
-  close(): Promise<void> {
-    return closeClient(this.#client.transport.client);
+  /** As `close` of `AudienceClient`: rejects the calls that still wait, or sends them first, with `drain`. */
+  close(options?: CloseOptions): Promise<void> {
+    return closeClient(this.#client.transport.client, options);
   }
 
   /** `await using v2 = new V2Client(…)`. */

@@ -53,6 +53,7 @@ export const publicSurface: Record<string, ExportedNames> = {
       "CheckResult",
       "Checkpoint",
       "ClientOptions",
+      "CloseOptions",
       "ConnectionFailureReason",
       "ContactGroup",
       "ErrorRequest",
