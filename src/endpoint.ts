@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import type { Consent } from "./transport/consent.ts";
 
-/** The names of the nine calls: `audience.v1.customers.upsert` is `"v1.customers.upsert"`. */
+/** The names of the calls: `audience.v1.customers.upsert` is `"v1.customers.upsert"`. */
 export type Operation =
   | "v1.customers.upsert"
   | "v1.customers.get"
@@ -11,7 +11,12 @@ export type Operation =
   | "v1.contactGroups.addContact"
   | "v1.events.send"
   | "v2.contacts.upsert"
-  | "v2.lists.list";
+  | "v2.lists.list"
+  | "v1.request"
+  | "v2.request";
+
+/** The HTTP method. Only a GET is a read. */
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** The input of a call: the values of the path's `{names}`, the query, the body. */
 export interface EndpointInput {
@@ -29,7 +34,7 @@ export interface ParsedResponse {
 /** One endpoint of the service, as a value: its input, its output, and the effect of repeating it. */
 export interface Endpoint<Body, Output> {
   readonly operation: Operation;
-  readonly method: "GET" | "POST";
+  readonly method: Method;
   /** The path's template, the family's version included: `/api/v1/customer/{id}` ("Versioning"). */
   readonly path: string;
   readonly query?: z.ZodType;
@@ -37,6 +42,10 @@ export interface Endpoint<Body, Output> {
   readonly body?: z.ZodType<Body> | ((options: Readonly<Record<string, unknown>>) => z.ZodType<Body>);
   /** The schema of the call's options, if the endpoint adds its own. */
   readonly options?: z.ZodObject;
+  /** The path and query to send, if they are a part of the body's schema. */
+  readonly target?: (body: Body) => string;
+  /** The body to send. Default: the whole input. */
+  readonly payload?: (body: Body) => unknown;
   /** Adds values that must be the same in every attempt, such as an event's id. */
   readonly complete?: (body: Body, newId: () => string) => Body;
   /** The id that makes repeating the call safe, for its errors ("Custom event": `uniqueIdentifier`). */
@@ -49,8 +58,8 @@ export interface Endpoint<Body, Output> {
   readonly consentOf?: (body: Body) => Consent;
   /** What the response adds to a write of consent: further keys of the contact, and the service's decision. */
   appliedTo?(output: Output, sent: Body): { contacts: readonly string[]; consent?: Consent };
-  /** The documented 404 that may have written all the same ("Endpoints", add-to-list, 6). */
-  readonly mayHaveWrittenOn404?: true;
+  /** Whether its 404 may have written all the same ("Endpoints", add-to-list, 6). Default: no. */
+  readonly mayHaveWrittenOn404?: (body: Body) => boolean;
   /** The response is not documented: any 2xx is a success. */
   readonly acceptsAnyResponse?: true;
   /** Decodes the response; throws `UndecodableResponse` if a required value is missing. */

@@ -25,6 +25,7 @@ export {
   isAudienceError,
 } from "./errors.ts";
 
+export type { CustomRequest, CustomRequestOptions } from "./custom-request.ts";
 export type { ClientOptions } from "./options.ts";
 export type { Bulk, BulkRows } from "./bulk/bulk.ts";
 export type { BulkCheck, CheckResult } from "./bulk/check.ts";

@@ -101,7 +101,7 @@ export class RowContext implements CallExtension {
   /** Records before each attempt that the row may have been sent, unless it is superseded. */
   readonly aroundAttempt: Interceptor = (next) => async (context) => {
     const { request, stopWaiting } = context;
-    if (request.method === "POST") {
+    if (request.method !== "GET") {
       // The checkpoint may hang: an aborted call must not block the contact's other writes.
       await untilAborted(this.#recordAttempt(context), stopWaiting.signal);
       // Again: it may have been superseded while it was recorded.

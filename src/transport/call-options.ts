@@ -43,6 +43,11 @@ export const callOptionsSchema = z
   })
   .partial() satisfies z.ZodType<CallOptions>;
 
+/** The option of calls that add a contact to a list ("States and transitions"). */
+export const consentOption = z
+  .literal("service-decides", { error: 'must be "service-decides", or left out' })
+  .optional();
+
 /** A call's options over the ambient ones (`withAmbientOptions`). A call with an extension takes no ambient options. */
 export function withAmbient(options: unknown, ambient: unknown): unknown {
   if (!isRecord(ambient)) return options;

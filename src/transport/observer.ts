@@ -9,7 +9,7 @@ import { isObject } from "../schema/kind-of.ts";
 export interface RequestEvent {
   /** One per call, the same for all its attempts. */
   requestId: string;
-  /** One of the nine calls: `"v1.customers.upsert"`. */
+  /** The name of the call: `"v1.customers.upsert"`. */
   operation: Operation;
   /** The HTTP method. */
   method: string;

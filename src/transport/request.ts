@@ -1,4 +1,4 @@
-import type { Endpoint, EndpointInput, ParsedResponse } from "../endpoint.ts";
+import type { Endpoint, EndpointInput, Method, ParsedResponse } from "../endpoint.ts";
 import { ValidationError, type ValidationIssue } from "../errors.ts";
 import { kindOf } from "../schema/kind-of.ts";
 import { validate } from "../validate.ts";
@@ -6,7 +6,7 @@ import type { ConsentWrite } from "./consent.ts";
 
 /** A request without its key, which is requested before each attempt. Every attempt sends the same bytes. */
 export interface ApiRequest {
-  readonly method: "GET" | "POST";
+  readonly method: Method;
   /** The endpoint's template, for messages: an id in the real path may be an e-mail address. */
   readonly path: string;
   /** The path and query after the base URL. */
@@ -48,8 +48,8 @@ export function buildRequest<Body, Output>(
   return {
     method,
     path,
-    target: query ? `${filledPath}?${query}` : filledPath,
-    body: schema && JSON.stringify(sent),
+    target: endpoint.target?.(sent) ?? (query ? `${filledPath}?${query}` : filledPath),
+    body: schema && JSON.stringify(endpoint.payload ? endpoint.payload(sent) : sent),
     uniqueIdentifier: endpoint.identifierOf?.(sent),
     isRepeatable: endpoint.isRepeatable?.(sent) ?? method === "GET",
     contacts,
@@ -63,7 +63,7 @@ export function buildRequest<Body, Output>(
       };
     },
     acceptsAnyResponse: endpoint.acceptsAnyResponse === true,
-    mayHaveWrittenOn404: endpoint.mayHaveWrittenOn404 === true,
+    mayHaveWrittenOn404: endpoint.mayHaveWrittenOn404?.(sent) ?? false,
     decode: (parsed) => endpoint.decode(parsed, sent),
   };
 }

@@ -8,7 +8,7 @@ import type { Redactor } from "./redact.ts";
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface OutgoingRequest {
-  readonly method: "GET" | "POST";
+  readonly method: string;
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body: string | undefined;

@@ -112,7 +112,7 @@ export class Transport {
     const result = this.#run(call, invocation);
     this.client.underWay.set(call, result);
     const promise = apiPromise(result, this.client.redactor);
-    if (method === "POST") call.options?.extension?.onWrite(result, promise);
+    if (method !== "GET") call.options?.extension?.onWrite(result, promise);
     return promise;
   }
 

@@ -1,8 +1,7 @@
-import * as z from "zod";
 import type { Endpoint } from "../endpoint.ts";
 import type { DecodedPage } from "../pagination/page-source.ts";
 import { parseId, parseResponse, UndecodableResponse } from "../schema/response.ts";
-import { callOptionsSchema } from "../transport/call-options.ts";
+import { callOptionsSchema, consentOption } from "../transport/call-options.ts";
 import { decidedByService, v1Consent } from "../transport/consent.ts";
 import { contactKeys } from "../transport/contact-key.ts";
 import { parseV1Page, type PageDecoder } from "./list-page.ts";
@@ -100,9 +99,7 @@ export const getContactGroup: Endpoint<undefined, ContactGroup> = {
   },
 };
 
-const addContactOptionsSchema = callOptionsSchema.extend({
-  consent: z.literal("service-decides", { error: 'must be "service-decides", or left out' }).optional(),
-});
+const addContactOptionsSchema = callOptionsSchema.extend({ consent: consentOption });
 
 /**
  * `POST /api/v1/contact-groups/{listId}/contacts`. `email_opt_in` is required, unless the call leaves it to the service
@@ -122,7 +119,7 @@ export const addContact: Endpoint<V1ListContact, AddContactResult> = {
     // "States and transitions": the effect of an omitted `email_opt_in` on a new contact, and on an existing one.
     consent: { email: action === "created" ? "NON_SUBSCRIBED" : "SUBSCRIBED", ...v1Consent(sent) },
   }),
-  mayHaveWrittenOn404: true,
+  mayHaveWrittenOn404: () => true,
   decode: ({ body }) => {
     const result = parseResponse(v1AddContactResultSchema, body);
     if (parseId(result.contact.contactUUID) === undefined) {

@@ -1,3 +1,4 @@
+import { customRequest, type SendCustomRequest } from "../custom-request.ts";
 import type { ClientOptions } from "../options.ts";
 import { closeClient, type CloseOptions } from "../transport/client-state.ts";
 import { openClient, type OpenClient } from "../transport/open-client.ts";
@@ -23,6 +24,19 @@ export class V1Client {
   readonly contactGroups: V1ContactGroups;
   /** Custom events: `send`. */
   readonly events: V1Events;
+  /**
+   * Sends a request that no method makes yet: a new path, or a new field. It has the family's authentication, rate
+   * limit, retries, order of writes, errors and hooks, and resolves to the parsed body of the response.
+   *
+   * A write is not repeated after a lost response, unless the options have `repeatable: true`.
+   *
+   * ```ts
+   * await audience.v1.request({ method: "POST", path: "/api/v1/new-path", body: { email: "ada@example.com" } });
+   * ```
+   *
+   * @throws ValidationError if the path lies outside of `/api/v1/…`, or JSON cannot carry the body.
+   */
+  readonly request: SendCustomRequest;
   readonly #client: OpenClient;
 
   constructor(options?: ClientOptions);
@@ -35,6 +49,7 @@ export class V1Client {
     this.customers = v1Customers(call, settings.parsePage);
     this.contactGroups = v1ContactGroups(call, settings.parsePage);
     this.events = v1Events(call);
+    this.request = customRequest(call, { operation: "v1.request", prefix: "/api/v1/" });
   }
 
   /** As `close` of `AudienceClient`: rejects the calls that still wait, or sends them first, with `drain`. */

@@ -1,3 +1,4 @@
+import { customRequest, type SendCustomRequest } from "../custom-request.ts";
 import type { ClientOptions } from "../options.ts";
 import { closeClient, type CloseOptions } from "../transport/client-state.ts";
 import { openClient, type OpenClient } from "../transport/open-client.ts";
@@ -20,6 +21,19 @@ export class V2Client {
   readonly contacts: V2Contacts;
   /** Lists: `list`. */
   readonly lists: V2Lists;
+  /**
+   * Sends a request that no method makes yet: a new path, or a new field. It has the family's authentication, rate
+   * limit, retries, order of writes, errors and hooks, and resolves to the parsed body of the response.
+   *
+   * A write is not repeated after a lost response, unless the options have `repeatable: true`.
+   *
+   * ```ts
+   * await audience.v2.request({ method: "POST", path: "/v2/new-path", body: { email: "ada@example.com" } });
+   * ```
+   *
+   * @throws ValidationError if the path lies outside of `/v2/…`, or JSON cannot carry the body.
+   */
+  readonly request: SendCustomRequest;
   readonly #client: OpenClient;
 
   constructor(options?: ClientOptions);
@@ -31,6 +45,7 @@ export class V2Client {
     this.#client = client;
     this.contacts = v2Contacts(call);
     this.lists = v2Lists(call);
+    this.request = customRequest(call, { operation: "v2.request", prefix: "/v2/" });
   }
 
   /** As `close` of `AudienceClient`: rejects the calls that still wait, or sends them first, with `drain`. */

@@ -1,4 +1,4 @@
-import { AudienceClient, isAudienceError, type Paginator } from "audience-sdk";
+import { AudienceClient, isAudienceError, V1Client, V2Client, type Paginator } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { offline } from "./offline-client.ts";
 import { tryEntryPoint } from "./try-entry-point.ts";
@@ -26,6 +26,9 @@ const addContact = untyped(v1.contactGroups.addContact, v1.contactGroups);
 const sendEvent = untyped(v1.events.send, v1.events);
 const upsertV2 = untyped(v2.contacts.upsert, v2.contacts);
 const listLists = untyped(v2.lists.list, v2.lists);
+const requestV1 = untyped(v1.request, v1);
+const requestV2 = untyped(v2.request, v2);
+const validRequest = { method: "POST", path: "/api/v1/new", query: { page: 1 }, body: validV1Contact };
 
 describe("For any arguments, a call returns its value or rejects with an SDK error", () => {
   it.each([
@@ -46,6 +49,8 @@ describe("For any arguments, a call returns its value or rejects with an SDK err
     ["v1.events.send", sendEvent, [[validEvent], [validCallOptions]]],
     ["v2.contacts.upsert", upsertV2, [[validV2Contact], [validCallOptions]]],
     ["v2.lists.list", (...all: unknown[]) => readAll(listLists(...all)), [[validQuery], [validCallOptions]]],
+    ["v1.request", requestV1, [[validRequest], [validCallOptions]]],
+    ["v2.request", requestV2, [[{ ...validRequest, path: "/v2/new" }], [validCallOptions]]],
   ])("%s", async (_, act, valid) => {
     await tryEntryPoint({ act, valid, argumentCount: valid.length }, 60);
   });
@@ -61,6 +66,14 @@ describe("For any arguments, a call returns its value or rejects with an SDK err
     );
   });
 });
+
+it.each([AudienceClient, V1Client, V2Client])(
+  "For any options, close of %o resolves or rejects with an SDK error",
+  async (Client) => {
+    const act = (options: unknown) => new Client(offline).close(options as { drain?: boolean });
+    await tryEntryPoint({ act, valid: [[{ drain: true, timeoutMs: 5 }]] }, 60);
+  },
+);
 
 it("For any arguments, toArray returns items or rejects with an SDK error", async () => {
   const list = v1.customers.list();

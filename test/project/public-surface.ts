@@ -56,6 +56,8 @@ export const publicSurface: Record<string, ExportedNames> = {
       "CloseOptions",
       "ConnectionFailureReason",
       "ContactGroup",
+      "CustomRequest",
+      "CustomRequestOptions",
       "ErrorRequest",
       "EventResult",
       "Fetch",

@@ -1,0 +1,332 @@
+import {
+  AudienceClient,
+  RateLimiter,
+  ServerError,
+  V1Client,
+  V2Client,
+  ValidationError,
+  type ClientOptions,
+  type CustomRequest,
+  type RequestEvent,
+} from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
+import { describe, expect, it } from "vitest";
+import { failureOf } from "./failure.ts";
+
+interface Sent {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly body: unknown;
+}
+
+/** A client and what it sent; each request is responded to with the next of the given responses. */
+function recording(responses: (() => Response)[] = [], options: ClientOptions = {}) {
+  const sent: Sent[] = [];
+  const audience = new AudienceClient({
+    baseUrl: "https://one.example.com/prefix",
+    baseUrlV2: "https://two.example.com",
+    apiKey: "key-one",
+    apiKeyV2: "key-two",
+    appId: "app",
+    rateLimiter: false,
+    fetch: async (url, { method = "", headers, body }) => {
+      // Safe: the client gives a fetch plain headers, and a string as the body.
+      sent.push({ method, url, headers: headers as Record<string, string>, body: body as string });
+      return responses.shift()?.() ?? Response.json({ ok: true });
+    },
+    ...options,
+  });
+  return { audience, sent };
+}
+
+const json = (status: number, body: unknown) => () => Response.json(body, { status });
+
+describe("v1.request and v2.request", () => {
+  it("send method, path, query and body with the authentication of their family", async () => {
+    const { audience, sent } = recording();
+
+    await audience.v1.request({
+      method: "PATCH",
+      path: "/api/v1/customer/a%20b",
+      query: { dry: true, page: 2, word: "ä b", no: undefined },
+      body: { tags: ["x"], at: new Date(0) },
+    });
+    await audience.v2.request({ method: "DELETE", path: "/v2/contacts/7" });
+
+    expect(sent).toMatchObject([
+      {
+        method: "PATCH",
+        url: "https://one.example.com/prefix/api/v1/customer/a%20b?dry=true&page=2&word=%C3%A4+b",
+        headers: { "x-api-key": "key-one", "content-type": "application/json" },
+        body: '{"tags":["x"],"at":"1970-01-01T00:00:00.000Z"}',
+      },
+      {
+        method: "DELETE",
+        url: "https://two.example.com/v2/contacts/7",
+        headers: { "service-api-key": "key-two", "service-app-id": "app" },
+      },
+    ]);
+    expect(sent[1]?.body).toBeUndefined();
+    expect(sent[1]?.headers).not.toHaveProperty("content-type");
+  });
+
+  it.each([
+    [json(200, { a: [1] }), { a: [1] }],
+    [json(201, [1]), [1]],
+    [() => new Response("done"), "done"],
+    [() => new Response(null, { status: 204 }), undefined],
+  ])("resolve to the parsed body of any 2xx", async (response, data) => {
+    const { audience } = recording([response]);
+
+    const result = await audience.v1.request({ method: "GET", path: "/api/v1/new" }).withResponse();
+
+    expect(result.data).toEqual(data);
+    expect(result.attempts).toBe(1);
+  });
+
+  it("belong to the clients of one family, too", async () => {
+    const { clientOptions } = createMockService();
+    const v1 = new V1Client(clientOptions);
+    const v2 = new V2Client(clientOptions);
+
+    expect(await v1.request({ method: "GET", path: "/api/v1/customer" })).toHaveProperty("data");
+    expect(await v2.request({ method: "GET", path: "/v2/lists" })).toMatchObject({ success: true });
+  });
+
+  it("wait for the rate limit as every call", async () => {
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
+    const { audience, sent } = recording([], { rateLimiter });
+    await audience.v1.request({ method: "GET", path: "/api/v1/new" });
+
+    const late = failureOf(audience.v2.request({ method: "GET", path: "/v2/new" }, { maxWaitMs: 5 }));
+
+    expect(await late).toMatchObject({ code: "rate_limit_wait", outcome: "not-sent" });
+    expect(sent).toHaveLength(1);
+  });
+
+  it("show hooks the operation and the family's path alone, as the real one may name a person", async () => {
+    const events: RequestEvent[] = [];
+    const { audience } = recording([json(404, {})], { hooks: { onResponse: (event) => events.push(event) } });
+
+    const error = await failureOf(
+      audience.v1.request({ method: "GET", path: "/api/v1/customer/ada@example.com" }),
+    );
+    await audience.v2.request({ method: "GET", path: "/v2/new" });
+
+    expect(events).toMatchObject([
+      { operation: "v1.request", path: "/api/v1/…", method: "GET", status: 404 },
+      { operation: "v2.request", path: "/v2/…", method: "GET", status: 200 },
+    ]);
+    expect(error.request).toMatchObject({ operation: "v1.request", path: "/api/v1/…" });
+    expect(error.message).not.toContain("ada");
+  });
+});
+
+describe("A custom request is retried after a lost response", () => {
+  const lost = () => Response.error();
+
+  it.each([
+    ["GET", undefined, 2, "not-applied"],
+    ["POST", undefined, 1, "unknown"],
+    ["PUT", undefined, 1, "unknown"],
+    ["DELETE", undefined, 1, "unknown"],
+    ["DELETE", true, 2, "unknown"],
+    ["POST", true, 2, "unknown"],
+    ["GET", false, 1, "not-applied"],
+  ] as const)("%s with repeatable %s: %i attempts", async (method, repeatable, attempts, outcome) => {
+    const { audience, sent } = recording([lost, lost]);
+
+    const error = await failureOf(
+      audience.v1.request({ method, path: "/api/v1/new" }, { repeatable, maxRetries: 1 }),
+    );
+
+    expect(sent).toHaveLength(attempts);
+    expect(error.outcome).toBe(outcome);
+  });
+});
+
+describe("A custom request is refused, and nothing is sent:", () => {
+  it.each<[string, unknown, string, (string | number)[]]>([
+    ["no request", undefined, "required: an object", []],
+    ["no method", { path: "/api/v1/a" }, "required: one of GET, POST, PUT, PATCH, DELETE", ["method"]],
+    [
+      "a path of the other family",
+      { method: "GET", path: "/v2/lists" },
+      "must begin with /api/v1/",
+      ["path"],
+    ],
+    ["a URL", { method: "GET", path: "https://evil.example.com/" }, "must begin with /api/v1/", ["path"]],
+    [
+      "a path out of the family",
+      { method: "GET", path: "/api/v1/../v2/x" },
+      "must not hold . or ..",
+      ["path"],
+    ],
+    ["an encoded one", { method: "GET", path: "/api/v1/%2E%2e/x" }, "must not hold . or ..", ["path"]],
+    ["a query in the path", { method: "GET", path: "/api/v1/a?b=c" }, "give the query in `query`", ["path"]],
+    ["a space in the path", { method: "GET", path: "/api/v1/a b" }, "encodeURIComponent", ["path"]],
+    ["a backslash", { method: "GET", path: "/api/v1/\\evil" }, "encodeURIComponent", ["path"]],
+    ["a method in lower case", { method: "post", path: "/api/v1/a" }, "write POST", ["method"]],
+    ["a method of no API", { method: "TRACE", path: "/api/v1/a" }, "must be one of GET, POST", ["method"]],
+    ["a GET with a body", { method: "GET", path: "/api/v1/a", body: {} }, "a GET has no body", ["body"]],
+    ["an unknown key", { method: "GET", path: "/api/v1/a", params: {} }, "", ["params"]],
+    [
+      "a body that JSON cannot carry",
+      { method: "POST", path: "/api/v1/a", body: { a: [Number.NaN] } },
+      "JSON cannot carry NaN",
+      ["body", "a", 0],
+    ],
+    ["a query of an array", { method: "GET", path: "/api/v1/a", query: { a: [1] } }, "", ["query", "a"]],
+  ])("%s", async (_, request, message, path) => {
+    const { audience, sent } = recording();
+
+    // A caller in JavaScript can pass this.
+    const error = (await failureOf(audience.v1.request(request as CustomRequest))) as ValidationError;
+
+    expect(error).toBeInstanceOf(ValidationError);
+    expect(error.issues).toContainEqual(
+      expect.objectContaining({ path, message: expect.stringContaining(message) }),
+    );
+    expect(error.outcome).toBe("not-sent");
+    expect(sent).toEqual([]);
+  });
+});
+
+describe("A custom request that adds a contact to a list", () => {
+  const path = "/api/v1/contact-groups/list-1/contacts";
+
+  it("needs email_opt_in, as the service would subscribe an existing contact again", async () => {
+    const { audience, sent } = recording();
+
+    const error = (await failureOf(
+      audience.v1.request({ method: "POST", path, body: { email: "ada@example.com" } }),
+    )) as ValidationError;
+
+    expect(error.issues).toMatchObject([{ path: ["body", "email_opt_in"] }]);
+    expect(error.message).toContain('{ consent: "service-decides" }');
+    expect(sent).toEqual([]);
+  });
+
+  it("may leave the consent to the service", async () => {
+    const { audience, sent } = recording();
+
+    await audience.v1.request(
+      { method: "POST", path, body: { email: "ada@example.com" } },
+      { consent: "service-decides" },
+    );
+
+    expect(sent).toHaveLength(1);
+  });
+
+  it("has the outcome unknown after a 404, as the contact may have been created", async () => {
+    const { audience } = recording([json(404, {}), json(404, {})]);
+    const body = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" };
+
+    const [adding, other] = [
+      await failureOf(audience.v1.request({ method: "POST", path, body })),
+      await failureOf(audience.v1.request({ method: "POST", path: "/api/v1/contact-groups", body })),
+    ];
+
+    expect(adding).toMatchObject({ code: "not_found", outcome: "unknown" });
+    expect(other).toMatchObject({ code: "not_found", outcome: "not-applied" });
+  });
+});
+
+describe("A custom request that names a contact", () => {
+  const bodies: [string, "v1" | "v2", CustomRequest][] = [
+    ["at the root", "v1", { method: "PUT", path: "/api/v1/x", body: { email: "Ada@example.com" } }],
+    [
+      "in contact",
+      "v1",
+      { method: "PUT", path: "/api/v1/x", body: { contact: { email: "ada@example.com" } } },
+    ],
+    [
+      "in identifiers",
+      "v2",
+      { method: "POST", path: "/v2/x", body: { identifiers: [{ type: "email", id: "ada@example.com" }] } },
+    ],
+  ];
+
+  it.each(bodies)("%s waits for the earlier write to the contact", async (_, family, request) => {
+    const log: string[] = [];
+    const { audience } = recording([
+      () => new Response("", { status: 500 }),
+      json(200, { data: { id: "c", attributes: {} } }),
+    ]);
+
+    const first = audience.v1.customers
+      .upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" })
+      .then(() => log.push("first"));
+    const second = audience[family].request(request).then(() => log.push("second"));
+    await Promise.all([first, second]);
+
+    expect(log).toEqual(["first", "second"]);
+  });
+
+  it.each<[string, "v1" | "v2", CustomRequest]>([
+    [
+      "at the root",
+      "v1",
+      {
+        method: "POST",
+        path: "/api/v1/x",
+        body: { email: "ada@example.com", email_opt_in: "UNSUBSCRIBED" },
+      },
+    ],
+    [
+      "in contact",
+      "v1",
+      {
+        method: "POST",
+        path: "/api/v1/x",
+        body: { contact: { email: "ada@example.com", email_opt_in: "UNSUBSCRIBED" } },
+      },
+    ],
+    [
+      "in identifiers",
+      "v2",
+      {
+        method: "POST",
+        path: "/v2/x",
+        body: {
+          identifiers: [
+            { type: "email", id: "ada@example.com", channels: { email: { status: "unsubscribed" } } },
+          ],
+        },
+      },
+    ],
+  ])("and its consent %s supersedes a row of a run that began before", async (_, family, request) => {
+    const { audience, sent } = recording();
+    let endFirst: () => void = () => undefined;
+    const firstEnds = new Promise<void>((resolve) => (endFirst = resolve));
+    const rows = [{ email: "eve@example.com" }, { email: "ada@example.com" }];
+
+    const run = audience.bulk(
+      rows,
+      async (row, options) => {
+        if (row.email.startsWith("eve")) await firstEnds;
+        return await audience.v1.request(
+          { method: "POST", path: "/api/v1/rows", body: { ...row, email_opt_in: "SUBSCRIBED" } },
+          options,
+        );
+      },
+      { concurrency: 1 },
+    );
+    const summary = run.summary();
+    await audience[family].request(request);
+    endFirst();
+
+    expect(await summary).toMatchObject({ succeeded: 1, superseded: 1 });
+    expect(sent).toHaveLength(2);
+  });
+});
+
+it("A custom request that fails says so as every call does", async () => {
+  const { audience } = recording([json(500, { message: "down" })]);
+
+  const error = await failureOf(audience.v1.request({ method: "POST", path: "/api/v1/x", body: {} }));
+
+  expect(error).toBeInstanceOf(ServerError);
+  expect(error.message).toBe("500 on POST /api/v1/…: down");
+});
