@@ -53,8 +53,8 @@ function callIsRateLimited(
   }
   ignoreRejection(finding);
   if (typeof finding === "boolean") return finding;
-  const retryAfterMs = isRecord(finding) ? finding["retryAfterMs"] : undefined;
-  if (typeof retryAfterMs === "number" && retryAfterMs >= 0) return { retryAfterMs };
+  const waitMs = isRecord(finding) ? finding["retryAfterMs"] : undefined;
+  if (typeof waitMs === "number" && waitMs >= 0) return { retryAfterMs: waitMs };
   throw invalidFinding(`returned ${kindOf(finding)}: it must return true, false, or { retryAfterMs }`);
 }
 
