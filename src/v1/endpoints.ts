@@ -1,5 +1,5 @@
 import type { Endpoint } from "../endpoint.ts";
-import type { DecodedPage } from "../pagination/page-source.ts";
+import type { DecodedPage } from "../pagination/has-next-page.ts";
 import { parseId, parseResponse, UndecodableResponse } from "../schema/response.ts";
 import { callOptionsSchema, consentOption } from "../transport/call-options.ts";
 import { decidedByService, v1Consent } from "../transport/consent.ts";
