@@ -61,7 +61,7 @@ export type { AddContactOptions, V1ContactGroups } from "./v1/contact-groups.ts"
 export type { V1Customers } from "./v1/customers.ts";
 export type { EventResult } from "./v1/endpoints.ts";
 export type { V1Events } from "./v1/events.ts";
-export type { ParsedPage, ParsePage } from "./v1/parse-page.ts";
+export type { ParsedPage, ParsePage } from "./v1/list-page.ts";
 export type { WithContact, WithEmailOrPhone } from "./v1/required-fields.ts";
 export type { AddContactResult, ContactGroup, V1ContactGroupListQuery } from "./v1/schemas/contact-group.ts";
 export type {

@@ -22,7 +22,7 @@ import type { IsRateLimited } from "./transport/rate-refusal.ts";
 import type { Redactor } from "./transport/redact.ts";
 import type { Fetch } from "./transport/send.ts";
 import { packageVersion } from "./transport/version.ts";
-import type { ParsePage } from "./v1/parse-page.ts";
+import type { ParsePage } from "./v1/list-page.ts";
 
 /** Options of a client. An option that is left out is read from its environment variable, if it has one. */
 export interface ClientOptions {

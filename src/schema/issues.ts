@@ -16,7 +16,7 @@ export function unknownKeys(message: string): z.core.$ZodErrorMap {
 export const explain: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case "invalid_type":
-      return wrongType(kindNamed(issue.expected), issue) + (isListOfInputs(issue) ? eachAlone : "");
+      return wrongType(kindNamed(issue.expected), issue);
     case "invalid_union":
       return wrongType(either(issue.errors.map(([first]) => kindExpected(first))), issue);
     case "invalid_value":
@@ -29,12 +29,6 @@ export const explain: z.core.$ZodErrorMap = (issue) => {
       return undefined;
   }
 };
-
-const eachAlone = ": each is sent alone; for many, see audience.bulk";
-
-function isListOfInputs({ input, path = [] }: IssueContext): boolean {
-  return Array.isArray(input) && path.length === 0;
-}
 
 let disjunction: Intl.ListFormat | undefined;
 

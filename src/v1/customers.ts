@@ -5,7 +5,7 @@ import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { getCustomer, listCustomers, upsertCustomer } from "./endpoints.ts";
-import type { ParsePage } from "./parse-page.ts";
+import type { ParsePage } from "./list-page.ts";
 import type { WithEmailOrPhone } from "./required-fields.ts";
 import type { V1Contact, V1CustomerListQuery } from "./schemas/contact.ts";
 import type { Profile } from "./schemas/profile.ts";

@@ -4,8 +4,7 @@ import { parseId, parseResponse, UndecodableResponse } from "../schema/response.
 import { callOptionsSchema, consentOption } from "../transport/call-options.ts";
 import { decidedByService, v1Consent } from "../transport/consent.ts";
 import { contactKeys } from "../transport/contact-key.ts";
-import { parseV1Page, type PageDecoder } from "./list-page.ts";
-import type { ParsePage } from "./parse-page.ts";
+import { parseV1Page, type PageDecoder, type ParsePage } from "./list-page.ts";
 import { decodeContactGroup, decodeProfile } from "./resources.ts";
 import {
   v1AddContactResultSchema,
