@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { DecodedPage } from "../pagination/has-next-page.ts";
+import { plainName } from "../schema/issues.ts";
 import { isRecord } from "../schema/kind-of.ts";
-import { plainName } from "../schema/name-hint.ts";
 import {
   describeKeys,
   describeShape,

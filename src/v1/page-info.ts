@@ -1,6 +1,6 @@
 import type { DecodedPage } from "../pagination/has-next-page.ts";
+import { plainName } from "../schema/issues.ts";
 import { isRecord } from "../schema/kind-of.ts";
-import { plainName } from "../schema/name-hint.ts";
 import { parseCount, type JsonObject } from "../schema/response.ts";
 
 const wrappers = /^(meta|paging|page(info|r)?|paginat(ion|or))$/;
