@@ -66,9 +66,13 @@ function priorityOf({ priority }: ListOptions, isReadAhead: boolean): number | u
   return isReadAhead ? Math.min((priority ?? defaultPriority) + 1, lastPriority) : priority;
 }
 
-/** Copies an object, so that later changes of it have no effect; undefined for any other value. */
+/** Copies an object, so that later changes of it have no effect. Undefined for any other value, also an unreadable one. */
 function copyRecord<T extends object>(value: unknown): Partial<T> | undefined {
-  if (value !== undefined && !(isRecord(value) && contentLost(value) === undefined)) return undefined;
-  // Safe: each page's call validates it.
-  return { ...(value as T | undefined) };
+  try {
+    if (value !== undefined && !(isRecord(value) && contentLost(value) === undefined)) return undefined;
+    // Safe: each page's call validates it.
+    return { ...(value as T | undefined) };
+  } catch {
+    return undefined;
+  }
 }

@@ -26,10 +26,10 @@ export async function* readPages<T>(
   left: AbortSignal,
   first?: Step<T>,
 ): AsyncGenerator<Step<T>, undefined, undefined> {
+  const { readAhead = 1, signal } = optionsOf(source);
+  let last = first && Promise.resolve<Step<T> | undefined>(first);
+  const requested = last ? [last] : [];
   try {
-    const { readAhead = 1, signal } = optionsOf(source);
-    let last = first && Promise.resolve<Step<T> | undefined>(first);
-    const requested = last ? [last] : [];
     for (;;) {
       while (requested.length <= readAhead) {
         last = loadAfter(last, requested.length > 0);
@@ -48,17 +48,22 @@ export async function* readPages<T>(
     throw showCaller(error);
   }
 
+  /** Loads the page after another, or the first one; undefined after the last one. */
   async function loadAfter(before: Promise<Step<T> | undefined> | undefined, isReadAhead: boolean) {
     const step = await before;
     if (before && !step?.hasNextPage) return undefined;
     left.throwIfAborted();
     const controller = new AbortController();
-    const signals = source.signal ? [left, source.signal] : [left];
-    const removals = signals.map((signal) => onAbort(signal, () => controller.abort(reasonOf(signal))));
-    const options = { signal: controller.signal, isReadAhead };
-    return await loadStep(source, step?.next ?? startOf(source), options).finally(() =>
-      removals.forEach((remove) => remove()),
-    );
+    const signals = signal ? [left, signal] : [left];
+    const removals = signals.map((one) => onAbort(one, () => controller.abort(reasonOf(one))));
+    try {
+      return await loadStep(source, step?.next ?? startOf(source), {
+        signal: controller.signal,
+        isReadAhead,
+      });
+    } finally {
+      removals.forEach((remove) => remove());
+    }
   }
 }
 

@@ -82,8 +82,7 @@ export async function loadStep<T>(
   const pagesWithoutNewItem = items.length === 0 ? before.pagesWithoutNewItem + 1 : 0;
   const bookmark = advance(before.bookmark, ids);
   // A list that grows by a page shows one page twice, so only the third time proves a circle.
-  if ((hasNextPage && pagesWithoutNewItem === 2) || bookmark.timesMet === 2)
-    throw repeatedPage(decoded, page);
+  if ((hasNextPage && pagesWithoutNewItem >= 2) || bookmark.timesMet >= 2) throw repeatedPage(decoded, page);
   const idsBefore = ids.length > 0 ? idsHere : before.idsBefore;
   return {
     page,

@@ -80,6 +80,7 @@ describe("the items of a v1 list response", () => {
     ["an empty array under data", { data: [] }],
     ["empty under a known name", { data: { customers: [] }, total: 0 }],
     ["empty under an unknown name", { people: [] }],
+    ["empty under two names of the resource", { customers: [], contacts: [] }],
     ["empty under any of several unknown names", { data: { people: [], warnings: [], tags: [] } }],
     ["null, where the total is 0", { customers: null, total: 0 }],
     ["null in data, where the total is 0", { data: { customers: null }, meta: { total_pages: 0 } }],
