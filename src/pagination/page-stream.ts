@@ -23,7 +23,7 @@ export async function loadPage<T>(
  */
 export async function* readPages<T>(
   source: PageSource<T>,
-  left: AbortSignal,
+  cancelled: AbortSignal,
   first?: Step<T>,
 ): AsyncGenerator<Step<T>, undefined, undefined> {
   const { readAhead = 1, signal } = optionsOf(source);
@@ -43,7 +43,7 @@ export async function* readPages<T>(
       yield step;
     }
   } catch (error) {
-    if (left.aborted) return undefined;
+    if (cancelled.aborted) return undefined;
     // The page may have been fetched before the consumer asked for it.
     throw showCaller(error);
   }
@@ -52,9 +52,9 @@ export async function* readPages<T>(
   async function loadAfter(before: Promise<Step<T> | undefined> | undefined, isReadAhead: boolean) {
     const step = await before;
     if (before && !step?.hasNextPage) return undefined;
-    left.throwIfAborted();
+    cancelled.throwIfAborted();
     const controller = new AbortController();
-    const signals = signal ? [left, signal] : [left];
+    const signals = signal ? [cancelled, signal] : [cancelled];
     const removals = signals.map((one) => onAbort(one, () => controller.abort(reasonOf(one))));
     try {
       return await loadStep(source, step?.next ?? startOf(source), {
@@ -81,16 +81,16 @@ export async function* itemsOf<T>(
   return undefined;
 }
 
-/** Iterates what a generator yields. `return()` gives up the page in flight, for which a generator would wait. */
-export function leavable<T>(
-  generate: (left: AbortSignal) => AsyncGenerator<T, undefined, undefined>,
+/** The iterator of a generator. Its `return()` cancels the page in flight, for which the generator's own would wait. */
+export function cancelable<T>(
+  generate: (cancelled: AbortSignal) => AsyncGenerator<T, undefined, undefined>,
 ): AsyncIterableIterator<T> {
-  const leaving = new AbortController();
-  const values = generate(leaving.signal);
+  const cancellation = new AbortController();
+  const values = generate(cancellation.signal);
   return {
     next: () => values.next(),
     return: () => {
-      leaving.abort();
+      cancellation.abort();
       return values.return(undefined);
     },
     [Symbol.asyncIterator]() {

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ValidationError } from "../errors.ts";
 import { optionTypes, parseOptions } from "../schema/option.ts";
-import { itemsOf, leavable, loadPage, readPages } from "./page-stream.ts";
+import { itemsOf, cancelable, loadPage, readPages } from "./page-stream.ts";
 import type { PageSource, Step } from "./step.ts";
 
 /**
@@ -56,13 +56,15 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
   /** Every item of the list, page after page. */
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
     const source = this.#source;
-    return leavable((left) => itemsOf(readPages(source, left), source.signal));
+    return cancelable((cancelled) => itemsOf(readPages(source, cancelled), source.signal));
   }
 
   /** The pages instead of their items, fetched ahead in the same way. */
   pages(): AsyncIterable<Page<T>> {
     const source = this.#source;
-    return { [Symbol.asyncIterator]: () => leavable((left) => pagesOf(source, readPages(source, left))) };
+    return {
+      [Symbol.asyncIterator]: () => cancelable((cancelled) => pagesOf(source, readPages(source, cancelled))),
+    };
   }
 
   /** Every item in one array, or the first `max` (default: all), with no more pages than needed. */
@@ -132,7 +134,7 @@ class ListPage<T> implements Page<T> {
 
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
     const source = this.#source;
-    return leavable((left) => itemsOf(readPages(source, left, this.#step), source.signal));
+    return cancelable((cancelled) => itemsOf(readPages(source, cancelled, this.#step), source.signal));
   }
 }
 

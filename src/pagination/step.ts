@@ -69,7 +69,7 @@ export async function loadStep<T>(
   const decoded = await source.load(before.page, options);
   const page = before.page ?? 1;
   const ids = decoded.items.map((item) => source.identify(item));
-  const items = decoded.items.filter((_, at) => !before.idsBefore.has(ids[at]!));
+  const items = decoded.items.filter((item) => !before.idsBefore.has(source.identify(item)));
   const idsHere = new Set(ids);
   const facts = {
     page,
