@@ -43,8 +43,8 @@ export function parsePageInfo(body: unknown, itemsHere: number): Omit<DecodedPag
   };
 }
 
-function inOrder(numbers: readonly number[]): readonly number[] {
-  return numbers.toSorted((one, other) => one - other);
+function inOrder(numbers: number[]): readonly number[] {
+  return numbers.sort((one, other) => one - other);
 }
 
 /** The body, its `data`, and their `meta`, `pagination`, …, also one inside another (`meta.pagination`). */
