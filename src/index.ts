@@ -58,11 +58,10 @@ export type { IsRateLimited, RateLimitCandidate } from "./transport/rate-refusal
 export type { Hooks, Logger, LogLevel, RequestEvent } from "./transport/observer.ts";
 export type { Fetch } from "./transport/send.ts";
 export type { AddContactOptions, V1ContactGroups } from "./v1/contact-groups.ts";
-export type { V1Customers } from "./v1/customers.ts";
+export type { V1Customers, WithEmailOrPhone } from "./v1/customers.ts";
 export type { EventResult } from "./v1/endpoints.ts";
-export type { V1Events } from "./v1/events.ts";
-export type { ParsedPage, ParsePage } from "./v1/parse-page.ts";
-export type { WithContact, WithEmailOrPhone } from "./v1/required-fields.ts";
+export type { V1Events, WithContact } from "./v1/events.ts";
+export type { ParsedPage, ParsePage } from "./v1/list-page.ts";
 export type { AddContactResult, ContactGroup, V1ContactGroupListQuery } from "./v1/schemas/contact-group.ts";
 export type {
   V1ConsentedListContact,

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { fromEnvironment } from "./environment.ts";
 import { ConfigurationError } from "./errors.ts";
 import { defaultLimiter } from "./rate-limiter/default-limiter.ts";
 import type { RateLimiterOptions } from "./rate-limiter/options.ts";
@@ -22,7 +23,7 @@ import type { IsRateLimited } from "./transport/rate-refusal.ts";
 import type { Redactor } from "./transport/redact.ts";
 import type { Fetch } from "./transport/send.ts";
 import { packageVersion } from "./transport/version.ts";
-import type { ParsePage } from "./v1/parse-page.ts";
+import type { ParsePage } from "./v1/list-page.ts";
 
 /** Options of a client. An option that is left out is read from its environment variable, if it has one. */
 export interface ClientOptions {
@@ -84,14 +85,6 @@ export interface ClientSettings {
   readonly limiter: RateLimiter | undefined;
   readonly transport: TransportSettings;
 }
-
-const environmentVariables = {
-  baseUrl: "AUDIENCE_BASE_URL",
-  baseUrlV2: "AUDIENCE_BASE_URL_V2",
-  apiKey: "AUDIENCE_API_KEY",
-  apiKeyV2: "AUDIENCE_API_KEY_V2",
-  appId: "AUDIENCE_APP_ID",
-} as const;
 
 const keyOption = optionThat<ApiKey>(
   "a string, or a function that returns one",
@@ -239,28 +232,6 @@ function parseHooks(given: Hooks): Hooks {
   const found = Object.entries(parseOptions(hooksSchema, methods, "hooks"));
   if (found.length === 0) throw new ConfigurationError(`hooks must have one of ${names.join(", ")}.`);
   return Object.fromEntries(found.map(([name, method]) => [name, method.bind(given)]));
-}
-
-/** An empty variable counts as not set. */
-function fromEnvironment(): ClientOptions {
-  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
-  const options: ClientOptions = {};
-  for (const [option, variable] of Object.entries(environmentVariables)) {
-    const value = process?.env?.[variable];
-    if (value) options[option as keyof typeof environmentVariables] = value;
-  }
-  return options;
-}
-
-/** Names the options that a family lacks, with their environment variables. */
-export function missingOptions(
-  family: string,
-  needed: Partial<Record<keyof typeof environmentVariables, unknown>>,
-): ConfigurationError {
-  const list = Object.entries(environmentVariables)
-    .filter(([name]) => name in needed && needed[name as keyof typeof needed] === undefined)
-    .map(([name, variable]) => `${name} (or ${variable})`);
-  return new ConfigurationError(`The ${family} family needs ${list.join(", ")}.`);
 }
 
 function refuseBrowser({ dangerouslyAllowBrowser }: ClientOptions): void {

@@ -15,7 +15,7 @@ export function validate<Value>(schema: z.ZodType<Value>, input: unknown): Value
   /* v8 ignore next -- @preserve every input is an object: the type of a schema does not say so. */
   const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
   const found = error
-    ? toIssues(error).map((issue) => withNameMeant(issue, copy, names))
+    ? toIssues(error).map((issue) => withWayOut(withNameMeant(issue, copy, names), copy))
     : // zod takes a Date for an object without keys, and returns such an object.
       dates
         .filter((path) => path.reduce(propertyOf, data) !== path.reduce(propertyOf, copy))
@@ -24,6 +24,11 @@ export function validate<Value>(schema: z.ZodType<Value>, input: unknown): Value
   if (issues.length > 0) throw new ValidationError(issues);
   // Safe: the schemas have no transforms. The copy, because zod's output has another order of keys.
   return copy as Value;
+}
+
+function withWayOut(issue: ValidationIssue, input: unknown): ValidationIssue {
+  if (issue.path.length > 0 || !Array.isArray(input)) return issue;
+  return { ...issue, message: `${issue.message}: each is sent alone; for many, see audience.bulk` };
 }
 
 function notAnObject(path: ValidationIssue["path"]): ValidationIssue {

@@ -1,8 +1,39 @@
-import type { PageFacts, Position } from "./position.ts";
+/** One decoded response of a list. All keys except `items` may be missing or contradict each other. */
+export interface DecodedPage<T> {
+  readonly items: readonly T[];
+  /** The server's own page size. */
+  readonly limit?: number | undefined;
+  readonly totalItems?: number | undefined;
+  readonly totalPages?: number | undefined;
+  readonly hasNextPage?: boolean | undefined;
+  /** The response's body. */
+  readonly raw: unknown;
+  /** The response's status, for errors. */
+  readonly status?: number;
+}
+
+/** The position in the list after a page, in items. */
+export interface Position {
+  readonly itemsPassed: number;
+  /** False if the iteration began in the middle, and the number of items before it is a guess. */
+  readonly isCertain: boolean;
+  /** The largest number of items on one page so far: the page size of this server. */
+  readonly largestPage: number;
+}
+
+/** A page, and what is known of it. */
+export interface PageFacts {
+  readonly page: number;
+  readonly decoded: DecodedPage<unknown>;
+  /** The smaller of the limits of request and response: a limit that is too small loses nothing. */
+  readonly limit: number | undefined;
+  /** The page holds what the page before held. */
+  readonly isRepetition: boolean;
+}
 
 /**
  * Whether the list continues after a page. The signs are not documented ("Endpoints": response body shape), so a
- * contradiction costs a request rather than items:
+ * contradiction costs a request rather than items (D25):
  *
  * - after a page with items, any sign of more continues the list;
  * - after an empty page all totals must agree; without totals the link or flag decides;
@@ -16,7 +47,7 @@ export function hasPageAfter(facts: PageFacts, position: Position): boolean {
     (sign) => sign !== undefined,
   );
   if (length === 0) return totals.length > 0 ? totals.every(Boolean) : decoded.hasNextPage === true;
-  if (facts.isSamePage) return true;
+  if (facts.isRepetition) return true;
   const signs = decoded.hasNextPage === undefined ? totals : [...totals, decoded.hasNextPage];
   if (signs.length > 0) return signs.some(Boolean);
   return limit === undefined || length >= limit;
@@ -36,4 +67,32 @@ function hasNextByTotalItems({ decoded }: PageFacts, position: Position): boolea
   const hasBetterSign = totalPages !== undefined || hasNextPage !== undefined;
   if (!position.isCertain && (hasBetterSign || items.length === 0)) return undefined;
   return position.itemsPassed < totalItems;
+}
+
+/** The position after a page. Items are counted as they come, because a server may have a smaller page size of its own. */
+export function positionAfter(facts: PageFacts, before: Position = startAt(facts)): Position {
+  const { limit = 0, decoded, isRepetition } = facts;
+  const { length } = decoded.items;
+  // An empty page counts as a page of hidden items.
+  const passed = length === 0 ? before.largestPage || limit : isRepetition ? 0 : length;
+  return {
+    ...before,
+    itemsPassed: before.itemsPassed + passed,
+    largestPage: Math.max(before.largestPage, length),
+  };
+}
+
+/** The position before the first page that is fetched, which may be in the middle of the list. */
+function startAt({ page, decoded, limit }: PageFacts): Position {
+  const { items, totalItems = Infinity } = decoded;
+  const pagesBefore = page - 1;
+  if (pagesBefore === 0) return { itemsPassed: 0, isCertain: true, largestPage: 0 };
+  if (limit !== undefined) {
+    const itemsBefore = pagesBefore * limit;
+    const expectedLength = Math.min(limit, Math.max(0, totalItems - itemsBefore));
+    // A page of another length than its position requires has the server's own page size.
+    const fits = totalItems === Infinity || items.length === 0 || items.length === expectedLength;
+    if (fits) return { itemsPassed: itemsBefore, isCertain: true, largestPage: 0 };
+  }
+  return { itemsPassed: pagesBefore * items.length, isCertain: false, largestPage: 0 };
 }

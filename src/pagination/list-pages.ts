@@ -3,7 +3,7 @@ import { isRecord, contentLost } from "../schema/kind-of.ts";
 import { optionTypes } from "../schema/option.ts";
 import { callOptionsSchema, type CallOptions } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
-import type { DecodedPage } from "./page-source.ts";
+import type { DecodedPage } from "./has-next-page.ts";
 import { Paginator } from "./paginator.ts";
 
 /** Options of a list call. */
@@ -15,7 +15,7 @@ export interface ListOptions extends CallOptions {
 export interface ListCall<T> {
   readonly call: CallEndpoint;
   readonly endpoint: Endpoint<undefined, DecodedPage<T>>;
-  /** As the user gave them: validated with each page, so that a wrong one rejects and never throws. */
+  /** As the user gave them: each page's call validates them, so that a wrong one rejects and never throws. */
   readonly query: unknown;
   readonly options: unknown;
   /** The largest page, if the service has a limit; the default `limit`. */
@@ -37,20 +37,20 @@ export function listPages<T>({
   longestPage,
   identify,
 }: ListCall<T>): Paginator<T> {
-  const givenQuery = copyPlainObject<{ page?: number; limit?: number }>(query);
-  const givenOptions = copyPlainObject<ListOptions>(options);
+  const givenQuery = copyRecord<{ page?: number; limit?: number }>(query);
+  const givenOptions = copyRecord<ListOptions>(options);
   // Not `??`: a null is an error, not a missing limit.
   const limit = givenQuery?.limit === undefined ? longestPage : givenQuery.limit;
   const list = { ...endpoint, options: listOptionsSchema };
   return new Paginator<T>({
     page: givenQuery?.page,
-    limit,
-    countedLimit: countedAs(limit, longestPage),
+    // The service counts a larger limit as its largest page ("Limits"). The call refuses one that is not a number.
+    limit: typeof limit === "number" && longestPage !== undefined ? Math.min(limit, longestPage) : limit,
     readAhead: givenOptions?.readAhead,
     signal: givenOptions?.signal,
     identify,
     async load(page, { signal, isReadAhead }) {
-      // A value that is not an object is passed on; the call refuses it.
+      // A value that is not a plain object is passed on; the call refuses it.
       const pageQuery = givenQuery ? { ...givenQuery, page, limit } : query;
       const pageOptions = givenOptions
         ? { ...givenOptions, signal, priority: priorityOf(givenOptions, isReadAhead) }
@@ -61,20 +61,16 @@ export function listPages<T>({
   });
 }
 
-/** The limit as the service counts it. The call refuses one that is not a number. */
-function countedAs(limit: number | undefined, longestPage: number | undefined): number | undefined {
-  return typeof limit === "number" && longestPage !== undefined ? Math.min(limit, longestPage) : limit;
-}
-
-/** A page that is fetched ahead has a lower priority than one that the consumer waits for. */
+/** A page that is fetched ahead has a lower priority than one that the consumer waits for (D29). */
 function priorityOf({ priority }: ListOptions, isReadAhead: boolean): number | undefined {
   return isReadAhead ? Math.min((priority ?? defaultPriority) + 1, lastPriority) : priority;
 }
 
-/** Copies a plain object; undefined for any other value, and for an object that cannot be read. */
-function copyPlainObject<T extends object>(value: unknown): Partial<T> | undefined {
+/** Copies an object, so that later changes of it have no effect. Undefined for any other value, also an unreadable one. */
+function copyRecord<T extends object>(value: unknown): Partial<T> | undefined {
   try {
     if (value !== undefined && !(isRecord(value) && contentLost(value) === undefined)) return undefined;
+    // Safe: each page's call validates it.
     return { ...(value as T | undefined) };
   } catch {
     return undefined;

@@ -1,10 +1,8 @@
 import * as z from "zod";
 import { ValidationError } from "../errors.ts";
 import { optionTypes, parseOptions } from "../schema/option.ts";
-import { iterateItems } from "./iterate-items.ts";
-import type { PageSource } from "./page-source.ts";
-import { loadStep, PageStream } from "./page-stream.ts";
-import { startOf, type Progress, type Step } from "./step.ts";
+import { itemsOf, cancelable, loadPage, readPages } from "./page-stream.ts";
+import type { PageSource, Step } from "./step.ts";
 
 /**
  * One page of a list. Iterating it yields its items and all items after them, with pages fetched ahead.
@@ -57,13 +55,16 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
 
   /** Every item of the list, page after page. */
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
-    return iterateItems(this.#source, { stream: new PageStream(this.#source) });
+    const source = this.#source;
+    return cancelable((cancelled) => itemsOf(readPages(source, cancelled), source.signal));
   }
 
   /** The pages instead of their items, fetched ahead in the same way. */
   pages(): AsyncIterable<Page<T>> {
     const source = this.#source;
-    return { [Symbol.asyncIterator]: () => loadPages(source, new PageStream(source)) };
+    return {
+      [Symbol.asyncIterator]: () => cancelable((cancelled) => pagesOf(source, readPages(source, cancelled))),
+    };
   }
 
   /** Every item in one array, or the first `max` (default: all), with no more pages than needed. */
@@ -71,10 +72,12 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     const { max = Infinity } = parseOptions(toArrayOptionsSchema, options, "The options of toArray");
     const items: T[] = [];
     if (max === 0) return items;
-    for await (const step of new PageStream(this.#source, undefined, max)) {
+    let step = await loadPage(this.#source);
+    for (;;) {
       for (const item of step.items.slice(0, max - items.length)) items.push(item);
+      if (items.length >= max || !step.hasNextPage) return items;
+      step = await loadPage(this.#source, step.next);
     }
-    return items;
   }
 
   // oxlint-disable-next-line unicorn/no-thenable -- `await list()` is one page.
@@ -82,7 +85,7 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     onFulfilled?: ((page: Page<T>) => Value | PromiseLike<Value>) | null,
     onRejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
   ): Promise<Value | Failure> {
-    this.#firstPage ??= loadPage(this.#source);
+    this.#firstPage ??= loadPage(this.#source).then((step) => new ListPage(this.#source, step));
     return this.#firstPage.then(onFulfilled, onRejected);
   }
 
@@ -126,37 +129,24 @@ class ListPage<T> implements Page<T> {
 
   async nextPage(): Promise<Page<T>> {
     if (!this.hasNextPage) throw noNextPage(this.page);
-    return loadPage(this.#source, this.#step.next);
+    return new ListPage(this.#source, await loadPage(this.#source, this.#step.next));
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
-    const rest = this.hasNextPage ? new PageStream(this.#source, this.#step.next) : undefined;
-    return iterateItems(this.#source, { head: this.items, stream: rest });
+    const source = this.#source;
+    return cancelable((cancelled) => itemsOf(readPages(source, cancelled, this.#step), source.signal));
   }
 }
 
-/** Loads a page that the consumer waits for. */
-async function loadPage<T>(source: PageSource<T>, progress: Progress = startOf(source)): Promise<Page<T>> {
-  return new ListPage(
-    source,
-    await loadStep(source, progress, { signal: source.signal, isReadAhead: false }),
-  );
+async function* pagesOf<T>(
+  source: PageSource<T>,
+  steps: AsyncIterable<Step<T>>,
+): AsyncGenerator<Page<T>, undefined, undefined> {
+  for await (const step of steps) yield new ListPage(source, step);
+  return undefined;
 }
 
 function noNextPage(page: number): ValidationError {
   const message = `page ${page} is the last one: \`hasNextPage\` is false`;
   return new ValidationError([{ path: ["page"], code: "no_next_page", message }]);
-}
-
-function loadPages<T>(source: PageSource<T>, stream: PageStream<T>): AsyncIterableIterator<Page<T>> {
-  return {
-    next: async () => {
-      const result = await stream.next();
-      return result.done ? result : { done: false, value: new ListPage(source, result.value) };
-    },
-    return: () => stream.return(),
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
 }

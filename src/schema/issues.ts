@@ -1,7 +1,6 @@
 import type * as z from "zod";
 import type { ValidationIssue } from "../errors.ts";
 import { isRecord, kindNamed, kindOf } from "./kind-of.ts";
-import { nameMeant } from "./name-hint.ts";
 import { countCharacters } from "./string.ts";
 
 /** For a rule over several keys of an object: zod skips it beside other issues, but a call reports all problems at once. */
@@ -16,7 +15,7 @@ export function unknownKeys(message: string): z.core.$ZodErrorMap {
 export const explain: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case "invalid_type":
-      return wrongType(kindNamed(issue.expected), issue) + (isListOfInputs(issue) ? eachAlone : "");
+      return wrongType(kindNamed(issue.expected), issue);
     case "invalid_union":
       return wrongType(either(issue.errors.map(([first]) => kindExpected(first))), issue);
     case "invalid_value":
@@ -29,12 +28,6 @@ export const explain: z.core.$ZodErrorMap = (issue) => {
       return undefined;
   }
 };
-
-const eachAlone = ": each is sent alone; for many, see audience.bulk";
-
-function isListOfInputs({ input, path = [] }: IssueContext): boolean {
-  return Array.isArray(input) && path.length === 0;
-}
 
 let disjunction: Intl.ListFormat | undefined;
 
@@ -125,4 +118,42 @@ export function withNameMeant(
 export function propertyOf(holder: unknown, key: string | number): unknown {
   // Safe: any value may be read by a key; `Object` wraps undefined and null too.
   return (Object(holder) as Record<string | number, unknown>)[key];
+}
+
+/** `total_pages`, `totalPages` and `total-pages` are one name; so are `_links` and `links`. */
+export function plainName(key: string): string {
+  return key.replace(/[\s_-]/g, "").toLowerCase();
+}
+
+/**
+ * The one of `names` that differs from `given` only in case and separators (`firstName` → `first_name`), or by one typing
+ * error (`frist_name` → `first_name`).
+ */
+export function nameMeant(given: string, names: Iterable<string>): string | undefined {
+  // Longer than any known name: do not normalize a string of megabytes.
+  if (given.length > longestName) return undefined;
+  const wanted = plainName(given);
+  let slip: string | undefined;
+  for (const name of names) {
+    const plain = plainName(name);
+    if (plain === wanted) return name;
+    if (isOneSlipAway(plain, wanted)) slip ??= name;
+  }
+  return slip;
+}
+
+const longestName = 64;
+// A shorter name with one letter changed is often another name.
+const shortestSlip = 5;
+
+/** One letter added, missing or wrong, or two letters swapped. */
+function isOneSlipAway(a: string, b: string): boolean {
+  if (Math.min(a.length, b.length) < shortestSlip || Math.abs(a.length - b.length) > 1) return false;
+  let start = 0;
+  // Ends, because the two names differ.
+  while (a[start] === b[start]) start++;
+  const [restOfA, restOfB] = [a.slice(start), b.slice(start)];
+  if (restOfA.slice(1) === restOfB || restOfA === restOfB.slice(1)) return true;
+  if (restOfA.slice(1) === restOfB.slice(1)) return true;
+  return restOfA[0] === restOfB[1] && restOfA[1] === restOfB[0] && restOfA.slice(2) === restOfB.slice(2);
 }

@@ -1,8 +1,7 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
-import { explain, toIssues } from "./issues.ts";
+import { explain, nameMeant, toIssues } from "./issues.ts";
 import { hasMethods, isRecord, contentLost, kindOf } from "./kind-of.ts";
-import { nameMeant } from "./name-hint.ts";
 
 /** An option with a custom rule. The message does not show the value: it could be a key. */
 export function optionThat<Value>(expectation: string, isRight: (value: unknown) => boolean) {

@@ -13,14 +13,18 @@ export class UndecodableResponse extends Error {
 
 const shownIssues = 3;
 
-/** Returns the body unchanged if the schema accepts it. */
-export function parseResponse<Value>(schema: z.ZodType<Value>, body: unknown): Value {
-  const { error } = schema.safeParse(body, { error: explain });
+/** Returns the value unchanged if the schema accepts it. `problem` is the message if it does not. */
+export function parseResponse<Value>(
+  schema: z.ZodType<Value>,
+  value: unknown,
+  problem = "its body is not what is documented",
+): Value {
+  const { error } = schema.safeParse(value, { error: explain });
   // Safe: the schemas have no transforms.
-  if (!error) return body as Value;
+  if (!error) return value as Value;
   const issues = toIssues(error).slice(0, shownIssues);
-  const problems = issues.map(({ path, message }) => `${path.join(".") || "the body"}: ${message}`);
-  throw new UndecodableResponse(`its body is not what is documented: ${problems.join("; ")}`);
+  const problems = issues.map(({ path, message }) => `${path.join(".") || "the value"}: ${message}`);
+  throw new UndecodableResponse(`${problem}: ${problems.join("; ")}`);
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>;

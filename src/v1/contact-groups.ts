@@ -5,7 +5,7 @@ import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { addContact, getContactGroup, listContactGroups } from "./endpoints.ts";
-import type { ParsePage } from "./parse-page.ts";
+import type { ParsePage } from "./list-page.ts";
 import type { AddContactResult, ContactGroup, V1ContactGroupListQuery } from "./schemas/contact-group.ts";
 import type { V1ConsentedListContact, V1ListContact } from "./schemas/contact.ts";
 

@@ -5,10 +5,17 @@ import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { getCustomer, listCustomers, upsertCustomer } from "./endpoints.ts";
-import type { ParsePage } from "./parse-page.ts";
-import type { WithEmailOrPhone } from "./required-fields.ts";
+import type { ParsePage } from "./list-page.ts";
 import type { V1Contact, V1CustomerListQuery } from "./schemas/contact.ts";
 import type { Profile } from "./schemas/profile.ts";
+
+/**
+ * A v1 contact that has, or may have, an `email` or a `phone`; `Field` are the keys of the value's type. The compiler
+ * refuses only a value that can have neither, so it accepts a `V1Contact`, a row of a file, or a spread.
+ */
+export type WithEmailOrPhone<Field extends keyof V1Contact> = Readonly<V1Contact> &
+  Pick<V1Contact, Field> &
+  ([Field & ("email" | "phone")] extends [never] ? { email: string } | { phone: string } : unknown);
 
 /** The customers of the v1 family: contacts. */
 export interface V1Customers {

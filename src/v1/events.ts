@@ -2,8 +2,14 @@ import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { sendEvent, type EventResult } from "./endpoints.ts";
-import type { WithContact } from "./required-fields.ts";
 import type { V1Event } from "./schemas/event.ts";
+
+/** A custom event that names, or may name, a contact. The compiler refuses only an event that cannot. */
+export type WithContact<Field extends keyof V1Event> = Readonly<V1Event> &
+  Pick<V1Event, Field> &
+  ([Field & ("contact" | "contactUUID")] extends [never]
+    ? { contact: { email: string } } | { contactUUID: string }
+    : unknown);
 
 /** Custom events of the v1 family. */
 export interface V1Events {

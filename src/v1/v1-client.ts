@@ -1,11 +1,12 @@
 import { customRequest, type SendCustomRequest } from "../custom-request.ts";
-import type { ClientOptions } from "../options.ts";
+import { missingOptions } from "../environment.ts";
+import type { ClientOptions, ClientSettings } from "../options.ts";
 import { closeClient, type CloseOptions } from "../transport/client-state.ts";
+import type { FamilyAccess } from "../transport/interceptor.ts";
 import { openClient, type OpenClient } from "../transport/open-client.ts";
 import { v1ContactGroups, type V1ContactGroups } from "./contact-groups.ts";
 import { v1Customers, type V1Customers } from "./customers.ts";
 import { v1Events, type V1Events } from "./events.ts";
-import { v1Access } from "./v1-family.ts";
 
 /**
  * The client of the v1 family: customers, contact groups, events. It takes the options of `AudienceClient`.
@@ -61,4 +62,10 @@ export class V1Client {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+/** Base URL and authentication of the v1 family ("Authentication"). Throws a `ConfigurationError` if one is missing. */
+function v1Access({ baseUrl, apiKey }: ClientSettings): FamilyAccess {
+  if (baseUrl === undefined || apiKey === undefined) throw missingOptions("v1", { baseUrl, apiKey });
+  return { baseUrl, key: apiKey, authenticate: (key) => ({ "x-api-key": key }) };
 }

@@ -1,5 +1,5 @@
 import type { Endpoint } from "../endpoint.ts";
-import type { DecodedPage } from "../pagination/page-source.ts";
+import type { DecodedPage } from "../pagination/has-next-page.ts";
 import { parseResponse } from "../schema/response.ts";
 import { v2Consent } from "../transport/consent.ts";
 import { contactKeys } from "../transport/contact-key.ts";

@@ -1,4 +1,4 @@
-import type { DecodedPage } from "../pagination/page-source.ts";
+import type { DecodedPage } from "../pagination/has-next-page.ts";
 import { isRecord } from "../schema/kind-of.ts";
 import {
   describeShape,

@@ -1,10 +1,11 @@
 import { customRequest, type SendCustomRequest } from "../custom-request.ts";
-import type { ClientOptions } from "../options.ts";
+import { missingOptions } from "../environment.ts";
+import type { ClientOptions, ClientSettings } from "../options.ts";
 import { closeClient, type CloseOptions } from "../transport/client-state.ts";
+import type { FamilyAccess } from "../transport/interceptor.ts";
 import { openClient, type OpenClient } from "../transport/open-client.ts";
 import { v2Contacts, type V2Contacts } from "./contacts.ts";
 import { v2Lists, type V2Lists } from "./lists.ts";
-import { v2Access } from "./v2-family.ts";
 
 /**
  * The client of the v2 family: contacts and lists. It takes the options of `AudienceClient`.
@@ -57,4 +58,16 @@ export class V2Client {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+/** Base URL and authentication of the v2 family ("Authentication"). Throws a `ConfigurationError` if one is missing. */
+function v2Access({ baseUrlV2, apiKeyV2, appId }: ClientSettings): FamilyAccess {
+  if (baseUrlV2 === undefined || apiKeyV2 === undefined || appId === undefined) {
+    throw missingOptions("v2", { baseUrlV2, apiKeyV2, appId });
+  }
+  return {
+    baseUrl: baseUrlV2,
+    key: apiKeyV2,
+    authenticate: (key) => ({ "service-api-key": key, "service-app-id": appId }),
+  };
 }

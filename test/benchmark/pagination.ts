@@ -17,7 +17,6 @@ function listOfPages(readAhead: number): Paginator<Item> {
   return new Paginator<Item>({
     page: undefined,
     limit: itemsPerPage,
-    countedLimit: itemsPerPage,
     readAhead,
     signal: undefined,
     async load(page = 1) {

@@ -1,5 +1,6 @@
-import type { DecodedPage, PageSource } from "../../src/pagination/page-source.ts";
+import type { DecodedPage } from "../../src/pagination/has-next-page.ts";
 import { Paginator } from "../../src/pagination/paginator.ts";
+import type { PageSource } from "../../src/pagination/step.ts";
 
 export interface Item {
   readonly id: string;
@@ -20,7 +21,7 @@ export type Hints = Partial<Omit<DecodedPage<Item>, "items">>;
 
 export type Options = Partial<Omit<PageSource<Item>, "load" | "identify">>;
 
-const defaults = { page: undefined, limit: 100, countedLimit: 100, readAhead: undefined, signal: undefined };
+const defaults = { page: undefined, limit: 100, readAhead: undefined, signal: undefined };
 
 function pageOf(respond: PageResponse): DecodedPage<Item> {
   return "items" in respond ? { raw: respond, ...respond } : { items: respond, raw: respond };

@@ -51,7 +51,7 @@ describe("a paginator", () => {
 
   test("uses the number of received items as the page size, where no response names one", async () => {
     for (const hints of [{}, { limit: 0 }]) {
-      const unlimited = { limit: undefined, countedLimit: undefined };
+      const unlimited = { limit: undefined };
       expect((await fakeListOf([{ ...hints, items: items(0, 7) }], unlimited).paginator).limit).toBe(7);
     }
   });
@@ -83,7 +83,6 @@ describe("a paginator", () => {
     const unnamed = new Paginator<Item>({
       page: undefined,
       limit: undefined,
-      countedLimit: undefined,
       readAhead: 0,
       signal: undefined,
       load: async (page) => (
@@ -176,11 +175,11 @@ describe("toArray", () => {
     [0, []],
     [1, ["1"]],
     [100, ["1"]],
-    [101, ["1", "2 ahead"]],
-    [200, ["1", "2 ahead"]],
-    [201, ["1", "2 ahead", "3 ahead"]],
-    [500, ["1", "2 ahead", "3 ahead"]],
-  ])("with max %i requests no page beyond", async (max, asked) => {
+    [101, ["1", "2"]],
+    [200, ["1", "2"]],
+    [201, ["1", "2", "3"]],
+    [500, ["1", "2", "3"]],
+  ])("with max %i requests no page beyond, and none before it is needed", async (max, asked) => {
     const { paginator, log } = fakeListOf(threePages, { readAhead: 3 });
     expect(await paginator.toArray({ max })).toEqual(items(0, Math.min(max, 250)));
     await settled();
@@ -203,11 +202,11 @@ describe("toArray", () => {
 /** The limit of a page of 7 items, for a limit in the response and the limit that the call counts with. */
 async function limitOf(
   limitInResponse: number | undefined,
-  countedLimit: number | undefined,
+  requestedLimit: number | undefined,
 ): Promise<number> {
   const response =
     limitInResponse === undefined ? items(0, 7) : { items: items(0, 7), limit: limitInResponse };
-  return (await fakeListOf([response], { countedLimit }).paginator).limit;
+  return (await fakeListOf([response], { limit: requestedLimit }).paginator).limit;
 }
 
 describe("a page", () => {

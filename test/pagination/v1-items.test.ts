@@ -1,5 +1,25 @@
+import { AudienceClient, UnexpectedResponseError } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
 import { describe, expect, test } from "vitest";
-import { decodeContactGroup, decodeProfile } from "../../src/v1/resources.ts";
+
+/** The v1 family of a client whose service responds with this body. */
+function v1With(body: string) {
+  return new AudienceClient({ ...createMockService().clientOptions, fetch: async () => new Response(body) })
+    .v1;
+}
+
+const profileOf = async (item: unknown) =>
+  (
+    await v1With(JSON.stringify([item]))
+      .customers.list()
+      .toArray()
+  )[0];
+const groupOf = async (item: unknown) =>
+  (
+    await v1With(JSON.stringify([item]))
+      .contactGroups.list()
+      .toArray()
+  )[0];
 
 const self = "/api/v1/customer/7";
 const related = "/api/v1/customer/7/lists";
@@ -76,15 +96,12 @@ describe("a contact becomes a profile", () => {
       { id: "7", links: null, relationships: null },
       { type: "profile", id: "7", attributes: {}, links: null, relationships: null },
     ],
-  ])("from %s", (_, value, profile) => {
-    const before = structuredClone(value);
-    expect(decodeProfile(value)).toEqual(profile);
-    expect(value).toEqual(before);
+  ])("from %s", async (_, value, profile) => {
+    expect(await profileOf(value)).toEqual(profile);
   });
 
   test.each([
     [null],
-    [undefined],
     ["7"],
     [7],
     [[]],
@@ -100,12 +117,12 @@ describe("a contact becomes a profile", () => {
     [{ id: 1.5 }],
     [{ id: 2 ** 53 }],
     [{ data: [{ id: "7" }] }],
-  ])("but not from %j, which has no id", (value) => {
-    expect(decodeProfile(value)).toBeUndefined();
+  ])("but not from %j, which has no id", async (value) => {
+    await expect(profileOf(value)).rejects.toThrow(UnexpectedResponseError);
   });
 
-  test("whose fields cannot reach the prototype", () => {
-    const profile = decodeProfile(JSON.parse('{"id":"7","__proto__":{"email":"x"}}'));
+  test("whose fields cannot reach the prototype", async () => {
+    const [profile] = await v1With('[{"id":"7","__proto__":{"email":"x"}}]').customers.list().toArray();
     expect(profile?.attributes.email).toBeUndefined();
     expect(Object.getPrototypeOf(profile?.attributes)).toBe(Object.prototype);
   });
@@ -131,8 +148,8 @@ describe("a list or segment becomes a contact group", () => {
     ],
     ["a numeric id", { id: 12, name: null }, { id: "12", name: null }],
     ["a field named data", { id: "l1", data: { colour: "red" } }, { id: "l1", data: { colour: "red" } }],
-  ])("from %s", (_, value, group) => {
-    expect(decodeContactGroup(value)).toEqual(group);
+  ])("from %s", async (_, value, group) => {
+    expect(await groupOf(value)).toEqual(group);
   });
 
   test.each([
@@ -144,7 +161,7 @@ describe("a list or segment becomes a contact group", () => {
     [{ data: { name: "News" } }],
     [{ id: "" }],
     [{ id: 2 ** 60 }],
-  ])("but not from %j, which has no id", (value) => {
-    expect(decodeContactGroup(value)).toBeUndefined();
+  ])("but not from %j, which has no id", async (value) => {
+    await expect(groupOf(value)).rejects.toThrow(UnexpectedResponseError);
   });
 });

@@ -80,6 +80,7 @@ describe("the items of a v1 list response", () => {
     ["an empty array under data", { data: [] }],
     ["empty under a known name", { data: { customers: [] }, total: 0 }],
     ["empty under an unknown name", { people: [] }],
+    ["empty under two names of the resource", { customers: [], contacts: [] }],
     ["empty under any of several unknown names", { data: { people: [], warnings: [], tags: [] } }],
     ["null, where the total is 0", { customers: null, total: 0 }],
     ["null in data, where the total is 0", { data: { customers: null }, meta: { total_pages: 0 } }],
@@ -368,22 +369,27 @@ describe("parsePage", () => {
   });
 
   test.each<[string, unknown, string]>([
-    ["nothing", undefined, "returned nothing: it must return { items }"],
-    ["the array itself", contacts, "returned an array of 2: it must return { items }"],
-    ["no items", { totalItems: 3 }, "returned `items` as nothing: it must be an array"],
-    ["items that are no array", { items: { a: 1 } }, "returned `items` as an object with the keys a"],
-    ["a negative total", { items: [], totalItems: -1 }, "returned `totalItems` as -1"],
+    ["nothing", undefined, "the value: required: an object"],
+    ["the array itself", contacts, "the value: must be an object, not an array"],
+    ["no items", { totalItems: 3 }, "items: required: an array"],
+    ["items that are no array", { items: { a: 1 } }, "items: must be an array, not an object"],
+    ["a negative total", { items: [], totalItems: -1 }, "totalItems: must be at least 0"],
     [
       "a number of pages that is no number",
       { items: [], totalPages: "3" },
-      "returned `totalPages` as a string",
+      "totalPages: must be a number, not a string",
     ],
-    ["a flag that is no boolean", { items: [], hasNextPage: "no" }, "returned `hasNextPage` as a string"],
+    [
+      "a flag that is no boolean",
+      { items: [], hasNextPage: "no" },
+      "hasNextPage: must be a boolean, not a string",
+    ],
   ])("that returns %s is named in the error", (_, given, message) => {
     // A caller in JavaScript can pass this.
     const error = refusal(() => customers(body, () => given as ReturnType<ParsePage>));
-    expect(error.message).toContain(message);
-    expect(error.message).toContain("parsePage");
+    expect(error.message).toBe(
+      `the client's parsePage returned another value than { items, totalItems?, totalPages?, hasNextPage? }: ${message}`,
+    );
   });
 
   test("that returns a Promise is named in the error, and a rejection of it is handled", () => {

@@ -113,7 +113,6 @@ async function readAll({
   const paginator = new Paginator<{ id: string }>({
     page: start,
     limit: 100,
-    countedLimit: 100,
     readAhead,
     signal: undefined,
     load: async (page = 1) => {
@@ -233,7 +232,6 @@ describe("every list of v2 is yielded once, in order", () => {
           const paginator = new Paginator({
             page: undefined,
             limit,
-            countedLimit: limit,
             readAhead,
             signal: undefined,
             load: async (page = 1) => {
@@ -296,7 +294,6 @@ describe("a list with contradicting hints", () => {
           const paginator = new Paginator<{ id: string }>({
             page: start,
             limit: 5,
-            countedLimit: 5,
             readAhead,
             signal: undefined,
             load: async (number = 1) => {
@@ -340,7 +337,6 @@ describe("a list with contradicting hints", () => {
           const paginator = new Paginator<{ id: string }>({
             page: 1,
             limit: 10,
-            countedLimit: 10,
             readAhead,
             signal: undefined,
             load: async (page = 1) => {

@@ -1,9 +1,4 @@
-import {
-  AudienceClient,
-  ConfigurationError,
-  UnexpectedResponseError,
-  type ClientOptions,
-} from "audience-sdk";
+import { AudienceClient, ConfigurationError, UnexpectedResponseError } from "audience-sdk";
 import { expect, it } from "vitest";
 import { offline } from "../fuzz/offline-client.ts";
 
@@ -16,14 +11,8 @@ function rethrow(error: Error): never {
   throw error;
 }
 
-it.each([
-  ["gives", () => proxy],
-  ["returns as its items", () => ({ items: proxy })],
-  ["returns among its items", () => ({ items: [proxy] })],
-  ["throws", thrower],
-])("An unreadable value that a parsePage %s is an UnexpectedResponseError", async (_, parse) => {
-  const parsePage = parse as unknown as NonNullable<ClientOptions["parsePage"]>;
-  const audience = new AudienceClient({ ...offline, parsePage });
+it("An unreadable value that a parsePage throws is an UnexpectedResponseError", async () => {
+  const audience = new AudienceClient({ ...offline, parsePage: thrower });
 
   await expect(audience.v1.customers.list().toArray()).rejects.toThrow(UnexpectedResponseError);
 });

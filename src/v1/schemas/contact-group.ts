@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { documented } from "../../schema/json.ts";
-import { pageQuery } from "../../schema/query.ts";
+import { v1CustomerListQuerySchema } from "./contact.ts";
 
 /**
  * A list or a segment. Only its `id` is documented ("v1 list (contact group)"); other fields are passed on.
@@ -38,7 +38,7 @@ export type AddContactResult = {
 };
 
 /** The query of the lists and segments (`GET /api/v1/contact-groups`). */
-export const v1ContactGroupListQuerySchema = pageQuery.extend({
+export const v1ContactGroupListQuerySchema = v1CustomerListQuerySchema.extend({
   type: z.enum(["LIST", "SEGMENT", "ALL"]).optional(),
 }) satisfies z.ZodType<V1ContactGroupListQuery>;
 

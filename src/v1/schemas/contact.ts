@@ -1,14 +1,19 @@
 import * as z from "zod";
 import { LIMITS } from "../../limits.ts";
 import { besideOtherIssues, unknownKeys } from "../../schema/issues.ts";
-import { pageQuery } from "../../schema/query.ts";
+import { isObject, kindOf } from "../../schema/kind-of.ts";
 import { boundedString, day, emailAddress } from "../../schema/string.ts";
-import { customPropertiesSchema, type CustomProperties } from "./custom-properties.ts";
 
 const optInStates = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;
 
 /** The state of a contact's consent on one channel; case counts ("States and transitions"). */
 export type V1OptIn = (typeof optInStates)[number];
+
+/** A custom property. The service stores numbers and booleans as strings ("Custom property value rules"). */
+export type CustomPropertyValue = string | number | boolean;
+
+/** The custom properties of a v1 contact. A key whose value is `undefined` is left out. */
+export type CustomProperties = Record<string, CustomPropertyValue | undefined>;
 
 /** A v1 contact, the input of `v1.customers.upsert`: at least an `email` or a `phone` ("v1 contact"). */
 export type V1Contact = {
@@ -76,6 +81,33 @@ export type V1CustomerListQuery = {
 
 const optIn = z.enum(optInStates);
 
+const customProperty = z.union([z.string(), z.number(), z.boolean()], {
+  error: ({ input }) =>
+    isObject(input)
+      ? `must be flat, not ${kindOf(input)}, which the service would store as unusable text: use flattenProperties`
+      : undefined,
+});
+
+const { maxKeys } = LIMITS.custom_properties;
+
+/** The custom properties of a v1 contact: flat, at most 30 keys. The service drops blank strings. */
+const customPropertiesSchema = z
+  .record(z.string(), customProperty.optional())
+  .superRefine((properties, { addIssue }) => {
+    const count = Object.values(properties).filter((property) => property !== undefined).length;
+    if (count <= maxKeys) return;
+    const message = `must have at most ${maxKeys} keys in one request, has ${count}`;
+    addIssue({
+      code: "too_big",
+      origin: "object",
+      maximum: maxKeys,
+      inclusive: true,
+      input: properties,
+      message,
+    });
+  }, besideOtherIssues)
+  .meta({ maxProperties: maxKeys }) satisfies z.ZodType<CustomProperties>;
+
 /**
  * The keys of a v1 contact, without the rule that an `email` or a `phone` is required: for `.extend`, `.pick`,
  * `.omit` and `.partial`. Unknown keys are refused, as by the service ("v1 contact").
@@ -142,5 +174,8 @@ export const v1ConsentedListContactSchema = v1ListContactSchema.extend({
 const consentMissing =
   'required: without it the service makes an existing contact SUBSCRIBED, even one that has unsubscribed; say the state, or call with { consent: "service-decides" }';
 
-/** The query of the contacts (`GET /api/v1/customer`). */
-export const v1CustomerListQuerySchema = pageQuery satisfies z.ZodType<V1CustomerListQuery>;
+/** The query of the contacts (`GET /api/v1/customer`). The service counts a `limit` over 100 as 100 ("Limits"). */
+export const v1CustomerListQuerySchema = z.strictObject(
+  { page: z.int().min(1).optional(), limit: z.int().min(1).optional() },
+  { error: unknownKeys("unknown key; options of the call are its second argument") },
+) satisfies z.ZodType<V1CustomerListQuery>;

@@ -1,8 +1,7 @@
 import * as z from "zod";
-import { besideOtherIssues, unknownKeys } from "../../schema/issues.ts";
+import { besideOtherIssues, nameMeant, unknownKeys } from "../../schema/issues.ts";
 import { jsonObject, jsonValue } from "../../schema/json.ts";
 import { isRecord } from "../../schema/kind-of.ts";
-import { nameMeant } from "../../schema/name-hint.ts";
 import { emailAddress, nonBlankString } from "../../schema/string.ts";
 
 /** A custom event, the input of `v1.events.send`. It names its contact by an `email` or a `contactUUID` ("Custom event"). */

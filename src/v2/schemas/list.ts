@@ -1,6 +1,6 @@
 import * as z from "zod";
+import { unknownKeys } from "../../schema/issues.ts";
 import { documented } from "../../schema/json.ts";
-import { pageQuery } from "../../schema/query.ts";
 
 /** A list ("v2 list"). Only `uuid` is checked; the other keys are typed as documented. */
 export type List = {
@@ -24,7 +24,10 @@ export type V2ListQuery = {
 };
 
 /** The query of the lists (`GET /v2/lists`). */
-export const v2ListQuerySchema = pageQuery satisfies z.ZodType<V2ListQuery>;
+export const v2ListQuerySchema = z.strictObject(
+  { page: z.int().min(1).optional(), limit: z.int().min(1).optional() },
+  { error: unknownKeys("unknown key; options of the call are its second argument") },
+) satisfies z.ZodType<V2ListQuery>;
 
 /** One page of lists, the response to `GET /v2/lists`. It requires `data.lists` and the `uuid` of each list. */
 export const v2ListPageSchema = z.looseObject({
