@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
+import manifest from "../../package.json" with { type: "json" };
 import { copyPrograms } from "./copy-programs.ts";
 
 const run = promisify(execFile);
@@ -35,8 +36,9 @@ export async function setup(project: Pick<TestProject, "provide">): Promise<() =
 }
 
 async function pack(to: string): Promise<string> {
-  for (const name of ["package.json", "README.md", "LICENSE"]) {
-    await cp(join(repository, name), join(to, name));
+  const documents = manifest.files.filter((name) => name !== "dist");
+  for (const name of ["package.json", "README.md", "LICENSE", ...documents]) {
+    await cp(join(repository, name), join(to, name), { recursive: true });
   }
   await run("npx", ["tsup", "--silent", "--out-dir", join(to, "dist")], { cwd: repository });
   // The build exists already: the scripts of package.json would repeat it.

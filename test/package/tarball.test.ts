@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -7,20 +7,23 @@ import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { describe, expect, inject, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
+import { linksOf } from "../project/links.ts";
+import { pages } from "../project/snippets.ts";
 import { fileSizes, installedFiles, packagesOf, sourcesIn } from "./installed-files.ts";
 import { runNode, tool } from "./run-program.ts";
 
 const tarball = inject("tarball");
 const consumer = inject("consumer");
 const installed = join(consumer, "node_modules");
+/** All installed files but the build. */
+const documents = [...pages, "CHANGELOG.md", "LICENSE", "package.json", "src/DECISIONS.md"].sort();
 
 describe("The published package", () => {
   it("holds the build and the documents, and no map, source or test", () => {
     const files = [...fileSizes(join(installed, "audience-sdk")).keys()];
-    const papers = files.filter((path) => !path.startsWith("dist/"));
     const built = files.filter((path) => path.startsWith("dist/"));
 
-    expect(papers.sort()).toEqual(["LICENSE", "README.md", "package.json"]);
+    expect(files.filter((path) => !path.startsWith("dist/")).sort()).toEqual(documents);
     expect(built.filter((path) => !/\.(js|cjs|d\.ts|d\.cts)$/.test(path))).toEqual([
       "dist/THIRD-PARTY-LICENSES.txt",
     ]);
@@ -35,11 +38,14 @@ describe("The published package", () => {
     const report: Record<string, { files: { path: string }[] }> = JSON.parse(stdout);
     const paths = Object.values(report).flatMap(({ files }) => files.map(({ path }) => path));
 
-    expect(paths.filter((path) => !path.startsWith("dist/")).sort()).toEqual([
-      "LICENSE",
-      "README.md",
-      "package.json",
-    ]);
+    expect(paths.filter((path) => !path.startsWith("dist/")).sort()).toEqual(documents);
+  });
+
+  it.each(documents.filter((path) => path.endsWith(".md")))("holds all that %s links to", (page) => {
+    const folder = join(installed, "audience-sdk");
+    const targets = linksOf(page, readFileSync(join(folder, page), "utf8")).map((link) => link.split("#")[0]);
+
+    expect(targets.filter((path = "") => !existsSync(join(folder, path)))).toEqual([]);
   });
 
   it("installs as two packages of at most 8 MB, without an install script", () => {
