@@ -32,3 +32,10 @@ export function missingOptions(
     .map(([name, variable]) => `${name} (or ${variable})`);
   return new ConfigurationError(`The ${family} family needs ${list.join(", ")}.`);
 }
+
+export function missingBaseUrl(): ConfigurationError {
+  const { baseUrl, baseUrlV2 } = environmentVariables;
+  return new ConfigurationError(
+    `The client needs baseUrl (or ${baseUrl}) for the v1 family, or baseUrlV2 (or ${baseUrlV2}) for the v2 family.`,
+  );
+}

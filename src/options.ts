@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { fromEnvironment } from "./environment.ts";
+import { fromEnvironment, missingBaseUrl } from "./environment.ts";
 import { ConfigurationError } from "./errors.ts";
-import { defaultLimiter } from "./rate-limiter/default-limiter.ts";
+import { keepsTheLimiter, parseLimiter } from "./rate-limiter/default-limiter.ts";
 import type { RateLimiterOptions } from "./rate-limiter/options.ts";
-import { RateLimiter } from "./rate-limiter/rate-limiter.ts";
+import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 import { hasMethods, isPlain, isRecord } from "./schema/kind-of.ts";
 import { optionTypes, optionThat, parseOptions } from "./schema/option.ts";
 import { parseBaseUrl } from "./transport/base-url.ts";
@@ -28,9 +28,9 @@ import type { ParsePage } from "./v1/list-page.ts";
 /** Options of a client. An option that is left out is read from its environment variable, if it has one. */
 export interface ClientOptions {
   /** `{base_url}` of the v1 family; may carry a path prefix. `AUDIENCE_BASE_URL`. */
-  baseUrl?: string | undefined;
+  baseUrl?: string | URL | undefined;
   /** `{base_url_v2}` of the v2 family. `AUDIENCE_BASE_URL_V2`. */
-  baseUrlV2?: string | undefined;
+  baseUrlV2?: string | URL | undefined;
   /** The key, or a function that the client calls before every attempt. `AUDIENCE_API_KEY`. */
   apiKey?: ApiKey | undefined;
   /** The v2 family's key; default: `apiKey`. `AUDIENCE_API_KEY_V2`. */
@@ -58,7 +58,7 @@ export interface ClientOptions {
   fetch?: Fetch | undefined;
   /** Additional headers of every request. They cannot override the authentication. */
   headers?: Readonly<Record<string, string>> | Headers | undefined;
-  /** `console`, or a logger of pino or winston. Default: the client logs nothing. */
+  /** `console`, or a logger of pino, winston or Nest. Default: the client logs nothing. */
   logger?: Logger | undefined;
   /** Default `"warn"`. `"debug"` logs a line for each attempt, wait and retry. */
   logLevel?: LogLevel | undefined;
@@ -91,10 +91,15 @@ const keyOption = optionThat<ApiKey>(
   (value) => typeof value === "string" || typeof value === "function",
 );
 
+const urlOption = optionThat<string | URL>(
+  "a string that is not empty, or a URL",
+  (value) => (typeof value === "string" && value.trim() !== "") || value instanceof URL,
+);
+
 const clientOptionsSchema = z
   .strictObject({
-    baseUrl: optionTypes.string,
-    baseUrlV2: optionTypes.string,
+    baseUrl: urlOption,
+    baseUrlV2: urlOption,
     apiKey: keyOption,
     apiKeyV2: keyOption,
     appId: optionTypes.string,
@@ -110,9 +115,7 @@ const clientOptionsSchema = z
     isRateLimited: optionThat<IsRateLimited>("a function", isFunction),
     fetch: optionThat<Fetch>("a function", isFunction),
     headers: headersOption,
-    logger: optionThat<Logger>("an object with the methods debug, info, warn and error", (value) =>
-      hasMethods(value, "debug", "info", "warn", "error"),
-    ),
+    logger: optionThat<Logger>("an object with debug, info, warn or error as methods", isLogger),
     logLevel: z.enum(logLevels),
     hooks: optionThat<Hooks>("an object", isRecord),
     userAgent: optionTypes.string,
@@ -127,13 +130,12 @@ const hooksSchema = z
   .strictObject({ onRequest: hook, onResponse: hook, onRetry: hook, onThrottle: hook })
   .partial();
 
-/** The options of a limiter that apply to calls, and so keep the limiter of the process. */
-const boundsSchema = z
-  .strictObject({ maxWaitMs: optionTypes.waitMs, maxQueued: optionTypes.count })
-  .partial();
-
 function isFunction(value: unknown): boolean {
   return typeof value === "function";
+}
+
+function isLogger(value: unknown): boolean {
+  return ["debug", "info", "warn", "error"].some((level) => hasMethods(value, level));
 }
 
 /** Parses options and environment. Throws a `ConfigurationError` that names the option and never shows its value. */
@@ -142,13 +144,13 @@ export function parseClientOptions(options: unknown, redactor: Redactor): Client
   const o: ClientOptions = { ...fromEnvironment(), ...given };
   refuseBrowser(o);
   const hooks = parseHooks(o.hooks ?? {});
-  const url = (value: string | undefined, name: string) =>
-    value === undefined ? undefined : parseBaseUrl(value, name, o.allowInsecureHttp ?? false);
+  const url = (value: string | URL | undefined, name: string) =>
+    value === undefined ? undefined : parseBaseUrl(String(value), name, o.allowInsecureHttp ?? false);
   const key = (value: ApiKey | undefined, name: string) =>
     value === undefined ? undefined : keySource(value, name, redactor);
   const { limiter, maxWaitMs, maxQueued } = parseLimiter(o.rateLimiter);
   const now = () => performance.now();
-  return {
+  const settings = {
     given,
     baseUrl: url(o.baseUrl, "baseUrl"),
     baseUrlV2: url(o.baseUrlV2, "baseUrlV2"),
@@ -183,30 +185,8 @@ export function parseClientOptions(options: unknown, redactor: Redactor): Client
       now,
     },
   };
-}
-
-/** The limiter of this process, unless the option needs another one. */
-function parseLimiter(option: ClientOptions["rateLimiter"]): {
-  limiter?: RateLimiter;
-  maxWaitMs?: number | undefined;
-  maxQueued?: number | undefined;
-} {
-  if (option === false) return {};
-  if (option && isLimiter(option)) return { limiter: option };
-  if (!keepsTheLimiter(option)) return { limiter: new RateLimiter(option) };
-  const bounds = parseOptions(boundsSchema, option ?? {}, "rateLimiter");
-  return { limiter: defaultLimiter(), ...bounds };
-}
-
-/** Whether the option only bounds the wait or the queue, and so keeps the limiter. */
-function keepsTheLimiter(
-  option: ClientOptions["rateLimiter"],
-): option is Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued"> | undefined {
-  if (option === undefined) return true;
-  if (option === false || isLimiter(option)) return false;
-  return Object.entries(option).every(
-    ([name, value]) => value === undefined || Object.hasOwn(boundsSchema.shape, name),
-  );
+  if (settings.baseUrl === undefined && settings.baseUrlV2 === undefined) throw missingBaseUrl();
+  return settings;
 }
 
 /** The options of another view of a client: the given ones over the client's own. The limiter stays the same. */
@@ -217,11 +197,6 @@ export function viewOptions(own: ClientOptions, options: ClientOptions): ClientO
   }
   const rateLimiter = given.rateLimiter ?? (keepsTheLimiter(own.rateLimiter) ? own.rateLimiter : undefined);
   return { ...own, ...given, rateLimiter };
-}
-
-/** Known by its methods: the limiter of the CommonJS build is not an instance of the ESM build's class. */
-function isLimiter(option: RateLimiter | RateLimiterOptions): option is RateLimiter {
-  return hasMethods(option, "acquire");
 }
 
 /** The given hooks. Of an instance of a class only the hook methods are used; other properties are ignored. */

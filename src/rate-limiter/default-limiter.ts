@@ -1,3 +1,7 @@
+import * as z from "zod";
+import { hasMethods } from "../schema/kind-of.ts";
+import { optionTypes, parseOptions } from "../schema/option.ts";
+import type { RateLimiterOptions } from "./options.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 
 const key = Symbol.for("audience-sdk.rate-limiter");
@@ -15,4 +19,41 @@ function isCloudflareWorkers(): boolean {
   // Node 20 has no navigator.
   const { navigator } = globalThis as { navigator?: { readonly userAgent?: string } };
   return navigator?.userAgent === "Cloudflare-Workers";
+}
+
+/** The option `rateLimiter` of a client. */
+type LimiterOption = RateLimiter | RateLimiterOptions | false | undefined;
+
+/** The options of a limiter that apply to calls, and so keep the limiter of the process. */
+const boundsSchema = z
+  .strictObject({ maxWaitMs: optionTypes.waitMs, maxQueued: optionTypes.count })
+  .partial();
+
+/** The limiter of this process, unless the option needs another one. */
+export function parseLimiter(option: LimiterOption): {
+  limiter?: RateLimiter;
+  maxWaitMs?: number | undefined;
+  maxQueued?: number | undefined;
+} {
+  if (option === false) return {};
+  if (option && isLimiter(option)) return { limiter: option };
+  if (!keepsTheLimiter(option)) return { limiter: new RateLimiter(option) };
+  const bounds = parseOptions(boundsSchema, option ?? {}, "rateLimiter");
+  return { limiter: defaultLimiter(), ...bounds };
+}
+
+/** Whether the option only bounds the wait or the queue, and so keeps the limiter. */
+export function keepsTheLimiter(
+  option: LimiterOption,
+): option is Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued"> | undefined {
+  if (option === undefined) return true;
+  if (option === false || isLimiter(option)) return false;
+  return Object.entries(option).every(
+    ([name, value]) => value === undefined || Object.hasOwn(boundsSchema.shape, name),
+  );
+}
+
+/** Known by its methods: the limiter of the CommonJS build is not an instance of the ESM build's class. */
+function isLimiter(option: RateLimiter | RateLimiterOptions): option is RateLimiter {
+  return hasMethods(option, "acquire");
 }

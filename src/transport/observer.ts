@@ -39,16 +39,19 @@ export interface Hooks {
   onThrottle?: (event: RequestEvent) => void;
 }
 
-/** `console`, pino or winston, for example. Without a logger nothing is printed. */
+/**
+ * `console`, or a logger of pino, winston or Nest, for example: an object with any of these methods. The client writes at
+ * two levels only, because it throws its errors and does not log them. Without a logger nothing is printed.
+ */
 export interface Logger {
   /** Each attempt, wait and retry. */
-  debug(message: string): void;
-  /** Nothing yet. */
-  info(message: string): void;
+  debug?(message: string): void;
+  /** Accepted, so that every usual logger fits. */
+  info?(message: string): void;
   /** A long wait, an unavailable rate limit store, and a failed hook. */
-  warn(message: string): void;
-  /** Nothing yet: errors are thrown, not logged. */
-  error(message: string): void;
+  warn?(message: string): void;
+  /** Accepted, so that every usual logger fits. */
+  error?(message: string): void;
 }
 
 /** The lowest level that is passed to the logger; `"silent"`: none. */
@@ -141,7 +144,7 @@ export class Observer {
   #log(level: "debug" | "warn", text: () => string): void {
     if (logLevels.indexOf(level) < this.#lowestLevel) return;
     try {
-      const result: unknown = this.#logger?.[level](`audience-sdk: ${text()}`);
+      const result: unknown = this.#logger?.[level]?.(`audience-sdk: ${text()}`);
       ignoreRejection(result, () => undefined);
     } catch {
       // A logger that throws must not fail the call, and its error cannot be logged.

@@ -4,8 +4,33 @@ import { startTimer, untilAborted } from "./abort.ts";
 import { connectionError, isUndecodable } from "./network-error.ts";
 import type { Redactor } from "./redact.ts";
 
-/** `fetch`, or a function with its behaviour, such as that of a proxy or a test. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+/** `fetch`, or a function with its behaviour, such as that of a proxy or a test. The `fetch` of undici fits as it is. */
+export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>;
+
+/** The part of `RequestInit` that the client uses. */
+export interface FetchInit {
+  method: string;
+  headers: Record<string, string>;
+  body?: string;
+  /** The client follows no redirect. */
+  redirect: "manual";
+  signal: AbortSignal;
+}
+
+/** The part of a `Response` that the client reads; it may be of any implementation. */
+export interface FetchResponse {
+  /** The HTTP status. */
+  readonly status: number;
+  /** Pairs of a name and a value. */
+  readonly headers: Iterable<[string, string]>;
+  /** A web stream of bytes; null for none. */
+  readonly body: {
+    getReader(): {
+      read(): Promise<{ done: boolean; value?: unknown }>;
+      cancel(reason?: unknown): Promise<unknown>;
+    };
+  } | null;
+}
 
 export interface OutgoingRequest {
   readonly method: string;
@@ -113,7 +138,7 @@ function callerFetch(fetch: Fetch, { url, body }: OutgoingRequest, signal: Abort
   return async (input: string | URL | Request): Promise<Response> => {
     // Safe: ky passes the Request that it created.
     const { method, headers } = input as Request;
-    const init: RequestInit = {
+    const init: FetchInit = {
       method,
       headers: Object.fromEntries(headers),
       redirect: "manual",

@@ -61,6 +61,8 @@ export const publicSurface: Record<string, ExportedNames> = {
       "ErrorRequest",
       "EventResult",
       "Fetch",
+      "FetchInit",
+      "FetchResponse",
       "Hooks",
       "IsRateLimited",
       "List",

@@ -32,7 +32,7 @@ afterEach(() => {
 
 describe("An option of a wrong type is a ConfigurationError with its name, and without its value", () => {
   const wrong: Record<string, readonly unknown[]> = {
-    baseUrl: [1, "", " ", {}, null, new URL("https://api.example.com")],
+    baseUrl: [1, "", " ", {}, null],
     baseUrlV2: [true, "", []],
     apiKey: [1, null, {}, ""],
     apiKeyV2: [1, [], ""],
@@ -45,7 +45,7 @@ describe("An option of a wrong type is a ConfigurationError with its name, and w
     parsePage: ["items", {}],
     fetch: ["fetch", {}, null],
     headers: ["a: b", 1, null, [["a", "b"]]],
-    logger: [{}, true, { debug() {}, info() {}, warn() {} }, null],
+    logger: [{}, true, { log() {}, debug: "yes" }, null],
     logLevel: ["trace", "WARN", 1, true],
     hooks: ["onRequest", [], null, () => undefined],
     userAgent: [1, "", {}],
@@ -167,22 +167,53 @@ describe("An unknown option is a ConfigurationError", () => {
     ];
 
     expect(
-      () => new AudienceClient(Object.fromEntries(names.map((name) => [name, undefined]))),
+      () =>
+        new AudienceClient({
+          baseUrl: "https://api.example.com",
+          ...Object.fromEntries(names.map((name) => [name, undefined])),
+        }),
     ).not.toThrow();
   });
 });
 
 describe("Access to a family with missing options is a ConfigurationError that names all of them", () => {
-  it("the client itself can be constructed without options", () => {
-    const audience = new AudienceClient();
+  it.each([AudienceClient, V1Client, V2Client])(
+    "without any base URL the constructor of %o throws",
+    (Client) => {
+      for (const options of [undefined, { apiKey: "k", appId: "a" }]) {
+        const error = thrownBy(() => new Client(options));
 
-    expect(String(thrownBy(() => audience.v1))).toContain(
+        expect(error).toBeInstanceOf(ConfigurationError);
+        expect((error as Error).message).toBe(
+          "The client needs baseUrl (or AUDIENCE_BASE_URL) for the v1 family, or baseUrlV2 (or AUDIENCE_BASE_URL_V2) for the v2 family.",
+        );
+      }
+    },
+  );
+
+  it("each family names its own", () => {
+    const v2Only = new AudienceClient({ baseUrlV2: "https://a.example" });
+    const v1Only = new AudienceClient({ baseUrl: "https://a.example" });
+
+    expect(String(thrownBy(() => v2Only.v1))).toContain(
       "needs baseUrl (or AUDIENCE_BASE_URL), apiKey (or AUDIENCE_API_KEY)",
     );
-    expect(String(thrownBy(() => audience.v2))).toContain(
+    expect(String(thrownBy(() => v1Only.v2))).toContain(
       "needs baseUrlV2 (or AUDIENCE_BASE_URL_V2), apiKeyV2 (or AUDIENCE_API_KEY_V2), appId (or AUDIENCE_APP_ID)",
     );
-    expect(thrownBy(() => audience.v2)).toBeInstanceOf(ConfigurationError);
+    expect(thrownBy(() => v1Only.v2)).toBeInstanceOf(ConfigurationError);
+  });
+
+  it("a base URL may be a URL", async () => {
+    const { baseUrl, baseUrlV2, ...options } = createMockService().clientOptions;
+    const audience = new AudienceClient({
+      ...options,
+      baseUrl: new URL(baseUrl),
+      baseUrlV2: new URL(baseUrlV2),
+    });
+
+    expect((await audience.v1.customers.list()).items).toEqual([]);
+    expect((await audience.v2.lists.list()).items).toHaveLength(1);
   });
 
   it("only missing options are named, and the other family works without them", async () => {
@@ -511,13 +542,12 @@ describe("The limiter of a client", () => {
 
   it("is its own if a limiter or windows are given, and there is none with `false`", () => {
     const own = new RateLimiter();
-    const shared = new AudienceClient().rateLimiter;
+    const limiterOf = (options: ClientOptions = {}) =>
+      new AudienceClient({ baseUrl: "https://api.example.com", ...options }).rateLimiter;
 
-    expect(new AudienceClient({ rateLimiter: own }).rateLimiter).toBe(own);
-    expect(
-      new AudienceClient({ rateLimiter: { windows: [{ limit: 1, intervalMs: 1_000 }] } }).rateLimiter,
-    ).not.toBe(shared);
-    expect(new AudienceClient({ rateLimiter: false }).rateLimiter).toBeUndefined();
+    expect(limiterOf({ rateLimiter: own })).toBe(own);
+    expect(limiterOf({ rateLimiter: { windows: [{ limit: 1, intervalMs: 1_000 }] } })).not.toBe(limiterOf());
+    expect(limiterOf({ rateLimiter: false })).toBeUndefined();
   });
 
   it("has a longest wait for each client, which a call may override, also with no limit", async () => {

@@ -35,10 +35,28 @@ describe("A client", () => {
     void new AudienceClient({ rateLimiter: true });
   });
 
-  it("accepts the console as its logger", () => {
+  it("accepts a logger with any of the four methods", () => {
     void new AudienceClient({ logger: console, logLevel: "debug" });
+    // Nest's Logger has no `info`.
+    class Nest {
+      log(): void {}
+      error(message: unknown): void {
+        void message;
+      }
+      warn(message: unknown, ...more: unknown[]): void {
+        void [message, more];
+      }
+      debug(message: unknown): void {
+        void message;
+      }
+    }
+    void new AudienceClient({ logger: new Nest() });
     // @ts-expect-error
-    void new AudienceClient({ logger: { info() {} } });
+    void new AudienceClient({ logger: { log() {} } });
+  });
+
+  it("accepts a base URL as a URL", () => {
+    void new AudienceClient({ baseUrl: new URL("https://api.example.com") });
   });
 
   it("refuses an unknown option", () => {
