@@ -1,5 +1,5 @@
-import type { Organization } from "./organization.ts";
-import { Refusal } from "./refusal.ts";
+import { type Problem, Refusal } from "./rules.ts";
+import type { Organization } from "./state/organization.ts";
 import type { MockOperation, MockVariants } from "./variants.ts";
 
 /** The service's response before it is serialized. */
@@ -13,6 +13,9 @@ export interface Reply {
   /** Whether the request changed the state. */
   applied: boolean;
 }
+
+/** Builds an error body of the request's family ("Errors"). */
+export type ErrorReply = (status: number, message: string, problems?: readonly Problem[]) => Reply;
 
 /** The context of an authenticated request. */
 export interface RequestContext {
@@ -33,6 +36,22 @@ export interface MockEndpoint {
   /** Matches the path after the base URL; its group is the id. */
   path: RegExp;
   respond: (context: RequestContext) => Reply;
+}
+
+/** An endpoint of the document, such as `endpoint("v1.customers.get", "GET /api/v1/customer/{id}", getCustomer)`. */
+export function endpoint(
+  operation: MockOperation,
+  route: `${MockEndpoint["method"]} /${string}`,
+  respond: MockEndpoint["respond"],
+): MockEndpoint {
+  const [method, path = ""] = route.split(" ");
+  // Safe: the route begins with one of the two.
+  return {
+    operation,
+    method: method as "GET" | "POST",
+    path: new RegExp(`^${path.replace(/\{\w+\}/, "([^/]+)")}$`),
+    respond,
+  };
 }
 
 /** "page number", "items per page": integers from 1; a limit above the maximum is the maximum. */

@@ -1,27 +1,28 @@
-import type { MockEndpoint, Reply } from "./endpoint.ts";
-import { type FaultPlan, preventsWrite, type MockFault } from "./faults.ts";
-import { withoutFinalSlashes } from "./final-slashes.ts";
-import type { Organization } from "./organization.ts";
-import type { Random } from "./random.ts";
+import type { ErrorReply, MockEndpoint, Reply } from "./endpoint.ts";
+import { delayOf, type FaultPlan, preventsWrite } from "./faults.ts";
+import type { MockRequest } from "./interface.ts";
 import { type MockRateLimitOptions, type RateLimiter, retryAfterOf } from "./rate-window.ts";
-import { type Problem, Refusal } from "./refusal.ts";
-import type { MockRequest } from "./request-log.ts";
-import { connectionReset, faultResponse, sleep, corruptedResponse, toResponse } from "./response.ts";
-import { v1ErrorReply } from "./responses-v1.ts";
-import { V1_ENDPOINTS } from "./routes-v1.ts";
-import { V2_ENDPOINTS } from "./routes-v2.ts";
+import { connectionReset, responseOf } from "./response.ts";
+import { Refusal } from "./rules.ts";
+import type { Organization } from "./state/organization.ts";
+import type { Organizations } from "./state/organizations.ts";
+import { v1ErrorReply } from "./v1/responses.ts";
+import { V1_ENDPOINTS } from "./v1/routes.ts";
+import { v2ErrorReply, V2_ENDPOINTS } from "./v2/routes.ts";
 import type { MockVariants } from "./variants.ts";
-import type { World } from "./world.ts";
+import { sleep, unlessAborted } from "./wait.ts";
+import type { WebhookCaller } from "./webhooks.ts";
 
 /** The state of the mock service; `reset()` makes a new one. */
 export interface ServiceState {
-  world: World;
+  organizations: Organizations;
+  webhooks: WebhookCaller;
   faults: FaultPlan;
   rateLimiter: RateLimiter | undefined;
   rateLimits: MockRateLimitOptions | undefined;
   variants: MockVariants;
   requests: MockRequest[];
-  random: Random;
+  random: () => number;
   nowMs: () => number;
   latencyMs: number | readonly [number, number];
   /** Aborted by `reset()`, so that hanging requests end. */
@@ -29,10 +30,28 @@ export interface ServiceState {
   end: () => void;
 }
 
-/** The family, endpoint and id of a request. */
+/** The differences of the two families ("Conventions", "Authentication"). */
+const FAMILIES = [
+  {
+    base: "baseUrl",
+    root: "/api/v1/",
+    keyHeader: "x-api-key",
+    endpoints: V1_ENDPOINTS,
+    errorReply: v1ErrorReply,
+  },
+  {
+    base: "baseUrlV2",
+    root: "/v2/",
+    keyHeader: "service-api-key",
+    endpoints: V2_ENDPOINTS,
+    errorReply: v2ErrorReply,
+  },
+] as const;
+
+/** The endpoint that a request is for, its family and its id. */
 interface Target {
   url: URL;
-  family: "v1" | "v2";
+  family: (typeof FAMILIES)[number];
   baseUrl: string;
   endpoint: MockEndpoint | undefined;
   id: string;
@@ -51,62 +70,52 @@ export async function handle(state: ServiceState, request: Request, clientIp: st
   const body = await request.text();
   entry.body = loggedBody(body);
 
-  const { response, hangs } = await respond(state, request, { target, entry, body, waitMs });
+  const errorReply: ErrorReply = (...error) => target.family.errorReply(state.variants, ...error);
+  const fault = waitMs > 0 ? undefined : state.faults.match(target.endpoint?.operation);
+  if (fault) entry.fault = fault.kind;
+  const reply =
+    waitMs > 0
+      ? rateLimitReply(state, waitMs, errorReply)
+      : preventsWrite(fault)
+        ? undefined
+        : replyTo(state, request, target, body, errorReply);
+  entry.applied = reply?.applied ?? false;
+  const delayMs = delayOf(fault);
+  if (delayMs > 0) await sleep(delayMs, request.signal);
+  const response = responseOf(fault, reply, { errorReply, url: target.url, signal: request.signal });
+
   if (latencyMs > wayThereMs) await sleep(latencyMs - wayThereMs, request.signal);
-  if (hangs) await untilAborted(AbortSignal.any([request.signal, state.ended()]));
+  if (fault?.kind === "hang") {
+    const forever = new Promise<never>(() => {});
+    await unlessAborted(forever, AbortSignal.any([request.signal, state.ended()])).catch(connectionReset);
+  }
   if (response === undefined) throw connectionReset();
   entry.status = response.status;
   return response;
 }
 
-interface Arrival {
-  target: Target;
-  entry: MockRequest;
-  body: string;
-  waitMs: number;
+function targetOf(request: Request, variants: MockVariants): Target {
+  const url = new URL(request.url);
+  for (const family of FAMILIES) {
+    const prefix = new URL(variants[family.base]).pathname.replace(/\/+$/, "");
+    const path = url.pathname.slice(prefix.length);
+    if (!url.pathname.startsWith(prefix) || !path.startsWith(family.root)) continue;
+    const endpoint = family.endpoints.find(
+      (candidate) => candidate.method === request.method && candidate.path.test(path),
+    );
+    const id = decoded(endpoint?.path.exec(path)?.[1] ?? "");
+    return { url, family, baseUrl: `${url.origin}${prefix}`, endpoint, id };
+  }
+  return { url, family: FAMILIES[0], baseUrl: url.origin, endpoint: undefined, id: "" };
 }
 
-async function respond(
-  state: ServiceState,
-  request: Request,
-  { target, entry, body, waitMs }: Arrival,
-): Promise<{ response: Response | undefined; hangs: boolean }> {
-  const errorReply = (status: number, message: string, problems: readonly Problem[] = []) =>
-    errorReplyOf(target, state, status, message, problems);
-  if (waitMs > 0) return { response: rateLimitResponse(state, waitMs, errorReply), hangs: false };
-
-  const fault = state.faults.match(target.endpoint?.operation);
-  if (fault) entry.fault = fault.kind;
-  let reply: Reply | undefined;
-  if (!preventsWrite(fault)) {
-    reply = replyTo(state, request, target, body, errorReply);
-    entry.applied = reply.applied;
+/** A segment with invalid percent-encoding is an unknown id. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
   }
-  const delayMs =
-    fault === undefined || fault.kind === "slow-body"
-      ? 0
-      : (fault.delayMs ?? (fault.kind === "latency" ? 1_000 : 0));
-  if (delayMs > 0) await sleep(delayMs, request.signal);
-  if (fault?.kind === "reset-before" || fault?.kind === "reset-after" || fault?.kind === "hang") {
-    return { response: undefined, hangs: fault.kind === "hang" };
-  }
-  return {
-    response: responseOf(fault, reply, { errorReply, url: target.url, signal: request.signal }),
-    hangs: false,
-  };
-}
-
-function responseOf(
-  fault: MockFault | undefined,
-  reply: Reply | undefined,
-  {
-    errorReply,
-    url,
-    signal,
-  }: { errorReply: (status: number, message: string) => Reply; url: URL; signal: AbortSignal },
-): Response | undefined {
-  if (fault === undefined) return reply && toResponse(reply);
-  return faultResponse(fault, errorReply, url) ?? (reply && corruptedResponse(fault, reply, signal));
 }
 
 /** Authenticates the request and calls the endpoint. A refusal becomes an error body of the family. */
@@ -115,21 +124,15 @@ function replyTo(
   request: Request,
   target: Target,
   body: string,
-  errorReply: (status: number, message: string, problems?: readonly Problem[]) => Reply,
+  errorReply: ErrorReply,
 ): Reply {
+  const { endpoint, url, baseUrl, id } = target;
+  const { variants } = state;
   try {
     const organization = authenticate(state, request.headers, target);
-    const { endpoint, url, baseUrl, id } = target;
     if (endpoint === undefined) throw new Refusal(404, `there is no ${request.method} ${url.pathname}`);
-    const { variants } = state;
-    return endpoint.respond({
-      organization,
-      variants,
-      id,
-      query: url.searchParams,
-      json: () => parseJson(request, body),
-      baseUrl,
-    });
+    const json = () => parseJson(request, body);
+    return endpoint.respond({ organization, variants, id, query: url.searchParams, json, baseUrl });
   } catch (error) {
     /* v8 ignore next -- @preserve a defect of the mock itself */
     if (!(error instanceof Refusal)) throw error;
@@ -139,15 +142,15 @@ function replyTo(
 
 /** "Authentication": each family has its own headers; a missing or invalid one is a 401. */
 function authenticate(
-  { world, variants }: ServiceState,
+  { organizations, variants }: ServiceState,
   headers: Headers,
   { family, endpoint }: Target,
 ): Organization {
-  const key = headers.get(family === "v1" ? "x-api-key" : "service-api-key");
-  const organization = key === null ? undefined : world.byKey(family, key);
-  const needsAppId = family === "v2" || variants.v1NeedsAppId;
+  const isV2 = family.base === "baseUrlV2";
+  const key = headers.get(family.keyHeader);
+  const organization = key === null ? undefined : organizations.byKey(isV2 ? "v2" : "v1", key);
   if (key === null || organization === undefined) throw new Refusal(401, "API key missing or invalid");
-  if (needsAppId && headers.get("service-app-id") !== organization.appId)
+  if ((isV2 || variants.v1NeedsAppId) && headers.get("service-app-id") !== organization.appId)
     throw new Refusal(401, "app id missing or invalid");
   const permitted = Object.hasOwn(variants.permissions, key) ? variants.permissions[key] : undefined;
   if (permitted && endpoint && !permitted.includes(endpoint.operation))
@@ -166,57 +169,16 @@ function parseJson(request: Request, body: string): unknown {
   }
 }
 
-function targetOf(request: Request, variants: MockVariants): Target {
-  const url = new URL(request.url);
-  for (const [family, base, endpoints] of [
-    ["v1", variants.baseUrl, V1_ENDPOINTS],
-    ["v2", variants.baseUrlV2, V2_ENDPOINTS],
-  ] as const) {
-    const prefix = withoutFinalSlashes(new URL(base).pathname);
-    const path = url.pathname.slice(prefix.length);
-    const isInFamily =
-      url.pathname.startsWith(prefix) && path.startsWith(family === "v1" ? "/api/v1/" : "/v2/");
-    if (!isInFamily) continue;
-    const endpoint = endpoints.find(
-      (candidate) => candidate.method === request.method && candidate.path.test(path),
-    );
-    const id = decoded(endpoint?.path.exec(path)?.[1] ?? "");
-    return { url, family, baseUrl: `${url.origin}${prefix}`, endpoint, id };
-  }
-  return { url, family: "v1", baseUrl: url.origin, endpoint: undefined, id: "" };
-}
-
-/** A segment with invalid percent-encoding is an unknown id. */
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
-}
-
-function errorReplyOf(
-  target: Target,
-  state: ServiceState,
-  status: number,
-  message: string,
-  problems: readonly Problem[],
-): Reply {
-  if (target.family === "v1") return v1ErrorReply(state.variants.v1Error, status, message, problems);
-  return { status, body: { status: "error", message }, applied: false };
-}
-
-function rateLimitResponse(
-  state: ServiceState,
+function rateLimitReply(
+  { rateLimits, variants, nowMs }: ServiceState,
   waitMs: number,
-  errorReply: (status: number, message: string) => Reply,
-): Response {
-  const retryAfter = retryAfterOf(waitMs, state.nowMs(), state.rateLimits?.retryAfter ?? "seconds");
-  const reply = errorReply(state.variants.rateLimitStatus, "rate limit exceeded");
-  return toResponse({
-    ...reply,
+  errorReply: ErrorReply,
+): Reply {
+  const retryAfter = retryAfterOf(waitMs, nowMs(), rateLimits?.retryAfter ?? "seconds");
+  return {
+    ...errorReply(variants.rateLimitStatus, "rate limit exceeded"),
     ...(retryAfter !== undefined && { headers: { "retry-after": retryAfter } }),
-  });
+  };
 }
 
 function latencyOf({ latencyMs, random }: ServiceState): number {
@@ -246,12 +208,4 @@ function loggedBody(body: string): unknown {
   } catch {
     return body;
   }
-}
-
-/** Resolves when the signal is aborted; a hanging request then ends like a reset. */
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

@@ -37,11 +37,11 @@ export const areas: readonly Area[] = [
   {
     name: "mock",
     sources: [
-      "mock/world.ts",
-      "mock/organization.ts",
+      "mock/state/organizations.ts",
+      "mock/state/organization.ts",
       "mock/rules.ts",
-      "mock/rules-v1.ts",
-      "mock/rules-v2.ts",
+      "mock/v1/rules.ts",
+      "mock/v2/rules.ts",
     ],
     tests: ["mock/{state,formats,messages,seed,service,variants,world}"],
   },

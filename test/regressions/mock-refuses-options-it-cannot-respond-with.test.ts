@@ -25,11 +25,11 @@ it.each([
     { organizations: [{ ...seed, automations: [{ name: "a" }] }] },
     "automations[0]",
   ],
-  ["a window that is no object", { rateLimits: [null] }, "a window needs a limit"],
+  ["a window that is no object", { rateLimits: [null] }, "rateLimits[0] must be a plain object"],
   [
     "an invalid date",
     { faults: [{ kind: "429", retryAfter: new Date(Number.NaN) }] },
-    "retryAfter cannot be",
+    "retryAfter must be a number of seconds",
   ],
 ])("The mock refuses %s when it is created", (_, options, message) => {
   expect(untyped(options)).toThrow(TypeError);

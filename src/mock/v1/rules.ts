@@ -1,8 +1,5 @@
-import { countryCodeOf } from "./country.ts";
-import { isDay, isEmail } from "./formats.ts";
-import { isObject } from "./is-object.ts";
-import type { ContactFields } from "./organization.ts";
-import { Refusal } from "./refusal.ts";
+import { isObject } from "../check.ts";
+import { countryCodeOf, isDay, isEmail } from "../formats.ts";
 import {
   anythingButNull,
   boolean,
@@ -10,12 +7,14 @@ import {
   mapOf,
   object,
   enumOf,
+  Refusal,
   require,
   type Rule,
   string,
   stringThat,
-} from "./rules.ts";
-import type { MockVariants } from "./variants.ts";
+} from "../rules.ts";
+import type { ContactFields } from "../state/organization.ts";
+import type { MockVariants } from "../variants.ts";
 
 const optIn = enumOf("SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED");
 const name = string({ max: DOCUMENTED_LIMITS.name });

@@ -1,7 +1,7 @@
-import { type RequestContext, type Reply, slicePage } from "./endpoint.ts";
-import type { MockContact, MockGroup } from "./organization-state.ts";
-import type { Problem } from "./refusal.ts";
-import type { MockVariants } from "./variants.ts";
+import { type RequestContext, type Reply, slicePage } from "../endpoint.ts";
+import type { Problem } from "../rules.ts";
+import type { MockContact, MockGroup } from "../state/organization-state.ts";
+import type { MockVariants } from "../variants.ts";
 
 type Item = Record<string, unknown>;
 
@@ -135,37 +135,33 @@ const TITLES: Readonly<Record<number, string>> = {
   500: "Internal Server Error",
 };
 
-const pointerTo = (path: string) => `/${path.replaceAll(".", "/")}`;
-
 /** "The v1 error body shape: not shown." */
 export function v1ErrorReply(
-  shape: MockVariants["v1Error"],
+  { v1Error: shape }: MockVariants,
   status: number,
   message: string,
-  problems: readonly Problem[],
+  problems: readonly Problem[] = [],
 ): Reply {
-  const title = TITLES[status] ?? "Error";
-  const each = problems.length > 0 ? problems : [{ path: "", message }];
-  const bodyOf = (): unknown => {
-    if (typeof shape === "function") return shape({ status, message, problems });
-    if (shape === "message") return { message };
-    if (shape === "error") return { error: message };
-    if (shape === "error-object")
-      return { error: { code: title.toLowerCase().replaceAll(" ", "_"), message } };
-    if (shape === "errors")
-      return { errors: each.map((problem) => ({ field: problem.path, message: problem.message })) };
-    if (shape === "status-code")
-      return { statusCode: status, message: each.map((problem) => problem.message), error: title };
-    return {
-      errors: each.map(({ path, message: detail }) => ({
-        status: String(status),
-        title,
-        detail,
-        source: { pointer: pointerTo(path) },
-      })),
-    };
-  };
+  if (typeof shape === "function")
+    return { status, body: shape({ status, message, problems }), applied: false };
   if (shape === "text") return { status, plainText: message, applied: false };
   if (shape === "empty") return { status, applied: false };
-  return { status, body: bodyOf(), applied: false };
+  const title = TITLES[status] ?? "Error";
+  const code = title.toLowerCase().replaceAll(" ", "_");
+  const each = problems.length > 0 ? problems : [{ path: "", message }];
+  const jsonApi = ({ path, message: detail }: Problem) => ({
+    status: String(status),
+    title,
+    detail,
+    source: { pointer: `/${path.replaceAll(".", "/")}` },
+  });
+  const bodies = {
+    message: { message },
+    error: { error: message },
+    "error-object": { error: { code, message } },
+    errors: { errors: each.map((problem) => ({ field: problem.path, message: problem.message })) },
+    "json-api": { errors: each.map(jsonApi) },
+    "status-code": { statusCode: status, message: each.map((problem) => problem.message), error: title },
+  };
+  return { status, body: bodies[shape], applied: false };
 }
