@@ -6,8 +6,6 @@ export interface OptionRule {
   readonly expectation: string;
 }
 
-const MAX_VALUES = 1_000_000;
-
 /** An object that is not an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -91,7 +89,7 @@ export function checkPlainObject(name: string, value: unknown): asserts value is
 export function copyOf<T>(name: string, given: T): T {
   let values = 0;
   const copy = (value: unknown): unknown => {
-    if (++values > MAX_VALUES) throw new TypeError(`${name} hold more than ${MAX_VALUES} values`);
+    if (++values > 1_000_000) throw new TypeError(`${name} hold more than a million values`);
     if (typeof value === "bigint" || typeof value === "symbol")
       throw new TypeError(`${name} hold a ${typeof value}, which no JSON can carry`);
     if (value instanceof Date) return new Date(value);
@@ -106,8 +104,6 @@ export function copyOf<T>(name: string, given: T): T {
     return copy(given) as T;
   } catch (error) {
     if (error instanceof TypeError) throw error;
-    throw new TypeError(`${name} cannot be read: they contain themselves, are too deep, or throw`, {
-      cause: error,
-    });
+    throw new TypeError(`${name} cannot be read: they contain themselves, or throw`, { cause: error });
   }
 }

@@ -7,15 +7,7 @@ import type { MockServiceOptions } from "./options.ts";
 import { DEFAULT_ORGANIZATION } from "./state/seed.ts";
 
 const DEFAULT_PORT = 4010;
-const SEED_KEYS: readonly string[] = [
-  "organizations",
-  "rateLimits",
-  "faults",
-  "latencyMs",
-  "seed",
-  "variants",
-  "webhooks",
-];
+const SEED_KEYS = ["organizations", "rateLimits", "faults", "latencyMs", "seed", "variants", "webhooks"];
 
 /** An error in the command line. Only its message is printed. */
 class UsageError extends Error {}

@@ -1,4 +1,4 @@
-import { type Problem, Refusal } from "./rules.ts";
+import { type Problem, refusalOf } from "./rules.ts";
 import type { Organization } from "./state/organization.ts";
 import type { MockOperation, MockVariants } from "./variants.ts";
 
@@ -64,8 +64,7 @@ export function parsePageQuery(
     const sent = query.get(name);
     if (sent === null) return missing;
     if (/^\d+$/.test(sent) && Number(sent) >= 1) return Number(sent);
-    const message = `${name} must be an integer from 1`;
-    throw new Refusal(400, message, [{ path: name, message }]);
+    throw refusalOf(name, `${name} must be an integer from 1`);
   };
   return { page: parse("page", 1), limit: Math.min(parse("limit", defaultLimit), maxLimit) };
 }

@@ -76,7 +76,7 @@ const RULES: Record<keyof MockFault, OptionRule> = {
 };
 
 /** Checks a fault: one with a misspelt value would never match. */
-export function checkFault(fault: unknown): asserts fault is MockFault {
+function checkFault(fault: unknown): asserts fault is MockFault {
   checkPlainObject("fault", fault);
   checkValues("fault", fault, RULES, { required: ["kind"] });
 }
@@ -85,17 +85,11 @@ function isDate(value: unknown): boolean {
   return value instanceof Date && !Number.isNaN(value.getTime());
 }
 
-const REFUSING: ReadonlySet<MockFaultKind> = new Set([
-  "reset-before",
-  "500-before",
-  "503-retry-after",
-  "429",
-  "redirect",
-]);
+const REFUSING: readonly string[] = ["reset-before", "500-before", "503-retry-after", "429", "redirect"];
 
 /** Whether the fault ends a request before the service applies it. */
 export function preventsWrite(fault: MockFault | undefined): boolean {
-  return fault !== undefined && REFUSING.has(fault.kind);
+  return fault !== undefined && REFUSING.includes(fault.kind);
 }
 
 /** Milliseconds before the response. */
@@ -122,7 +116,7 @@ export class FaultPlan {
 
   add(fault: MockFault): void {
     checkFault(fault);
-    this.#planned.push({ fault: { ...fault }, seen: 0, matched: 0 });
+    this.#planned.push({ fault, seen: 0, matched: 0 });
   }
 
   match(operation: MockOperation | undefined): MockFault | undefined {

@@ -1,16 +1,13 @@
 /** The string formats of the service document; where it is silent, the rules of the guide. */
 
-const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
 // ISO 8601 also permits a decimal comma, and offsets of hours alone or without a colon.
 const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d([.,]\d+)?)?(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)?$/;
 
 /** A day of the calendar, `YYYY-MM-DD`; not 2023-02-29. */
 export function isDay(value: string): boolean {
-  const [, year, month, day] = DAY.exec(value)?.map(Number) ?? [];
-  if (year === undefined || month === undefined || day === undefined) return false;
-  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
-  const days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1];
-  return days !== undefined && day >= 1 && day <= days;
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(value) ? Date.parse(`${value}T00:00:00Z`) : Number.NaN;
+  // `Date` may take February 29 for March 1.
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
 }
 
 /** A day, `T` and a time; seconds and offset are optional. */

@@ -36,10 +36,12 @@ export async function listen(
     server.once("error", reject);
     server.listen(options.port ?? 0, "127.0.0.1", resolve);
   });
-  const url = `http://127.0.0.1:${portOf(server)}`;
+  // Safe: the server listens, and not on a pipe.
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
   const close = () => closeServer(server);
-  const { baseUrl, baseUrlV2 } = clientOptions;
-  const urls = { baseUrl: url + prefixOf(baseUrl), baseUrlV2: url + prefixOf(baseUrlV2) };
+  const here = (baseUrl: string) => url + new URL(baseUrl).pathname.replace(/\/+$/, "");
+  const urls = { baseUrl: here(clientOptions.baseUrl), baseUrlV2: here(clientOptions.baseUrlV2) };
   return { url, clientOptions: { ...clientOptions, ...urls }, close, [Symbol.asyncDispose]: close };
 }
 
@@ -87,21 +89,11 @@ async function toRequest(incoming: IncomingMessage, signal: AbortSignal): Promis
   });
 }
 
-function portOf(server: Server): number {
-  // Safe: the server listens, and not on a pipe.
-  const address = server.address() as AddressInfo;
-  return address.port;
-}
-
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     server.closeAllConnections();
   });
-}
-
-function prefixOf(baseUrl: string): string {
-  return new URL(baseUrl).pathname.replace(/\/+$/, "");
 }
 
 /** The paths of the mock itself, for tests in another process or language. */

@@ -46,7 +46,7 @@ const rules: Record<keyof MockServiceOptions, OptionRule> = {
   organizations: array,
   rateLimits: {
     accepts: (value) =>
-      value === false || value === "documented" || Array.isArray(value) || hasWindows(value),
+      value === false || value === "documented" || Array.isArray(isObject(value) ? value["windows"] : value),
     expectation:
       'false, "documented", an array of windows, or { windows, algorithm, retryAfter, countRefused }',
   },
@@ -73,10 +73,6 @@ function isRange(value: unknown): boolean {
   // Safe: any array is an array of unknown values.
   const [min, max] = value as unknown[];
   return isDuration(min) && isDuration(max) && min <= max;
-}
-
-function hasWindows(value: unknown): boolean {
-  return isObject(value) && Array.isArray(value["windows"]);
 }
 
 function isClock(value: unknown): boolean {

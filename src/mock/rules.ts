@@ -24,6 +24,11 @@ export class Refusal extends Error {
   }
 }
 
+/** The refusal of one field. */
+export function refusalOf(path: string, message: string): Refusal {
+  return new Refusal(400, message, [{ path, message }]);
+}
+
 /** Checks one JSON value and adds its problems. */
 export type Rule = (value: unknown, path: string, problems: Problem[]) => void;
 
@@ -52,13 +57,6 @@ function note(problems: Problem[], path: string, message: string): void {
   problems.push({ path, message: path === "" ? `the body ${message}` : `${path} ${message}` });
 }
 
-/** Counts code points: an emoji is one character. */
-function countCharacters(value: string): number {
-  let count = 0;
-  for (const _ of value) count += 1;
-  return count;
-}
-
 export function string({
   min = 0,
   max = Number.POSITIVE_INFINITY,
@@ -66,7 +64,9 @@ export function string({
   return (value, path, problems) => {
     if (typeof value !== "string") return note(problems, path, `must be a string, not ${kindOf(value)}`);
     if (min === 0 && value.length <= max) return;
-    const length = countCharacters(value);
+    // Code points: an emoji is one character.
+    let length = 0;
+    for (const _ of value) length += 1;
     if (length < min) note(problems, path, `must have at least ${min} characters, has ${length}`);
     if (length > max) note(problems, path, `must have at most ${max} characters, has ${length}`);
   };
@@ -90,15 +90,9 @@ export const boolean: Rule = (value, path, problems) => {
 
 /** Any JSON value that holds no null, at any depth. */
 export const anythingButNull: Rule = (value, path, problems) => {
-  const waiting: [unknown, string][] = [[value, path]];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const [current, where] = next;
-    if (current === null) note(problems, where, "must not be null");
-    else if (Array.isArray(current))
-      for (const [index, item] of current.entries()) waiting.push([item, at(where, index)]);
-    else if (isObject(current))
-      for (const [key, item] of Object.entries(current)) waiting.push([item, at(where, key)]);
-  }
+  if (value === null) return note(problems, path, "must not be null");
+  if (typeof value !== "object") return;
+  for (const [key, item] of Object.entries(value)) anythingButNull(item, at(path, key), problems);
 };
 
 export function arrayOf(item: Rule, { min = 0 }: { min?: number } = {}): Rule {

@@ -276,6 +276,21 @@ describe("a receiver disturbs nothing else", () => {
     expect(calls()).toMatchObject([{ status: 200 }]);
   });
 
+  it("when it resets the mock, its call ends", async () => {
+    const { mock, order, calls } = await scene({
+      webhookFetch: () => {
+        mock.reset();
+        return new Promise<never>(() => {});
+      },
+    });
+
+    await order();
+    await mock.settled();
+
+    expect(mock.requests).toEqual([]);
+    expect(calls()).toEqual([]);
+  });
+
   it("reset() ends its calls, and no further attempt follows", async () => {
     let attempts = 0;
     const webhookFetch = () => {

@@ -54,7 +54,7 @@ export class Organization {
   readonly #events: MockEvent[] = [];
   readonly #eventIdentifiers = new Set<string>();
   readonly #triggers: MockTrigger[] = [];
-  readonly #firedTriggers = new Map<string, Set<string>>();
+  readonly #firedTriggers = new Set<string>();
   readonly #welcomeEmails: MockWelcomeEmail[] = [];
 
   constructor(seed: MockOrganizationSeed, sources: Sources) {
@@ -134,10 +134,9 @@ export class Organization {
   /** Makes a contact a member; the trigger fires once per contact and list. */
   join(contact: MockContact, listId: string): void {
     if (!this.enroll(contact, listId)) return;
-    const fired = this.#firedTriggers.get(listId) ?? new Set();
-    this.#firedTriggers.set(listId, fired);
-    if (fired.has(contact.id)) return;
-    fired.add(contact.id);
+    const trigger = JSON.stringify([listId, contact.id]);
+    if (this.#firedTriggers.has(trigger)) return;
+    this.#firedTriggers.add(trigger);
     this.#triggers.push({
       name: "subscribed to list",
       contactId: contact.id,

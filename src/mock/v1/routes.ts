@@ -1,10 +1,7 @@
-import { endpoint, type RequestContext, type MockEndpoint, parsePageQuery, type Reply } from "../endpoint.ts";
-import { Refusal } from "../rules.ts";
+import { endpoint, type RequestContext, type MockEndpoint, type Reply } from "../endpoint.ts";
+import { Refusal, refusalOf } from "../rules.ts";
 import { listResponse, listedCustomer, listedGroup, profileEnvelope, singleGroup } from "./responses.ts";
 import { contactFieldsOf, checkV1Contact, checkV1Event, checkV1ListContact, type V1Event } from "./rules.ts";
-
-/** "Limits": the page size of both v1 lists. */
-const PAGE_SIZE = { default: 10, max: 100 };
 
 export const V1_ENDPOINTS: readonly MockEndpoint[] = [
   endpoint("v1.customers.upsert", "POST /api/v1/customer/create", upsertCustomer),
@@ -32,26 +29,20 @@ function getCustomer(context: RequestContext): Reply {
 }
 
 function listCustomers(context: RequestContext): Reply {
-  const page = parsePageQuery(context.query, PAGE_SIZE.default, PAGE_SIZE.max);
-  const shape = { name: "customers", path: "/api/v1/customer" };
   return listResponse(context, context.organization.contacts(), {
-    ...page,
-    ...shape,
+    name: "customers",
+    path: "/api/v1/customer",
     itemOf: (contact) => listedCustomer(contact, context),
   });
 }
 
 function listGroups(context: RequestContext): Reply {
-  const page = parsePageQuery(context.query, PAGE_SIZE.default, PAGE_SIZE.max);
   const type = context.query.get("type") ?? "ALL";
-  if (type !== "LIST" && type !== "SEGMENT" && type !== "ALL") {
-    const message = "type must be one of LIST, SEGMENT, ALL";
-    throw new Refusal(400, message, [{ path: "type", message }]);
-  }
-  const shape = { name: "contact_groups", path: "/api/v1/contact-groups" };
+  if (type !== "LIST" && type !== "SEGMENT" && type !== "ALL")
+    throw refusalOf("type", "type must be one of LIST, SEGMENT, ALL");
   return listResponse(context, context.organization.groups(type), {
-    ...page,
-    ...shape,
+    name: "contact_groups",
+    path: "/api/v1/contact-groups",
     itemOf: (group) => listedGroup(group, context),
   });
 }
