@@ -87,9 +87,7 @@ export function checkPlainObject(name: string, value: unknown): asserts value is
 
 /** Copies an input of the mock, so that later changes do not affect the mock. Functions are not copied. */
 export function copyOf<T>(name: string, given: T): T {
-  let values = 0;
   const copy = (value: unknown): unknown => {
-    if (++values > 1_000_000) throw new TypeError(`${name} hold more than a million values`);
     if (typeof value === "bigint" || typeof value === "symbol")
       throw new TypeError(`${name} hold a ${typeof value}, which no JSON can carry`);
     if (value instanceof Date) return new Date(value);
