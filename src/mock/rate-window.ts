@@ -25,7 +25,7 @@ export interface MockRateLimitOptions {
 }
 
 /** "Limits": per second, per minute, per hour. */
-export const DOCUMENTED_RATE: readonly MockRateWindow[] = [
+const DOCUMENTED_RATE: readonly MockRateWindow[] = [
   { limit: 10, intervalMs: 1_000 },
   { limit: 100, intervalMs: 60_000 },
   { limit: 1_000, intervalMs: 3_600_000 },

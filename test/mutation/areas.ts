@@ -39,11 +39,13 @@ export const areas: readonly Area[] = [
     sources: [
       "mock/state/organizations.ts",
       "mock/state/organization.ts",
+      "mock/state/automations.ts",
+      "mock/webhooks.ts",
       "mock/rules.ts",
       "mock/v1/rules.ts",
       "mock/v2/rules.ts",
     ],
-    tests: ["mock/{state,formats,messages,seed,service,variants,world}"],
+    tests: ["mock/{state,formats,messages,organizations,seed,service,variants,webhooks}"],
   },
   {
     name: "redis",
