@@ -1,7 +1,7 @@
 import { copyOf } from "./check.ts";
 import { variantsOf } from "./default-variants.ts";
 import { FaultPlan } from "./faults.ts";
-import { handle, type ServiceState } from "./handle.ts";
+import { handleRequest, type ServiceState } from "./handle-request.ts";
 import type { MockClientOptions, MockFetch, MockRequest, MockService } from "./interface.ts";
 import { listen } from "./listen.ts";
 import { checkOptions, type MockServiceOptions } from "./options.ts";
@@ -72,7 +72,7 @@ export function createMockService(options: MockServiceOptions = {}): MockService
     };
   }
 
-  const respond = (request: Request, clientIp: string) => handle(state, request, clientIp);
+  const respond = (request: Request, clientIp: string) => handleRequest(state, request, clientIp);
   const fetch: MockFetch = async (input, init) => {
     const request = new Request(input, init);
     request.signal.throwIfAborted();

@@ -125,7 +125,7 @@ const WEBHOOK_RULES = {
   url: {
     // `fetch` refuses a URL with a user or a password.
     accepts: (value: unknown) =>
-      typeof value === "string" && /^https?:[^@]*$/i.test(value) && URL.canParse(value),
+      typeof value === "string" && /^https?:\/\/[^@/?#]+([/?#]|$)/i.test(value) && URL.canParse(value),
     expectation: "an http: or https: URL without a user or password",
   },
 };

@@ -58,7 +58,11 @@ interface Target {
 }
 
 /** Handles one request. A broken connection is a rejection, as with `fetch`. */
-export async function handle(state: ServiceState, request: Request, clientIp: string): Promise<Response> {
+export async function handleRequest(
+  state: ServiceState,
+  request: Request,
+  clientIp: string,
+): Promise<Response> {
   const latencyMs = latencyOf(state);
   const wayThereMs = Math.round(latencyMs * (typeof state.latencyMs === "number" ? 0.5 : state.random()));
   if (latencyMs > 0) await sleep(wayThereMs);
@@ -73,12 +77,9 @@ export async function handle(state: ServiceState, request: Request, clientIp: st
   const errorReply: ErrorReply = (...error) => target.family.errorReply(state.variants, ...error);
   const fault = waitMs > 0 ? undefined : state.faults.match(target.endpoint?.operation);
   if (fault) entry.fault = fault.kind;
-  const reply =
-    waitMs > 0
-      ? rateLimitReply(state, waitMs, errorReply)
-      : preventsWrite(fault)
-        ? undefined
-        : replyTo(state, request, target, body, errorReply);
+  let reply: Reply | undefined;
+  if (waitMs > 0) reply = rateLimitReply(state, waitMs, errorReply);
+  else if (!preventsWrite(fault)) reply = replyTo(state, request, target, body, errorReply);
   entry.applied = reply?.applied ?? false;
   const delayMs = delayOf(fault);
   if (delayMs > 0) await sleep(delayMs, request.signal);
