@@ -1,6 +1,5 @@
 import type { MockClientOptions } from "./interface.ts";
-import type { MockOrganizationSeed } from "./seed.ts";
-import { shellWord } from "./shell-word.ts";
+import type { MockOrganizationSeed } from "./state/seed.ts";
 
 export const HELP = `audience-mock: the audience service, in memory, as an HTTP server on loopback
 
@@ -44,10 +43,11 @@ Try it:
 For tests, additional paths that need no key:
 
   curl $URL/__mock/organizations/mock-organization      # the state: contacts, groups, memberships, events, triggers,
-                                                        # automationRuns, welcomeEmails
+                                                        # automationRuns, welcomeEmails, webhookCalls
   curl $URL/__mock/requests                             # all requests: operation, headers, body, status, applied, fault
   curl -X POST $URL/__mock/faults -d '{"kind":"reset-after","operation":"v1.events.send","times":1}'
   curl -X POST $URL/__mock/reset                        # restores the initial state
+  curl $URL/__mock/settled                              # waits until no webhook call is under way
 
   kinds of faults: reset-before reset-after hang latency 429 500-before 500-after 502-html 503-retry-after
   truncated-json wrong-json wrong-content-type empty-body huge-body slow-body redirect
@@ -60,13 +60,17 @@ A seed file; only id, apiKeys and appId of each organization are required:
       "id": "acme", "apiKeys": ["acme-key"], "apiKeysV2": ["acme-key-v2"], "appId": "acme-app",
       "lists": [{ "id": "news", "name": "Newsletter", "type": "LIST" }],
       "contacts": [{ "email": "ada@example.com", "email_opt_in": "SUBSCRIBED", "lists": ["news"] }],
-      "automations": [{ "name": "Thanks", "on": { "event": "order placed" } }, { "name": "Hello", "on": { "listId": "news" } }],
+      "automations": [
+        { "name": "Hello", "on": { "listId": "news" } },
+        { "name": "Thanks", "on": { "event": "order placed" }, "webhook": { "url": "http://127.0.0.1:3000/hooks" } }
+      ],
       "welcomeFlow": true
     }],
     "rateLimits": "documented",
     "faults": [{ "kind": "500-before", "probability": 0.05 }],
     "latencyMs": [20, 200],
     "seed": 7,
+    "webhooks": "loopback",
     "variants": { "v1List": "array", "rateLimitStatus": 503 }
   }
 `;
@@ -101,4 +105,9 @@ export function startMessage(
     "Ctrl-C stops it.",
     "",
   ].join("\n");
+}
+
+/** A string as one word of a POSIX shell, quoted if necessary. */
+function shellWord(value: string): string {
+  return /^[\w%+,./:=@-]+$/.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`;
 }

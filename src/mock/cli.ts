@@ -2,19 +2,12 @@
 import { readFile } from "node:fs/promises";
 import { inspect, parseArgs } from "node:util";
 import { HELP, startMessage } from "./cli-messages.ts";
-import type { MockServiceOptions } from "./interface.ts";
 import { createMockService } from "./mock-service.ts";
-import { DEFAULT_ORGANIZATION } from "./seed.ts";
+import type { MockServiceOptions } from "./options.ts";
+import { DEFAULT_ORGANIZATION } from "./state/seed.ts";
 
 const DEFAULT_PORT = 4010;
-const SEED_KEYS: readonly string[] = [
-  "organizations",
-  "rateLimits",
-  "faults",
-  "latencyMs",
-  "seed",
-  "variants",
-];
+const SEED_KEYS = ["organizations", "rateLimits", "faults", "latencyMs", "seed", "variants", "webhooks"];
 
 /** An error in the command line. Only its message is printed. */
 class UsageError extends Error {}
@@ -61,15 +54,21 @@ async function run(): Promise<void> {
   const { port, seedFile, wantsHelp } = readArguments();
   if (wantsHelp) return void process.stdout.write(HELP);
   const options = await loadSeed(seedFile);
-  const listener = await start(options, port);
+  const { mock, listener } = await start(options, port);
   process.stdout.write(startMessage(listener.clientOptions, options.organizations ?? [DEFAULT_ORGANIZATION]));
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void listener.close());
+  const stop = () => {
+    // It ends the webhook calls that are under way.
+    mock.reset();
+    void listener.close();
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
 }
 
 /** Errors of the seed or the port are shown without a stack. */
 async function start(options: MockServiceOptions, port: number) {
   try {
-    return await createMockService(options).listen({ port });
+    const mock = createMockService(options);
+    return { mock, listener: await mock.listen({ port }) };
   } catch (error) {
     const isInUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
     if (isInUse)

@@ -1,5 +1,5 @@
-import type { Organization } from "./organization.ts";
-import { Refusal } from "./refusal.ts";
+import { type Problem, refusalOf } from "./rules.ts";
+import type { Organization } from "./state/organization.ts";
 import type { MockOperation, MockVariants } from "./variants.ts";
 
 /** The service's response before it is serialized. */
@@ -13,6 +13,9 @@ export interface Reply {
   /** Whether the request changed the state. */
   applied: boolean;
 }
+
+/** Builds an error body of the request's family ("Errors"). */
+export type ErrorReply = (status: number, message: string, problems?: readonly Problem[]) => Reply;
 
 /** The context of an authenticated request. */
 export interface RequestContext {
@@ -35,6 +38,22 @@ export interface MockEndpoint {
   respond: (context: RequestContext) => Reply;
 }
 
+/** An endpoint of the document, such as `endpoint("v1.customers.get", "GET /api/v1/customer/{id}", getCustomer)`. */
+export function endpoint(
+  operation: MockOperation,
+  route: `${MockEndpoint["method"]} /${string}`,
+  respond: MockEndpoint["respond"],
+): MockEndpoint {
+  const [method, path = ""] = route.split(" ");
+  // Safe: the route begins with one of the two.
+  return {
+    operation,
+    method: method as "GET" | "POST",
+    path: new RegExp(`^${path.replace(/\{\w+\}/, "([^/]+)")}$`),
+    respond,
+  };
+}
+
 /** "page number", "items per page": integers from 1; a limit above the maximum is the maximum. */
 export function parsePageQuery(
   query: URLSearchParams,
@@ -45,8 +64,7 @@ export function parsePageQuery(
     const sent = query.get(name);
     if (sent === null) return missing;
     if (/^\d+$/.test(sent) && Number(sent) >= 1) return Number(sent);
-    const message = `${name} must be an integer from 1`;
-    throw new Refusal(400, message, [{ path: name, message }]);
+    throw refusalOf(name, `${name} must be an integer from 1`);
   };
   return { page: parse("page", 1), limit: Math.min(parse("limit", defaultLimit), maxLimit) };
 }

@@ -1,6 +1,24 @@
-import { checkNames } from "./check-names.ts";
-import type { Random } from "./random.ts";
+import { checkPlainObject, checkValues, count, duration, enumOf, isCount, type OptionRule } from "./check.ts";
 import { type MockOperation, OPERATIONS } from "./variants.ts";
+
+const KINDS = [
+  "reset-before",
+  "reset-after",
+  "hang",
+  "latency",
+  "429",
+  "500-before",
+  "500-after",
+  "502-html",
+  "503-retry-after",
+  "truncated-json",
+  "wrong-json",
+  "wrong-content-type",
+  "empty-body",
+  "huge-body",
+  "slow-body",
+  "redirect",
+] as const;
 
 /**
  * The kinds of faults.
@@ -9,23 +27,7 @@ import { type MockOperation, OPERATIONS } from "./variants.ts";
  * `"truncated-json"`, `"wrong-json"`, `"wrong-content-type"`, `"empty-body"`, `"huge-body"`, `"slow-body"`.
  * A write is not applied: `"reset-before"`, `"500-before"`, `"503-retry-after"`, `"429"`, `"redirect"`.
  */
-export type MockFaultKind =
-  | "reset-before"
-  | "reset-after"
-  | "hang"
-  | "latency"
-  | "429"
-  | "500-before"
-  | "500-after"
-  | "502-html"
-  | "503-retry-after"
-  | "truncated-json"
-  | "wrong-json"
-  | "wrong-content-type"
-  | "empty-body"
-  | "huge-body"
-  | "slow-body"
-  | "redirect";
+export type MockFaultKind = (typeof KINDS)[number];
 
 /**
  * A fault. Without `times` it affects every request that it matches.
@@ -56,69 +58,44 @@ export interface MockFault {
   location?: string;
 }
 
-const KINDS: readonly MockFaultKind[] = [
-  "reset-before",
-  "reset-after",
-  "hang",
-  "latency",
-  "429",
-  "500-before",
-  "500-after",
-  "502-html",
-  "503-retry-after",
-  "truncated-json",
-  "wrong-json",
-  "wrong-content-type",
-  "empty-body",
-  "huge-body",
-  "slow-body",
-  "redirect",
-];
+const RULES: Record<keyof MockFault, OptionRule> = {
+  kind: enumOf(...KINDS),
+  operation: enumOf(...OPERATIONS),
+  times: count,
+  after: count,
+  probability: { accepts: (value) => isCount(value) && value <= 1, expectation: "a number from 0 to 1" },
+  retryAfter: {
+    accepts: (value) => value === false || isCount(value) || isDate(value),
+    expectation: "a number of seconds, a date, or false",
+  },
+  delayMs: duration,
+  location: {
+    accepts: (value) => typeof value === "string" && !/[^\t\x20-\x7e\x80-\xff]/.test(value),
+    expectation: "a string that a header can carry",
+  },
+};
 
 /** Checks a fault: one with a misspelt value would never match. */
-export function checkFault(fault: unknown): asserts fault is MockFault {
-  if (typeof fault !== "object" || fault === null)
-    throw new TypeError("fault: must be an object with a kind");
-  const known: Readonly<Record<string, (value: unknown) => boolean>> = {
-    kind: (value) => KINDS.some((kind) => kind === value),
-    operation: (value) => OPERATIONS.some((operation) => operation === value),
-    times: isCount,
-    after: isCount,
-    probability: (value) => isCount(value) && value <= 1,
-    retryAfter: (value) => value === false || isCount(value) || isDate(value),
-    delayMs: (value) => isCount(value) && value < 2 ** 31,
-    // A header cannot carry other characters.
-    location: (value) => typeof value === "string" && !/[^\t\x20-\x7e\x80-\xff]/.test(value),
-  };
-  checkNames("fault", fault, Object.keys(known));
-  for (const [name, value] of Object.entries({ kind: undefined, ...fault })) {
-    if (known[name]?.(value) === true || (value === undefined && name !== "kind")) continue;
-    const choices = name === "kind" ? KINDS : name === "operation" ? OPERATIONS : undefined;
-    throw new TypeError(
-      `fault: ${name} cannot be ${JSON.stringify(value)}${choices ? `; there are: ${choices.join(", ")}` : ""}`,
-    );
-  }
+function checkFault(fault: unknown): asserts fault is MockFault {
+  checkPlainObject("fault", fault);
+  checkValues("fault", fault, RULES, { required: ["kind"] });
 }
 
 function isDate(value: unknown): boolean {
   return value instanceof Date && !Number.isNaN(value.getTime());
 }
 
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && value >= 0;
-}
-
-const REFUSING: ReadonlySet<MockFaultKind> = new Set([
-  "reset-before",
-  "500-before",
-  "503-retry-after",
-  "429",
-  "redirect",
-]);
+const REFUSING: readonly string[] = ["reset-before", "500-before", "503-retry-after", "429", "redirect"];
 
 /** Whether the fault ends a request before the service applies it. */
 export function preventsWrite(fault: MockFault | undefined): boolean {
-  return fault !== undefined && REFUSING.has(fault.kind);
+  return fault !== undefined && REFUSING.includes(fault.kind);
+}
+
+/** Milliseconds before the response. */
+export function delayOf(fault: MockFault | undefined): number {
+  if (fault === undefined || fault.kind === "slow-body") return 0;
+  return fault.delayMs ?? (fault.kind === "latency" ? 1_000 : 0);
 }
 
 interface PlannedFault {
@@ -129,17 +106,17 @@ interface PlannedFault {
 
 /** Matches faults to requests: of several that match, the one that was added first. */
 export class FaultPlan {
-  readonly #random: Random;
+  readonly #random: () => number;
   readonly #planned: PlannedFault[] = [];
 
-  constructor(faults: readonly MockFault[], random: Random) {
+  constructor(faults: readonly MockFault[], random: () => number) {
     this.#random = random;
     for (const fault of faults) this.add(fault);
   }
 
   add(fault: MockFault): void {
     checkFault(fault);
-    this.#planned.push({ fault: { ...fault }, seen: 0, matched: 0 });
+    this.#planned.push({ fault, seen: 0, matched: 0 });
   }
 
   match(operation: MockOperation | undefined): MockFault | undefined {

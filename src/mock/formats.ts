@@ -1,16 +1,13 @@
 /** The string formats of the service document; where it is silent, the rules of the guide. */
 
-const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
 // ISO 8601 also permits a decimal comma, and offsets of hours alone or without a colon.
 const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d([.,]\d+)?)?(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)?$/;
 
 /** A day of the calendar, `YYYY-MM-DD`; not 2023-02-29. */
 export function isDay(value: string): boolean {
-  const [, year, month, day] = DAY.exec(value)?.map(Number) ?? [];
-  if (year === undefined || month === undefined || day === undefined) return false;
-  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
-  const days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1];
-  return days !== undefined && day >= 1 && day <= days;
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(value) ? Date.parse(`${value}T00:00:00Z`) : Number.NaN;
+  // `Date` may take February 29 for March 1.
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
 }
 
 /** A day, `T` and a time; seconds and offset are optional. */
@@ -28,21 +25,61 @@ export function isCountryCode(value: string): boolean {
 }
 
 export function isIpAddress(value: string): boolean {
-  return isIpv4(value) || isIpv6(value);
-}
-
-function isIpv4(value: string): boolean {
   const parts = value.split(".");
-  return parts.length === 4 && parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255);
+  const isIpv4 =
+    parts.length === 4 && parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255);
+  // The host of a URL has the syntax of IPv6 in brackets.
+  return isIpv4 || (/^[\da-f:.]+$/i.test(value) && URL.canParse(`http://[${value}]`));
 }
 
-function isIpv6(value: string): boolean {
-  const halves = value.split("::");
-  if (halves.length > 2) return false;
-  const groups = halves.flatMap((half) => (half === "" ? [] : half.split(":")));
-  const last = groups.at(-1);
-  const endsInIpv4 = last !== undefined && last.includes(".") && !value.endsWith("::");
-  if (endsInIpv4) groups.splice(-1, 1, ...(isIpv4(last) ? ["0", "0"] : ["not a group"]));
-  if (!groups.every((group) => /^[\dA-Fa-f]{1,4}$/.test(group))) return false;
-  return halves.length === 2 ? groups.length < 8 : groups.length === 8;
+/** Common short forms that the language data lacks. */
+const SHORT_FORMS: Readonly<Record<string, string>> = {
+  usa: "US",
+  "u.s.": "US",
+  "u.s.a.": "US",
+  america: "US",
+  "united states of america": "US",
+  uk: "GB",
+  "u.k.": "GB",
+  britain: "GB",
+  "great britain": "GB",
+  england: "GB",
+  uae: "AE",
+  holland: "NL",
+  "the netherlands": "NL",
+  "czech republic": "CZ",
+  turkey: "TR",
+  "south korea": "KR",
+  russia: "RU",
+};
+
+let codesByName: Map<string, string> | undefined;
+
+/** The English names of all regions, from the runtime's language data; built at the first use. */
+function loadCodesByName(): Map<string, string> {
+  const names = new Intl.DisplayNames(["en"], { type: "region", fallback: "none" });
+  const codes = new Map<string, string>();
+  for (let first = 65; first <= 90; first += 1) {
+    for (let second = 65; second <= 90; second += 1) {
+      const code = String.fromCharCode(first, second);
+      // A withdrawn code (DD) has a successor (DE) with the same name.
+      if (new Intl.Locale(`und-${code}`).region !== code) continue;
+      const name = names.of(code);
+      if (name !== undefined && code !== "ZZ") codes.set(name.toLowerCase(), code);
+    }
+  }
+  return codes;
+}
+
+/**
+ * The code of a country, from its code in any case or its English name ("v1 contact": normalized to a country
+ * code on write); `undefined` for any other string.
+ */
+export function countryCodeOf(country: string): string | undefined {
+  const name = country.trim().toLowerCase();
+  const short = Object.hasOwn(SHORT_FORMS, name) ? SHORT_FORMS[name] : undefined;
+  if (short !== undefined) return short;
+  if (/^[a-z]{2}$/.test(name)) return name.toUpperCase();
+  codesByName ??= loadCodesByName();
+  return codesByName.get(name);
 }

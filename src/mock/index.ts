@@ -1,26 +1,34 @@
 export type {
   MockAutomationRun,
-  MockBooks,
+  MockOrganizationState,
   MockConsent,
   MockContact,
   MockEvent,
   MockGroup,
   MockMembership,
   MockTrigger,
+  MockWebhookCall,
   MockWelcomeEmail,
-} from "./organization-state.ts";
+} from "./state/organization-state.ts";
 export type { MockFault, MockFaultKind } from "./faults.ts";
 export type {
   MockClientOptions,
   MockFetch,
   MockListener,
   MockListenOptions,
+  MockRequest,
   MockService,
-  MockServiceOptions,
 } from "./interface.ts";
 export { createMockService } from "./mock-service.ts";
 export type { MockRateLimitOptions, MockRateWindow } from "./rate-window.ts";
-export type { Problem as MockProblem } from "./refusal.ts";
-export type { MockRequest } from "./request-log.ts";
-export type { MockAutomation, MockContactSeed, MockGroupSeed, MockOrganizationSeed } from "./seed.ts";
-export type { MockErrorBody, MockListBody, MockOperation, MockVariants } from "./variants.ts";
+export type { MockServiceOptions } from "./options.ts";
+export type { Problem as MockProblem } from "./rules.ts";
+export type { MockAutomation, MockContactSeed, MockGroupSeed, MockOrganizationSeed } from "./state/seed.ts";
+export type {
+  MockErrorBody,
+  MockListBody,
+  MockOperation,
+  MockVariants,
+  MockWebhookBody,
+} from "./variants.ts";
+export type { MockWebhookFetch } from "./webhooks.ts";

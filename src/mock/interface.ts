@@ -1,31 +1,7 @@
-import type { MockFault } from "./faults.ts";
 // The public interface of the mock.
-import type { MockBooks } from "./organization-state.ts";
-import type { MockRateLimitOptions, MockRateWindow } from "./rate-window.ts";
-import type { MockRequest } from "./request-log.ts";
-import type { MockOrganizationSeed } from "./seed.ts";
-import type { MockVariants } from "./variants.ts";
-
-/** Options of the mock. */
-export interface MockServiceOptions {
-  /** The organizations at the start; default one organization with a list and a segment. */
-  organizations?: readonly MockOrganizationSeed[];
-  /** `false` (the default, so that tests are fast), `"documented"`, windows, or windows with an algorithm. */
-  rateLimits?: false | "documented" | readonly MockRateWindow[] | MockRateLimitOptions;
-  /** The faults at the start, and again after each `reset`; default none. */
-  faults?: readonly MockFault[];
-  /**
-   * Milliseconds from sending to response: half of them before the request arrives. With `[min, max]` the time and the
-   * part before are random, so that requests can overtake each other.
-   */
-  latencyMs?: number | readonly [min: number, max: number];
-  /** The clock for timestamps and rate limits, in milliseconds; default `Date.now`. */
-  clock?: () => number;
-  /** The seed of all random values, ids included; default 1. The same seed gives the same run. */
-  seed?: number;
-  /** The behaviour that the service document leaves open. */
-  variants?: Partial<MockVariants>;
-}
+import type { MockFault, MockFaultKind } from "./faults.ts";
+import type { MockOrganizationState } from "./state/organization-state.ts";
+import type { MockOperation } from "./variants.ts";
 
 /** Options of a client of the mock. */
 export interface MockClientOptions {
@@ -53,12 +29,14 @@ export interface MockService {
   /** Options for `new AudienceClient(…)`: the first organization's keys, and `mock.fetch`. */
   readonly clientOptions: MockClientOptions & { fetch: MockFetch };
   /** A copy of one organization's current state. Throws for an unknown id or key. */
-  readonly organization: (idOrApiKey: string) => MockBooks;
+  readonly organization: (idOrApiKey: string) => MockOrganizationState;
   /** All requests that arrived, in order. */
   readonly requests: readonly MockRequest[];
   /** Adds a fault, from the next request on. Of several faults that match a request, the first applies. */
   readonly addFault: (fault: MockFault) => void;
-  /** Restores the initial state and faults, clears requests and rate limits, and ends hanging requests. */
+  /** Waits until no webhook call is under way, retries included. */
+  readonly settled: () => Promise<void>;
+  /** Restores the initial state and faults, clears requests and rate limits, and ends hanging requests and webhook calls. */
   readonly reset: () => void;
   /** Serves real HTTP on loopback; `node:http` is loaded at the first call. */
   readonly listen: (options?: MockListenOptions) => Promise<MockListener>;
@@ -80,4 +58,28 @@ export interface MockListener {
   readonly close: () => Promise<void>;
   /** The same as `close`: `await using server = await mock.listen()`. */
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** A request that arrived. */
+export interface MockRequest {
+  /** `undefined` if no endpoint has this method and path. */
+  operation: MockOperation | undefined;
+  /** In upper case. */
+  method: string;
+  /** As it arrived, percent-encoding included. */
+  path: string;
+  /** Decoded. */
+  query: Record<string, string>;
+  /** Names in lower case. The mock's API keys are not secret. */
+  headers: Record<string, string>;
+  /** The parsed JSON, else the string; `undefined` if there was none. */
+  body: unknown;
+  /** The status of the response; `undefined` before the response, and if the connection broke. */
+  status: number | undefined;
+  /** Whether the request changed the state, whatever the response. */
+  applied: boolean;
+  /** The fault that affected the request. */
+  fault?: MockFaultKind;
+  /** The time of arrival, by the mock's clock. */
+  arrivedAtMs: number;
 }

@@ -1,11 +1,14 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { checkNames } from "./check-names.ts";
-import { controlResponse } from "./control.ts";
-import { withoutFinalSlashes } from "./final-slashes.ts";
+import { checkPlainObject, checkValues, type OptionRule } from "./check.ts";
+import type { MockFault } from "./faults.ts";
 import type { MockClientOptions, MockListener, MockListenOptions, MockService } from "./interface.ts";
-import { isObject } from "./is-object.ts";
 import { isConnectionReset } from "./response.ts";
+
+const PORT: OptionRule = {
+  accepts: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536,
+  expectation: "an integer from 0 to 65,535",
+};
 
 interface ListenContext {
   respond: (request: Request, clientIp: string) => Promise<Response>;
@@ -18,7 +21,8 @@ export async function listen(
   { respond, service, clientOptions }: ListenContext,
   options: MockListenOptions,
 ): Promise<MockListener> {
-  const port = portIn(options);
+  checkPlainObject("the options of listen", options);
+  checkValues("the options of listen", options, { port: PORT }, { path: "" });
   const { createServer } = await import("node:http");
   const server = createServer((incoming, outgoing) => {
     void serve(
@@ -30,12 +34,14 @@ export async function listen(
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, "127.0.0.1", resolve);
+    server.listen(options.port ?? 0, "127.0.0.1", resolve);
   });
-  const url = `http://127.0.0.1:${portOf(server)}`;
+  // Safe: the server listens, and not on a pipe.
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
   const close = () => closeServer(server);
-  const { baseUrl, baseUrlV2 } = clientOptions;
-  const urls = { baseUrl: url + prefixOf(baseUrl), baseUrlV2: url + prefixOf(baseUrlV2) };
+  const here = (baseUrl: string) => url + new URL(baseUrl).pathname.replace(/\/+$/, "");
+  const urls = { baseUrl: here(clientOptions.baseUrl), baseUrlV2: here(clientOptions.baseUrlV2) };
   return { url, clientOptions: { ...clientOptions, ...urls }, close, [Symbol.asyncDispose]: close };
 }
 
@@ -51,8 +57,10 @@ async function serve(
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     // Before the first part: a slow body must not delay its status.
     outgoing.flushHeaders();
-    await send(response.body, outgoing, gone.signal);
-    outgoing.end();
+    const { pipeline } = await import("node:stream/promises");
+    const body: unknown = response.body ?? [];
+    // Safe: a web stream of Node is an async iterable.
+    await pipeline(body as AsyncIterable<Uint8Array>, outgoing);
   } catch (error) {
     const isDefect = !isConnectionReset(error) && !gone.signal.aborted;
     if (!isDefect || outgoing.headersSent) return void incoming.socket.destroy();
@@ -81,34 +89,6 @@ async function toRequest(incoming: IncomingMessage, signal: AbortSignal): Promis
   });
 }
 
-async function send(body: Response["body"], outgoing: ServerResponse, gone: AbortSignal): Promise<void> {
-  const reader = body?.getReader();
-  for (let next = await reader?.read(); next?.done === false; next = await reader?.read()) {
-    if (!outgoing.write(next.value)) await drained(outgoing, gone);
-  }
-}
-
-function drained(outgoing: ServerResponse, gone: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    outgoing.once("drain", resolve);
-    gone.addEventListener("abort", () => reject(new Error("the caller has gone")), { once: true });
-  });
-}
-
-function portIn(options: unknown): number {
-  if (!isObject(options)) throw new TypeError("the options of listen must be an object");
-  checkNames("the options of listen", options, ["port"]);
-  const { port = 0 } = options;
-  if (typeof port === "number" && Number.isInteger(port) && port >= 0 && port < 65_536) return port;
-  throw new TypeError("port must be an integer from 0 to 65,535");
-}
-
-function portOf(server: Server): number {
-  // Safe: the server listens, and not on a pipe.
-  const address = server.address() as AddressInfo;
-  return address.port;
-}
-
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
@@ -116,6 +96,39 @@ function closeServer(server: Server): Promise<void> {
   });
 }
 
-function prefixOf(baseUrl: string): string {
-  return withoutFinalSlashes(new URL(baseUrl).pathname);
+/** The paths of the mock itself, for tests in another process or language. */
+const PREFIX = "/__mock/";
+
+/**
+ * Serves the mock's own paths, only over real HTTP: `GET /__mock/organizations/{idOrKey}`, `GET /__mock/requests`,
+ * `GET /__mock/settled`, `POST /__mock/faults`, `POST /__mock/reset`. `undefined` for all other paths.
+ */
+async function controlResponse(service: MockService, request: Request): Promise<Response | undefined> {
+  const { pathname } = new URL(request.url);
+  if (!pathname.startsWith(PREFIX)) return undefined;
+  const [resource = "", name = ""] = pathname.slice(PREFIX.length).split("/").map(decodeURIComponent);
+  try {
+    switch (`${request.method} ${resource}`) {
+      case "GET organizations":
+        return Response.json(service.organization(name));
+      case "GET requests":
+        return Response.json(service.requests);
+      case "GET settled":
+        await service.settled();
+        return Response.json({ settled: true });
+      case "POST faults": {
+        // Safe: `addFault` checks it.
+        service.addFault((await request.json()) as MockFault);
+        return Response.json({ added: true }, { status: 201 });
+      }
+      case "POST reset":
+        service.reset();
+        return Response.json({ reset: true });
+      default:
+        return Response.json({ message: `there is no ${request.method} ${pathname}` }, { status: 404 });
+    }
+  } catch (error) {
+    // Safe: the mock and `JSON.parse` throw nothing else.
+    return Response.json({ message: (error as Error).message }, { status: 400 });
+  }
 }

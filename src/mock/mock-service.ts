@@ -1,18 +1,22 @@
-import { checkSeeds } from "./check-seeds.ts";
-import { checkPermissions, variantsOf } from "./check-variants.ts";
+import { copyOf } from "./check.ts";
+import { variantsOf } from "./default-variants.ts";
 import { FaultPlan } from "./faults.ts";
-import { handle, type ServiceState } from "./handle.ts";
-import type { MockClientOptions, MockFetch, MockService, MockServiceOptions } from "./interface.ts";
+import { handleRequest, type ServiceState } from "./handle-request.ts";
+import type { MockClientOptions, MockFetch, MockRequest, MockService } from "./interface.ts";
 import { listen } from "./listen.ts";
-import { checkOptions } from "./options.ts";
-import { ownCopy, readable } from "./own-copy.ts";
-import { plainRequest } from "./plain-request.ts";
-import { seededIds, seededRandom } from "./random.ts";
-import { DOCUMENTED_RATE, type MockRateLimitOptions, RateLimiter } from "./rate-window.ts";
-import type { MockRequest } from "./request-log.ts";
-import { DEFAULT_ORGANIZATION, type MockOrganizationSeed } from "./seed.ts";
+import { checkOptions, type MockServiceOptions } from "./options.ts";
+import { type MockRateLimitOptions, RateLimiter, rateLimitOf } from "./rate-window.ts";
+import { Organizations } from "./state/organizations.ts";
+import {
+  checkLoopback,
+  checkPermissions,
+  checkSeeds,
+  DEFAULT_ORGANIZATION,
+  type MockOrganizationSeed,
+} from "./state/seed.ts";
 import type { MockVariants } from "./variants.ts";
-import { World } from "./world.ts";
+import { unlessAborted } from "./wait.ts";
+import { WebhookCaller } from "./webhooks.ts";
 
 /**
  * Creates a mock of the service for tests: it keeps state, validates requests and can simulate faults.
@@ -25,13 +29,14 @@ import { World } from "./world.ts";
  * ```
  */
 export function createMockService(options: MockServiceOptions = {}): MockService {
-  const own = ownCopy("the options of the mock", options);
-  checkOptions(own);
+  checkOptions(options);
+  const own = copyOf("the options of the mock", options);
   const organizations = own.organizations ?? [DEFAULT_ORGANIZATION];
   checkSeeds(organizations);
+  if (own.webhooks !== "anywhere") checkLoopback(organizations);
   const variants = variantsOf(own.variants ?? {});
   checkPermissions(variants.permissions, organizations);
-  const rateLimits = rateLimitsOf(own.rateLimits ?? false);
+  const rateLimits = rateLimitOf(own.rateLimits ?? false);
   const requests: MockRequest[] = [];
   let state = begin();
 
@@ -42,9 +47,18 @@ export function createMockService(options: MockServiceOptions = {}): MockService
     const seed = own.seed ?? 1;
     const nowMs = own.clock ?? (() => Date.now());
     const random = seededRandom(seed);
-    const sources = { variants, nowIso: () => new Date(nowMs()).toISOString(), nextId: seededIds(seed) };
+    const nowIso = () => new Date(nowMs()).toISOString();
+    const ended = () => end().signal;
+    const webhookFetch = own.webhookFetch ?? ((url, init) => globalThis.fetch(url, init));
+    const webhooks = new WebhookCaller({ fetch: webhookFetch, variants, nowIso, ended });
     return {
-      world: new World(organizations, sources),
+      organizations: new Organizations(organizations, {
+        variants,
+        nowIso,
+        nextId: seededIds(seed),
+        webhooks,
+      }),
+      webhooks,
       faults: new FaultPlan(own.faults ?? [], random),
       rateLimiter: rateLimits && new RateLimiter(rateLimits),
       rateLimits,
@@ -53,43 +67,35 @@ export function createMockService(options: MockServiceOptions = {}): MockService
       random,
       nowMs,
       latencyMs: own.latencyMs ?? 0,
-      ended: () => end().signal,
+      ended,
       end: () => end().abort(),
     };
   }
 
-  const respond = (request: Request, clientIp: string) => handle(state, request, clientIp);
+  const respond = (request: Request, clientIp: string) => handleRequest(state, request, clientIp);
   const fetch: MockFetch = async (input, init) => {
-    const request = readable("the request", () => plainRequest(input, init));
+    const request = new Request(input, init);
     request.signal.throwIfAborted();
-    const response = await untilAborted(respond(request, "in-process"), request.signal);
+    // The request itself runs on after an abort, as one that has arrived does.
+    const response = await unlessAborted(respond(request, "in-process"), request.signal);
     return Object.defineProperty(response, "url", { value: request.url });
   };
   const clientOptions = clientOptionsOf(organizations[0]!, variants, rateLimits);
   const service: MockService = {
     fetch,
     clientOptions: { ...clientOptions, fetch },
-    organization: (idOrApiKey) => state.world.organization(idOrApiKey).snapshot(),
+    organization: (idOrApiKey) => state.organizations.organization(idOrApiKey).snapshot(),
     requests,
-    addFault: (fault) =>
-      readable("the fault", () => state.faults.add(ownCopy("the parts of a fault", fault))),
+    addFault: (fault) => state.faults.add(copyOf("the parts of a fault", fault)),
+    settled: () => state.webhooks.settled(),
     reset() {
       state.end();
       requests.length = 0;
       state = begin();
     },
-    listen: async (listenOptions = {}) =>
-      listen({ respond, service, clientOptions }, ownCopy("the options of listen", listenOptions)),
+    listen: async (listenOptions = {}) => listen({ respond, service, clientOptions }, listenOptions),
   };
   return service;
-}
-
-function rateLimitsOf(
-  rateLimits: NonNullable<MockServiceOptions["rateLimits"]>,
-): MockRateLimitOptions | undefined {
-  if (rateLimits === false) return undefined;
-  if (rateLimits === "documented") return { windows: DOCUMENTED_RATE };
-  return "windows" in rateLimits ? rateLimits : { windows: rateLimits };
 }
 
 function clientOptionsOf(
@@ -104,11 +110,26 @@ function clientOptionsOf(
   return { baseUrl, baseUrlV2, apiKey, ...(apiKeyV2 !== apiKey && { apiKeyV2 }), appId, rateLimiter };
 }
 
-/** As with `fetch`, an abort rejects at once with the signal's reason, while the request itself runs on. */
-function untilAborted(respond: Promise<Response>, signal: AbortSignal): Promise<Response> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
-    respond.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
+/** The mulberry32 generator, with a period of 2³². The same seed gives the same numbers. */
+function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** A generator of ids in the form of UUIDs (version 4). The same seed gives the same ids. */
+function seededIds(seed: number): () => string {
+  const random = seededRandom(seed);
+  const word = () =>
+    Math.floor(random() * 2 ** 32)
+      .toString(16)
+      .padStart(8, "0");
+  return () => {
+    const [a, b, c, d] = [word(), word(), word(), word()];
+    return `${a}-${b.slice(0, 4)}-4${b.slice(5)}-8${c.slice(1, 4)}-${c.slice(4)}${d}`;
+  };
 }

@@ -1,10 +1,6 @@
 import { http, type HttpHandler, HttpResponse } from "msw";
-import { isBaseUrl } from "./base-url.ts";
-import { checkNames } from "./check-names.ts";
-import { withoutFinalSlashes } from "./final-slashes.ts";
+import { checkNames, checkPlainObject, isBaseUrl, isObject } from "./check.ts";
 import type { MockService } from "./interface.ts";
-import { isObject, showsNothing } from "./is-object.ts";
-import { readable } from "./own-copy.ts";
 import { isConnectionReset } from "./response.ts";
 
 /** The base URLs of the code under test, if they differ from the mock's own. */
@@ -24,18 +20,19 @@ export interface MswHandlersOptions {
  * ```
  */
 export function mswHandlers(mock: MockService, options: MswHandlersOptions = {}): HttpHandler[] {
-  // Read once and checked: a test without types may pass any value.
-  const own = readable("the mock", () => basesOf(clientOptionsOf(mock)));
-  const chosen = readable("the options of mswHandlers", () => basesOf(checkedOptions(options)));
+  const { fetch, clientOptions } = mockOf(mock);
+  checkPlainObject("the options of mswHandlers", options);
+  checkNames("the options of mswHandlers", options, ["baseUrl", "baseUrlV2"]);
+  const { baseUrl, baseUrlV2 } = clientOptions;
   const bases = new Map([
-    [asRequested("baseUrl", chosen.baseUrl ?? own.baseUrl), asRequested("baseUrl", own.baseUrl)],
-    [asRequested("baseUrlV2", chosen.baseUrlV2 ?? own.baseUrlV2), asRequested("baseUrlV2", own.baseUrlV2)],
+    [asRequested("baseUrl", options.baseUrl ?? baseUrl), asRequested("baseUrl", baseUrl)],
+    [asRequested("baseUrlV2", options.baseUrlV2 ?? baseUrlV2), asRequested("baseUrlV2", baseUrlV2)],
   ]);
   return [...bases].map(([from, to]) =>
     http.all(new RegExp(`^${escapeRegExp(from)}/`), async ({ request }) => {
       const url = to + request.url.slice(from.length);
       try {
-        return await mock.fetch(url === request.url ? request : new Request(url, request));
+        return await fetch(url === request.url ? request : new Request(url, request));
       } catch (error) {
         /* v8 ignore next -- @preserve a defect of the mock itself */
         if (!isConnectionReset(error) && !request.signal.aborted) throw error;
@@ -45,30 +42,20 @@ export function mswHandlers(mock: MockService, options: MswHandlersOptions = {})
   );
 }
 
-function clientOptionsOf(mock: unknown): object {
+/** A test without types may pass any value. */
+function mockOf(mock: unknown): MockService {
   const { fetch, clientOptions } = Object(mock) as Partial<Record<keyof MockService, unknown>>;
-  if (typeof fetch !== "function" || typeof clientOptions !== "object" || clientOptions === null)
+  if (typeof fetch !== "function" || !isObject(clientOptions))
     throw new TypeError("the first argument of mswHandlers must be a mock service: see createMockService()");
-  return clientOptions;
-}
-
-function checkedOptions(options: unknown): MswHandlersOptions {
-  if (!isObject(options) || ArrayBuffer.isView(options) || showsNothing(options))
-    throw new TypeError("the options of mswHandlers must be a plain object");
-  checkNames("the options of mswHandlers", options, ["baseUrl", "baseUrlV2"]);
-  return options;
-}
-
-/** Reads each of the two once. */
-function basesOf({ baseUrl, baseUrlV2 }: MswHandlersOptions): MswHandlersOptions {
-  return { ...(baseUrl === undefined ? {} : { baseUrl }), ...(baseUrlV2 === undefined ? {} : { baseUrlV2 }) };
+  // Safe: nothing else has both.
+  return mock as MockService;
 }
 
 /** The base URL in the form in which request URLs begin. */
 function asRequested(name: keyof MswHandlersOptions, baseUrl: unknown): string {
   if (!isBaseUrl(baseUrl))
     throw new TypeError(`${name} must be a base URL, for example https://api.example.com`);
-  return withoutFinalSlashes(new URL(baseUrl).href);
+  return new URL(baseUrl).href.replace(/\/+$/, "");
 }
 
 function escapeRegExp(text: string): string {

@@ -1,27 +1,52 @@
-import { checkRateLimits } from "./check-rate-limits.ts";
-import type { MockServiceOptions } from "./interface.ts";
-import { readable } from "./own-copy.ts";
+import {
+  array,
+  checkPlainObject,
+  checkValues,
+  enumOf,
+  isDuration,
+  isObject,
+  number,
+  object,
+  type OptionRule,
+} from "./check.ts";
+import type { MockFault } from "./faults.ts";
+import type { MockRateLimitOptions, MockRateWindow } from "./rate-window.ts";
+import type { MockOrganizationSeed } from "./state/seed.ts";
+import type { MockVariants } from "./variants.ts";
+import type { MockWebhookFetch } from "./webhooks.ts";
 
-interface Rule {
-  readonly accepts: (value: unknown) => boolean;
-  readonly expectation: string;
+/** Options of the mock. */
+export interface MockServiceOptions {
+  /** The organizations at the start; default one organization with a list and a segment. */
+  organizations?: readonly MockOrganizationSeed[];
+  /** `false` (the default, so that tests are fast), `"documented"`, windows, or windows with an algorithm. */
+  rateLimits?: false | "documented" | readonly MockRateWindow[] | MockRateLimitOptions;
+  /** The faults at the start, and again after each `reset`; default none. */
+  faults?: readonly MockFault[];
+  /**
+   * Milliseconds from sending to response: half of them before the request arrives. With `[min, max]` the time and the
+   * part before are random, so that requests can overtake each other.
+   */
+  latencyMs?: number | readonly [min: number, max: number];
+  /** The clock for timestamps and rate limits, in milliseconds; default `Date.now`. */
+  clock?: () => number;
+  /** The seed of all random values, ids included; default 1. The same seed gives the same run. */
+  seed?: number;
+  /** The behaviour that the service document leaves open. */
+  variants?: Partial<MockVariants>;
+  /** The receivers that automations may call: those on `"loopback"` (the default), or `"anywhere"`. */
+  webhooks?: "loopback" | "anywhere";
+  /** Calls the receivers; default `globalThis.fetch`, looked up for each call. */
+  webhookFetch?: MockWebhookFetch;
 }
 
-/** The longest delay of a timer. */
-const longestMs = 2 ** 31 - 1;
-const latestMs = 8.64e15;
+const LATEST_MS = 8.64e15;
 
-const isDuration = (value: unknown): value is number =>
-  typeof value === "number" && value >= 0 && value <= longestMs;
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
-
-const array: Rule = { accepts: Array.isArray, expectation: "an array" };
-
-const rules: Record<keyof MockServiceOptions, Rule> = {
+const rules: Record<keyof MockServiceOptions, OptionRule> = {
   organizations: array,
   rateLimits: {
     accepts: (value) =>
-      value === false || value === "documented" || Array.isArray(value) || hasWindows(value),
+      value === false || value === "documented" || Array.isArray(isObject(value) ? value["windows"] : value),
     expectation:
       'false, "documented", an array of windows, or { windows, algorithm, retryAfter, countRefused }',
   },
@@ -31,22 +56,16 @@ const rules: Record<keyof MockServiceOptions, Rule> = {
     expectation: "milliseconds from 0, or [min, max]",
   },
   clock: { accepts: isClock, expectation: "a function that returns milliseconds" },
-  seed: { accepts: (value) => typeof value === "number" && Number.isFinite(value), expectation: "a number" },
-  variants: { accepts: isObject, expectation: "an object" },
+  seed: number,
+  variants: object,
+  webhooks: enumOf("loopback", "anywhere"),
+  webhookFetch: { accepts: (value) => typeof value === "function", expectation: "a function" },
 };
 
 /** Checks the options of the mock. */
 export function checkOptions(options: MockServiceOptions): void {
-  if (!isObject(options) || Array.isArray(options))
-    throw new TypeError("the options of the mock must be an object");
-  for (const [name, value] of Object.entries(options)) {
-    const rule = Object.hasOwn(rules, name) ? rules[name as keyof typeof rules] : undefined;
-    if (!rule)
-      throw new TypeError(`the mock has no option "${name}"; there are ${Object.keys(rules).join(", ")}`);
-    if (value !== undefined && !readable(name, () => rule.accepts(value)))
-      throw new TypeError(`${name} must be ${rule.expectation}`);
-  }
-  checkRateLimits(options.rateLimits);
+  checkPlainObject("the options of the mock", options);
+  checkValues("the options of the mock", options, rules, { path: "" });
 }
 
 function isRange(value: unknown): boolean {
@@ -56,15 +75,11 @@ function isRange(value: unknown): boolean {
   return isDuration(min) && isDuration(max) && min <= max;
 }
 
-function hasWindows(value: unknown): boolean {
-  return isObject(value) && "windows" in value && Array.isArray(value.windows);
-}
-
 function isClock(value: unknown): boolean {
   if (typeof value !== "function") return false;
   // Safe: any function may be called without arguments; its result is unknown.
   const now: unknown = (value as () => unknown)();
   // An asynchronous clock is refused; its rejection must not stay unhandled.
   if (now instanceof Promise) now.catch(() => undefined);
-  return typeof now === "number" && Math.abs(now) <= latestMs;
+  return typeof now === "number" && Math.abs(now) <= LATEST_MS;
 }

@@ -1,3 +1,4 @@
+import { array, boolean, checkPlainObject, checkValues, enumOf, fromOne, number } from "./check.ts";
 /** At most `limit` requests in any `intervalMs` milliseconds. */
 export interface MockRateWindow {
   /** The number of requests of one caller, over all its keys. */
@@ -24,7 +25,7 @@ export interface MockRateLimitOptions {
 }
 
 /** "Limits": per second, per minute, per hour. */
-export const DOCUMENTED_RATE: readonly MockRateWindow[] = [
+const DOCUMENTED_RATE: readonly MockRateWindow[] = [
   { limit: 10, intervalMs: 1_000 },
   { limit: 100, intervalMs: 60_000 },
   { limit: 1_000, intervalMs: 3_600_000 },
@@ -37,89 +38,56 @@ interface Count {
   add(nowMs: number): void;
 }
 
-class SlidingCount implements Count {
-  readonly #window: MockRateWindow;
-  #times: number[] = [];
-  #head = 0;
-
-  constructor(window: MockRateWindow) {
-    this.#window = window;
-  }
-
-  waitMs(nowMs: number): number {
-    const { limit, intervalMs } = this.#window;
-    while (this.#head < this.#times.length && this.#times[this.#head]! <= nowMs - intervalMs) this.#head += 1;
-    if (this.#head > 1_000 && this.#head * 2 > this.#times.length) {
-      this.#times = this.#times.slice(this.#head);
-      this.#head = 0;
-    }
-    const blocking = this.#times[this.#times.length - limit];
-    const isFull = this.#times.length - this.#head >= limit;
-    return isFull && blocking !== undefined ? blocking + intervalMs - nowMs : 0;
-  }
-
-  add(nowMs: number): void {
-    this.#times.push(nowMs);
-  }
+function slidingCount({ limit, intervalMs }: MockRateWindow): Count {
+  let times: number[] = [];
+  return {
+    waitMs(nowMs) {
+      times = times.filter((timeMs) => timeMs > nowMs - intervalMs);
+      const blocking = times.at(-limit);
+      return blocking === undefined ? 0 : blocking + intervalMs - nowMs;
+    },
+    add: (nowMs) => void times.push(nowMs),
+  };
 }
 
-class FixedCount implements Count {
-  readonly #window: MockRateWindow;
-  readonly #phaseMs: number;
-  #startMs = Number.NEGATIVE_INFINITY;
-  #count = 0;
-
-  constructor(window: MockRateWindow, phaseMs: number) {
-    this.#window = window;
-    this.#phaseMs = phaseMs;
-  }
-
-  waitMs(nowMs: number): number {
-    this.#roll(nowMs);
-    return this.#count >= this.#window.limit ? this.#startMs + this.#window.intervalMs - nowMs : 0;
-  }
-
-  add(nowMs: number): void {
-    this.#roll(nowMs);
-    this.#count += 1;
-  }
-
-  #roll(nowMs: number): void {
-    const { intervalMs } = this.#window;
-    const startMs = Math.floor((nowMs - this.#phaseMs) / intervalMs) * intervalMs + this.#phaseMs;
-    if (startMs === this.#startMs) return;
-    this.#startMs = startMs;
-    this.#count = 0;
-  }
+function fixedCount({ limit, intervalMs }: MockRateWindow, phaseMs: number): Count {
+  let startMs = Number.NEGATIVE_INFINITY;
+  let used = 0;
+  const restart = (nowMs: number): void => {
+    const currentMs = Math.floor((nowMs - phaseMs) / intervalMs) * intervalMs + phaseMs;
+    if (currentMs !== startMs) [startMs, used] = [currentMs, 0];
+  };
+  return {
+    waitMs(nowMs) {
+      restart(nowMs);
+      return used >= limit ? startMs + intervalMs - nowMs : 0;
+    },
+    add(nowMs) {
+      restart(nowMs);
+      used += 1;
+    },
+  };
 }
 
-class BucketCount implements Count {
-  readonly #window: MockRateWindow;
-  #tokens: number;
-  #filledAtMs: number | undefined;
-
-  constructor(window: MockRateWindow) {
-    this.#window = window;
-    this.#tokens = window.limit;
-  }
-
-  waitMs(nowMs: number): number {
-    this.#fill(nowMs);
-    // Rounding errors of sums may cost a millionth of a token.
-    return this.#tokens >= 1 - 1e-6 ? 0 : ((1 - this.#tokens) * this.#window.intervalMs) / this.#window.limit;
-  }
-
-  add(nowMs: number): void {
-    this.#fill(nowMs);
-    this.#tokens = Math.max(0, this.#tokens - 1);
-  }
-
-  #fill(nowMs: number): void {
-    const { limit, intervalMs } = this.#window;
-    const gained = ((nowMs - (this.#filledAtMs ?? nowMs)) * limit) / intervalMs;
-    this.#tokens = Math.min(limit, this.#tokens + Math.max(0, gained));
-    this.#filledAtMs = nowMs;
-  }
+function tokenBucket({ limit, intervalMs }: MockRateWindow): Count {
+  let tokens = limit;
+  let filledAtMs: number | undefined;
+  const fill = (nowMs: number): void => {
+    const gained = ((nowMs - (filledAtMs ?? nowMs)) * limit) / intervalMs;
+    tokens = Math.min(limit, tokens + Math.max(0, gained));
+    filledAtMs = nowMs;
+  };
+  return {
+    waitMs(nowMs) {
+      fill(nowMs);
+      // Rounding errors of sums may cost a millionth of a token.
+      return tokens >= 1 - 1e-6 ? 0 : ((1 - tokens) * intervalMs) / limit;
+    },
+    add(nowMs) {
+      fill(nowMs);
+      tokens = Math.max(0, tokens - 1);
+    },
+  };
 }
 
 /** Counts the requests of each caller ("Limits": counted per IP) in all windows at once. */
@@ -145,9 +113,9 @@ export class RateLimiter {
   }
 
   #countOf(window: MockRateWindow): Count {
-    if (this.#options.algorithm === "fixed") return new FixedCount(window, this.#options.phaseMs ?? 0);
-    if (this.#options.algorithm === "token-bucket") return new BucketCount(window);
-    return new SlidingCount(window);
+    if (this.#options.algorithm === "fixed") return fixedCount(window, this.#options.phaseMs ?? 0);
+    if (this.#options.algorithm === "token-bucket") return tokenBucket(window);
+    return slidingCount(window);
   }
 }
 
@@ -160,4 +128,37 @@ export function retryAfterOf(
   if (form === false) return undefined;
   if (form === "seconds") return String(Math.max(1, Math.ceil(waitMs / 1_000)));
   return new Date(Math.ceil((nowMs + waitMs) / 1_000) * 1_000).toUTCString();
+}
+
+const RATE_LIMIT_RULES = {
+  windows: array,
+  algorithm: enumOf("sliding", "fixed", "token-bucket"),
+  retryAfter: enumOf("seconds", "date", false),
+  countRefused: boolean,
+  phaseMs: number,
+};
+const WINDOW_RULES = {
+  limit: fromOne,
+  intervalMs: {
+    accepts: (value: unknown) => Number.isFinite(value) && Number(value) > 0,
+    expectation: "milliseconds above 0",
+  },
+};
+
+/** The rate limit that the option names; `undefined` for none. */
+export function rateLimitOf(
+  given: false | "documented" | readonly MockRateWindow[] | MockRateLimitOptions,
+): MockRateLimitOptions | undefined {
+  if (given === false) return undefined;
+  if (given === "documented") return { windows: DOCUMENTED_RATE };
+  const [rateLimit, path] =
+    "windows" in given ? [given, "rateLimits.windows"] : [{ windows: given }, "rateLimits"];
+  checkValues("rateLimits", rateLimit, RATE_LIMIT_RULES);
+  if (rateLimit.windows.length === 0)
+    throw new TypeError("rateLimits must hold at least one window; false is for no limit");
+  for (const [index, window] of rateLimit.windows.entries()) {
+    checkPlainObject(`${path}[${index}]`, window);
+    checkValues(`${path}[${index}]`, window, WINDOW_RULES, { required: ["limit", "intervalMs"] });
+  }
+  return rateLimit;
 }

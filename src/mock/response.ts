@@ -1,5 +1,6 @@
-import type { Reply } from "./endpoint.ts";
+import type { ErrorReply, Reply } from "./endpoint.ts";
 import type { MockFault } from "./faults.ts";
+import { sleep } from "./wait.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 const PAGE =
@@ -31,45 +32,55 @@ const toBody = ({ body, plainText }: Reply): string | undefined =>
   plainText ?? (body === undefined ? undefined : JSON.stringify(body));
 
 /** Serializes a reply. */
-export function toResponse(reply: Reply, body: BodyInit | undefined = toBody(reply)): Response {
+function toResponse(reply: Reply, body: BodyInit | undefined = toBody(reply)): Response {
   const type = reply.plainText === undefined ? JSON_TYPE : "text/plain; charset=utf-8";
   const content = BODILESS.has(reply.status) ? undefined : body;
   const headers = { ...(content !== undefined && { "content-type": type }), ...reply.headers };
   return new Response(content ?? null, { status: reply.status, headers });
 }
 
-/** The response of a fault; `undefined` for the kinds that corrupt the service's own response. */
-export function faultResponse(
-  fault: MockFault,
-  errorReply: (status: number, message: string) => Reply,
-  url: URL,
+/** The response to a request that a fault may affect; `undefined` for a broken connection. */
+export function responseOf(
+  fault: MockFault | undefined,
+  reply: Reply | undefined,
+  { errorReply, url, signal }: { errorReply: ErrorReply; url: URL; signal: AbortSignal },
 ): Response | undefined {
-  const retryAfter = retryAfterOf(fault.retryAfter ?? 1);
-  if (fault.kind === "500-before" || fault.kind === "500-after")
-    return toResponse(errorReply(500, "unexpected server error"));
-  if (fault.kind === "429")
-    return toResponse({ ...errorReply(429, "rate limit exceeded"), headers: retryAfter });
-  if (fault.kind === "503-retry-after")
-    return toResponse({ ...errorReply(503, "service unavailable"), headers: retryAfter });
-  if (fault.kind === "502-html") return page(502);
-  if (fault.kind === "wrong-content-type") return page(200);
-  if (fault.kind === "redirect") {
-    const location = fault.location ?? `https://elsewhere.example${url.pathname}${url.search}`;
-    return new Response(null, { status: 307, headers: { location } });
+  switch (fault?.kind) {
+    case "reset-before":
+    case "reset-after":
+    case "hang":
+      return undefined;
+    case "500-before":
+    case "500-after":
+      return toResponse(errorReply(500, "unexpected server error"));
+    case "429":
+      return toResponse({ ...errorReply(429, "rate limit exceeded"), headers: retryAfterOf(fault) });
+    case "503-retry-after":
+      return toResponse({ ...errorReply(503, "service unavailable"), headers: retryAfterOf(fault) });
+    case "502-html":
+      return page(502);
+    case "wrong-content-type":
+      return page(200);
+    case "redirect": {
+      const location = fault.location ?? `https://elsewhere.example${url.pathname}${url.search}`;
+      return new Response(null, { status: 307, headers: { location } });
+    }
+    default:
+      return reply && (fault ? corruptedResponse(fault, reply, signal) : toResponse(reply));
   }
-  return undefined;
 }
 
 /** The service's own response, corrupted by the fault. */
-export function corruptedResponse(fault: MockFault, reply: Reply, signal: AbortSignal): Response {
+function corruptedResponse(fault: MockFault, reply: Reply, signal: AbortSignal): Response {
   const body = toBody(reply) ?? "{}";
   const hasBody = { ...reply, status: reply.status === 204 ? 200 : reply.status };
   if (fault.kind === "truncated-json")
     return toResponse(hasBody, body.slice(0, Math.max(1, Math.floor(body.length / 2))));
   if (fault.kind === "wrong-json") return toResponse(hasBody, JSON.stringify({ unexpected: { shape: 7 } }));
-  if (fault.kind === "huge-body") return toResponse(hasBody, streamOf(paddedPieces(body), 0, signal));
+  if (fault.kind === "huge-body")
+    return toResponse(hasBody, streamOf(bytesOf(paddedPieces(body), 0, signal)));
   if (fault.kind === "slow-body")
-    return toResponse(hasBody, streamOf(tenPieces(body), fault.delayMs ?? 1_000, signal));
+    return toResponse(hasBody, streamOf(bytesOf(tenPieces(body), fault.delayMs ?? 1_000, signal)));
   if (fault.kind !== "empty-body") return toResponse(reply);
   return new Response(null, { status: reply.status, headers: { "content-type": JSON_TYPE } });
 }
@@ -78,7 +89,7 @@ function page(status: number): Response {
   return new Response(PAGE, { status, headers: { "content-type": "text/html; charset=utf-8" } });
 }
 
-function retryAfterOf(retryAfter: number | Date | false): Record<string, string> {
+function retryAfterOf({ retryAfter = 1 }: MockFault): Record<string, string> {
   if (retryAfter === false) return {};
   return { "retry-after": typeof retryAfter === "number" ? String(retryAfter) : retryAfter.toUTCString() };
 }
@@ -95,47 +106,29 @@ function* tenPieces(body: string): Generator<string> {
   for (let start = 0; start < body.length; start += size) yield body.slice(start, start + size);
 }
 
-/** Streams the parts, and fails with the signal's reason, as a body of `fetch` does. */
-function streamOf(
-  pieces: Generator<string>,
+/** The pieces as a body, which fails with the signal's reason, as a body of `fetch` does. */
+async function* bytesOf(
+  pieces: Iterable<string>,
   delayMs: number,
   signal: AbortSignal,
-): ReadableStream<Uint8Array> {
+): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
-  let stop: (() => void) | undefined;
+  for (const piece of pieces) {
+    if (delayMs > 0) await sleep(delayMs, signal);
+    signal.throwIfAborted();
+    yield encoder.encode(piece);
+  }
+}
+
+function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
-      start(controller) {
-        const onAbort = (): void => controller.error(signal.reason);
-        signal.addEventListener("abort", onAbort, { once: true });
-        stop = () => signal.removeEventListener("abort", onAbort);
-      },
       async pull(controller) {
-        if (delayMs > 0) await sleep(delayMs, signal);
-        if (signal.aborted) return;
-        const next = pieces.next();
-        if (next.done !== true) return controller.enqueue(encoder.encode(next.value));
-        stop?.();
-        controller.close();
-      },
-      cancel() {
-        stop?.();
+        const next = await pieces.next();
+        if (next.done === true) controller.close();
+        else controller.enqueue(next.value);
       },
     },
     { highWaterMark: 0 },
   );
-}
-
-/** Waits until the delay has passed or the signal is aborted. */
-export function sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, delayMs);
-    if (signal?.aborted === true) end();
-    else signal?.addEventListener("abort", end, { once: true });
-  });
 }

@@ -1,5 +1,33 @@
-import { isObject } from "./is-object.ts";
-import { type Problem, Refusal } from "./refusal.ts";
+import { isObject } from "./check.ts";
+
+/** One problem of a request. */
+export interface Problem {
+  /** The path of the field, such as `custom_properties.plan`; empty for the whole body. */
+  path: string;
+  /** The broken rule. */
+  message: string;
+}
+
+/** The refusal of a request with an error status. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly problems: readonly Problem[];
+  /** Whether the contact was written before the refusal, as by a 404 of add-to-list. */
+  readonly applied: boolean;
+
+  constructor(status: number, message: string, problems: readonly Problem[] = [], applied = false) {
+    super(message);
+    this.name = "Refusal";
+    this.status = status;
+    this.problems = problems;
+    this.applied = applied;
+  }
+}
+
+/** The refusal of one field. */
+export function refusalOf(path: string, message: string): Refusal {
+  return new Refusal(400, message, [{ path, message }]);
+}
 
 /** Checks one JSON value and adds its problems. */
 export type Rule = (value: unknown, path: string, problems: Problem[]) => void;
@@ -29,13 +57,6 @@ function note(problems: Problem[], path: string, message: string): void {
   problems.push({ path, message: path === "" ? `the body ${message}` : `${path} ${message}` });
 }
 
-/** Counts code points: an emoji is one character. */
-function countCharacters(value: string): number {
-  let count = 0;
-  for (const _ of value) count += 1;
-  return count;
-}
-
 export function string({
   min = 0,
   max = Number.POSITIVE_INFINITY,
@@ -43,7 +64,9 @@ export function string({
   return (value, path, problems) => {
     if (typeof value !== "string") return note(problems, path, `must be a string, not ${kindOf(value)}`);
     if (min === 0 && value.length <= max) return;
-    const length = countCharacters(value);
+    // Code points: an emoji is one character.
+    let length = 0;
+    for (const _ of value) length += 1;
     if (length < min) note(problems, path, `must have at least ${min} characters, has ${length}`);
     if (length > max) note(problems, path, `must have at most ${max} characters, has ${length}`);
   };
@@ -67,15 +90,9 @@ export const boolean: Rule = (value, path, problems) => {
 
 /** Any JSON value that holds no null, at any depth. */
 export const anythingButNull: Rule = (value, path, problems) => {
-  const waiting: [unknown, string][] = [[value, path]];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const [current, where] = next;
-    if (current === null) note(problems, where, "must not be null");
-    else if (Array.isArray(current))
-      for (const [index, item] of current.entries()) waiting.push([item, at(where, index)]);
-    else if (isObject(current))
-      for (const [key, item] of Object.entries(current)) waiting.push([item, at(where, key)]);
-  }
+  if (value === null) return note(problems, path, "must not be null");
+  if (typeof value !== "object") return;
+  for (const [key, item] of Object.entries(value)) anythingButNull(item, at(path, key), problems);
 };
 
 export function arrayOf(item: Rule, { min = 0 }: { min?: number } = {}): Rule {

@@ -1,4 +1,5 @@
-import type { Problem } from "./refusal.ts";
+import type { Problem } from "./rules.ts";
+import type { MockContact, MockEvent } from "./state/organization-state.ts";
 
 export const OPERATIONS = [
   "v1.customers.upsert",
@@ -28,6 +29,18 @@ export type MockErrorBody = (error: {
   status: number;
   message: string;
   problems: readonly Problem[];
+}) => unknown;
+
+/** Builds the body of a webhook call. */
+export type MockWebhookBody = (step: {
+  /** The automation's `name`. */
+  automation: string;
+  /** The automation's `on`. */
+  on: { event: string } | { listId: string };
+  /** The contact that reached the step. */
+  contact: MockContact;
+  /** The event that triggered the automation, if it was one. */
+  event?: MockEvent;
 }) => unknown;
 
 /**
@@ -132,43 +145,16 @@ export interface MockVariants {
   v2ListIds: "added" | "replaced";
   /** Repeated `triggerWelcomeEmail: true`. Default: a mail for `"every-request"`; `"once"` per contact. */
   welcomeEmail: "every-request" | "once";
-}
 
-export const DEFAULT_VARIANTS: MockVariants = {
-  baseUrl: "https://audience-mock.example",
-  baseUrlV2: "https://audience-mock-v2.example",
-  v1List: "data",
-  v1Paging: "links",
-  v1PagingCase: "snake",
-  v1ListedCustomer: "resource",
-  v1ListedGroup: "flat",
-  v1Group: "flat",
-  unknownGroupStatus: 404,
-  profileAttributes: "all",
-  v1Error: "message",
-  rateLimitStatus: 429,
-  eventStatus: 200,
-  eventBody: { status: "accepted" },
-  contactUuidPlace: "either",
-  unknownContactUuidStatus: 404,
-  isUniqueIdentifierRequired: false,
-  emailOptInOmitted: "kept",
-  phoneOptInOmitted: "kept",
-  doubleOptIn: "recorded",
-  customProperties: "merged",
-  emailCase: "insensitive",
-  matchFirst: "email",
-  unknownCountry: "kept",
-  unknownListWritesContact: true,
-  canAddToSegment: false,
-  v1NeedsAppId: false,
-  permissions: {},
-  v2DefaultLimit: 20,
-  v2MaxLimit: 100,
-  v2MaxLength: Number.POSITIVE_INFINITY,
-  v2OtherStatus: "stored",
-  canV2Resubscribe: true,
-  v2UnknownList: "ignored",
-  v2ListIds: "added",
-  welcomeEmail: "every-request",
-};
+  /** "Outbound", the webhook's HTTP call: its method. Default `"POST"`. */
+  webhookMethod: "POST" | "PUT" | "PATCH";
+  /**
+   * "Payload shape of the webhook call". Default `"flat"`: `{ automation, on, contact, event? }`; `"envelope"`: the same
+   * under `data`, with `type: "automation.webhook"`; `"contact"`: the contact alone; or a function that returns JSON.
+   */
+  webhookBody: "flat" | "envelope" | "contact" | MockWebhookBody;
+  /** The number of attempts until a 2xx, one directly after the other. Default 1. */
+  webhookAttempts: number;
+  /** Milliseconds that an attempt waits for a response. Default 5,000. */
+  webhookTimeoutMs: number;
+}

@@ -1,7 +1,7 @@
 import { AudienceClient, type ClientOptions } from "audience-sdk";
 import {
   createMockService,
-  type MockBooks,
+  type MockOrganizationState,
   type MockClientOptions,
   type MockContact,
   type MockService,
@@ -30,7 +30,7 @@ export interface Service {
   readonly audience: AudienceClient;
   readonly options: MockClientOptions;
   /** The current state of Acme. */
-  state(): MockBooks;
+  state(): MockOrganizationState;
   /** Acme's contact with this e-mail or phone, as stored. */
   contact(emailOrPhone: string): MockContact | undefined;
   /** Another client of the same mock, with other options. */

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,6 +9,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
 const CLI = fileURLToPath(new URL("../../src/mock/cli.ts", import.meta.url));
 const started: ChildProcess[] = [];
+/** A receiver of webhook calls that never responds. */
+const receiver = createServer();
 let folder: string;
 
 beforeAll(async () => {
@@ -16,7 +19,11 @@ beforeAll(async () => {
 afterEach(() => {
   for (const child of started.splice(0)) child.kill("SIGKILL");
 });
-afterAll(() => rm(folder, { recursive: true }));
+afterAll(async () => {
+  receiver.close();
+  receiver.closeAllConnections();
+  await rm(folder, { recursive: true });
+});
 
 function command(...args: string[]): ChildProcess {
   const child = spawn(process.execPath, ["--import", "tsx", CLI, ...args], {
@@ -181,6 +188,35 @@ describe("audience-mock", () => {
 
     expect(code).toBe(1);
     expect(errors).toContain(message);
+  });
+
+  it("calls the webhooks of its seed, and ends at once though a receiver hangs", async () => {
+    const received: unknown[] = [];
+    const arrived = new Promise<void>((resolve) => {
+      receiver.on("request", (request: IncomingMessage) => {
+        request.on("data", (body) => received.push(JSON.parse(String(body))));
+        request.on("end", resolve);
+      });
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+    const { port } = receiver.address() as AddressInfo;
+    const webhook = { url: `http://127.0.0.1:${port}/hooks` };
+    const automations = [{ name: "Thanks", on: { event: "order placed" }, webhook }];
+    const organizations = [{ id: "acme", apiKeys: ["acme-key"], appId: "acme-app", automations }];
+    const variants = { webhookTimeoutMs: 600_000 };
+    const seed = await seedFile({ organizations, variants, webhooks: "loopback" });
+
+    const { child, url } = await serve("--seed", seed);
+    const { status } = await fetch(`${url}/api/v1/events`, {
+      method: "POST",
+      headers: { "x-api-key": "acme-key", "content-type": "application/json" },
+      body: '{"eventName":"order placed","contact":{"email":"ada@example.com"}}',
+    });
+    await arrived;
+    child.kill("SIGTERM");
+
+    expect([status, await exitCodeOf(child)]).toEqual([200, 0]);
+    expect(received).toMatchObject([{ automation: "Thanks", contact: { email: "ada@example.com" } }]);
   });
 
   it("a port in use is an error that names the remedy", async () => {

@@ -43,7 +43,13 @@ it("the mock can be reset over HTTP", async () => {
 
 it.each([
   ["an unknown organization", "/__mock/organizations/globex", {}, 400, "there are: mock-organization"],
-  ["an unknown kind of fault", "/__mock/faults", { body: { kind: "explode" } }, 400, "kind cannot be"],
+  [
+    "an unknown kind of fault",
+    "/__mock/faults",
+    { body: { kind: "explode" } },
+    400,
+    "fault.kind must be one of",
+  ],
   ["a fault that is invalid JSON", "/__mock/faults", { rawBody: "{" }, 400, "JSON"],
   ["another path", "/__mock/nothing", {}, 404, "/__mock/nothing"],
 ])("%s is refused with a reason", async (_, path, call, status, reason) => {

@@ -12,21 +12,6 @@ const url = `${baseUrl}/api/v1/customer/nobody`;
 
 describe("the mock's fetch", () => {
   it.each([
-    ["the URL", [url], undefined, "the input of fetch must not be an array"],
-    ["the method", url, { method: ["GET"] }, "method must not be an array"],
-    ["the body", url, { method: "POST", body: ["{}"] }, "body must not be an array"],
-    ["a header", url, { headers: { "x-api-key": [apiKey] } }, "a header must not be an array"],
-    ["a header's name", url, { headers: [[["x-api-key"], apiKey]] }, "a header must not be an array"],
-  ])(
-    "refuses an array where %s must be a string, and no request arrives",
-    async (_title, input, init, message) => {
-      const { mock, response } = fetched(input, init);
-      await expect(response).rejects.toThrow(new TypeError(message));
-      expect(mock.requests).toEqual([]);
-    },
-  );
-
-  it.each([
     ["null", null],
     ["a pair of one", [["x-api-key"]]],
     ["a text", "x-api-key: mock-key"],

@@ -6,12 +6,15 @@ import * as client from "audience-sdk";
 import * as mockModule from "audience-sdk/mock";
 import { afterAll, describe, expect, it } from "vitest";
 
-const guide = readFileSync(new URL("../../examples/guides/test-your-app.md", import.meta.url), "utf8");
+const read = (name: string) =>
+  readFileSync(new URL(`../../examples/guides/${name}.md`, import.meta.url), "utf8");
+const guide = read("test-your-app");
+const guides = guide + read("webhooks");
 const folder = mkdtempSync(fileURLToPath(new URL("guide-", import.meta.url)));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 function blocksOf(language: string): string[] {
-  return [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(
+  return [...guides.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(
     ([, code = ""]) => code,
   );
 }
@@ -37,18 +40,18 @@ const errorOf = (cause: () => unknown): string => {
   throw new Error("no complaint");
 };
 
-describe("the guide's programs", () => {
+describe("the guides' programs", () => {
   it.each(paths.get("ts") ?? [])("run: %s", async (path) => {
     await expect(import(path)).resolves.toBeDefined();
   });
 });
 
-describe("the guide's tests for vitest", async () => {
-  // Importing them registers their tests here.
-  for (const path of paths.get("typescript") ?? []) await import(path);
+// Importing them registers their tests here, each with its own server.
+describe.each(paths.get("typescript") ?? [])("the guides' tests for vitest: %s", async (path) => {
+  await import(path);
 });
 
-describe("the guide's tests for Jest", () => {
+describe("the guides' tests for Jest", () => {
   const modules: Readonly<Record<string, unknown>> = {
     "audience-sdk": client,
     "audience-sdk/mock": mockModule,
@@ -57,7 +60,7 @@ describe("the guide's tests for Jest", () => {
     runInNewContext(code, { require: (name: string) => modules[name], test: it, expect });
 });
 
-describe("the guide's tables", () => {
+describe("the guides' tables", () => {
   it("name every variant", () => {
     // The error for an unknown one lists all of them.
     const unknown: object = { unknown: true };
@@ -65,14 +68,14 @@ describe("the guide's tables", () => {
     const names = complaint.split("is none of ")[1]?.split(", ") ?? [];
 
     expect(names.length).toBeGreaterThan(30);
-    expect(names.filter((name) => !guide.includes(`\`${name}`))).toEqual([]);
+    expect(names.filter((name) => !guides.includes(`\`${name}`))).toEqual([]);
   });
 
   it("name every kind of fault", () => {
     const { addFault } = mockModule.createMockService();
     // @ts-expect-error -- a caller from JavaScript has no compiler.
     const complaint = errorOf(() => addFault({ kind: "explode" }));
-    const kinds = complaint.split("there are: ")[1]?.split(", ") ?? [];
+    const kinds = complaint.split("one of ")[1]?.split(", ") ?? [];
 
     expect(kinds).toHaveLength(16);
     expect(kinds.filter((kind) => !guide.includes(`| \`${kind}\` |`))).toEqual([]);

@@ -5,7 +5,8 @@ import { expect, it } from "vitest";
 const limited = (rateLimits: unknown) => () =>
   createMockService({ rateLimits: rateLimits as NonNullable<MockServiceOptions["rateLimits"]> });
 const window = { limit: 1, intervalMs: 1_000 };
-const needs = "a window needs a limit from 1 and an intervalMs above 0";
+const limit = "limit must be an integer from 1";
+const interval = "intervalMs must be milliseconds above 0";
 
 it.each<[string, unknown, string]>([
   ["no window", [], "rateLimits must hold at least one window; false is for no limit"],
@@ -25,36 +26,32 @@ it.each<[string, unknown, string]>([
     { windows: [{ ...window, x: 1 }] },
     'rateLimits.windows[0]: "x" is none of limit, intervalMs',
   ],
-  ["a window that is no object", [5], `rateLimits[0]: ${needs}`],
-  ["a limit of 0", [{ ...window, limit: 0 }], `rateLimits[0]: ${needs}`],
-  ["a limit of 0.5", [{ ...window, limit: 0.5 }], `rateLimits[0]: ${needs}`],
-  ["a window of 0 ms", [{ ...window, intervalMs: 0 }], `rateLimits[0]: ${needs}`],
-  ["a window that is a string", [{ ...window, intervalMs: "1000" }], `rateLimits[0]: ${needs}`],
+  ["a window that is no object", [5], "rateLimits[0] must be a plain object"],
+  ["a limit of 0", [{ ...window, limit: 0 }], `rateLimits[0].${limit}`],
+  ["a limit of 0.5", [{ ...window, limit: 0.5 }], `rateLimits[0].${limit}`],
+  ["a window of 0 ms", [{ ...window, intervalMs: 0 }], `rateLimits[0].${interval}`],
+  ["a window that is a string", [{ ...window, intervalMs: "1000" }], `rateLimits[0].${interval}`],
   [
     "an infinite window",
     { windows: [{ ...window, intervalMs: Infinity }] },
-    `rateLimits.windows[0]: ${needs}`,
+    `rateLimits.windows[0].${interval}`,
   ],
   [
     "an unknown algorithm",
     { windows: [window], algorithm: "leaky" },
-    "rateLimits: algorithm must be one of sliding, fixed, token-bucket",
+    "rateLimits.algorithm must be one of sliding, fixed, token-bucket",
   ],
   [
     "an unknown format of Retry-After",
     { windows: [window], retryAfter: true },
-    'rateLimits: retryAfter must be "seconds", "date" or false',
+    "rateLimits.retryAfter must be one of seconds, date, false",
   ],
   [
     "a count that is a string",
     { windows: [window], countRefused: "yes" },
-    "rateLimits: countRefused must be a boolean",
+    "rateLimits.countRefused must be a boolean",
   ],
-  [
-    "a phase that is a string",
-    { windows: [window], phaseMs: "5" },
-    "rateLimits: phaseMs must be a number of milliseconds",
-  ],
+  ["a phase that is a string", { windows: [window], phaseMs: "5" }, "rateLimits.phaseMs must be a number"],
 ])("Rate limits are refused with %s", (_, rateLimits, message) => {
   expect(limited(rateLimits)).toThrow(new TypeError(message));
 });

@@ -180,10 +180,10 @@ describe("rate limits of the mock", () => {
 
   it("a window without a limit or a length is refused", () => {
     expect(() => createMockService({ rateLimits: [{ limit: 0, intervalMs: 1_000 }] })).toThrow(
-      /limit from 1/,
+      /limit must be an integer from 1/,
     );
     expect(() => createMockService({ rateLimits: [{ limit: 1, intervalMs: 0 }] })).toThrow(
-      /intervalMs above 0/,
+      /intervalMs must be milliseconds above 0/,
     );
   });
 });

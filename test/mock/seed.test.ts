@@ -70,7 +70,11 @@ it.each<[string, object, string]>([
     { lists: [list, { ...segment, id: "news" }] },
     'organizations[0].lists: two have the id "news"',
   ],
-  ["a list whose id is empty", { lists: [{ ...list, id: "" }] }, "lists[0] must have an id and a name"],
+  [
+    "a list whose id is empty",
+    { lists: [{ ...list, id: "" }] },
+    "lists[0].id must be a string that is not empty",
+  ],
   [
     "two contacts with one id",
     {
@@ -84,52 +88,52 @@ it.each<[string, object, string]>([
   [
     "a contact whose id is empty",
     { contacts: [{ id: "", email: "ada@example.com" }] },
-    "organizations[0].contacts[0].id must not be empty: leave it out for a generated id",
+    "organizations[0].contacts[0].id must be a string that is not empty",
   ],
   [
     "a contact with an invalid creation time",
     { contacts: [{ email: "ada@example.com", created: "yesterday" }] },
-    "organizations[0].contacts[0]: created and updated must be an ISO 8601 day or date-time",
+    "organizations[0].contacts[0].created must be an ISO 8601 day or date-time",
   ],
   [
     "a contact with an invalid update time",
     { contacts: [{ email: "ada@example.com", updated: "" }] },
-    "organizations[0].contacts[0]: created and updated must be an ISO 8601 day or date-time",
+    "organizations[0].contacts[0].updated must be an ISO 8601 day or date-time",
   ],
   [
     "an automation on an unknown list",
     { lists: [list], automations: [{ name: "a", on: { listId: "nows" } }] },
-    'organizations[0].automations[0].on: there is no list "nows" in organizations[0].lists',
+    'organizations[0].automations[0].on: the organization has no list "nows"',
   ],
   [
     "an automation on a list of an organization without lists",
     { automations: [{ name: "a", on: { listId: "news" } }] },
-    'organizations[0].automations[0].on: there is no list "news" in organizations[0].lists',
+    'organizations[0].automations[0].on: the organization has no list "news"',
   ],
   [
     "an automation on an event and a list",
     { lists: [list], automations: [{ name: "a", on: { event: "e", listId: "news" } }] },
-    "organizations[0].automations[0].on must be { event } or { listId }, not both: write two automations",
+    "organizations[0].automations[0].on must be { event } or { listId }; for both, write two automations",
   ],
   [
     "an automation on an event without a name",
     { automations: [{ name: "a", on: { event: "" } }] },
-    "organizations[0].automations[0] must have a name, and on: { event } or { listId }",
+    "organizations[0].automations[0].on.event must be a string that is not empty",
   ],
   [
     "a key that a header cannot contain unchanged",
     { apiKeys: ["key", "other\n"] },
-    "organizations[0].apiKeys[1] must be printable ASCII without spaces around it, as a header carries it",
+    "organizations[0].apiKeys must be an array of at least one string that is printable ASCII without spaces around it, as a header carries it",
   ],
   [
     "a v2 key with a space before it",
     { apiKeysV2: [" key"] },
-    "organizations[0].apiKeysV2[0] must be printable ASCII without spaces around it, as a header carries it",
+    "organizations[0].apiKeysV2 must be an array of at least one string that is printable ASCII without spaces around it, as a header carries it",
   ],
   [
     "an app id with characters that a header cannot contain",
     { appId: "приложение" },
-    "organizations[0].appId must be printable ASCII without spaces around it, as a header carries it",
+    "organizations[0].appId must be a string that is printable ASCII without spaces around it, as a header carries it",
   ],
   ["a key given twice", { apiKeys: ["key", "key"] }, 'organization "o" has the same key twice'],
 ])("A seed is refused with %s", (_, more, message) => {

@@ -37,13 +37,15 @@ export const areas: readonly Area[] = [
   {
     name: "mock",
     sources: [
-      "mock/world.ts",
-      "mock/organization.ts",
+      "mock/state/organizations.ts",
+      "mock/state/organization.ts",
+      "mock/state/automations.ts",
+      "mock/webhooks.ts",
       "mock/rules.ts",
-      "mock/rules-v1.ts",
-      "mock/rules-v2.ts",
+      "mock/v1/rules.ts",
+      "mock/v2/rules.ts",
     ],
-    tests: ["mock/{state,formats,messages,seed,service,variants,world}"],
+    tests: ["mock/{state,formats,messages,organizations,seed,service,variants,webhooks}"],
   },
   {
     name: "redis",

@@ -59,14 +59,14 @@ describe("A broken rule is reported", () => {
     ],
     [
       "a type of the client in the mock",
-      "src/mock/world.ts",
-      'type X = import("../errors.ts").Outcome;',
+      "src/mock/state/organization.ts",
+      'type X = import("../../errors.ts").Outcome;',
       "the mock reads the document for itself",
     ],
     [
       "the mock in the client",
       "src/bulk.ts",
-      'import { x } from "./mock/world.ts";',
+      'import { x } from "./mock/state/organization.ts";',
       "nothing of the client imports the mock",
     ],
     [

@@ -2,12 +2,15 @@ import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { expect, it } from "vitest";
 
 const untyped = (options: unknown) => () => createMockService(options as MockServiceOptions);
+const cycle = { self: {} };
+cycle.self = cycle;
 const seed = { id: "o", apiKeys: ["key"], appId: "app" };
 
 it.each([
   ["a variant of another name", { variants: { v1List: "list" } }, "v1List must be one of data, array"],
   ["a variant of another type", { variants: { canAddToSegment: "no" } }, "canAddToSegment must be a boolean"],
   ["a status that no response has", { variants: { eventStatus: 99 } }, "eventStatus must be a status"],
+  ["an object that contains itself", { variants: { eventBody: cycle } }, "they contain themselves"],
   ["a BigInt", { variants: { eventBody: { id: 5n } } }, "hold a bigint"],
   ["a toJSON", { variants: { eventBody: { toJSON: () => ({}) } } }, "hold a toJSON"],
   [
@@ -25,11 +28,11 @@ it.each([
     { organizations: [{ ...seed, automations: [{ name: "a" }] }] },
     "automations[0]",
   ],
-  ["a window that is no object", { rateLimits: [null] }, "a window needs a limit"],
+  ["a window that is no object", { rateLimits: [null] }, "rateLimits[0] must be a plain object"],
   [
     "an invalid date",
     { faults: [{ kind: "429", retryAfter: new Date(Number.NaN) }] },
-    "retryAfter cannot be",
+    "retryAfter must be a number of seconds",
   ],
 ])("The mock refuses %s when it is created", (_, options, message) => {
   expect(untyped(options)).toThrow(TypeError);

@@ -1,5 +1,5 @@
 import { AudienceClient, isAudienceError, type AudienceError, type ClientOptions } from "audience-sdk";
-import type { MockBooks, MockFault, MockService } from "audience-sdk/mock";
+import type { MockOrganizationState, MockFault, MockService } from "audience-sdk/mock";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { callKinds, comparableMock, type CallKind } from "./calls.ts";
 import { refusedUrl } from "./served.ts";
@@ -112,7 +112,7 @@ async function ending(call: ReturnType<CallKind["call"]>): Promise<Ending> {
 }
 
 /** Removes the generated id of an event, which differs between runs. Another assertion compares the ids of the attempts. */
-function comparable(state: MockBooks): unknown {
+function comparable(state: MockOrganizationState): unknown {
   return { ...state, events: state.events.map((event) => ({ ...event, uniqueIdentifier: "" })) };
 }
 

@@ -1,17 +1,17 @@
-import { isCountryCode, isDateTime, isDay, isEmail, isIpAddress } from "./formats.ts";
-import { isObject } from "./is-object.ts";
-import type { Problem } from "./refusal.ts";
+import { isObject } from "../check.ts";
+import { isCountryCode, isDateTime, isDay, isEmail, isIpAddress } from "../formats.ts";
 import {
   anythingButNull,
   arrayOf,
   boolean,
   object,
   enumOf,
+  type Problem,
   require,
   type Rule,
   string,
   stringThat,
-} from "./rules.ts";
+} from "../rules.ts";
 
 /** A body that follows the rules of a v2 contact; other fields are passed on. */
 export interface V2Contact extends Record<string, unknown> {

@@ -106,7 +106,7 @@ describe("a seed", () => {
     ["no organization", [], /^organizations must be an array with at least one$/],
     ["an organization that is not in an array", acme, /^organizations must be an array$/],
     ["a string for organizations", "acme", /^organizations must be an array$/],
-    ["null for an organization", [null as never], /organizations\[0\] must be an object/],
+    ["null for an organization", [null as never], /organizations\[0\] must be a plain object/],
     ["an organization without id", [{ ...acme, id: undefined }], /organizations\[0\]\.id/],
     ["an organization without app id", [{ ...acme, appId: 7 }], /organizations\[0\]\.appId/],
     ["an organization without keys", [{ ...acme, apiKeys: [] }], /organizations\[0\]\.apiKeys/],

@@ -1,50 +1,16 @@
-import { type RequestContext, type MockEndpoint, parsePageQuery, type Reply } from "./endpoint.ts";
-import { Refusal } from "./refusal.ts";
-import { listResponse, listedCustomer, listedGroup, profileEnvelope, singleGroup } from "./responses-v1.ts";
-import {
-  contactFieldsOf,
-  checkV1Contact,
-  checkV1Event,
-  checkV1ListContact,
-  type V1Event,
-} from "./rules-v1.ts";
-
-/** "Limits": the page size of both v1 lists. */
-const PAGE_SIZE = { default: 10, max: 100 };
+import { endpoint, type RequestContext, type MockEndpoint, type Reply } from "../endpoint.ts";
+import { Refusal, refusalOf } from "../rules.ts";
+import { listResponse, listedCustomer, listedGroup, profileEnvelope, singleGroup } from "./responses.ts";
+import { contactFieldsOf, checkV1Contact, checkV1Event, checkV1ListContact, type V1Event } from "./rules.ts";
 
 export const V1_ENDPOINTS: readonly MockEndpoint[] = [
-  {
-    operation: "v1.customers.upsert",
-    method: "POST",
-    path: /^\/api\/v1\/customer\/create$/,
-    respond: upsertCustomer,
-  },
-  { operation: "v1.customers.list", method: "GET", path: /^\/api\/v1\/customer$/, respond: listCustomers },
-  {
-    operation: "v1.customers.get",
-    method: "GET",
-    path: /^\/api\/v1\/customer\/([^/]+)$/,
-    respond: getCustomer,
-  },
-  {
-    operation: "v1.contactGroups.list",
-    method: "GET",
-    path: /^\/api\/v1\/contact-groups$/,
-    respond: listGroups,
-  },
-  {
-    operation: "v1.contactGroups.get",
-    method: "GET",
-    path: /^\/api\/v1\/contact-groups\/([^/]+)$/,
-    respond: getGroup,
-  },
-  {
-    operation: "v1.contactGroups.addContact",
-    method: "POST",
-    path: /^\/api\/v1\/contact-groups\/([^/]+)\/contacts$/,
-    respond: addContact,
-  },
-  { operation: "v1.events.send", method: "POST", path: /^\/api\/v1\/events$/, respond: sendEvent },
+  endpoint("v1.customers.upsert", "POST /api/v1/customer/create", upsertCustomer),
+  endpoint("v1.customers.get", "GET /api/v1/customer/{id}", getCustomer),
+  endpoint("v1.customers.list", "GET /api/v1/customer", listCustomers),
+  endpoint("v1.contactGroups.list", "GET /api/v1/contact-groups", listGroups),
+  endpoint("v1.contactGroups.get", "GET /api/v1/contact-groups/{id}", getGroup),
+  endpoint("v1.contactGroups.addContact", "POST /api/v1/contact-groups/{listId}/contacts", addContact),
+  endpoint("v1.events.send", "POST /api/v1/events", sendEvent),
 ];
 
 function upsertCustomer(context: RequestContext): Reply {
@@ -52,8 +18,7 @@ function upsertCustomer(context: RequestContext): Reply {
   const body = context.json();
   checkV1Contact(body);
   const fields = contactFieldsOf(body, variants);
-  const { emailOptInOmitted, phoneOptInOmitted } = variants;
-  const { contact } = organization.write({ fields, emailOptInOmitted, phoneOptInOmitted });
+  const { contact } = organization.write(fields, variants);
   return { status: 201, body: profileEnvelope(contact, context), applied: true };
 }
 
@@ -64,26 +29,20 @@ function getCustomer(context: RequestContext): Reply {
 }
 
 function listCustomers(context: RequestContext): Reply {
-  const page = parsePageQuery(context.query, PAGE_SIZE.default, PAGE_SIZE.max);
-  const shape = { name: "customers", path: "/api/v1/customer" };
   return listResponse(context, context.organization.contacts(), {
-    ...page,
-    ...shape,
+    name: "customers",
+    path: "/api/v1/customer",
     itemOf: (contact) => listedCustomer(contact, context),
   });
 }
 
 function listGroups(context: RequestContext): Reply {
-  const page = parsePageQuery(context.query, PAGE_SIZE.default, PAGE_SIZE.max);
   const type = context.query.get("type") ?? "ALL";
-  if (type !== "LIST" && type !== "SEGMENT" && type !== "ALL") {
-    const message = "type must be one of LIST, SEGMENT, ALL";
-    throw new Refusal(400, message, [{ path: "type", message }]);
-  }
-  const shape = { name: "contact_groups", path: "/api/v1/contact-groups" };
+  if (type !== "LIST" && type !== "SEGMENT" && type !== "ALL")
+    throw refusalOf("type", "type must be one of LIST, SEGMENT, ALL");
   return listResponse(context, context.organization.groups(type), {
-    ...page,
-    ...shape,
+    name: "contact_groups",
+    path: "/api/v1/contact-groups",
     itemOf: (group) => listedGroup(group, context),
   });
 }
@@ -105,8 +64,7 @@ function addContact(context: RequestContext): Reply {
   const isList = group !== undefined && (group.type === "LIST" || variants.canAddToSegment);
   if (!isList && !variants.unknownListWritesContact) throw unknownList(false);
   const { phoneOptInOmitted } = variants;
-  const { contact, action } = organization.write({
-    fields,
+  const { contact, action } = organization.write(fields, {
     emailOptInOmitted: "SUBSCRIBED",
     phoneOptInOmitted,
   });
@@ -130,27 +88,13 @@ function sendEvent(context: RequestContext): Reply {
   return { status, body: status === 204 ? undefined : variants.eventBody, applied: !isKnown };
 }
 
-function recordEvent(
-  { eventName, uniqueIdentifier, contact: sent, contactUUID, eventData }: V1Event,
-  context: RequestContext,
-): void {
-  const { organization, variants } = context;
-  const inContact = variants.contactUuidPlace === "root" ? undefined : sent?.["contactUUID"];
+function recordEvent({ contactUUID, ...event }: V1Event, { organization, variants }: RequestContext): void {
+  const inContact = variants.contactUuidPlace === "root" ? undefined : event.contact?.["contactUUID"];
   const uuid = typeof inContact === "string" ? inContact : contactUUID;
-  const email = sent?.email;
+  const email = event.contact?.email;
   let contact = uuid === undefined ? undefined : organization.contact(uuid);
-  if (contact === undefined && email !== undefined) {
-    contact =
-      organization.find({ email }) ??
-      organization.write({ fields: { email }, emailOptInOmitted: "kept", phoneOptInOmitted: "kept" }).contact;
-  }
+  if (email !== undefined) contact ??= organization.find({ email }) ?? organization.write({ email }).contact;
   if (contact === undefined)
     throw new Refusal(variants.unknownContactUuidStatus, "no contact has this contactUUID");
-  organization.record({
-    contact,
-    eventName,
-    ...(uniqueIdentifier !== undefined && { uniqueIdentifier }),
-    ...(sent !== undefined && { sentContact: sent }),
-    ...(eventData !== undefined && { eventData }),
-  });
+  organization.record(contact, event);
 }

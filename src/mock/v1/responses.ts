@@ -1,24 +1,19 @@
-import { type RequestContext, type Reply, slicePage } from "./endpoint.ts";
-import type { MockContact, MockGroup } from "./organization-state.ts";
-import type { Problem } from "./refusal.ts";
-import type { MockVariants } from "./variants.ts";
+import { parsePageQuery, type RequestContext, type Reply, slicePage } from "../endpoint.ts";
+import type { Problem } from "../rules.ts";
+import type { MockContact, MockGroup } from "../state/organization-state.ts";
+import type { MockVariants } from "../variants.ts";
 
 type Item = Record<string, unknown>;
 
-const DOCUMENTED_ATTRIBUTES = new Set([
-  "email",
-  "phone",
-  "first_name",
-  "email_opt_in",
-  "source",
-  "created",
-  "updated",
-]);
+/** "Limits": the page size of both v1 lists. */
+const PAGE_SIZE = { default: 10, max: 100 };
+
+const DOCUMENTED = ["email", "phone", "first_name", "email_opt_in", "source", "created", "updated"];
 
 function attributesOf(contact: MockContact, variants: MockVariants): Item {
   const { id: _id, consents: _consents, other_fields: _others, ...attributes } = contact;
   if (variants.profileAttributes === "all") return attributes;
-  return Object.fromEntries(Object.entries(attributes).filter(([key]) => DOCUMENTED_ATTRIBUTES.has(key)));
+  return Object.fromEntries(Object.entries(attributes).filter(([key]) => DOCUMENTED.includes(key)));
 }
 
 /** "v1 contact (profile) response envelope". */
@@ -63,35 +58,31 @@ export function singleGroup(group: MockGroup, { variants, baseUrl }: RequestCont
 export function listResponse<Source>(
   context: RequestContext,
   sources: readonly Source[],
-  {
-    page,
-    limit,
-    name,
-    path,
-    itemOf,
-  }: { page: number; limit: number; name: string; path: string; itemOf: (source: Source) => Item },
+  { name, path, itemOf }: { name: string; path: string; itemOf: (source: Source) => Item },
 ): Reply {
   const { v1List, v1Paging, v1PagingCase } = context.variants;
+  const { page, limit } = parsePageQuery(context.query, PAGE_SIZE.default, PAGE_SIZE.max);
   const slice = slicePage(sources, page, limit);
-  const items = slice.items.map(itemOf);
   const { total, pages } = slice;
-  const paging =
-    v1Paging === "links"
-      ? { links: pageLinks(context, path, { page, limit, pages }) }
-      : v1Paging === "none"
-        ? {}
-        : pageNumbers({ page, limit, pages, total }, v1PagingCase);
-  const beside = v1Paging === "meta" || v1Paging === "pagination" ? { [v1Paging]: paging } : paging;
-  const body =
-    typeof v1List === "function"
-      ? v1List(items, page, limit, total)
-      : v1List === "array"
-        ? items
-        : v1List === "data"
-          ? { data: items, ...beside }
-          : v1List === "data-key"
-            ? { data: { [name]: items, ...beside } }
-            : { [name]: items, ...beside };
+  const items = slice.items.map(itemOf);
+  const numbers =
+    v1PagingCase === "snake"
+      ? { current_page: page, items_per_page: limit, total_pages: pages, total_items: total }
+      : { currentPage: page, itemsPerPage: limit, totalPages: pages, totalItems: total };
+  const paging = {
+    links: { links: pageLinks(context, path, { page, limit, pages }) },
+    meta: { meta: numbers },
+    pagination: { pagination: numbers },
+    totals: numbers,
+    none: {},
+  }[v1Paging];
+  const bodies = {
+    array: items,
+    data: { data: items, ...paging },
+    "data-key": { data: { [name]: items, ...paging } },
+    "root-key": { [name]: items, ...paging },
+  };
+  const body = typeof v1List === "function" ? v1List(items, page, limit, total) : bodies[v1List];
   return { status: 200, body, applied: false };
 }
 
@@ -116,16 +107,6 @@ function pageLinks(
   };
 }
 
-function pageNumbers(
-  numbers: { page: number; limit: number; pages: number; total: number },
-  form: "snake" | "camel",
-): Item {
-  const { page, limit, pages, total } = numbers;
-  return form === "snake"
-    ? { current_page: page, items_per_page: limit, total_pages: pages, total_items: total }
-    : { currentPage: page, itemsPerPage: limit, totalPages: pages, totalItems: total };
-}
-
 const TITLES: Readonly<Record<number, string>> = {
   400: "Bad Request",
   401: "Unauthorized",
@@ -135,37 +116,33 @@ const TITLES: Readonly<Record<number, string>> = {
   500: "Internal Server Error",
 };
 
-const pointerTo = (path: string) => `/${path.replaceAll(".", "/")}`;
-
 /** "The v1 error body shape: not shown." */
 export function v1ErrorReply(
-  shape: MockVariants["v1Error"],
+  { v1Error: shape }: MockVariants,
   status: number,
   message: string,
-  problems: readonly Problem[],
+  problems: readonly Problem[] = [],
 ): Reply {
-  const title = TITLES[status] ?? "Error";
-  const each = problems.length > 0 ? problems : [{ path: "", message }];
-  const bodyOf = (): unknown => {
-    if (typeof shape === "function") return shape({ status, message, problems });
-    if (shape === "message") return { message };
-    if (shape === "error") return { error: message };
-    if (shape === "error-object")
-      return { error: { code: title.toLowerCase().replaceAll(" ", "_"), message } };
-    if (shape === "errors")
-      return { errors: each.map((problem) => ({ field: problem.path, message: problem.message })) };
-    if (shape === "status-code")
-      return { statusCode: status, message: each.map((problem) => problem.message), error: title };
-    return {
-      errors: each.map(({ path, message: detail }) => ({
-        status: String(status),
-        title,
-        detail,
-        source: { pointer: pointerTo(path) },
-      })),
-    };
-  };
+  if (typeof shape === "function")
+    return { status, body: shape({ status, message, problems }), applied: false };
   if (shape === "text") return { status, plainText: message, applied: false };
   if (shape === "empty") return { status, applied: false };
-  return { status, body: bodyOf(), applied: false };
+  const title = TITLES[status] ?? "Error";
+  const code = title.toLowerCase().replaceAll(" ", "_");
+  const each = problems.length > 0 ? problems : [{ path: "", message }];
+  const jsonApi = ({ path, message: detail }: Problem) => ({
+    status: String(status),
+    title,
+    detail,
+    source: { pointer: `/${path.replaceAll(".", "/")}` },
+  });
+  const bodies = {
+    message: { message },
+    error: { error: message },
+    "error-object": { error: { code, message } },
+    errors: { errors: each.map((problem) => ({ field: problem.path, message: problem.message })) },
+    "json-api": { errors: each.map(jsonApi) },
+    "status-code": { statusCode: status, message: each.map((problem) => problem.message), error: title },
+  };
+  return { status, body: bodies[shape], applied: false };
 }

@@ -1,10 +1,10 @@
+import { Refusal } from "../rules.ts";
+import { contactFieldsOf, checkV1Contact } from "../v1/rules.ts";
 import { Organization, type Sources } from "./organization.ts";
-import { Refusal } from "./refusal.ts";
-import { contactFieldsOf, checkV1Contact } from "./rules-v1.ts";
 import type { MockContactSeed, MockOrganizationSeed } from "./seed.ts";
 
 /** All organizations, and their keys. */
-export class World {
+export class Organizations {
   readonly organizations: readonly Organization[];
   readonly #byKey = { v1: new Map<string, Organization>(), v2: new Map<string, Organization>() };
 
@@ -65,15 +65,7 @@ function seedContact(
     checkV1Contact(body);
     const write = contactFieldsOf(body, { ...sources.variants, doubleOptIn: "recorded" });
     if (organization.find(write)) throw new Refusal(400, "its email or phone is that of an earlier one");
-    const { contact } = organization.write(
-      {
-        fields: write,
-        emailOptInOmitted: "kept",
-        phoneOptInOmitted: "kept",
-        ...(created !== undefined && { created }),
-      },
-      id,
-    );
+    const { contact } = organization.write(write, { id, created });
     contact.updated = updated ?? contact.created;
     for (const listId of lists) {
       if (organization.group(listId) === undefined) throw new Refusal(400, `there is no list "${listId}"`);

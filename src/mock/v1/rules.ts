@@ -1,8 +1,5 @@
-import { countryCodeOf } from "./country.ts";
-import { isDay, isEmail } from "./formats.ts";
-import { isObject } from "./is-object.ts";
-import type { ContactFields } from "./organization.ts";
-import { Refusal } from "./refusal.ts";
+import { isObject } from "../check.ts";
+import { countryCodeOf, isDay, isEmail } from "../formats.ts";
 import {
   anythingButNull,
   boolean,
@@ -10,12 +7,14 @@ import {
   mapOf,
   object,
   enumOf,
+  refusalOf,
   require,
   type Rule,
   string,
   stringThat,
-} from "./rules.ts";
-import type { MockVariants } from "./variants.ts";
+} from "../rules.ts";
+import type { ContactFields } from "../state/organization.ts";
+import type { MockVariants } from "../variants.ts";
 
 const optIn = enumOf("SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED");
 const name = string({ max: DOCUMENTED_LIMITS.name });
@@ -94,23 +93,19 @@ export function storedCountry(country: string, unknown: MockVariants["unknownCou
   const code = countryCodeOf(country);
   if (code !== undefined || unknown === "dropped") return code;
   if (unknown === "kept") return country;
-  throw new Refusal(400, "country is not a known country", [
-    { path: "country", message: "country is not a known country" },
-  ]);
-}
-
-function isPlain(value: unknown): value is string | number | boolean {
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+  throw refusalOf("country", "country is not a known country");
 }
 
 /** "Custom property value rules", 1 to 3. */
 function storedProperties(properties: Record<string, unknown>): Record<string, string> {
-  const stored: [string, string][] = [];
-  for (const [key, value] of Object.entries(properties)) {
-    const storedValue = isPlain(value) ? String(value) : Object.prototype.toString.call(value);
-    if (storedValue.trim() !== "") stored.push([key, storedValue]);
-  }
-  return Object.fromEntries(stored);
+  const strings = Object.entries(properties).map(([key, value]): [string, string] => [
+    key,
+    // Safe: JSON that is no object is a string, a number or a boolean; `customProperty` has refused null.
+    typeof value === "object"
+      ? Object.prototype.toString.call(value)
+      : String(value as string | number | boolean),
+  ]);
+  return Object.fromEntries(strings.filter(([, value]) => value.trim() !== ""));
 }
 
 /** A body that follows the rules of an event. */

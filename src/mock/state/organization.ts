@@ -1,6 +1,8 @@
+import type { MockVariants } from "../variants.ts";
+import type { WebhookCaller } from "../webhooks.ts";
+import { Automations } from "./automations.ts";
 import type {
-  MockAutomationRun,
-  MockBooks,
+  MockOrganizationState,
   MockConsent,
   MockContact,
   MockEvent,
@@ -9,35 +11,28 @@ import type {
   MockTrigger,
   MockWelcomeEmail,
 } from "./organization-state.ts";
-import type { MockAutomation, MockOrganizationSeed } from "./seed.ts";
-import type { MockVariants } from "./variants.ts";
+import type { MockOrganizationSeed } from "./seed.ts";
 
 /** The fields of a write; absent fields stay unchanged. */
 export type ContactFields = Partial<Omit<MockContact, "id" | "created" | "updated">>;
 
 /** The effect of an omitted opt-in on an existing contact. */
-export type OmittedOptIn = "kept" | "SUBSCRIBED" | "NON_SUBSCRIBED";
+type OmittedOptIn = "kept" | "SUBSCRIBED" | "NON_SUBSCRIBED";
 
-export interface ContactWrite {
-  fields: ContactFields;
-  emailOptInOmitted: OmittedOptIn;
-  phoneOptInOmitted: OmittedOptIn;
+interface WriteOptions {
+  emailOptInOmitted?: OmittedOptIn;
+  phoneOptInOmitted?: OmittedOptIn;
+  /** Of a new contact; by default a new one. */
+  id?: string | undefined;
   /** The creation time of a new contact; default now. */
-  created?: string;
-}
-
-export interface EventRecord {
-  contact: MockContact;
-  eventName: string;
-  uniqueIdentifier?: string;
-  sentContact?: Record<string, unknown>;
-  eventData?: Record<string, unknown>;
+  created?: string | undefined;
 }
 
 export interface Sources {
   variants: MockVariants;
   nowIso: () => string;
   nextId: () => string;
+  webhooks: WebhookCaller;
 }
 
 /** One organization's state and its transitions. It knows nothing of HTTP. */
@@ -47,7 +42,7 @@ export class Organization {
   readonly apiKeys: readonly string[];
   readonly apiKeysV2: readonly string[];
   readonly #hasWelcomeFlow: boolean;
-  readonly #automations: readonly MockAutomation[];
+  readonly #automations: Automations;
   readonly #sources: Sources;
   /** In order of creation, the order of the lists. */
   readonly #contacts: MockContact[] = [];
@@ -59,8 +54,7 @@ export class Organization {
   readonly #events: MockEvent[] = [];
   readonly #eventIdentifiers = new Set<string>();
   readonly #triggers: MockTrigger[] = [];
-  readonly #firedTriggers = new Map<string, Set<string>>();
-  readonly #automationRuns: MockAutomationRun[] = [];
+  readonly #firedTriggers = new Set<string>();
   readonly #welcomeEmails: MockWelcomeEmail[] = [];
 
   constructor(seed: MockOrganizationSeed, sources: Sources) {
@@ -69,7 +63,7 @@ export class Organization {
     this.apiKeys = seed.apiKeys;
     this.apiKeysV2 = seed.apiKeysV2 ?? seed.apiKeys;
     this.#hasWelcomeFlow = seed.welcomeFlow ?? false;
-    this.#automations = seed.automations ?? [];
+    this.#automations = new Automations(seed.automations ?? [], sources);
     this.#sources = sources;
     for (const { id, name, type = "LIST", description, created_at } of seed.lists ?? []) {
       const createdAt = created_at ?? Math.floor(Date.parse(sources.nowIso()) / 1_000);
@@ -96,13 +90,7 @@ export class Organization {
   }
 
   /** The contact "with the same email or phone". */
-  find({
-    email,
-    phone,
-  }: {
-    email?: string | undefined;
-    phone?: string | undefined;
-  }): MockContact | undefined {
+  find({ email, phone }: Pick<MockContact, "email" | "phone">): MockContact | undefined {
     const byEmail = email === undefined ? undefined : this.#byEmail.get(this.#emailKey(email));
     const byPhone = phone === undefined ? undefined : this.#byPhone.get(phone);
     return this.#sources.variants.matchFirst === "email" ? (byEmail ?? byPhone) : (byPhone ?? byEmail);
@@ -110,8 +98,8 @@ export class Organization {
 
   /** Updates the matching contact, or creates one; the opt-ins follow "States and transitions". */
   write(
-    { fields, created, ...omitted }: ContactWrite,
-    id?: string,
+    fields: ContactFields,
+    { emailOptInOmitted = "kept", phoneOptInOmitted = "kept", id, created }: WriteOptions = {},
   ): { contact: MockContact; action: "created" | "updated" } {
     const existing = this.find(fields);
     const now = this.#sources.nowIso();
@@ -129,8 +117,8 @@ export class Organization {
     this.#unindex(contact);
     Object.assign(contact, fields, {
       updated: now,
-      email_opt_in: nextOptIn(before.email_opt_in, fields.email_opt_in, omitted.emailOptInOmitted),
-      phone_opt_in: nextOptIn(before.phone_opt_in, fields.phone_opt_in, omitted.phoneOptInOmitted),
+      email_opt_in: nextOptIn(before.email_opt_in, fields.email_opt_in, emailOptInOmitted),
+      phone_opt_in: nextOptIn(before.phone_opt_in, fields.phone_opt_in, phoneOptInOmitted),
     });
     if (fields.custom_properties !== undefined && this.#sources.variants.customProperties === "merged") {
       contact.custom_properties = { ...before.custom_properties, ...fields.custom_properties };
@@ -146,17 +134,16 @@ export class Organization {
   /** Makes a contact a member; the trigger fires once per contact and list. */
   join(contact: MockContact, listId: string): void {
     if (!this.enroll(contact, listId)) return;
-    const fired = this.#firedTriggers.get(listId) ?? new Set();
-    this.#firedTriggers.set(listId, fired);
-    if (fired.has(contact.id)) return;
-    fired.add(contact.id);
+    const trigger = JSON.stringify([listId, contact.id]);
+    if (this.#firedTriggers.has(trigger)) return;
+    this.#firedTriggers.add(trigger);
     this.#triggers.push({
       name: "subscribed to list",
       contactId: contact.id,
       listId,
       firedAt: this.#sources.nowIso(),
     });
-    this.#run(contact, (on) => "listId" in on && on.listId === listId);
+    this.#automations.run(contact, { listId });
   }
 
   /** Makes a contact a member without a trigger, for seeds; `false` if it was a member. */
@@ -173,19 +160,12 @@ export class Organization {
   }
 
   /** Records an event. Callers first check that its `uniqueIdentifier` is unknown ("retry-safe"). */
-  record({ contact, eventName, uniqueIdentifier, sentContact, eventData }: EventRecord): void {
-    if (uniqueIdentifier !== undefined) this.#eventIdentifiers.add(uniqueIdentifier);
-    const event: MockEvent = {
-      id: this.#sources.nextId(),
-      contactId: contact.id,
-      eventName,
-      recordedAt: this.#sources.nowIso(),
-    };
-    if (uniqueIdentifier !== undefined) event.uniqueIdentifier = uniqueIdentifier;
-    if (sentContact !== undefined) event.contact = sentContact;
-    if (eventData !== undefined) event.eventData = eventData;
+  record(contact: MockContact, sent: Omit<MockEvent, "id" | "contactId" | "recordedAt">): void {
+    if (sent.uniqueIdentifier !== undefined) this.#eventIdentifiers.add(sent.uniqueIdentifier);
+    const recordedAt = this.#sources.nowIso();
+    const event = { id: this.#sources.nextId(), contactId: contact.id, ...sent, recordedAt };
     this.#events.push(event);
-    this.#run(contact, (on) => "event" in on && on.event === eventName);
+    this.#automations.run(contact, event);
   }
 
   hasEvent(uniqueIdentifier: string | undefined): boolean {
@@ -201,23 +181,17 @@ export class Organization {
   }
 
   /** A copy of the state, so that its reader cannot change it. */
-  snapshot(): MockBooks {
+  snapshot(): MockOrganizationState {
     return structuredClone({
       contacts: this.#contacts,
       groups: [...this.#groups.values()],
       memberships: [...this.#members.values()].flatMap((members) => Array.from(members.values())),
       events: this.#events,
       triggers: this.#triggers,
-      automationRuns: this.#automationRuns,
+      automationRuns: this.#automations.runs,
       welcomeEmails: this.#welcomeEmails,
+      webhookCalls: this.#automations.webhookCalls,
     });
-  }
-
-  #run(contact: MockContact, isMeant: (on: MockAutomation["on"]) => boolean): void {
-    const startedAt = this.#sources.nowIso();
-    for (const { name, on } of this.#automations) {
-      if (isMeant(on)) this.#automationRuns.push({ automation: name, contactId: contact.id, on, startedAt });
-    }
   }
 
   #emailKey(email: string): string {

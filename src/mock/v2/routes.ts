@@ -1,15 +1,22 @@
-import { countryCodeOf } from "./country.ts";
-import { type RequestContext, type MockEndpoint, parsePageQuery, type Reply, slicePage } from "./endpoint.ts";
-import type { MockGroup } from "./organization-state.ts";
-import type { ContactFields } from "./organization.ts";
-import { Refusal } from "./refusal.ts";
-import { storedCountry } from "./rules-v1.ts";
-import { checkV2Contact, type V2Contact, type V2Identifier } from "./rules-v2.ts";
-import type { MockVariants } from "./variants.ts";
+import {
+  endpoint,
+  type RequestContext,
+  type MockEndpoint,
+  parsePageQuery,
+  type Reply,
+  slicePage,
+} from "../endpoint.ts";
+import { countryCodeOf } from "../formats.ts";
+import { Refusal } from "../rules.ts";
+import type { MockGroup } from "../state/organization-state.ts";
+import type { ContactFields, Organization } from "../state/organization.ts";
+import { storedCountry } from "../v1/rules.ts";
+import type { MockVariants } from "../variants.ts";
+import { checkV2Contact, type V2Contact, type V2Identifier } from "./rules.ts";
 
 export const V2_ENDPOINTS: readonly MockEndpoint[] = [
-  { operation: "v2.contacts.upsert", method: "POST", path: /^\/v2\/contacts$/, respond: upsertContact },
-  { operation: "v2.lists.list", method: "GET", path: /^\/v2\/lists$/, respond: listLists },
+  endpoint("v2.contacts.upsert", "POST /v2/contacts", upsertContact),
+  endpoint("v2.lists.list", "GET /v2/lists", listLists),
 ];
 
 /** "An email identifier is required to create a contact." */
@@ -31,12 +38,8 @@ function upsertContact(context: RequestContext): Reply {
     fields.email_opt_in === "SUBSCRIBED" &&
     existing?.email_opt_in === "UNSUBSCRIBED";
   if (isLocked) delete fields.email_opt_in;
-  const { contact } = organization.write({
-    fields,
-    emailOptInOmitted: "kept",
-    phoneOptInOmitted: "kept",
-    ...(body.createdAt !== undefined && { created: timestampOf(body.createdAt) }),
-  });
+  const created = body.createdAt === undefined ? undefined : timestampOf(body.createdAt);
+  const { contact } = organization.write(fields, { created });
   if (variants.v2ListIds === "replaced") organization.leaveAllBut(contact, body.listIds);
   for (const listId of body.listIds) if (isKnownList(listId)) organization.join(contact, listId);
   if (body.triggerWelcomeEmail === true) organization.welcome(contact);
@@ -65,16 +68,8 @@ function fieldsOf(body: V2Contact, { organization, variants }: RequestContext): 
   const hasOtherCountry =
     country !== undefined && countryCode !== undefined && countryCodeOf(country) !== code;
   const otherFields = hasOtherCountry ? { ...passedOn, country } : passedOn;
-  const email = chosen(
-    identifiers,
-    "email",
-    ({ id }) => organization.find({ email: String(id) }) !== undefined,
-  );
-  const phone = chosen(
-    identifiers,
-    "phone",
-    ({ id }) => organization.find({ phone: String(id) }) !== undefined,
-  );
+  const email = chosen(identifiers, "email", organization);
+  const phone = chosen(identifiers, "phone", organization);
   const emailOptIn = optInOf("email", email, phone, variants);
   const phoneOptIn = optInOf("phone", phone, email, variants);
   return {
@@ -105,10 +100,10 @@ function fieldsOf(body: V2Contact, { organization, variants }: RequestContext): 
 function chosen(
   identifiers: readonly V2Identifier[],
   type: "email" | "phone",
-  isKnown: (identifier: V2Identifier) => boolean,
+  organization: Organization,
 ): V2Identifier | undefined {
   const ofType = identifiers.filter((identifier) => identifier.type === type);
-  return ofType.find(isKnown) ?? ofType[0];
+  return ofType.find(({ id }) => organization.find({ [type]: String(id) })) ?? ofType[0];
 }
 
 /** A channel's status from its own identifier, else from the other one. */
@@ -153,4 +148,9 @@ function listLists({ organization, variants, query }: RequestContext): Reply {
 
 function listOf({ id, name, created_at, description }: MockGroup): Record<string, unknown> {
   return { uuid: id, name, created_at, ...(description !== undefined && { description }) };
+}
+
+/** "Errors", v2: `status` is `error`. */
+export function v2ErrorReply(_variants: MockVariants, status: number, message: string): Reply {
+  return { status, body: { status: "error", message }, applied: false };
 }

@@ -1,5 +1,5 @@
 /** The state of one organization: plain objects, each a copy. */
-export interface MockBooks {
+export interface MockOrganizationState {
   /** All contacts, in order of creation. */
   contacts: MockContact[];
   /** Lists and segments. */
@@ -14,6 +14,8 @@ export interface MockBooks {
   automationRuns: MockAutomationRun[];
   /** One for each welcome e-mail that a v2 upsert asked for, if a flow is configured. */
   welcomeEmails: MockWelcomeEmail[];
+  /** One for each attempt to call a receiver, in order of sending. */
+  webhookCalls: MockWebhookCall[];
 }
 
 /** A stored contact, with the v1 names, whichever family wrote it. */
@@ -154,6 +156,24 @@ export interface MockWelcomeEmail {
   contactId: string;
   /** The address. */
   email: string;
+  /** ISO 8601. */
+  sentAt: string;
+}
+
+/** One attempt of a webhook step to call its receiver. */
+export interface MockWebhookCall {
+  /** The automation's `name`. */
+  automation: string;
+  /** The `id` of the contact that reached the step. */
+  contactId: string;
+  /** The receiver. */
+  url: string;
+  /** The JSON that was sent. */
+  body: unknown;
+  /** The status of the receiver's response; absent before it, and if there was none. */
+  status?: number;
+  /** Why there was no response, for example a refused connection or a timeout. */
+  error?: string;
   /** ISO 8601. */
   sentAt: string;
 }

@@ -1,4 +1,4 @@
-import { createMockService, type MockFault, type MockServiceOptions } from "audience-sdk/mock";
+import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { mswHandlers } from "audience-sdk/mock/msw";
 import { expect, it, onTestFinished } from "vitest";
 
@@ -16,35 +16,6 @@ it("an asynchronous clock that rejects is refused, and its rejection is handled"
   );
   await new Promise(setImmediate);
   expect(unhandled).toEqual([]);
-});
-
-it("a fault with a getter that throws is refused with a message of the mock", () => {
-  const kind = new Proxy(() => {}, {
-    get() {
-      throw new Error("thrown by the input");
-    },
-  });
-  expect(() => createMockService().addFault({ kind } as unknown as MockFault)).toThrow(TypeError);
-});
-
-it("the mock's fetch reads no option that a request does not have", async () => {
-  const { fetch, clientOptions, requests } = createMockService();
-  const read: unknown[] = [];
-  const init = new Proxy(
-    { method: "GET" },
-    {
-      get: (target, name): unknown => {
-        read.push(name);
-        return Reflect.get(target, name);
-      },
-      ownKeys: () => {
-        throw new Error("counts its ten million keys");
-      },
-    },
-  );
-  await fetch(`${clientOptions.baseUrl}/api/v1/customer/nobody`, init);
-  expect(read).toContain("method");
-  expect(requests).toMatchObject([{ method: "GET", status: 401 }]);
 });
 
 it.each<[kind: string, given: object]>([

@@ -1,0 +1,452 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  createMockService,
+  type MockAutomation,
+  type MockServiceOptions,
+  type MockVariants,
+  type MockWebhookFetch,
+} from "audience-sdk/mock";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { entryPoints, inProcess, nodeHttp, type EntryPoint } from "./entry-points.ts";
+
+const url = "http://localhost:3000/hooks";
+const email = "ada@example.com";
+const now = "2026-01-31T00:00:00.000Z";
+const thanks: MockAutomation = { name: "Thanks", on: { event: "order placed" }, webhook: { url } };
+const hello: MockAutomation = { name: "Hello", on: { listId: "news" }, webhook: { url } };
+const acme = {
+  id: "acme",
+  apiKeys: ["acme-key"],
+  appId: "acme-app",
+  lists: [{ id: "news", name: "Newsletter" }],
+  contacts: [{ id: "ada", email, lists: ["news"] }],
+};
+
+interface Scene extends Omit<MockServiceOptions, "organizations"> {
+  automations?: readonly MockAutomation[];
+  entryPoint?: EntryPoint;
+}
+
+/** A mock with the automations, and an event that triggers "Thanks". */
+async function scene({ automations = [thanks], entryPoint = inProcess, ...options }: Scene) {
+  const clock = () => Date.parse(now);
+  const open = await entryPoint.open({ organizations: [{ ...acme, automations }], clock, ...options });
+  onTestFinished(open.close);
+  const order = (more: object = {}) =>
+    open.call("/api/v1/events", { body: { eventName: "order placed", contact: { email }, ...more } });
+  return { ...open, order, calls: () => open.mock.organization("acme").webhookCalls };
+}
+
+/** A receiver in this process, and what it has received. */
+function receiver(respond: () => Response = () => new Response(null, { status: 204 })) {
+  const received: { url: string; method: string; type: string | null; body: unknown }[] = [];
+  const webhookFetch: MockWebhookFetch = async (to, init) => {
+    const request = new Request(to, init);
+    const { method, headers } = request;
+    received.push({ url: to, method, type: headers.get("content-type"), body: await request.json() });
+    return respond();
+  };
+  return { received, webhookFetch };
+}
+
+/** A receiver on loopback. */
+async function listening(respond: RequestListener): Promise<string> {
+  const server = createServer(respond);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const { port } = server.address() as AddressInfo;
+  return `http://127.0.0.1:${port}/hooks`;
+}
+
+/** A promise, and the function that resolves it. */
+function signalled() {
+  let resolve: () => void = () => {};
+  const promise = new Promise<void>((settle) => (resolve = settle));
+  return { promise, resolve };
+}
+
+describe.each(entryPoints)("a webhook step, $name", (entryPoint) => {
+  it("calls its endpoint when the automation's event is recorded", async () => {
+    const { received, webhookFetch } = receiver();
+    const { mock, order, calls } = await scene({ entryPoint, webhookFetch });
+
+    const { status } = await order({ eventData: { total: 5 } });
+    await mock.settled();
+
+    const [event] = mock.organization("acme").events;
+    const [contact] = mock.organization("acme").contacts;
+    const body = { automation: "Thanks", on: { event: "order placed" }, contact, event };
+    expect(status).toBe(200);
+    expect(received).toEqual([{ url, method: "POST", type: "application/json", body }]);
+    expect(calls()).toEqual([
+      { automation: "Thanks", contactId: "ada", url, body, status: 204, sentAt: now },
+    ]);
+  });
+
+  it("calls its endpoint when a contact joins the automation's list, and not when it joins again", async () => {
+    const { received, webhookFetch } = receiver();
+    const { mock, call } = await scene({ entryPoint, webhookFetch, automations: [hello] });
+    const add = () =>
+      call("/api/v1/contact-groups/news/contacts", { body: { email: "bo@example.com", city: "Turin" } });
+
+    await add();
+    await add();
+    await mock.settled();
+
+    expect(received).toMatchObject([
+      { body: { automation: "Hello", on: { listId: "news" }, contact: { city: "Turin" } } },
+    ]);
+    expect(received[0]?.body).not.toHaveProperty("event");
+  });
+});
+
+describe("a webhook step", () => {
+  it("is not reached by a seed, by an event of another name, or by an event that is sent again", async () => {
+    const { received, webhookFetch } = receiver();
+    const { mock, order } = await scene({ webhookFetch, automations: [thanks, hello] });
+
+    await order({ eventName: "order cancelled" });
+    await order({ uniqueIdentifier: "order-1" });
+    await order({ uniqueIdentifier: "order-1" });
+    await mock.settled();
+
+    expect(received).toHaveLength(1);
+    expect(mock.organization("acme").automationRuns).toHaveLength(1);
+  });
+
+  it("is reached though the response to the event is lost", async () => {
+    const { received, webhookFetch } = receiver();
+    const { mock, order } = await scene({ webhookFetch, faults: [{ kind: "reset-after" }] });
+
+    await expect(order()).rejects.toThrow("fetch failed");
+    await mock.settled();
+
+    expect(received).toHaveLength(1);
+  });
+
+  it("calls its endpoint by the global fetch, and does not follow a redirect", async () => {
+    const paths: (string | undefined)[] = [];
+    const receiverUrl = await listening((request, response) => {
+      paths.push(request.url);
+      response.writeHead(307, { location: "/elsewhere" }).end();
+    });
+    const automations = [{ ...thanks, webhook: { url: receiverUrl } }];
+    const { mock, order, calls } = await scene({ automations });
+
+    await order();
+    await mock.settled();
+
+    expect(paths).toEqual(["/hooks"]);
+    expect(calls()).toMatchObject([{ url: receiverUrl, status: 307 }]);
+  });
+
+  it("calls an endpoint that serves from the same mock, and settled() waits for the calls that it causes", async () => {
+    const automations = [thanks, { ...thanks, name: "Again", on: { event: "thanked" } }];
+    const opened = await scene({
+      automations,
+      webhookFetch: async (to, init) => {
+        const { automation }: { automation: string } = await new Request(to, init).json();
+        if (automation === "Thanks") await opened.order({ eventName: "thanked" });
+        return new Response("ok");
+      },
+    });
+
+    await opened.order();
+    await opened.mock.settled();
+
+    expect(opened.calls()).toMatchObject([
+      { automation: "Thanks", status: 200 },
+      { automation: "Again", status: 200 },
+    ]);
+  });
+
+  it("sends the contact as it was when it reached the step", async () => {
+    const { promise, resolve } = signalled();
+    const webhookFetch = async () => {
+      await promise;
+      return new Response();
+    };
+    const { mock, order, call, calls } = await scene({ webhookFetch });
+
+    await order();
+    await call("/api/v1/customer/create", { body: { email, first_name: "Ada" } });
+    resolve();
+    await mock.settled();
+
+    expect(calls()).toMatchObject([{ body: { contact: { id: "ada", email } }, status: 200 }]);
+    expect(calls()[0]?.body).not.toHaveProperty("contact.first_name");
+  });
+});
+
+describe("a receiver disturbs nothing else", () => {
+  it.each<[string, (init: RequestInit) => unknown, string]>([
+    ["rejects", () => Promise.reject(new Error("out of order")), "out of order"],
+    [
+      "rejects with a cause",
+      () => Promise.reject(new TypeError("fetch failed", { cause: new Error("refused") })),
+      "fetch failed: refused",
+    ],
+    ["rejects with a string", () => Promise.reject("out of order"), "out of order"],
+    [
+      "throws",
+      () => {
+        throw new Error("out of order");
+      },
+      "out of order",
+    ],
+    ["gives no Response", () => Promise.resolve({ ok: true }), "no Response"],
+    ["gives a failed connection", () => Promise.resolve(Response.error()), "no Response"],
+    ["never responds", () => new Promise(() => {}), "no response within 5 ms"],
+    [
+      "never responds and heeds the signal",
+      ({ signal }) =>
+        new Promise((_resolve, reject) => {
+          signal?.addEventListener("abort", () => reject(signal.reason));
+        }),
+      "no response within 5 ms",
+    ],
+  ])("when it %s, the attempt has an error", async (_title, respond, error) => {
+    // Safe: for that reason.
+    const webhookFetch: MockWebhookFetch = (_url, init) => respond(init) as Promise<Response>;
+    const { mock, order, calls } = await scene({ webhookFetch, variants: { webhookTimeoutMs: 5 } });
+
+    const { status } = await order();
+    await mock.settled();
+
+    expect(status).toBe(200);
+    expect(calls()).toEqual([expect.objectContaining({ contactId: "ada", error, sentAt: now })]);
+    expect(calls()[0]).not.toHaveProperty("status");
+    expect((await order()).status).toBe(200);
+    await mock.settled();
+  });
+
+  it("when its body never ends, the attempt has the status of its response", async () => {
+    const cancelled = signalled();
+    const endless = () =>
+      new Response(
+        new ReadableStream({
+          pull: (controller) => controller.enqueue(new Uint8Array(9)),
+          cancel: () => {
+            cancelled.resolve();
+            throw new Error("cannot be cancelled");
+          },
+        }),
+      );
+    const { mock, order, calls } = await scene({ webhookFetch: receiver(endless).webhookFetch });
+
+    await order();
+    await mock.settled();
+    await cancelled.promise;
+
+    expect(calls()).toMatchObject([{ status: 200 }]);
+  });
+
+  it("when its port is closed, the attempt says so", async () => {
+    const closed = createServer();
+    await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
+    const { port } = closed.address() as AddressInfo;
+    await new Promise((resolve) => closed.close(resolve));
+    const automations = [{ ...thanks, webhook: { url: `http://127.0.0.1:${port}/hooks` } }];
+    const { mock, order, calls } = await scene({ automations });
+
+    await order();
+    await mock.settled();
+
+    expect(calls()).toMatchObject([{ error: `fetch failed: connect ECONNREFUSED 127.0.0.1:${port}` }]);
+  });
+
+  it("when one is slow, the response to the event does not wait, and the attempt is recorded", async () => {
+    const { promise, resolve } = signalled();
+    const webhookFetch = async () => {
+      await promise;
+      return new Response();
+    };
+    const { mock, order, calls } = await scene({ webhookFetch });
+
+    await order();
+    const underWay = calls();
+    resolve();
+    await mock.settled();
+
+    expect(underWay).toEqual([expect.not.objectContaining({ status: 200 })]);
+    expect(calls()).toMatchObject([{ status: 200 }]);
+  });
+
+  it("when it resets the mock, its call ends", async () => {
+    const { mock, order, calls } = await scene({
+      webhookFetch: () => {
+        mock.reset();
+        return new Promise<never>(() => {});
+      },
+    });
+
+    await order();
+    await mock.settled();
+
+    expect(mock.requests).toEqual([]);
+    expect(calls()).toEqual([]);
+  });
+
+  it("reset() ends its calls, and no further attempt follows", async () => {
+    let attempts = 0;
+    const webhookFetch = () => {
+      attempts += 1;
+      return new Promise<never>(() => {});
+    };
+    const { mock, order, calls } = await scene({ webhookFetch, variants: { webhookAttempts: 3 } });
+
+    await order();
+    const settled = mock.settled();
+    mock.reset();
+    await settled;
+
+    expect(attempts).toBe(1);
+    expect(calls()).toEqual([]);
+  });
+});
+
+describe("the variants of a webhook call", () => {
+  const bodyWith = async (webhookBody: MockVariants["webhookBody"]) => {
+    const { webhookFetch } = receiver();
+    const { mock, order, calls } = await scene({ webhookFetch, variants: { webhookBody } });
+    await order();
+    await mock.settled();
+    return calls()[0];
+  };
+  const flat = { automation: "Thanks", on: { event: "order placed" }, contact: { email }, event: {} };
+
+  it.each<[MockVariants["webhookBody"], unknown]>([
+    ["flat", flat],
+    ["envelope", { type: "automation.webhook", data: flat }],
+    ["contact", { id: "ada", email }],
+    [({ automation, contact }) => [automation, contact.email], ["Thanks", email]],
+  ])("webhookBody %s is its payload", async (webhookBody, body) => {
+    expect(await bodyWith(webhookBody)).toMatchObject({ body, status: 204 });
+  });
+
+  it.each<[string, () => unknown, string]>([
+    ["returns nothing", () => undefined, "variants: webhookBody must return JSON"],
+    [
+      "throws",
+      () => {
+        throw new Error("no payload");
+      },
+      "no payload",
+    ],
+  ])("a webhookBody that %s is the error of the attempt", async (_title, webhookBody, error) => {
+    expect(await bodyWith(webhookBody)).toMatchObject({ body: undefined, error });
+  });
+
+  it.each(["PUT", "PATCH"] as const)("webhookMethod %s is its method", async (webhookMethod) => {
+    const { received, webhookFetch } = receiver();
+    const { mock, order } = await scene({ webhookFetch, variants: { webhookMethod } });
+
+    await order();
+    await mock.settled();
+
+    expect(received).toMatchObject([{ method: webhookMethod }]);
+  });
+
+  it.each([
+    [1, [500], [500]],
+    [3, [500, 302, 404], [500, 302, 404]],
+    [3, [500, 204], [500, 204]],
+    [3, [299], [299]],
+  ])("webhookAttempts %i leads to the attempts until a 2xx: %j", async (webhookAttempts, statuses, seen) => {
+    let attempt = 0;
+    const { webhookFetch, received } = receiver(
+      () => new Response(null, { status: statuses[attempt++] ?? 200 }),
+    );
+    const { mock, order, calls } = await scene({ webhookFetch, variants: { webhookAttempts } });
+
+    await order();
+    await mock.settled();
+
+    expect(calls().map(({ status }) => status)).toEqual(seen);
+    expect(new Set(received.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+  });
+
+  it.each<[Partial<Record<keyof MockVariants, unknown>>, string]>([
+    [{ webhookMethod: "GET" }, "variants.webhookMethod must be one of POST, PUT, PATCH"],
+    [{ webhookBody: "xml" }, "variants.webhookBody must be one of flat, envelope, contact, or a function"],
+    [{ webhookAttempts: 0 }, "variants.webhookAttempts must be an integer from 1"],
+    [{ webhookTimeoutMs: -1 }, "variants.webhookTimeoutMs must be milliseconds from 0"],
+  ])("%j is refused", (variants, message) => {
+    // Safe: for that reason.
+    const options = { variants } as MockServiceOptions;
+    expect(() => createMockService(options)).toThrow(new TypeError(message));
+  });
+});
+
+describe("a seed's webhook", () => {
+  const seeded = (webhook: unknown, options: object = {}) => {
+    const organizations = [{ ...acme, automations: [{ ...thanks, webhook }] }];
+    // Safe: a seed may come from JSON, without types.
+    return () => createMockService({ organizations, ...options } as MockServiceOptions);
+  };
+  const path = "organizations[0].automations[0].webhook";
+
+  it.each<[string, unknown, string]>([
+    ["a string", url, `${path} must be an object`],
+    ["without a url", {}, `${path}.url must be an http: or https: URL without a user or password`],
+    ["with a path for a url", { url: "/hooks" }, `${path}.url must be an http: or https: URL`],
+    ["with a url of another scheme", { url: "ftp://localhost/hooks" }, `${path}.url must be an http:`],
+    ["with a url that cannot be parsed", { url: "http://:80" }, `${path}.url must be an http:`],
+    ["with a url that holds a user", { url: "http://ada@localhost/" }, `${path}.url must be an http:`],
+    ["with an unknown key", { url, secret: "s" }, `${path}: "secret" is none of url`],
+    ["on another machine", { url: "https://example.com/hooks" }, `${path}.url must be on loopback`],
+    ["that only begins as loopback", { url: "http://127.0.0.1.example.com/" }, "must be on loopback"],
+    ["at any address", { url: "http://0.0.0.0:3000/" }, 'unless the option webhooks is "anywhere"'],
+  ])("is refused %s", (_title, webhook, message) => {
+    expect(seeded(webhook)).toThrow(TypeError);
+    expect(seeded(webhook)).toThrow(message);
+  });
+
+  it.each([
+    url,
+    "https://localhost/",
+    "http://127.0.0.1:3000",
+    "http://127.1",
+    "http://[::1]:3000/hooks/@ada",
+  ])("is accepted on loopback: %s", (receiverUrl) => {
+    expect(seeded({ url: receiverUrl })).not.toThrow();
+  });
+
+  it('is called on another machine with the option webhooks: "anywhere"', async () => {
+    const { received, webhookFetch } = receiver();
+    const automations = [{ ...thanks, webhook: { url: "https://example.com/hooks" } }];
+    const { mock, order } = await scene({ automations, webhookFetch, webhooks: "anywhere" });
+
+    await order();
+    await mock.settled();
+
+    expect(received).toMatchObject([{ url: "https://example.com/hooks" }]);
+  });
+
+  it.each<[object, string]>([
+    [{ webhooks: true }, "webhooks must be one of loopback, anywhere"],
+    [{ webhookFetch: url }, "webhookFetch must be a function"],
+  ])("needs options of the right type: %j", (options, message) => {
+    expect(seeded({ url }, options)).toThrow(new TypeError(message));
+  });
+});
+
+it("GET /__mock/settled responds when no webhook call is under way", async () => {
+  const { promise, resolve } = signalled();
+  const webhookFetch = async () => {
+    await promise;
+    return new Response();
+  };
+  const { order, call, calls } = await scene({ entryPoint: nodeHttp, webhookFetch });
+
+  await order();
+  const settled = call("/__mock/settled");
+  resolve();
+
+  expect(await settled).toMatchObject({ status: 200, body: { settled: true } });
+  expect(calls()).toMatchObject([{ status: 200 }]);
+});
