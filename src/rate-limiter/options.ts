@@ -72,7 +72,7 @@ export function parseLimiterOptions(options: unknown): RateLimiterSettings {
     maxQueued,
     store,
     snapshot: snapshot === undefined ? undefined : parseSnapshot(snapshot),
-    clock: monotonic(clock ?? (() => performance.now())),
+    clock: clock ? monotonic(clock) : () => performance.now(),
   };
 }
 

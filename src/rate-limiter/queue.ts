@@ -10,17 +10,14 @@ type Level<T> = Map<object, Set<T>>;
 
 /** A fair queue: the lowest level first, in it the clients by round robin, of each client first in, first out. */
 export class FairQueue<T extends Waiting> {
+  /** The number of entries. */
+  size = 0;
   readonly #levels: Level<T>[];
-  #size = 0;
   /** No deadline is before this; it may be that of one that has left. */
   #soonestDeadlineAt = Infinity;
 
   constructor(levels: number) {
     this.#levels = Array.from({ length: levels }, () => new Map());
-  }
-
-  get size(): number {
-    return this.#size;
   }
 
   get soonestDeadlineAt(): number {
@@ -31,27 +28,22 @@ export class FairQueue<T extends Waiting> {
     for (const level of this.#levels) for (const waiting of level.values()) yield* waiting;
   }
 
-  has(one: T): boolean {
-    return this.#level(one.level).get(one.client)?.has(one) === true;
-  }
-
   add(one: T): void {
     const level = this.#level(one.level);
     const own = level.get(one.client);
     if (own) own.add(one);
     else level.set(one.client, new Set([one]));
-    this.#size += 1;
+    this.size += 1;
     this.#soonestDeadlineAt = Math.min(this.#soonestDeadlineAt, one.deadlineAt);
   }
 
-  /** Removes an entry at any position; false if it no longer waits. */
-  remove(one: T): boolean {
+  /** Removes an entry at any position, unless it has left already. */
+  remove(one: T): void {
     const level = this.#level(one.level);
     const own = level.get(one.client);
-    if (!own?.delete(one)) return false;
+    if (!own?.delete(one)) return;
     if (own.size === 0) level.delete(one.client);
-    this.#size -= 1;
-    return true;
+    this.size -= 1;
   }
 
   /** Removes the next entry, if one waits; its client goes to the end of its level. */

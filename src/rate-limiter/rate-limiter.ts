@@ -1,14 +1,13 @@
 import { optionTypes, parseOption } from "../schema/option.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
-import { Dispatcher, type PermitRequest } from "./dispatcher.ts";
+import { Dispatcher, type Permit, type PermitRequest } from "./dispatcher.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { openStore, parseLimiterOptions, type RateLimiterOptions } from "./options.ts";
-import type { Permit } from "./permit.ts";
 import type { WindowUsage } from "./sliding-window-log.ts";
 import { restore, takeSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
 import type { PermitStore } from "./store.ts";
 
-export type { Permit } from "./permit.ts";
+export type { Permit } from "./dispatcher.ts";
 
 /** The state of a limiter. */
 export interface RateLimiterUsage {
@@ -50,13 +49,13 @@ export class RateLimiter {
     this.#maxWaitMs = maxWaitMs;
     this.#maxQueued = maxQueued;
     this.#clock = clock;
-    this.#rate = new AdaptiveRate(restored);
+    this.#rate = new AdaptiveRate(windows, restored);
     const user = {
       windows,
       restored: restored?.entries ?? [],
       rate: this.#rate,
       clock,
-      onChange: () => this.#dispatcher.dispatch(),
+      onChange: () => this.#dispatcher.storeChanged(),
     };
     this.#store = store ? openStore(store, user) : new MemoryStore(user);
     this.#dispatcher = new Dispatcher(this.#store, clock);
@@ -88,7 +87,10 @@ export class RateLimiter {
    * @internal
    */
   refused(retryAfterMs?: number): void {
-    this.#store.refused(this.#clock(), retryAfterMs);
+    const now = this.#clock();
+    this.#rate.refused(now, retryAfterMs);
+    this.#store.refused?.(now);
+    this.#dispatcher.dispatch();
   }
 
   /**
@@ -97,7 +99,10 @@ export class RateLimiter {
    * @internal
    */
   succeeded(): void {
-    this.#store.succeeded();
+    if (this.#rate.factor === 1) return;
+    this.#rate.succeeded();
+    this.#store.succeeded?.();
+    this.#dispatcher.dispatch();
   }
 
   /**
@@ -122,7 +127,7 @@ export class RateLimiter {
     const position = this.#dispatcher.queued + calls;
     if (position === 0) return 0;
     const now = this.#clock();
-    return Math.max(0, Math.round(this.#store.estimate(now).respondedAt(position) - now));
+    return Math.max(0, Math.round(this.#dispatcher.estimate(now).respondedAt(position) - now));
   }
 
   /**

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { longestPauseMs } from "./adaptive-rate.ts";
-import { arrivalGraceMs } from "./permit.ts";
+import { arrivalGraceMs } from "./sliding-window-log.ts";
 import type { RestoredPermit } from "./store.ts";
 
 /** The count of a limiter as plain JSON, to give to the next one after a restart. All times are times of day. */

@@ -10,7 +10,7 @@ function released(): { own: OwnPermits; id: string } {
   const own = new OwnPermits(windows, []);
   const id = own.newId();
   own.hold(id);
-  own.release(id, 0);
+  own.release(id, "responded", 0);
   return { own, id };
 }
 
@@ -18,9 +18,9 @@ it("a permit is forgotten as soon as it has left the longest window, and not bef
   const { own, id } = released();
   own.acknowledge(own.some([id]));
   own.forget(longestMs - 1);
-  expect([own.size, own.log.responses(0)]).toEqual([1, [0]]);
+  expect([own.size, own.log.responses(longestMs - 1)]).toEqual([1, [0]]);
   own.forget(longestMs);
-  expect([own.size, own.log.responses(0)]).toEqual([0, []]);
+  expect([own.size, own.log.responses(longestMs)]).toEqual([0, []]);
 });
 
 it("a permit whose release was not reported to Redis is then returned, because Redis counts it as in flight", () => {
@@ -35,7 +35,7 @@ it("a permit that changes during its report is reported again", () => {
   const id = own.newId();
   own.hold(id);
   const sent = own.all(0);
-  own.release(id, 5);
+  own.release(id, "responded", 5);
   expect(own.acknowledge(sent)).toEqual([id]);
   expect(own.acknowledge(own.all(5))).toEqual([]);
 });

@@ -331,7 +331,7 @@ describe("Redis after an outage", () => {
         delayMs = 700;
         permit.release("responded");
       });
-      const observer = { limitsAlone: (absence: string | undefined) => void absences.push(absence) };
+      const observer = { storeWarning: (absence: string | undefined) => void absences.push(absence) };
       for (const at of [1_300, 6_000]) time.at(at, () => void limiter.acquire({ observer }));
       time.at(1_300, () => (delayMs = 1));
     }, 6_500);

@@ -461,7 +461,7 @@ describe("while Redis is unavailable, a limiter", () => {
     const failing = { onUnavailable, localShare, leaseMs, acquire: fails, release: fails };
     const limiter = process({ store: storeOf(failing, failing) });
     const absences: unknown[] = [];
-    const observer = { limitsAlone: (absence: unknown) => void absences.push(absence) };
+    const observer = { storeWarning: (absence: unknown) => void absences.push(absence) };
     await time.run(() => call(limiter, { observer }), 5_000);
     return { error: ended[0]?.error, absence: absences.at(-1) };
   }
@@ -477,7 +477,7 @@ describe("while Redis is unavailable, a limiter", () => {
   it("reports it if Redis does not reply", async () => {
     const { time, store, process, call } = room();
     const absences: unknown[] = [];
-    const observer = { limitsAlone: (absence: unknown) => void absences.push(absence) };
+    const observer = { storeWarning: (absence: unknown) => void absences.push(absence) };
     await time.run(() => {
       store.network = "hangs";
       call(process(), { observer });
