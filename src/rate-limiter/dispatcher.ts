@@ -63,9 +63,9 @@ const estimateHoldsMs = 5;
 
 /** Grants the permits of a store, to calls that wait in a fair queue, with the timer that wakes them. */
 export class Dispatcher {
+  readonly queue = new FairQueue<Waiter>(levels);
   readonly #store: PermitStore;
   readonly #clock: () => number;
-  readonly #queue = new FairQueue<Waiter>(levels);
   /** Calls that may not have to wait: a shared store is being asked for their permits. */
   readonly #unjudged = new Set<Waiter>();
   readonly #roundTrip = new MeanRoundTrip();
@@ -80,20 +80,8 @@ export class Dispatcher {
     this.#clock = clock;
   }
 
-  /** The number of calls that wait. */
-  get queued(): number {
-    return this.#queue.size;
-  }
-
-  /** A permit at once if one is available and no call waits, else a promise of one. */
-  acquire(request: PermitRequest): Permit | Promise<Permit> {
-    if (request.signal?.aborted) return Promise.reject(request.signal.reason);
-    const now = this.#clock();
-    if (this.#store.warning) request.observer?.storeWarning(this.#store.warning());
-    return (this.#queue.size === 0 ? this.#grant(now) : undefined) ?? this.#wait(request, now);
-  }
-
-  #grant(acquiredAt: number): Permit | undefined {
+  /** A permit, if one is available. */
+  grant(acquiredAt: number): Permit | undefined {
     let release = this.#store.acquire(acquiredAt);
     if (!release) return undefined;
     this.#estimate = undefined;
@@ -109,7 +97,8 @@ export class Dispatcher {
     };
   }
 
-  #wait(request: PermitRequest, now: number): Promise<Permit> {
+  /** A promise of a permit, once the calls before have theirs. */
+  wait(request: PermitRequest, now: number): Promise<Permit> {
     const { client = anonymous, priority = defaultPriority, signal, isRequeued, observer, onWait } = request;
     const { maxWaitMs = Infinity, maxQueued = Infinity } = request;
     const level = isRequeued ? frontLevel : 1 + priority;
@@ -121,8 +110,8 @@ export class Dispatcher {
         client,
         deadlineAt: now + maxWaitMs,
         maxQueued: mostBefore,
-        isBeyond: this.#queue.size >= mostBefore,
-        position: this.#queue.ahead({ level, client }) + 1,
+        isBeyond: this.queue.size >= mostBefore,
+        position: this.queue.ahead({ level, client }) + 1,
         dispatchedBefore: this.#dispatched,
         observer,
         onWait,
@@ -133,17 +122,17 @@ export class Dispatcher {
       const abort = (): void => {
         this.#leave(waiter);
         reject(signal?.reason);
-        if (this.#queue.size === 0) this.#serveQueue();
+        if (this.queue.size === 0) this.#serveQueue();
       };
       signal?.addEventListener("abort", abort, { once: true });
-      this.#queue.add(waiter);
+      this.queue.add(waiter);
       this.#unjudged.add(waiter);
       this.#serveQueue();
     });
   }
 
   #leave(waiter: Waiter): void {
-    this.#queue.remove(waiter);
+    this.queue.remove(waiter);
     this.#unjudged.delete(waiter);
     waiter.forget();
   }
@@ -151,14 +140,14 @@ export class Dispatcher {
   /** After each change: the waiting calls are served. */
   dispatch(): void {
     this.#estimate = undefined;
-    if (this.#queue.size > 0 || this.#timer !== undefined) this.#serveQueue();
+    if (this.queue.size > 0 || this.#timer !== undefined) this.#serveQueue();
   }
 
   /** After a change of a shared store, which may hold permits for calls that have left. */
   storeChanged(): void {
     const warning = this.#store.warning?.();
     if (warning !== this.#warning) {
-      const observers = new Set(Array.from(this.#queue, ({ observer }) => observer));
+      const observers = new Set(Array.from(this.queue, ({ observer }) => observer));
       for (const observer of observers) observer?.storeWarning(warning);
     }
     this.#warning = warning;
@@ -169,31 +158,31 @@ export class Dispatcher {
   /** The next calls get their permits, calls that would wait in vain leave, and the timer is set. */
   #serveQueue(): void {
     const now = this.#clock();
-    while (this.#queue.size > 0) {
-      const permit = this.#grant(now);
+    while (this.queue.size > 0) {
+      const permit = this.grant(now);
       if (!permit) break;
-      const waiter = this.#queue.shift();
+      const waiter = this.queue.shift();
       this.#leave(waiter);
       this.#dispatched += 1;
       waiter.resolve(permit);
     }
     const refusal = this.#store.refusal?.();
-    if (refusal !== undefined) for (const waiter of this.#queue) this.#refuse(waiter, refusal, 1, now);
+    if (refusal !== undefined) for (const waiter of this.queue) this.#refuse(waiter, refusal, 1, now);
     const nextMs = this.#store.nextAvailableInMs(now);
     // While a store is being asked, it is not known which calls must wait.
     if (nextMs !== undefined) this.#judge(now);
-    for (const waiter of this.#queue.expire(now + (nextMs ?? 0))) this.#refuse(waiter, tooLong, 1, now);
-    this.#store.demand?.(this.#queue.size, now);
+    for (const waiter of this.queue.expire(now + (nextMs ?? 0))) this.#refuse(waiter, tooLong, 1, now);
+    this.#store.demand?.(this.queue.size, now);
     this.#setTimer(now, nextMs);
   }
 
   /** The store has no permit for these calls: a call that may not wait as long leaves at once. */
   #judge(now: number): void {
     for (const waiter of [...this.#unjudged].toReversed()) {
-      if (!waiter.isBeyond || this.#queue.size <= waiter.maxQueued) continue;
-      const others = this.#queue.size - 1;
+      if (!waiter.isBeyond || this.queue.size <= waiter.maxQueued) continue;
+      const others = this.queue.size - 1;
       const why = `${others} calls wait already, and \`maxQueued\` is ${waiter.maxQueued}.`;
-      this.#refuse(waiter, why, this.#queue.size, now);
+      this.#refuse(waiter, why, this.queue.size, now);
     }
     for (const waiter of this.#unjudged) {
       if (!waiter.onWait && waiter.deadlineAt === Infinity) continue;
@@ -224,8 +213,8 @@ export class Dispatcher {
   /** One timer, only while calls wait: it keeps the process alive then, and never otherwise. */
   #setTimer(now: number, nextMs = longestSleepMs): void {
     const dueAt =
-      this.#queue.size > 0
-        ? Math.min(now + longestSleepMs, now + nextMs, this.#queue.soonestDeadlineAt)
+      this.queue.size > 0
+        ? Math.min(now + longestSleepMs, now + nextMs, this.queue.soonestDeadlineAt)
         : Infinity;
     if (this.#timer !== undefined && Math.abs(dueAt - this.#timerDueAt) < 1) return;
     clearTimeout(this.#timer);

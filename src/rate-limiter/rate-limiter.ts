@@ -67,8 +67,13 @@ export class RateLimiter {
    * @internal
    */
   acquire(request: PermitRequest = {}): Permit | Promise<Permit> {
+    if (request.signal?.aborted) return Promise.reject(request.signal.reason);
+    const now = this.#clock();
+    if (this.#store.warning) request.observer?.storeWarning(this.#store.warning());
+    const permit = this.#dispatcher.queue.size === 0 && this.#dispatcher.grant(now);
+    if (permit) return permit;
     const { maxWaitMs = this.#maxWaitMs, maxQueued = this.#maxQueued } = request;
-    return this.#dispatcher.acquire({ ...request, maxWaitMs, maxQueued });
+    return this.#dispatcher.wait({ ...request, maxWaitMs, maxQueued }, now);
   }
 
   /**
@@ -115,7 +120,7 @@ export class RateLimiter {
     const now = this.#clock();
     return {
       windows: this.#store.usage(now),
-      queued: this.#dispatcher.queued,
+      queued: this.#dispatcher.queue.size,
       inFlight: this.#store.inFlight,
       pausedMs: Math.ceil(this.#rate.pausedMs(now)),
     };
@@ -124,7 +129,7 @@ export class RateLimiter {
   /** The time until the last of `calls` more calls has its response, after all that wait already, in milliseconds. */
   estimateMs(calls: number): number {
     parseOption(optionTypes.count, calls, "The number of calls of estimateMs");
-    const position = this.#dispatcher.queued + calls;
+    const position = this.#dispatcher.queue.size + calls;
     if (position === 0) return 0;
     const now = this.#clock();
     return Math.max(0, Math.round(this.#dispatcher.estimate(now).respondedAt(position) - now));

@@ -7,12 +7,13 @@ import {
   widenedMs,
   type WindowUsage,
 } from "../rate-limiter/sliding-window-log.ts";
+import type { OwnPermits } from "./own-permits.ts";
 
 interface FallbackState {
   readonly windows: readonly RateLimitWindow[];
   readonly rate: AdaptiveRate;
   /** All permits of this process, those that it acquires without Redis among them. */
-  readonly own: SlidingWindowLog;
+  readonly own: OwnPermits;
   /** The permits that other processes used in each window at the last contact. */
   readonly others: readonly number[];
   /** The time since then; undefined if there were no other processes. */
@@ -49,9 +50,14 @@ export class LocalFallback {
     this.#othersUntil = windows.map(({ intervalMs }) => now + widenedMs(intervalMs) + arrivalGraceMs);
   }
 
-  acquire(): void {
+  /** The id of a permit, if one is available; it is reported to Redis later. */
+  acquire(now: number): string | undefined {
+    if (this.available(now) === 0) return undefined;
     this.acquired += 1;
     this.log.inFlight += 1;
+    const id = this.#state.own.newId();
+    this.#state.own.hold(id);
+    return id;
   }
 
   available(now: number): number {
@@ -85,7 +91,8 @@ export class LocalFallback {
 
   /** When each window has a permit available. */
   #availableInMs(now: number): number[] {
-    const { windows, share, own } = this.#state;
+    const { windows, share } = this.#state;
+    const own = this.#state.own.log;
     const others = this.#othersIn(now);
     const allowed = this.#allowed(now);
     const meanwhile = this.log.availableInMs(now, this.#limits(now));
@@ -125,7 +132,7 @@ export class LocalFallback {
   /** The rest of each limit, after the requests of all processes before Redis was unavailable. */
   #left(now: number): number[] {
     const others = this.#othersIn(now);
-    const all = this.#state.own.used(now);
+    const all = this.#state.own.log.used(now);
     const meanwhile = this.log.used(now);
     return this.#state.windows.map(({ limit }, index) => {
       const before = all[index]! - meanwhile[index]!;

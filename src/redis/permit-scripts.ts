@@ -148,8 +148,14 @@ export class ScriptCalls {
   }
 
   /** A release that changes nothing. */
-  async ping(): Promise<void> {
-    await this.#release({ ...this.request, epoch: undefined, permits: [], succeeded: 0, isReturning: false });
+  async ping(): Promise<ScriptReply> {
+    return await this.#release({
+      ...this.request,
+      epoch: undefined,
+      permits: [],
+      succeeded: 0,
+      isReturning: false,
+    });
   }
 
   async #release(request: ReleaseRequest): Promise<ScriptReply> {

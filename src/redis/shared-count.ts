@@ -28,10 +28,9 @@ export class SharedCount {
     this.#recovery = { until: -Infinity, atLeast: this.#others };
   }
 
-  /** `granted` of the used permits are this process's, and not held yet. */
-  update({ used, others }: ScriptReply, granted: number, now: number): void {
+  update({ used, others }: ScriptReply, now: number): void {
     const own = this.#own.used(now);
-    this.#others = used.map((all, index) => Math.max(0, all - own[index]! - granted));
+    this.#others = used.map((all, index) => Math.max(0, all - own[index]!));
     // A Redis that lost its data does not know the other processes yet.
     this.otherProcesses = now < this.#recovery.until ? Math.max(this.otherProcesses, others) : others;
     this.seenAt = now;

@@ -21,11 +21,9 @@ function alone({ others = [0, 0, 0], seenMsAgo, share = 1 / 4, own: responses = 
   );
   const windows = DOCUMENTED_WINDOWS;
   const rate = new AdaptiveRate(windows);
-  const fallback = new LocalFallback({ windows, rate, own: own.log, others, seenMsAgo, share, now: 0 });
+  const fallback = new LocalFallback({ windows, rate, own, others, seenMsAgo, share, now: 0 });
   const acquire = (at: number, use: "responded" | "unsent" = "responded"): void => {
-    const id = own.newId();
-    fallback.acquire();
-    own.hold(id);
+    const id = fallback.acquire(at)!; // one is available
     fallback.log.release(use, at);
     own.release(id, use, at);
   };
@@ -39,7 +37,7 @@ it("a process beside others uses its share of the remaining permits, and one win
   expect(fallback.nextAvailableInMs(0)).toBeCloseTo(6_005.5);
   expect(fallback.nextAvailableInMs(1_000)).toBeCloseTo(5_005.5);
   expect(fallback.available(6_006)).toBe(2);
-  for (let call = 0; call < 7; call += 1) acquire(6_006);
+  for (let call = 0; call < 7; call += 1) acquire(6_006 + Math.floor(call / 2) * 1_100);
   expect(fallback.available(20_000)).toBe(0);
   expect(fallback.available(66_000)).toBe(2);
 });
