@@ -26,16 +26,6 @@ export interface RateLimiterOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/** The options, checked and complete. */
-export interface RateLimiterSettings {
-  readonly windows: readonly RateLimitWindow[];
-  readonly maxWaitMs: number;
-  readonly maxQueued: number;
-  readonly store: RateLimitStore | undefined;
-  readonly snapshot: RateLimiterSnapshot | undefined;
-  readonly clock: () => number;
-}
-
 const windowSchema = z.object({
   limit: optionTypes.positiveCount,
   intervalMs: numberThat("a number of milliseconds above 0", (value) => value > 0 && value < Infinity),
@@ -63,14 +53,12 @@ const limiterOptionsSchema = z
   .partial();
 
 /** Checks the options; a bad one is a `ConfigurationError` that names it. */
-export function parseLimiterOptions(options: unknown): RateLimiterSettings {
+export function parseLimiterOptions(options: unknown) {
   const given = parseOptions(limiterOptionsSchema, options, "The options of RateLimiter");
-  const { windows, maxWaitMs = Infinity, maxQueued = Infinity, store, snapshot, clock } = given;
+  const { windows, snapshot, clock, ...limits } = given;
   return {
+    ...limits,
     windows: windows?.map((window) => Object.freeze(window)) ?? DOCUMENTED_WINDOWS,
-    maxWaitMs,
-    maxQueued,
-    store,
     snapshot: snapshot === undefined ? undefined : parseSnapshot(snapshot),
     clock: clock ? monotonic(clock) : () => performance.now(),
   };

@@ -36,8 +36,8 @@ export interface RateLimiterUsage {
  * @throws ConfigurationError naming the option that is wrong.
  */
 export class RateLimiter {
-  readonly #maxWaitMs: number;
-  readonly #maxQueued: number;
+  readonly #maxWaitMs: number | undefined;
+  readonly #maxQueued: number | undefined;
   readonly #clock: () => number;
   readonly #rate: AdaptiveRate;
   readonly #store: PermitStore;
@@ -45,7 +45,7 @@ export class RateLimiter {
 
   constructor(options: RateLimiterOptions = {}) {
     const { windows, snapshot, store, clock, maxWaitMs, maxQueued } = parseLimiterOptions(options);
-    const restored = snapshot && restore(snapshot, { now: clock(), timeOfDay: Date.now() });
+    const restored = snapshot && restore(snapshot, clock());
     this.#maxWaitMs = maxWaitMs;
     this.#maxQueued = maxQueued;
     this.#clock = clock;
@@ -144,11 +144,7 @@ export class RateLimiter {
    */
   snapshot(): RateLimiterSnapshot {
     const now = this.#clock();
-    const count = {
-      entries: this.#store.entries(now),
-      share: this.#rate.factor,
-      pausedUntil: now + this.#rate.pausedMs(now),
-    };
-    return takeSnapshot(count, { now, timeOfDay: Date.now() });
+    const pausedUntil = now + this.#rate.pausedMs(now);
+    return takeSnapshot({ entries: this.#store.entries(now), share: this.#rate.factor, pausedUntil }, now);
   }
 }

@@ -80,13 +80,15 @@ export class RedisConnection {
     }
     const ids = Array.from({ length: permits }, () => this.own.newId());
     const requestedAt = clock();
-    const reply = await this.#calls
-      .acquire(ids, () => this.report(ids))
-      .catch((reason: unknown) => {
-        // Redis may have granted them, though the reply was lost.
-        this.own.markUnsent(ids);
-        return this.#failed(reason);
-      });
+    const onLate = (): void => {
+      this.own.markUnsent(ids);
+      this.report(ids);
+    };
+    const reply = await this.#calls.acquire(ids, onLate).catch((reason: unknown) => {
+      // Redis may have granted them, though the reply was lost.
+      this.own.markUnsent(ids);
+      return this.#failed(reason);
+    });
     if (!reply) return [];
     const now = clock();
     const granted = ids.slice(0, reply.granted);
