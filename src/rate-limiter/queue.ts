@@ -12,16 +12,12 @@ type Level<T> = Map<object, Set<T>>;
 export class FairQueue<T extends Waiting> {
   /** The number of entries. */
   size = 0;
-  readonly #levels: Level<T>[];
   /** No deadline is before this; it may be that of one that has left. */
-  #soonestDeadlineAt = Infinity;
+  soonestDeadlineAt = Infinity;
+  readonly #levels: Level<T>[];
 
   constructor(levels: number) {
     this.#levels = Array.from({ length: levels }, () => new Map());
-  }
-
-  get soonestDeadlineAt(): number {
-    return this.#soonestDeadlineAt;
   }
 
   *[Symbol.iterator](): Iterator<T> {
@@ -34,7 +30,7 @@ export class FairQueue<T extends Waiting> {
     if (own) own.add(one);
     else level.set(one.client, new Set([one]));
     this.size += 1;
-    this.#soonestDeadlineAt = Math.min(this.#soonestDeadlineAt, one.deadlineAt);
+    this.soonestDeadlineAt = Math.min(this.soonestDeadlineAt, one.deadlineAt);
   }
 
   /** Removes an entry at any position, unless it has left already. */
@@ -67,12 +63,11 @@ export class FairQueue<T extends Waiting> {
 
   /** Removes the entries with a deadline before `time`, the soonest first. */
   expire(time: number): T[] {
-    if (this.#soonestDeadlineAt >= time) return [];
+    if (this.soonestDeadlineAt >= time) return [];
     const expired = [...this].filter(({ deadlineAt }) => deadlineAt < time);
     for (const one of expired) this.remove(one);
-    this.#soonestDeadlineAt = Infinity;
-    for (const { deadlineAt } of this)
-      this.#soonestDeadlineAt = Math.min(this.#soonestDeadlineAt, deadlineAt);
+    this.soonestDeadlineAt = Infinity;
+    for (const { deadlineAt } of this) this.soonestDeadlineAt = Math.min(this.soonestDeadlineAt, deadlineAt);
     return expired.toSorted((one, other) => one.deadlineAt - other.deadlineAt);
   }
 

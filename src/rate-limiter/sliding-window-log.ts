@@ -48,17 +48,18 @@ export function widenedMs(intervalMs: number): number {
 export class SlidingWindowLog {
   /** The permits in flight. */
   inFlight = 0;
+  /** How long a permit counts in the longest window. */
+  readonly longestMs: number;
   readonly #windows: readonly RateLimitWindow[];
-  /** How long a permit counts in each window, and in the longest. */
+  /** How long a permit counts in each window. */
   readonly #countedMs: readonly number[];
-  readonly #longestMs: number;
   /** Times of responses, sorted; the oldest may have left every window. */
   readonly #responses: number[];
 
   constructor(windows: readonly RateLimitWindow[], responses: readonly number[] = []) {
     this.#windows = windows;
     this.#countedMs = windows.map(({ intervalMs }) => widenedMs(intervalMs));
-    this.#longestMs = Math.max(...this.#countedMs);
+    this.longestMs = Math.max(...this.#countedMs);
     this.#responses = responses.toSorted((a, b) => a - b);
   }
 
@@ -78,7 +79,7 @@ export class SlidingWindowLog {
     const at = use === "lost" ? now + arrivalGraceMs : now;
     this.#responses.splice(this.#after(at), 0, at);
     // Forgets what has left every window: by halves, so that each response is moved once at most.
-    const left = this.#after(now - this.#longestMs);
+    const left = this.#after(now - this.longestMs);
     if (left * 2 > this.#responses.length) this.#responses.splice(0, left);
     return at;
   }
@@ -118,7 +119,7 @@ export class SlidingWindowLog {
 
   /** The responses that still count in some window, oldest first. */
   responses(now: number): number[] {
-    return this.#responses.slice(this.#after(now - this.#longestMs));
+    return this.#responses.slice(this.#after(now - this.longestMs));
   }
 
   /** When the coming calls leave, from `startAt` on, if each is responded to after `roundTripMs`. */

@@ -1,5 +1,5 @@
 import type { RateLimitWindow } from "../errors.ts";
-import { SlidingWindowLog, widenedMs, type PermitUse } from "../rate-limiter/sliding-window-log.ts";
+import { SlidingWindowLog, type PermitUse } from "../rate-limiter/sliding-window-log.ts";
 import type { RestoredPermit } from "../rate-limiter/store.ts";
 import type { PermitState } from "./permit-scripts.ts";
 
@@ -15,18 +15,12 @@ export class OwnPermits {
   readonly #states: Map<string, OwnState>;
   /** Released permits that have not been reported to Redis. */
   readonly #unreported = new Set<string>();
-  readonly #longestMs: number;
   #made = 0;
 
   constructor(windows: readonly RateLimitWindow[], restored: readonly RestoredPermit[]) {
     this.#states = new Map(restored);
     const responses = restored.map(([, respondedAt]) => respondedAt);
     this.log = new SlidingWindowLog(windows, responses);
-    this.#longestMs = Math.max(...windows.map(({ intervalMs }) => widenedMs(intervalMs)));
-  }
-
-  get size(): number {
-    return this.#states.size;
   }
 
   newId(): string {
@@ -67,7 +61,7 @@ export class OwnPermits {
   /** Forgets permits that have left every window. */
   forget(now: number): void {
     for (const [id, state] of this.#states) {
-      if (typeof state !== "number" || state + this.#longestMs > now) continue;
+      if (typeof state !== "number" || state + this.log.longestMs > now) continue;
       // Redis still counts it as in flight, so its end must be reported.
       if (this.#unreported.has(id)) this.#states.set(id, "unsent");
       else this.#states.delete(id);

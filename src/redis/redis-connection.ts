@@ -39,11 +39,11 @@ const othersReturnWithinMs = replyTimeoutMs + retryIntervalMs + 500;
 export class RedisConnection {
   readonly own: OwnPermits;
   readonly count: SharedCount;
+  readonly calls: ScriptCalls;
   /** Undefined while Redis is available. */
   outage: Outage | undefined;
   readonly #user: StoreUser;
   readonly #settings: StoreSettings;
-  readonly #calls: ScriptCalls;
   /** The time that Redis named for the next request; and the earliest one after its return, as others may be late. */
   #retryAt = -Infinity;
   #notBefore = -Infinity;
@@ -62,8 +62,8 @@ export class RedisConnection {
     this.own = new OwnPermits(user.windows, user.restored);
     this.count = new SharedCount(user.windows, this.own.log);
     const { leaseMs } = settings;
-    this.#calls = new ScriptCalls(scripts, { process: this.own.name, windows, epoch: undefined, leaseMs });
-    this.#mustWriteBack = this.own.size > 0;
+    this.calls = new ScriptCalls(scripts, { process: this.own.name, windows, epoch: undefined, leaseMs });
+    this.#mustWriteBack = user.restored.length > 0;
   }
 
   /** The time until Redis can be asked for permits. */
@@ -84,10 +84,10 @@ export class RedisConnection {
       this.own.markUnsent(ids);
       this.report(ids);
     };
-    const reply = await this.#calls.acquire(ids, onLate).catch((reason: unknown) => {
+    const reply = await this.calls.acquire(ids, onLate).catch((reason: unknown) => {
       // Redis may have granted them, though the reply was lost.
       this.own.markUnsent(ids);
-      return this.#failed(reason);
+      return this.#onFailure(reason);
     });
     if (!reply) return [];
     const now = clock();
@@ -95,9 +95,9 @@ export class RedisConnection {
     for (const id of granted) this.own.hold(id);
     // At least 1 ms: an early request finds no permit.
     if (reply.granted < permits) this.#retryAt = now + Math.max(1, reply.waitMs);
-    this.#replied(reply, now);
+    this.#onReply(reply, now);
     if (!this.outage && now <= requestedAt + this.#settings.leaseMs / 2) return granted;
-    // The process was suspended: the leases of its permits may have expired.
+    // In an outage, or after the process was suspended: the leases of the permits may have expired.
     this.returnUnused(granted);
     return [];
   }
@@ -112,16 +112,6 @@ export class RedisConnection {
     if (!this.outage) void this.#write(this.own.some(ids));
   }
 
-  /** Reports a 429, which pauses all processes. */
-  refused(pausedUntil: number): void {
-    this.#calls.recordRefusal(pausedUntil);
-    this.report([]);
-  }
-
-  succeeded(): void {
-    this.#calls.recordSuccess();
-  }
-
   /** Renews the leases and shows that this process is alive, unless it has just contacted Redis. */
   heartbeat(): void {
     const now = this.#user.clock();
@@ -132,31 +122,31 @@ export class RedisConnection {
 
   /** Reports permits; resolves with whether Redis has stored them. */
   async #write(states: ReadonlyMap<string, OwnState>): Promise<boolean> {
-    const reply = await this.#store(states, false);
+    const reply = await this.#send(states, false);
     if (!reply) return false;
     this.own.acknowledge(states);
-    this.#replied(reply, this.#user.clock(), true);
+    this.#onReply(reply, this.#user.clock(), true);
     this.#user.onChange();
     return true;
   }
 
-  async #store(states: ReadonlyMap<string, OwnState>, isReturning: boolean) {
+  async #send(states: ReadonlyMap<string, OwnState>, isReturning: boolean) {
     const now = this.#user.clock();
-    return await this.#calls
+    return await this.calls
       .release(permitStates(states, now), now, isReturning)
-      .catch((reason: unknown) => this.#failed(reason));
+      .catch((reason: unknown) => this.#onFailure(reason));
   }
 
-  #replied(reply: ScriptReply, now: number, isRelease = false): void {
+  #onReply(reply: ScriptReply, now: number, isRelease = false): void {
     const { rate } = this.#user;
-    const { request } = this.#calls;
+    const { request } = this.calls;
     // Another epoch: Redis has lost the permits of this process, or never had them.
     const hasForgotten = request.epoch !== undefined && reply.epoch !== request.epoch;
     if (hasForgotten) this.count.recover(now);
     request.epoch = reply.epoch;
     this.count.update(reply, now);
     // A reply from before the report of a 429 does not include it.
-    const factor = this.#calls.hasRefusal ? Math.min(reply.rateFactor, rate.factor) : reply.rateFactor;
+    const factor = this.calls.hasRefusal ? Math.min(reply.rateFactor, rate.factor) : reply.rateFactor;
     rate.follow(factor, now + reply.pausedMs);
     // The reply to a release may show permits that are available earlier than Redis expected.
     const isEarlier = isRelease && rate.limits.every((limit, index) => reply.used[index]! < limit);
@@ -165,7 +155,7 @@ export class RedisConnection {
   }
 
   /** Redis is unavailable: from now on `onUnavailable` applies, and Redis is tried each second. */
-  #failed(error: unknown): undefined {
+  #onFailure(error: unknown): undefined {
     const reason = error instanceof Error ? error.message : "no reason given";
     if (this.outage) this.outage.reason = reason;
     else {
@@ -192,21 +182,24 @@ export class RedisConnection {
   }
 
   async #tryUntilBack(outage: Outage): Promise<void> {
-    do await new Promise<void>((resolve) => void inBackground(retryIntervalMs, resolve));
-    while (!(await this.#return(outage)));
+    let isBack = false;
+    while (!isBack) {
+      await new Promise<void>((resolve) => void inBackground(retryIntervalMs, resolve));
+      isBack = await this.#tryToReturn(outage);
+    }
     this.#user.onChange();
   }
 
   /** Returns to Redis, if it can be reached: first it gets all permits of this process. */
-  async #return({ since, fallback }: Outage): Promise<boolean> {
+  async #tryToReturn({ since, fallback }: Outage): Promise<boolean> {
     const { clock } = this.#user;
     // Redis must not begin a recovery whose reply is lost (D51).
-    const pong = await this.#calls.ping().catch((reason: unknown) => this.#failed(reason));
+    const pong = await this.calls.ping().catch((reason: unknown) => this.#onFailure(reason));
     if (!pong) return false;
     // A short gap in which nothing was sent needs no recovery.
     const isReturning = fallback.acquired > 0 || clock() - since > 2 * heartbeatMs;
     const states = this.own.all(clock());
-    const reply = await this.#store(states, isReturning);
+    const reply = await this.#send(states, isReturning);
     if (!reply) return false;
     const now = clock();
     // Others may have missed a brief contact, and may still continue alone.
@@ -217,7 +210,7 @@ export class RedisConnection {
     this.#mustWriteBack = false;
     const changed = this.own.acknowledge(states);
     if (changed.length > 0) this.report(changed);
-    this.#replied(reply, now, true);
+    this.#onReply(reply, now, true);
     if (isReturning) this.count.recover(now, fallback.leftToOthers(now));
     return true;
   }

@@ -82,11 +82,12 @@ export class RedisPermits implements PermitStore {
   }
 
   refused(now: number): void {
-    this.#connection.refused(now + this.#user.rate.pausedMs(now));
+    this.#connection.calls.recordRefusal(now + this.#user.rate.pausedMs(now));
+    this.#connection.report([]);
   }
 
   succeeded(): void {
-    this.#connection.succeeded();
+    this.#connection.calls.recordSuccess();
   }
 
   refusal(): string | undefined {
