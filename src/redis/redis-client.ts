@@ -51,16 +51,16 @@ function script(client: RedisLike, source: string, keys: string[]) {
     sha ??= sha1(source);
     // Requests and replies are JSON, independent of a client's number settings.
     const argument = JSON.stringify({ ...request, newEpoch: crypto.randomUUID() });
-    try {
-      const reply = await byHash(client, await sha, keys, argument).catch((error: unknown) => {
+    const reply = await byHash(client, await sha, keys, argument)
+      .catch((error: unknown) => {
         if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
         return bySource(client, source, keys, argument);
+      })
+      .catch((error: unknown) => {
+        // Not the error itself: it contains the command, and possibly a password.
+        throw new Error(errorMessage(error));
       });
-      return JSON.parse(String(reply));
-    } catch (error) {
-      // Not the error itself: it contains the command, and possibly a password.
-      throw new Error(errorMessage(error));
-    }
+    return JSON.parse(String(reply));
   };
 }
 
