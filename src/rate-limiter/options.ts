@@ -60,7 +60,7 @@ export function parseLimiterOptions(options: unknown) {
     ...limits,
     windows: windows?.map((window) => Object.freeze(window)) ?? DOCUMENTED_WINDOWS,
     snapshot: snapshot === undefined ? undefined : parseSnapshot(snapshot),
-    clock: clock ? monotonic(clock) : () => performance.now(),
+    clock: monotonic(clock),
   };
 }
 
@@ -78,12 +78,12 @@ function isClock(value: unknown): boolean {
   return Number.isFinite(read);
 }
 
-/** A clock that never runs back: where the given one is set back, no time has passed. */
-function monotonic(clock: () => number): () => number {
-  let last = clock();
+/** A clock that never runs back: where the given one is set back, or replaced by fake timers, no time has passed. */
+function monotonic(clock: (() => number) | undefined): () => number {
+  let last = -Infinity;
   let aheadMs = 0;
   return () => {
-    const read = clock();
+    const read = clock ? clock() : performance.now();
     if (read < last) aheadMs += last - read;
     last = read;
     return read + aheadMs;
