@@ -12,17 +12,21 @@ export const leastRateFactor = 1 / 64;
 
 /** The effect of a 429: a pause for all calls, then half the rate, and with success the full rate again. */
 export class AdaptiveRate {
-  #factor: number;
+  /** The part of the limits in force, over 0 to 1. */
+  factor: number;
+  /** The limits in force, one for each window. */
+  limits: readonly number[];
+  readonly #windows: readonly RateLimitWindow[];
   #pausedUntil: number;
 
-  constructor(state: { share: number; pausedUntil: number } = { share: 1, pausedUntil: -Infinity }) {
-    this.#factor = state.share;
-    this.#pausedUntil = state.pausedUntil;
-  }
-
-  /** The part of the limits in force, over 0 to 1. */
-  get factor(): number {
-    return this.#factor;
+  constructor(
+    windows: readonly RateLimitWindow[],
+    { share, pausedUntil } = { share: 1, pausedUntil: -Infinity },
+  ) {
+    this.#windows = windows;
+    this.factor = share;
+    this.limits = this.limitsOf(windows);
+    this.#pausedUntil = pausedUntil;
   }
 
   pausedMs(now: number): number {
@@ -31,30 +35,31 @@ export class AdaptiveRate {
 
   refused(now: number, retryAfterMs = defaultPauseMs): void {
     // Requests that left together are refused together: that is one sign of being too fast, not ten.
-    if (this.pausedMs(now) === 0) this.#factor = Math.max(leastRateFactor, this.#factor / 2);
+    const factor = this.pausedMs(now) === 0 ? this.factor / 2 : this.factor;
     const pauseMs = Math.min(longestPauseMs, Math.max(0, retryAfterMs));
-    this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs);
+    this.follow(Math.max(leastRateFactor, factor), now + pauseMs);
   }
 
   succeeded(): void {
-    this.#factor = Math.min(1, this.#factor + growthPerSuccess);
+    this.follow(Math.min(1, this.factor + growthPerSuccess));
   }
 
-  /** Adopts the rate of all processes, as a shared store reports it. */
-  follow(factor: number, pausedUntil: number): void {
-    this.#factor = factor;
+  /** Adopts a rate, as that of all processes in a shared store. */
+  follow(factor: number, pausedUntil = -Infinity): void {
+    this.factor = factor;
+    this.limits = this.limitsOf(this.#windows);
     this.#pausedUntil = Math.max(this.#pausedUntil, pausedUntil);
+  }
+
+  /** The limits in force of windows like those of the limiter. */
+  limitsOf(windows: readonly RateLimitWindow[]): number[] {
+    return windows.map((window) =>
+      isAdaptive(window, windows) ? Math.max(1, Math.floor(window.limit * this.factor)) : window.limit,
+    );
   }
 }
 
 /** Of which windows a 429 lowers the limits: all but the longest, as a slower pace is meant, not a smaller budget. */
 export function isAdaptive(window: RateLimitWindow, windows: readonly RateLimitWindow[]): boolean {
   return windows.some(({ intervalMs }) => intervalMs > window.intervalMs);
-}
-
-/** The limits in force, one for each window. */
-export function limitsInForce(windows: readonly RateLimitWindow[], factor: number): number[] {
-  return windows.map((window) =>
-    isAdaptive(window, windows) ? Math.max(1, Math.floor(window.limit * factor)) : window.limit,
-  );
 }

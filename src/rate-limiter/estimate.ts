@@ -62,15 +62,11 @@ const leastWeight = 1 / 50;
 
 /** The mean time from the permit to the response. */
 export class MeanRoundTrip {
+  ms = 0;
   #calls = 0;
-  #meanMs = 0;
-
-  get ms(): number {
-    return this.#meanMs;
-  }
 
   add(durationMs: number): void {
     this.#calls += 1;
-    this.#meanMs += (durationMs - this.#meanMs) * Math.max(leastWeight, 1 / this.#calls);
+    this.ms += (durationMs - this.ms) * Math.max(leastWeight, 1 / this.#calls);
   }
 }

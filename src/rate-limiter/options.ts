@@ -26,16 +26,6 @@ export interface RateLimiterOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/** The options, checked and complete. */
-export interface RateLimiterSettings {
-  readonly windows: readonly RateLimitWindow[];
-  readonly maxWaitMs: number;
-  readonly maxQueued: number;
-  readonly store: RateLimitStore | undefined;
-  readonly snapshot: RateLimiterSnapshot | undefined;
-  readonly clock: () => number;
-}
-
 const windowSchema = z.object({
   limit: optionTypes.positiveCount,
   intervalMs: numberThat("a number of milliseconds above 0", (value) => value > 0 && value < Infinity),
@@ -63,16 +53,14 @@ const limiterOptionsSchema = z
   .partial();
 
 /** Checks the options; a bad one is a `ConfigurationError` that names it. */
-export function parseLimiterOptions(options: unknown): RateLimiterSettings {
+export function parseLimiterOptions(options: unknown) {
   const given = parseOptions(limiterOptionsSchema, options, "The options of RateLimiter");
-  const { windows, maxWaitMs = Infinity, maxQueued = Infinity, store, snapshot, clock } = given;
+  const { windows, snapshot, clock, ...limits } = given;
   return {
+    ...limits,
     windows: windows?.map((window) => Object.freeze(window)) ?? DOCUMENTED_WINDOWS,
-    maxWaitMs,
-    maxQueued,
-    store,
     snapshot: snapshot === undefined ? undefined : parseSnapshot(snapshot),
-    clock: monotonic(clock ?? (() => performance.now())),
+    clock: monotonic(clock),
   };
 }
 
@@ -90,12 +78,12 @@ function isClock(value: unknown): boolean {
   return Number.isFinite(read);
 }
 
-/** A clock that never runs back: where the given one is set back, no time has passed. */
-function monotonic(clock: () => number): () => number {
-  let last = clock();
+/** A clock that never runs back: where the given one is set back, or replaced by fake timers, no time has passed. */
+function monotonic(clock: (() => number) | undefined): () => number {
+  let last = -Infinity;
   let aheadMs = 0;
   return () => {
-    const read = clock();
+    const read = clock ? clock() : performance.now();
     if (read < last) aheadMs += last - read;
     last = read;
     return read + aheadMs;

@@ -10,29 +10,18 @@ type Level<T> = Map<object, Set<T>>;
 
 /** A fair queue: the lowest level first, in it the clients by round robin, of each client first in, first out. */
 export class FairQueue<T extends Waiting> {
-  readonly #levels: Level<T>[];
-  #size = 0;
+  /** The number of entries. */
+  size = 0;
   /** No deadline is before this; it may be that of one that has left. */
-  #soonestDeadlineAt = Infinity;
+  soonestDeadlineAt = Infinity;
+  readonly #levels: Level<T>[];
 
   constructor(levels: number) {
     this.#levels = Array.from({ length: levels }, () => new Map());
   }
 
-  get size(): number {
-    return this.#size;
-  }
-
-  get soonestDeadlineAt(): number {
-    return this.#soonestDeadlineAt;
-  }
-
   *[Symbol.iterator](): Iterator<T> {
     for (const level of this.#levels) for (const waiting of level.values()) yield* waiting;
-  }
-
-  has(one: T): boolean {
-    return this.#level(one.level).get(one.client)?.has(one) === true;
   }
 
   add(one: T): void {
@@ -40,18 +29,17 @@ export class FairQueue<T extends Waiting> {
     const own = level.get(one.client);
     if (own) own.add(one);
     else level.set(one.client, new Set([one]));
-    this.#size += 1;
-    this.#soonestDeadlineAt = Math.min(this.#soonestDeadlineAt, one.deadlineAt);
+    this.size += 1;
+    this.soonestDeadlineAt = Math.min(this.soonestDeadlineAt, one.deadlineAt);
   }
 
-  /** Removes an entry at any position; false if it no longer waits. */
-  remove(one: T): boolean {
+  /** Removes an entry at any position, unless it has left already. */
+  remove(one: T): void {
     const level = this.#level(one.level);
     const own = level.get(one.client);
-    if (!own?.delete(one)) return false;
+    if (!own?.delete(one)) return;
     if (own.size === 0) level.delete(one.client);
-    this.#size -= 1;
-    return true;
+    this.size -= 1;
   }
 
   /** Removes the next entry, if one waits; its client goes to the end of its level. */
@@ -75,12 +63,11 @@ export class FairQueue<T extends Waiting> {
 
   /** Removes the entries with a deadline before `time`, the soonest first. */
   expire(time: number): T[] {
-    if (this.#soonestDeadlineAt >= time) return [];
+    if (this.soonestDeadlineAt >= time) return [];
     const expired = [...this].filter(({ deadlineAt }) => deadlineAt < time);
     for (const one of expired) this.remove(one);
-    this.#soonestDeadlineAt = Infinity;
-    for (const { deadlineAt } of this)
-      this.#soonestDeadlineAt = Math.min(this.#soonestDeadlineAt, deadlineAt);
+    this.soonestDeadlineAt = Infinity;
+    for (const { deadlineAt } of this) this.soonestDeadlineAt = Math.min(this.soonestDeadlineAt, deadlineAt);
     return expired.toSorted((one, other) => one.deadlineAt - other.deadlineAt);
   }
 

@@ -1,14 +1,13 @@
 import { optionTypes, parseOption } from "../schema/option.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
-import { Dispatcher, type PermitRequest } from "./dispatcher.ts";
+import { Dispatcher, type Permit, type PermitRequest } from "./dispatcher.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { openStore, parseLimiterOptions, type RateLimiterOptions } from "./options.ts";
-import type { Permit } from "./permit.ts";
 import type { WindowUsage } from "./sliding-window-log.ts";
 import { restore, takeSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
 import type { PermitStore } from "./store.ts";
 
-export type { Permit } from "./permit.ts";
+export type { Permit } from "./dispatcher.ts";
 
 /** The state of a limiter. */
 export interface RateLimiterUsage {
@@ -37,8 +36,8 @@ export interface RateLimiterUsage {
  * @throws ConfigurationError naming the option that is wrong.
  */
 export class RateLimiter {
-  readonly #maxWaitMs: number;
-  readonly #maxQueued: number;
+  readonly #maxWaitMs: number | undefined;
+  readonly #maxQueued: number | undefined;
   readonly #clock: () => number;
   readonly #rate: AdaptiveRate;
   readonly #store: PermitStore;
@@ -46,17 +45,17 @@ export class RateLimiter {
 
   constructor(options: RateLimiterOptions = {}) {
     const { windows, snapshot, store, clock, maxWaitMs, maxQueued } = parseLimiterOptions(options);
-    const restored = snapshot && restore(snapshot, { now: clock(), timeOfDay: Date.now() });
+    const restored = snapshot && restore(snapshot, clock());
     this.#maxWaitMs = maxWaitMs;
     this.#maxQueued = maxQueued;
     this.#clock = clock;
-    this.#rate = new AdaptiveRate(restored);
+    this.#rate = new AdaptiveRate(windows, restored);
     const user = {
       windows,
       restored: restored?.entries ?? [],
       rate: this.#rate,
       clock,
-      onChange: () => this.#dispatcher.dispatch(),
+      onChange: () => this.#dispatcher.storeChanged(),
     };
     this.#store = store ? openStore(store, user) : new MemoryStore(user);
     this.#dispatcher = new Dispatcher(this.#store, clock);
@@ -68,8 +67,13 @@ export class RateLimiter {
    * @internal
    */
   acquire(request: PermitRequest = {}): Permit | Promise<Permit> {
+    if (request.signal?.aborted) return Promise.reject(request.signal.reason);
+    const now = this.#clock();
+    if (this.#store.warning) request.observer?.storeWarning(this.#store.warning());
+    const permit = this.#dispatcher.queue.size === 0 && this.#dispatcher.grant(now);
+    if (permit) return permit;
     const { maxWaitMs = this.#maxWaitMs, maxQueued = this.#maxQueued } = request;
-    return this.#dispatcher.acquire({ ...request, maxWaitMs, maxQueued });
+    return this.#dispatcher.wait({ ...request, maxWaitMs, maxQueued }, now);
   }
 
   /**
@@ -88,7 +92,10 @@ export class RateLimiter {
    * @internal
    */
   refused(retryAfterMs?: number): void {
-    this.#store.refused(this.#clock(), retryAfterMs);
+    const now = this.#clock();
+    this.#rate.refused(now, retryAfterMs);
+    this.#store.refused?.(now);
+    this.#dispatcher.dispatch();
   }
 
   /**
@@ -97,7 +104,10 @@ export class RateLimiter {
    * @internal
    */
   succeeded(): void {
-    this.#store.succeeded();
+    if (this.#rate.factor === 1) return;
+    this.#rate.succeeded();
+    this.#store.succeeded?.();
+    this.#dispatcher.dispatch();
   }
 
   /**
@@ -110,7 +120,7 @@ export class RateLimiter {
     const now = this.#clock();
     return {
       windows: this.#store.usage(now),
-      queued: this.#dispatcher.queued,
+      queued: this.#dispatcher.queue.size,
       inFlight: this.#store.inFlight,
       pausedMs: Math.ceil(this.#rate.pausedMs(now)),
     };
@@ -119,10 +129,10 @@ export class RateLimiter {
   /** The time until the last of `calls` more calls has its response, after all that wait already, in milliseconds. */
   estimateMs(calls: number): number {
     parseOption(optionTypes.count, calls, "The number of calls of estimateMs");
-    const position = this.#dispatcher.queued + calls;
+    const position = this.#dispatcher.queue.size + calls;
     if (position === 0) return 0;
     const now = this.#clock();
-    return Math.max(0, Math.round(this.#store.estimate(now).respondedAt(position) - now));
+    return Math.max(0, Math.round(this.#dispatcher.estimate(now).respondedAt(position) - now));
   }
 
   /**
@@ -134,11 +144,7 @@ export class RateLimiter {
    */
   snapshot(): RateLimiterSnapshot {
     const now = this.#clock();
-    const count = {
-      entries: this.#store.entries(now),
-      share: this.#rate.factor,
-      pausedUntil: now + this.#rate.pausedMs(now),
-    };
-    return takeSnapshot(count, { now, timeOfDay: Date.now() });
+    const pausedUntil = now + this.#rate.pausedMs(now);
+    return takeSnapshot({ entries: this.#store.entries(now), share: this.#rate.factor, pausedUntil }, now);
   }
 }

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { longestPauseMs } from "./adaptive-rate.ts";
-import { arrivalGraceMs } from "./permit.ts";
+import { arrivalGraceMs } from "./sliding-window-log.ts";
 import type { RestoredPermit } from "./store.ts";
 
 /** The count of a limiter as plain JSON, to give to the next one after a restart. All times are times of day. */
@@ -20,34 +20,21 @@ export interface RateLimiterSnapshot {
   readonly share: number;
 }
 
-/** A count, in the time of a process. */
-export interface Count {
+/** The count of a limiter, in the time of its process. */
+interface Count {
   /** Each permit that still counts: its id, where a store has it, and when it was responded to (undefined: in flight). */
   readonly entries: readonly (readonly [id: string | undefined, respondedAt: number | undefined])[];
   readonly share: number;
   readonly pausedUntil: number;
 }
 
-/** The same, read from a snapshot: nothing is in flight any more. */
-export interface RestoredCount extends Count {
-  readonly entries: readonly RestoredPermit[];
-}
-
-/** One moment, on the clock of a process and as a time of day. */
-export interface Moment {
-  readonly now: number;
-  readonly timeOfDay: number;
-}
-
-export function takeSnapshot(
-  { entries, share, pausedUntil }: Count,
-  { now, timeOfDay }: Moment,
-): RateLimiterSnapshot {
-  const onThatDay = (time: number): number => Math.ceil(timeOfDay + (time - now));
+export function takeSnapshot({ entries, share, pausedUntil }: Count, now: number): RateLimiterSnapshot {
+  const takenAt = Date.now();
+  const onThatDay = (time: number): number => Math.ceil(takenAt + (time - now));
   const ids = entries.flatMap(([id]) => (id === undefined ? [] : [id]));
   return {
     version: 1,
-    takenAt: timeOfDay,
+    takenAt,
     answeredAt: entries.map(([, respondedAt = now + arrivalGraceMs]) => onThatDay(respondedAt)),
     ...(ids.length > 0 ? { ids } : {}),
     ...(pausedUntil > now ? { pausedUntil: onThatDay(pausedUntil) } : {}),
@@ -56,18 +43,15 @@ export function takeSnapshot(
 }
 
 /** Carries the count over. A clock that was set back in between counts as if no time had passed. */
-export function restore(snapshot: RateLimiterSnapshot, { now, timeOfDay }: Moment): RestoredCount {
-  const elapsedMs = Math.max(0, timeOfDay - snapshot.takenAt);
-  const here = (time: number): number => now - elapsedMs + (time - snapshot.takenAt);
-  return {
-    // Without a store there are no ids; a store that is new to these permits takes any that are the same each time.
-    entries: snapshot.answeredAt.map((time, index) => [
-      snapshot.ids?.[index] ?? `snapshot:${snapshot.takenAt}:${index}`,
-      here(time),
-    ]),
-    share: snapshot.share,
-    pausedUntil: snapshot.pausedUntil === undefined ? -Infinity : here(snapshot.pausedUntil),
-  };
+export function restore({ takenAt, answeredAt, ids, pausedUntil, share }: RateLimiterSnapshot, now: number) {
+  const elapsedMs = Math.max(0, Date.now() - takenAt);
+  const here = (time: number): number => now - elapsedMs + (time - takenAt);
+  // Without a store there are no ids; a store that is new to these permits takes any that are the same each time.
+  const entries = answeredAt.map((time, index): RestoredPermit => [
+    ids?.[index] ?? `snapshot:${takenAt}:${index}`,
+    here(time),
+  ]);
+  return { entries, share, pausedUntil: pausedUntil === undefined ? -Infinity : here(pausedUntil) };
 }
 
 const time = z.number().nonnegative();

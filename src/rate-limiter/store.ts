@@ -1,8 +1,7 @@
 import type { RateLimitWindow } from "../errors.ts";
 import type { AdaptiveRate } from "./adaptive-rate.ts";
 import type { Estimate } from "./estimate.ts";
-import type { Permit } from "./permit.ts";
-import type { WindowUsage } from "./sliding-window-log.ts";
+import type { PermitUse, WindowUsage } from "./sliding-window-log.ts";
 
 /** A count that several processes share: give a `RateLimiter` what `redisRateLimitStore` of `audience-sdk/redis` gives. */
 export interface RateLimitStore {
@@ -25,42 +24,46 @@ export interface StoreUser {
   readonly windows: readonly RateLimitWindow[];
   /** Permits from a snapshot that still count, by their ids in the store. */
   readonly restored: readonly RestoredPermit[];
+  /** The limits in force, and the pause after a 429. */
   readonly rate: AdaptiveRate;
   readonly clock: () => number;
-  /** Called when a permit may have become available sooner than was said before. */
+  /** Called after a change of a shared store. */
   readonly onChange: () => void;
 }
 
 /** A permit that was responded to, or that can last have arrived, at this time. */
 export type RestoredPermit = readonly [id: string, respondedAt: number];
 
+/** Gives a permit back. */
+export type ReleasePermit = (use: PermitUse, now: number) => void;
+
 /** Where permits come from: the memory of this process, or a store that several processes share. */
 export interface PermitStore {
-  /** How many can be acquired right now. */
-  available(now: number): number;
-  /** Only where one is available. */
-  acquire(now: number): Permit;
-  /** So many calls wait: a shared store is asked for their permits. */
-  demand(calls: number, now: number): void;
+  readonly inFlight: number;
+  /** Acquires a permit, if one is available now; returns what gives it back. */
+  acquire(now: number): ReleasePermit | undefined;
   /** When the next permit can be available at the soonest; undefined while that is being asked for. */
   nextAvailableInMs(now: number): number | undefined;
-  /** The reason for which no permit is given for now, if there is one: then all waiting calls are refused. */
-  refusal(): string | undefined;
-  /** Reports whether a shared store is available: now, and at each change while the permit is waited for. */
-  observe?(observer: AbsenceObserver, permit: Permit | Promise<Permit>): void;
-  estimate(now: number): Estimate;
+  /** When the next calls leave, if each is responded to after `roundTripMs`. */
+  estimate(now: number, roundTripMs: number): Estimate;
   /** The window that holds back the call at `position`. */
   limitingWindow(position: number, now: number): RateLimitWindow;
   usage(now: number): WindowUsage[];
-  readonly inFlight: number;
-  refused(now: number, retryAfterMs: number | undefined): void;
-  succeeded(): void;
   /** All permits that still count, and when they were responded to: undefined while in flight. */
   entries(now: number): (readonly [id: string | undefined, respondedAt: number | undefined])[];
+  /** So many calls wait: a shared store is asked for their permits. */
+  demand?(calls: number, now: number): void;
+  /** A 429 came, which a shared store reports to the other processes. */
+  refused?(now: number): void;
+  /** A response came while the rate was reduced. */
+  succeeded?(): void;
+  /** The reason for which no permit is given for now, if there is one: then all waiting calls are refused. */
+  refusal?(): string | undefined;
+  /** The warning while a shared store is unavailable and this process goes on without it. */
+  warning?(): string | undefined;
 }
 
-/** Notified that a shared store is unavailable, and that this process goes on without it. */
-export interface AbsenceObserver {
-  /** The message with the reason; undefined if the store is available, or calls are refused without it. */
-  limitsAlone(absence: string | undefined): void;
+/** Notified of the warning of a shared store: undefined if there is none. It may be the same as before. */
+export interface StoreObserver {
+  storeWarning(warning: string | undefined): void;
 }

@@ -1,13 +1,18 @@
 import type { RateLimitWindow } from "../errors.ts";
-import { limitsInForce } from "../rate-limiter/adaptive-rate.ts";
+import type { AdaptiveRate } from "../rate-limiter/adaptive-rate.ts";
 import type { Estimate } from "../rate-limiter/estimate.ts";
-import { arrivalGraceMs, countsFrom, type PermitUse } from "../rate-limiter/permit.ts";
-import { SlidingWindowLog, widenedMs, type WindowUsage } from "../rate-limiter/sliding-window-log.ts";
+import {
+  arrivalGraceMs,
+  SlidingWindowLog,
+  widenedMs,
+  type WindowUsage,
+} from "../rate-limiter/sliding-window-log.ts";
 import type { OwnPermits } from "./own-permits.ts";
-import type { Outlook } from "./shared-count.ts";
 
 interface FallbackState {
   readonly windows: readonly RateLimitWindow[];
+  readonly rate: AdaptiveRate;
+  /** All permits of this process, those that it acquires without Redis among them. */
   readonly own: OwnPermits;
   /** The permits that other processes used in each window at the last contact. */
   readonly others: readonly number[];
@@ -24,70 +29,59 @@ interface FallbackState {
  * own permits leave the windows one by one; those of other processes all at once, when none of them can count any more.
  */
 export class LocalFallback {
-  readonly #log: SlidingWindowLog;
+  /** The permits acquired without Redis, as long as they count, and their number since the beginning. */
+  readonly log: SlidingWindowLog;
+  acquired = 0;
   readonly #state: FallbackState;
   /** The permits that the others may use in each window, and until when these count. */
   readonly #others: readonly number[];
   readonly #othersUntil: readonly number[];
-  #acquired = 0;
 
   constructor(state: FallbackState) {
-    this.#log = new SlidingWindowLog(state.windows);
-    this.#state = state;
     const { windows, others, seenMsAgo, now } = state;
-    const max = windows.map(
+    this.log = new SlidingWindowLog(windows);
+    this.#state = state;
+    const most = windows.map(
       ({ limit, intervalMs }) => limit * (Math.floor(Number(seenMsAgo) / intervalMs) + 1),
     );
-    const acquiredSince = seenMsAgo === undefined ? 0 : Math.min(...max);
+    const acquiredSince = seenMsAgo === undefined ? 0 : Math.min(...most);
     this.#others = windows.map(({ limit }, index) => Math.min(limit, others[index]! + acquiredSince));
     // By then their requests have arrived, and each has found Redis unavailable, too (D48).
     this.#othersUntil = windows.map(({ intervalMs }) => now + widenedMs(intervalMs) + arrivalGraceMs);
   }
 
-  /** Whether the share of some limit is less than one permit: then nothing can be sent alone. */
-  get isTooSmall(): boolean {
-    return this.#state.windows.some(({ limit }) => Math.floor(limit * this.#state.share) < 1);
+  /** The id of a permit, if one is available; it is reported to Redis later. */
+  acquire(now: number): string | undefined {
+    if (this.available(now) === 0) return undefined;
+    this.acquired += 1;
+    this.log.inFlight += 1;
+    const id = this.#state.own.newId();
+    this.#state.own.hold(id);
+    return id;
   }
 
-  /** The number of permits acquired without Redis. */
-  get acquired(): number {
-    return this.#acquired;
+  available(now: number): number {
+    return this.log.available(now, this.#limits(now));
   }
 
-  acquire(): void {
-    this.#acquired += 1;
-    this.#log.acquire();
-  }
-
-  release(use: PermitUse, now: number): void {
-    if (use === "unsent") this.#log.unsent();
-    else this.#log.responded(countsFrom(use, now));
-  }
-
-  available(now: number, rateFactor: number): number {
-    this.#setLimits(this.#allowed(now), rateFactor);
-    return this.#log.available(now);
-  }
-
-  nextAvailableInMs(now: number, rateFactor: number): number {
-    return Math.max(...this.#availableInMs(now, rateFactor));
+  nextAvailableInMs(now: number): number {
+    return Math.max(...this.#availableInMs(now));
   }
 
   /** The shares of the other processes count as used. */
-  usage(now: number, rateFactor: number): WindowUsage[] {
+  usage(now: number): WindowUsage[] {
     const allowed = this.#allowed(now);
-    const waits = this.#availableInMs(now, rateFactor);
-    return this.#log.usage(now).map((window, index) => ({
+    const waits = this.#availableInMs(now);
+    return this.log.usage(now, allowed).map((window, index) => ({
       ...window,
       used: window.limit - allowed[index]! + window.used,
       freeInMs: Math.ceil(waits[index]!),
     }));
   }
 
-  estimate(now: number, { roundTripMs, startsInMs, rateFactor }: Outlook): Estimate {
-    // The limits at the start: at present they may be 0.
-    this.#setLimits(this.#allowed(now + startsInMs), rateFactor);
-    return this.#log.estimate(now, roundTripMs, now + startsInMs);
+  /** With the limits at the start: at present they may be 0. */
+  estimate(now: number, roundTripMs: number, startAt: number): Estimate {
+    return this.log.estimate(now, this.#limits(startAt), roundTripMs, startAt);
   }
 
   /** The permits that the other processes can have acquired meanwhile, each its share. */
@@ -96,44 +90,38 @@ export class LocalFallback {
   }
 
   /** When each window has a permit available. */
-  #availableInMs(now: number, rateFactor: number): number[] {
-    const allowed = this.#allowed(now);
-    this.#setLimits(allowed, rateFactor);
-    const meanwhile = this.#log.usage(now);
-    const { windows, share, own } = this.#state;
+  #availableInMs(now: number): number[] {
+    const { windows, share } = this.#state;
+    const own = this.#state.own.log;
     const others = this.#othersIn(now);
-    // The highest use at which the share of the rest is one permit.
-    const max = windows.map(({ limit }) => Math.max(0, limit - Math.ceil(1 / share)));
-    const besideOthers = this.#untilOwnAre(
-      max.map((permits, index) => permits - others[index]!),
+    const allowed = this.#allowed(now);
+    const meanwhile = this.log.availableInMs(now, this.#limits(now));
+    const untilNextLeaves = own.availableInMs(now, own.used(now));
+    // The use at which the share of the rest is one permit, with the permits of the others and without them.
+    const most = windows.map(({ limit }) => Math.max(0, limit - Math.ceil(1 / share)));
+    const withoutOthers = own.availableInMs(
       now,
+      most.map((permits) => permits + 1),
     );
-    const withoutOthers = this.#untilOwnAre(max, now);
-    const untilNextLeaves = this.#untilOwnAre(
-      own.log.used(now).map((used) => used - 1),
+    const besideOthers = own.availableInMs(
       now,
+      most.map((permits, index) => permits - others[index]! + 1),
     );
-    return meanwhile.map(({ freeInMs }, index) => {
+    return windows.map((_, index) => {
       const othersMs = others[index]! > 0 ? this.#othersUntil[index]! - now : Infinity;
       // The limit rises as soon as an earlier permit leaves.
-      if (allowed[index]! > 0) return Math.min(freeInMs, untilNextLeaves[index]!, othersMs);
+      if (allowed[index]! > 0) return Math.min(meanwhile[index]!, untilNextLeaves[index]!, othersMs);
       if (othersMs === Infinity) return withoutOthers[index]!;
-      return Math.min(besideOthers[index]!, Math.max(othersMs, withoutOthers[index]!));
+      const afterOthers = Math.max(othersMs, withoutOthers[index]!);
+      return others[index]! > most[index]! ? afterOthers : Math.min(besideOthers[index]!, afterOthers);
     });
   }
 
-  /** When this process uses at most so many permits of each window. */
-  #untilOwnAre(max: readonly number[], now: number): number[] {
-    const { log } = this.#state.own;
-    log.limits = max.map((permits) => permits + 1);
-    return log.usage(now).map(({ freeInMs }, index) => (max[index]! < 0 ? Infinity : freeInMs));
-  }
-
-  #setLimits(allowed: readonly number[], rateFactor: number): void {
+  /** The limits of this process: its share, or less after a 429. */
+  #limits(now: number): number[] {
+    const allowed = this.#allowed(now);
     const windows = this.#state.windows.map((window, index) => ({ ...window, limit: allowed[index]! }));
-    this.#log.limits = limitsInForce(windows, rateFactor).map((limit, index) =>
-      Math.min(limit, allowed[index]!),
-    );
+    return this.#state.rate.limitsOf(windows).map((limit, index) => Math.min(limit, allowed[index]!));
   }
 
   /** This process's share of the rest of each limit. */
@@ -143,11 +131,10 @@ export class LocalFallback {
 
   /** The rest of each limit, after the requests of all processes before Redis was unavailable. */
   #left(now: number): number[] {
-    const { windows, own } = this.#state;
     const others = this.#othersIn(now);
-    const all = own.log.used(now);
-    const meanwhile = this.#log.used(now);
-    return windows.map(({ limit }, index) => {
+    const all = this.#state.own.log.used(now);
+    const meanwhile = this.log.used(now);
+    return this.#state.windows.map(({ limit }, index) => {
       const before = all[index]! - meanwhile[index]!;
       return Math.max(0, limit - before - others[index]!);
     });

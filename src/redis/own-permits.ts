@@ -1,10 +1,10 @@
 import type { RateLimitWindow } from "../errors.ts";
-import { SlidingWindowLog, widenedMs } from "../rate-limiter/sliding-window-log.ts";
+import { SlidingWindowLog, type PermitUse } from "../rate-limiter/sliding-window-log.ts";
 import type { RestoredPermit } from "../rate-limiter/store.ts";
 import type { PermitState } from "./permit-scripts.ts";
 
 /** The state of a permit: the time of its response, in flight, or never used. */
-type OwnState = number | "in flight" | "unsent";
+export type OwnState = number | "in flight" | "unsent";
 
 /** The permits of this process, as long as they count. A Redis that lost its data gets them again. */
 export class OwnPermits {
@@ -12,21 +12,15 @@ export class OwnPermits {
   readonly log: SlidingWindowLog;
   /** The name of this limiter, and the prefix of its ids. */
   readonly name = crypto.randomUUID();
-  readonly #states = new Map<string, OwnState>();
+  readonly #states: Map<string, OwnState>;
   /** Released permits that have not been reported to Redis. */
   readonly #unreported = new Set<string>();
-  readonly #longestMs: number;
   #made = 0;
 
   constructor(windows: readonly RateLimitWindow[], restored: readonly RestoredPermit[]) {
-    for (const [id, respondedAt] of restored) this.#states.set(id, respondedAt);
+    this.#states = new Map(restored);
     const responses = restored.map(([, respondedAt]) => respondedAt);
     this.log = new SlidingWindowLog(windows, responses);
-    this.#longestMs = Math.max(...windows.map(({ intervalMs }) => widenedMs(intervalMs)));
-  }
-
-  get size(): number {
-    return this.#states.size;
   }
 
   newId(): string {
@@ -36,14 +30,12 @@ export class OwnPermits {
 
   hold(id: string): void {
     this.#states.set(id, "in flight");
-    this.log.acquire();
+    this.log.inFlight += 1;
   }
 
-  release(id: string, state: number | "unsent"): void {
-    this.#states.set(id, state);
+  release(id: string, use: PermitUse, now: number): void {
+    this.#states.set(id, this.log.release(use, now) ?? "unsent");
     this.#unreported.add(id);
-    if (state === "unsent") this.log.unsent();
-    else this.log.responded(state);
   }
 
   /** Redis may have granted these, but no call uses them. */
@@ -62,25 +54,24 @@ export class OwnPermits {
     return new Map(this.#states);
   }
 
+  some(ids: readonly string[]): ReadonlyMap<string, OwnState> {
+    return new Map(ids.map((id) => [id, this.#states.get(id)!])); // Safe: each was held or returned
+  }
+
   /** Forgets permits that have left every window. */
   forget(now: number): void {
-    this.log.forget(now);
     for (const [id, state] of this.#states) {
-      if (typeof state !== "number" || state + this.#longestMs > now) continue;
+      if (typeof state !== "number" || state + this.log.longestMs > now) continue;
       // Redis still counts it as in flight, so its end must be reported.
       if (this.#unreported.has(id)) this.#states.set(id, "unsent");
       else this.#states.delete(id);
     }
   }
 
-  some(ids: readonly string[]): ReadonlyMap<string, OwnState> {
-    return new Map(ids.map((id) => [id, this.#states.get(id)!])); // Safe: each was held or returned
-  }
-
   /** These were reported to Redis; returns the ids that have changed since. */
   acknowledge(sent: ReadonlyMap<string, OwnState>): string[] {
-    const current = [...sent].filter(([id, state]) => this.#states.get(id) === state);
-    for (const [id, state] of current) {
+    for (const [id, state] of sent) {
+      if (this.#states.get(id) !== state) continue;
       this.#unreported.delete(id);
       if (state === "unsent") this.#states.delete(id);
     }

@@ -1,3 +1,14 @@
+/** How often a live process contacts Redis. */
+export const heartbeatMs = 2_000;
+/** A process without contact for so long counts as ended: three heartbeats and a margin. */
+export const aliveForMs = 7_000;
+/** How long nothing is granted after Redis lost its data: two heartbeats and a margin. */
+export const recoveryMs = 5_000;
+/** Redis counts as unavailable after this time without a reply. */
+export const replyTimeoutMs = 1_000;
+/** The interval in which an unavailable Redis is retried. */
+export const retryIntervalMs = 1_000;
+
 /**
  * The shared count of all processes behind one IP, as two scripts, because the service counts per IP ("Limits"). Both
  * scripts may be repeated, because each permit has a unique id.
@@ -80,13 +91,116 @@ export interface AcquireReply extends ScriptReply {
   readonly waitMs: number;
 }
 
-/** How often a live process contacts Redis. */
-export const heartbeatMs = 2_000;
-/** A process without contact for so long counts as ended: three heartbeats and a margin. */
-export const aliveForMs = 7_000;
-/** How long nothing is granted after Redis lost its data: two heartbeats and a margin. */
-export const recoveryMs = 5_000;
-/** Redis counts as unavailable after this time without a reply. */
-export const replyTimeoutMs = 1_000;
-/** The interval in which an unavailable Redis is retried. */
-export const retryIntervalMs = 1_000;
+/** The permits of one process as Redis keeps them: both scripts, with a timeout and validated replies. */
+export class ScriptCalls {
+  /** The process and its windows; and the epoch, which the user of the replies sets. */
+  readonly request: { -readonly [Name in keyof ScriptRequest]: ScriptRequest[Name] };
+  readonly #scripts: PermitScripts;
+  /** What the next release reports: successes, and until when a 429 pauses all processes. */
+  #succeeded = 0;
+  #refusedUntil = -Infinity;
+  #refusalsUnderWay = 0;
+
+  constructor(scripts: PermitScripts, request: ScriptRequest) {
+    this.#scripts = scripts;
+    this.request = request;
+  }
+
+  recordSuccess(): void {
+    this.#succeeded += 1;
+  }
+
+  recordRefusal(pausedUntil: number): void {
+    this.#refusedUntil = Math.max(this.#refusedUntil, pausedUntil);
+  }
+
+  /** Whether Redis may not know of a 429 yet. */
+  get hasRefusal(): boolean {
+    return this.#refusedUntil > -Infinity || this.#refusalsUnderWay > 0;
+  }
+
+  /** `onLate` is called if permits are granted after the timeout. */
+  async acquire(ids: readonly string[], onLate: () => void): Promise<AcquireReply> {
+    const reply = await withTimeout(() => this.#scripts.acquire({ ...this.request, ids }), onLate);
+    const { granted, waitMs } = reply;
+    if (!isCount(granted) || granted > ids.length || !isCount(waitMs)) throw new Error(invalidReply);
+    return this.#validated(reply);
+  }
+
+  /** Reports permits, and the successes and refusals until now; after a failure these are reported with the next ones. */
+  async release(permits: readonly PermitState[], now: number, isReturning: boolean): Promise<ScriptReply> {
+    const [succeeded, refusedUntil] = [this.#succeeded, this.#refusedUntil];
+    const isRefusal = refusedUntil > -Infinity;
+    this.#succeeded = 0;
+    this.#refusedUntil = -Infinity;
+    this.#refusalsUnderWay += Number(isRefusal);
+    try {
+      // Even after its pause, a 429 halves the rate.
+      const refusal = isRefusal && { refusedForMs: Math.max(0, refusedUntil - now) };
+      return await this.#release({ ...this.request, permits, succeeded, ...refusal, isReturning });
+    } catch (reason) {
+      this.#succeeded += succeeded;
+      this.recordRefusal(refusedUntil);
+      throw reason;
+    } finally {
+      this.#refusalsUnderWay -= Number(isRefusal);
+    }
+  }
+
+  /** A release that changes nothing. */
+  async ping(): Promise<ScriptReply> {
+    return await this.#release({
+      ...this.request,
+      epoch: undefined,
+      permits: [],
+      succeeded: 0,
+      isReturning: false,
+    });
+  }
+
+  async #release(request: ReleaseRequest): Promise<ScriptReply> {
+    return this.#validated(await withTimeout(() => this.#scripts.release(request)));
+  }
+
+  #validated<Reply extends ScriptReply>(reply: Reply): Reply {
+    const { epoch, pausedMs, rateFactor, used, others } = reply;
+    const isValid =
+      typeof epoch === "string" &&
+      isCount(pausedMs) &&
+      rateFactor > 0 &&
+      rateFactor <= 1 &&
+      Array.isArray(used) &&
+      used.length === this.request.windows.length &&
+      used.every(isCount) &&
+      isCount(others);
+    if (!isValid) throw new Error(invalidReply);
+    return reply;
+  }
+}
+
+const invalidReply = "an invalid reply";
+
+function isCount(value: unknown): value is number {
+  return Number.isFinite(value) && Number(value) >= 0;
+}
+
+function withTimeout<T>(call: () => Promise<T>, onLate = (): void => {}): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const timer = inBackground(replyTimeoutMs, () => {
+      isLate = true;
+      reject(new Error(`no reply within ${replyTimeoutMs} ms`));
+    });
+    call()
+      .then((reply) => (isLate ? onLate() : resolve(reply)), reject)
+      .finally(() => clearTimeout(timer));
+  });
+}
+
+/** A timeout that does not keep the process alive. */
+export function inBackground(delayMs: number, callback: () => void): ReturnType<typeof setTimeout> {
+  const timer = setTimeout(callback, delayMs);
+  // Where timers are numbers (browsers, edge runtimes), they do not keep the process alive.
+  if (typeof timer === "object") timer?.unref();
+  return timer;
+}

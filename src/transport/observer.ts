@@ -69,7 +69,7 @@ export class Observer {
   readonly #hooks: Hooks;
   readonly #logger: Logger | undefined;
   readonly #lowestLevel: number;
-  #limitsAlone = false;
+  #hasStoreWarning = false;
 
   constructor(options: { hooks: Hooks; logger: Logger | undefined; logLevel: LogLevel }) {
     this.#hooks = options.hooks;
@@ -115,9 +115,9 @@ export class Observer {
   }
 
   /** The rate limit store is unavailable, or back (undefined): one warning for each time. */
-  limitsAlone(absence: string | undefined): void {
-    if (absence !== undefined && !this.#limitsAlone) this.warn(absence);
-    this.#limitsAlone = absence !== undefined;
+  storeWarning(warning: string | undefined): void {
+    if (warning !== undefined && !this.#hasStoreWarning) this.warn(warning);
+    this.#hasStoreWarning = warning !== undefined;
   }
 
   warn(message: string): void {

@@ -18,7 +18,7 @@ const importers: Record<string, RegExp> = {
 
 const isError = /^src\/(audience-error|api-errors|errors)\.ts$/;
 const mayLoadNode = /^src\/(mock\/listen|mock\/cli|checkpoint\/.+)\.ts$/;
-const mayCount = /^src\/rate-limiter\/(sliding-window-log|permit|estimate|adaptive-rate)\.ts$/;
+const mayCount = /^src\/rate-limiter\/(sliding-window-log|adaptive-rate)\.ts$/;
 const mayAskForNode = /^src\/transport\/observer\.ts$/;
 
 const importRules: ImportRule[] = [

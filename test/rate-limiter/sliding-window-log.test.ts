@@ -1,66 +1,68 @@
 import { expect, it } from "vitest";
-import { limitsInForce } from "../../src/rate-limiter/adaptive-rate.ts";
-import { widenedMs, SlidingWindowLog } from "../../src/rate-limiter/sliding-window-log.ts";
+import { AdaptiveRate } from "../../src/rate-limiter/adaptive-rate.ts";
+import { arrivalGraceMs, SlidingWindowLog, widenedMs } from "../../src/rate-limiter/sliding-window-log.ts";
 import { garbageCollector } from "../garbage-collector.ts";
 
 const windows = [
   { limit: 3, intervalMs: 1_000 },
   { limit: 5, intervalMs: 10_000 },
 ];
+const limits = windows.map(({ limit }) => limit);
 
 function responded(log: SlidingWindowLog, at: number): void {
-  log.acquire();
-  log.responded(at);
+  log.inFlight += 1;
+  log.release("responded", at);
 }
 
 it("a window is counted 0.05 % and 5 ms longer, for clocks that are slewed", () => {
   expect(widenedMs(1_000)).toBeCloseTo(1_005.5);
   const log = new SlidingWindowLog(windows);
   for (let call = 0; call < 3; call += 1) responded(log, 0);
-  expect(log.available(1_005)).toBe(0);
-  expect(log.available(1_006)).toBe(2);
+  expect(log.available(1_005, limits)).toBe(0);
+  expect(log.available(1_006, limits)).toBe(2);
 });
 
 it("a permit in flight counts for as long as it is in flight", () => {
   const log = new SlidingWindowLog(windows);
-  for (let call = 0; call < 3; call += 1) log.acquire();
-  expect(log.available(1e9)).toBe(0);
-  expect(log.nextAvailableInMs(1e9)).toBeCloseTo(widenedMs(1_000), 3);
+  for (let call = 0; call < 3; call += 1) log.inFlight += 1;
+  expect(log.available(1e9, limits)).toBe(0);
+  expect(log.availableInMs(1e9, limits)[0]).toBeCloseTo(widenedMs(1_000), 3);
 });
 
 it("responses may be reported in any order, and ahead of time", () => {
   const log = new SlidingWindowLog([{ limit: 3, intervalMs: 1_000 }]);
   responded(log, 500);
   responded(log, 100);
-  responded(log, 3_000);
+  log.inFlight += 1;
+  log.release("lost", 3_000 - arrivalGraceMs);
   expect(log.responses(600)).toEqual([100, 500, 3_000]);
   for (const [at, available] of [
     [100, 1],
     [500, 2],
     [3_000, 3],
   ] as const) {
-    expect(log.available(at + widenedMs(1_000) - 1)).toBe(available - 1);
-    expect(log.available(at + widenedMs(1_000))).toBe(available);
+    expect(log.available(at + widenedMs(1_000) - 1, [3])).toBe(available - 1);
+    expect(log.available(at + widenedMs(1_000), [3])).toBe(available);
   }
 });
 
 it("a response that is reported late counts only in the windows that still hold its time", () => {
   const log = new SlidingWindowLog(windows);
   responded(log, 3_000);
-  expect(log.available(5_000)).toBe(3);
+  expect(log.available(5_000, limits)).toBe(3);
   responded(log, 2_500);
-  expect(log.usage(5_000).map(({ used }) => used)).toEqual([0, 2]);
+  expect(log.usage(5_000, limits).map(({ used }) => used)).toEqual([0, 2]);
 });
 
 it("the limiting window is the last to have a permit available, and the first of equal ones", () => {
-  expect(new SlidingWindowLog(windows, [0, 0, 0, 0, 0]).limitingWindow(1, 100)).toEqual(windows[1]);
-  expect(new SlidingWindowLog(windows).limitingWindow(1, 0)).toEqual(windows[0]);
+  expect(new SlidingWindowLog(windows, [0, 0, 0, 0, 0]).limitingWindow(1, 100, limits)).toEqual(windows[1]);
+  expect(new SlidingWindowLog(windows).limitingWindow(1, 0, limits)).toEqual(windows[0]);
 });
 
 it("a restored count above a limit has no permit available, and its permits leave in order", () => {
   const log = new SlidingWindowLog([{ limit: 2, intervalMs: 1_000 }], [0, 300, 100, 200]);
-  expect(log.available(500)).toBe(0);
-  expect(log.nextAvailableInMs(500)).toBeCloseTo(200 + widenedMs(1_000) - 500);
+  expect(log.available(500, [2])).toBe(0);
+  expect(log.availableInMs(500, [2])[0]).toBeCloseTo(200 + widenedMs(1_000) - 500);
 });
 
 it("the log holds no more than the longest window, over any number of calls", () => {
@@ -72,7 +74,7 @@ it("the log holds no more than the longest window, over any number of calls", ()
   for (let call = 0; call < 1_000_000; call += 1) {
     now += 1;
     responded(log, now);
-    log.available(now);
+    log.available(now, [1_000]);
   }
   expect(log.responses(now)).toHaveLength(1_006);
   collect();
@@ -80,7 +82,8 @@ it("the log holds no more than the longest window, over any number of calls", ()
 });
 
 it("after a 429 a part of each limit is in force, except for the longest window, and at least one permit", () => {
-  expect(limitsInForce(windows, 1 / 2)).toEqual([1, 5]);
-  expect(limitsInForce(windows, 1 / 64)).toEqual([1, 5]);
-  expect(limitsInForce(windows, 1)).toEqual([3, 5]);
+  const limitsAt = (share: number) => new AdaptiveRate(windows, { share, pausedUntil: 0 }).limits;
+  expect(limitsAt(1 / 2)).toEqual([1, 5]);
+  expect(limitsAt(1 / 64)).toEqual([1, 5]);
+  expect(limitsAt(1)).toEqual([3, 5]);
 });

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
-import type { Permit, PermitUse } from "../../src/rate-limiter/permit.ts";
+import type { Permit } from "../../src/rate-limiter/rate-limiter.ts";
 import { RateLimiter } from "../../src/rate-limiter/rate-limiter.ts";
+import type { PermitUse } from "../../src/rate-limiter/sliding-window-log.ts";
 import { estimated } from "./estimated.ts";
 
 /** Acquires and releases permits at once; they must be available. */

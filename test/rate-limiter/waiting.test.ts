@@ -381,6 +381,15 @@ describe("time", () => {
     expect(left).toHaveLength(25);
   });
 
+  it("of fake timers that start after the limiter counts from the call on", () => {
+    const limiter = new RateLimiter(oneASecond);
+    (limiter.acquire() as Permit).release("responded"); // available, so no promise
+    const before = performance.now();
+    vi.useFakeTimers();
+    expect(performance.now()).toBeLessThan(before);
+    expect(limiter.usage().windows[0]!.freeInMs).toBeLessThanOrEqual(1_006);
+  });
+
   it("that is set back counts as no time passed", async () => {
     let now = 1_000;
     const limiter = new RateLimiter({ ...oneASecond, clock: () => now });

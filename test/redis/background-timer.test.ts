@@ -1,22 +1,20 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { inBackground } from "../../src/redis/background-timer.ts";
+import { inBackground } from "../../src/redis/permit-scripts.ts";
 
 afterEach(() => void vi.useRealTimers());
 
 it("A background timer does not keep the process alive", () => {
   const setTimeout = vi.spyOn(globalThis, "setTimeout");
-  const callOff = inBackground(60_000, () => {});
+  clearTimeout(inBackground(60_000, () => {}));
   const timer = setTimeout.mock.results[0]!.value as NodeJS.Timeout; // the returned handle
   expect(timer.hasRef()).toBe(false);
-  callOff();
 });
 
 it("A background task runs once after its delay, and never after it is cancelled", () => {
   vi.useFakeTimers();
   const log: string[] = [];
   inBackground(100, () => log.push("happened"));
-  const callOff = inBackground(100, () => log.push("was called off"));
-  callOff();
+  clearTimeout(inBackground(100, () => log.push("was called off")));
   vi.advanceTimersByTime(99);
   expect(log).toEqual([]);
   vi.advanceTimersByTime(1_000);

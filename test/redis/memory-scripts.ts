@@ -9,7 +9,7 @@ import {
   type ScriptRequest,
   type ScriptWindow,
 } from "../../src/redis/permit-scripts.ts";
-import type { StoreSettings } from "../../src/redis/redis-permits.ts";
+import type { StoreSettings } from "../../src/redis/redis-connection.ts";
 import type { VirtualTime } from "../rate-limiter/virtual-time.ts";
 
 interface MemoryScriptsOptions extends Partial<StoreSettings> {

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { RedisLike, RedisRateLimitStoreOptions } from "audience-sdk/redis";
-import { parseOptions } from "../../src/redis/options.ts";
 import type {
   AcquireReply,
   PermitScripts,
@@ -20,7 +19,7 @@ export class RawProcess {
   #made = 0;
 
   constructor(client: RedisLike, windows: readonly ScriptWindow[], options: RedisRateLimitStoreOptions = {}) {
-    const { key, leaseMs } = parseOptions(options);
+    const { key = "audience-sdk:rate-limit", leaseMs = 10_000 } = options;
     this.#scripts = redisScripts(client, key);
     this.#windows = windows;
     this.#leaseMs = leaseMs;

@@ -331,7 +331,7 @@ describe("Redis after an outage", () => {
         delayMs = 700;
         permit.release("responded");
       });
-      const observer = { limitsAlone: (absence: string | undefined) => void absences.push(absence) };
+      const observer = { storeWarning: (absence: string | undefined) => void absences.push(absence) };
       for (const at of [1_300, 6_000]) time.at(at, () => void limiter.acquire({ observer }));
       time.at(1_300, () => (delayMs = 1));
     }, 6_500);
@@ -348,6 +348,26 @@ describe("Redis after an outage", () => {
     expect(releases.filter(({ at }) => at > 1_000).map(({ at }) => at)).toEqual([
       2_000, 3_001, 4_002, 5_003, 6_004,
     ]);
+  });
+
+  it("is tried again, if it replies to the first request and then fails at the report of the permits", async () => {
+    const { time, store, releases, process, acquire } = setUp();
+    const limiter = process();
+    await time.run(() => {
+      acquire(limiter, (permit) => permit.release("responded"));
+      time.at(1_500, () => (store.network = "refuses"));
+      time.at(2_500, () => (store.network = "up"));
+      time.at(3_003.5, () => (store.network = "refuses"));
+      time.at(3_500, () => (store.network = "up"));
+    }, 5_000);
+    const tries = releases.filter(({ at }) => at > 2_500);
+    expect(tries.map(({ at, permits }) => [at, permits.length])).toEqual([
+      [3_001, 0],
+      [3_003, 1],
+      [4_004, 0],
+      [4_006, 1],
+    ]);
+    expect(limiter.usage().windows[0]!.freeInMs).toBe(0);
   });
 
   it("needs no recovery after a short outage in which nothing was sent", async () => {

@@ -402,7 +402,9 @@ describe("a late reply of Redis", () => {
       time.at(3_001, () => held.push(store.inFlight));
     }, 3_500);
     expect(held).toEqual([0, 1]);
-    expect(store.inFlight).toBe(0);
+    const look = { process: "test", epoch: undefined, leaseMs: 1_000, permits: [], succeeded: 0 };
+    const windows = [{ limit: 10, countedMs: 60_000, isAdaptive: false }];
+    expect(store.releaseNow({ ...look, windows, isReturning: false })).toMatchObject({ used: [0] });
   });
 
   it("during the local fallback returns its permits", async () => {
@@ -461,7 +463,7 @@ describe("while Redis is unavailable, a limiter", () => {
     const failing = { onUnavailable, localShare, leaseMs, acquire: fails, release: fails };
     const limiter = process({ store: storeOf(failing, failing) });
     const absences: unknown[] = [];
-    const observer = { limitsAlone: (absence: unknown) => void absences.push(absence) };
+    const observer = { storeWarning: (absence: unknown) => void absences.push(absence) };
     await time.run(() => call(limiter, { observer }), 5_000);
     return { error: ended[0]?.error, absence: absences.at(-1) };
   }
@@ -477,7 +479,7 @@ describe("while Redis is unavailable, a limiter", () => {
   it("reports it if Redis does not reply", async () => {
     const { time, store, process, call } = room();
     const absences: unknown[] = [];
-    const observer = { limitsAlone: (absence: unknown) => void absences.push(absence) };
+    const observer = { storeWarning: (absence: unknown) => void absences.push(absence) };
     await time.run(() => {
       store.network = "hangs";
       call(process(), { observer });

@@ -1,0 +1,217 @@
+import { isAdaptive } from "../rate-limiter/adaptive-rate.ts";
+import { widenedMs } from "../rate-limiter/sliding-window-log.ts";
+import type { StoreUser } from "../rate-limiter/store.ts";
+import { LocalFallback } from "./local-fallback.ts";
+import { OwnPermits, permitStates, type OwnState } from "./own-permits.ts";
+import {
+  heartbeatMs,
+  inBackground,
+  recoveryMs,
+  replyTimeoutMs,
+  retryIntervalMs,
+  ScriptCalls,
+  type PermitScripts,
+  type ScriptReply,
+} from "./permit-scripts.ts";
+import { SharedCount } from "./shared-count.ts";
+
+/** The settings of a store. */
+export interface StoreSettings {
+  readonly onUnavailable: "local" | "reject";
+  readonly localShare: number;
+  readonly leaseMs: number;
+}
+
+/** The time in which Redis is unavailable. */
+interface Outage {
+  readonly since: number;
+  /** The latest. */
+  reason: string;
+  readonly fallback: LocalFallback;
+}
+
+// Redis reserves available permits for other processes no longer than this.
+const maxReservedMs = 1_000;
+// All others return this long after the first: a timeout, the interval to the next attempt, and its latency (D51).
+const othersReturnWithinMs = replyTimeoutMs + retryIntervalMs + 500;
+
+/** The connection of one limiter to Redis: the permits it is granted, the states it reports, and each outage. */
+export class RedisConnection {
+  readonly own: OwnPermits;
+  readonly count: SharedCount;
+  readonly calls: ScriptCalls;
+  /** Undefined while Redis is available. */
+  outage: Outage | undefined;
+  readonly #user: StoreUser;
+  readonly #settings: StoreSettings;
+  /** The time that Redis named for the next request; and the earliest one after its return, as others may be late. */
+  #retryAt = -Infinity;
+  #notBefore = -Infinity;
+  /** Redis may not know all permits of this process: they are written back before the next request. */
+  #mustWriteBack: boolean;
+  #backAt = -Infinity;
+
+  constructor(scripts: PermitScripts, settings: StoreSettings, user: StoreUser) {
+    const windows = user.windows.map((window) => ({
+      limit: window.limit,
+      countedMs: widenedMs(window.intervalMs),
+      isAdaptive: isAdaptive(window, user.windows),
+    }));
+    this.#user = user;
+    this.#settings = settings;
+    this.own = new OwnPermits(user.windows, user.restored);
+    this.count = new SharedCount(user.windows, this.own.log);
+    const { leaseMs } = settings;
+    this.calls = new ScriptCalls(scripts, { process: this.own.name, windows, epoch: undefined, leaseMs });
+    this.#mustWriteBack = user.restored.length > 0;
+  }
+
+  /** The time until Redis can be asked for permits. */
+  waitMs(now: number): number {
+    return Math.max(0, this.#retryAt - now, this.#notBefore - now);
+  }
+
+  /** Asks Redis for so many permits; resolves with the ids of those that it granted. */
+  async acquire(permits: number): Promise<string[]> {
+    const { clock } = this.#user;
+    if (this.#mustWriteBack) {
+      this.#mustWriteBack = !(await this.#write(this.own.all(clock())));
+      return [];
+    }
+    const ids = Array.from({ length: permits }, () => this.own.newId());
+    const requestedAt = clock();
+    const onLate = (): void => {
+      this.own.markUnsent(ids);
+      this.report(ids);
+    };
+    const reply = await this.calls.acquire(ids, onLate).catch((reason: unknown) => {
+      // Redis may have granted them, though the reply was lost.
+      this.own.markUnsent(ids);
+      return this.#onFailure(reason);
+    });
+    if (!reply) return [];
+    const now = clock();
+    const granted = ids.slice(0, reply.granted);
+    for (const id of granted) this.own.hold(id);
+    // At least 1 ms: an early request finds no permit.
+    if (reply.granted < permits) this.#retryAt = now + Math.max(1, reply.waitMs);
+    this.#onReply(reply, now);
+    if (!this.outage && now <= requestedAt + this.#settings.leaseMs / 2) return granted;
+    // In an outage, or after the process was suspended: the leases of the permits may have expired.
+    this.returnUnused(granted);
+    return [];
+  }
+
+  returnUnused(ids: readonly string[]): void {
+    for (const id of ids) this.own.release(id, "unsent", this.#user.clock());
+    if (ids.length > 0) this.report(ids);
+  }
+
+  /** Reports the states of these permits; while Redis is unavailable, after its return. */
+  report(ids: readonly string[]): void {
+    if (!this.outage) void this.#write(this.own.some(ids));
+  }
+
+  /** Renews the leases and shows that this process is alive, unless it has just contacted Redis. */
+  heartbeat(): void {
+    const now = this.#user.clock();
+    this.own.forget(now);
+    const { inFlight } = this.own;
+    if (inFlight.length > 0 || now - this.count.seenAt >= heartbeatMs / 2) this.report(inFlight);
+  }
+
+  /** Reports permits; resolves with whether Redis has stored them. */
+  async #write(states: ReadonlyMap<string, OwnState>): Promise<boolean> {
+    const reply = await this.#send(states, false);
+    if (!reply) return false;
+    this.own.acknowledge(states);
+    this.#onReply(reply, this.#user.clock(), true);
+    this.#user.onChange();
+    return true;
+  }
+
+  async #send(states: ReadonlyMap<string, OwnState>, isReturning: boolean) {
+    const now = this.#user.clock();
+    return await this.calls
+      .release(permitStates(states, now), now, isReturning)
+      .catch((reason: unknown) => this.#onFailure(reason));
+  }
+
+  #onReply(reply: ScriptReply, now: number, isRelease = false): void {
+    const { rate } = this.#user;
+    const { request } = this.calls;
+    // Another epoch: Redis has lost the permits of this process, or never had them.
+    const hasForgotten = request.epoch !== undefined && reply.epoch !== request.epoch;
+    if (hasForgotten) this.count.recover(now);
+    request.epoch = reply.epoch;
+    this.count.update(reply, now);
+    // A reply from before the report of a 429 does not include it.
+    const factor = this.calls.hasRefusal ? Math.min(reply.rateFactor, rate.factor) : reply.rateFactor;
+    rate.follow(factor, now + reply.pausedMs);
+    // The reply to a release may show permits that are available earlier than Redis expected.
+    const isEarlier = isRelease && rate.limits.every((limit, index) => reply.used[index]! < limit);
+    if (isEarlier && this.#retryAt > now + maxReservedMs) this.#retryAt = now;
+    if (hasForgotten && !this.outage) void this.#write(this.own.all(now));
+  }
+
+  /** Redis is unavailable: from now on `onUnavailable` applies, and Redis is tried each second. */
+  #onFailure(error: unknown): undefined {
+    const reason = error instanceof Error ? error.message : "no reason given";
+    if (this.outage) this.outage.reason = reason;
+    else {
+      this.outage = { since: this.#user.clock(), reason, fallback: this.#countAlone() };
+      void this.#tryUntilBack(this.outage);
+    }
+    this.#user.onChange();
+  }
+
+  /** The last known count, and what other processes can have acquired since, count as used. */
+  #countAlone(): LocalFallback {
+    const { windows, rate, clock } = this.#user;
+    const { otherProcesses, seenAt } = this.count;
+    const now = clock();
+    return new LocalFallback({
+      windows,
+      rate,
+      own: this.own,
+      others: this.count.others(now),
+      seenMsAgo: otherProcesses > 0 ? now - seenAt : undefined,
+      share: this.#settings.localShare,
+      now,
+    });
+  }
+
+  async #tryUntilBack(outage: Outage): Promise<void> {
+    let isBack = false;
+    while (!isBack) {
+      await new Promise<void>((resolve) => void inBackground(retryIntervalMs, resolve));
+      isBack = await this.#tryToReturn(outage);
+    }
+    this.#user.onChange();
+  }
+
+  /** Returns to Redis, if it can be reached: first it gets all permits of this process. */
+  async #tryToReturn({ since, fallback }: Outage): Promise<boolean> {
+    const { clock } = this.#user;
+    // Redis must not begin a recovery whose reply is lost (D51).
+    const pong = await this.calls.ping().catch((reason: unknown) => this.#onFailure(reason));
+    if (!pong) return false;
+    // A short gap in which nothing was sent needs no recovery.
+    const isReturning = fallback.acquired > 0 || clock() - since > 2 * heartbeatMs;
+    const states = this.own.all(clock());
+    const reply = await this.#send(states, isReturning);
+    if (!reply) return false;
+    const now = clock();
+    // Others may have missed a brief contact, and may still continue alone.
+    const hadBriefContact = since < this.#backAt + recoveryMs;
+    this.#notBefore = now + (isReturning || hadBriefContact ? othersReturnWithinMs : 0);
+    this.outage = undefined;
+    this.#backAt = now;
+    this.#mustWriteBack = false;
+    const changed = this.own.acknowledge(states);
+    if (changed.length > 0) this.report(changed);
+    this.#onReply(reply, now, true);
+    if (isReturning) this.count.recover(now, fallback.leftToOthers(now));
+    return true;
+  }
+}
