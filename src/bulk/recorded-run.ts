@@ -1,8 +1,17 @@
+import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { hasMethods } from "../schema/kind-of.ts";
 import type { Checkpoint, OpenCheckpoint } from "./checkpoint.ts";
 
 const runKey = "run";
+
+const runSchema = z.object({
+  /** Part of the generated ids of events. */
+  id: z.string(),
+  /** From 1. A run that continues after a crash keeps its number. */
+  number: z.number(),
+  isKeyed: z.boolean(),
+});
 
 /**
  * A run with a checkpoint. It records rows under `row:`, the consents of other calls under `consent:`, and the run
@@ -12,18 +21,16 @@ const runKey = "run";
  * has completed.
  */
 export class RecordedRun {
-  /** Part of the generated ids of events. */
   readonly id: string;
-  /** The number of the run, from 1. A run that continues after a crash keeps its number. */
   readonly number: number;
-  readonly #checkpoint: OpenCheckpoint;
   readonly #isKeyed: boolean;
+  readonly #checkpoint: OpenCheckpoint;
   readonly #onFailure: (error: unknown) => void;
   #isClosed = false;
 
   private constructor(
     checkpoint: OpenCheckpoint,
-    { id, number, isKeyed }: { id: string; number: number; isKeyed: boolean },
+    { id, number, isKeyed }: z.infer<typeof runSchema>,
     onFailure: (error: unknown) => void,
   ) {
     this.#checkpoint = checkpoint;
@@ -41,7 +48,7 @@ export class RecordedRun {
     const opened = await openCheckpoint(checkpoint);
     try {
       const before = await opened.get(runKey);
-      const run = before !== undefined ? decodeRun(before) : { id: crypto.randomUUID(), number: 1, isKeyed };
+      const run = before === undefined ? { id: crypto.randomUUID(), number: 1, isKeyed } : decodeRun(before);
       if (run.isKeyed !== isKeyed) throw otherKind(run.isKeyed);
       if (before === undefined) await opened.set(runKey, JSON.stringify(run));
       return new RecordedRun(opened, run, onFailure);
@@ -63,14 +70,11 @@ export class RecordedRun {
     return this.#guard(() => this.#checkpoint.set(key, value, options));
   }
 
-  /** Marks the run as complete: the next run is another one. */
-  async finish(): Promise<void> {
-    if (!this.#isKeyed) await this.#checkpoint.clear();
-    else
-      await this.#checkpoint.set(
-        runKey,
-        JSON.stringify({ id: this.id, number: this.number + 1, isKeyed: true }),
-      );
+  /** Records that the run is complete: the next run is another one. */
+  async complete(): Promise<void> {
+    const next = { id: this.id, number: this.number + 1, isKeyed: true };
+    if (this.#isKeyed) await this.#checkpoint.set(runKey, JSON.stringify(next));
+    else await this.#checkpoint.clear();
   }
 
   async close(): Promise<void> {
@@ -90,7 +94,6 @@ export class RecordedRun {
   }
 }
 
-/** Opens a checkpoint and checks its methods before any row is sent. */
 async function openCheckpoint(checkpoint: Checkpoint): Promise<OpenCheckpoint> {
   const opened: unknown = await checkpoint.open();
   // Safe: it has the methods.
@@ -98,20 +101,13 @@ async function openCheckpoint(checkpoint: Checkpoint): Promise<OpenCheckpoint> {
   throw new ConfigurationError("`open` of the checkpoint must return { get, set, clear, close }.");
 }
 
-function decodeRun(value: string): { id: string; number: number; isKeyed: boolean } {
-  const { id, number, isKeyed } = parse(value) as Record<string, unknown>; // Safe: its values are checked below.
-  if (typeof id === "string" && typeof number === "number" && typeof isKeyed === "boolean")
-    return { id, number, isKeyed };
-  throw new ConfigurationError(
-    "The checkpoint holds no run of bulk under `run`. Restore it, or begin with an empty one.",
-  );
-}
-
-function parse(value: string): unknown {
+function decodeRun(value: string): z.infer<typeof runSchema> {
   try {
-    return { ...JSON.parse(value) };
+    return runSchema.parse(JSON.parse(value));
   } catch {
-    return {};
+    throw new ConfigurationError(
+      "The checkpoint holds no run of bulk under `run`. Restore it, or begin with an empty one.",
+    );
   }
 }
 

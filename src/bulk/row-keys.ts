@@ -2,11 +2,10 @@ import { ValidationError } from "../errors.ts";
 import { kindOf } from "../schema/kind-of.ts";
 import { ignoreRejection, errorMessage } from "../schema/user-function.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import { hashOf } from "./key-hash.ts";
 import type { BulkOptions } from "./options.ts";
 
 /** A row's key and fingerprint; if they cannot be made, the index and the error. */
-export interface KeyedRow {
+export interface RowKey {
   readonly key: string;
   /** The key of a further row with the same key. */
   readonly nextKey: string;
@@ -18,19 +17,18 @@ export interface KeyedRow {
 export class RowKeys<Row> {
   readonly #options: BulkOptions<Row>;
   readonly #isRecorded: boolean;
-  /** With a checkpoint: the hashes of all keys so far, and the count of each repeated key. */
-  readonly #seen = new Set<number>();
-  readonly #repeats = new Map<string, number>();
+  /** With a checkpoint: the last number that each key so far has been given. */
+  readonly #lastNumbers = new Map<string, number>();
 
   constructor(options: BulkOptions<Row>, isRecorded: boolean) {
     this.#options = options;
     this.#isRecorded = isRecorded;
   }
 
-  async next(row: Row, index: number): Promise<KeyedRow> {
+  async next(row: Row, index: number): Promise<RowKey> {
     try {
       const { key } = this.#options;
-      const given = key ? checkKey(key(row, index)) : undefined;
+      const given = key && checkKey(key(row, index));
       if (!this.#isRecorded) return { key: given ?? String(index), nextKey: "", fingerprint: "" };
       const fingerprint = await this.#fingerprint(row);
       return { ...this.#numbered(given ?? fingerprint), fingerprint };
@@ -46,38 +44,31 @@ export class RowKeys<Row> {
     try {
       return await fingerprintOf(given);
     } catch (error) {
-      const wayOut = fingerprint ? "return a string or a JSON value" : "give a `fingerprint`";
       const subject = fingerprint ? "the result of `fingerprint`" : "the row";
+      const wayOut = fingerprint ? "return a string or a JSON value" : "give a `fingerprint`";
       throw rowError(`${subject} cannot be written as JSON (${errorMessage(error)}): ${wayOut}`);
     }
   }
 
   /** The second row with a key gets the suffix `#2`, or the next number that no other row has as its key. */
   #numbered(key: string): { key: string; nextKey: string } {
-    if (this.#isNew(key)) return { key, nextKey: `${key}#2` };
-    for (let count = (this.#repeats.get(key) ?? 1) + 1; ; count++) {
-      const numbered = `${key}#${count}`;
-      if (!this.#isNew(numbered)) continue;
-      this.#repeats.set(key, count);
-      return { key: numbered, nextKey: `${key}#${count + 1}` };
-    }
-  }
-
-  #isNew(key: string): boolean {
-    const { size } = this.#seen;
-    return this.#seen.add(hashOf(key)).size > size;
+    let number = this.#lastNumbers.get(key) ?? 1;
+    let numbered = key;
+    while (this.#lastNumbers.has(numbered)) numbered = `${key}#${++number}`;
+    this.#lastNumbers.set(numbered, 1).set(key, number);
+    return { key: numbered, nextKey: `${key}#${number + 1}` };
   }
 }
 
 function checkKey(key: unknown): string {
   ignoreRejection(key);
-  if (typeof key === "string" && key !== "" && !brokenCharacter.test(key)) return key;
+  if (typeof key === "string" && key !== "" && !loneSurrogate.test(key)) return key;
   const kind = key === "" ? "an empty string" : typeof key === "string" ? "half a character" : kindOf(key);
   throw rowError(`the key function must return a string, not ${kind}`);
 }
 
-/** Half of a surrogate pair: all of them would have the same hash. */
-const brokenCharacter = /\p{Surrogate}/u;
+/** Half of a character: all of them would have the same hash. */
+const loneSurrogate = /\p{Surrogate}/u;
 
 /** Fails only this row. */
 function rowError(message: string): ValidationError {
