@@ -114,9 +114,9 @@ export class ConsentLog implements ConsentWatch {
     if (value === undefined) return;
     // Safe: only `#record` writes under this key.
     const recorded = Object.entries(JSON.parse(value) as LoggedConsent).map(
-      ([channel, { statuses, run: number }]) => [
-        channel,
-        number === run.number ? { statuses } : { statuses, run: number },
+      ([name, channel]): [string, LoggedChannel] => [
+        name,
+        channel.run === run.number ? { statuses: channel.statuses } : channel,
       ],
     );
     this.#known.add(contact);
