@@ -88,7 +88,7 @@ function supersededEnd({ isInDoubt, superseded: error }: RowContext): RowEnd<nev
 }
 
 /** The status of a row by its error. Other errors than an `AudienceError` say nothing about the service. */
-export function statusOf(error: unknown): BulkStatus {
+function statusOf(error: unknown): BulkStatus {
   if (hasCode(error, "validation")) return "invalid";
   return isAudienceError(error) && error.outcome === "unknown" ? "unknown" : "failed";
 }
