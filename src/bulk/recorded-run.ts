@@ -13,84 +13,61 @@ const runSchema = z.object({
   isKeyed: z.boolean(),
 });
 
+/** A run with a checkpoint. */
+export type RecordedRun = Awaited<ReturnType<typeof openRecordedRun>>;
+
 /**
- * A run with a checkpoint. It records rows under `row:`, the consents of other calls under `consent:`, and the run
- * itself under `run`.
- *
- * With a `key` the records stay, and the next run compares rows with them. Without a `key` they are deleted when the run
- * has completed.
+ * Opens a checkpoint for a run, which records rows under `row:`, the consents of other calls under `consent:`, and itself
+ * under `run`. With a `key` the records stay, and the next run compares rows with them. Without a `key` they are deleted
+ * when the run has completed. `onFailure` is called if the checkpoint fails: the run must not continue without a record.
  */
-export class RecordedRun {
-  readonly id: string;
-  readonly number: number;
-  readonly #isKeyed: boolean;
-  readonly #checkpoint: OpenCheckpoint;
-  readonly #onFailure: (error: unknown) => void;
-  #isClosed = false;
-
-  private constructor(
-    checkpoint: OpenCheckpoint,
-    { id, number, isKeyed }: z.infer<typeof runSchema>,
-    onFailure: (error: unknown) => void,
-  ) {
-    this.#checkpoint = checkpoint;
-    this.id = id;
-    this.number = number;
-    this.#isKeyed = isKeyed;
-    this.#onFailure = onFailure;
-  }
-
-  /** `onFailure` is called if the checkpoint fails: the run must not continue without a record. */
-  static async open(
-    checkpoint: Checkpoint,
-    { isKeyed, onFailure }: { isKeyed: boolean; onFailure: (error: unknown) => void },
-  ): Promise<RecordedRun> {
-    const opened = await openCheckpoint(checkpoint);
-    try {
-      const before = await opened.get(runKey);
-      const run = before === undefined ? { id: crypto.randomUUID(), number: 1, isKeyed } : decodeRun(before);
-      if (run.isKeyed !== isKeyed) throw otherKind(run.isKeyed);
-      if (before === undefined) await opened.set(runKey, JSON.stringify(run));
-      return new RecordedRun(opened, run, onFailure);
-    } catch (error) {
-      await opened.close();
-      throw error;
-    }
-  }
-
-  get(key: `row:${string}` | `consent:${string}`): Promise<string | undefined> {
-    return this.#guard(() => this.#checkpoint.get(key));
-  }
-
-  set(
-    key: `row:${string}` | `consent:${string}`,
-    value: string | undefined,
-    options?: { flush: boolean },
-  ): Promise<void> {
-    return this.#guard(() => this.#checkpoint.set(key, value, options));
-  }
-
-  /** Records that the run is complete: the next run is another one. */
-  async complete(): Promise<void> {
-    const next = { id: this.id, number: this.number + 1, isKeyed: true };
-    if (this.#isKeyed) await this.#checkpoint.set(runKey, JSON.stringify(next));
-    else await this.#checkpoint.clear();
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#checkpoint.close();
-  }
-
-  async #guard<T>(work: () => T | Promise<T>): Promise<T> {
+export async function openRecordedRun(
+  checkpoint: Checkpoint,
+  { isKeyed, onFailure }: { isKeyed: boolean; onFailure: (error: unknown) => void },
+) {
+  const opened = await openCheckpoint(checkpoint);
+  const run = await readRun(opened, isKeyed);
+  let isClosed = false;
+  const guard = async <T>(work: () => T | Promise<T>): Promise<T> => {
     // The call of a row after the end of its run: another run may use the checkpoint now.
-    if (this.#isClosed) throw new ConfigurationError("The run is over, and its checkpoint is closed.");
+    if (isClosed) throw new ConfigurationError("The run is over, and its checkpoint is closed.");
     try {
       return await work();
     } catch (error) {
-      this.#onFailure(error);
+      onFailure(error);
       throw error;
     }
+  };
+  return {
+    ...run,
+    get: (key: RecordKey) => guard(() => opened.get(key)),
+    set: (key: RecordKey, value: string | undefined, options?: { flush: boolean }) =>
+      guard(() => opened.set(key, value, options)),
+    /** The next run is another one. */
+    async complete() {
+      if (isKeyed) await opened.set(runKey, JSON.stringify({ ...run, number: run.number + 1 }));
+      else await opened.clear();
+    },
+    async close() {
+      isClosed = true;
+      await opened.close();
+    },
+  };
+}
+
+type RecordKey = `row:${string}` | `consent:${string}`;
+
+/** The run that has not ended, or a new one. */
+async function readRun(opened: OpenCheckpoint, isKeyed: boolean): Promise<z.infer<typeof runSchema>> {
+  try {
+    const before = await opened.get(runKey);
+    const run = before === undefined ? { id: crypto.randomUUID(), number: 1, isKeyed } : decodeRun(before);
+    if (run.isKeyed !== isKeyed) throw otherKind(run.isKeyed);
+    if (before === undefined) await opened.set(runKey, JSON.stringify(run));
+    return run;
+  } catch (error) {
+    await opened.close();
+    throw error;
   }
 }
 

@@ -1,6 +1,5 @@
 import { ConfigurationError } from "../errors.ts";
 import type { RecordedRun } from "./recorded-run.ts";
-import type { RowKey } from "./row-keys.ts";
 
 /**
  * `succeeded` and `superseded` are ends. `failed`: nothing of the row was carried out. `sent`: it may have been carried
@@ -9,6 +8,14 @@ import type { RowKey } from "./row-keys.ts";
 const states = ["succeeded", "superseded", "failed", "sent", "in-doubt"] as const;
 
 type RecordedState = (typeof states)[number];
+
+/** The identity of a row in its run. */
+export interface RowKey {
+  readonly key: string;
+  /** The key of a further row with the same key. */
+  readonly nextKey: string;
+  readonly fingerprint: string;
+}
 
 /** The record of a row. */
 export interface RecordedRow {

@@ -5,7 +5,7 @@ import type { ConsentWatch } from "../transport/client-state.ts";
 import { ConsentLog } from "./consent-log.ts";
 import { endsRun, type BulkOptions } from "./options.ts";
 import { ProgressCounter } from "./progress.ts";
-import { RecordedRun } from "./recorded-run.ts";
+import { openRecordedRun, type RecordedRun } from "./recorded-run.ts";
 import type { BulkProgress, BulkResult, BulkSummary } from "./result.ts";
 import { callRow, requestFor, type BulkCall, type BulkRequest, type RowEnd } from "./row-call.ts";
 import { RowContext } from "./row-context.ts";
@@ -104,7 +104,7 @@ export class RowRunner<Row, Value> {
     const { signal } = this.#stop;
     if (!checkpoint || signal.aborted) return undefined;
     const onFailure = (error: unknown) => this.#fail(error);
-    const opening = RecordedRun.open(checkpoint, { isKeyed: key !== undefined, onFailure });
+    const opening = openRecordedRun(checkpoint, { isKeyed: key !== undefined, onFailure });
     try {
       const recorded = await untilAborted(opening, signal);
       await this.#consents.recordIn(recorded);
@@ -179,7 +179,13 @@ export class RowRunner<Row, Value> {
   }
 
   /** Starts at once. */
-  #callRow({ item, key, record, eventId, problem }: ReadRow<Row>): Promise<RowEnd<Value> | undefined> {
+  #callRow({
+    item,
+    key: { key },
+    record,
+    eventId,
+    problem,
+  }: ReadRow<Row>): Promise<RowEnd<Value> | undefined> {
     const { isCurrent } = this.#options;
     const context = new RowContext({
       stop: this.#stop.signal,
@@ -195,7 +201,7 @@ export class RowRunner<Row, Value> {
   }
 
   /** Resolves when the caller has finished with the result. */
-  async #end({ index, key, item }: ReadRow<Row>, end: RowEnd<Value>): Promise<void> {
+  async #end({ index, item, key: { key } }: ReadRow<Row>, end: RowEnd<Value>): Promise<void> {
     const { onProgress, total = this.#source.length } = this.#options;
     this.#progress.underWay--;
     this.#progress.add(end.status);
