@@ -2,7 +2,7 @@ import { optionTypes, parseOption } from "../schema/option.ts";
 import { checkRows, type BulkCheck, type CheckResult } from "./check.ts";
 import { parseBulkOptions, type BulkOptions } from "./options.ts";
 import type { BulkCall } from "./row-call.ts";
-import { RowPump, type BulkClient } from "./row-pump.ts";
+import { RowRunner, type BulkClient } from "./row-runner.ts";
 import { RowSource, type BulkRows } from "./rows.ts";
 import { BulkRun } from "./run.ts";
 
@@ -49,7 +49,7 @@ export function createBulk(client: BulkClient): Bulk {
     // Safe: awaiting a Result gives its resolved value.
     const awaited = call as BulkCall<Row, PromiseLike<Awaited<Result>>>;
     return new BulkRun(
-      new RowPump(new RowSource<Row>(rows), awaited, parseBulkOptions<Row>(options), client),
+      new RowRunner(new RowSource<Row>(rows), awaited, parseBulkOptions<Row>(options), client),
     );
   };
   return Object.assign(bulk, {

@@ -1,12 +1,20 @@
+import * as z from "zod";
 import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
 import { toIssues } from "../schema/issues.ts";
-import { isObject } from "../schema/kind-of.ts";
 import { optionTypes, parseOption } from "../schema/option.ts";
 import { ignoreRejection, errorMessage } from "../schema/user-function.ts";
 import { RowSource } from "./rows.ts";
 
 const invalidResult =
   "The check of bulk.check must return { success, error: { issues } }, as safeParse does.";
+
+const resultSchema = z.discriminatedUnion("success", [
+  z.object({ success: z.literal(true) }),
+  z.object({
+    success: z.literal(false),
+    error: z.object({ issues: z.array(z.object({ path: z.array(z.unknown()) })) }),
+  }),
+]);
 
 /** The result of `bulk.check`. */
 export interface BulkCheck {
@@ -35,9 +43,10 @@ export async function checkRows<Row>(
   let total = 0;
   try {
     for (let next = await source.next(); !next.done; next = await source.next()) {
-      const issues = issuesOf(next.value, total, check);
-      if (issues) invalid.push({ index: total, issues });
-      total++;
+      const row = next.value;
+      const index = total++;
+      const issues = issuesOf(() => check(row, index));
+      if (issues) invalid.push({ index, issues });
     }
   } finally {
     await source.close();
@@ -46,32 +55,17 @@ export async function checkRows<Row>(
   return { total, valid, invalid, estimateMs: estimateMs(valid) ?? 0 };
 }
 
-function issuesOf<Row>(
-  row: Row,
-  index: number,
-  check: (row: Row, index: number) => CheckResult,
-): readonly ValidationIssue[] | undefined {
+function issuesOf(check: () => unknown): readonly ValidationIssue[] | undefined {
   let result: unknown;
   try {
-    result = check(row, index);
-    ignoreRejection(result);
+    result = check();
   } catch (error) {
     if (error instanceof ValidationError) return error.issues;
     return [{ path: [], code: "unreadable", message: `the row cannot be checked: ${errorMessage(error)}` }];
   }
-  return issuesIn(result);
-}
-
-function issuesIn(result: unknown): readonly ValidationIssue[] | undefined {
-  if (!isObject(result) || !("success" in result)) throw new ConfigurationError(invalidResult);
-  if (result.success) return undefined;
-  // Safe: the next line checks it.
-  const { error } = result as { error?: Parameters<typeof toIssues>[0] };
-  if (!Array.isArray(error?.issues) || !error.issues.every(isIssue))
-    throw new ConfigurationError(invalidResult);
-  return toIssues(error);
-}
-
-function isIssue(issue: unknown): boolean {
-  return isObject(issue) && "path" in issue && Array.isArray(issue.path);
+  ignoreRejection(result);
+  const { data } = resultSchema.safeParse(result);
+  if (!data) throw new ConfigurationError(invalidResult);
+  // Safe: the schema has checked what is read of it.
+  return data.success ? undefined : toIssues((result as { error: Parameters<typeof toIssues>[0] }).error);
 }

@@ -15,47 +15,41 @@ interface LoggedChannel {
 }
 
 /**
- * The consents that other calls of this client wrote after the run began: no row of the run overrides them. With a
- * checkpoint they are recorded before they are sent, so that they also bind the run that continues after a crash.
+ * The consents that other calls of this client wrote after the run began: no row of the run overrides them. While a
+ * checkpoint is open, each is recorded before it is sent, so that it also binds the run that continues after a crash.
  */
 export class ConsentLog implements ConsentWatch {
-  /** By contact. Earlier records are loaded at the first write to the contact. */
+  /** By contact; without the writes in flight. */
   readonly #logged = new Map<string, LoggedConsent>();
-  /** By write in flight: the records of its contacts before it. */
-  readonly #foundBy = new WeakMap<ConsentWrite, Map<string, LoggedConsent | undefined>>();
-  readonly #opening: Promise<RecordedRun | undefined> | undefined;
-  /** The queue of operations on the checkpoint, one after the other. */
-  #stored: Promise<void> | undefined;
+  /** By their first contact, as no two writes to one contact are in flight at once. */
+  readonly #inFlight = new Map<string | undefined, ConsentWrite>();
+  /** The contacts whose record is known: it has been read, or written here. */
+  readonly #known = new Set<string>();
+  #run: RecordedRun | undefined;
+  /** The end of the last operation on the checkpoint; they run one after the other. */
+  #lastOperation = Promise.resolve();
 
-  /** `opening` is the checkpoint that is being opened: writes wait for it. */
-  constructor(opening: Promise<RecordedRun | undefined> | undefined) {
-    this.#opening = opening;
+  /** Records in a checkpoint that has been opened: what was written while it was opened, and from now on every write. */
+  async recordIn(run: RecordedRun): Promise<void> {
+    this.#run = run;
+    const inFlight = [...this.#inFlight.values()].flatMap(({ contacts }) => contacts);
+    await this.#recordAll([...this.#logged.keys(), ...inFlight]);
   }
 
   async begins(write: ConsentWrite): Promise<void> {
-    const found = new Map<string, LoggedConsent | undefined>();
-    await this.#enqueue(async (run) => {
-      this.#foundBy.set(write, found);
-      for (const contact of write.contacts) {
-        found.set(contact, await this.#read(run, contact));
-        await record(run, contact, this.#with(contact, write.consent, "unknown"), true);
-      }
-    });
+    this.#inFlight.set(write.contacts[0], write);
+    await this.#recordAll(write.contacts);
   }
 
-  ended(write: ConsentWrite, outcome: Outcome): void {
-    const found = this.#foundBy.get(write);
-    for (const contact of write.contacts) {
-      if (outcome === "applied" || outcome === "unknown") {
-        this.#logged.set(contact, this.#with(contact, write.consent, outcome));
-        void this.#enqueue((run) => this.#recordLogged(run, contact));
-      } else if (found) {
-        void this.#enqueue((run) => record(run, contact, found.get(contact), false));
-      }
-    }
+  ended({ contacts, consent }: ConsentWrite, outcome: Outcome): void {
+    this.#inFlight.delete(contacts[0]);
+    if (outcome === "applied" || outcome === "unknown")
+      for (const contact of contacts)
+        this.#logged.set(contact, merge(this.#logged.get(contact), consent, outcome));
+    void this.#recordAll(contacts);
   }
 
-  /** Loads the records of the contacts for `isOverriddenBy`. */
+  /** Reads the records of the contacts for `isOverriddenBy`. */
   async load(contacts: readonly string[]): Promise<void> {
     await this.#enqueue(async (run) => {
       for (const contact of contacts) await this.#read(run, contact);
@@ -76,55 +70,78 @@ export class ConsentLog implements ConsentWatch {
     );
   }
 
-  /** An applied row is the latest consent: it replaces consents that were written before this run. */
+  /** An applied row is the latest consent: it replaces those that were written before this run. */
   rowApplied(contacts: readonly string[]): void {
-    for (const contact of contacts) {
-      const logged = this.#logged.get(contact);
-      if (!logged) continue;
-      const current = Object.entries(logged).filter(([, { run }]) => run === undefined);
-      if (current.length > 0) this.#logged.set(contact, Object.fromEntries(current));
-      else this.#logged.delete(contact);
-      void this.#enqueue((run) => record(run, contact, this.#logged.get(contact), false));
+    const replaced = contacts.filter((contact) => this.#logged.has(contact));
+    for (const contact of replaced) {
+      const channels = Object.entries(this.#logged.get(contact)!);
+      this.#logged.set(contact, Object.fromEntries(channels.filter(([, { run }]) => run === undefined)));
     }
+    if (replaced.length > 0) void this.#recordAll(replaced);
   }
 
-  /** Resolves when all consents are recorded. */
-  async settled(): Promise<void> {
-    await this.#stored;
+  /** Resolves when everything so far is recorded. */
+  async recorded(): Promise<void> {
+    await this.#lastOperation;
   }
 
-  #with(contact: string, consent: Consent, outcome: "applied" | "unknown"): LoggedConsent {
-    const logged = this.#logged.get(contact);
-    const channels = Object.entries(consent).map(([channel, status]): [string, LoggedChannel] => {
-      const before = outcome === "unknown" ? (logged?.[channel]?.statuses ?? []) : [];
-      return [channel, { statuses: [...new Set([...before, status])] }];
+  async #recordAll(contacts: readonly string[]): Promise<void> {
+    await this.#enqueue(async (run) => {
+      for (const contact of contacts) await this.#record(run, contact);
     });
-    return { ...logged, ...Object.fromEntries(channels) };
   }
 
-  async #read(run: RecordedRun, contact: string): Promise<LoggedConsent | undefined> {
-    const recorded = await recordedOf(run, contact);
-    if (recorded && !this.#logged.has(contact)) this.#logged.set(contact, recorded);
-    return this.#logged.get(contact);
+  /** A write in flight is recorded as one that may have been applied. */
+  async #record(run: RecordedRun, contact: string): Promise<void> {
+    await this.#read(run, contact);
+    this.#known.add(contact);
+    const pending = [...this.#inFlight.values()].filter(({ contacts }) => contacts.includes(contact));
+    const possible = pending.reduce(
+      (logged, { consent }) => merge(logged, consent, "unknown"),
+      this.#logged.get(contact) ?? {},
+    );
+    const channels = Object.entries(possible).map(([name, channel]) => [
+      name,
+      { run: run.number, ...channel },
+    ]);
+    const value = channels.length > 0 ? JSON.stringify(Object.fromEntries(channels)) : undefined;
+    await run.set(`consent:${contact}`, value, { flush: pending.length > 0 });
   }
 
-  /** Keeps the recorded consents of other channels. */
-  async #recordLogged(run: RecordedRun, contact: string): Promise<void> {
-    const logged = { ...(await recordedOf(run, contact)), ...this.#logged.get(contact) };
-    this.#logged.set(contact, logged);
-    await record(run, contact, logged, false);
+  async #read(run: RecordedRun, contact: string): Promise<void> {
+    if (this.#known.has(contact)) return;
+    const value = await run.get(`consent:${contact}`);
+    if (value === undefined) return;
+    // Safe: only `#record` writes under this key.
+    const recorded = Object.entries(JSON.parse(value) as LoggedConsent).map(
+      ([name, channel]): [string, LoggedChannel] => [
+        name,
+        channel.run === run.number ? { statuses: channel.statuses } : channel,
+      ],
+    );
+    this.#known.add(contact);
+    this.#logged.set(contact, { ...Object.fromEntries(recorded), ...this.#logged.get(contact) });
   }
 
   /** A failure of the checkpoint ends the run (`RecordedRun`), but not the write that is being recorded. */
-  #enqueue(work: (run: RecordedRun) => Promise<unknown>): Promise<void> | undefined {
-    if (!this.#opening) return undefined;
-    const before = this.#stored ?? Promise.resolve();
-    this.#stored = before
-      .then(() => this.#opening)
-      .then((run) => run && work(run))
-      .then(noResult, noResult);
-    return this.#stored;
+  async #enqueue(operation: (run: RecordedRun) => Promise<void>): Promise<void> {
+    const run = this.#run;
+    if (!run) return;
+    this.#lastOperation = this.#lastOperation.then(() => operation(run)).catch(() => undefined);
+    await this.#lastOperation;
   }
+}
+
+function merge(
+  logged: LoggedConsent | undefined,
+  consent: Consent,
+  outcome: "applied" | "unknown",
+): LoggedConsent {
+  const channels = Object.entries(consent).map(([channel, status]): [string, LoggedChannel] => {
+    const before = outcome === "unknown" ? (logged?.[channel]?.statuses ?? []) : [];
+    return [channel, { statuses: [...new Set([...before, status])] }];
+  });
+  return { ...logged, ...Object.fromEntries(channels) };
 }
 
 /** Whether all consents of the row were recorded with it. */
@@ -144,28 +161,3 @@ function statesSameStatus(
   if (status === undefined) return !lines.some((line) => line.startsWith(`${channel}=`));
   return lines.includes(`${channel}=${status}`);
 }
-
-async function recordedOf(run: RecordedRun, contact: string): Promise<LoggedConsent | undefined> {
-  const value = await run.get(`consent:${contact}`);
-  if (value === undefined) return undefined;
-  // Safe: only `record` writes under this key.
-  return mapChannels(JSON.parse(value) as LoggedConsent, (of) =>
-    of.run === run.number ? { statuses: of.statuses } : of,
-  );
-}
-
-async function record(
-  run: RecordedRun,
-  contact: string,
-  logged: LoggedConsent | undefined,
-  flush: boolean,
-): Promise<void> {
-  const value = logged && mapChannels(logged, (of) => ({ run: run.number, ...of }));
-  await run.set(`consent:${contact}`, value && JSON.stringify(value), { flush });
-}
-
-function mapChannels(logged: LoggedConsent, map: (channel: LoggedChannel) => LoggedChannel): LoggedConsent {
-  return Object.fromEntries(Object.entries(logged).map(([name, channel]) => [name, map(channel)]));
-}
-
-function noResult(): void {}

@@ -1,6 +1,9 @@
 import * as z from "zod";
-import { hasMethods } from "../schema/kind-of.ts";
+import { ConfigurationError, isAudienceError } from "../errors.ts";
+import { hasMethods, isObject } from "../schema/kind-of.ts";
 import { optionTypes, optionThat, parseOptions } from "../schema/option.ts";
+import { ignoreRejection } from "../schema/user-function.ts";
+import { isWaitTooLong } from "../transport/interceptors/retry.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { BulkProgress } from "./result.ts";
 
@@ -59,4 +62,23 @@ export function parseBulkOptions<Row>(options: unknown): BulkOptions<Row> {
     options === undefined ? {} : options,
     "The options of bulk",
   ) as BulkOptions<Row>;
+}
+
+const stopCodes: readonly string[] = ["authentication", "permission", "configuration", "closed"];
+
+/** Whether the error ends the run, by `stopWhen` or the default. A `Retry-After` of over an hour always does. */
+export function endsRun(error: unknown, stopWhen: (error: unknown) => unknown = endsRunByDefault): boolean {
+  if (isAudienceError(error) && error.code === "rate_limit" && isWaitTooLong(error)) return true;
+  const ends = stopWhen(error);
+  ignoreRejection(ends);
+  // A promise would count as true.
+  if (isObject(ends)) throw new ConfigurationError("stopWhen must return a boolean.");
+  return Boolean(ends);
+}
+
+function endsRunByDefault(error: unknown): boolean {
+  if (!isAudienceError(error)) return false;
+  // On a wrong list, `addContact` would create a contact for each row.
+  if (error.code === "not_found") return error.request?.operation === "v1.contactGroups.addContact";
+  return stopCodes.includes(error.code);
 }

@@ -5,6 +5,19 @@ import type { CallExtension, Interceptor, RequestContext } from "../transport/in
 import { statesSameConsent, type ConsentLog } from "./consent-log.ts";
 import type { RowRecord } from "./row-record.ts";
 
+/** The parts of a run that a row's calls need. */
+export interface RowSettings {
+  /** Aborted when the run ends. */
+  readonly stop: AbortSignal;
+  readonly consents: ConsentLog;
+  readonly record: RowRecord;
+  /** For an event without an id; undefined without a checkpoint. */
+  readonly eventId: string | undefined;
+  readonly isCurrent: () => unknown;
+  /** Ends the run. */
+  readonly onMisuse: (error: ConfigurationError) => void;
+}
+
 /** The interceptors and the state of one row's calls: makes them safe over a restart, and tracks their outcomes. */
 export class RowContext implements CallExtension {
   readonly stop: AbortSignal;
@@ -13,17 +26,10 @@ export class RowContext implements CallExtension {
   hasSent = false;
   /** Why the row, or a part of it, was not sent: a later write to its contact counts. */
   superseded: AbortError | undefined;
-  readonly #record: RowRecord;
-  readonly #eventId: string | undefined;
-  readonly #isCurrent: () => unknown;
-  readonly #onLateCall: () => void;
-  /** Resolves when the row's end is recorded. */
-  readonly ended: Promise<void>;
-  // Set by the promise's constructor, which runs synchronously.
-  #resolveEnded!: () => void;
+  readonly #row: RowSettings;
   #isOver = false;
   /** Calls that must not be repeated, and were executed, or may have been, or still may be. */
-  readonly #unrepeatable = new Set<object>();
+  readonly #unrepeatable = new Set<RequestContext>();
   /** Whether a call was executed, or may have been. */
   #mayHaveApplied = false;
   /** The consents of the row's calls. */
@@ -32,21 +38,10 @@ export class RowContext implements CallExtension {
   readonly #pendingWrites = new Set<Promise<unknown>>();
   #events = 0;
 
-  constructor(row: {
-    stop: AbortSignal;
-    run: ConsentLog;
-    record: RowRecord;
-    eventId: string | undefined;
-    isCurrent: () => unknown;
-    onLateCall: () => void;
-  }) {
+  constructor(row: RowSettings) {
     this.stop = row.stop;
-    this.consentWatch = row.run;
-    this.#record = row.record;
-    this.#eventId = row.eventId;
-    this.#isCurrent = row.isCurrent;
-    this.#onLateCall = row.onLateCall;
-    this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
+    this.consentWatch = row.consents;
+    this.#row = row;
   }
 
   /** Whether repeating the row's calls could execute an unrepeatable one twice. */
@@ -58,8 +53,8 @@ export class RowContext implements CallExtension {
     if (this.#isOver) {
       // During the run, the run ends with this error. Afterwards only the caller gets the rejection.
       if (!this.stop.aborted) promise.catch(() => undefined);
-      this.#onLateCall();
-      this.#record.reopen().catch(() => undefined);
+      this.reportMisuse();
+      this.#row.record.reopen().catch(() => undefined);
     }
     this.#pendingWrites.add(promise);
     const settled = () => this.#pendingWrites.delete(promise);
@@ -74,11 +69,21 @@ export class RowContext implements CallExtension {
     return hadPending;
   }
 
+  /** The function does not await its calls, which would affect every row: the run ends. */
+  reportMisuse(): ConfigurationError {
+    const error = new ConfigurationError(
+      "The function of bulk must return or await its call: otherwise the row may end before the call does.",
+    );
+    this.#row.onMisuse(Object.assign(error, { outcome: "unknown" }));
+    return error;
+  }
+
   /** The first event has the row's id, the others that id and a number. */
   readonly newEventId = (): string => {
-    if (this.#eventId === undefined) return crypto.randomUUID();
+    const { eventId } = this.#row;
+    if (eventId === undefined) return crypto.randomUUID();
     this.#events++;
-    return this.#events === 1 ? this.#eventId : `${this.#eventId}-${this.#events}`;
+    return this.#events === 1 ? eventId : `${eventId}-${this.#events}`;
   };
 
   /** Tracks the outcome of each write, over all its attempts. */
@@ -123,53 +128,46 @@ export class RowContext implements CallExtension {
     // Before the record changes, so that a superseded state of an earlier run is kept.
     this.#checkConsent(consentWrite);
     if (!isRepeatable) this.#unrepeatable.add(context);
-    await this.#record.sends(isRepeatable ? "sent" : "in-doubt", this.#consentText);
+    await this.#row.record.sends(isRepeatable ? "sent" : "in-doubt", this.#consentText);
     this.#throwIfOver();
   }
 
-  #checkConsent(consentWrite: ConsentWrite | undefined): void {
-    if (consentWrite && this.#isSuperseded(consentWrite)) {
-      throw this.#supersede("Another call has written the contact's consent after the run began");
-    }
-  }
-
-  /** Records the row's end, or restores its earlier state if nothing was executed. */
+  /** Records the row's end, or restores its earlier record if nothing was executed. */
   async recordEnd(end: "succeeded" | "superseded" | "failed" | "unprocessed"): Promise<void> {
+    const { record } = this.#row;
     this.#isOver = true;
-    try {
-      if (end === "succeeded" || end === "superseded") await this.#record.ends(end, this.#consentText);
-      else if (this.isInDoubt || this.#mayHaveApplied) return;
-      else if (end === "failed") await this.#record.failed(this.#consentText);
-      else await this.#record.restore();
-    } finally {
-      this.#resolveEnded();
-    }
+    if (end === "succeeded" || end === "superseded") await record.ends(end, this.#consentText);
+    else if (this.isInDoubt || this.#mayHaveApplied) return;
+    else if (end === "failed") await record.failed(this.#consentText);
+    else await record.restore();
   }
 
   get #consentText(): string {
     return [...this.#consents].join("\n");
   }
 
-  #isSuperseded(write: ConsentWrite): boolean {
-    const { before } = this.#record;
-    if (before?.state === "superseded" && statesSameConsent(before, write.consent)) return true;
-    return this.consentWatch.isOverriddenBy(write, before);
+  #checkConsent(write: ConsentWrite | undefined): void {
+    if (!write) return;
+    const { before } = this.#row.record;
+    const wasSuperseded = before?.state === "superseded" && statesSameConsent(before, write.consent);
+    if (wasSuperseded || this.consentWatch.isOverriddenBy(write, before))
+      throw this.#supersede("Another call has written the contact's consent after the run began");
   }
 
   async #checkIsCurrent(): Promise<void> {
-    const isCurrent = await this.#isCurrent();
+    const isCurrent = await this.#row.isCurrent();
     if (typeof isCurrent !== "boolean") throw new ConfigurationError("isCurrent must return true or false.");
     if (!isCurrent) throw this.#supersede("isCurrent returned false");
-  }
-
-  /** An aborted call may still wait here. */
-  #throwIfOver(): void {
-    if (this.#isOver)
-      throw new AbortError({ message: "The row has ended.", outcome: "not-sent", cause: undefined });
   }
 
   #supersede(reason: string): AbortError {
     const message = `${reason}: the row was not sent, or not sent again.`;
     return (this.superseded ??= new AbortError({ message, outcome: "not-sent", cause: undefined }));
+  }
+
+  /** An aborted call may still wait here. */
+  #throwIfOver(): void {
+    if (!this.#isOver) return;
+    throw new AbortError({ message: "The row has ended.", outcome: "not-sent", cause: undefined });
   }
 }

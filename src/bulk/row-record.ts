@@ -2,10 +2,20 @@ import { ConfigurationError } from "../errors.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 
 /**
- * The state of a recorded row. `succeeded` and `superseded` are ends. `failed`: nothing of it was carried out. `sent`: it
- * may have been carried out, and may be sent again. `in-doubt`: it must not be sent again.
+ * `succeeded` and `superseded` are ends. `failed`: nothing of the row was carried out. `sent`: it may have been carried
+ * out, and may be sent again. `in-doubt`: it must not be sent again.
  */
-type RecordedState = "succeeded" | "superseded" | "failed" | "sent" | "in-doubt";
+const states = ["succeeded", "superseded", "failed", "sent", "in-doubt"] as const;
+
+type RecordedState = (typeof states)[number];
+
+/** The identity of a row in its run. */
+export interface RowKey {
+  readonly key: string;
+  /** The key of a further row with the same key. */
+  readonly nextKey: string;
+  readonly fingerprint: string;
+}
 
 /** The record of a row. */
 export interface RecordedRow {
@@ -21,44 +31,31 @@ export interface RecordedRow {
 export class RowRecord {
   /** The record of an earlier run, or of this run before a crash. */
   readonly before: RecordedRow | undefined;
-  readonly #run: RecordedRun | undefined;
-  readonly #key: string;
-  readonly #nextKey: string;
-  readonly #row: { fingerprint: string; version: number };
-  /** The record of the next row with the same key, before this row was sent. */
-  #next: RecordedRow | undefined;
-  #state: RecordedState | undefined;
-  #written: Promise<void> | undefined;
-
-  private constructor(
-    run: RecordedRun | undefined,
-    { key, nextKey, fingerprint }: { key: string; nextKey: string; fingerprint: string },
-    before: RecordedRow | undefined,
-  ) {
-    this.#run = run;
-    this.#key = key;
-    this.#nextKey = nextKey;
-    this.before = before;
-    const isSame = before?.fingerprint === fingerprint;
-    this.#row = { fingerprint, version: (before?.version ?? 0) + (isSame ? 0 : 1) };
-  }
-
-  /** `nextKey` is the key of a further row with the same key. */
-  static async read(
-    run: RecordedRun | undefined,
-    row: { key: string; nextKey: string; fingerprint: string },
-  ): Promise<RowRecord> {
-    return new RowRecord(run, row, await read(run, row.key));
-  }
-
   /** Whether the row has not changed since it was recorded. */
-  get isUnchanged(): boolean {
-    return this.before?.fingerprint === this.#row.fingerprint;
+  readonly isUnchanged: boolean;
+  readonly #run: RecordedRun | undefined;
+  readonly #row: RowKey;
+  readonly #version: number;
+  /** The record of the next row with the same key, if this row made that one be sent again. */
+  #nextBefore: RecordedRow | undefined;
+  #state: "sent" | "in-doubt" | undefined;
+  #written = Promise.resolve();
+
+  private constructor(run: RecordedRun | undefined, row: RowKey, before: RecordedRow | undefined) {
+    this.#run = run;
+    this.#row = row;
+    this.before = before;
+    this.isUnchanged = before?.fingerprint === row.fingerprint;
+    this.#version = (before?.version ?? 0) + (this.isUnchanged ? 0 : 1);
+  }
+
+  static async read(run: RecordedRun | undefined, row: RowKey): Promise<RowRecord> {
+    return new RowRecord(run, row, await read(run, row.key));
   }
 
   /** The same after a crash, and another after each change of the row, even a change back. */
   get version(): string {
-    return `${this.#row.version} ${this.#row.fingerprint}`;
+    return `${this.#version} ${this.#row.fingerprint}`;
   }
 
   /** Records before an attempt that the row may be carried out. A crash must not make a changed row look unchanged. */
@@ -66,30 +63,30 @@ export class RowRecord {
     if (this.#state !== state && this.#state !== "in-doubt") {
       const isFirst = this.#state === undefined;
       this.#state = state;
-      this.#written = (isFirst ? this.#sendNextAgain() : Promise.resolve()).then(() =>
-        this.#write(state, consent, state === "in-doubt" || this.before !== undefined),
-      );
+      this.#written = this.#written.then(async () => {
+        if (isFirst) await this.#sendNextAgain();
+        await this.#write(state, consent, state === "in-doubt" || this.before !== undefined);
+      });
     }
     await this.#written;
   }
 
   async ends(state: "succeeded" | "superseded", consent: string): Promise<void> {
     await this.#written;
-    await this.#write(state, consent, false);
+    await this.#write(state, consent);
   }
 
-  /** Nothing of the row was carried out: the earlier record stands. */
+  /** Nothing of the row was carried out: an earlier record stands. */
   async failed(consent: string): Promise<void> {
     await this.restore();
-    if (!this.before) await this.#write("failed", consent, false);
+    if (!this.before) await this.#write("failed", consent);
   }
 
   /** Restores the earlier record. */
   async restore(): Promise<void> {
-    // Wait first: a call that was given up has not waited.
     await this.#written;
-    if (this.#written) await write(this.#run, this.#key, this.before);
-    if (this.#next) await write(this.#run, this.#nextKey, this.#next);
+    if (this.#state) await write(this.#run, this.#row.key, this.before);
+    if (this.#nextBefore) await write(this.#run, this.#row.nextKey, this.#nextBefore);
   }
 
   /** Reverts a row that was recorded as succeeded before its call: the next run sends it. */
@@ -99,14 +96,15 @@ export class RowRecord {
 
   /** A later row with the same key has the last word: it is sent again after this one. */
   async #sendNextAgain(): Promise<void> {
-    const next = await read(this.#run, this.#nextKey);
+    const next = await read(this.#run, this.#row.nextKey);
     if (next?.state !== "succeeded") return;
-    this.#next = next;
-    await write(this.#run, this.#nextKey, { ...next, state: "sent" }, true);
+    this.#nextBefore = next;
+    await write(this.#run, this.#row.nextKey, { ...next, state: "sent" }, true);
   }
 
-  async #write(state: RecordedState, consent: string, flush: boolean): Promise<void> {
-    await write(this.#run, this.#key, { state, ...this.#row, consent }, flush);
+  async #write(state: RecordedState, consent: string, flush = false): Promise<void> {
+    const { fingerprint } = this.#row;
+    await write(this.#run, this.#row.key, { state, version: this.#version, fingerprint, consent }, flush);
   }
 }
 
@@ -114,17 +112,10 @@ async function read(run: RecordedRun | undefined, key: string): Promise<Recorded
   const value = await run?.get(`row:${key}`);
   if (value === undefined) return undefined;
   // The consent comes last, because it may hold spaces.
-  const [, state, version, fingerprint, consent] = /^([a-z-]+) (\d+) (\S+) (.*)$/s.exec(value) ?? [];
-  if (!states.includes(state)) {
-    throw new ConfigurationError("The checkpoint holds no valid record of a row under `row:`.");
-  }
-  // Safe: it is one of the states, and the pattern has matched.
-  return {
-    state: state as RecordedState,
-    version: Number(version),
-    fingerprint: fingerprint!,
-    consent: consent!,
-  };
+  const [, given, version, fingerprint = "", consent = ""] = /^(\S+) (\d+) (\S+) (.*)$/s.exec(value) ?? [];
+  const state = states.find((each) => each === given);
+  if (!state) throw new ConfigurationError("The checkpoint holds no valid record of a row under `row:`.");
+  return { state, version: Number(version), fingerprint, consent };
 }
 
 async function write(
@@ -136,5 +127,3 @@ async function write(
   const value = row && `${row.state} ${row.version} ${row.fingerprint} ${row.consent}`;
   await run?.set(`row:${key}`, value, { flush });
 }
-
-const states: readonly unknown[] = ["succeeded", "superseded", "failed", "sent", "in-doubt"];

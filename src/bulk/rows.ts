@@ -1,9 +1,10 @@
 import { ConfigurationError } from "../errors.ts";
 import { isObject } from "../schema/kind-of.ts";
-import { EventLoopYield } from "./event-loop-yield.ts";
 
 /** An array or any other iterable of rows. */
 export type BulkRows<Row> = Iterable<Row> | AsyncIterable<Row>;
+
+const longestTurnMs = 10;
 
 /** The rows of a run, one at a time. The caller's iterable is not touched before the first row. */
 export class RowSource<Row> {
@@ -11,9 +12,9 @@ export class RowSource<Row> {
   readonly length: number | undefined;
   readonly #rows: BulkRows<Row>;
   #iterator: Iterator<Row> | AsyncIterator<Row> | undefined;
-  #isOver = false;
   #isReading = false;
-  readonly #eventLoopYield = new EventLoopYield();
+  #isOver = false;
+  #turnBeganAt = performance.now();
 
   constructor(rows: unknown) {
     if (!isIterable(rows)) throw new ConfigurationError("The rows of bulk must be iterable.");
@@ -26,10 +27,9 @@ export class RowSource<Row> {
 
   /** Rejects with the error of the caller's iterable. */
   async next(): Promise<IteratorResult<Row, unknown>> {
+    await this.#yieldToEventLoop();
     this.#isReading = true;
     try {
-      const pause = this.#eventLoopYield.afterRow();
-      if (pause) await pause;
       this.#iterator ??= begin(this.#rows);
       const next = await this.#iterator.next();
       this.#isOver = next.done === true;
@@ -44,12 +44,18 @@ export class RowSource<Row> {
 
   /** Calls `return()` of the caller's iterator, as the end of a loop does; does not wait for a pending `next()`. */
   async close(): Promise<void> {
-    const iterator = this.#iterator;
-    if (this.#isOver || iterator === undefined) return;
-    const cleaning = (async () => await iterator.return?.())();
-    if (!this.#isReading) await cleaning;
+    if (this.#isOver) return;
+    const closing = (async () => await this.#iterator?.return?.())();
+    if (!this.#isReading) await closing;
     // The pending row is no longer needed, so an error of the cleanup is ignored.
-    else cleaning.catch(() => undefined);
+    else closing.catch(() => undefined);
+  }
+
+  /** Rows that wait for nothing, such as skipped rows of an array, must not block timers, sockets and aborts. */
+  async #yieldToEventLoop(): Promise<void> {
+    if (performance.now() - this.#turnBeganAt < longestTurnMs) return;
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    this.#turnBeganAt = performance.now();
   }
 }
 

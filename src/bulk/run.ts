@@ -1,6 +1,6 @@
 import { ConfigurationError } from "../errors.ts";
 import type { BulkResult, BulkSummary } from "./result.ts";
-import type { RowPump } from "./row-pump.ts";
+import type { RowRunner } from "./row-runner.ts";
 
 /**
  * A run of `audience.bulk`: iterate it for every row's result, await it for its summary, or both, in either order.
@@ -8,7 +8,7 @@ import type { RowPump } from "./row-pump.ts";
  * Do not await it inside its loop: the summary is ready when the loop has ended.
  */
 export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>>, PromiseLike<BulkSummary> {
-  readonly #pump: RowPump<Row, Value>;
+  readonly #runner: RowRunner<Row, Value>;
   readonly #summary: Promise<BulkSummary>;
   // Set by the promise's executor, which runs at once.
   #resolve!: (summary: BulkSummary) => void;
@@ -16,8 +16,8 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   #isIterated = false;
 
   /** @internal */
-  constructor(pump: RowPump<Row, Value>) {
-    this.#pump = pump;
+  constructor(runner: RowRunner<Row, Value>) {
+    this.#runner = runner;
     this.#summary = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -31,13 +31,13 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     if (this.#isIterated) throw new ConfigurationError("A bulk run is iterated once.");
     this.#isIterated = true;
     try {
-      yield* this.#pump.results();
+      yield* this.#runner.results();
     } catch (error) {
       this.#reject(error);
       throw error;
     } finally {
       // Also after a loop that was left early: the summary counts the rows that have ended.
-      this.#resolve(this.#pump.summary());
+      this.#resolve(this.#runner.summary());
     }
   }
 

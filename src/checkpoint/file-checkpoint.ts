@@ -1,20 +1,23 @@
+import { createHash } from "node:crypto";
 import {
+  appendFileSync,
   closeSync,
   fdatasyncSync,
   ftruncateSync,
   openSync,
+  readFileSync,
+  realpathSync,
   renameSync,
-  statSync,
   writeFileSync,
-  writeSync,
 } from "node:fs";
 import { resolve } from "node:path";
 import type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
-import { hashOf, heading, encodeLine, readContents } from "./lines.ts";
 import { acquireLock } from "./lock-file.ts";
-import { realPath } from "./real-path.ts";
 
-/** A file with more lines, and 1.5 times as many as it needs, is compacted when it is opened. */
+/** The first line, with the version of the format. */
+const heading = "audience-checkpoint 2";
+
+/** A file with more lines, and 1.5 times as many as it needs, is rewritten when it is opened. */
 const fewLines = 10_000;
 
 /**
@@ -39,14 +42,12 @@ export function fileCheckpoint(path: string): Checkpoint {
   const named = resolve(path);
   return {
     async open() {
-      const file = realPath(named);
-      if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
-        const remedy = "Name a file in it, or another file.";
-        throw new Error(`The checkpoint ${file} must be a file, not a folder. ${remedy}`);
-      }
+      createIfMissing(named);
+      // Links to one file share its lock.
+      const file = realpathSync(named);
       const unlock = await acquireLock(file);
       try {
-        return await openFile(file, unlock);
+        return new OpenFile(file, readFile(file), unlock);
       } catch (error) {
         unlock();
         throw error;
@@ -55,28 +56,92 @@ export function fileCheckpoint(path: string): Checkpoint {
   };
 }
 
-async function openFile(file: string, unlock: () => void): Promise<OpenFile> {
-  // Created if missing, but not kept open for appending: a write overwrites the rest of a failed one.
-  closeSync(openSync(file, "a", 0o600));
-  const { values, lines, length } = await readContents(file);
-  if (lines <= fewLines || lines <= 1.5 * values.size) return new OpenFile(file, { values, length }, unlock);
-  rewrite(file, values);
-  return new OpenFile(file, { values, length: statSync(file).size }, unlock);
+function createIfMissing(path: string): void {
+  try {
+    closeSync(openSync(path, "a", 0o600));
+  } catch (error) {
+    // Safe: `node:fs` throws nothing else.
+    const { code } = error as NodeJS.ErrnoException;
+    const reason = code === undefined ? undefined : reasons[code];
+    throw reason === undefined ? error : new Error(`The checkpoint ${path} ${reason}`, { cause: error });
+  }
 }
 
-/** Writes a second file and renames it, so that a crash leaves one of the two complete. */
-function rewrite(file: string, values: ReadonlyMap<string, string>): void {
+const reasons: Readonly<Record<string, string>> = {
+  EISDIR: "must be a file, not a folder. Name a file in it, or another file.",
+  ENOENT: "cannot be created: its folder does not exist. Create the folder first, or name another file.",
+};
+
+/** The content of a checkpoint's file. */
+interface Contents {
+  /** The values by the hashes of their keys. */
+  readonly values: Map<string, string>;
+  /** The end of the last complete line, in bytes: a crash may leave an incomplete line behind it. */
+  readonly length: number;
+}
+
+/** Reads the complete lines; later ones replace earlier ones. Throws if it is not a checkpoint of this version. */
+function readFile(file: string): Contents {
+  // One byte is one character: the lines are ASCII.
+  const text = readFileSync(file, "latin1");
+  const length = text.lastIndexOf("\n") + 1;
+  const [first, ...lines] = text.slice(0, length).split("\n").slice(0, -1);
+  if (first !== undefined) checkHeading(first, file);
+  // Without a complete heading nothing was recorded. A loss of power may leave zeros.
+  else if (!heading.startsWith(text.replaceAll("\0", ""))) checkHeading(text, file);
+  const values = new Map<string, string>();
+  for (const [index, line] of lines.entries()) {
+    const entry = parseLine(line);
+    if (!entry) throw damaged(file, index + 2);
+    const [hash, value] = entry;
+    if (value === undefined) values.delete(hash);
+    else values.set(hash, value);
+  }
+  return lines.length > fewLines && lines.length > 1.5 * values.size
+    ? { values, length: rewrite(file, values) }
+    : { values, length };
+}
+
+/** Undefined if the line is damaged. */
+function parseLine(line: string): [hash: string, value?: string] | undefined {
+  if (!/^\["[\w-]{16}"(?:,"[\x20-\x7e]*")?\]$/.test(line)) return undefined;
+  try {
+    // Safe: the pattern permits one or two strings.
+    return JSON.parse(line) as [string, string?];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes a second file and renames it, so that a crash leaves one of the two complete. Returns its length in bytes. */
+function rewrite(file: string, values: ReadonlyMap<string, string>): number {
+  const lines = [...values].map(([hash, value]) => encodeLine(hash, value));
+  const text = `${heading}\n${lines.join("")}`;
   const handle = openSync(`${file}.new`, "w", 0o600);
   try {
-    writeFileSync(
-      handle,
-      [`${heading}\n`, ...[...values].map(([hash, value]) => encodeLine(hash, value))].join(""),
-    );
+    writeFileSync(handle, text);
     fdatasyncSync(handle);
   } finally {
     closeSync(handle);
   }
   renameSync(`${file}.new`, file);
+  return text.length;
+}
+
+function checkHeading(line: string, file: string): void {
+  if (line === heading) return;
+  const version = /^audience-checkpoint (\d+)/.exec(line)?.[1];
+  if (version === undefined)
+    throw new Error(`${file} is not a checkpoint, and is left unchanged. Name another file.`);
+  throw new Error(
+    `${file} is a checkpoint of another version (format ${version}, this one reads 2), and is left unchanged. ` +
+      "End its run with the version of audience-sdk that wrote it, or name another file: then every row is sent once.",
+  );
+}
+
+function damaged(file: string, line: number): Error {
+  const remedy = "Restore it, or start again with another file";
+  return new Error(`${file} is damaged at line ${line}, and is left unchanged. ${remedy}.`);
 }
 
 class OpenFile implements OpenCheckpoint {
@@ -86,16 +151,12 @@ class OpenFile implements OpenCheckpoint {
   readonly #unlock: () => void;
   #length: number;
 
-  constructor(
-    file: string,
-    { values, length }: { values: Map<string, string>; length: number },
-    unlock: () => void,
-  ) {
+  constructor(file: string, { values, length }: Contents, unlock: () => void) {
     this.#file = file;
     this.#values = values;
     this.#length = length;
     this.#unlock = unlock;
-    this.#handle = openSync(file, "r+");
+    this.#handle = openSync(file, "a");
     // Drops an incomplete last line, left by a crash.
     ftruncateSync(this.#handle, length);
     if (length === 0) this.#append(`${heading}\n`);
@@ -109,7 +170,7 @@ class OpenFile implements OpenCheckpoint {
   set(
     key: string,
     value: string | undefined,
-    { flush }: { readonly flush?: boolean | undefined } = {},
+    { flush = false }: { readonly flush?: boolean | undefined } = {},
   ): void {
     const hash = hashOf(key);
     this.#append(encodeLine(hash, value), flush);
@@ -131,29 +192,18 @@ class OpenFile implements OpenCheckpoint {
     }
   }
 
-  #append(content: string, flush = false): void {
-    const bytes = Buffer.from(content);
+  #append(line: string, flush = false): void {
     this.#guard(() => {
-      for (let written = 0; written < bytes.length;) {
-        written += writeSync(this.#handle, bytes, written, bytes.length - written, this.#length + written);
-      }
+      appendFileSync(this.#handle, line);
       if (flush) fdatasyncSync(this.#handle);
     });
-    this.#length += bytes.length;
+    this.#length += line.length;
   }
 
-  /** Drops the bytes of a failed write, which may hold a complete line. */
-  #dropUnrecorded(): void {
+  /** A failed write ends the run. */
+  #guard(write: () => void): void {
     try {
-      ftruncateSync(this.#handle, this.#length);
-    } catch {
-      // The failure of the write itself is reported.
-    }
-  }
-
-  #guard(work: () => void): void {
-    try {
-      work();
+      write();
     } catch (cause) {
       this.#dropUnrecorded();
       // Safe: `node:fs` throws nothing else.
@@ -164,4 +214,30 @@ class OpenFile implements OpenCheckpoint {
       );
     }
   }
+
+  /** Drops the bytes of a failed write, which may hold a complete line. */
+  #dropUnrecorded(): void {
+    try {
+      ftruncateSync(this.#handle, this.#length);
+    } catch {
+      // The failure of the write itself is reported.
+    }
+  }
+}
+
+/** 96 bits of a key's SHA-256: the probability that two of a million keys collide is 6 in 10^18. */
+function hashOf(key: string): string {
+  if (typeof key !== "string") throw new TypeError("The key of a checkpoint's value must be a string.");
+  return createHash("sha256").update(key).digest().subarray(0, 12).toString("base64url");
+}
+
+/** A JSON array in ASCII: the hash and the value; the hash alone deletes the value. */
+function encodeLine(hash: string, value: string | undefined): string {
+  if (value === undefined) return `["${hash}"]\n`;
+  if (typeof value !== "string") throw new TypeError("A checkpoint keeps strings, and nothing else.");
+  const json = JSON.stringify(value).replaceAll(
+    /[^\0-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  return `["${hash}",${json}]\n`;
 }

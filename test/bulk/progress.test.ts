@@ -2,12 +2,15 @@ import { RateLimiter, type BulkProgress } from "audience-sdk";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { LoggedCheckpoint, row, rows, createFixture } from "./fixture.ts";
 
+/** Time passes only where a test advances it; timers run unless they are named. */
+function stopTheClock(...timers: ("setTimeout" | "clearTimeout")[]): void {
+  vi.useFakeTimers({ toFake: ["Date", "performance", ...timers] });
+  // The process has run for some time before the run begins.
+  vi.advanceTimersByTime(1_234_567);
+}
+
 describe("onProgress", () => {
-  beforeEach(() => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date", "performance"] });
-    // The process has run for some time before the run begins.
-    vi.advanceTimersByTime(1_234_567);
-  });
+  beforeEach(() => stopTheClock());
   afterEach(() => vi.useRealTimers());
 
   it("is reported after each row, with the counts by status", async () => {
@@ -48,6 +51,7 @@ describe("onProgress", () => {
   });
 
   it("estimates the end as the limiter does, and counts rows in flight once", async () => {
+    stopTheClock("setTimeout", "clearTimeout");
     const limiter = new RateLimiter({ windows: [{ limit: 10, intervalMs: 60_000 }] });
     const { audience, upsert } = createFixture({}, { rateLimiter: limiter });
     const seen: BulkProgress[] = [];
@@ -67,11 +71,12 @@ describe("onProgress", () => {
   });
 
   it("has the pace of the last minute, without skipped rows", async () => {
-    const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
-    const { audience, upsert } = createFixture({}, { rateLimiter: limiter });
     const checkpoint = new LoggedCheckpoint();
     const earlier = createFixture();
     await earlier.audience.bulk(rows(500), earlier.upsert, { checkpoint, key: ({ email }) => email });
+    stopTheClock("setTimeout", "clearTimeout");
+    const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
+    const { audience, upsert } = createFixture({}, { rateLimiter: limiter });
     let last: BulkProgress | undefined;
     let early: BulkProgress | undefined;
     const summary = audience
@@ -82,9 +87,9 @@ describe("onProgress", () => {
       })
       .summary();
 
-    for (let second = 0; second < 90; second++) {
+    for (let second = 0; second < 80; second++) {
       // The next rows enter the queue before the clock advances.
-      while (limiter.usage().queued < 10) await new Promise((resolve) => setImmediate(resolve));
+      while (limiter.usage().queued < 10) await vi.advanceTimersByTimeAsync(1);
       await vi.advanceTimersByTimeAsync(1_000);
       if (second === 9) early = last;
     }
@@ -93,8 +98,7 @@ describe("onProgress", () => {
     expect(early?.ratePerMinute).toBeLessThanOrEqual(70);
     expect(last?.ratePerMinute).toBeGreaterThan(50);
     expect(last?.ratePerMinute).toBeLessThanOrEqual(60);
-    for (let second = 0; second < 30; second++) {
-      await new Promise((resolve) => setImmediate(resolve));
+    for (let second = 0; second < 40; second++) {
       await vi.advanceTimersByTimeAsync(1_000);
     }
     expect(await summary).toMatchObject({ total: 600, skipped: 500, succeeded: 100 });

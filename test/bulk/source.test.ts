@@ -97,8 +97,10 @@ describe("Rows are read only as fast as they are sent", () => {
     }
 
     for await (const _ of audience.bulk(source(), upsert, { concurrency: 5 })) {
-      consumed++;
+      // Each other row that may be read has been read before this result counts as consumed.
+      await until(() => read === Math.min(60, consumed + 5));
       await flushEventLoop();
+      consumed++;
     }
 
     expect({ read, most }).toEqual({ read: 60, most: 5 });
@@ -109,9 +111,11 @@ describe("Rows are read only as fast as they are sent", () => {
     [10, {}],
   ])("at most `concurrency` calls, ten by default, are in flight: %i", async (limit, options) => {
     const { audience } = createFixture();
-    let [underWay, most] = [0, 0];
+    let [begun, underWay, most] = [0, 0, 0];
     const call = async () => {
       most = Math.max(most, ++underWay);
+      const inOrder = Math.ceil(++begun / limit) * limit;
+      await until(() => begun >= Math.min(30, inOrder));
       await flushEventLoop();
       underWay--;
     };

@@ -213,7 +213,7 @@ describe("The consent at the service is never weaker than the strictest value in
           if (code === 2) expect(contacts.length).toBe(earlier.filter((one) => one !== undefined).length);
         },
       ),
-      runs(400),
+      runs(150),
     );
     // The property needs runs that send requests.
     expect(endings.whole).toBeGreaterThan(100);

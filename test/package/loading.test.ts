@@ -10,7 +10,7 @@ const consumer = inject("consumer");
 describe("An entry loads only the promised modules", () => {
   const files = installedFiles(consumer, ".js");
   const imports = importsOf(files);
-  const libraries = ["is-network-error", "ky", "p-retry", "zod"];
+  const libraries = ["bottleneck", "is-network-error", "ky", "p-retry", "zod"];
 
   it.each([
     ["audience-sdk", "dist/index.js", [], libraries],

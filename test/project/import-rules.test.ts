@@ -109,7 +109,7 @@ describe("A broken rule is reported", () => {
     [
       "a queue of bottleneck's in the limiter",
       "src/rate-limiter/queue.ts",
-      'import Bottleneck from "bottleneck";',
+      'import Bottleneck from "bottleneck/light.js";',
       "a package has one importer",
     ],
     ["zod in the mock", "src/mock/rules.ts", 'import * as z from "zod";', "a package has one importer"],

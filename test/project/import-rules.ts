@@ -11,6 +11,9 @@ interface ImportRule {
 const importers: Record<string, RegExp> = {
   ky: /^src\/transport\/send\.ts$/,
   "p-retry": /^src\/transport\/interceptors\/retry\.ts$/,
+  // Its types, for the part that is used.
+  bottleneck: /^src\/bulk\/bottleneck-light\.d\.ts$/,
+  "bottleneck/light.js": /^src\/bulk\/row-runner\.ts$/,
   msw: /^src\/mock\/msw\.ts$/,
   // zod may be imported wherever input has a schema, except in entries that must not load it.
   zod: /^src\/(?!(mock|redis|checkpoint|errors|api-errors|audience-error)\b).+$/,
@@ -88,7 +91,7 @@ const importRules: ImportRule[] = [
 
 /** The packages and built-in modules that an entry may load at its top, over all its imports. */
 const loads: Record<string, readonly string[]> = {
-  "src/index.ts": ["ky", "p-retry", "zod"],
+  "src/index.ts": ["bottleneck/light.js", "ky", "p-retry", "zod"],
   "src/schemas.ts": ["zod"],
   "src/mock/index.ts": [],
   "src/mock/msw.ts": ["msw"],

@@ -73,7 +73,7 @@ it("a missing folder is named, and not created", async () => {
 
   for (const asked of [missing, link]) {
     await expect(fileCheckpoint(asked).open()).rejects.toThrow(
-      `The checkpoint ${missing} cannot be created: its folder does not exist. Create the folder first, or name another file.`,
+      `The checkpoint ${asked} cannot be created: its folder does not exist. Create the folder first, or name another file.`,
     );
   }
   expect(readdirSync(folder).toSorted()).toEqual(["elsewhere", "link.ckpt"]);

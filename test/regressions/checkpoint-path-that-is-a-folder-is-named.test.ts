@@ -13,8 +13,10 @@ it.each(["the folder", "a link to it"])(
     mkdirSync(path);
     symlinkSync(path, link);
 
-    await expect(fileCheckpoint(by === "the folder" ? path : link).open()).rejects.toThrow(
-      `The checkpoint ${path} must be a file, not a folder. Name a file in it, or another file.`,
+    const asked = by === "the folder" ? path : link;
+
+    await expect(fileCheckpoint(asked).open()).rejects.toThrow(
+      `The checkpoint ${asked} must be a file, not a folder. Name a file in it, or another file.`,
     );
 
     expect(readdirSync(folder).toSorted()).toEqual(["import.ckpt", "link.ckpt"]);

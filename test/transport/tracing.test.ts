@@ -168,7 +168,10 @@ describe("The tracing channel audience-sdk:call", () => {
       isCurrent,
     });
     const results: unknown[] = [];
-    for await (const result of run) results.push(result);
+    const loop = async () => {
+      for await (const result of run) results.push(result);
+    };
+    await settle(loop());
 
     expect(results).toMatchObject([{ status: "failed", error: { message: "no row for ada@example.com" } }]);
     expect(log.at(-1)?.[1]).toMatchObject({ attempts: 0, error: { name: "Error", code: "other" } });

@@ -1,0 +1,257 @@
+import Bottleneck from "bottleneck/light.js";
+import { AbortError, ClientClosedError } from "../errors.ts";
+import { onAbort, reasonOf, untilAborted } from "../transport/abort.ts";
+import type { ConsentWatch } from "../transport/client-state.ts";
+import { ConsentLog } from "./consent-log.ts";
+import { endsRun, type BulkOptions } from "./options.ts";
+import { ProgressCounter } from "./progress.ts";
+import { openRecordedRun, type RecordedRun } from "./recorded-run.ts";
+import type { BulkProgress, BulkResult, BulkSummary } from "./result.ts";
+import { callRow, requestFor, type BulkCall, type BulkRequest, type RowEnd } from "./row-call.ts";
+import { RowContext } from "./row-context.ts";
+import { RowIntake, type ReadRow } from "./row-intake.ts";
+import type { RowSource } from "./rows.ts";
+
+/** The part of the client that a run needs. */
+export interface BulkClient {
+  /** Aborted when the client is closed. */
+  readonly closed: AbortSignal;
+  /** Runs a row's function; the calls that it starts synchronously belong to the row. */
+  readonly runInRow: <T>(request: BulkRequest, call: () => T) => T;
+  /** Reports each write of consent by another call to the run, until the returned function is called. */
+  readonly watchConsent: (watch: ConsentWatch) => () => void;
+  /** The time for that many calls; undefined without a rate limiter. */
+  readonly estimateMs: (calls: number) => number | undefined;
+  readonly now: () => number;
+}
+
+const defaultConcurrency = 10;
+
+/** Sends the rows of a run, a few at a time. */
+export class RowRunner<Row, Value> {
+  readonly #source: RowSource<Row>;
+  readonly #call: BulkCall<Row, PromiseLike<Value>>;
+  readonly #options: BulkOptions<Row>;
+  readonly #client: BulkClient;
+  readonly #progress: ProgressCounter;
+  readonly #consents = new ConsentLog();
+  /** A row holds a slot from its reading until the caller has finished with its result. */
+  readonly #slots: Bottleneck;
+  /** Once it is aborted, no further row starts. */
+  readonly #stop = new AbortController();
+  /** The results that the caller has not finished with. */
+  readonly #results: { result: BulkResult<Row, Value>; release: () => void }[] = [];
+  #onResult = (): void => {};
+  #isEverythingRead = false;
+  /** The caller has left the loop. */
+  #isLeft = false;
+  #failure: { error: unknown } | undefined;
+
+  constructor(
+    source: RowSource<Row>,
+    call: BulkCall<Row, PromiseLike<Value>>,
+    options: BulkOptions<Row>,
+    client: BulkClient,
+  ) {
+    this.#source = source;
+    this.#call = call;
+    this.#options = options;
+    this.#client = client;
+    this.#progress = new ProgressCounter(client.now);
+    this.#slots = new Bottleneck({ maxConcurrent: options.concurrency ?? defaultConcurrency });
+  }
+
+  summary(): BulkSummary {
+    return this.#progress.summary();
+  }
+
+  /** Every row's result; rejects at the end with the failure of the run. If the loop is left, requests in flight end. */
+  async *results(): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
+    const { signal } = this.#options;
+    const removeCallbacks = [
+      signal && onAbort(signal, () => this.#fail(abortError(signal))),
+      onAbort(this.#client.closed, () => this.#fail(new ClientClosedError("unknown"))),
+    ];
+    const unwatch = this.#client.watchConsent(this.#consents);
+    let recorded: RecordedRun | undefined;
+    let sending: Promise<void> | undefined;
+    let isWhole = false;
+    try {
+      this.#progress.startClock();
+      recorded = await this.#openCheckpoint();
+      sending = this.#sendRows(recorded);
+      yield* this.#resultsUntil(sending);
+      isWhole = this.#isEverythingRead;
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      for (const removeCallback of removeCallbacks) removeCallback?.();
+      this.#stop.abort();
+      this.#isLeft = true;
+      for (const { release } of this.#results) release();
+      await sending;
+      unwatch();
+      await this.#consents.recorded();
+      if (isWhole && !this.#failure) await this.#failOnError(() => recorded?.complete());
+      await this.#failOnError(() => recorded?.close());
+      await this.#failOnError(() => this.#source.close());
+      this.#throwFailure();
+    }
+  }
+
+  async #openCheckpoint(): Promise<RecordedRun | undefined> {
+    const { checkpoint, key } = this.#options;
+    const { signal } = this.#stop;
+    if (!checkpoint || signal.aborted) return undefined;
+    const onFailure = (error: unknown) => this.#fail(error);
+    const opening = openRecordedRun(checkpoint, { isKeyed: key !== undefined, onFailure });
+    try {
+      const recorded = await untilAborted(opening, signal);
+      await this.#consents.recordIn(recorded);
+      return recorded;
+    } catch (error) {
+      // It may open after the end of the run.
+      if (signal.aborted) opening.then((late) => late.close()).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async *#resultsUntil(over: Promise<void>): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
+    let isOver = false;
+    void over.then(() => {
+      isOver = true;
+      this.#onResult();
+    });
+    for (;;) {
+      const [next] = this.#results;
+      if (next) {
+        yield next.result;
+        this.#results.shift();
+        next.release();
+      } else if (isOver) return;
+      else await new Promise<void>((resolve) => (this.#onResult = resolve));
+    }
+  }
+
+  /** Starts one row after the other, each as soon as it has a slot. Resolves when all have ended. */
+  async #sendRows(recorded: RecordedRun | undefined): Promise<void> {
+    const intake = new RowIntake(this.#source, this.#options, recorded);
+    while (!this.#isEverythingRead && !this.#stop.signal.aborted) {
+      await new Promise<void>((begun) => {
+        void this.#slots.schedule(() => this.#sendRow(intake, begun)).finally(begun);
+      });
+    }
+    await this.#slots.stop();
+  }
+
+  /** The life of a row in its slot: it is read, sent, recorded, and its result given to the caller. */
+  async #sendRow(intake: RowIntake<Row>, begun: () => void): Promise<void> {
+    try {
+      const row = await this.#nextRow(intake);
+      if (!row) return;
+      const ended = this.#callRow(row);
+      void intake.began(row, ended);
+      begun();
+      const end = await ended;
+      if (!end) return void this.#progress.underWay--;
+      if (end.status !== "superseded" && "error" in end) this.#stopIfNeeded(end.error);
+      await this.#end(row, end);
+    } catch (error) {
+      // The end of the run interrupts the reading.
+      if (!this.#stop.signal.aborted) this.#fail(error);
+    }
+  }
+
+  /** Reads up to the next row that is to be sent; the rows before it have ended in an earlier run. */
+  async #nextRow(intake: RowIntake<Row>): Promise<ReadRow<Row> | undefined> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const row = await untilAborted(intake.next(), signal);
+      if (!row) {
+        this.#isEverythingRead = true;
+        return undefined;
+      }
+      this.#progress.underWay++;
+      if (!row.recordedEnd) return row;
+      await this.#end(row, row.recordedEnd);
+    }
+    return undefined;
+  }
+
+  /** Starts at once. */
+  #callRow({
+    item,
+    key: { key },
+    record,
+    eventId,
+    problem,
+  }: ReadRow<Row>): Promise<RowEnd<Value> | undefined> {
+    const { isCurrent } = this.#options;
+    const context = new RowContext({
+      stop: this.#stop.signal,
+      consents: this.#consents,
+      record,
+      eventId,
+      isCurrent: () => (isCurrent ? isCurrent(item) : true),
+      onMisuse: (error) => this.#fail(error),
+    });
+    const request = requestFor(key, context);
+    const call = () => this.#client.runInRow(request, () => this.#call(item, request));
+    return callRow(problem ? () => Promise.reject(problem.error) : call, context);
+  }
+
+  /** Resolves when the caller has finished with the result. */
+  async #end({ index, item, key: { key } }: ReadRow<Row>, end: RowEnd<Value>): Promise<void> {
+    const { onProgress, total = this.#source.length } = this.#options;
+    this.#progress.underWay--;
+    this.#progress.add(end.status);
+    if (onProgress) notify(onProgress, this.#progress.progress(total, this.#client.estimateMs));
+    if (this.#isLeft) return;
+    await new Promise<void>((release) => {
+      this.#results.push({ result: { index, key, item, ...end }, release });
+      this.#onResult();
+    });
+  }
+
+  /** Ends the run if every other row would meet the error too. */
+  #stopIfNeeded(error: unknown): void {
+    if (this.#stop.signal.aborted) return;
+    try {
+      if (endsRun(error, this.#options.stopWhen)) this.#fail(error);
+    } catch (thrown) {
+      this.#fail(thrown);
+    }
+  }
+
+  /** The run ends with its first failure. */
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#stop.abort(error);
+  }
+
+  async #failOnError(work: () => unknown): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #throwFailure(): void {
+    if (!this.#failure) return;
+    const { error } = this.#failure;
+    // Every row that was sent has an end.
+    const isInterruption = error instanceof AbortError || error instanceof ClientClosedError;
+    if (isInterruption && !this.#progress.done) Object.assign(error, { outcome: "not-sent" });
+    throw error;
+  }
+}
+
+/** As with hooks, an error or a rejection of `onProgress` changes nothing. */
+function notify(onProgress: (progress: BulkProgress) => unknown, progress: BulkProgress): void {
+  void (async () => await onProgress(progress))().catch(() => undefined);
+}
+
+function abortError(signal: AbortSignal): AbortError {
+  return new AbortError({ message: "The run was aborted.", outcome: "unknown", cause: reasonOf(signal) });
+}
