@@ -106,8 +106,7 @@ export class RateLimiter {
       counts = this.#options.windows.map((window) => this.#countOf(window));
       this.#countsByIp.set(clientIp, counts);
     }
-    let waitMs = 0;
-    for (const count of counts) waitMs = Math.max(waitMs, count.waitMs(nowMs));
+    const waitMs = Math.max(...counts.map((count) => count.waitMs(nowMs)));
     if (waitMs === 0 || this.#options.countRefused === true) for (const count of counts) count.add(nowMs);
     return waitMs;
   }

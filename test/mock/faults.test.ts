@@ -92,6 +92,12 @@ describe.each(entryPoints)("a fault, $name", (entryPoint) => {
     expect(response.headers.get("location")).toBe(`https://elsewhere.example${CREATE}`);
   });
 
+  it("redirect leads to its location, if it has one", async () => {
+    const response = await write({ kind: "redirect", location: "/moved" });
+
+    expect(response.headers.get("location")).toBe("/moved");
+  });
+
   it("truncated-json breaks off within the JSON", async () => {
     const response = await write({ kind: "truncated-json" });
 

@@ -160,6 +160,14 @@ it("v2 fields that v1 does not have are kept where a later write omits them", as
   expect(state().contacts[0]?.other_fields).toEqual({ plan: "gold", seats: 2 });
 });
 
+it("a v2 country that is not the one of its code is kept beside the code", async () => {
+  const { post, state } = await open();
+  const contact = { firstName: "Ada", listIds: [], identifiers: [identifier("email", "ada@example.com")] };
+  await post(V2, { ...contact, countryCode: "it", country: "Italian Republic" });
+
+  expect(state().contacts).toMatchObject([{ country: "IT", other_fields: { country: "Italian Republic" } }]);
+});
+
 it("A contact without an e-mail address gets no welcome e-mail", async () => {
   const { post, state } = await open({}, [{ id: "ada", phone: "1234567" }]);
   const contact = { firstName: "Ada", listIds: [], triggerWelcomeEmail: true };
