@@ -1,28 +1,30 @@
 import * as z from "zod";
-import { ValidationError, type ValidationIssue } from "./errors.ts";
+import type { ValidationIssue } from "./errors.ts";
 import { explain, propertyOf, toIssues, withNameMeant } from "./schema/issues.ts";
 import { copyAsJson } from "./schema/json.ts";
 import { isObject } from "./schema/kind-of.ts";
 
 /**
- * Returns the input as JSON would send it if the schema accepts it; else throws a `ValidationError` with all problems.
- * The input is unchanged.
+ * Returns the input as JSON would send it. What the schema refuses, and what JSON would lose, is added to `issues`. The
+ * input is unchanged.
  */
-export function validate<Value>(schema: z.ZodType<Value>, input: unknown): Value {
+export function validate<Value>(schema: z.ZodType<Value>, input: unknown, issues: ValidationIssue[]): Value {
   const { copy, lost, dates } = isObject(input) ? copyAsJson(input) : { copy: input, lost: [], dates: [] };
-  if (copy === undefined && lost.length > 0) throw new ValidationError(lost);
-  const { error, data } = schema.safeParse(copy, { error: explain });
-  /* v8 ignore next -- @preserve every input is an object: the type of a schema does not say so. */
-  const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-  const found = error
-    ? toIssues(error).map((issue) => withWayOut(withNameMeant(issue, copy, names), copy))
-    : // zod takes a Date for an object without keys, and returns such an object.
-      dates
-        .filter((path) => path.reduce(propertyOf, data) !== path.reduce(propertyOf, copy))
-        .map(notAnObject);
-  const issues = merged(found, lost);
-  if (issues.length > 0) throw new ValidationError(issues);
-  // Safe: the schemas have no transforms. The copy, because zod's output has another order of keys.
+  const isUnreadable = copy === undefined && lost.length > 0;
+  const { error, data } = isUnreadable ? {} : schema.safeParse(copy, { error: explain });
+  if (error || lost.length > 0 || dates.length > 0) {
+    const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+    const found = error
+      ? toIssues(error).map((issue) => withWayOut(withNameMeant(issue, copy, names), copy))
+      : // zod takes a Date for an object without keys, and returns such an object.
+        dates
+          .filter((path) => path.reduce(propertyOf, data) !== path.reduce(propertyOf, copy))
+          .map(notAnObject);
+    // One by one: a spread of a hundred thousand would overflow the stack.
+    for (const issue of merged(found, lost)) issues.push(issue);
+  }
+  // Safe: the caller uses it if there are no issues, and the schemas have no transforms. The copy, because zod's output has
+  // another order of keys.
   return copy as Value;
 }
 

@@ -1,6 +1,6 @@
 import type { Outcome } from "../errors.ts";
 import type { ConsentWatch } from "../transport/client-state.ts";
-import { consentLines, type Consent, type ConsentWrite } from "../transport/consent.ts";
+import { consentLines, type Consent, type ConsentWrite } from "../transport/contact.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 import type { RecordedRow } from "./row-record.ts";
 

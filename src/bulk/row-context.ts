@@ -1,6 +1,6 @@
 import { AbortError, ConfigurationError } from "../errors.ts";
 import { untilAborted } from "../transport/abort.ts";
-import { consentLines, type ConsentWrite } from "../transport/consent.ts";
+import { consentLines, type ConsentWrite } from "../transport/contact.ts";
 import type { CallExtension, Interceptor, RequestContext } from "../transport/interceptor.ts";
 import { statesSameConsent, type ConsentLog } from "./consent-log.ts";
 import type { RowRecord } from "./row-record.ts";

@@ -36,8 +36,12 @@ export class AdaptiveRate {
   refused(now: number, retryAfterMs = defaultPauseMs): void {
     // Requests that left together are refused together: that is one sign of being too fast, not ten.
     const factor = this.pausedMs(now) === 0 ? this.factor / 2 : this.factor;
-    const pauseMs = Math.min(longestPauseMs, Math.max(0, retryAfterMs));
-    this.follow(Math.max(leastRateFactor, factor), now + pauseMs);
+    this.pause(now, retryAfterMs);
+    this.follow(Math.max(leastRateFactor, factor));
+  }
+
+  pause(now: number, waitMs: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + Math.min(longestPauseMs, Math.max(0, waitMs)));
   }
 
   succeeded(): void {

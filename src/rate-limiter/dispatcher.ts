@@ -1,5 +1,5 @@
 import { RateLimitWaitError } from "../errors.ts";
-import { MeanRoundTrip, type Estimate } from "./estimate.ts";
+import type { Estimate } from "./estimate.ts";
 import { FairQueue } from "./queue.ts";
 import type { PermitUse } from "./sliding-window-log.ts";
 import type { PermitStore, StoreObserver } from "./store.ts";
@@ -60,6 +60,8 @@ const tooLong = "The wait for a permit passes the call's `maxWaitMs` or `deadlin
 const longestSleepMs = 60_000;
 // An estimate takes a few steps for each waiting call, so 10,000 calls that come at once share one.
 const estimateHoldsMs = 5;
+// An average over about the last 50 calls: steadier than any one of them, and still following the network.
+const roundTripCalls = 50;
 
 /** Grants the permits of a store, to calls that wait in a fair queue, with the timer that wakes them. */
 export class Dispatcher {
@@ -68,7 +70,9 @@ export class Dispatcher {
   readonly #clock: () => number;
   /** Calls that may not have to wait: a shared store is being asked for their permits. */
   readonly #unjudged = new Set<Waiter>();
-  readonly #roundTrip = new MeanRoundTrip();
+  /** The mean time from a permit to its response. */
+  #roundTripMs = 0;
+  #responses = 0;
   #dispatched = 0;
   #estimate: { value: Estimate; madeAt: number } | undefined;
   #warning: string | undefined;
@@ -89,7 +93,11 @@ export class Dispatcher {
       release: (use) => {
         if (!release) return;
         const now = this.#clock();
-        if (use === "responded") this.#roundTrip.add(now - acquiredAt);
+        if (use === "responded") {
+          this.#responses += 1;
+          this.#roundTripMs +=
+            (now - acquiredAt - this.#roundTripMs) / Math.min(roundTripCalls, this.#responses);
+        }
         release(use, now);
         release = undefined;
         this.dispatch();
@@ -205,7 +213,7 @@ export class Dispatcher {
   /** When the coming calls leave and get their responses. */
   estimate(now: number): Estimate {
     if (!this.#estimate || now > this.#estimate.madeAt + estimateHoldsMs) {
-      this.#estimate = { value: this.#store.estimate(now, this.#roundTrip.ms), madeAt: now };
+      this.#estimate = { value: this.#store.estimate(now, this.#roundTripMs), madeAt: now };
     }
     return this.#estimate.value;
   }

@@ -56,17 +56,3 @@ export class Estimate {
     this.#responses.push(this.#lastLeftAt + this.#roundTripMs);
   }
 }
-
-// An average over about the last 50 calls: steadier than any one of them, and still following the network.
-const leastWeight = 1 / 50;
-
-/** The mean time from the permit to the response. */
-export class MeanRoundTrip {
-  ms = 0;
-  #calls = 0;
-
-  add(durationMs: number): void {
-    this.#calls += 1;
-    this.ms += (durationMs - this.ms) * Math.max(leastWeight, 1 / this.#calls);
-  }
-}

@@ -99,7 +99,18 @@ export class RateLimiter {
   }
 
   /**
-   * A response that is no 429: the full rate comes back with each.
+   * The service asks to wait for another reason: no request is sent for so long, at most an hour, and then they are sent at
+   * the rate from before.
+   *
+   * @internal
+   */
+  pause(waitMs: number): void {
+    this.#rate.pause(this.#clock(), waitMs);
+    this.#dispatcher.dispatch();
+  }
+
+  /**
+   * A success: the full rate comes back with each.
    *
    * @internal
    */

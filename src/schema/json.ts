@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { ValidationIssue } from "../errors.ts";
-import { isObject, contentLost, isDate, kindOf } from "./kind-of.ts";
+import { contentLost, isDate, isObject, isPlain, kindOf } from "./kind-of.ts";
 
 // Our own limits: a value that refers to one object a billion times would hang the process (D16).
 const maxDepth = 1_000;
@@ -66,30 +66,27 @@ export function copyAsJson(input: unknown): JsonCopy {
   }
 
   function copyObject(value: object): unknown {
-    if (isDate(value)) {
+    if (!isPlain(value) && isDate(value)) {
       if (Number.isNaN(value.getTime())) return refuse("is an invalid Date", value);
       dates.push([...path]);
       return value;
     }
     if (ancestors.has(value)) return refuse("refers to itself, which JSON cannot carry", value);
+    const toJson: unknown = Reflect.get(value, "toJSON");
+    // Like JSON.stringify: the result of a toJSON has no further toJSON called.
+    const given: unknown =
+      typeof toJson === "function" ? Reflect.apply(toJson, value, [String(path.at(-1) ?? "")]) : value;
+    if (given === undefined) return refuse("its toJSON gives nothing", value);
+    if (!isObject(given)) return copyValue(given);
     ancestors.add(value);
-    const copy = copyContent(value);
+    const copy = copyItems(given);
     ancestors.delete(value);
     return copy;
   }
 
-  function copyContent(value: object): unknown {
-    const toJson: unknown = Reflect.get(value, "toJSON");
-    if (typeof toJson !== "function") return copyItems(value);
-    const given: unknown = Reflect.apply(toJson, value, [String(path.at(-1) ?? "")]);
-    if (given === undefined) return refuse("its toJSON gives nothing", value);
-    // Like JSON.stringify: the result of a toJSON has no further toJSON called.
-    return isObject(given) ? copyItems(given) : copyValue(given);
-  }
-
   function copyItems(value: object): unknown {
     if (Array.isArray(value)) return Array.from(value, (_, index) => copyProperty(value, index));
-    const kind = contentLost(value);
+    const kind = isPlain(value) ? undefined : contentLost(value);
     if (kind !== undefined) return refuse(`JSON cannot carry ${kind}`, value);
     const copy: Record<string, unknown> = {};
     for (const key of Object.keys(value)) {

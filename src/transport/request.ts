@@ -2,7 +2,7 @@ import type { Endpoint, EndpointInput, Method, ParsedResponse } from "../endpoin
 import { ValidationError, type ValidationIssue } from "../errors.ts";
 import { kindOf } from "../schema/kind-of.ts";
 import { validate } from "../validate.ts";
-import type { ConsentWrite } from "./consent.ts";
+import type { ConsentWrite } from "./contact.ts";
 
 /** A request without its key, which is requested before each attempt. Every attempt sends the same bytes. */
 export interface ApiRequest {
@@ -36,19 +36,18 @@ export function buildRequest<Body, Output>(
   const { method, path, query: querySchema } = endpoint;
   const issues: ValidationIssue[] = [];
   const filledPath = fillPath(path, input.params ?? {}, issues);
-  const query = querySchema && collect(issues, () => toQuery(validate(querySchema, input.query)));
+  const query = querySchema && validate(querySchema, input.query, issues);
   const schema = typeof endpoint.body === "function" ? endpoint.body(options) : endpoint.body;
-  const checked = schema && collect(issues, () => validate(schema, input.body));
+  // Safe: without a schema Body is undefined.
+  const valid = (schema && validate(schema, input.body, issues)) as Body;
   if (issues.length > 0) throw new ValidationError(issues);
-  // Safe: without a schema Body is undefined; with one and no issue, this is its output.
-  const valid = checked as Body;
   const sent = endpoint.complete ? endpoint.complete(valid, newId) : valid;
   const contacts = endpoint.contactsOf?.(sent) ?? [];
   const consent = endpoint.consentOf?.(sent);
   return {
     method,
     path,
-    target: endpoint.target?.(sent) ?? (query ? `${filledPath}?${query}` : filledPath),
+    target: endpoint.target?.(sent) ?? withQuery(filledPath, query),
     body: schema && JSON.stringify(endpoint.payload ? endpoint.payload(sent) : sent),
     uniqueIdentifier: endpoint.identifierOf?.(sent),
     isRepeatable: endpoint.isRepeatable?.(sent) ?? method === "GET",
@@ -83,18 +82,6 @@ export function inputIdentifier<Body>(
   }
 }
 
-function collect<T>(issues: ValidationIssue[], read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    /* v8 ignore next -- @preserve a defect of our own */
-    if (!(error instanceof ValidationError)) throw error;
-    // One by one: a spread of a hundred thousand would overflow the stack.
-    for (const issue of error.issues) issues.push(issue);
-    return undefined;
-  }
-}
-
 function fillPath(
   template: string,
   params: Readonly<Record<string, unknown>>,
@@ -122,10 +109,12 @@ function problemOfId(value: unknown): string | undefined {
   return undefined;
 }
 
-function toQuery(query: unknown): string {
+function withQuery(path: string, query: unknown): string {
+  if (query === undefined) return path;
   const search = new URLSearchParams();
   // Safe: the schema allows only strings and numbers.
-  for (const [name, value] of Object.entries(query as Record<string, string | number>))
+  for (const [name, value] of Object.entries(query as Record<string, string | number>)) {
     search.set(name, String(value));
-  return search.toString();
+  }
+  return search.size > 0 ? `${path}?${search.toString()}` : path;
 }

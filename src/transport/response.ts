@@ -15,7 +15,7 @@ import { UndecodableResponse } from "../schema/response.ts";
 import { findRefusal, retryAfterMs, type IsRateLimited, type RateRefusal } from "./rate-refusal.ts";
 import { gramLength, type Redactor } from "./redact.ts";
 import type { ApiRequest } from "./request.ts";
-import { isOk, type ReceivedResponse } from "./send.ts";
+import type { ReceivedResponse } from "./send.ts";
 
 /** A successful response and its decoded value. */
 export interface ApiResponse {
@@ -49,7 +49,7 @@ export function readResponse(
     const refusal = findRefusal({ status, headers, body: shownBody(response, redactor) }, isRateLimited);
     if (refusal) throw apiError(response, request, reader, refusal);
   }
-  if (isOk(response)) return { data: parseValue(response, request, redactor), response };
+  if (response.isOk) return { data: parseValue(response, request, redactor), response };
   // 0 is a browser's status for a redirect that is not followed.
   if (status <= 399) throw redirectError(response, request, redactor);
   throw apiError(response, request, reader);

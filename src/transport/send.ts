@@ -44,6 +44,8 @@ export type ResponseHead = Pick<Response, "status" | "headers">;
 
 /** A response, read to its end or to the size limit. */
 export interface ReceivedResponse extends ResponseHead, BodyText {
+  /** Whether the status is a 2xx. */
+  readonly isOk: boolean;
   readonly url: string;
 }
 
@@ -60,12 +62,9 @@ export interface SendOptions {
 
 /** How long an aborted request may continue, so that its response reaches the rate limit and the order of writes. */
 const backgroundMs = 2_000;
+/** An error needs no more of its body. */
 const errorBodyBytes = 64 * 1024;
 const chunksPerTick = 1_000;
-
-export function isOk({ status }: { status: number }): boolean {
-  return status >= 200 && status <= 299;
-}
 
 /** Sends one request and reads its response. Rejects with a `ConnectionError` or `TimeoutError`, or the signal's reason. */
 export async function send(request: OutgoingRequest, options: SendOptions): Promise<ReceivedResponse> {
@@ -88,11 +87,13 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
     arrival.status = status;
     options.onHead({ status, headers });
     if (signal.aborted) stop();
-    const body = await readBody(response, { maxBytes, signal: controller.signal, arrival });
+    const isOk = status >= 200 && status <= 299;
+    const limit = isOk ? maxBytes : Math.min(maxBytes, errorBodyBytes);
+    const body = await readBody(response, { limit, signal: controller.signal, arrival });
     // An error's status counts even without its body.
     const isCut = body.failure !== undefined && !isUndecodable(body.failure);
-    if (isOk(response) && isCut) throw new Error("the body broke off", { cause: body.failure });
-    return { status, headers, url: typeof url === "string" && url !== "" ? url : request.url, ...body };
+    if (isOk && isCut) throw new Error("the body broke off", { cause: body.failure });
+    return { status, isOk, headers, url: typeof url === "string" && url !== "" ? url : request.url, ...body };
   } catch (error) {
     if (controller.signal.aborted) throw controller.signal.reason;
     if (error === noResponse) throw noResponseError();
@@ -197,13 +198,12 @@ interface Arrival {
   bytes: number;
 }
 
-/** Reads a decompressed body up to the limit; the body of an error up to 64 KiB. */
+/** Reads a decompressed body up to the limit. */
 async function readBody(
   response: Response,
-  { maxBytes, signal, arrival }: { maxBytes: number; signal: AbortSignal; arrival: Arrival },
+  { limit, signal, arrival }: { limit: number; signal: AbortSignal; arrival: Arrival },
 ): Promise<BodyText> {
   if (!response.body) return { text: "" };
-  const limit = isOk(response) ? maxBytes : Math.min(maxBytes, errorBodyBytes);
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
   let text = "";

@@ -145,8 +145,9 @@ export class Transport {
   ): RequestContext {
     const { client } = this;
     const settings = this.#settings;
+    const { ambientOptions } = client;
     const options = parseCallOptions(
-      withAmbient(given, client.ambientOptions),
+      ambientOptions === undefined ? given : withAmbient(given, ambientOptions),
       settings.call,
       endpoint.options,
     );

@@ -2,8 +2,7 @@ import type { Endpoint } from "../endpoint.ts";
 import type { DecodedPage } from "../pagination/has-next-page.ts";
 import { parseId, parseResponse, UndecodableResponse } from "../schema/response.ts";
 import { callOptionsSchema, consentOption } from "../transport/call-options.ts";
-import { decidedByService, v1Consent } from "../transport/consent.ts";
-import { contactKeys } from "../transport/contact-key.ts";
+import { contactKeys, decidedByService, v1Consent } from "../transport/contact.ts";
 import { parseV1Page, type PageDecoder, type ParsePage } from "./list-page.ts";
 import { decodeContactGroup, decodeProfile } from "./resources.ts";
 import {

@@ -20,7 +20,11 @@ export function decodeProfile(value: unknown): Profile | undefined {
     ...members
   } = isRecord(resource["attributes"]) ? resource : gatherAttributes(resource);
   // Safe: only the id is checked; the other keys are typed as documented.
-  return withSiblings(siblings, { type: parseType(type), id, ...members }) as Profile;
+  return withSiblings(siblings, {
+    type: typeof type === "string" && type !== "" ? type : resourceType,
+    id,
+    ...members,
+  }) as Profile;
 }
 
 /**
@@ -81,7 +85,3 @@ function gatherAttributes(flat: JsonObject): JsonObject {
 
 const resourceType = "profile";
 const siblingKeys = new Set(["relationships", "links"]);
-
-function parseType(type: unknown): string {
-  return typeof type === "string" && type !== "" ? type : resourceType;
-}

@@ -1,8 +1,7 @@
 import type { Endpoint } from "../endpoint.ts";
 import type { DecodedPage } from "../pagination/has-next-page.ts";
 import { parseResponse } from "../schema/response.ts";
-import { v2Consent } from "../transport/consent.ts";
-import { contactKeys } from "../transport/contact-key.ts";
+import { contactKeys, v2Consent } from "../transport/contact.ts";
 import { parseListPage } from "./list-page.ts";
 import {
   v2ContactSchema,

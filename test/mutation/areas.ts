@@ -28,7 +28,7 @@ export const areas: readonly Area[] = [
   },
   {
     name: "bulk",
-    sources: ["bulk", "transport/consent.ts"],
+    sources: ["bulk", "transport/contact.ts"],
     tests: [
       "bulk/{check,delta*,key-hash,progress,rate-limit,recorded,results,source,stop,superseded*}",
       "regressions/{checkpoint,missing-check,promise,row-whose,rows}-*",

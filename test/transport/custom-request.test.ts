@@ -30,9 +30,8 @@ function recording(responses: (() => Response)[] = [], options: ClientOptions = 
     apiKeyV2: "key-two",
     appId: "app",
     rateLimiter: false,
-    fetch: async (url, { method = "", headers, body }) => {
-      // Safe: the client gives a fetch plain headers, and a string as the body.
-      sent.push({ method, url, headers: headers as Record<string, string>, body: body as string });
+    fetch: async (url, { method, headers, body }) => {
+      sent.push({ method, url, headers, body });
       return responses.shift()?.() ?? Response.json({ ok: true });
     },
     ...options,

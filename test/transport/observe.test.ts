@@ -260,7 +260,7 @@ describe("A wait for the rate limit", () => {
         (line: string) => void lines.push([level, line]),
       ]),
     );
-    const { hookLog, audience } = waiting(intervalMs, { logger: logger as never });
+    const { hookLog, audience } = waiting(intervalMs, { logger });
     await audience.v1.customers.list();
     hookLog.length = 0;
 
@@ -348,7 +348,7 @@ describe("The logger", () => {
       },
     };
     const options = { faults: [{ kind: "500-before", times: 1 } as const] };
-    return { lines, ...hooked(options, { logger: logger as never, logLevel, rateLimiter, hooks }) };
+    return { lines, ...hooked(options, { logger, logLevel, rateLimiter, hooks }) };
   }
 
   it("at debug logs a wait for an earlier write to the same contact", async () => {

@@ -186,9 +186,35 @@ describe("isRateLimited", () => {
       "isRateLimited must be a function, not a number",
     );
   });
+
+  it("extends the pause of a 429 whose body names a longer wait", async () => {
+    const { audience, sentAt } = refusedOnce(
+      { status: 429, headers: { "retry-after": "1" }, body: '{"error":"too_many_requests","waitSeconds":8}' },
+      { isRateLimited: inBody },
+    );
+
+    const call = audience.v1.customers.upsert(contact);
+    await vi.advanceTimersByTimeAsync(20_000);
+    await call;
+
+    expect(sentAt[1]).toBeGreaterThanOrEqual(8_000);
+  });
 });
 
 describe("Without isRateLimited", () => {
+  it("a 503 with Retry-After pauses the limiter for everybody, at the full rate", async () => {
+    const { audience, rateLimiter, sentAt } = refusedOnce({ status: 503, headers: { "retry-after": "6" } });
+
+    const first = audience.v1.customers.upsert(contact);
+    await vi.advanceTimersByTimeAsync(1);
+    const second = audience.v1.events.send({ eventName: "e", contact: { email: "eve@example.com" } });
+    expect(rateFactor(rateLimiter)).toBe(1);
+    await vi.advanceTimersByTimeAsync(20_000);
+    await Promise.all([first, second]);
+
+    for (const at of sentAt.slice(1)) expect(at).toBeGreaterThanOrEqual(6_000);
+  });
+
   it("only a 2xx speeds the limiter up", async () => {
     const { audience, rateLimiter } = refusedOnce({ status: 429 });
     const call = audience.v1.customers.upsert(contact);

@@ -1,7 +1,7 @@
 import { ConnectionError, isAudienceError, RateLimitError, RateLimitWaitError } from "../../errors.ts";
 import type { Permit, RateLimiter } from "../../rate-limiter/rate-limiter.ts";
 import type { Interceptor, RequestContext } from "../interceptor.ts";
-import { refusalWaitMs } from "../rate-refusal.ts";
+import { refusalWaitMs, retryAfterMs } from "../rate-refusal.ts";
 
 /** Thrown by `unlessPaused`: a pause has voided the permit. */
 const pausedError = new Error("paused");
@@ -14,9 +14,12 @@ export const rateLimit: Interceptor = (next) => async (context) => {
     const permit = await acquire(limiter, context);
     const attemptsBefore = context.attempts;
     let wasSent = true;
+    let headWaitMs = 0;
     context.onHead = ({ status, headers }) => {
       // Before the release: if the response begins a pause, no other call may acquire the permit.
+      headWaitMs = refusalWaitMs(headers) ?? 0;
       if (status === 429) limiter.refused(refusalWaitMs(headers));
+      else if (status === 503 && !context.settings.isRateLimited) limiter.pause(retryAfterMs(headers) ?? 0);
       permit.release("responded");
     };
     try {
@@ -24,8 +27,12 @@ export const rateLimit: Interceptor = (next) => async (context) => {
       limiter.succeeded();
       return response;
     } catch (error) {
-      // Another refusal shows in its body.
-      if (error instanceof RateLimitError && error.status !== 429) limiter.refused(error.retryAfterMs);
+      // Its body may say that it is a refusal, or name a longer wait than its headers.
+      if (error instanceof RateLimitError) {
+        const { status, retryAfterMs: waitMs = 0 } = error;
+        if (status !== 429) limiter.refused(error.retryAfterMs);
+        else if (waitMs > headWaitMs) limiter.pause(waitMs);
+      }
       const didNotLeave = error instanceof ConnectionError && error.outcome === "not-sent";
       wasSent = context.attempts > attemptsBefore && !didNotLeave;
       if (error !== pausedError) throw error;

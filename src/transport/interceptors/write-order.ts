@@ -7,10 +7,14 @@ import type { Handler, Interceptor, RequestContext } from "../interceptor.ts";
  */
 export const writeOrder: Interceptor = (next) => (context) => {
   const { contacts } = context.request;
+  if (contacts.length === 0) return next(context);
   const { lastWrites } = context.client;
-  const earlierWrites = contacts.flatMap((contact) => lastWrites.get(contact) ?? []);
-  const result = earlierWrites.length > 0 ? sendAfter(earlierWrites, context, next) : next(context);
-  if (contacts.length === 0) return result;
+  const earlierWrites = new Set<Promise<void>>();
+  for (const contact of contacts) {
+    const last = lastWrites.get(contact);
+    if (last) earlierWrites.add(last);
+  }
+  const result = earlierWrites.size > 0 ? sendAfter(earlierWrites, context, next) : next(context);
   // Includes the earlier writes: if this one is aborted while it waits, the next one still waits for them.
   const end = Promise.allSettled([...earlierWrites, result]).then(() => {
     for (const contact of contacts) if (lastWrites.get(contact) === end) lastWrites.delete(contact);
@@ -19,7 +23,7 @@ export const writeOrder: Interceptor = (next) => (context) => {
   return result;
 };
 
-async function sendAfter(earlierWrites: readonly Promise<void>[], context: RequestContext, next: Handler) {
+async function sendAfter(earlierWrites: ReadonlySet<Promise<void>>, context: RequestContext, next: Handler) {
   const { observer, now } = context.settings;
   const askedAt = now();
   observer.waitsForContact(context);

@@ -1,4 +1,4 @@
-// The consent that a write states, in one form for both families. Imports nothing.
+// What a write says of a contact: its keys and its consent, in one form for both families. Imports nothing.
 
 /**
  * A contact's consent by channel: `email`, `phone`, any other channel of v2, and `is_suppressed`. The service decides
@@ -56,4 +56,28 @@ function collectConsent(
     consent.set(channel, before === undefined || before === status ? status : `${before} ${status}`);
   }
   return Object.fromEntries(consent);
+}
+
+/** Normalizes each identifier, so that two spellings of it give one key. */
+const normalizers = {
+  // Writes to two spellings of one address must keep their order; ordering two addresses costs nothing.
+  email: (email: string) => email.trim().toLowerCase(),
+  // Only the digits: `+1 555 0100` and `15550100` are one phone.
+  phone: (phone: string) => phone.replaceAll(/\D/g, "") || phone,
+  contactUUID: (contactUUID: string) => contactUUID,
+};
+
+/** The distinct keys of the contacts. A value that is neither string nor number gives none. */
+export function contactKeys(
+  contacts: readonly (Partial<Record<keyof typeof normalizers, unknown>> | undefined)[],
+): string[] {
+  const keys = new Set<string>();
+  for (const contact of contacts) {
+    for (const [kind, normalize] of Object.entries(normalizers)) {
+      const value = contact?.[kind as keyof typeof normalizers]; // Safe: a key of `normalizers`
+      if (typeof value === "string" || typeof value === "number")
+        keys.add(`${kind}:${normalize(String(value))}`);
+    }
+  }
+  return [...keys];
 }
