@@ -91,7 +91,7 @@ function startAt({ page, decoded, limit }: PageFacts): Position {
     const itemsBefore = pagesBefore * limit;
     const expectedLength = Math.min(limit, Math.max(0, totalItems - itemsBefore));
     // A page of another length than its position requires has the server's own page size.
-    const fits = totalItems === Infinity || items.length === 0 || items.length === expectedLength;
+    const fits = items.length === 0 || items.length === expectedLength;
     if (fits) return { itemsPassed: itemsBefore, isCertain: true, largestPage: 0 };
   }
   return { itemsPassed: pagesBefore * items.length, isCertain: false, largestPage: 0 };

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { AbortError, showCaller } from "../errors.ts";
 import { optionTypes, parseOptions } from "../schema/option.ts";
-import { onAbort, reasonOf } from "../transport/abort.ts";
+import { onAbort } from "../transport/abort.ts";
 import { loadStep, startOf, type PageSource, type Progress, type Step } from "./step.ts";
 
 /** Validated before the first call, which gets a signal of ours. */
@@ -55,7 +55,7 @@ export async function* readPages<T>(
     cancelled.throwIfAborted();
     const controller = new AbortController();
     const signals = signal ? [cancelled, signal] : [cancelled];
-    const removals = signals.map((one) => onAbort(one, () => controller.abort(reasonOf(one))));
+    const removals = signals.map((one) => onAbort(one, () => controller.abort(one.reason)));
     try {
       return await loadStep(source, step?.next ?? startOf(source), {
         signal: controller.signal,
@@ -105,5 +105,5 @@ function optionsOf({ readAhead, signal }: PageSource<unknown>) {
 
 /** An abort between two pages or items; a read changes nothing. */
 function abortedBy(signal: AbortSignal): AbortError {
-  return new AbortError({ outcome: "not-applied", cause: reasonOf(signal) });
+  return new AbortError({ outcome: "not-applied", cause: signal.reason });
 }

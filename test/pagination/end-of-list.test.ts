@@ -264,6 +264,14 @@ describe("an empty page in the middle", () => {
     expect((await readAll(fakeListOf(pages))).all).toEqual(items(0, 170));
   });
 
+  test("is no page that repeats, however often one comes between pages with items", async () => {
+    const list = fakeList((page) => ({
+      items: page > 1 && page % 2 === 1 ? [] : items(page * 100, page * 100 + 100),
+      totalPages: 8,
+    }));
+    expect((await readAll(list)).requested).toEqual(upTo(8));
+  });
+
   test("ends a loop without hints of more", async () => {
     expect((await readAll(fakeListOf(holed))).requested).toEqual([1, 2]);
   });
