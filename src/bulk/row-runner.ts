@@ -1,12 +1,12 @@
 import Bottleneck from "bottleneck/light.js";
 import { AbortError, ClientClosedError } from "../errors.ts";
-import { onAbort, reasonOf, untilAborted } from "../transport/abort.ts";
+import { onAbort, untilAborted } from "../transport/abort.ts";
 import type { ConsentWatch } from "../transport/client-state.ts";
 import { ConsentLog } from "./consent-log.ts";
 import { endsRun, type BulkOptions } from "./options.ts";
-import { ProgressCounter } from "./progress.ts";
+import { notify, ProgressCounter } from "./progress.ts";
 import { openRecordedRun, type RecordedRun } from "./recorded-run.ts";
-import type { BulkProgress, BulkResult, BulkSummary } from "./result.ts";
+import type { BulkResult, BulkSummary } from "./result.ts";
 import { callRow, requestFor, type BulkCall, type BulkRequest, type RowEnd } from "./row-call.ts";
 import { RowContext } from "./row-context.ts";
 import { RowIntake, type ReadRow } from "./row-intake.ts";
@@ -247,11 +247,6 @@ export class RowRunner<Row, Value> {
   }
 }
 
-/** As with hooks, an error or a rejection of `onProgress` changes nothing. */
-function notify(onProgress: (progress: BulkProgress) => unknown, progress: BulkProgress): void {
-  void (async () => await onProgress(progress))().catch(() => undefined);
-}
-
 function abortError(signal: AbortSignal): AbortError {
-  return new AbortError({ message: "The run was aborted.", outcome: "unknown", cause: reasonOf(signal) });
+  return new AbortError({ message: "The run was aborted.", outcome: "unknown", cause: signal.reason });
 }

@@ -29,15 +29,6 @@ function listen(signal: AbortSignal): SharedListener {
   return { callbacks, listener };
 }
 
-/** The signal's abort reason; undefined if it cannot be read. */
-export function reasonOf(signal: AbortSignal): unknown {
-  try {
-    return signal.reason;
-  } catch {
-    return undefined;
-  }
-}
-
 /** A longer timer would fire at once. */
 const longestTimerMs = 2 ** 31 - 1;
 

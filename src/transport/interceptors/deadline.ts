@@ -1,5 +1,5 @@
 import { AbortError, ClientClosedError, TimeoutError, type AudienceError } from "../../errors.ts";
-import { onAbort, reasonOf, startTimer, untilAborted } from "../abort.ts";
+import { onAbort, startTimer, untilAborted } from "../abort.ts";
 import { recordOutcome, type Interceptor, type RequestContext } from "../interceptor.ts";
 
 /**
@@ -45,5 +45,5 @@ export function deadlineError(
 }
 
 function abortError(signal: AbortSignal, { outcome }: RequestContext): AbortError {
-  return new AbortError({ outcome, cause: reasonOf(signal) });
+  return new AbortError({ outcome, cause: signal.reason });
 }
