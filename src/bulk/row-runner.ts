@@ -69,7 +69,7 @@ export class RowRunner<Row, Value> {
   async *results(): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
     const { signal } = this.#options;
     const removeCallbacks = [
-      signal && onAbort(signal, () => this.#fail(abortError(signal))),
+      signal && onAbort(signal, () => this.#fail(abortError(signal.reason))),
       onAbort(this.#client.closed, () => this.#fail(new ClientClosedError("unknown"))),
     ];
     const unwatch = this.#client.watchConsent(this.#consents);
@@ -247,6 +247,6 @@ export class RowRunner<Row, Value> {
   }
 }
 
-function abortError(signal: AbortSignal): AbortError {
-  return new AbortError({ message: "The run was aborted.", outcome: "unknown", cause: signal.reason });
+function abortError(cause: unknown): AbortError {
+  return new AbortError({ message: "The run was aborted.", outcome: "unknown", cause });
 }

@@ -49,6 +49,17 @@ const VARIANTS: {
     ),
   ],
   rateLimitStatus: [429, status],
+  rateLimitBody: ["error", orFunction(enumOf("error", "html"))],
+  rateLimitHeader: [
+    "retry-after",
+    enumOf(
+      "retry-after",
+      "ratelimit-reset",
+      "x-ratelimit-retry-after",
+      "x-ratelimit-reset",
+      "x-rate-limit-reset",
+    ),
+  ],
   eventStatus: [200, status],
   eventBody: [{ status: "accepted" }, json],
   contactUuidPlace: ["either", enumOf("contact", "root", "either")],

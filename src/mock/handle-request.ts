@@ -2,7 +2,7 @@ import type { ErrorReply, MockEndpoint, Reply } from "./endpoint.ts";
 import { delayOf, type FaultPlan, preventsWrite } from "./faults.ts";
 import type { MockRequest } from "./interface.ts";
 import { type MockRateLimitOptions, type RateLimiter, retryAfterOf } from "./rate-window.ts";
-import { connectionReset, responseOf } from "./response.ts";
+import { connectionReset, htmlReply, responseOf } from "./response.ts";
 import { Refusal } from "./rules.ts";
 import type { Organization } from "./state/organization.ts";
 import type { Organizations } from "./state/organizations.ts";
@@ -175,11 +175,12 @@ function rateLimitReply(
   waitMs: number,
   errorReply: ErrorReply,
 ): Reply {
+  const { rateLimitStatus: status, rateLimitBody, rateLimitHeader } = variants;
   const retryAfter = retryAfterOf(waitMs, nowMs(), rateLimits?.retryAfter ?? "seconds");
-  return {
-    ...errorReply(variants.rateLimitStatus, "rate limit exceeded"),
-    ...(retryAfter !== undefined && { headers: { "retry-after": retryAfter } }),
-  };
+  const headers = retryAfter === undefined ? {} : { [rateLimitHeader]: retryAfter };
+  if (rateLimitBody === "html") return htmlReply(status, headers);
+  if (rateLimitBody === "error") return { ...errorReply(status, "rate limit exceeded"), headers };
+  return { status, body: rateLimitBody({ waitMs }), headers, applied: false };
 }
 
 function latencyOf({ latencyMs, random }: ServiceState): number {

@@ -29,6 +29,7 @@ export type {
   MockListBody,
   MockOperation,
   MockVariants,
+  MockRateLimitBody,
   MockWebhookBody,
 } from "./variants.ts";
 export type { MockWebhookFetch } from "./webhooks.ts";

@@ -86,7 +86,17 @@ function corruptedResponse(fault: MockFault, reply: Reply, signal: AbortSignal):
 }
 
 function page(status: number): Response {
-  return new Response(PAGE, { status, headers: { "content-type": "text/html; charset=utf-8" } });
+  return toResponse(htmlReply(status));
+}
+
+/** The response of a gateway. */
+export function htmlReply(status: number, headers: Record<string, string> = {}): Reply {
+  return {
+    status,
+    plainText: PAGE,
+    headers: { "content-type": "text/html; charset=utf-8", ...headers },
+    applied: false,
+  };
 }
 
 function retryAfterOf({ retryAfter = 1 }: MockFault): Record<string, string> {

@@ -31,6 +31,12 @@ export type MockErrorBody = (error: {
   problems: readonly Problem[];
 }) => unknown;
 
+/** Builds the body of a refusal for the rate. */
+export type MockRateLimitBody = (refusal: {
+  /** Milliseconds until the request would be permitted. */
+  waitMs: number;
+}) => unknown;
+
 /** Builds the body of a webhook call. */
 export type MockWebhookBody = (step: {
   /** The automation's `name`. */
@@ -91,8 +97,17 @@ export interface MockVariants {
     | "text"
     | "empty"
     | MockErrorBody;
-  /** The status of a refusal by the rate limit. Default 429. */
+  /** "Limits": the status of a refusal for the rate. Default 429. */
   rateLimitStatus: number;
+  /** Its body. Default `"error"`, as of any error of the family; `"html"`, as of a gateway; or a function that returns JSON. */
+  rateLimitBody: "error" | "html" | MockRateLimitBody;
+  /** The header that names its wait, in the form of `rateLimits.retryAfter`. Default `"retry-after"`. */
+  rateLimitHeader:
+    | "retry-after"
+    | "ratelimit-reset"
+    | "x-ratelimit-retry-after"
+    | "x-ratelimit-reset"
+    | "x-rate-limit-reset";
 
   /** "send a custom event": the success status. Default 200. With 204 there is no body. */
   eventStatus: number;

@@ -1,4 +1,4 @@
-import type { MockOrganizationSeed, MockVariants } from "audience-sdk/mock";
+import { createMockService, type MockOrganizationSeed, type MockVariants } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 import { inProcess, msw, nodeHttp } from "./entry-points.ts";
 
@@ -221,6 +221,33 @@ describe("variants: errors and credentials", () => {
     await call("/v2/lists");
 
     expect(await call("/v2/lists")).toMatchObject({ status: 503, body: { status: "error" } });
+  });
+
+  it.each<[Partial<MockVariants>, string, unknown]>([
+    [{ rateLimitHeader: "ratelimit-reset" }, "ratelimit-reset", { message: "rate limit exceeded" }],
+    [{ rateLimitBody: "html", rateLimitStatus: 503 }, "retry-after", undefined],
+    [
+      { rateLimitBody: ({ waitMs }) => ({ code: "slow_down", seconds: Math.ceil(waitMs / 1_000) }) },
+      "retry-after",
+      { code: "slow_down", seconds: 60 },
+    ],
+  ])("a refusal for the rate looks as %j says", async (variants, header, body) => {
+    const mock = createMockService({ rateLimits: [{ limit: 1, intervalMs: 60_000 }], variants });
+    const { baseUrl, apiKey } = mock.clientOptions;
+    const ask = () => mock.fetch(`${baseUrl}/api/v1/customer`, { headers: { "x-api-key": apiKey } });
+    await ask();
+
+    const refusal = await ask();
+
+    expect(refusal.status).toBe(variants.rateLimitStatus ?? 429);
+    expect(Number(refusal.headers.get(header))).toBe(60);
+    const text = await refusal.text();
+    if (body) expect(JSON.parse(text)).toEqual(body);
+    else
+      expect([refusal.headers.get("content-type"), text]).toEqual([
+        "text/html; charset=utf-8",
+        expect.stringMatching(/^<!doctype html>/),
+      ]);
   });
 
   it("v1NeedsAppId", async () => {

@@ -177,6 +177,7 @@ export const publicSurface: Record<string, ExportedNames> = {
       "MockOrganizationSeed",
       "MockOrganizationState",
       "MockProblem",
+      "MockRateLimitBody",
       "MockRateLimitOptions",
       "MockRateWindow",
       "MockRequest",
