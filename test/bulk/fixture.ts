@@ -63,7 +63,7 @@ export class LoggedCheckpoint implements OpenCheckpoint {
   /** Thrown by the next call of the method. */
   readonly fails = new Map<"open" | "get" | "set" | "clear" | "close", unknown>();
 
-  /** The state of each row, by its name. */
+  /** The state of each row, by its key. */
   get states(): Map<string, unknown> {
     const rowsOf = [...this.values].filter(([name]) => name.startsWith("row:"));
     return new Map(rowsOf.map(([name, value]) => [name.slice("row:".length), stateOf(value)]));
