@@ -4,13 +4,12 @@ import { join } from "node:path";
 import { ConfigurationError, type BulkOptions, type BulkRequest } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { collectRun, LoggedCheckpoint, row, rows, createFixture, type Row } from "./fixture.ts";
+import { collectRun, LoggedCheckpoint, row, rows, createFixture, type Row, key } from "./fixture.ts";
 
 let folder = "";
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "delta-"))));
 afterAll(() => rm(folder, { recursive: true }));
 
-const key = ({ email }: Row) => email;
 const bodies = (mock: ReturnType<typeof createFixture>["mock"]) => mock.requests.map(({ body }) => body);
 
 /** A night: a run of the rows over the checkpoint. Returns the status of each row, in the order of the rows. */

@@ -17,6 +17,9 @@ export function row(index: number): Row {
   return { email: `row-${index}@example.com`, email_opt_in: "SUBSCRIBED" };
 }
 
+/** The key of a row. */
+export const key = ({ email }: Row) => email;
+
 type ClientOptions = NonNullable<ConstructorParameters<typeof AudienceClient>[0]>;
 
 /** A mock, a client of it in process, and the usual call: an upsert of the row. */
@@ -26,6 +29,18 @@ export function createFixture(mockOptions: MockServiceOptions = {}, clientOption
   const upsert = (contact: Row, request: BulkRequest) => audience.v1.customers.upsert(contact, request);
   const emails = () => mock.organization("mock-organization").contacts.map(({ email }) => email);
   return { mock, audience, upsert, emails };
+}
+
+/** A fetch to the mock that waits until the test opens it; `sent` logs the requests. */
+export function gated(real: (url: string, init: RequestInit) => Promise<Response>) {
+  const { promise: opened, resolve: open } = deferred();
+  const sent: string[] = [];
+  const gatedFetch = async (url: string, init: RequestInit) => {
+    sent.push(url);
+    await opened;
+    return await real(url, init);
+  };
+  return { sent, open: () => open(), fetch: gatedFetch };
 }
 
 /** All results of a run, and the error that it rejected with. */
@@ -50,8 +65,8 @@ export class LoggedCheckpoint implements OpenCheckpoint {
 
   /** The state of each row, by its key. */
   get states(): Map<string, unknown> {
-    const rowsOf = [...this.values].filter(([key]) => key.startsWith("row:"));
-    return new Map(rowsOf.map(([key, value]) => [key.slice("row:".length), stateOf(value)]));
+    const rowsOf = [...this.values].filter(([name]) => name.startsWith("row:"));
+    return new Map(rowsOf.map(([name, value]) => [name.slice("row:".length), stateOf(value)]));
   }
 
   async open(): Promise<this> {
@@ -59,17 +74,17 @@ export class LoggedCheckpoint implements OpenCheckpoint {
     return this;
   }
 
-  get(key: string): string | undefined {
+  get(name: string): string | undefined {
     this.#step("get");
-    return this.values.get(key);
+    return this.values.get(name);
   }
 
-  async set(key: string, value: string | undefined): Promise<void> {
-    const isRow = key.startsWith("row:");
+  async set(name: string, value: string | undefined): Promise<void> {
+    const isRow = name.startsWith("row:");
     const state = value === undefined ? "nothing" : stateOf(value);
-    this.#step("set", isRow ? `${key.slice("row:".length)}: ${state}` : undefined);
-    if (value === undefined) this.values.delete(key);
-    else this.values.set(key, value);
+    this.#step("set", isRow ? `${name.slice("row:".length)}: ${state}` : undefined);
+    if (value === undefined) this.values.delete(name);
+    else this.values.set(name, value);
   }
 
   async clear(): Promise<void> {

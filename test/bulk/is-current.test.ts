@@ -1,8 +1,6 @@
 import { ConfigurationError, RateLimiter, type BulkRequest } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { collectRun, LoggedCheckpoint, row, rows, createFixture, until, type Row } from "./fixture.ts";
-
-const key = ({ email }: Row) => email;
+import { collectRun, LoggedCheckpoint, row, rows, createFixture, until, type Row, key } from "./fixture.ts";
 
 /** An `isCurrent` that never settles, and whether it was called. */
 function neverSettles() {

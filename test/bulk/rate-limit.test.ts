@@ -1,7 +1,7 @@
 import { AudienceClient, RateLimiter, type BulkRequest } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { collectRun, LoggedCheckpoint, row, rows, createFixture, until, type Row } from "./fixture.ts";
+import { collectRun, LoggedCheckpoint, row, rows, createFixture, until, type Row, key } from "./fixture.ts";
 
 describe("A row that meets a 429", () => {
   beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date", "performance"] }));
@@ -52,7 +52,6 @@ describe("A row that meets a 429", () => {
       faults: [{ kind: "429", times: 1, after: 1, retryAfter: 3_601 }],
     });
     const checkpoint = new LoggedCheckpoint();
-    const key = ({ email }: Row) => email;
 
     const { results, error } = await collectRun(
       audience.bulk(rows(3), upsert, { key, checkpoint, concurrency: 1, stopWhen: () => false }),

@@ -2,9 +2,8 @@ import { createHash } from "node:crypto";
 import { AudienceClient, ConfigurationError, type BulkRequest } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
-import { collectRun, LoggedCheckpoint, row, rows, createFixture, type Row } from "./fixture.ts";
+import { collectRun, LoggedCheckpoint, row, rows, createFixture, type Row, key } from "./fixture.ts";
 
-const key = ({ email }: Row) => email;
 const thousand = Array.from({ length: 1_000 }, (_, index) => index);
 const eventOf = ({ email }: Row) => ({ eventName: "imported", contact: { email } });
 

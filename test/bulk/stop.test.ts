@@ -21,19 +21,8 @@ import {
   flushEventLoop,
   until,
   type Row,
+  gated,
 } from "./fixture.ts";
-
-/** A fetch to the mock that waits until the test opens it; `sent` logs the requests. */
-function gated(real: (url: string, init: RequestInit) => Promise<Response>) {
-  const { promise: opened, resolve: open } = deferred();
-  const sent: string[] = [];
-  const gatedFetch = async (url: string, init: RequestInit) => {
-    sent.push(url);
-    await opened;
-    return await real(url, init);
-  };
-  return { sent, open: () => open(), fetch: gatedFetch };
-}
 
 describe("A run ends with an error that every other row would meet", () => {
   it("such as an unknown key", async () => {

@@ -9,9 +9,10 @@ import {
   createFixture,
   until,
   type Row,
+  key,
+  gated,
 } from "./fixture.ts";
 
-const key = ({ email }: Row) => email;
 const ada = row(0);
 const organization = "mock-organization";
 type World = ReturnType<typeof createFixture>;
@@ -184,13 +185,8 @@ describe("A row whose consent differs from one that another call of the client w
 
   it("waits for the end of that call while it is in flight", async () => {
     const world = createFixture();
-    const { promise: opened, resolve: open } = deferred();
-    const slow = world.audience.withOptions({
-      fetch: async (url, init) => {
-        await opened;
-        return await world.mock.fetch(url, init);
-      },
-    });
+    const { fetch, open } = gated(world.mock.fetch);
+    const slow = world.audience.withOptions({ fetch });
     let sent: Promise<unknown> | undefined;
     const ended = runBehind(world, {
       write: async () => void (sent = unsubscriptions[0]![1]({ ...world, audience: slow })),

@@ -8,10 +8,9 @@ import {
   row,
   rows,
   until,
-  type Row,
+  key,
+  gated,
 } from "../bulk/fixture.ts";
-
-const key = ({ email }: Row) => email;
 
 /** A checkpoint that opens when the test says so. */
 function slowCheckpoint() {
@@ -41,13 +40,8 @@ it("a consent is written while a run's checkpoint opens, and then supersedes the
 
 it("a consent that is in flight when the checkpoint opens is recorded, as it may be applied", async () => {
   const { audience, mock, upsert } = createFixture();
-  const { promise: answered, resolve: answer } = deferred();
-  const slow = audience.withOptions({
-    fetch: async (url, init) => {
-      await answered;
-      return await mock.fetch(url, init);
-    },
-  });
+  const gate = gated(mock.fetch);
+  const slow = audience.withOptions({ fetch: gate.fetch });
   const { checkpoint, opened, open } = slowCheckpoint();
   const ended = collectRun(audience.bulk([row(1)], upsert, { key, checkpoint }));
   const written = slow.v1.customers.upsert({ ...row(0), email_opt_in: "UNSUBSCRIBED" });
@@ -56,7 +50,7 @@ it("a consent that is in flight when the checkpoint opens is recorded, as it may
   await ended;
 
   expect(opened.values.get(`consent:email:${row(0).email}`)).toContain("UNSUBSCRIBED");
-  answer();
+  gate.open();
   await written;
 });
 

@@ -10,6 +10,8 @@ import {
   flushEventLoop,
   until,
   type Row,
+  key,
+  gated,
 } from "../bulk/fixture.ts";
 
 const unhandled: unknown[] = [];
@@ -53,7 +55,6 @@ const forgetful: [string, (upsert: Upsert) => Upsert][] = [
   ],
 ];
 
-const key = ({ email }: Row) => email;
 const message =
   "The function of bulk must return or await its call: otherwise the row may end before the call does.";
 
@@ -133,15 +134,8 @@ it("a row succeeds whose function makes no call or awaits each", async () => {
 
 it("the run ends after each row has its result, also where stopWhen returns false", async () => {
   const { audience, mock } = createFixture();
-  const { promise: opened, resolve: open } = deferred();
-  let sent = 0;
-  const slow = audience.withOptions({
-    fetch: async (url, init) => {
-      sent++;
-      await opened;
-      return await mock.fetch(url, init);
-    },
-  });
+  const { fetch, open, sent } = gated(mock.fetch);
+  const slow = audience.withOptions({ fetch });
   const [forget] = forgetful.map(([, of]) =>
     of((contact, request) => slow.v1.customers.upsert(contact, request)),
   );
@@ -149,7 +143,7 @@ it("the run ends after each row has its result, also where stopWhen returns fals
   const ended = collectRun(audience.bulk(rows(3), forget!, { stopWhen: () => false })).finally(
     () => (isOver = true),
   );
-  await until(() => sent === 3);
+  await until(() => sent.length === 3);
 
   await flushEventLoop();
   expect(isOver).toBe(false);
@@ -164,15 +158,8 @@ it("the run ends after each row has its result, also where stopWhen returns fals
 
 it("a row that fails during another of its calls ends after that call, whose outcome is recorded", async () => {
   const { audience, mock, upsert } = createFixture();
-  const { promise: opened, resolve: open } = deferred();
-  let sent = 0;
-  const slow = audience.withOptions({
-    fetch: async (url, init) => {
-      sent++;
-      await opened;
-      return await mock.fetch(url, init);
-    },
-  });
+  const { fetch, open, sent } = gated(mock.fetch);
+  const slow = audience.withOptions({ fetch });
   const checkpoint = new LoggedCheckpoint();
   const both = (contact: Row, request: BulkRequest) =>
     Promise.all([
@@ -180,7 +167,7 @@ it("a row that fails during another of its calls ends after that call, whose out
       upsert({ ...contact, email: "nobody" }, request),
     ]);
   const ended = collectRun(audience.bulk(rows(1), both, { checkpoint, key }));
-  await until(() => sent === 1);
+  await until(() => sent.length === 1);
 
   await flushEventLoop();
   expect(checkpoint.log).toEqual(["open", "row-0@example.com: in-doubt"]);

@@ -1,8 +1,6 @@
 import { ConfigurationError, type BulkCall, type BulkRequest } from "audience-sdk";
 import { expect, it } from "vitest";
-import { collectRun, LoggedCheckpoint, rows, createFixture, type Row } from "../bulk/fixture.ts";
-
-const key = ({ email }: Row) => email;
+import { collectRun, LoggedCheckpoint, rows, createFixture, type Row, key } from "../bulk/fixture.ts";
 
 it("call options that are no object are refused, with or without `request`", async () => {
   const { audience, mock } = createFixture();
