@@ -36,15 +36,3 @@ describe("A string of megabytes is refused", () => {
     expect(() => mswHandlers(mock, "x".repeat(10_000_000) as never)).toThrow(TypeError);
   });
 });
-
-describe("A base URL with a million slashes is parsed in linear time", () => {
-  it("by mswHandlers", () => {
-    expect(mswHandlers(createMockService(), { baseUrl: slashes })).toHaveLength(2);
-  });
-
-  it("by the mock", async () => {
-    const mock = createMockService({ variants: { baseUrl: slashes } });
-    const response = await mock.fetch(`${slashes}/api/v1/customer`);
-    expect(response.status).toBe(401);
-  });
-});
