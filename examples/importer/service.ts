@@ -29,7 +29,10 @@ export function openLive(
 
 /** A client for a dry run: it needs no key and sends nothing. */
 export function openNothing(): ImportService {
-  const audience = new AudienceClient({ baseUrl: undefined, rateLimiter: new RateLimiter() });
+  const audience = new AudienceClient({
+    baseUrl: "https://nothing-is-sent.invalid",
+    rateLimiter: new RateLimiter(),
+  });
   return { audience, description: "nothing is sent, as this is a dry run", close: () => audience.close() };
 }
 

@@ -21,8 +21,7 @@ export interface FetchInit {
 export interface FetchResponse {
   /** The HTTP status. */
   readonly status: number;
-  /** Pairs of a name and a value. */
-  readonly headers: Iterable<[string, string]>;
+  readonly headers: { forEach(callback: (value: string, name: string) => void): void };
   /** A web stream of bytes; null for none. */
   readonly body: {
     getReader(): {
@@ -83,7 +82,8 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
     const response = await fetchResponse(request, options.fetch, controller.signal);
     const { status, url } = response;
     // A copy, because those of another implementation are no instance of the global class.
-    const headers = new Headers([...response.headers]);
+    const headers = new Headers();
+    response.headers.forEach((value, name) => headers.append(name, value));
     arrival.status = status;
     options.onHead({ status, headers });
     if (signal.aborted) stop();
@@ -156,7 +156,7 @@ function callerFetch(fetch: Fetch, { url, body }: OutgoingRequest, signal: Abort
 /** By the used properties: a Response of another implementation is no instance of the global class. */
 function isResponse(value: unknown): value is Response {
   const { status, headers, body } = Object(value) as Partial<Response>;
-  if (!Number.isInteger(status) || typeof headers?.[Symbol.iterator] !== "function") return false;
+  if (!Number.isInteger(status) || typeof headers?.forEach !== "function") return false;
   return !body || typeof body.getReader === "function";
 }
 

@@ -143,7 +143,7 @@ describe("With a limiter", () => {
     expect(rateLimiter.snapshot().share).toBe(1 / 4);
   });
 
-  it.each(["500-before", "503-retry-after", "reset-before", "truncated-json"] as const)(
+  it.each(["500-before", "502-html", "reset-before", "truncated-json"] as const)(
     "no other failure delays other calls (%s)",
     async (kind) => {
       const rateLimiter = new RateLimiter();
