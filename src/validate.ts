@@ -13,6 +13,7 @@ export function validate<Value>(schema: z.ZodType<Value>, input: unknown, issues
   const isUnreadable = copy === undefined && lost.length > 0;
   const { error, data } = isUnreadable ? {} : schema.safeParse(copy, { error: explain });
   if (error || lost.length > 0 || dates.length > 0) {
+    /* v8 ignore next -- @preserve every input is an object: the type of a schema does not say so. */
     const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
     const found = error
       ? toIssues(error).map((issue) => withWayOut(withNameMeant(issue, copy, names), copy))

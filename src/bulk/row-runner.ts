@@ -41,7 +41,7 @@ export class RowRunner<Row, Value> {
   readonly #stop = new AbortController();
   /** The results that the caller has not finished with. */
   readonly #results: { result: BulkResult<Row, Value>; release: () => void }[] = [];
-  #onResult = (): void => {};
+  #onResult: (() => void) | undefined;
   #isEverythingRead = false;
   /** The caller has left the loop. */
   #isLeft = false;
@@ -120,7 +120,7 @@ export class RowRunner<Row, Value> {
     let isOver = false;
     void over.then(() => {
       isOver = true;
-      this.#onResult();
+      this.#onResult?.();
     });
     for (;;) {
       const [next] = this.#results;
@@ -209,7 +209,7 @@ export class RowRunner<Row, Value> {
     if (this.#isLeft) return;
     await new Promise<void>((release) => {
       this.#results.push({ result: { index, key, item, ...end }, release });
-      this.#onResult();
+      this.#onResult?.();
     });
   }
 

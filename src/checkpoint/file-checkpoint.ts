@@ -62,7 +62,7 @@ function createIfMissing(path: string): void {
   } catch (error) {
     // Safe: `node:fs` throws nothing else.
     const { code } = error as NodeJS.ErrnoException;
-    const reason = code === undefined ? undefined : reasons[code];
+    const reason = reasons[String(code)];
     throw reason === undefined ? error : new Error(`The checkpoint ${path} ${reason}`, { cause: error });
   }
 }

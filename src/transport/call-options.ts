@@ -49,8 +49,7 @@ export const consentOption = z
   .optional();
 
 /** A call's options over the ambient ones (`withAmbientOptions`). A call with an extension takes no ambient options. */
-export function withAmbient(options: unknown, ambient: unknown): unknown {
-  if (!isRecord(ambient)) return options;
+export function withAmbient(options: unknown, ambient: object): unknown {
   if (options === undefined) return ambient;
   const isWithoutExtension = isRecord(options) && !(extensionOption in options);
   return isWithoutExtension ? { ...ambient, ...options } : options;

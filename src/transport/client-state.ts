@@ -26,7 +26,7 @@ export interface ClientState {
   /** Aborted by `close()`. */
   readonly closing: AbortController;
   /** The default options of calls while a row's function runs. */
-  ambientOptions: unknown;
+  ambientOptions: object | undefined;
 }
 
 export function createClientState(limiter: RateLimiter | undefined, redactor: Redactor): ClientState {
@@ -42,7 +42,7 @@ export function createClientState(limiter: RateLimiter | undefined, redactor: Re
 }
 
 /** Runs a function: the calls that it starts synchronously get these options by default. */
-export function withAmbientOptions<T>(client: ClientState, options: unknown, run: () => T): T {
+export function withAmbientOptions<T>(client: ClientState, options: object, run: () => T): T {
   client.ambientOptions = options;
   try {
     return run();

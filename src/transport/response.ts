@@ -139,7 +139,7 @@ function isEdgeRefusal(status: number, body: unknown): boolean {
 
 /** The beginning of a body without a known message. */
 function startOf(body: unknown): string {
-  const text = typeof body === "string" ? body.trim() : (JSON.stringify(body) ?? "");
+  const text = typeof body === "string" ? body.trim() : JSON.stringify(body);
   return text.length > shownStartLength ? `${text.slice(0, shownStartLength)}…` : text;
 }
 

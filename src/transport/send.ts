@@ -9,11 +9,15 @@ export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>;
 
 /** The part of `RequestInit` that the client uses. */
 export interface FetchInit {
+  /** The HTTP method. */
   method: string;
+  /** The headers, the authentication included. */
   headers: Record<string, string>;
+  /** JSON; missing for a request without a body. */
   body?: string;
   /** The client follows no redirect. */
   redirect: "manual";
+  /** Aborted by a timeout, and when the caller no longer waits. */
   signal: AbortSignal;
 }
 
@@ -21,14 +25,21 @@ export interface FetchInit {
 export interface FetchResponse {
   /** The HTTP status. */
   readonly status: number;
-  readonly headers: { forEach(callback: (value: string, name: string) => void): void };
+  /** The headers, as `Headers` has them. */
+  readonly headers: ForeignHeaders;
   /** A web stream of bytes; null for none. */
-  readonly body: {
-    getReader(): {
-      read(): Promise<{ done: boolean; value?: unknown }>;
-      cancel(reason?: unknown): Promise<unknown>;
-    };
-  } | null;
+  readonly body: ForeignStream | null;
+}
+
+interface ForeignHeaders {
+  forEach(callback: (value: string, name: string) => void): void;
+}
+
+interface ForeignStream {
+  getReader(): {
+    read(): Promise<{ done: boolean; value?: unknown }>;
+    cancel(reason?: unknown): Promise<unknown>;
+  };
 }
 
 export interface OutgoingRequest {

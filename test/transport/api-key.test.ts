@@ -112,6 +112,17 @@ describe("A key that is a function", () => {
     expect(await failureOf(audience.v1.customers.upsert(contact))).toMatchObject({ status: 401 });
   });
 
+  it("is not called again for a 401 that comes after the client was closed", async () => {
+    const hooks = { onRequest: () => void audience.close() };
+    const { audience, apiKey } = rotating(["new"], ["old", "new"], {}, { hooks });
+
+    expect(await failureOf(audience.v1.customers.upsert(contact))).toMatchObject({
+      status: 401,
+      outcome: "not-applied",
+    });
+    expect(apiKey).toHaveBeenCalledTimes(1);
+  });
+
   it("uses up no retry of the call when its key has changed", async () => {
     vi.useFakeTimers();
     const { mock, audience } = rotating(

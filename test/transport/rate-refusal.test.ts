@@ -215,6 +215,14 @@ describe("Without isRateLimited", () => {
     for (const at of sentAt.slice(1)) expect(at).toBeGreaterThanOrEqual(6_000);
   });
 
+  it("a bare 503 pauses nobody", async () => {
+    const { audience, rateLimiter } = refusedOnce({ status: 503 }, { maxRetries: 0 });
+
+    await failureOf(audience.v1.customers.get("c-1"));
+
+    expect(rateLimiter.usage().pausedMs).toBe(0);
+  });
+
   it("only a 2xx speeds the limiter up", async () => {
     const { audience, rateLimiter } = refusedOnce({ status: 429 });
     const call = audience.v1.customers.upsert(contact);
