@@ -69,7 +69,12 @@ export class RowRunner<Row, Value> {
   async *results(): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
     const { signal } = this.#options;
     const removeCallbacks = [
-      signal && onAbort(signal, () => this.#fail(abortError(signal.reason))),
+      signal &&
+        onAbort(signal, () =>
+          this.#fail(
+            new AbortError({ message: "The run was aborted.", outcome: "unknown", cause: signal.reason }),
+          ),
+        ),
       onAbort(this.#client.closed, () => this.#fail(new ClientClosedError("unknown"))),
     ];
     const unwatch = this.#client.watchConsent(this.#consents);
@@ -245,8 +250,4 @@ export class RowRunner<Row, Value> {
     if (isInterruption && !this.#progress.done) Object.assign(error, { outcome: "not-sent" });
     throw error;
   }
-}
-
-function abortError(cause: unknown): AbortError {
-  return new AbortError({ message: "The run was aborted.", outcome: "unknown", cause });
 }
