@@ -8,7 +8,7 @@ import {
   type ClientState,
   type CloseOptions,
 } from "./transport/client-state.ts";
-import { openClient, type OpenClient } from "./transport/open-client.ts";
+import { Transport } from "./transport/transport.ts";
 import { V1Client } from "./v1/v1-client.ts";
 import { V2Client } from "./v2/v2-client.ts";
 
@@ -25,7 +25,7 @@ import { V2Client } from "./v2/v2-client.ts";
  * @throws ConfigurationError if an option is wrong; the message names it.
  */
 export class AudienceClient {
-  readonly #client: OpenClient;
+  readonly #transport: Transport;
   #v1: V1Client | undefined;
   #v2: V2Client | undefined;
   /** Sends many rows, a few at a time: `audience.bulk(rows, call, options)`, and `audience.bulk.check(rows, check)`. */
@@ -35,30 +35,30 @@ export class AudienceClient {
   /** @internal */
   constructor(options: ClientOptions, state: ClientState);
   constructor(options: ClientOptions = {}, state?: ClientState) {
-    this.#client = openClient(options, state);
-    const { client } = this.#client.transport;
+    this.#transport = new Transport(options, state);
+    const { client } = this.#transport;
     this.bulk = createBulk({
       closed: client.closing.signal,
       runInRow: (request, call) => withAmbientOptions(client, request, call),
       watchConsent: (watch) => watchConsent(client, watch),
       estimateMs: (calls) => client.limiter?.estimateMs(calls),
-      now: this.#client.settings.transport.now,
+      now: this.#transport.settings.transport.now,
     });
   }
 
   /** The v1 family: customers, contact groups, events. Throws a `ConfigurationError` without `baseUrl` or `apiKey`. */
   get v1(): V1Client {
-    return (this.#v1 ??= new V1Client(undefined, this.#client));
+    return (this.#v1 ??= new V1Client(undefined, this.#transport));
   }
 
   /** The v2 family: contacts and lists. Throws a `ConfigurationError` without `baseUrlV2`, `appId` or a key. */
   get v2(): V2Client {
-    return (this.#v2 ??= new V2Client(undefined, this.#client));
+    return (this.#v2 ??= new V2Client(undefined, this.#transport));
   }
 
   /** The rate limiter of the calls; undefined if the option `rateLimiter` is `false`. */
   get rateLimiter(): RateLimiter | undefined {
-    return this.#client.transport.client.limiter;
+    return this.#transport.client.limiter;
   }
 
   /**
@@ -69,7 +69,7 @@ export class AudienceClient {
    * ```
    */
   withOptions(options: ClientOptions): AudienceClient {
-    return createView(viewOptions(this.#client.settings.given, options), this.#client.transport.client);
+    return createView(viewOptions(this.#transport.settings.given, options), this.#transport.client);
   }
 
   /**
@@ -84,7 +84,7 @@ export class AudienceClient {
    * ```
    */
   close(options?: CloseOptions): Promise<void> {
-    return closeClient(this.#client.transport.client, options);
+    return closeClient(this.#transport.client, options);
   }
 
   /** `await using audience = new AudienceClient(…)`. */

@@ -22,7 +22,6 @@ import {
 import type { IsRateLimited } from "./transport/rate-refusal.ts";
 import type { Redactor } from "./transport/redact.ts";
 import type { Fetch } from "./transport/send.ts";
-import { packageVersion } from "./transport/version.ts";
 import type { ParsePage } from "./v1/list-page.ts";
 
 /** Options of a client. An option that is left out is read from its environment variable, if it has one. */
@@ -216,6 +215,9 @@ function refuseBrowser({ dangerouslyAllowBrowser }: ClientOptions): void {
     "In a browser every visitor could read the key: call from a backend, or set dangerouslyAllowBrowser.",
   );
 }
+
+/** As `package.json` has it: a test compares the two. */
+export const packageVersion = "0.1.0";
 
 function userAgent(prefix: string | undefined): string {
   const own = `audience-sdk/${packageVersion}`;

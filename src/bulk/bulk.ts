@@ -1,8 +1,8 @@
 import { optionTypes, parseOption } from "../schema/option.ts";
 import { checkRows, type BulkCheck, type CheckResult } from "./check.ts";
-import { parseBulkOptions, type BulkOptions } from "./options.ts";
+import { parseBulkOptions, type BulkClient, type BulkOptions } from "./options.ts";
 import type { BulkCall } from "./row-call.ts";
-import { RowRunner, type BulkClient } from "./row-runner.ts";
+import { RowRunner } from "./row-runner.ts";
 import { RowSource, type BulkRows } from "./rows.ts";
 import { BulkRun } from "./run.ts";
 

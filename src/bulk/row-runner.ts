@@ -1,29 +1,15 @@
 import Bottleneck from "bottleneck/light.js";
 import { AbortError, ClientClosedError } from "../errors.ts";
 import { onAbort, untilAborted } from "../transport/abort.ts";
-import type { ConsentWatch } from "../transport/client-state.ts";
 import { ConsentLog } from "./consent-log.ts";
-import { endsRun, type BulkOptions } from "./options.ts";
+import { endsRun, type BulkClient, type BulkOptions } from "./options.ts";
 import { notify, ProgressCounter } from "./progress.ts";
 import { openRecordedRun, type RecordedRun } from "./recorded-run.ts";
 import type { BulkResult, BulkSummary } from "./result.ts";
-import { callRow, requestFor, type BulkCall, type BulkRequest, type RowEnd } from "./row-call.ts";
+import { callRow, requestFor, type BulkCall, type RowEnd } from "./row-call.ts";
 import { RowContext } from "./row-context.ts";
 import { RowIntake, type ReadRow } from "./row-intake.ts";
 import type { RowSource } from "./rows.ts";
-
-/** The part of the client that a run needs. */
-export interface BulkClient {
-  /** Aborted when the client is closed. */
-  readonly closed: AbortSignal;
-  /** Runs a row's function; the calls that it starts synchronously belong to the row. */
-  readonly runInRow: <T>(request: BulkRequest, call: () => T) => T;
-  /** Reports each write of consent by another call to the run, until the returned function is called. */
-  readonly watchConsent: (watch: ConsentWatch) => () => void;
-  /** The time for that many calls; undefined without a rate limiter. */
-  readonly estimateMs: (calls: number) => number | undefined;
-  readonly now: () => number;
-}
 
 const defaultConcurrency = 10;
 
@@ -68,14 +54,10 @@ export class RowRunner<Row, Value> {
   /** Every row's result; rejects at the end with the failure of the run. If the loop is left, requests in flight end. */
   async *results(): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
     const { signal } = this.#options;
+    const fail = (error: unknown) => this.#fail(error);
     const removeCallbacks = [
-      signal &&
-        onAbort(signal, () =>
-          this.#fail(
-            new AbortError({ message: "The run was aborted.", outcome: "unknown", cause: signal.reason }),
-          ),
-        ),
-      onAbort(this.#client.closed, () => this.#fail(new ClientClosedError("unknown"))),
+      signal && onAbort(signal, () => fail(runAborted(signal.reason))),
+      onAbort(this.#client.closed, () => fail(new ClientClosedError("unknown"))),
     ];
     const unwatch = this.#client.watchConsent(this.#consents);
     let recorded: RecordedRun | undefined;
@@ -250,4 +232,8 @@ export class RowRunner<Row, Value> {
     if (isInterruption && !this.#progress.done) Object.assign(error, { outcome: "not-sent" });
     throw error;
   }
+}
+
+function runAborted(cause: unknown): AbortError {
+  return new AbortError({ message: "The run was aborted.", outcome: "unknown", cause });
 }

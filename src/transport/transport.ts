@@ -1,8 +1,9 @@
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { endWith, isAudienceError, showCaller } from "../errors.ts";
+import { parseClientOptions, type ClientOptions, type ClientSettings } from "../options.ts";
 import { apiPromise, type ApiPromise, type CallResult } from "./api-promise.ts";
 import { parseCallOptions, withAmbient } from "./call-options.ts";
-import type { ClientState } from "./client-state.ts";
+import { createClientState, type ClientState } from "./client-state.ts";
 import {
   compose,
   type CallContext,
@@ -11,7 +12,6 @@ import {
   type Handler,
   type Interceptor,
   type RequestContext,
-  type TransportSettings,
 } from "./interceptor.ts";
 import { apiKey } from "./interceptors/api-key.ts";
 import { deadline } from "./interceptors/deadline.ts";
@@ -19,6 +19,7 @@ import { observeAttempt, observeCall } from "./interceptors/observe.ts";
 import { rateLimit, unlessPaused } from "./interceptors/rate-limit.ts";
 import { retry } from "./interceptors/retry.ts";
 import { consentGuard, writeOrder } from "./interceptors/write-order.ts";
+import { Redactor } from "./redact.ts";
 import { buildRequest, inputIdentifier } from "./request.ts";
 import { readResponse } from "./response.ts";
 import { send } from "./send.ts";
@@ -80,14 +81,16 @@ interface Invocation<Body, Output> {
   readonly options: unknown;
 }
 
-/** Runs every call: validation, then the interceptors, then the request. */
+/** The settings of a client, and the calls of its families: validation, then the interceptors, then the request. */
 export class Transport {
   readonly client: ClientState;
-  readonly #settings: TransportSettings;
+  readonly settings: ClientSettings;
 
-  constructor(settings: TransportSettings, client: ClientState) {
-    this.#settings = settings;
-    this.client = client;
+  /** `client` is the state of another view of the same client. */
+  constructor(options: ClientOptions, client?: ClientState) {
+    const redactor = client?.redactor ?? new Redactor();
+    this.settings = parseClientOptions(options, redactor);
+    this.client = client ?? createClientState(this.settings.limiter, redactor);
   }
 
   family(access: FamilyAccess): CallEndpoint {
@@ -97,7 +100,7 @@ export class Transport {
   #start<Body, Output>(invocation: Invocation<Body, Output>): ApiPromise<Output> {
     const { operation, method, path } = invocation.endpoint;
     const call: CallContext = {
-      requestId: this.#settings.newId(),
+      requestId: this.settings.transport.newId(),
       operation,
       method,
       path,
@@ -121,7 +124,7 @@ export class Transport {
     invocation: Invocation<Body, Output>,
   ): Promise<CallResult<Output>> {
     try {
-      const { data, response } = await observeCall(call, this.#settings, async () => {
+      const { data, response } = await observeCall(call, this.settings.transport, async () => {
         const context = this.#validate(call, invocation);
         const { extension } = context.options;
         return await (extension ? compose(interceptors(extension), sendRequest) : handle)(context);
@@ -144,7 +147,7 @@ export class Transport {
     { access, endpoint, input, options: given }: Invocation<Body, Output>,
   ): RequestContext {
     const { client } = this;
-    const settings = this.#settings;
+    const settings = this.settings.transport;
     const { ambientOptions } = client;
     const options = parseCallOptions(
       ambientOptions === undefined ? given : withAmbient(given, ambientOptions),

@@ -3,7 +3,7 @@ import { missingOptions } from "../environment.ts";
 import type { ClientOptions, ClientSettings } from "../options.ts";
 import { closeClient, type CloseOptions } from "../transport/client-state.ts";
 import type { FamilyAccess } from "../transport/interceptor.ts";
-import { openClient, type OpenClient } from "../transport/open-client.ts";
+import { Transport } from "../transport/transport.ts";
 import { v1ContactGroups, type V1ContactGroups } from "./contact-groups.ts";
 import { v1Customers, type V1Customers } from "./customers.ts";
 import { v1Events, type V1Events } from "./events.ts";
@@ -38,15 +38,15 @@ export class V1Client {
    * @throws ValidationError if the path lies outside of `/api/v1/…`, or JSON cannot carry the body.
    */
   readonly request: SendCustomRequest;
-  readonly #client: OpenClient;
+  readonly #transport: Transport;
 
   constructor(options?: ClientOptions);
   /** @internal */
-  constructor(options: ClientOptions | undefined, client: OpenClient);
-  constructor(options: ClientOptions = {}, client: OpenClient = openClient(options)) {
-    const { settings, transport } = client;
+  constructor(options: ClientOptions | undefined, transport: Transport);
+  constructor(options: ClientOptions = {}, transport: Transport = new Transport(options)) {
+    const { settings } = transport;
     const call = transport.family(v1Access(settings));
-    this.#client = client;
+    this.#transport = transport;
     this.customers = v1Customers(call, settings.parsePage);
     this.contactGroups = v1ContactGroups(call, settings.parsePage);
     this.events = v1Events(call);
@@ -55,7 +55,7 @@ export class V1Client {
 
   /** As `close` of `AudienceClient`: rejects the calls that still wait, or sends them first, with `drain`. */
   close(options?: CloseOptions): Promise<void> {
-    return closeClient(this.#client.transport.client, options);
+    return closeClient(this.#transport.client, options);
   }
 
   /** `await using v1 = new V1Client(…)`. */

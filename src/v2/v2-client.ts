@@ -3,7 +3,7 @@ import { missingOptions } from "../environment.ts";
 import type { ClientOptions, ClientSettings } from "../options.ts";
 import { closeClient, type CloseOptions } from "../transport/client-state.ts";
 import type { FamilyAccess } from "../transport/interceptor.ts";
-import { openClient, type OpenClient } from "../transport/open-client.ts";
+import { Transport } from "../transport/transport.ts";
 import { v2Contacts, type V2Contacts } from "./contacts.ts";
 import { v2Lists, type V2Lists } from "./lists.ts";
 
@@ -35,15 +35,15 @@ export class V2Client {
    * @throws ValidationError if the path lies outside of `/v2/…`, or JSON cannot carry the body.
    */
   readonly request: SendCustomRequest;
-  readonly #client: OpenClient;
+  readonly #transport: Transport;
 
   constructor(options?: ClientOptions);
   /** @internal */
-  constructor(options: ClientOptions | undefined, client: OpenClient);
-  constructor(options: ClientOptions = {}, client: OpenClient = openClient(options)) {
-    const { settings, transport } = client;
+  constructor(options: ClientOptions | undefined, transport: Transport);
+  constructor(options: ClientOptions = {}, transport: Transport = new Transport(options)) {
+    const { settings } = transport;
     const call = transport.family(v2Access(settings));
-    this.#client = client;
+    this.#transport = transport;
     this.contacts = v2Contacts(call);
     this.lists = v2Lists(call);
     this.request = customRequest(call, { operation: "v2.request", prefix: "/v2/" });
@@ -51,7 +51,7 @@ export class V2Client {
 
   /** As `close` of `AudienceClient`: rejects the calls that still wait, or sends them first, with `drain`. */
   close(options?: CloseOptions): Promise<void> {
-    return closeClient(this.#client.transport.client, options);
+    return closeClient(this.#transport.client, options);
   }
 
   /** `await using v2 = new V2Client(…)`. */
