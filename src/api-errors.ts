@@ -61,7 +61,7 @@ export class NotFoundError extends ApiError {
   override readonly code = "not_found";
 }
 
-/** 429: over the rate limit, even after all retries ("Limits"). */
+/** 429, or what `isRateLimited` names: over the rate limit, even after all retries ("Limits"). */
 export class RateLimitError extends ApiError {
   override readonly name = "RateLimitError";
   override readonly code = "rate_limit";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Endpoint, Operation } from "./endpoint.ts";
+import type { Endpoint, Method, Operation } from "./endpoint.ts";
 import { besideOtherIssues } from "./schema/issues.ts";
 import { jsonValue } from "./schema/json.ts";
 import { isRecord } from "./schema/kind-of.ts";
@@ -10,13 +10,16 @@ import type { CallEndpoint } from "./transport/transport.ts";
 
 /** A request that no method of this package makes: a new path, or a new field of a known one. */
 export interface CustomRequest {
-  /** The HTTP method. A GET is repeatable; any other only with the option `repeatable: true`. */
+  /** The HTTP method. After a lost response a GET is retried, and another method only with the option `repeatable: true`. */
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** The path within the family, `/api/v1/…` or `/v2/…`, with ids encoded by `encodeURIComponent`. */
   path: string;
   /** The query. */
   query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
-  /** The body, sent as JSON. */
+  /**
+   * The body, sent as JSON. A contact that it names, at its root, in `contact` or in `identifiers`, takes part in the order
+   * of writes and in `superseded` of `bulk`.
+   */
   body?: unknown;
 }
 
@@ -42,31 +45,46 @@ export function customRequest(call: CallEndpoint, family: Family): SendCustomReq
   return (request, options) => call(endpointOf(family, request), { body: request }, options);
 }
 
-const addContactPath = /^\/api\/v1\/contact-groups\/[^/]+\/contacts\/?$/;
+const addContactPath = /^\/api\/v1\/contact-groups\/.+\/contacts\/?$/i;
+const customerPath = /^\/api\/v1\/customer\/(?!create$)([^/]+)/i;
 
-const isAddContact = ({ method, path }: CustomRequest): boolean =>
-  method === "POST" && addContactPath.test(path);
+function isAddContact({ method, path }: CustomRequest): boolean {
+  return method === "POST" && addContactPath.test(decoded(path));
+}
+
+/** As a server may read a path: percent-encoding decoded, without path parameters (`;a=1`). */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path).replaceAll(/;[^/]*/g, "");
+  } catch {
+    return path;
+  }
+}
 
 const optionsSchema = callOptionsSchema.extend({ consent: consentOption });
 
 function endpointOf({ operation, prefix }: Family, request: CustomRequest): Endpoint<CustomRequest, unknown> {
-  const { method } = Object(request) as Partial<CustomRequest>;
   return {
     operation,
-    // The schema refuses any other.
-    method: methods.find((one) => one === method) ?? "GET",
+    method: methodOf(request),
     // The real path may name a person.
     path: `${prefix}…`,
     options: optionsSchema,
     body: ({ consent }) => requestSchema(prefix, consent !== "service-decides"),
-    target: ({ path, query }) =>
-      query ? `${path}?${new URLSearchParams(stringsOf(query)).toString()}` : path,
+    target: ({ path, query = {} }) => {
+      const search = new URLSearchParams(stringsOf(query)).toString();
+      return search === "" ? path : `${path}?${search}`;
+    },
     payload: ({ body }) => body,
-    contactsOf: ({ body }) => contactKeys(contactsIn(body)),
+    contactsOf: ({ path, body }) => {
+      const [, contactUUID] = customerPath.exec(decoded(path)) ?? [];
+      return contactKeys([...contactsIn(body), { contactUUID }]);
+    },
     consentOf: (sent) => ({
       ...(isAddContact(sent) && { email: decidedByService }),
       ...consentIn(sent.body),
     }),
+    appliedTo: (output) => ({ contacts: contactKeys(contactsInResponse(output)) }),
     mayHaveWrittenOn404: isAddContact,
     acceptsAnyResponse: true,
     decode: ({ body }) => body,
@@ -74,6 +92,15 @@ function endpointOf({ operation, prefix }: Family, request: CustomRequest): Endp
 }
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+
+/** The schema refuses any other method, and a request that cannot be read. */
+function methodOf(request: CustomRequest): Method {
+  try {
+    return methods.find((method) => method === request.method) ?? "GET";
+  } catch {
+    return "GET";
+  }
+}
 
 function requestSchema(prefix: string, needsConsent: boolean): z.ZodType<CustomRequest> {
   return z
@@ -106,12 +133,14 @@ function problemOfPath(path: string, prefix: string): string | undefined {
   if (!/^[\w!$%&'()*+,;=:@~./-]*$/.test(path)) {
     return "holds a character that no path can carry: encode an id with encodeURIComponent";
   }
-  if (/\/(\.|%2e){1,2}(\/|$)/i.test(path)) return "must not hold . or .. as a segment";
+  if (/\/(\.|%2e){1,2}(\/|%2f|;|$)/i.test(path)) return "must not hold . or .. as a segment";
+  if (path.includes("//")) return "must not hold an empty segment";
   return undefined;
 }
 
 function statesEmailConsent(body: unknown): boolean {
-  return isRecord(body) && body["email_opt_in"] !== undefined;
+  const optIn = isRecord(body) ? body["email_opt_in"] : undefined;
+  return typeof optIn === "string" && optIn.trim() !== "";
 }
 
 function stringsOf(query: NonNullable<CustomRequest["query"]>): [string, string][] {
@@ -121,8 +150,19 @@ function stringsOf(query: NonNullable<CustomRequest["query"]>): [string, string]
 /** The contacts that a body names: at its root, in `contact`, in `identifiers`. */
 function contactsIn(body: unknown): Readonly<Record<string, unknown>>[] {
   if (!isRecord(body)) return [];
-  const identifiers = identifiersIn(body).map(({ type, id }) => ({ [String(type)]: id }));
+  const identifiers = identifiersIn(body).map(({ type, id }) =>
+    typeof type === "string" ? { [type]: id } : {},
+  );
   return [body, body["contact"], ...identifiers].filter(isRecord);
+}
+
+/** The contact that a response names, where the documented ones name it: as a profile, or in `contact`. */
+function contactsInResponse(output: unknown): Readonly<Record<string, unknown>>[] {
+  if (!isRecord(output)) return [];
+  const { data, contact } = output;
+  const attributes = isRecord(data) ? data["attributes"] : undefined;
+  const profile = isRecord(data) ? { contactUUID: data["id"] } : undefined;
+  return [profile, attributes, contact].filter(isRecord);
 }
 
 function consentIn(body: unknown): Consent {

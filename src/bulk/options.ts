@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { ConfigurationError, isAudienceError } from "../errors.ts";
+import { ConfigurationError, isAudienceError, type NotFoundError } from "../errors.ts";
 import { hasMethods, isObject } from "../schema/kind-of.ts";
 import { optionTypes, optionThat, parseOptions } from "../schema/option.ts";
 import { ignoreRejection } from "../schema/user-function.ts";
@@ -93,7 +93,13 @@ export function endsRun(error: unknown, stopWhen: (error: unknown) => unknown = 
 
 function endsRunByDefault(error: unknown): boolean {
   if (!isAudienceError(error)) return false;
-  // On a wrong list, `addContact` would create a contact for each row.
-  if (error.code === "not_found") return error.request?.operation === "v1.contactGroups.addContact";
+  // On a wrong list, adding would create a contact for each row.
+  if (error.code === "not_found") return isOfWrongList(error);
   return stopCodes.includes(error.code);
+}
+
+function isOfWrongList({ request, outcome }: NotFoundError): boolean {
+  if (request?.operation === "v1.contactGroups.addContact") return true;
+  // The 404 of no other custom request leaves its outcome open, unless an earlier attempt did.
+  return request?.operation === "v1.request" && request.attempts === 1 && outcome === "unknown";
 }

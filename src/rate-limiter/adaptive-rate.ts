@@ -1,6 +1,8 @@
 import type { RateLimitWindow } from "../errors.ts";
 
 const defaultPauseMs = 1_000;
+/** Requests that left together are refused within this time: that is one sign of being too fast, not ten. */
+const burstMs = 500;
 /** The longest pause that a 429 can ask for. */
 export const longestPauseMs = 3_600_000;
 /**
@@ -18,6 +20,8 @@ export class AdaptiveRate {
   limits: readonly number[];
   readonly #windows: readonly RateLimitWindow[];
   #pausedUntil: number;
+  /** When a refusal last halved the rate. */
+  #slowedAt = -Infinity;
 
   constructor(
     windows: readonly RateLimitWindow[],
@@ -33,11 +37,16 @@ export class AdaptiveRate {
     return Math.max(0, this.#pausedUntil - now);
   }
 
-  refused(now: number, retryAfterMs = defaultPauseMs): void {
-    // Requests that left together are refused together: that is one sign of being too fast, not ten.
-    const factor = this.pausedMs(now) === 0 ? this.factor / 2 : this.factor;
+  /** Returns whether the refusal has halved the rate or extended the pause. */
+  refused(now: number, retryAfterMs = defaultPauseMs): boolean {
+    const isSlower = this.pausedMs(now) === 0 && now - this.#slowedAt >= burstMs;
+    if (isSlower) {
+      this.#slowedAt = now;
+      this.follow(Math.max(leastRateFactor, this.factor / 2));
+    }
+    const pausedBefore = this.#pausedUntil;
     this.pause(now, retryAfterMs);
-    this.follow(Math.max(leastRateFactor, factor));
+    return isSlower || this.#pausedUntil > pausedBefore;
   }
 
   pause(now: number, waitMs: number): void {

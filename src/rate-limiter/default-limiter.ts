@@ -26,7 +26,7 @@ type LimiterOption = RateLimiter | RateLimiterOptions | false | undefined;
 
 /** The options of a limiter that apply to calls, and so keep the limiter of the process. */
 const boundsSchema = z
-  .strictObject({ maxWaitMs: optionTypes.waitMs, maxQueued: optionTypes.count })
+  .strictObject({ maxWaitMs: optionTypes.waitMs, maxQueued: optionTypes.countOrAll })
   .partial();
 
 /** The limiter of this process, unless the option needs another one. */

@@ -20,6 +20,8 @@ export interface PermitRequest {
   readonly signal?: AbortSignal | undefined;
   /** Instead of the limiter's own. */
   readonly maxWaitMs?: number | undefined;
+  /** The time until the call's deadline, in milliseconds: it also limits the wait. */
+  readonly deadlineInMs?: number | undefined;
   /** Instead of the limiter's own. */
   readonly maxQueued?: number | undefined;
   /** A call that was refused with 429 goes first when the pause ends. */

@@ -72,7 +72,8 @@ export class RateLimiter {
     if (this.#store.warning) request.observer?.storeWarning(this.#store.warning());
     const permit = this.#dispatcher.queue.size === 0 && this.#dispatcher.grant(now);
     if (permit) return permit;
-    const { maxWaitMs = this.#maxWaitMs, maxQueued = this.#maxQueued } = request;
+    const { deadlineInMs = Infinity, maxQueued = this.#maxQueued } = request;
+    const maxWaitMs = Math.min(request.maxWaitMs ?? this.#maxWaitMs ?? Infinity, deadlineInMs);
     return this.#dispatcher.wait({ ...request, maxWaitMs, maxQueued }, now);
   }
 
@@ -93,8 +94,7 @@ export class RateLimiter {
    */
   refused(retryAfterMs?: number): void {
     const now = this.#clock();
-    this.#rate.refused(now, retryAfterMs);
-    this.#store.refused?.(now);
+    if (this.#rate.refused(now, retryAfterMs)) this.#store.refused?.(now);
     this.#dispatcher.dispatch();
   }
 

@@ -55,7 +55,7 @@ export interface PermitStore {
   demand?(calls: number, now: number): void;
   /** A 429 came, which a shared store reports to the other processes. */
   refused?(now: number): void;
-  /** A response came while the rate was reduced. */
+  /** A success came while the rate was reduced. */
   succeeded?(): void;
   /** The reason for which no permit is given for now, if there is one: then all waiting calls are refused. */
   refusal?(): string | undefined;

@@ -65,7 +65,7 @@ export interface PermitState {
 
 export interface ReleaseRequest extends ScriptRequest {
   readonly permits: readonly PermitState[];
-  /** Responses that were no 429, since the last release. */
+  /** Successes since the last release. */
   readonly succeeded: number;
   /** After a 429: pause all processes for this long; 0 if its pause has ended or it asked for none. */
   readonly refusedForMs?: number;

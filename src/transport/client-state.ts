@@ -59,9 +59,15 @@ export function watchConsent({ consentWatches }: ClientState, watch: ConsentWatc
 
 /** Options of `close()`. */
 export interface CloseOptions {
-  /** Whether the calls that wait are sent first, retries included. Default: no; they reject. */
+  /**
+   * Whether the calls that wait are sent first, retries included. Default: no; they reject. A run of `bulk` ends in any
+   * case: its rows that wait are not sent.
+   */
   drain?: boolean | undefined;
-  /** The longest time for that, in milliseconds: the calls that still wait then reject. Default: none. */
+  /**
+   * The longest time for that, in milliseconds: the calls that still wait then reject. Requests in flight end, or pass
+   * their own `timeoutMs`. Default: none.
+   */
   timeoutMs?: number | undefined;
 }
 

@@ -45,12 +45,11 @@ export function consentLines(consent: Consent): string[] {
 }
 
 /** A channel with two different statuses keeps both, so it equals neither alone. */
-function collectConsent(
-  channels: readonly (readonly [channel: string, status: string | boolean | undefined])[],
-): Consent {
+function collectConsent(channels: readonly (readonly [channel: string, status: unknown])[]): Consent {
   const consent = new Map<string, string>();
   for (const [channel, value] of channels) {
-    if (value === undefined) continue;
+    // A custom request may hold anything.
+    if (typeof value !== "string" && typeof value !== "boolean") continue;
     const status = String(value).toUpperCase();
     const before = consent.get(channel);
     consent.set(channel, before === undefined || before === status ? status : `${before} ${status}`);

@@ -13,10 +13,12 @@ export interface RateLimitCandidate {
 }
 
 /**
- * Says which responses besides 429 refuse a call for its rate, as the service does not document its refusals and a gateway
- * may respond with 403 or 503 ("Limits"). Such a response pauses all calls, and the refused call is sent again.
+ * Says which responses besides 429 refuse a call because the rate limit is exceeded: the service does not document its
+ * refusals, and a gateway may respond with 403 or 503 ("Limits"). Such a response pauses all calls, and the refused call is
+ * sent again.
  *
- * `retryAfterMs` names the wait, where the body does and no header.
+ * `retryAfterMs` names the wait where a body does. It goes before the headers; only the pause of a 429, which begins with
+ * its headers, does not become shorter.
  *
  * ```ts
  * new AudienceClient({ isRateLimited: ({ status, headers }) => status === 403 && headers.has("x-waf-limit") });

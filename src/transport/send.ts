@@ -89,6 +89,8 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
     else stop();
   };
   signal.addEventListener("abort", onAbort);
+  // A hook may have aborted the call.
+  if (signal.aborted) onAbort();
   try {
     const response = await fetchResponse(request, options.fetch, controller.signal);
     const { status, url } = response;

@@ -165,6 +165,13 @@ describe("A custom request is refused, and nothing is sent:", () => {
     ["an encoded one", { method: "GET", path: "/api/v1/%2E%2e/x" }, "must not hold . or ..", ["path"]],
     ["a query in the path", { method: "GET", path: "/api/v1/a?b=c" }, "give the query in `query`", ["path"]],
     ["a space in the path", { method: "GET", path: "/api/v1/a b" }, "encodeURIComponent", ["path"]],
+    ["an empty segment", { method: "GET", path: "/api/v1//a" }, "must not hold an empty segment", ["path"]],
+    [
+      "a parent with a parameter",
+      { method: "GET", path: "/api/v1/..;/x" },
+      "must not hold . or ..",
+      ["path"],
+    ],
     ["a backslash", { method: "GET", path: "/api/v1/\\evil" }, "encodeURIComponent", ["path"]],
     ["a method in lower case", { method: "post", path: "/api/v1/a" }, "write POST", ["method"]],
     ["a method of no API", { method: "TRACE", path: "/api/v1/a" }, "must be one of GET, POST", ["method"]],
@@ -207,6 +214,50 @@ describe("A custom request that adds a contact to a list", () => {
     expect(sent).toEqual([]);
   });
 
+  it.each([
+    "/api/v1/contact-groups/list-1/contacts/",
+    "/api/v1/Contact-Groups/list-1/Contacts",
+    "/api/v1/contact%2Dgroups/list-1/contact%73",
+    "/api/v1/contact-groups/list-1/contacts;a=1",
+    "/api/v1/contact-groups/a%2Fb/contacts",
+  ])("also as %s, which a server may read as the same path", async (spelling) => {
+    const { audience, sent } = recording();
+
+    const error = await failureOf(
+      audience.v1.request({ method: "POST", path: spelling, body: { email: "ada@example.com" } }),
+    );
+
+    expect(error).toMatchObject({ code: "validation", issues: [{ path: ["body", "email_opt_in"] }] });
+    expect(sent).toEqual([]);
+  });
+
+  it.each(["", " ", false, 1])("and %j is no consent", async (optIn) => {
+    const { audience, sent } = recording();
+    const body = { email: "ada@example.com", email_opt_in: optIn };
+
+    const error = await failureOf(audience.v1.request({ method: "POST", path, body }));
+
+    expect(error).toMatchObject({ code: "validation" });
+    expect(sent).toEqual([]);
+  });
+
+  it("ends a run of bulk at an unknown list, as each row would create a contact", async () => {
+    const { audience, sent } = recording(Array.from({ length: 9 }, () => json(404, {})));
+    const rows = Array.from({ length: 9 }, (_, row) => ({
+      email: `row${row}@example.com`,
+      email_opt_in: "SUBSCRIBED",
+    }));
+
+    const run = audience.bulk(
+      rows,
+      (row, options) => audience.v1.request({ method: "POST", path, body: row }, options),
+      { concurrency: 1 },
+    );
+
+    expect(await failureOf(run.summary())).toMatchObject({ code: "not_found" });
+    expect(sent).toHaveLength(1);
+  });
+
   it("may leave the consent to the service", async () => {
     const { audience, sent } = recording();
 
@@ -230,6 +281,43 @@ describe("A custom request that adds a contact to a list", () => {
     expect(adding).toMatchObject({ code: "not_found", outcome: "unknown" });
     expect(other).toMatchObject({ code: "not_found", outcome: "not-applied" });
   });
+});
+
+it("An empty query adds nothing to the path", async () => {
+  const { audience, sent } = recording();
+
+  await audience.v1.request({ method: "GET", path: "/api/v1/x", query: { page: undefined } });
+
+  expect(sent[0]?.url).toBe("https://one.example.com/prefix/api/v1/x");
+});
+
+it("A custom request that cannot be read rejects, and does not throw", async () => {
+  const { audience, sent } = recording();
+  const unreadable = {
+    get method(): never {
+      throw new Error("mine");
+    },
+    path: "/api/v1/x",
+  };
+
+  expect(await failureOf(audience.v1.request(unreadable))).toMatchObject({ code: "validation" });
+  expect(sent).toEqual([]);
+});
+
+it("A custom write to /api/v1/customer/{id} waits for the earlier write to the contact with this id", async () => {
+  const log: string[] = [];
+  const { audience } = recording([() => new Response("", { status: 500 })]);
+  const patch = (email_opt_in: string) =>
+    audience.v1
+      .request(
+        { method: "PATCH", path: "/api/v1/customer/uuid-1", body: { email_opt_in } },
+        { repeatable: true },
+      )
+      .then(() => log.push(email_opt_in));
+
+  await Promise.all([patch("SUBSCRIBED"), patch("UNSUBSCRIBED")]);
+
+  expect(log).toEqual(["SUBSCRIBED", "UNSUBSCRIBED"]);
 });
 
 describe("A custom request that names a contact", () => {
@@ -319,6 +407,39 @@ describe("A custom request that names a contact", () => {
     expect(await summary).toMatchObject({ succeeded: 1, superseded: 1 });
     expect(sent).toHaveLength(2);
   });
+});
+
+it("The contact that the response to a custom request names counts as written, too", async () => {
+  const { audience, sent } = recording([
+    json(200, {}),
+    json(200, { data: { id: "c-1", attributes: { email: "ada@example.com" } } }),
+  ]);
+  let endFirst: () => void = () => undefined;
+  const firstEnds = new Promise<void>((resolve) => (endFirst = resolve));
+  const run = audience.bulk(
+    ["eve@example.com", "ada@example.com"],
+    async (email, options) => {
+      const sending = audience.v1.request(
+        { method: "POST", path: "/api/v1/x", body: { email, email_opt_in: "SUBSCRIBED" } },
+        options,
+      );
+      if (email.startsWith("eve")) await firstEnds;
+      return await sending;
+    },
+    { concurrency: 1 },
+  );
+  const summary = run.summary();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+
+  await audience.v1.request({
+    method: "POST",
+    path: "/api/v1/x",
+    body: { phone: "+15550100", email_opt_in: "UNSUBSCRIBED" },
+  });
+  endFirst();
+
+  expect(await summary).toMatchObject({ succeeded: 1, superseded: 1 });
+  expect(sent).toHaveLength(2);
 });
 
 it("A custom request that fails says so as every call does", async () => {

@@ -581,6 +581,22 @@ describe("The limiter of a client", () => {
   });
 });
 
+it("A deadline does not switch off the longest wait of the limiter", async () => {
+  const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }], maxWaitMs: 10 });
+  const audience = new AudienceClient({ ...createMockService().clientOptions, rateLimiter });
+  await audience.v1.customers.list();
+
+  const error = await failureOf(audience.v1.customers.get("c", { deadlineMs: 600_000 }));
+
+  expect(error).toMatchObject({ code: "rate_limit_wait", outcome: "not-sent" });
+});
+
+it("maxQueued may be Infinity, also with the limiter of the process", () => {
+  expect(
+    () => new AudienceClient({ baseUrl: "https://api.example.com", rateLimiter: { maxQueued: Infinity } }),
+  ).not.toThrow();
+});
+
 describe("close()", () => {
   const oneASecond = () => new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
 

@@ -31,7 +31,7 @@ export const rateLimit: Interceptor = (next) => async (context) => {
       if (error instanceof RateLimitError) {
         const { status, retryAfterMs: waitMs = 0 } = error;
         if (status !== 429) limiter.refused(error.retryAfterMs);
-        else if (waitMs > headWaitMs) limiter.pause(waitMs);
+        else if (waitMs > headWaitMs) limiter.refused(waitMs);
       }
       const didNotLeave = error instanceof ConnectionError && error.outcome === "not-sent";
       wasSent = context.attempts > attemptsBefore && !didNotLeave;
@@ -58,8 +58,6 @@ async function acquire(limiter: RateLimiter, context: RequestContext): Promise<P
   const { client, deadlineAt, isRequeued, options, settings, stopWaiting } = context;
   const { maxQueued, now, observer } = settings;
   const askedAt = now();
-  // After the deadline, even before its late timer, there is no time to wait.
-  const maxWaitMs = Math.max(0, Math.min(options.maxWaitMs ?? Infinity, deadlineAt - askedAt));
   let endWait: (() => void) | undefined;
   try {
     return await limiter.acquire({
@@ -69,8 +67,9 @@ async function acquire(limiter: RateLimiter, context: RequestContext): Promise<P
       isRequeued,
       observer,
       onWait: (waitMs) => void (endWait = observer.waits(context, context.attempts + 1, waitMs)),
-      // Without a value of the call, the limiter's own limit applies.
-      maxWaitMs: maxWaitMs < Infinity ? maxWaitMs : options.maxWaitMs,
+      maxWaitMs: options.maxWaitMs,
+      // After the deadline, even before its late timer, there is no time to wait.
+      deadlineInMs: Math.max(0, deadlineAt - askedAt),
       maxQueued,
     });
   } catch (error) {
