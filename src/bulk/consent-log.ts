@@ -1,3 +1,5 @@
+import * as z from "zod";
+import { ConfigurationError } from "../errors.ts";
 import type { Outcome } from "../errors.ts";
 import type { ConsentWatch } from "../transport/client-state.ts";
 import { consentLines, type Consent, type ConsentWrite } from "../transport/contact.ts";
@@ -112,13 +114,10 @@ export class ConsentLog implements ConsentWatch {
     if (this.#known.has(contact)) return;
     const value = await run.get(`consent:${contact}`);
     if (value === undefined) return;
-    // Safe: only `#record` writes under this key.
-    const recorded = Object.entries(JSON.parse(value) as LoggedConsent).map(
-      ([name, channel]): [string, LoggedChannel] => [
-        name,
-        channel.run === run.number ? { statuses: channel.statuses } : channel,
-      ],
-    );
+    const recorded = Object.entries(decode(value, run)).map(([name, channel]): [string, LoggedChannel] => [
+      name,
+      channel.run === run.number ? { statuses: channel.statuses } : channel,
+    ]);
     this.#known.add(contact);
     this.#logged.set(contact, { ...Object.fromEntries(recorded), ...this.#logged.get(contact) });
   }
@@ -129,6 +128,24 @@ export class ConsentLog implements ConsentWatch {
     if (!run) return;
     this.#lastOperation = this.#lastOperation.then(() => operation(run)).catch(() => undefined);
     await this.#lastOperation;
+  }
+}
+
+const consentSchema = z.record(
+  z.string(),
+  z.object({ statuses: z.array(z.string()), run: z.number().exactOptional() }),
+);
+
+/** A damaged record ends the run: its contact may have unsubscribed. */
+function decode(value: string, run: RecordedRun): LoggedConsent {
+  try {
+    return consentSchema.parse(JSON.parse(value));
+  } catch {
+    const error = new ConfigurationError(
+      "The checkpoint holds no valid record of a consent under `consent:`. Restore it, or begin with an empty one.",
+    );
+    run.fail(error);
+    throw error;
   }
 }
 

@@ -36,7 +36,7 @@ export class ProgressCounter {
     this.#counts[status]++;
     const now = this.#now();
     if (status !== "skipped" && status !== "superseded") this.#recentEnds.push(now);
-    this.#recentEnds = this.#recentEnds.filter((endedAt) => endedAt > now - minuteMs);
+    while (this.#recentEnds[0]! <= now - minuteMs) this.#recentEnds.shift();
   }
 
   progress(total: number | undefined, estimateMs: (calls: number) => number | undefined): BulkProgress {

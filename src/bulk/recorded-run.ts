@@ -34,12 +34,14 @@ export async function openRecordedRun(
     try {
       return await work();
     } catch (error) {
-      onFailure(error);
+      // What the end of the run has cut off is no failure.
+      if (!isClosed) onFailure(error);
       throw error;
     }
   };
   return {
     ...run,
+    fail: onFailure,
     get: (key: RecordKey) => guard(() => opened.get(key)),
     set: (key: RecordKey, value: string | undefined, options?: { flush: boolean }) =>
       guard(() => opened.set(key, value, options)),

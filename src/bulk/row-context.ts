@@ -124,6 +124,7 @@ export class RowContext implements CallExtension {
       await this.consentWatch.load(consentWrite.contacts);
     }
     await this.#checkIsCurrent();
+    context.stopWaiting.signal.throwIfAborted();
     this.#throwIfOver();
     // Before the record changes, so that a superseded state of an earlier run is kept.
     this.#checkConsent(consentWrite);

@@ -100,7 +100,9 @@ export class RowIntake<Row> {
   }
 
   /** The second row with a key gets the suffix `#2`, or the next number that no other row has as its key. */
-  #numbered(key: string): { key: string; nextKey: string } {
+  #numbered(given: string): { key: string; nextKey: string } {
+    // A copy: a part of a string, as a cell of a line, keeps the whole string in memory.
+    const key = JSON.parse(JSON.stringify(given)) as string;
     let number = this.#lastNumbers.get(key) ?? 1;
     let numbered = key;
     while (this.#lastNumbers.has(numbered)) numbered = `${key}#${++number}`;

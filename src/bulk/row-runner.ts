@@ -123,10 +123,17 @@ export class RowRunner<Row, Value> {
   /** Starts one row after the other, each as soon as it has a slot. Resolves when all have ended. */
   async #sendRows(recorded: RecordedRun | undefined): Promise<void> {
     const intake = new RowIntake(this.#source, this.#options, recorded);
-    while (!this.#isEverythingRead && !this.#stop.signal.aborted) {
-      await new Promise<void>((begun) => {
-        void this.#slots.schedule(() => this.#sendRow(intake, begun)).finally(begun);
-      });
+    const { signal } = this.#stop;
+    try {
+      while (!this.#isEverythingRead && !signal.aborted) {
+        const beginning = new Promise<void>((begun, failed) => {
+          this.#slots.schedule(() => this.#sendRow(intake, begun)).then(begun, failed);
+        });
+        // bottleneck starts a row by a timer: the end of the run does not wait for it.
+        await untilAborted(beginning, signal);
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#fail(error);
     }
     await this.#slots.stop();
   }

@@ -14,6 +14,7 @@ export class RowSource<Row> {
   #iterator: Iterator<Row> | AsyncIterator<Row> | undefined;
   #isReading = false;
   #isOver = false;
+  #isClosed = false;
   #turnBeganAt = performance.now();
 
   constructor(rows: unknown) {
@@ -28,6 +29,8 @@ export class RowSource<Row> {
   /** Rejects with the error of the caller's iterable. */
   async next(): Promise<IteratorResult<Row, unknown>> {
     await this.#yieldToEventLoop();
+    /* v8 ignore next -- @preserve the run ended within that turn of the event loop */
+    if (this.#isClosed) return { done: true, value: undefined };
     this.#isReading = true;
     try {
       this.#iterator ??= begin(this.#rows);
@@ -44,6 +47,7 @@ export class RowSource<Row> {
 
   /** Calls `return()` of the caller's iterator, as the end of a loop does; does not wait for a pending `next()`. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     if (this.#isOver) return;
     const closing = (async () => await this.#iterator?.return?.())();
     if (!this.#isReading) await closing;

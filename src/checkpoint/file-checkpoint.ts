@@ -5,7 +5,7 @@ import {
   fdatasyncSync,
   ftruncateSync,
   openSync,
-  readFileSync,
+  createReadStream,
   realpathSync,
   renameSync,
   writeFileSync,
@@ -47,7 +47,7 @@ export function fileCheckpoint(path: string): Checkpoint {
       const file = realpathSync(named);
       const unlock = await acquireLock(file);
       try {
-        return new OpenFile(file, readFile(file), unlock);
+        return new OpenFile(file, await readFile(file), unlock);
       } catch (error) {
         unlock();
         throw error;
@@ -80,24 +80,28 @@ interface Contents {
   readonly length: number;
 }
 
-/** Reads the complete lines; later ones replace earlier ones. Throws if it is not a checkpoint of this version. */
-function readFile(file: string): Contents {
-  // One byte is one character: the lines are ASCII.
-  const text = readFileSync(file, "latin1");
-  const length = text.lastIndexOf("\n") + 1;
-  const [first, ...lines] = text.slice(0, length).split("\n").slice(0, -1);
-  if (first !== undefined) checkHeading(first, file);
-  // Without a complete heading nothing was recorded. A loss of power may leave zeros.
-  else if (!heading.startsWith(text.replaceAll("\0", ""))) checkHeading(text, file);
+/** Reads the complete lines; later ones replace earlier ones. Rejects if it is not a checkpoint of this version. */
+async function readFile(file: string): Promise<Contents> {
   const values = new Map<string, string>();
-  for (const [index, line] of lines.entries()) {
-    const entry = parseLine(line);
-    if (!entry) throw damaged(file, index + 2);
-    const [hash, value] = entry;
-    if (value === undefined) values.delete(hash);
-    else values.set(hash, value);
+  let [lines, length, rest] = [0, 0, ""];
+  // One byte is one character: the lines are ASCII.
+  for await (const chunk of createReadStream(file, "latin1")) {
+    const complete = `${rest}${String(chunk)}`.split("\n");
+    rest = complete.pop() ?? "";
+    for (const line of complete) {
+      length += line.length + 1;
+      if (++lines === 1) checkHeading(line, file);
+      else {
+        const [hash, value] = parseLine(line) ?? [];
+        if (hash === undefined) throw damaged(file, lines);
+        if (value === undefined) values.delete(hash);
+        else values.set(hash, value);
+      }
+    }
   }
-  return lines.length > fewLines && lines.length > 1.5 * values.size
+  // Without a complete heading nothing was recorded. A loss of power may leave zeros.
+  if (lines === 0 && !heading.startsWith(rest.replaceAll("\0", ""))) checkHeading(rest, file);
+  return lines > fewLines && lines > 1.5 * values.size
     ? { values, length: rewrite(file, values) }
     : { values, length };
 }
@@ -236,7 +240,7 @@ function encodeLine(hash: string, value: string | undefined): string {
   if (value === undefined) return `["${hash}"]\n`;
   if (typeof value !== "string") throw new TypeError("A checkpoint keeps strings, and nothing else.");
   const json = JSON.stringify(value).replaceAll(
-    /[^\0-\x7f]/g,
+    /[^\x20-\x7e]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
   return `["${hash}",${json}]\n`;

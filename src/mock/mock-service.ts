@@ -49,7 +49,7 @@ export function createMockService(options: MockServiceOptions = {}): MockService
     const random = seededRandom(seed);
     const nowIso = () => new Date(nowMs()).toISOString();
     const ended = () => end().signal;
-    const webhookFetch = own.webhookFetch ?? ((url, init) => globalThis.fetch(url, init));
+    const webhookFetch = own.webhookFetch ?? globalFetch;
     const webhooks = new WebhookCaller({ fetch: webhookFetch, variants, nowIso, ended });
     return {
       organizations: new Organizations(organizations, {
@@ -70,6 +70,11 @@ export function createMockService(options: MockServiceOptions = {}): MockService
       ended,
       end: () => end().abort(),
     };
+  }
+
+  async function globalFetch(url: string, init: RequestInit): Promise<Response> {
+    if (globalThis.fetch !== fetch) return await globalThis.fetch(url, init);
+    throw new TypeError("the mock's own fetch stands in for the global one: pass `webhookFetch`");
   }
 
   const respond = (request: Request, clientIp: string) => handleRequest(state, request, clientIp);

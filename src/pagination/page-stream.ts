@@ -16,6 +16,9 @@ export async function loadPage<T>(
   return await loadStep(source, progress, { signal, isReadAhead: false });
 }
 
+/** A minute's calls: no consumer needs more pages ahead. */
+const mostReadAhead = 100;
+
 /**
  * The pages of one loop, in order, from the first one or after a page that is already there. While the consumer works on
  * a page, the next ones are fetched, one at a time, because only the page before says whether there is another. A failure
@@ -26,7 +29,8 @@ export async function* readPages<T>(
   cancelled: AbortSignal,
   first?: Step<T>,
 ): AsyncGenerator<Step<T>, undefined, undefined> {
-  const { readAhead = 1, signal } = optionsOf(source);
+  const { readAhead: given = 1, signal } = optionsOf(source);
+  const readAhead = Math.min(given, mostReadAhead);
   let last = first && Promise.resolve<Step<T> | undefined>(first);
   const requested = last ? [last] : [];
   try {
