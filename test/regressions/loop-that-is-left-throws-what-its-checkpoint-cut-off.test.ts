@@ -9,8 +9,7 @@ it("A loop that is left while the checkpoint reads the next row ends without an 
   const checkpoint = {
     open: async () => ({
       get: (key: string) => {
-        if (key === "row:bob@example.com")
-          return new Promise<never>((_, reject) => (cutOff = reject));
+        if (key === "row:bob@example.com") return new Promise<never>((_, reject) => (cutOff = reject));
         return values.get(key);
       },
       set: (key: string, value: string | undefined) => void values.set(key, value),
