@@ -158,11 +158,9 @@ function contactsIn(body: unknown): Readonly<Record<string, unknown>>[] {
 
 /** The contact that a response names, where the documented ones name it: as a profile, or in `contact`. */
 function contactsInResponse(output: unknown): Readonly<Record<string, unknown>>[] {
-  if (!isRecord(output)) return [];
-  const { data, contact } = output;
-  const attributes = isRecord(data) ? data["attributes"] : undefined;
-  const profile = isRecord(data) ? { contactUUID: data["id"] } : undefined;
-  return [profile, attributes, contact].filter(isRecord);
+  const { data, contact } = Object(output) as Record<string, unknown>;
+  const { id, attributes } = Object(data) as Record<string, unknown>;
+  return [{ contactUUID: id }, attributes, contact].filter(isRecord);
 }
 
 function consentIn(body: unknown): Consent {

@@ -125,12 +125,10 @@ export class RowContext implements CallExtension {
     }
     await this.#checkIsCurrent();
     context.stopWaiting.signal.throwIfAborted();
-    this.#throwIfOver();
     // Before the record changes, so that a superseded state of an earlier run is kept.
     this.#checkConsent(consentWrite);
     if (!isRepeatable) this.#unrepeatable.add(context);
     await this.#row.record.sends(isRepeatable ? "sent" : "in-doubt", this.#consentText);
-    this.#throwIfOver();
   }
 
   /** Records the row's end, or restores its earlier record if nothing was executed. */
@@ -164,11 +162,5 @@ export class RowContext implements CallExtension {
   #supersede(reason: string): AbortError {
     const message = `${reason}: the row was not sent, or not sent again.`;
     return (this.superseded ??= new AbortError({ message, outcome: "not-sent", cause: undefined }));
-  }
-
-  /** An aborted call may still wait here. */
-  #throwIfOver(): void {
-    if (!this.#isOver) return;
-    throw new AbortError({ message: "The row has ended.", outcome: "not-sent", cause: undefined });
   }
 }

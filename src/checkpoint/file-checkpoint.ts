@@ -87,7 +87,7 @@ async function readFile(file: string): Promise<Contents> {
   // One byte is one character: the lines are ASCII.
   for await (const chunk of createReadStream(file, "latin1")) {
     const complete = `${rest}${String(chunk)}`.split("\n");
-    rest = complete.pop() ?? "";
+    rest = complete.pop()!;
     for (const line of complete) {
       length += line.length + 1;
       if (++lines === 1) checkHeading(line, file);

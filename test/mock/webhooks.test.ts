@@ -450,3 +450,16 @@ it("GET /__mock/settled responds when no webhook call is under way", async () =>
   expect(await settled).toMatchObject({ status: 200, body: { settled: true } });
   expect(calls()).toMatchObject([{ status: 200 }]);
 });
+
+it("A mock that stands in for the global fetch does not call itself", async () => {
+  const real = globalThis.fetch;
+  onTestFinished(() => void (globalThis.fetch = real));
+  const { mock, order, calls } = await scene({});
+  globalThis.fetch = mock.fetch as typeof fetch;
+
+  await order();
+  await mock.settled();
+
+  expect(calls()).toMatchObject([{ error: expect.stringContaining("pass `webhookFetch`") }]);
+  expect(mock.requests).toHaveLength(1);
+});

@@ -6,9 +6,12 @@ it("A loop that is left while the checkpoint reads the next row ends without an 
   const audience = new AudienceClient(createMockService().clientOptions);
   const values = new Map<string, string | undefined>();
   let cutOff: (error: Error) => void = () => undefined;
+  let isAsked: () => void = () => undefined;
+  const asked = new Promise<void>((resolve) => (isAsked = resolve));
   const checkpoint = {
     open: async () => ({
       get: (key: string) => {
+        if (key === "row:bob@example.com") isAsked();
         if (key === "row:bob@example.com") return new Promise<never>((_, reject) => (cutOff = reject));
         return values.get(key);
       },
@@ -30,6 +33,7 @@ it("A loop that is left while the checkpoint reads the next row ends without an 
   const statuses: string[] = [];
   for await (const { status } of run) {
     statuses.push(status);
+    await asked;
     break;
   }
 

@@ -40,6 +40,17 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
     expect(isAtOnce).toBe(true);
   }
 
+  it("in a hook, as the request leaves", async () => {
+    const controller = new AbortController();
+    const mock = createMockService({ faults: [{ kind: "hang" }] });
+    const hooks = { onRequest: () => controller.abort(reason) };
+    const audience = new AudienceClient({ ...mock.clientOptions, hooks });
+
+    const error = await failureOf(audience.v1.customers.upsert(contact, { signal: controller.signal }));
+
+    expectAbort({ error, isAtOnce: true }, "unknown", 1);
+  });
+
   it("before it begins: nothing is sent", async () => {
     const { mock, audience } = inProcess();
 

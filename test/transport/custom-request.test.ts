@@ -220,12 +220,22 @@ describe("A custom request that adds a contact to a list", () => {
     "/api/v1/contact%2Dgroups/list-1/contact%73",
     "/api/v1/contact-groups/list-1/contacts;a=1",
     "/api/v1/contact-groups/a%2Fb/contacts",
+    "/api/v1/contact-groups/%zz/contacts",
   ])("also as %s, which a server may read as the same path", async (spelling) => {
     const { audience, sent } = recording();
 
     const error = await failureOf(
       audience.v1.request({ method: "POST", path: spelling, body: { email: "ada@example.com" } }),
     );
+
+    expect(error).toMatchObject({ code: "validation", issues: [{ path: ["body", "email_opt_in"] }] });
+    expect(sent).toEqual([]);
+  });
+
+  it("also where the body is missing", async () => {
+    const { audience, sent } = recording();
+
+    const error = await failureOf(audience.v1.request({ method: "POST", path }));
 
     expect(error).toMatchObject({ code: "validation", issues: [{ path: ["body", "email_opt_in"] }] });
     expect(sent).toEqual([]);
@@ -281,6 +291,16 @@ describe("A custom request that adds a contact to a list", () => {
     expect(adding).toMatchObject({ code: "not_found", outcome: "unknown" });
     expect(other).toMatchObject({ code: "not_found", outcome: "not-applied" });
   });
+});
+
+it("A custom write whose response and identifiers are not as documented is sent all the same", async () => {
+  const { audience, sent } = recording([() => new Response("done")]);
+  const identifiers = [{ type: 5, id: "x" }, "text", { type: "email", id: "ada@example.com", channels: 7 }];
+
+  const body = { identifiers, email_opt_in: "SUBSCRIBED" };
+  expect(await audience.v2.request({ method: "POST", path: "/v2/x", body })).toBe("done");
+
+  expect(sent).toHaveLength(1);
 });
 
 it("An empty query adds nothing to the path", async () => {
