@@ -455,7 +455,7 @@ it("A mock that stands in for the global fetch does not call itself", async () =
   const real = globalThis.fetch;
   onTestFinished(() => void (globalThis.fetch = real));
   const { mock, order, calls } = await scene({});
-  globalThis.fetch = mock.fetch as typeof fetch;
+  globalThis.fetch = mock.fetch;
 
   await order();
   await mock.settled();
