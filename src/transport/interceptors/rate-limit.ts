@@ -17,9 +17,11 @@ export const rateLimit: Interceptor = (next) => async (context) => {
     let headWaitMs = 0;
     context.onHead = ({ status, headers }) => {
       // Before the release: if the response begins a pause, no other call may acquire the permit.
-      headWaitMs = refusalWaitMs(headers) ?? 0;
-      if (status === 429) limiter.refused(refusalWaitMs(headers));
-      else if (status === 503 && !context.settings.isRateLimited) limiter.pause(retryAfterMs(headers) ?? 0);
+      if (status === 429) {
+        const waitMs = refusalWaitMs(headers);
+        headWaitMs = waitMs ?? 0;
+        limiter.refused(waitMs);
+      } else if (status === 503 && !context.settings.isRateLimited) limiter.pause(retryAfterMs(headers) ?? 0);
       permit.release("responded");
     };
     try {
