@@ -71,10 +71,7 @@ function endpointOf({ operation, prefix }: Family, request: CustomRequest): Endp
     path: `${prefix}…`,
     options: optionsSchema,
     body: ({ consent }) => requestSchema(prefix, consent !== "service-decides"),
-    target: ({ path, query = {} }) => {
-      const search = new URLSearchParams(stringsOf(query)).toString();
-      return search === "" ? path : `${path}?${search}`;
-    },
+    target: ({ path, query }) => ({ path, query }),
     payload: ({ body }) => body,
     contactsOf: ({ path, body }) => {
       const [, contactUUID] = customerPath.exec(decoded(path)) ?? [];
@@ -141,10 +138,6 @@ function problemOfPath(path: string, prefix: string): string | undefined {
 function statesEmailConsent(body: unknown): boolean {
   const optIn = isRecord(body) ? body["email_opt_in"] : undefined;
   return typeof optIn === "string" && optIn.trim() !== "";
-}
-
-function stringsOf(query: NonNullable<CustomRequest["query"]>): [string, string][] {
-  return Object.entries(query).map(([name, value]) => [name, String(value)]);
 }
 
 /** The contacts that a body names: at its root, in `contact`, in `identifiers`. */

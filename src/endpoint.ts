@@ -43,7 +43,7 @@ export interface Endpoint<Body, Output> {
   /** The schema of the call's options, if the endpoint adds its own. */
   readonly options?: z.ZodObject;
   /** The path and query to send, if they are a part of the body's schema. */
-  readonly target?: (body: Body) => string;
+  readonly target?: (body: Body) => { readonly path: string; readonly query: unknown };
   /** The body to send. Default: the whole input. */
   readonly payload?: (body: Body) => unknown;
   /** Adds values that must be the same in every attempt, such as an event's id. */

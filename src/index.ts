@@ -56,7 +56,7 @@ export type { CloseOptions } from "./transport/client-state.ts";
 export type { ApiKey } from "./transport/interceptors/api-key.ts";
 export type { IsRateLimited, RateLimitCandidate } from "./transport/rate-refusal.ts";
 export type { Hooks, Logger, LogLevel, RequestEvent } from "./transport/observer.ts";
-export type { Fetch, FetchInit, FetchResponse } from "./transport/send.ts";
+export type { Fetch, FetchInit, FetchResponse } from "./transport/fetch.ts";
 export type { AddContactOptions, V1ContactGroups } from "./v1/contact-groups.ts";
 export type { V1Customers, WithEmailOrPhone } from "./v1/customers.ts";
 export type { EventResult } from "./v1/endpoints.ts";

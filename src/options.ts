@@ -8,6 +8,7 @@ import { hasMethods, isPlain, isRecord } from "./schema/kind-of.ts";
 import { optionTypes, optionThat, parseOptions } from "./schema/option.ts";
 import { parseBaseUrl } from "./transport/base-url.ts";
 import { headersOption, parseHeaders } from "./transport/call-options.ts";
+import type { Fetch } from "./transport/fetch.ts";
 import type { KeySource, TransportSettings } from "./transport/interceptor.ts";
 import { checkSecret, keySource, type ApiKey } from "./transport/interceptors/api-key.ts";
 import {
@@ -21,7 +22,6 @@ import {
 } from "./transport/observer.ts";
 import type { IsRateLimited } from "./transport/rate-refusal.ts";
 import type { Redactor } from "./transport/redact.ts";
-import type { Fetch } from "./transport/send.ts";
 import type { ParsePage } from "./v1/list-page.ts";
 
 /** Options of a client. An option that is left out is read from its environment variable, if it has one. */

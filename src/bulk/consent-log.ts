@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { ConfigurationError } from "../errors.ts";
-import type { Outcome } from "../errors.ts";
+import { ConfigurationError, type Outcome } from "../errors.ts";
 import type { ConsentWatch } from "../transport/client-state.ts";
 import { consentLines, type Consent, type ConsentWrite } from "../transport/contact.ts";
 import type { RecordedRun } from "./recorded-run.ts";

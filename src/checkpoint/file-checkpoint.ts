@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import {
   appendFileSync,
   closeSync,
+  createReadStream,
   fdatasyncSync,
   ftruncateSync,
   openSync,
-  createReadStream,
   realpathSync,
   renameSync,
   writeFileSync,

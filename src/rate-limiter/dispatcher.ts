@@ -24,7 +24,7 @@ export interface PermitRequest {
   readonly deadlineInMs?: number | undefined;
   /** Instead of the limiter's own. */
   readonly maxQueued?: number | undefined;
-  /** A call that was refused with 429 goes first when the pause ends. */
+  /** A call that was refused for its rate goes first when the pause ends. */
   readonly isRequeued?: boolean | undefined;
   /** Notified of the warning of a shared store: now, and at each change while the call waits. */
   readonly observer?: StoreObserver | undefined;
@@ -52,7 +52,7 @@ interface Waiter {
 }
 
 const defaultPriority = 5;
-// In front of the ten priorities: the calls that were refused with 429.
+// In front of the ten priorities: the calls that were refused for their rate.
 const frontLevel = 0;
 const levels = 11;
 // Calls without a client share one position in the round robin.
@@ -112,7 +112,7 @@ export class Dispatcher {
     const { client = anonymous, priority = defaultPriority, signal, isRequeued, observer, onWait } = request;
     const { maxWaitMs = Infinity, maxQueued = Infinity } = request;
     const level = isRequeued ? frontLevel : 1 + priority;
-    // A call that was refused with 429 had its position in the queue before.
+    // A call that was refused for its rate had its position in the queue before.
     const mostBefore = isRequeued ? Infinity : maxQueued;
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {

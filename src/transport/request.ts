@@ -47,7 +47,7 @@ export function buildRequest<Body, Output>(
   return {
     method,
     path,
-    target: endpoint.target?.(sent) ?? withQuery(filledPath, query),
+    target: withQuery(endpoint.target?.(sent) ?? { path: filledPath, query }),
     body: schema && JSON.stringify(endpoint.payload ? endpoint.payload(sent) : sent),
     uniqueIdentifier: endpoint.identifierOf?.(sent),
     isRepeatable: endpoint.isRepeatable?.(sent) ?? method === "GET",
@@ -109,11 +109,11 @@ function problemOfId(value: unknown): string | undefined {
   return undefined;
 }
 
-function withQuery(path: string, query: unknown): string {
+function withQuery({ path, query }: { path: string; query: unknown }): string {
   if (query === undefined) return path;
   const search = new URLSearchParams();
-  // Safe: the schema allows only strings and numbers.
-  for (const [name, value] of Object.entries(query as Record<string, string | number>)) {
+  // Safe: the schema allows only strings, numbers and booleans.
+  for (const [name, value] of Object.entries(query as Record<string, string | number | boolean>)) {
     search.set(name, String(value));
   }
   return search.size > 0 ? `${path}?${search.toString()}` : path;

@@ -12,7 +12,13 @@ import {
 } from "../errors.ts";
 import { isObject } from "../schema/kind-of.ts";
 import { UndecodableResponse } from "../schema/response.ts";
-import { findRefusal, retryAfterMs, type IsRateLimited, type RateRefusal } from "./rate-refusal.ts";
+import {
+  findRefusal,
+  retryAfterMs,
+  type IsRateLimited,
+  type RateLimitCandidate,
+  type RateRefusal,
+} from "./rate-refusal.ts";
 import { gramLength, type Redactor } from "./redact.ts";
 import type { ApiRequest } from "./request.ts";
 import type { ReceivedResponse } from "./send.ts";
@@ -43,16 +49,20 @@ export function readResponse(
   reader: ResponseReader,
 ): ApiResponse {
   const { redactor, isRateLimited } = reader;
-  const { status } = response;
-  if (isRateLimited || status === 429) {
-    const headers = redactor.headers(response.headers);
-    const refusal = findRefusal({ status, headers, body: shownBody(response, redactor) }, isRateLimited);
-    if (refusal) throw apiError(response, request, reader, refusal);
+  const { isOk, status } = response;
+  if (!isOk || isRateLimited) {
+    const shown = {
+      status,
+      headers: redactor.headers(response.headers),
+      body: shownBody(response, redactor),
+    };
+    const refusal = findRefusal(shown, isRateLimited);
+    if (refusal) throw rateLimitError(shown, request, refusal);
+    // 0 is a browser's status for a redirect that is not followed.
+    if (!isOk)
+      throw status <= 399 ? redirectError(response, request, redactor) : apiError(shown, request, reader);
   }
-  if (response.isOk) return { data: parseValue(response, request, redactor), response };
-  // 0 is a browser's status for a redirect that is not followed.
-  if (status <= 399) throw redirectError(response, request, redactor);
-  throw apiError(response, request, reader);
+  return { data: parseValue(response, request, redactor), response };
 }
 
 function parseValue(response: ReceivedResponse, request: ApiRequest, redactor: Redactor): unknown {
@@ -97,35 +107,46 @@ function redirectError(
   });
 }
 
+function rateLimitError(
+  shown: RateLimitCandidate,
+  request: ApiRequest,
+  { retryAfterMs: requestedMs }: RateRefusal,
+): RateLimitError {
+  const message = messageFor(shown, request, [waitHint(requestedMs), htmlHint(shown)]);
+  return new RateLimitError({ ...shown, message, outcome: "not-applied", retryAfterMs: requestedMs });
+}
+
 function apiError(
-  response: ReceivedResponse,
-  { method, path, mayHaveWrittenOn404 }: ApiRequest,
-  { redactor, isRateLimited }: ResponseReader,
-  refusal?: RateRefusal,
+  shown: RateLimitCandidate,
+  request: ApiRequest,
+  { isRateLimited }: ResponseReader,
 ): ApiError {
-  const { status } = response;
-  const headers = redactor.headers(response.headers);
-  const body = shownBody(response, redactor);
-  const requestedMs = refusal ? refusal.retryAfterMs : retryAfterMs(headers);
-  const hints = [
-    requestedMs !== undefined && requestedMs > 0 && `the service asks to wait ${requestedMs} ms`,
-    isHtml(body) && "HTML: a gateway responded; is the base URL right?",
-    !refusal &&
-      !isRateLimited &&
-      isEdgeRefusal(status, body) &&
-      "a limit may be behind it: see isRateLimited",
-  ].filter((hint) => hint !== false);
-  const shown = printable(messageOf(body) ?? startOf(body));
-  const message = `${status} on ${method} ${path}${shown && `: ${shown}`}${hints.length > 0 ? ` (${hints.join("; ")})` : ""}`;
-  const ErrorClass = refusal ? RateLimitError : classOf(status);
-  return new ErrorClass({
-    message,
-    outcome: refusal ? "not-applied" : outcomeOf(status, mayHaveWrittenOn404),
-    status,
-    headers,
-    body,
-    retryAfterMs: requestedMs,
-  });
+  const { status, headers, body } = shown;
+  const requestedMs = retryAfterMs(headers);
+  const edgeHint =
+    !isRateLimited && isEdgeRefusal(status, body) ? "a limit may be behind it: see isRateLimited" : undefined;
+  const message = messageFor(shown, request, [waitHint(requestedMs), htmlHint(shown), edgeHint]);
+  const outcome = outcomeOf(status, request.mayHaveWrittenOn404);
+  return new (classOf(status))({ ...shown, message, outcome, retryAfterMs: requestedMs });
+}
+
+/** The message of the service, or the beginning of its body, with the hints. */
+function messageFor(
+  { status, body }: RateLimitCandidate,
+  { method, path }: ApiRequest,
+  hints: readonly (string | undefined)[],
+): string {
+  const text = printable(messageOf(body) ?? startOf(body));
+  const given = hints.filter((hint) => hint !== undefined);
+  return `${status} on ${method} ${path}${text && `: ${text}`}${given.length > 0 ? ` (${given.join("; ")})` : ""}`;
+}
+
+function waitHint(requestedMs: number | undefined): string | undefined {
+  return requestedMs ? `the service asks to wait ${requestedMs} ms` : undefined;
+}
+
+function htmlHint({ body }: RateLimitCandidate): string | undefined {
+  return isHtml(body) ? "HTML: a gateway responded; is the base URL right?" : undefined;
 }
 
 function isHtml(body: unknown): boolean {

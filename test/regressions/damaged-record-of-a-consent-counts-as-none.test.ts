@@ -1,6 +1,7 @@
 import { AudienceClient } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { expect, it } from "vitest";
+import { LoggedCheckpoint } from "../bulk/fixture.ts";
 import { failureOf } from "../transport/failure.ts";
 
 it.each(['{"email":{"statuses":["UNSUBSCR', '{"email":5}', "null"])(
@@ -8,19 +9,9 @@ it.each(['{"email":{"statuses":["UNSUBSCR', '{"email":5}', "null"])(
   async (damaged) => {
     const mock = createMockService();
     const audience = new AudienceClient(mock.clientOptions);
-    const values = new Map([
-      ["run", JSON.stringify({ id: "run-1", number: 1, isKeyed: true })],
-      ["consent:email:ada@example.com", damaged],
-    ]);
-    const checkpoint = {
-      open: async () => ({
-        get: (key: string) => values.get(key),
-        set: (key: string, value: string | undefined) =>
-          void (value ? values.set(key, value) : values.delete(key)),
-        clear: () => values.clear(),
-        close: () => undefined,
-      }),
-    };
+    const checkpoint = new LoggedCheckpoint();
+    checkpoint.values.set("run", JSON.stringify({ id: "run-1", number: 1, isKeyed: true }));
+    checkpoint.values.set("consent:email:ada@example.com", damaged);
 
     const run = audience.bulk(
       [{ email: "ada@example.com", email_opt_in: "SUBSCRIBED" as const }],

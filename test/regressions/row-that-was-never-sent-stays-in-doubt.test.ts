@@ -1,21 +1,13 @@
 import { AudienceClient } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { expect, it } from "vitest";
+import { LoggedCheckpoint } from "../bulk/fixture.ts";
 import { failureOf } from "../transport/failure.ts";
 
 it("A row whose call is aborted while isCurrent is asked was not sent, and is sent by the next run", async () => {
   const mock = createMockService();
   const audience = new AudienceClient(mock.clientOptions);
-  const values = new Map<string, string>();
-  const checkpoint = {
-    open: async () => ({
-      get: (key: string) => values.get(key),
-      set: (key: string, value: string | undefined) =>
-        void (value ? values.set(key, value) : values.delete(key)),
-      clear: () => values.clear(),
-      close: () => undefined,
-    }),
-  };
+  const checkpoint = new LoggedCheckpoint();
   const controller = new AbortController();
   const log = () => new Promise((resolve) => setTimeout(resolve, 30));
   const rows = [{ email: "ada@example.com" }];
