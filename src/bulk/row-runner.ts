@@ -1,15 +1,13 @@
 import Bottleneck from "bottleneck/light.js";
 import { AbortError, ClientClosedError } from "../errors.ts";
 import { onAbort, untilAborted } from "../transport/abort.ts";
+import { type RecordedRun, openRecordedRun } from "./checkpoint.ts";
 import { ConsentLog } from "./consent-log.ts";
-import { endsRun, type BulkClient, type BulkOptions } from "./options.ts";
-import { notify, ProgressCounter } from "./progress.ts";
-import { openRecordedRun, type RecordedRun } from "./recorded-run.ts";
-import type { BulkResult, BulkSummary } from "./result.ts";
-import { callRow, requestFor, type BulkCall, type RowEnd } from "./row-call.ts";
+import { type BulkClient, type BulkOptions, endsRun } from "./options.ts";
+import { type BulkResult, type BulkSummary, ProgressCounter, notify } from "./result.ts";
+import { type BulkCall, type RowEnd, callRow, requestFor } from "./row-call.ts";
 import { RowContext } from "./row-context.ts";
-import { RowIntake, type ReadRow } from "./row-intake.ts";
-import type { RowSource } from "./rows.ts";
+import { type ReadRow, RowIntake, type RowSource } from "./rows.ts";
 
 const defaultConcurrency = 10;
 const acquired = async () => undefined;
@@ -20,7 +18,7 @@ export class RowRunner<Row, Value> {
   readonly #call: BulkCall<Row, PromiseLike<Value>>;
   readonly #options: BulkOptions<Row>;
   readonly #client: BulkClient;
-  readonly #progress: ProgressCounter;
+  readonly #progress = new ProgressCounter();
   readonly #consents = new ConsentLog();
   /**
    * A row holds a slot from its reading until the caller has finished with its result. A slot is a unit of the
@@ -47,7 +45,6 @@ export class RowRunner<Row, Value> {
     this.#call = call;
     this.#options = options;
     this.#client = client;
-    this.#progress = new ProgressCounter(client.now);
     this.#slots = new Bottleneck({ reservoir: options.concurrency ?? defaultConcurrency });
   }
 

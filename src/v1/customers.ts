@@ -1,6 +1,5 @@
 import { LIMITS } from "../limits.ts";
-import { listPages, type ListOptions } from "../pagination/list-pages.ts";
-import type { Paginator } from "../pagination/paginator.ts";
+import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";

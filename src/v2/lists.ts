@@ -1,5 +1,4 @@
-import { listPages, type ListOptions } from "../pagination/list-pages.ts";
-import type { Paginator } from "../pagination/paginator.ts";
+import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { listLists } from "./endpoints.ts";
 import type { List, V2ListQuery } from "./schemas/list.ts";

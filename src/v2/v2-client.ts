@@ -68,6 +68,7 @@ function v2Access({ baseUrlV2, apiKeyV2, appId }: ClientSettings): FamilyAccess 
   return {
     baseUrl: baseUrlV2,
     key: apiKeyV2,
-    authenticate: (key) => ({ "service-api-key": key, "service-app-id": appId }),
+    keyHeader: "service-api-key",
+    headers: { "service-app-id": appId },
   };
 }

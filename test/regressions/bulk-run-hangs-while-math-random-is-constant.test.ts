@@ -8,11 +8,9 @@ it("A bulk run with several rows under way ends while a test makes Math.random a
   const audience = new AudienceClient(mock.clientOptions);
   const rows = Array.from({ length: 25 }, (_, index) => ({ email: `row-${index}@example.com` }));
 
-  const summary = await audience.bulk(
-    rows,
-    (row, request) => audience.v1.customers.upsert(row, request),
-    { concurrency: 3 },
-  );
+  const summary = await audience.bulk(rows, (row, request) => audience.v1.customers.upsert(row, request), {
+    concurrency: 3,
+  });
 
   expect(summary).toMatchObject({ total: 25, succeeded: 25 });
   expect(new Set(mock.requests.map(({ body }) => body)).size).toBe(25);
