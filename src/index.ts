@@ -33,7 +33,7 @@ export type { Checkpoint, OpenCheckpoint } from "./bulk/checkpoint.ts";
 export type { BulkOptions } from "./bulk/options.ts";
 export type { BulkCounts, BulkProgress, BulkResult, BulkStatus, BulkSummary } from "./bulk/result.ts";
 export type { BulkCall, BulkRequest } from "./bulk/row-call.ts";
-export type { BulkRun } from "./bulk/run.ts";
+export type { BulkRun } from "./bulk/bulk.ts";
 export type { ListOptions } from "./pagination/paginator.ts";
 export type { Operation } from "./endpoint.ts";
 export type {
