@@ -87,7 +87,7 @@ export interface BulkCheck {
 export type CheckResult = { readonly success: true } | { readonly success: false; readonly error: unknown };
 
 /** Checks each row and sends nothing. */
-export async function checkRows<Row>(
+async function checkRows<Row>(
   rows: unknown,
   check: (row: Row, index: number) => CheckResult,
   estimateMs: (calls: number) => number | undefined,

@@ -53,7 +53,7 @@ interface Bookmark {
   readonly timesMet: number;
 }
 
-export function startOf({ page }: PageSource<unknown>): Progress {
+function startOf({ page }: PageSource<unknown>): Progress {
   return {
     page,
     idsBefore: new Set(),
@@ -64,7 +64,7 @@ export function startOf({ page }: PageSource<unknown>): Progress {
 }
 
 /** Loads one page, without the items of the page before. Throws if the pages repeat (D26). */
-export async function loadStep<T>(
+async function loadStep<T>(
   source: PageSource<T>,
   before: Progress,
   options: { signal: AbortSignal | undefined; isReadAhead: boolean },
