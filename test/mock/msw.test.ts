@@ -13,6 +13,7 @@ const headers = {
 let stop = (): void => undefined;
 afterEach(() => {
   stop();
+  stop = () => undefined;
   mock.reset();
 });
 
