@@ -126,7 +126,7 @@ async function open(entryPoint: EntryPoint, mock: MockService): Promise<Entry> {
       return { options, client: { fetch: mockFetch }, fetch: mockFetch, close: () => undefined };
     case "MSW": {
       const server = setupServer(...mswHandlers(mock));
-      server.listen({ onUnhandledRequest: "error" });
+      server.listen(failUnhandled);
       return { options, client: {}, fetch: globalFetch, close: () => server.close() };
     }
     case "real HTTP": {
