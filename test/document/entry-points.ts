@@ -10,6 +10,7 @@ import {
 import { mswHandlers } from "audience-sdk/mock/msw";
 import { setupServer } from "msw/node";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+import { failUnhandled } from "../mock/entry-points.ts";
 import { acme, globex } from "./organizations.ts";
 
 /** The entry points of the mock: a function, a patched `fetch`, a socket. */
