@@ -12,7 +12,7 @@ export interface MswHandlersOptions {
 }
 
 /**
- * Returns the mock as handlers of Mock Service Worker (2.x), for code that builds its own client. With
+ * Returns the mock as handlers of Mock Service Worker (2.7 to 3), for code that builds its own client. With
  * `skipLibCheck: false` MSW's own declarations need the DOM lib.
  *
  * ```ts

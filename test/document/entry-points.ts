@@ -10,6 +10,7 @@ import {
 import { mswHandlers } from "audience-sdk/mock/msw";
 import { setupServer } from "msw/node";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+import { failUnhandled } from "../mock/entry-points.ts";
 import { acme, globex } from "./organizations.ts";
 
 /** The entry points of the mock: a function, a patched `fetch`, a socket. */
@@ -126,7 +127,7 @@ async function open(entryPoint: EntryPoint, mock: MockService): Promise<Entry> {
       return { options, client: { fetch: mockFetch }, fetch: mockFetch, close: () => undefined };
     case "MSW": {
       const server = setupServer(...mswHandlers(mock));
-      server.listen({ onUnhandledRequest: "error" });
+      server.listen(failUnhandled);
       return { options, client: {}, fetch: globalFetch, close: () => server.close() };
     }
     case "real HTTP": {

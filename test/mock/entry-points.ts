@@ -41,6 +41,9 @@ export interface EntryPoint {
   open: (options?: MockServiceOptions) => Promise<OpenEntryPoint>;
 }
 
+/** What no handler matches fails the test, by the option of msw 2 and that of msw 3. */
+export const failUnhandled = { onUnhandledRequest: "error", onUnhandledFrame: "error" } as const;
+
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 function opened(
@@ -98,7 +101,7 @@ export const msw: EntryPoint = {
   open: (options) => {
     const mock = createMockService(options);
     const server = setupServer(...mswHandlers(mock));
-    server.listen({ onUnhandledRequest: "error" });
+    server.listen(failUnhandled);
     return Promise.resolve(
       opened(
         mock,

@@ -3,6 +3,7 @@ import { mswHandlers } from "audience-sdk/mock/msw";
 import { http, HttpResponse } from "msw";
 import { setupServer } from "msw/node";
 import { afterEach, expect, it } from "vitest";
+import { failUnhandled } from "./entry-points.ts";
 
 const mock = createMockService();
 const headers = {
@@ -13,12 +14,13 @@ const headers = {
 let stop = (): void => undefined;
 afterEach(() => {
   stop();
+  stop = () => undefined;
   mock.reset();
 });
 
 function start(...handlers: Parameters<typeof setupServer>): void {
   const server = setupServer(...handlers);
-  server.listen({ onUnhandledRequest: "error" });
+  server.listen(failUnhandled);
   stop = () => server.close();
 }
 

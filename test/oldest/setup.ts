@@ -5,10 +5,11 @@ import type { TestProject } from "vitest/node";
 import { runProgram } from "../package/run-program.ts";
 import { setup as setUpPackage } from "../package/setup.ts";
 
-/** The zod versions under test: the oldest of the range, one between, and the newest. */
-const versions = ["4.0.0", "~4.1.0", "^4.0.0"];
+/** The versions under test: the oldest of the range, one between, and the newest. */
+const zodVersions = ["4.0.0", "~4.1.0", "^4.0.0"];
+const mswVersions = ["2.7.0", "^2.7.0", "^3.0.0"];
 
-/** A user's project with the packed package and only one copy of zod, the user's own. */
+/** A user's project with the packed package and one other package: zod, or msw. */
 export interface Mixed {
   readonly version: string;
   readonly folder: string;
@@ -16,11 +17,12 @@ export interface Mixed {
 
 declare module "vitest" {
   interface ProvidedContext {
-    mixed: Mixed[];
+    withZod: Mixed[];
+    withMsw: Mixed[];
   }
 }
 
-/** Packs the package, and installs it with each zod. */
+/** Packs the package, and installs it with each zod and each msw. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   let tarball = "";
   const remove = await setUpPackage({
@@ -29,17 +31,22 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     },
   });
   try {
-    const mixed = versions.map((version) => ({
-      version,
-      folder: join(tarball, "..", "..", `zod-${version.replaceAll(/\W/g, "-")}`),
-    }));
-    for (const { version, folder } of mixed) await install(folder, tarball, `zod@${version}`);
-    project.provide("mixed", mixed);
+    project.provide("withZod", await installEach("zod", zodVersions, tarball));
+    project.provide("withMsw", await installEach("msw", mswVersions, tarball));
   } catch (error) {
     await remove();
     throw error;
   }
   return remove;
+}
+
+async function installEach(name: string, versions: string[], tarball: string): Promise<Mixed[]> {
+  const projects = versions.map((version) => ({
+    version,
+    folder: join(tarball, "..", "..", `${name}-${version.replaceAll(/\W/g, "-")}`),
+  }));
+  for (const { version, folder } of projects) await install(folder, tarball, `${name}@${version}`);
+  return projects;
 }
 
 async function install(folder: string, ...packages: string[]): Promise<void> {
@@ -48,8 +55,9 @@ async function install(folder: string, ...packages: string[]): Promise<void> {
   const flags = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--omit=peer"];
   const { exitCode, stderr } = await runProgram("npm", [...flags, ...packages], { folder });
   if (exitCode !== 0) throw new Error(stderr);
-  await cp(
-    fileURLToPath(new URL("../package/consumer/mixing.mjs", import.meta.url)),
-    join(folder, "mixing.mjs"),
-  );
+  for (const program of ["mixing.mjs", "msw.mjs"])
+    await cp(
+      fileURLToPath(new URL(`../package/consumer/${program}`, import.meta.url)),
+      join(folder, program),
+    );
 }

@@ -4,7 +4,7 @@ import { compile, ownCompiler, projects } from "../package/compile.ts";
 const consumer = inject("consumer");
 const platforms = inject("platforms");
 
-const others = (["typescript@6", "typescript@7"] as const).flatMap((name) => {
+const others = (["typescript@5.8", "typescript@6", "typescript@7"] as const).flatMap((name) => {
   const tsc = platforms[name];
   return tsc === undefined ? [] : [{ name, tsc: [tsc] }];
 });

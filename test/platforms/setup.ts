@@ -11,6 +11,7 @@ const wanted = {
   bun: { bin: "bun", version: ["--version"] },
   deno: { bin: "deno", version: ["--version"] },
   workerd: { bin: "workerd", version: ["--version"] },
+  "typescript@5.8": { bin: "tsc", version: ["--version"] },
   "typescript@6": { bin: "tsc", version: ["--version"] },
   "typescript@7": { bin: "tsc", version: ["--version"] },
 };

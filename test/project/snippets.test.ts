@@ -16,7 +16,7 @@ const pagesWithout = ["examples/guides/importer.md", "examples/guides/outbox.md"
 const folder = mkdtempSync(join(tmpdir(), "snippets-"));
 const snippets = pages
   .flatMap(snippetsOf)
-  .map((snippet, at) => ({ ...snippet, path: join(folder, `${at}.mts`) }));
+  .map((snippet, at) => ({ ...snippet, path: join(folder, snippet.fileName ?? `${at}.ts`) }));
 const mock = createMockService();
 let server: MockListener;
 /** The output of the running snippet. */
@@ -25,6 +25,7 @@ let lines: string[];
 beforeAll(async () => {
   // The location where a reader's program would find its packages.
   symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"));
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
   for (const { path, code } of snippets) writeFileSync(path, code);
   server = await mock.listen();
 });

@@ -11,6 +11,8 @@ export const pages: readonly string[] = [
 export interface Snippet {
   /** File and line: `README.md:12`. */
   readonly location: string;
+  /** The name in its first line, by which the other snippets of the page import it: `// trace-calls.ts`. */
+  readonly fileName: string | undefined;
   /** A complete module. */
   readonly code: string;
   /** The lines of its documented output, each in a comment that begins with `//=>`. */
@@ -30,7 +32,8 @@ export function snippetsOf(file: string): Snippet[] {
     const line = text.slice(0, match.index).split("\n").length;
     const block = match[1] ?? "";
     const printed = [...block.matchAll(/\/\/=> ?(.*)$/gm)].map(([, printedLine = ""]) => printedLine);
-    return { location: `${file}:${line}`, code: toModule(block), printed };
+    const fileName = /^\/\/ ([\w-]+\.ts)\n/.exec(block)?.[1];
+    return { location: `${file}:${line}`, fileName, code: toModule(block), printed };
   });
 }
 

@@ -1,5 +1,7 @@
 import { AudienceClient, type Fetch } from "audience-sdk";
-import { describe, expect, it } from "vitest";
+import { createMockService } from "audience-sdk/mock";
+import { fetch as undiciFetch } from "undici";
+import { describe, expect, it, onTestFinished } from "vitest";
 
 const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
 const profile = { data: { type: "profile", id: "c-1", attributes: { email: contact.email } } };
@@ -42,5 +44,17 @@ describe("The option `fetch`", () => {
         }),
       ],
     ]);
+  });
+
+  it("can be that of npm's undici, which calls the service as the global fetch does", async () => {
+    const mock = createMockService();
+    const server = await mock.listen();
+    onTestFinished(server.close);
+    const audience = new AudienceClient({ ...server.clientOptions, fetch: undiciFetch });
+
+    const { id } = await audience.v1.customers.upsert(contact);
+
+    expect((await audience.v1.customers.get(id)).attributes.email).toBe(contact.email);
+    expect(mock.requests.map(({ status }) => status)).toEqual([201, 200]);
   });
 });

@@ -1,5 +1,14 @@
-import { AudienceClient, RateLimiter, V1Client, V2Client, type Hooks, type RequestEvent } from "audience-sdk";
+import {
+  AudienceClient,
+  RateLimiter,
+  V1Client,
+  V2Client,
+  type Fetch,
+  type Hooks,
+  type RequestEvent,
+} from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
+import { fetch as undiciFetch, ProxyAgent } from "undici";
 import { describe, expectTypeOf, it } from "vitest";
 
 describe("A client", () => {
@@ -17,6 +26,13 @@ describe("A client", () => {
   it("accepts the global fetch, and one that takes a string and an init", () => {
     void new AudienceClient({ fetch });
     void new AudienceClient({ fetch: async (url: string, init: RequestInit) => fetch(url, init) });
+  });
+
+  it("accepts the fetch of npm's undici, as it is and around a dispatcher", () => {
+    void new AudienceClient({ fetch: undiciFetch });
+    const dispatcher = new ProxyAgent("http://proxy:3128");
+    void new AudienceClient({ fetch: (url, init) => undiciFetch(url, { ...init, dispatcher }) });
+    expectTypeOf(undiciFetch).toExtend<Fetch>();
   });
 
   it("accepts a key, or a function that returns one, also as a promise", () => {

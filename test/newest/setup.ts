@@ -1,0 +1,47 @@
+import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Plugin } from "vitest/config";
+import { runProgram } from "../package/run-program.ts";
+
+/** What users bring along, and what is built in. */
+const libraries: Readonly<Record<string, string>> = {
+  zod: "4",
+  msw: "3",
+  bottleneck: "latest",
+  // ky 2 wraps the runtime's network error in an error of its own, whose message holds the URL and so the ids in it.
+  ky: "1",
+  // p-retry 8 asks `shouldConsumeRetry` before `onFailedAttempt`, which plans the retry.
+  "p-retry": "7",
+};
+
+let folder = "";
+
+/** Installs the newest of each library into a folder of its own, and prints the versions. */
+export async function setup(): Promise<() => Promise<void>> {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "audience-sdk-newest-")));
+  await writeFile(join(folder, "package.json"), JSON.stringify({ private: true }));
+  const packages = Object.entries(libraries).map(([name, version]) => `${name}@${version}`);
+  const flags = ["install", "--ignore-scripts", "--no-audit", "--no-fund"];
+  const { exitCode, stderr } = await runProgram("npm", [...flags, ...packages], { folder });
+  if (exitCode !== 0) throw new Error(stderr);
+  for (const name of Object.keys(libraries)) {
+    const text = await readFile(join(folder, "node_modules", name, "package.json"), "utf8");
+    const { version }: { version: string } = JSON.parse(text);
+    process.stdout.write(`${name} ${version}\n`);
+  }
+  return () => rm(folder, { recursive: true });
+}
+
+/** Resolves these libraries in that folder, for sources and tests. */
+export const newestLibraries: Plugin = {
+  name: "newest-libraries",
+  enforce: "pre",
+  async resolveId(id) {
+    const [name = ""] = id.split("/");
+    if (!Object.hasOwn(libraries, name)) return null;
+    const found = await this.resolve(id, join(folder, "index.js"), { skipSelf: true });
+    if (found?.id.startsWith(folder) !== true) throw new Error(`${id} is not in ${folder}, but ${found?.id}`);
+    return found;
+  },
+};
