@@ -286,7 +286,7 @@ describe("on a terminal", () => {
     const { code, out } = await runOnTerminal(["--data", await writeSmallExport()]);
     expect(code).toBe(0);
     expect(out).toContain("\n   2 rows are valid:");
-    expect(out).not.toMatch(/\u001b\[\d+m/);
+    expect(out.replaceAll("\r\u001b[K", "")).not.toContain("\u001b");
   });
 
   it("shows the progress as a bar on one line that is never wider than the terminal", async () => {
