@@ -35,7 +35,8 @@ export class V1Client {
    * await audience.v1.request({ method: "POST", path: "/api/v1/new-path", body: { email: "ada@example.com" } });
    * ```
    *
-   * @throws ValidationError if the path lies outside of `/api/v1/…`, or JSON cannot carry the body.
+   * @throws ValidationError if the path lies outside of `/api/v1/…`, or JSON cannot carry the body: nothing is sent.
+   * @throws AudienceError of another class if the call fails; its `outcome` says whether the service may have done it.
    */
   readonly request: SendCustomRequest;
   readonly #transport: Transport;
