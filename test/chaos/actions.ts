@@ -92,7 +92,7 @@ export function closeLineage(world: World, process: Process, index: number, dice
   world.log.closes.push(record);
   world.follow(process, async () => {
     await lineage.views[0]!.close({ drain });
-    Object.assign(record, { endedAt: performance.now() });
+    if (!process.isDead) Object.assign(record, { endedAt: performance.now() });
   });
 }
 

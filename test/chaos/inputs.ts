@@ -72,6 +72,11 @@ export function withOtherConsent(dice: Dice, input: Input): Input {
   return { ...input, body: { ...input.body, identifiers } };
 }
 
+/** Whom a write is about. */
+export function personOf({ body }: Input): number {
+  return Number(/"p(\d)@|\+1555010(\d)|Person (\d)/i.exec(JSON.stringify(body))!.slice(1).find(Boolean));
+}
+
 export function send(
   { v1, v2 }: Pick<AudienceClient, "v1" | "v2">,
   input: Input,

@@ -48,12 +48,12 @@ export class Process {
     this.limiter = limiter ?? (windows && store && new RateLimiter({ windows, store }));
     const wires = { mock: service.mock, log, dice: dice.split(), calls, troubles };
     this.#fetch = networkOf(wires, this, redis ? this.name : "the limiter of all");
-    this.lineages = [this.#open(0), this.#open(1)];
+    this.lineages = [this.#open(), this.#open()];
   }
 
   /** A lineage that was closed is opened again, under another name. */
   reopen(index: number): void {
-    this.lineages[index] = this.#open(index);
+    this.lineages[index] = this.#open();
   }
 
   /** Nothing of it reaches the world any more. Its clients are closed so that they let go of what they hold. */
@@ -63,26 +63,26 @@ export class Process {
     for (const { views } of this.lineages) void views[0]!.close();
   }
 
-  #open(index: number): Lineage {
+  #open(): Lineage {
     const { log, newName } = this.#around;
     const name = newName("client");
     const dice = this.#dice.split();
-    const client = new AudienceClient(this.#options(index, dice));
+    const client = new AudienceClient(this.#options(dice));
     const view = client.withOptions({ timeoutMs: 1_500, maxRetries: dice.int(0, 3), hooks: hooksOf(log) });
     return { name, views: [client, view], isClosed: false };
   }
 
-  #options(index: number, dice: Dice): ClientOptions {
+  #options(dice: Dice): ClientOptions {
     const { service, log } = this.#around;
     const { mock, variants, keys } = service;
     const { baseUrl, baseUrlV2 } = mock.clientOptions;
-    const key = keys[index]!;
+    const [key = "", keyV2 = ""] = keys;
     const { rateLimitStatus = 429 } = variants;
     return {
       baseUrl,
       baseUrlV2,
       apiKey: dice.chance(0.5) ? key : rotatingKey(key, log, dice),
-      apiKeyV2: key,
+      apiKeyV2: keyV2,
       appId,
       fetch: this.#fetch,
       rateLimiter: this.limiter ?? false,
