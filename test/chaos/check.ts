@@ -7,9 +7,21 @@ import { checkOutcomes } from "./checks/outcomes.ts";
 import { checkPages } from "./checks/pages.ts";
 import { checkRows } from "./checks/rows.ts";
 import { checkSecrets } from "./checks/secrets.ts";
+import { checkState } from "./checks/state.ts";
 import type { World } from "./world.ts";
 
-const checks = [checkOutcomes, checkOrder, checkRows, checkEvents, checkConsent, checkLimits, checkSecrets, checkPages, checkClosing];
+const checks = [
+  checkOutcomes,
+  checkOrder,
+  checkRows,
+  checkEvents,
+  checkConsent,
+  checkState,
+  checkLimits,
+  checkSecrets,
+  checkPages,
+  checkClosing,
+];
 
 /** The promises of the contract that a world has broken. */
 export function check(world: World): string[] {

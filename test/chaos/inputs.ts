@@ -164,7 +164,8 @@ function anyContact(dice: Dice, person: number): V1Contact {
     ...(names !== "email" && dice.chance(0.7) && { phone_opt_in: dice.pick(optIns) }),
     ...(dice.chance(0.1) && { is_suppressed: dice.chance(0.5) }),
     ...(dice.chance(0.1) && { double_opt_in: true }),
-    ...(dice.chance(0.5) && { first_name: `${nameMark} ${person}` }),
+    // One too long is refused before it is sent.
+    ...(dice.chance(0.5) && { first_name: `${nameMark} ${person}`.padEnd(dice.chance(0.05) ? 101 : 0) }),
     ...(dice.chance(0.2) && { country: dice.pick(["Italy", "Nowhere"]) }),
     ...(dice.chance(0.2) && { custom_properties: { [dice.pick(["plan", "seats"])]: dice.int(1, 9) } }),
   };

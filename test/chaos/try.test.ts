@@ -1,10 +1,15 @@
 import { it } from "vitest";
+import { Session } from "node:inspector/promises";
+import { writeFileSync } from "node:fs";
 import { runSeed } from "./run-seed.ts";
 it("tries", async () => {
   const from = Number(process.env["FROM"] ?? 1), n = Number(process.env["N"] ?? 20);
   let calls = 0, deps = 0; const broken: Record<string, number> = {}; let virt = 0;
   const count: Record<string, number> = {};
   const add = (k: string) => void (count[k] = (count[k] ?? 0) + 1);
+  const session = new Session();
+  if (process.env["PROF"]) { session.connect(); await session.post("Profiler.enable"); await session.post("Profiler.start"); }
+  const cpu0 = process.cpuUsage();
   const startReal = process.hrtime.bigint();
   const slow: [number, number][] = [];
   for (let seed = from; seed < from + n; seed++) {
@@ -17,6 +22,8 @@ it("tries", async () => {
     for (const br1 of br) add("BROKEN " + br1.replace(/\d+/g, "#").slice(0, 80));
     if (br.length) { console.log(seed, br.slice(0, Number(process.env["SHOW"] ?? 3))); broken["n"] = (broken["n"] ?? 0) + 1; }
   }
+  if (process.env["PROF"]) { const { profile } = await session.post("Profiler.stop"); writeFileSync("/tmp/chaos/p.cpuprofile", JSON.stringify(profile)); }
   console.log(Object.entries(count).sort().map(([k, v]) => `${v} ${k}`).join("\n"));
-  console.log({ calls: calls / n, deps: deps / n, virtS: virt / n / 1000, msPerSeed: Number(process.hrtime.bigint() - startReal) / 1e6 / n, broken, slow: slow.sort((a, b) => b[1] - a[1]).slice(0, 5) });
+  const cpu = process.cpuUsage(cpu0);
+  console.log({ cpuMs: (cpu.user + cpu.system) / 1000 / n, calls: calls / n, deps: deps / n, virtS: virt / n / 1000, msPerSeed: Number(process.hrtime.bigint() - startReal) / 1e6 / n, broken, slow: slow.sort((a, b) => b[1] - a[1]).slice(0, 5) });
 });

@@ -25,6 +25,8 @@ export class World {
   readonly dice: Dice;
   readonly service: Service;
   readonly log: Log = newLog();
+  /** The e-mail consents at the start, by the contact's id. */
+  readonly seeded: ReadonlyMap<string, string>;
   readonly imports: readonly Import[];
   readonly redis: MemoryScripts | undefined;
   /** Undefined while a process is dead. */
@@ -38,7 +40,9 @@ export class World {
     this.time = time;
     this.dice = dice;
     this.service = anyService(dice.split());
-    const { rateLimits, keys } = this.service;
+    const { rateLimits, keys, mock } = this.service;
+    const { contacts } = mock.organization("chaos");
+    this.seeded = new Map(contacts.map(({ id, email_opt_in }) => [id, email_opt_in]));
     this.log.secrets.push(...keys);
     const usesRedis = rateLimits !== undefined && dice.chance(0.4);
     const redisDice = dice.split();

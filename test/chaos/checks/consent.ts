@@ -111,7 +111,10 @@ function checkReason({ log }: World, { run, key, answers, error, tag }: CallReco
   const result = run?.results.find((each) => each.key === key);
   if (result?.status !== "superseded" || answers.includes(false)) return [];
   const { person } = result.item;
-  const others = log.calls.filter((call) => call.run !== run && call.departures.length > 0);
+  // A consent is recorded before it is sent: a process may be killed in between.
+  const others = log.calls.filter(
+    (call) => call.run !== run && (call.departures.length > 0 || call.settledAt === undefined),
+  );
   const hasReason = others.some(({ input }) => input && personOf(input) === person);
   return hasReason ? [] : [`${tag} is superseded without a reason (${isAudienceError(error) ? error.message : ""})`];
 }

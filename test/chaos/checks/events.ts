@@ -15,7 +15,9 @@ export function checkEvents({ log, service }: World): string[] {
   for (const call of sent) {
     const ids = new Set(call.departures.map(({ body }) => idOf(body)));
     if (ids.size > 1) problems.push(`${describe(call)} was sent with ${ids.size} ids`);
-    const wasRecorded = [...ids].some((id) => recorded.has(id));
+    // The page of this fault may hide that the service has refused the event.
+    const isHidden = call.departures.some(({ request }) => request?.fault === "wrong-content-type");
+    const wasRecorded = isHidden || [...ids].some((id) => recorded.has(id));
     if (call.settledAt !== undefined && call.error === undefined && !wasRecorded)
       problems.push(`${describe(call)} resolved, and is not recorded`);
   }

@@ -74,7 +74,7 @@ function checkLives(
   /** The row that was last reported as succeeded, and the rows that must never be sent again. */
   const recorded = new Map<string, string>();
   const inDoubt = new Map<string, CallRecord>();
-  /** The call of each row in the run before, if that one was killed. */
+  /** If the run before was killed: the calls of the rows that had no result yet. */
   let killed = new Map<string, CallRecord>();
   for (const run of lives) {
     const calls = callsOf.get(run) ?? [];
@@ -97,7 +97,8 @@ function checkLives(
     }
     if (again.length > lives.at(lives.indexOf(run) - 1)!.concurrency)
       problems.push(`${nameOf(run)} sent ${again.length} rows again: ${again.join(", ")}`);
-    killed = new Map(run.wasKilled ? calls.map((call) => [call.key!, call]) : []);
+    const open = calls.filter(({ key }) => !run.results.some((result) => result.key === key));
+    killed = new Map(run.wasKilled ? open.map((call) => [call.key!, call]) : []);
   }
   return problems;
 }
