@@ -58,7 +58,7 @@ const actions: Record<Act, Action> = {
   async kill(world, dice) {
     const at = dice.int(0, world.processes.length - 1);
     const process = world.processes[at];
-    if (!process) return;
+    if (!process || world.isRedisTroubled) return;
     process.die();
     world.processes[at] = undefined;
     await world.time.sleep(dice.pick([0, 10, 2_000, 20_000]));
@@ -71,13 +71,18 @@ const actions: Record<Act, Action> = {
     closeLineage(world, process, index, dice);
     process.reopen(index);
   },
-  async redis({ redis, time }, dice) {
-    if (!redis || redis.network !== "up") return;
+  async redis(world, dice) {
+    const { redis, time } = world;
+    // A process that starts during an outage is not known to the others: it may pass a limit (D51, D95).
+    if (!redis || world.isRedisTroubled || !world.isRedisKnownToAll) return;
+    world.isRedisTroubled = true;
     const kind = dice.pick(["refuses", "hangs", "loses replies", "empty"] as const);
-    if (kind === "empty") return redis.loseMemory();
-    redis.network = kind;
+    if (kind === "empty") redis.loseMemory();
+    else redis.network = kind;
     await time.sleep(dice.int(100, 8_000));
     redis.network = "up";
+    await time.sleep(10_000);
+    world.isRedisTroubled = false;
   },
 };
 

@@ -29,6 +29,7 @@ export class World {
   readonly seeded: ReadonlyMap<string, string>;
   readonly imports: readonly Import[];
   readonly redis: MemoryScripts | undefined;
+  isRedisTroubled = false;
   /** Undefined while a process is dead. */
   readonly processes: (Process | undefined)[];
   readonly #surroundings: Surroundings;
@@ -66,6 +67,13 @@ export class World {
       table: new Table(dice.split()),
       isRunning: false,
     }));
+  }
+
+  /** Whether every process has used Redis for a while. */
+  get isRedisKnownToAll(): boolean {
+    const isKnown = (budget: string) =>
+      this.log.departures.some((each) => each.budget === budget && each.at < this.time.now() - 10_000);
+    return this.processes.every((process) => process !== undefined && isKnown(process.name));
   }
 
   newProcess(): Process {

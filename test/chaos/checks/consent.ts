@@ -69,13 +69,19 @@ function isBound({ log }: World, other: CallRecord, row: CallRecord): boolean {
   if (other.client === run.client && at > run.startedAt) return true;
   const lives = earlierLives(log.runs, run);
   return lives.some(
-    ({ client, openedAt = Infinity, endedAt = Infinity }) =>
-      other.client === client &&
+    (life) =>
+      other.client === life.client &&
       other.run?.book !== run.book &&
       // Written while the checkpoint was open; after a kill nothing of the client is written.
-      at > openedAt &&
-      at < endedAt,
+      at > (life.openedAt ?? Infinity) &&
+      at < lastActive(log, life),
   );
+}
+
+/** Until when the run was surely not about to end. */
+function lastActive({ calls }: World["log"], run: RunRecord): number {
+  if (run.wasKilled) return Infinity;
+  return Math.max(...calls.filter((call) => call.run === run).map(({ startedAt }) => startedAt));
 }
 
 /** The lives of the same run: it has not ended in them. */
@@ -111,10 +117,8 @@ function checkReason({ log }: World, { run, key, answers, error, tag }: CallReco
   const result = run?.results.find((each) => each.key === key);
   if (result?.status !== "superseded" || answers.includes(false)) return [];
   const { person } = result.item;
-  // A consent is recorded before it is sent: a process may be killed in between.
-  const others = log.calls.filter(
-    (call) => call.run !== run && (call.departures.length > 0 || call.settledAt === undefined),
-  );
+  // Also a write that was never sent: it is recorded before, and its process killed, or the run over, in between.
+  const others = log.calls.filter((call) => call.run !== run);
   const hasReason = others.some(({ input }) => input && personOf(input) === person);
   return hasReason ? [] : [`${tag} is superseded without a reason (${isAudienceError(error) ? error.message : ""})`];
 }

@@ -91,7 +91,8 @@ function checkLives(
       if (call && killed.get(row.key)?.departures.some(isApplied)) again.push(row.key);
       if (result?.status === "skipped" && recorded.get(row.key) !== text && !wasSentBefore(world, run, row))
         problems.push(`${nameOf(run)}: row ${row.key} is skipped, and was never sent so`);
-      if (call) recorded.delete(row.key);
+      // Also a row that was superseded is another version: the one before comes back as a change.
+      if (call || result?.status === "superseded") recorded.delete(row.key);
       if (result?.status === "succeeded") recorded.set(row.key, text);
       if (call && mayNotRepeat(world, call)) inDoubt.set(row.key, call);
     }
