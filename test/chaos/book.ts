@@ -15,15 +15,19 @@ export class Book {
   #file: string | undefined;
   #open: { readonly inner: OpenCheckpoint; readonly owner: Mortal } | undefined;
 
-  constructor(name: string, { time, dice, folder }: { time: ChaosTime; dice: Dice; folder?: string | undefined }) {
+  constructor(
+    name: string,
+    { time, dice, folder }: { time: ChaosTime; dice: Dice; folder?: string | undefined },
+  ) {
     this.name = name;
     this.#time = time;
     this.#dice = dice;
     this.#file = folder && `${folder}/${name}`;
   }
 
-  /** The checkpoint as one process sees it. */
-  for(owner: Mortal, onOpen: () => void): Checkpoint {
+  /** The checkpoint as one process sees it. `onFirstRow`: the run has opened it, and looks up a row. */
+  for(owner: Mortal, onFirstRow: () => void): Checkpoint {
+    let isOpened = false;
     const step = async <T>(work: () => T | Promise<T>): Promise<T> => {
       await this.#delay(owner);
       const result = await this.#time.outside(work);
@@ -33,9 +37,14 @@ export class Book {
     return {
       open: async () => {
         const inner = await step(() => this.#openInner(owner));
-        onOpen();
         return {
-          get: (key) => step(() => inner.get(key)),
+          get: (key) => {
+            if (!isOpened && key.startsWith("row:")) {
+              isOpened = true;
+              onFirstRow();
+            }
+            return step(() => inner.get(key));
+          },
           set: (key, value, options) => step(() => inner.set(key, value, options)),
           clear: () => step(() => inner.clear()),
           close: () =>

@@ -129,8 +129,7 @@ async function digest(algorithm: string, data: Uint8Array): Promise<ArrayBuffer>
 }
 
 function uuidFrom(dice: Dice): string {
-  const hex = (length: number) =>
-    Array.from({ length }, () => dice.int(0, 15).toString(16)).join("");
+  const hex = (length: number) => Array.from({ length }, () => dice.int(0, 15).toString(16)).join("");
   return `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`;
 }
 

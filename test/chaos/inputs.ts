@@ -62,7 +62,10 @@ export function anyInput(dice: Dice, person: number = dice.pick(people)): Input 
 export function withOtherConsent(dice: Dice, input: Input): Input {
   if (input.kind === "event" || input.kind === "service-decides") return input;
   if (input.kind !== "v2") {
-    const body = { ...input.body, ...(input.body.email !== undefined && { email_opt_in: dice.pick(optIns) }) };
+    const body = {
+      ...input.body,
+      ...(input.body.email !== undefined && { email_opt_in: dice.pick(optIns) }),
+    };
     return { ...input, body };
   }
   const identifiers = input.body.identifiers.map((identifier) => ({
@@ -94,7 +97,7 @@ export function send(
         consent: "service-decides",
       });
     case "event":
-      return v1.events.send(input.body as V1Event & { contact: { email: string } }, o);
+      return v1.events.send(input.body, o);
     case "v2":
       return v2.contacts.upsert(input.body, o);
     case "custom":
@@ -129,10 +132,13 @@ export function factsOf(input: Input): Facts {
 }
 
 function factsOfV2({ identifiers, triggerWelcomeEmail }: V2Contact): Facts {
-  const statuses = identifiers.flatMap(({ channels }) => Object.entries(channels));
+  const statuses = identifiers.flatMap(({ channels: { email, phone } }) => [
+    ...(email ? [["email", email.status.toUpperCase()]] : []),
+    ...(phone ? [["phone", phone.status.toUpperCase()]] : []),
+  ]);
   return {
     contacts: namesOf(identifiers.map(({ type, id }) => ({ [type]: String(id) }))),
-    consent: Object.fromEntries(statuses.map(([channel, value]) => [channel, value.status.toUpperCase()])),
+    consent: Object.fromEntries(statuses) as Record<string, string>,
     leavesEmailToService: false,
     isRepeatable: triggerWelcomeEmail !== true && identifiers.every(({ type, channels }) => type in channels),
   };
@@ -193,7 +199,14 @@ function anyV2Contact(dice: Dice, person: number): V2Contact {
     identifiers: [
       ...(names === "phone"
         ? []
-        : [{ type: "email" as const, id: spelt(dice, person), channels: { email: status() }, consent: consentOf }]),
+        : [
+            {
+              type: "email" as const,
+              id: spelt(dice, person),
+              channels: { email: status() },
+              consent: consentOf,
+            },
+          ]),
       ...(names === "email"
         ? []
         : [

@@ -1,3 +1,4 @@
+import type { ListOptions } from "audience-sdk";
 import type { Dice } from "./dice.ts";
 import { listIds } from "./people.ts";
 import type { Lineage, Process } from "./process.ts";
@@ -8,7 +9,7 @@ import type { World } from "./world.ts";
 export async function readList(world: World, process: Process, lineage: Lineage, dice: Dice): Promise<void> {
   const { log, time } = world;
   const { v1, v2 } = dice.pick(lineage.views);
-  const options = { ...(dice.chance(0.5) && { readAhead: dice.int(0, 3) }) };
+  const options: ListOptions = { ...(dice.chance(0.5) && { readAhead: dice.int(0, 3) }) };
   const query = dice.chance(0.8) ? { limit: dice.int(1, 4) } : {};
   const call = world.newCall(lineage, undefined, options);
   const o = { ...options, ...world.tagged(call) };

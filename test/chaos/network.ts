@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { FetchInit } from "audience-sdk";
 import type { MockService } from "audience-sdk/mock";
-import type { RedisLike } from "audience-sdk/redis";
+import type { redisRateLimitStore } from "audience-sdk/redis";
 import type { MemoryScripts } from "../redis/memory-scripts.ts";
 import type { Dice } from "./dice.ts";
 import type { CallRecord, Departure, Log } from "./records.ts";
@@ -74,7 +74,7 @@ function noteResponse(departure: Departure, { status, headers }: Response): void
 }
 
 /** A client of `ioredis` whose Redis is in memory. */
-export function redisOf(scripts: MemoryScripts, owner: Mortal): RedisLike {
+export function redisOf(scripts: MemoryScripts, owner: Mortal): Parameters<typeof redisRateLimitStore>[0] {
   const known = new Set<string>();
   const run = async (argument: string): Promise<string> => {
     if (owner.isDead) return await never;
@@ -85,11 +85,11 @@ export function redisOf(scripts: MemoryScripts, owner: Mortal): RedisLike {
     return owner.isDead ? await never : JSON.stringify(reply);
   };
   return {
-    evalsha: async (sha, _count, ...given) => {
+    evalsha: async (sha: string, _count: number, ...given: string[]) => {
       if (!known.has(sha)) throw new Error("NOSCRIPT No matching script.");
       return await run(given.at(-1)!);
     },
-    eval: async (script, _count, ...given) => {
+    eval: async (script: string, _count: number, ...given: string[]) => {
       known.add(createHash("sha1").update(script).digest("hex"));
       return await run(given.at(-1)!);
     },

@@ -17,5 +17,7 @@ export function phoneOf(person: number): string {
 
 /** What of a person, or of a body, a text shows; undefined if nothing. */
 export function personIn(text: string): string | undefined {
-  return [domain, phonePrefix.slice(1), nameMark].find((mark) => text.toLowerCase().includes(mark.toLowerCase()));
+  return [domain, phonePrefix.slice(1), nameMark].find((mark) =>
+    text.toLowerCase().includes(mark.toLowerCase()),
+  );
 }

@@ -72,7 +72,9 @@ async function calmNights(world: World): Promise<string[]> {
       const open = run.results.filter(({ status, error }) => status === "failed" && !isFinal(error));
       if (run.error === undefined && open.length === 0) break;
       if (night === mostCalmNights) {
-        broken.push(`rows of ${one.book.name} do not end in ${night} calm nights: ${String(run.error ?? open[0]?.error)}`);
+        broken.push(
+          `rows of ${one.book.name} do not end in ${night} calm nights: ${String(run.error ?? open[0]?.error)}`,
+        );
         break;
       }
       await world.time.sleep(60_000);
@@ -117,9 +119,16 @@ function listen(log: () => Log | undefined): () => void {
         const current = log();
         if (!current) return;
         say(current, channel, JSON.stringify(message));
-        const { requestId, outcome, attempts } = message as { requestId: string; outcome?: string; attempts?: number };
+        const { requestId, outcome, attempts } = message as {
+          requestId: string;
+          outcome?: string;
+          attempts?: number;
+        };
         if (channel === "audience-sdk:call" && event === "asyncEnd")
-          current.traces.set(requestId, { ...(outcome !== undefined && { outcome }), ...(attempts !== undefined && { attempts }) });
+          current.traces.set(requestId, {
+            ...(outcome !== undefined && { outcome }),
+            ...(attempts !== undefined && { attempts }),
+          });
       };
       subscribe(name, onMessage);
       return () => void unsubscribe(name, onMessage);

@@ -22,9 +22,12 @@ export class Table {
     const kept = this.#rows.filter(() => dice.chance(0.95)).map((row) => this.#changed(row));
     const known = new Set(kept.map(({ key }) => key));
     const newPeople = people.filter((person) => !known.has(`row-${person}`) && dice.chance(0.6));
-    const added = newPeople.map(
-      (person): Row => ({ key: `row-${person}`, person, input: anyInput(dice, person), note: 0 }),
-    );
+    const added = newPeople.map((person): Row => ({
+      key: `row-${person}`,
+      person,
+      input: anyInput(dice, person),
+      note: 0,
+    }));
     this.#rows = [...kept, ...added];
     return this.#rows;
   }

@@ -50,8 +50,7 @@ export class World {
     this.redis = usesRedis
       ? new MemoryScripts({ time, delayMs: () => redisDice.int(1, 20), leaseMs: 10_000 })
       : undefined;
-    const limiter =
-      rateLimits && !usesRedis ? new RateLimiter({ windows: rateLimits.windows }) : undefined;
+    const limiter = rateLimits && !usesRedis ? new RateLimiter({ windows: rateLimits.windows }) : undefined;
     this.#surroundings = {
       service: this.service,
       log: this.log,

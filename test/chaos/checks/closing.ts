@@ -10,7 +10,8 @@ export function checkClosing({ log, processes }: World): string[] {
     for (const call of log.calls) {
       const { client: owner, tag, run, error, startedAt: calledAt, settledAt } = call;
       if (owner !== client) continue;
-      if (settledAt === undefined && !lists.has(call)) problems.push(`${tag} did not end with close() of its client`);
+      if (settledAt === undefined && !lists.has(call))
+        problems.push(`${tag} did not end with close() of its client`);
       if (!lists.has(call) && calledAt <= startedAt && settledAt !== undefined && settledAt > endedAt)
         problems.push(`${tag} ended after close() of its client`);
       const isClosed = isAudienceError(error) && error.code === "closed";
@@ -23,7 +24,9 @@ export function checkClosing({ log, processes }: World): string[] {
   for (const process of processes) {
     const usage = process?.limiter?.usage();
     if (usage && usage.queued + usage.inFlight > 0) {
-      problems.push(`${usage.queued} calls wait and ${usage.inFlight} are in flight in the limiter at the end`);
+      problems.push(
+        `${usage.queued} calls wait and ${usage.inFlight} are in flight in the limiter at the end`,
+      );
     }
   }
   return problems;

@@ -1,6 +1,6 @@
 import { isAudienceError } from "audience-sdk";
-import type { CallRecord, RunRecord } from "../records.ts";
 import { personOf } from "../inputs.ts";
+import type { CallRecord, RunRecord } from "../records.ts";
 import type { World } from "../world.ts";
 import { describe } from "./attempt.ts";
 
@@ -38,11 +38,17 @@ function statusOf({ facts }: CallRecord, channel: string): string {
 
 function consentChannels({ facts, input }: CallRecord): string[] {
   // An event changes no consent; any other write leaves what it does not state to the service.
-  return input === undefined || input.kind === "event" ? [] : ["email", "phone", "is_suppressed", ...Object.keys(facts.consent)];
+  return input === undefined || input.kind === "event"
+    ? []
+    : ["email", "phone", "is_suppressed", ...Object.keys(facts.consent)];
 }
 
 /** The latest consent in each channel that others of this client wrote, and that binds the row. */
-function bindingConsents(world: World, row: CallRecord, before: number): { channel: string; written: Written }[] {
+function bindingConsents(
+  world: World,
+  row: CallRecord,
+  before: number,
+): { channel: string; written: Written }[] {
   const run = row.run!;
   const latest = new Map<string, Written>();
   for (const other of world.log.calls) {
@@ -107,7 +113,9 @@ function checkIsCurrent({ run, answers, departures, tag }: CallRecord): string[]
   const yes = answers.filter((answer) => answer).length;
   const isStopped = answers.indexOf(false) >= 0 && answers.indexOf(false) < answers.length - 1;
   return [
-    ...(departures.length > yes ? [`${tag} was sent ${departures.length} times with ${yes} answers that it is current`] : []),
+    ...(departures.length > yes
+      ? [`${tag} was sent ${departures.length} times with ${yes} answers that it is current`]
+      : []),
     ...(isStopped ? [`${tag} went on after it was no longer current`] : []),
   ];
 }
@@ -120,5 +128,7 @@ function checkReason({ log }: World, { run, key, answers, error, tag }: CallReco
   // Also a write that was never sent: it is recorded before, and its process killed, or the run over, in between.
   const others = log.calls.filter((call) => call.run !== run);
   const hasReason = others.some(({ input }) => input && personOf(input) === person);
-  return hasReason ? [] : [`${tag} is superseded without a reason (${isAudienceError(error) ? error.message : ""})`];
+  return hasReason
+    ? []
+    : [`${tag} is superseded without a reason (${isAudienceError(error) ? error.message : ""})`];
 }

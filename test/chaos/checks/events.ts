@@ -9,7 +9,8 @@ export function checkEvents({ log, service }: World): string[] {
   const { events } = service.mock.organization("chaos");
   const recorded = groupBy(events, ({ uniqueIdentifier }) => uniqueIdentifier);
   for (const [id, same] of recorded) {
-    if (id === undefined || same.length > 1) problems.push(`the event ${id} is recorded ${same.length} times`);
+    if (id === undefined || same.length > 1)
+      problems.push(`the event ${id} is recorded ${same.length} times`);
   }
   const sent = log.calls.filter(({ input }) => input?.kind === "event");
   for (const call of sent) {

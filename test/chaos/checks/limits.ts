@@ -24,7 +24,9 @@ function checkRefusals({ log, service }: World): string[] {
   if (!service.rateLimits || log.isVisitedByStrangers) return [];
   const { rateLimitStatus = 429 } = service.variants;
   if (rateLimitStatus !== 429) return [];
-  const refused = log.departures.filter(({ status, request }) => status === 429 && request?.fault === undefined);
+  const refused = log.departures.filter(
+    ({ status, request }) => status === 429 && request?.fault === undefined,
+  );
   return refused.length === 0 ? [] : [`${refused.length} requests were refused for the rate`];
 }
 
@@ -35,10 +37,14 @@ function checkPauses({ log, service }: World): string[] {
     const { endedAt = 0, budget, call } = departure;
     const waitMs = Math.min(departure.waitMs ?? 0, longestPauseMs);
     const isInPause = (other: Departure) => other.at > endedAt && other.at < endedAt + waitMs;
-    const others = service.rateLimits ? log.departures.filter((other) => other.budget === budget) : call?.departures;
+    const others = service.rateLimits
+      ? log.departures.filter((other) => other.budget === budget)
+      : call?.departures;
     const early = others?.find(isInPause);
     if (!early) return [];
-    return [`a request left at ${early.at}, in the pause of ${waitMs} ms from ${endedAt} (${early.call?.tag})`];
+    return [
+      `a request left at ${early.at}, in the pause of ${waitMs} ms from ${endedAt} (${early.call?.tag})`,
+    ];
   });
 }
 
@@ -50,9 +56,13 @@ function checkTimes({ log }: World): string[] {
     const isLate = !run && settledAt > startedAt + deadlineMs + 1;
     const isAborted = isAudienceError(error) && error.code === "aborted";
     return [
-      ...(isLate ? [`${tag} ended ${settledAt - startedAt} ms after its begin, its deadline is ${deadlineMs}`] : []),
+      ...(isLate
+        ? [`${tag} ended ${settledAt - startedAt} ms after its begin, its deadline is ${deadlineMs}`]
+        : []),
       ...(abortedAt !== undefined && settledAt > abortedAt
-        ? [`${tag} ended ${settledAt - abortedAt} ms after it was aborted (${isAborted ? "aborted" : String(error)})`]
+        ? [
+            `${tag} ended ${settledAt - abortedAt} ms after it was aborted (${isAborted ? "aborted" : String(error)})`,
+          ]
         : []),
     ];
   });

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { isAudienceError, type Outcome } from "audience-sdk";
 import type { CallRecord, Departure } from "../records.ts";
 import type { World } from "../world.ts";
@@ -18,7 +19,8 @@ function checkEnd(world: World, call: CallRecord): string[] {
   if (error === undefined) {
     // A page with the status 200 may hide that the service has refused the event.
     const isHidden = departures.some(({ request }) => request?.fault === "wrong-content-type");
-    const isWritten = call.input === undefined || departures.some(wasApplied) || isRecordedEvent(world, call) || isHidden;
+    const isWritten =
+      call.input === undefined || departures.some(wasApplied) || isRecordedEvent(world, call) || isHidden;
     return [
       ...(isWritten ? [] : ["resolved, but nothing of it was applied"]),
       ...(attempts === undefined || attempts === departures.length
@@ -26,7 +28,7 @@ function checkEnd(world: World, call: CallRecord): string[] {
         : [`says ${attempts} attempts, and sent ${departures.length}`]),
     ];
   }
-  if (!isAudienceError(error)) return [`rejected with ${String(error)}`];
+  if (!isAudienceError(error)) return [`rejected with ${inspect(error)}`];
   const { outcome, request } = error;
   const trace = request && world.log.traces.get(request.requestId);
   const applied = departures.filter(wasApplied).length;
@@ -53,7 +55,9 @@ function isRecordedEvent(world: World, { departures }: CallRecord): boolean {
   const { events } = world.service.mock.organization("chaos");
   return departures.some(({ request }) => {
     const { uniqueIdentifier } = Object(request?.body) as { uniqueIdentifier?: string };
-    return uniqueIdentifier !== undefined && events.some((event) => event.uniqueIdentifier === uniqueIdentifier);
+    return (
+      uniqueIdentifier !== undefined && events.some((event) => event.uniqueIdentifier === uniqueIdentifier)
+    );
   });
 }
 

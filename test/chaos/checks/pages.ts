@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { isAudienceError } from "audience-sdk";
 import type { World } from "../world.ts";
 
@@ -19,7 +20,8 @@ export function checkPages({ log, service }: World): string[] {
       problems.push(`did not give ${missing.join(", ")}`);
     }
     if (isWhole && list !== "customers" && received.length !== before.length) problems.push("gave too much");
-    if (call.error !== undefined && !isAudienceError(call.error)) problems.push(`threw ${String(call.error)}`);
+    if (call.error !== undefined && !isAudienceError(call.error))
+      problems.push(`threw ${inspect(call.error)}`);
     return problems.map((problem) => `the list of ${list} (${call.tag}) ${problem}`);
   });
 }

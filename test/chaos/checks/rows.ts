@@ -29,7 +29,8 @@ function checkRun(run: RunRecord, calls: readonly CallRecord[]): string[] {
     );
     if (total !== results.length || !tally) problems.push("its summary does not count its results");
   }
-  if (new Set(results.map(({ index }) => index)).size < results.length) problems.push("a row has two results");
+  if (new Set(results.map(({ index }) => index)).size < results.length)
+    problems.push("a row has two results");
   for (const result of results) {
     const own = calls.filter(({ key }) => key === result.key);
     if (own.length > 1) problems.push(`row ${result.key} was called ${own.length} times`);
@@ -83,7 +84,8 @@ function checkLives(
       const call = calls.find(({ key, departures }) => key === row.key && departures.length > 0);
       const result = run.results.find(({ key }) => key === row.key);
       const text = JSON.stringify(row);
-      if (call && recorded.get(row.key) === text) problems.push(`${describe(call)} was sent after its success`);
+      if (call && recorded.get(row.key) === text)
+        problems.push(`${describe(call)} was sent after its success`);
       const doubtful = inDoubt.get(row.key);
       if (call && doubtful) problems.push(`${describe(call)} was sent again, after ${describe(doubtful)}`);
       if (doubtful && result && result.status !== "unknown")
@@ -127,5 +129,7 @@ function mayNotRepeat(world: World, call: CallRecord): boolean {
   // Killed: what was applied counts, as its end was not recorded.
   const { run, key } = call;
   const wasReported = run!.results.some((result) => result.key === key);
-  return !wasReported && call.departures.some((one) => isApplied(one) && verdictOf(world, call, one) === "open");
+  return (
+    !wasReported && call.departures.some((one) => isApplied(one) && verdictOf(world, call, one) === "open")
+  );
 }

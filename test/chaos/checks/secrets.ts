@@ -26,6 +26,7 @@ export function checkSecrets({ log, service }: World): string[] {
     if (leaks.test(shown)) problems.push(`an error shows a key: ${shown.slice(0, 2_000)}`);
   }
   const strangers = service.mock.organization("stranger");
-  if (strangers.contacts.length !== 1 || strangers.events.length > 0) problems.push("another organization changed");
+  if (strangers.contacts.length !== 1 || strangers.events.length > 0)
+    problems.push("another organization changed");
   return problems;
 }

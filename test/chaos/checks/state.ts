@@ -16,7 +16,9 @@ export function checkState(world: World): string[] {
   if (!isPlain) return [];
   return mock.organization("chaos").contacts.flatMap((contact) => {
     if (contact.email === undefined) return [];
-    const calls = world.log.calls.filter(({ facts }) => facts.contacts.some((name) => isNameOf(contact, name)));
+    const calls = world.log.calls.filter(({ facts }) =>
+      facts.contacts.some((name) => isNameOf(contact, name)),
+    );
     // Between two clients there is no order.
     if (new Set(calls.map(({ client }) => client)).size > 1) return [];
     const possible = possibleConsents(world.seeded.get(contact.id) ?? "NON_SUBSCRIBED", calls);
