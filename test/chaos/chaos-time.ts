@@ -32,6 +32,8 @@ export class ChaosTime extends VirtualTime {
   readonly #pendingHandles = new Map<number, Handle>();
   /** Ids of the timers that would keep a process alive. */
   readonly #keepAlive = new Set<number>();
+  /** How often the clock was read since the last timer. */
+  #reads = 0;
   #realWork = Promise.resolve();
   #realWorkUnderWay = 0;
 
@@ -82,8 +84,15 @@ export class ChaosTime extends VirtualTime {
   }
 
   protected override async settle(): Promise<void> {
+    this.#reads = 0;
     do await new Promise((resolve) => realImmediate(resolve));
     while (this.#realWorkUnderWay > 0);
+  }
+
+  /** A program that waits without a timer would hang: nothing could interrupt it. */
+  #read(): number {
+    if (++this.#reads > 100_000) throw new Error("the program spins: no timer can fire");
+    return this.now();
   }
 
   #cancelAll(): void {
@@ -115,7 +124,7 @@ export class ChaosTime extends VirtualTime {
     // `run` puts the real timers back.
     Object.assign(globalThis, { setTimeout: setTimer, clearTimeout: clearTimer });
     return [
-      replace(performance, "now", this.now),
+      replace(performance, "now", () => this.#read()),
       replace(Math, "random", numbers.next),
       replace(crypto, "randomUUID", () => uuidFrom(ids)),
       replace(crypto.subtle, "digest", digest),
