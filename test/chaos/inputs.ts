@@ -88,7 +88,7 @@ export function send(
   switch (input.kind) {
     // Safe: `anyContact` gives each contact an e-mail or a phone, and `anyInput` what the method needs.
     case "upsert":
-      return v1.customers.upsert(input.body as V1Contact & { email: string }, o);
+      return v1.customers.upsert(input.body, o);
     case "addContact":
       return v1.contactGroups.addContact(input.listId, input.body as never, o);
     case "service-decides":

@@ -32,7 +32,9 @@ export class Process {
   readonly died: Promise<void>;
   #end!: () => void;
   readonly limiter: RateLimiter | undefined;
+  /** Those in use. */
   readonly lineages: Lineage[];
+  readonly #opened: AudienceClient[] = [];
   readonly #around: Surroundings;
   readonly #dice: Dice;
   readonly #fetch: ReturnType<typeof networkOf>;
@@ -60,7 +62,7 @@ export class Process {
   die(): void {
     this.isDead = true;
     this.#end();
-    for (const { views } of this.lineages) void views[0]!.close();
+    for (const client of this.#opened) void client.close();
   }
 
   #open(): Lineage {
@@ -68,6 +70,7 @@ export class Process {
     const name = newName("client");
     const dice = this.#dice.split();
     const client = new AudienceClient(this.#options(dice));
+    this.#opened.push(client);
     const view = client.withOptions({ timeoutMs: 1_500, maxRetries: dice.int(0, 3), hooks: hooksOf(log) });
     return { name, views: [client, view], isClosed: false };
   }

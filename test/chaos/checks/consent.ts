@@ -16,9 +16,8 @@ export function checkConsent(world: World): string[] {
   const { log } = world;
   return log.calls.flatMap((call) => {
     const { run, departures } = call;
-    const applied = departures.filter(({ request }) => request?.applied === true);
+    const first = departures.find(({ request }) => request?.applied === true);
     const problems = [...checkIsCurrent(call), ...checkReason(world, call)];
-    const [first] = applied;
     if (run && first && consentChannels(call).length > 0) {
       for (const { channel, written } of bindingConsents(world, call, first.at)) {
         if (written.status === statusOf(call, channel)) continue;
