@@ -1,11 +1,21 @@
-import type { ApiPromise, AudienceClient, CallOptions, V1Contact, V1Event, V2Contact } from "audience-sdk";
+import type {
+  ApiPromise,
+  AudienceClient,
+  CallOptions,
+  V1ConsentedListContact,
+  V1Contact,
+  V1Event,
+  V1ListContact,
+  V2Contact,
+} from "audience-sdk";
 import type { Dice } from "./dice.ts";
 import { emailOf, listIds, nameMark, people, phoneOf } from "./people.ts";
 
 /** A write, as a row of a table or a call of its own. */
 export type Input =
   | { readonly kind: "upsert" | "custom"; readonly body: V1Contact }
-  | { readonly kind: "addContact" | "service-decides"; readonly listId: string; readonly body: V1Contact }
+  | { readonly kind: "addContact"; readonly listId: string; readonly body: V1ConsentedListContact }
+  | { readonly kind: "service-decides"; readonly listId: string; readonly body: V1ListContact }
   | { readonly kind: "event"; readonly body: V1Event }
   | { readonly kind: "v2"; readonly body: V2Contact };
 
@@ -61,12 +71,10 @@ export function anyInput(dice: Dice, person: number = dice.pick(people)): Input 
 /** The same write with another consent, where it states one. */
 export function withOtherConsent(dice: Dice, input: Input): Input {
   if (input.kind === "event" || input.kind === "service-decides") return input;
+  const email_opt_in = dice.pick(optIns);
+  if (input.kind === "addContact") return { ...input, body: { ...input.body, email_opt_in } };
   if (input.kind !== "v2") {
-    const body = {
-      ...input.body,
-      ...(input.body.email !== undefined && { email_opt_in: dice.pick(optIns) }),
-    };
-    return { ...input, body };
+    return input.body.email === undefined ? input : { ...input, body: { ...input.body, email_opt_in } };
   }
   const identifiers = input.body.identifiers.map((identifier) => ({
     ...identifier,
@@ -86,13 +94,12 @@ export function send(
   o: CallOptions,
 ): ApiPromise<unknown> {
   switch (input.kind) {
-    // Safe: `anyContact` gives each contact an e-mail or a phone, and `anyInput` what the method needs.
     case "upsert":
       return v1.customers.upsert(input.body, o);
     case "addContact":
-      return v1.contactGroups.addContact(input.listId, input.body as never, o);
+      return v1.contactGroups.addContact(input.listId, input.body, o);
     case "service-decides":
-      return v1.contactGroups.addContact(input.listId, input.body as never, {
+      return v1.contactGroups.addContact(input.listId, input.body, {
         ...o,
         consent: "service-decides",
       });

@@ -21,7 +21,6 @@ export interface Surroundings {
 export interface Lineage {
   readonly name: string;
   readonly views: readonly AudienceClient[];
-  isClosed: boolean;
 }
 
 /** One process with two clients, which can be killed. */
@@ -72,7 +71,7 @@ export class Process {
     const client = new AudienceClient(this.#options(dice));
     this.#opened.push(client);
     const view = client.withOptions({ timeoutMs: 1_500, maxRetries: dice.int(0, 3), hooks: hooksOf(log) });
-    return { name, views: [client, view], isClosed: false };
+    return { name, views: [client, view] };
   }
 
   #options(dice: Dice): ClientOptions {
