@@ -19,7 +19,7 @@ export const areas: readonly Area[] = [
   },
   {
     name: "pagination",
-    sources: ["pagination"],
+    sources: ["pagination", "schema/response.ts", "v1/list-page.ts", "v1/page-info.ts", "v2/list-page.ts"],
     tests: [
       "pagination/*",
       "document/endpoint-{customer-list,contact-groups,v2-lists}",
@@ -57,7 +57,16 @@ export const areas: readonly Area[] = [
   },
   {
     name: "schemas",
-    sources: ["schema", "v1/schemas", "v2/schemas", "validate.ts", "flatten-properties.ts"],
+    sources: [
+      "schema/issues.ts",
+      "schema/json.ts",
+      "schema/kind-of.ts",
+      "schema/string.ts",
+      "v1/schemas",
+      "v2/schemas",
+      "validate.ts",
+      "flatten-properties.ts",
+    ],
     tests: ["schemas/*", "regressions/{copy-of,names,undefined-unknown}-*"],
   },
   {
@@ -117,6 +126,7 @@ export const areas: readonly Area[] = [
     name: "transport-requests",
     sources: [
       "custom-request.ts",
+      "schema/option.ts",
       "transport/call-options.ts",
       "transport/interceptors/observe.ts",
       "transport/observer.ts",
@@ -124,6 +134,7 @@ export const areas: readonly Area[] = [
     ],
     tests: [
       "transport/{custom-request,observe,options,tracing}",
+      "rate-limiter/options",
       "document/{conventions,endpoint-contact-groups,endpoint-customer-list,endpoint-v2-lists}",
       "regressions/{id-with,logger,null-query,options-of}-*",
     ],
