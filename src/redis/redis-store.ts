@@ -77,19 +77,11 @@ export function redisRateLimitStore(
 /** The given options over the defaults. Their values are not checked yet. */
 function withDefaults(options: RedisRateLimitStoreOptions): Settings {
   if (typeof options !== "object" || options === null) reject("the options", "one object");
-  const given = entriesOf(options).filter(([, value]) => value !== undefined);
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
   const unknown = given.map(([name]) => name).find((name) => !Object.hasOwn(defaults, name));
   if (unknown !== undefined)
     reject(`\`${unknown}\``, `left out: there are ${Object.keys(defaults).join(", ")}`);
   return { ...defaults, ...Object.fromEntries(given) };
-}
-
-function entriesOf(options: object): [string, unknown][] {
-  try {
-    return Object.entries(options);
-  } catch {
-    return reject("the options", "readable: a getter or a proxy throws");
-  }
 }
 
 /** A store that uses these scripts. */

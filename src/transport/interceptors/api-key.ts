@@ -101,9 +101,5 @@ function problemOf(value: unknown): string | undefined {
 
 /** Only the type of the error: its message may contain the key. */
 function describe(error: unknown): string {
-  try {
-    return error instanceof Error ? error.name : typeof error;
-  } catch {
-    return "a proxy that throws";
-  }
+  return error instanceof Error ? error.name : typeof error;
 }
