@@ -10,9 +10,7 @@ export default mergeConfig(
   {
     plugins: [newestLibraries],
     test: {
-      include: ["bulk", "document", "mock", "pagination", "schemas", "transport"].map(
-        (folder) => `test/${folder}/**/*.test.ts`,
-      ),
+      include: ["document", "mock", "schemas", "transport"].map((folder) => `test/${folder}/**/*.test.ts`),
       globalSetup: "test/newest/setup.ts",
     },
   },
