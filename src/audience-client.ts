@@ -42,7 +42,6 @@ export class AudienceClient {
       runInRow: (request, call) => withAmbientOptions(client, request, call),
       watchConsent: (watch) => watchConsent(client, watch),
       estimateMs: (calls) => client.limiter?.estimateMs(calls),
-      now: this.#transport.settings.transport.now,
     });
   }
 

@@ -1,17 +1,19 @@
 // The error family: one class for each way in which a call can fail.
-import type {
-  ApiError,
-  AuthenticationError,
-  BadRequestError,
-  NotFoundError,
-  PermissionError,
-  RateLimitError,
-  ServerError,
-} from "./api-errors.ts";
-import { AudienceError, isBranded, type Details, type Outcome } from "./audience-error.ts";
+import {
+  type ApiError,
+  AudienceError,
+  type AuthenticationError,
+  type BadRequestError,
+  type Details,
+  type NotFoundError,
+  type Outcome,
+  type PermissionError,
+  type RateLimitError,
+  type ServerError,
+  isBranded,
+} from "./audience-error.ts";
 
-export * from "./api-errors.ts";
-export { AudienceError, endWith, showCaller, type ErrorRequest, type Outcome } from "./audience-error.ts";
+export * from "./audience-error.ts";
 
 /** Whether a value is an error of this package, of any copy or module format. Then branch on its `code`. */
 export function isAudienceError(value: unknown): value is AnyAudienceError {

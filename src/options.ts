@@ -148,7 +148,6 @@ export function parseClientOptions(options: unknown, redactor: Redactor): Client
   const key = (value: ApiKey | undefined, name: string) =>
     value === undefined ? undefined : keySource(value, name, redactor);
   const { limiter, maxWaitMs, maxQueued } = parseLimiter(o.rateLimiter);
-  const now = () => performance.now();
   const settings = {
     given,
     baseUrl: url(o.baseUrl, "baseUrl"),
@@ -179,9 +178,6 @@ export function parseClientOptions(options: unknown, redactor: Redactor): Client
       observer: new Observer({ hooks, logger: o.logger, logLevel: o.logLevel ?? "warn" }),
       callTracing: openTracing("audience-sdk:call"),
       requestTracing: openTracing("audience-sdk:request"),
-      newId: () => crypto.randomUUID(),
-      random: Math.random,
-      now,
     },
   };
   if (settings.baseUrl === undefined && settings.baseUrlV2 === undefined) throw missingBaseUrl();

@@ -1,18 +1,18 @@
 import { fileURLToPath } from "node:url";
 import { isAudienceError } from "audience-sdk";
 import { formatDuration } from "../console/duration.ts";
-import { say, type Output } from "../console/terminal.ts";
+import type { ProgramSurroundings } from "../console/program.ts";
+import { say, styled, type Output } from "../console/terminal.ts";
 import { CsvFileError } from "../exports/csv-file.ts";
 import { help, parseArguments, UsageError, type DemoArguments } from "./arguments.ts";
 import { callsFor } from "./send-rows.ts";
 import { openLive, openMock, type Retry } from "./service.ts";
 import { agreesToLive, readAndCheck, printRetries, send, showState, showContacts } from "./steps.ts";
-import type { DemoSurroundings } from "./surroundings.ts";
 
 const ownData = fileURLToPath(new URL("../data", import.meta.url));
 
 /** Runs the demo and returns the exit code: 0 done, 1 not all done, 2 invalid command line, 130 stopped by Ctrl-C. */
-export async function runDemo(surroundings: DemoSurroundings): Promise<number> {
+export async function runDemo(surroundings: ProgramSurroundings): Promise<number> {
   try {
     const options = parseArguments(surroundings.args);
     if (options.mode === "help") {
@@ -27,7 +27,7 @@ export async function runDemo(surroundings: DemoSurroundings): Promise<number> {
 
 async function tour(
   options: Exclude<DemoArguments, { mode: "help" }>,
-  surroundings: DemoSurroundings,
+  surroundings: ProgramSurroundings,
 ): Promise<number> {
   const { output, signal } = surroundings;
   const startedMs = performance.now();
@@ -49,14 +49,15 @@ async function tour(
     if (!isWhole) return 1;
     await showContacts(service, surroundings);
     if (service.mock) await showState(service, service.mock, checked, surroundings);
-    say(output, `Done in ${formatDuration(performance.now() - startedMs)}.`);
+    if (signal.aborted) return stopped(output);
+    say(output, styled(output, "green", `Done in ${formatDuration(performance.now() - startedMs)}.`));
     return 0;
   } finally {
     await service.close();
   }
 }
 
-function refuseWithoutTerminal({ input, output }: DemoSurroundings): void {
+function refuseWithoutTerminal({ input, output }: ProgramSurroundings): void {
   if (input.isTTY && output.isTTY) return;
   throw new UsageError(
     "--live asks before it sends anything, and there is no terminal to ask on: nothing was sent.",
@@ -71,7 +72,7 @@ function stopped(output: Output): number {
   return 130;
 }
 
-function explain(error: unknown, { errors, output, signal }: DemoSurroundings): number {
+function explain(error: unknown, { errors, output, signal }: ProgramSurroundings): number {
   if (error instanceof UsageError) {
     say(errors, error.message, "npm run demo -- --help shows what it can do.");
     return 2;

@@ -1,15 +1,15 @@
 import { counted } from "../console/counted.ts";
 import { formatDuration } from "../console/duration.ts";
+import type { ProgramSurroundings } from "../console/program.ts";
 import { Progress } from "../console/progress.ts";
 import { confirm } from "../console/question.ts";
-import { columnsOf, say, type Output } from "../console/terminal.ts";
+import { columnsOf, say, styled, type Output } from "../console/terminal.ts";
 import { checkRows, type CheckedRows } from "../exports/check-rows.ts";
 import { readExports } from "../exports/read-exports.ts";
 import { consentSummary, contactTable, readContacts } from "./read-back.ts";
 import { fileLines, invalidLines, sendLines, validLines } from "./report.ts";
 import { sendRows } from "./send-rows.ts";
 import type { DemoService, Retry } from "./service.ts";
-import type { DemoSurroundings } from "./surroundings.ts";
 
 // The demo reads at most this many contacts back: a real audience may hold millions.
 const readBackMax = 500;
@@ -17,15 +17,17 @@ const readBackMax = 500;
 /** Steps 1 and 2: reads the files and checks the rows. */
 export async function readAndCheck(folder: string, output: Output): Promise<CheckedRows> {
   const files = await readExports(folder);
-  say(output, "1  Read", ...indented(fileLines(files)), "");
+  say(output, heading("1  Read", output), ...indented(fileLines(files)), "");
   const checked = checkRows(files.flatMap((file) => file.rows));
-  say(output, "2  Check: nothing is sent yet");
   say(
     output,
-    `   ${checked.invalid.length} rows are not valid and are left out:`,
+    heading("2  Check: nothing is sent yet", output),
+    styled(output, "green", `   ${checked.valid.length} rows are valid:`),
+    ...indented(validLines(checked)),
+    styled(output, "yellow", `   ${checked.invalid.length} rows are not valid and are left out:`),
     ...indented(invalidLines(checked)),
+    "",
   );
-  say(output, `   ${checked.valid.length} rows are valid:`, ...indented(validLines(checked)), "");
   return checked;
 }
 
@@ -34,7 +36,7 @@ export async function agreesToLive(
   { rateLimiter, listId }: DemoService,
   { valid }: CheckedRows,
   calls: number,
-  { input, output, signal }: DemoSurroundings,
+  { input, output, signal }: ProgramSurroundings,
 ): Promise<boolean> {
   say(
     output,
@@ -51,19 +53,18 @@ export async function send(
   { audience, rateLimiter, listId }: DemoService,
   { valid }: CheckedRows,
   calls: number,
-  { output, signal }: DemoSurroundings,
+  { output, signal }: ProgramSurroundings,
 ): Promise<boolean> {
   // Checked first: adding to a missing list may still create the contact.
   await audience.v1.contactGroups.get(listId, { signal });
-  say(
-    output,
-    `3  Send: ${calls} calls, about ${formatDuration(rateLimiter.estimateMs(calls))} by the limiter's estimate`,
-  );
+  const estimate = formatDuration(rateLimiter.estimateMs(calls));
+  say(output, heading(`3  Send: ${calls} calls, about ${estimate} by the limiter's estimate`, output));
   const progress = new Progress({ output, total: valid.length, unit: "rows" });
   const onRowDone = () => progress.advance(`${counted(rateLimiter.usage().queued, "call")} waiting`);
   const report = await sendRows(valid, { audience, listId, signal, onRowDone });
   progress.end();
-  say(output, ...indented(sendLines(report)));
+  const [sent = "", ...unsent] = indented(sendLines(report));
+  say(output, styled(output, "green", sent), ...unsent.map((line) => styled(output, "red", line)));
   return report.sent.length === valid.length;
 }
 
@@ -78,14 +79,12 @@ export function printRetries(retries: readonly Retry[], output: Output): void {
 /** Step 4: shows the contacts in the service. */
 export async function showContacts(
   { audience }: DemoService,
-  { output, signal }: DemoSurroundings,
+  { output, signal }: ProgramSurroundings,
 ): Promise<void> {
   const contacts = await readContacts(audience, { max: readBackMax, signal });
   const shown = contacts.slice(0, tableRows(output));
-  say(
-    output,
-    `4  Read back: ${contacts.length} contacts${contacts.length === readBackMax ? ", as many as the demo reads" : ""}`,
-  );
+  const limit = contacts.length === readBackMax ? ", as many as the demo reads" : "";
+  say(output, heading(`4  Read back: ${contacts.length} contacts${limit}`, output));
   say(output, ...indented(contactTable(shown, columnsOf(output) - 4)));
   if (shown.length < contacts.length) say(output, `   … and ${contacts.length - shown.length} more`);
   say(output, "", ...indented(consentSummary(contacts)), "");
@@ -101,13 +100,13 @@ export async function showState(
   { audience, listId }: DemoService,
   mock: NonNullable<DemoService["mock"]>,
   { valid }: CheckedRows,
-  { output, signal }: DemoSurroundings,
+  { output, signal }: ProgramSurroundings,
 ): Promise<void> {
   const state = () => mock.organization("demo");
   const before = state();
   say(
     output,
-    "5  The mock's state",
+    heading("5  The mock's state", output),
     `   ${before.contacts.length} contacts, ${before.memberships.length} members of the list, ${before.events.length} events, ` +
       `${before.automationRuns.length} runs of automations`,
   );
@@ -120,6 +119,10 @@ export async function showState(
       `${after.events.length} events, ${after.automationRuns.length} runs`,
     "",
   );
+}
+
+function heading(text: string, output: Output): string {
+  return styled(output, "bold", text);
 }
 
 function indented(lines: readonly string[]): string[] {

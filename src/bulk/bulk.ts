@@ -1,10 +1,12 @@
-import { optionTypes, parseOption } from "../schema/option.ts";
-import { checkRows, type BulkCheck, type CheckResult } from "./check.ts";
-import { parseBulkOptions, type BulkClient, type BulkOptions } from "./options.ts";
+import * as z from "zod";
+import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
+import { toIssues } from "../schema/issues.ts";
+import { errorMessage, ignoreRejection, optionTypes, parseOption } from "../schema/option.ts";
+import { type BulkClient, type BulkOptions, parseBulkOptions } from "./options.ts";
+import type { BulkResult, BulkSummary } from "./result.ts";
 import type { BulkCall } from "./row-call.ts";
 import { RowRunner } from "./row-runner.ts";
-import { RowSource, type BulkRows } from "./rows.ts";
-import { BulkRun } from "./run.ts";
+import { type BulkRows, RowSource } from "./rows.ts";
 
 export type { BulkRows } from "./rows.ts";
 
@@ -56,4 +58,134 @@ export function createBulk(client: BulkClient): Bulk {
     check: <Row>(rows: BulkRows<Row>, check: (row: Row, index: number) => CheckResult) =>
       checkRows(rows, check, client.estimateMs),
   });
+}
+
+const invalidResult =
+  "The check of bulk.check must return { success, error: { issues } }, as safeParse does.";
+
+const resultSchema = z.discriminatedUnion("success", [
+  z.object({ success: z.literal(true) }),
+  z.object({
+    success: z.literal(false),
+    error: z.object({ issues: z.array(z.object({ path: z.array(z.unknown()) })) }),
+  }),
+]);
+
+/** The result of `bulk.check`. */
+export interface BulkCheck {
+  /** The number of rows. */
+  readonly total: number;
+  /** The number of valid rows. */
+  readonly valid: number;
+  /** The invalid rows: the index in the source, from 0, and all problems. */
+  readonly invalid: { readonly index: number; readonly issues: readonly ValidationIssue[] }[];
+  /** The time to send the valid rows, in milliseconds, at one call a row, as the rate limiter estimates it. */
+  readonly estimateMs: number;
+}
+
+/** The result of a schema's `safeParse`. */
+export type CheckResult = { readonly success: true } | { readonly success: false; readonly error: unknown };
+
+/** Checks each row and sends nothing. */
+async function checkRows<Row>(
+  rows: unknown,
+  check: (row: Row, index: number) => CheckResult,
+  estimateMs: (calls: number) => number | undefined,
+): Promise<BulkCheck> {
+  parseOption(optionTypes.function, check, "The check of bulk.check");
+  const source = new RowSource<Row>(rows);
+  const invalid: BulkCheck["invalid"] = [];
+  let total = 0;
+  try {
+    for (let next = await source.next(); !next.done; next = await source.next()) {
+      const row = next.value;
+      const index = total++;
+      const issues = issuesOf(() => check(row, index));
+      if (issues) invalid.push({ index, issues });
+    }
+  } finally {
+    await source.close();
+  }
+  const valid = total - invalid.length;
+  return { total, valid, invalid, estimateMs: estimateMs(valid) ?? 0 };
+}
+
+function issuesOf(check: () => unknown): readonly ValidationIssue[] | undefined {
+  let result: unknown;
+  try {
+    result = check();
+  } catch (error) {
+    if (error instanceof ValidationError) return error.issues;
+    return [{ path: [], code: "unreadable", message: `the row cannot be checked: ${errorMessage(error)}` }];
+  }
+  ignoreRejection(result);
+  const { data } = resultSchema.safeParse(result);
+  if (!data) throw new ConfigurationError(invalidResult);
+  // Safe: the schema has checked what is read of it.
+  return data.success ? undefined : toIssues((result as { error: Parameters<typeof toIssues>[0] }).error);
+}
+
+/**
+ * A run of `audience.bulk`: iterate it for every row's result, await it for its summary, or both, in either order.
+ *
+ * Do not await it inside its loop: the summary is ready when the loop has ended.
+ */
+export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>>, PromiseLike<BulkSummary> {
+  readonly #runner: RowRunner<Row, Value>;
+  readonly #summary: Promise<BulkSummary>;
+  // Set by the promise's executor, which runs at once.
+  #resolve!: (summary: BulkSummary) => void;
+  #reject!: (error: unknown) => void;
+  #isIterated = false;
+
+  /** @internal */
+  constructor(runner: RowRunner<Row, Value>) {
+    this.#runner = runner;
+    this.#summary = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    // A caller who only iterates gets the failure from the loop.
+    this.#summary.catch(() => undefined);
+  }
+
+  /** Starts the run. A run is iterated once. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
+    if (this.#isIterated) throw new ConfigurationError("A bulk run is iterated once.");
+    this.#isIterated = true;
+    try {
+      yield* this.#runner.results();
+    } catch (error) {
+      this.#reject(error);
+      throw error;
+    } finally {
+      // Also after a loop that was left early: the summary counts the rows that have ended.
+      this.#resolve(this.#runner.summary());
+    }
+  }
+
+  /** The summary. Starts the run if it is not iterated; rejects with the failure of the run. */
+  async summary(): Promise<BulkSummary> {
+    // A loop that begins in the same tick comes first.
+    await Promise.resolve();
+    if (!this.#isIterated) void this.#drain();
+    return await this.#summary;
+  }
+
+  /** `await run` is `await run.summary()`. */
+  // oxlint-disable-next-line unicorn/no-thenable -- a run that is neither awaited nor iterated sends nothing.
+  then<Result = BulkSummary, Failure = never>(
+    onFulfilled?: ((summary: BulkSummary) => Result | PromiseLike<Result>) | null,
+    onRejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
+  ): Promise<Result | Failure> {
+    return this.summary().then(onFulfilled, onRejected);
+  }
+
+  async #drain(): Promise<void> {
+    try {
+      for await (const _ of this) continue;
+    } catch {
+      // The summary rejects with it.
+    }
+  }
 }

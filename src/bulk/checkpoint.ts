@@ -1,3 +1,7 @@
+import * as z from "zod";
+import { ConfigurationError } from "../errors.ts";
+import { hasMethods } from "../schema/kind-of.ts";
+
 /**
  * Records the rows of a run, so that it can continue after a crash, and the next run sends the rows that have changed.
  * `fileCheckpoint` of `audience-sdk/checkpoint` uses a file; write your own to use a database.
@@ -31,4 +35,98 @@ export interface OpenCheckpoint {
   clear(): void | Promise<void>;
   /** Called once, when the run has ended: another run may then open it. */
   close(): void | Promise<void>;
+}
+
+const runKey = "run";
+
+const runSchema = z.object({
+  /** Part of the generated ids of events. */
+  id: z.string(),
+  /** From 1. A run that continues after a crash keeps its number. */
+  number: z.number(),
+  isKeyed: z.boolean(),
+});
+
+/** A run with a checkpoint. */
+export type RecordedRun = Awaited<ReturnType<typeof openRecordedRun>>;
+
+/**
+ * Opens a checkpoint for a run, which records rows under `row:`, the consents of other calls under `consent:`, and itself
+ * under `run`. With a `key` the records stay, and the next run compares rows with them. Without a `key` they are deleted
+ * when the run has completed. `onFailure` is called if the checkpoint fails: the run must not continue without a record.
+ */
+export async function openRecordedRun(
+  checkpoint: Checkpoint,
+  { isKeyed, onFailure }: { isKeyed: boolean; onFailure: (error: unknown) => void },
+) {
+  const opened = await openCheckpoint(checkpoint);
+  const run = await readRun(opened, isKeyed);
+  let isClosed = false;
+  const guard = async <T>(work: () => T | Promise<T>): Promise<T> => {
+    // The call of a row after the end of its run: another run may use the checkpoint now.
+    if (isClosed) throw new ConfigurationError("The run is over, and its checkpoint is closed.");
+    try {
+      return await work();
+    } catch (error) {
+      // What the end of the run has cut off is no failure.
+      if (!isClosed) onFailure(error);
+      throw error;
+    }
+  };
+  return {
+    ...run,
+    fail: onFailure,
+    get: (key: RecordKey) => guard(() => opened.get(key)),
+    set: (key: RecordKey, value: string | undefined, options?: { flush: boolean }) =>
+      guard(() => opened.set(key, value, options)),
+    /** The next run is another one. */
+    async complete() {
+      if (isKeyed) await opened.set(runKey, JSON.stringify({ ...run, number: run.number + 1 }));
+      else await opened.clear();
+    },
+    async close() {
+      isClosed = true;
+      await opened.close();
+    },
+  };
+}
+
+type RecordKey = `row:${string}` | `consent:${string}`;
+
+/** The run that has not ended, or a new one. */
+async function readRun(opened: OpenCheckpoint, isKeyed: boolean): Promise<z.infer<typeof runSchema>> {
+  try {
+    const before = await opened.get(runKey);
+    const run = before === undefined ? { id: crypto.randomUUID(), number: 1, isKeyed } : decodeRun(before);
+    if (run.isKeyed !== isKeyed) throw otherKind(run.isKeyed);
+    if (before === undefined) await opened.set(runKey, JSON.stringify(run));
+    return run;
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+async function openCheckpoint(checkpoint: Checkpoint): Promise<OpenCheckpoint> {
+  const opened: unknown = await checkpoint.open();
+  // Safe: it has the methods.
+  if (hasMethods(opened, "get", "set", "clear", "close")) return opened as OpenCheckpoint;
+  throw new ConfigurationError("`open` of the checkpoint must return { get, set, clear, close }.");
+}
+
+function decodeRun(value: string): z.infer<typeof runSchema> {
+  try {
+    return runSchema.parse(JSON.parse(value));
+  } catch {
+    throw new ConfigurationError(
+      "The checkpoint holds no run of bulk under `run`. Restore it, or begin with an empty one.",
+    );
+  }
+}
+
+function otherKind(wasKeyed: boolean): ConfigurationError {
+  const [was, wayOut] = wasKeyed
+    ? ["with a `key`", "Give the same `key` again"]
+    : ["without a `key`, by a run that has not ended", "Run that one to its end"];
+  return new ConfigurationError(`The checkpoint was written ${was}. ${wayOut}, or name another checkpoint.`);
 }

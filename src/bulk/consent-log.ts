@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { ConfigurationError, type Outcome } from "../errors.ts";
 import type { ConsentWatch } from "../transport/client-state.ts";
-import { consentLines, type Consent, type ConsentWrite } from "../transport/contact.ts";
-import type { RecordedRun } from "./recorded-run.ts";
+import { type Consent, type ConsentWrite, consentLines } from "../transport/contact.ts";
+import type { RecordedRun } from "./checkpoint.ts";
 import type { RecordedRow } from "./row-record.ts";
 
 /** One contact's consent that other calls wrote, by channel. */

@@ -1,8 +1,7 @@
 import * as z from "zod";
-import { ConfigurationError, isAudienceError, type NotFoundError } from "../errors.ts";
+import { ConfigurationError, type NotFoundError, isAudienceError } from "../errors.ts";
 import { hasMethods, isObject } from "../schema/kind-of.ts";
-import { optionTypes, optionThat, parseOptions } from "../schema/option.ts";
-import { ignoreRejection } from "../schema/user-function.ts";
+import { ignoreRejection, optionThat, optionTypes, parseOptions } from "../schema/option.ts";
 import type { ConsentWatch } from "../transport/client-state.ts";
 import { isWaitTooLong } from "../transport/interceptors/retry.ts";
 import type { Checkpoint } from "./checkpoint.ts";
@@ -19,7 +18,6 @@ export interface BulkClient {
   readonly watchConsent: (watch: ConsentWatch) => () => void;
   /** The time for that many calls; undefined without a rate limiter. */
   readonly estimateMs: (calls: number) => number | undefined;
-  readonly now: () => number;
 }
 
 /** Options of `audience.bulk`. */

@@ -1,17 +1,16 @@
 import Bottleneck from "bottleneck/light.js";
 import { AbortError, ClientClosedError } from "../errors.ts";
 import { onAbort, untilAborted } from "../transport/abort.ts";
+import { type RecordedRun, openRecordedRun } from "./checkpoint.ts";
 import { ConsentLog } from "./consent-log.ts";
-import { endsRun, type BulkClient, type BulkOptions } from "./options.ts";
-import { notify, ProgressCounter } from "./progress.ts";
-import { openRecordedRun, type RecordedRun } from "./recorded-run.ts";
-import type { BulkResult, BulkSummary } from "./result.ts";
-import { callRow, requestFor, type BulkCall, type RowEnd } from "./row-call.ts";
+import { type BulkClient, type BulkOptions, endsRun } from "./options.ts";
+import { type BulkResult, type BulkSummary, ProgressCounter, notify } from "./result.ts";
+import { type BulkCall, type RowEnd, callRow, requestFor } from "./row-call.ts";
 import { RowContext } from "./row-context.ts";
-import { RowIntake, type ReadRow } from "./row-intake.ts";
-import type { RowSource } from "./rows.ts";
+import { type ReadRow, RowIntake, type RowSource } from "./rows.ts";
 
 const defaultConcurrency = 10;
+const acquired = async () => undefined;
 
 /** Sends the rows of a run, a few at a time. */
 export class RowRunner<Row, Value> {
@@ -19,9 +18,12 @@ export class RowRunner<Row, Value> {
   readonly #call: BulkCall<Row, PromiseLike<Value>>;
   readonly #options: BulkOptions<Row>;
   readonly #client: BulkClient;
-  readonly #progress: ProgressCounter;
+  readonly #progress = new ProgressCounter();
   readonly #consents = new ConsentLog();
-  /** A row holds a slot from its reading until the caller has finished with its result. */
+  /**
+   * A row holds a slot from its reading until the caller has finished with its result. A slot is a unit of the
+   * reservoir (D63).
+   */
   readonly #slots: Bottleneck;
   /** Once it is aborted, no further row starts. */
   readonly #stop = new AbortController();
@@ -43,8 +45,7 @@ export class RowRunner<Row, Value> {
     this.#call = call;
     this.#options = options;
     this.#client = client;
-    this.#progress = new ProgressCounter(client.now);
-    this.#slots = new Bottleneck({ maxConcurrent: options.concurrency ?? defaultConcurrency });
+    this.#slots = new Bottleneck({ reservoir: options.concurrency ?? defaultConcurrency });
   }
 
   summary(): BulkSummary {
@@ -124,37 +125,34 @@ export class RowRunner<Row, Value> {
   async #sendRows(recorded: RecordedRun | undefined): Promise<void> {
     const intake = new RowIntake(this.#source, this.#options, recorded);
     const { signal } = this.#stop;
+    const underWay = new Set<Promise<void>>();
     try {
-      while (!this.#isEverythingRead && !signal.aborted) {
-        const beginning = new Promise<void>((begun, failed) => {
-          this.#slots.schedule(() => this.#sendRow(intake, begun)).then(begun, failed);
+      for (;;) {
+        await untilAborted(this.#slots.schedule(acquired), signal);
+        const row = await this.#nextRow(intake);
+        if (!row) break;
+        const sending = this.#sendRow(row, intake);
+        underWay.add(sending);
+        void sending.then(() => {
+          underWay.delete(sending);
+          return this.#slots.incrementReservoir(1);
         });
-        // bottleneck starts a row by a timer: the end of the run does not wait for it.
-        await untilAborted(beginning, signal);
       }
     } catch (error) {
-      /* v8 ignore next -- @preserve bottleneck fails only if two of its random ids are the same */
+      // The end of the run interrupts the reading.
       if (!signal.aborted) this.#fail(error);
     }
-    await this.#slots.stop();
+    await Promise.all(underWay);
   }
 
-  /** The life of a row in its slot: it is read, sent, recorded, and its result given to the caller. */
-  async #sendRow(intake: RowIntake<Row>, begun: () => void): Promise<void> {
-    try {
-      const row = await this.#nextRow(intake);
-      if (!row) return;
-      const ended = this.#callRow(row);
-      void intake.began(row, ended);
-      begun();
-      const end = await ended;
-      if (!end) return void this.#progress.underWay--;
-      if (end.status !== "superseded" && "error" in end) this.#stopIfNeeded(end.error);
-      await this.#end(row, end);
-    } catch (error) {
-      // The end of the run interrupts the reading.
-      if (!this.#stop.signal.aborted) this.#fail(error);
-    }
+  /** The life of a row in its slot: it is sent, recorded, and its result given to the caller. */
+  async #sendRow(row: ReadRow<Row>, intake: RowIntake<Row>): Promise<void> {
+    const ended = this.#callRow(row);
+    void intake.began(row, ended);
+    const end = await ended;
+    if (!end) return void this.#progress.underWay--;
+    if (end.status !== "superseded" && "error" in end) this.#stopIfNeeded(end.error);
+    await this.#end(row, end);
   }
 
   /** Reads up to the next row that is to be sent; the rows before it have ended in an earlier run. */

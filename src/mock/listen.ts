@@ -4,6 +4,7 @@ import { checkPlainObject, checkValues, type OptionRule } from "./check.ts";
 import type { MockFault } from "./faults.ts";
 import type { MockClientOptions, MockListener, MockListenOptions, MockService } from "./interface.ts";
 import { isConnectionReset } from "./response.ts";
+import { startPage } from "./start-page.ts";
 
 const PORT: OptionRule = {
   accepts: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536,
@@ -29,7 +30,8 @@ export async function listen(
       incoming,
       outgoing,
       async (request) =>
-        (await controlResponse(service, request)) ?? respond(request, String(incoming.socket.remoteAddress)),
+        (await controlResponse(service, listening, request)) ??
+        respond(request, String(incoming.socket.remoteAddress)),
     );
   });
   await new Promise<void>((resolve, reject) => {
@@ -42,7 +44,8 @@ export async function listen(
   const close = () => closeServer(server);
   const here = (baseUrl: string) => url + new URL(baseUrl).pathname.replace(/\/+$/, "");
   const urls = { baseUrl: here(clientOptions.baseUrl), baseUrlV2: here(clientOptions.baseUrlV2) };
-  return { url, clientOptions: { ...clientOptions, ...urls }, close, [Symbol.asyncDispose]: close };
+  const listening = { ...clientOptions, ...urls };
+  return { url, clientOptions: listening, close, [Symbol.asyncDispose]: close };
 }
 
 async function serve(
@@ -99,12 +102,14 @@ function closeServer(server: Server): Promise<void> {
 /** The paths of the mock itself, for tests in another process or language. */
 const PREFIX = "/__mock/";
 
-/**
- * Serves the mock's own paths, only over real HTTP: `GET /__mock/organizations/{idOrKey}`, `GET /__mock/requests`,
- * `GET /__mock/settled`, `POST /__mock/faults`, `POST /__mock/reset`. `undefined` for all other paths.
- */
-async function controlResponse(service: MockService, request: Request): Promise<Response | undefined> {
+/** Serves the mock's own paths, only over real HTTP; `startPage` lists them. `undefined` for all other paths. */
+async function controlResponse(
+  service: MockService,
+  clientOptions: MockClientOptions,
+  request: Request,
+): Promise<Response | undefined> {
   const { pathname } = new URL(request.url);
+  if (request.method === "GET" && pathname === "/") return new Response(startPage(clientOptions));
   if (!pathname.startsWith(PREFIX)) return undefined;
   const [resource = "", name = ""] = pathname.slice(PREFIX.length).split("/").map(decodeURIComponent);
   try {

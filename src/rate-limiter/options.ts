@@ -2,9 +2,15 @@ import * as z from "zod";
 import type { RateLimitWindow } from "../errors.ts";
 import { DOCUMENTED_WINDOWS } from "../limits.ts";
 import { hasMethods } from "../schema/kind-of.ts";
-import { numberThat, optionTypes, optionThat, parseOption, parseOptions } from "../schema/option.ts";
-import { ignoreRejection } from "../schema/user-function.ts";
-import { parseSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
+import {
+  ignoreRejection,
+  numberThat,
+  optionThat,
+  optionTypes,
+  parseOption,
+  parseOptions,
+} from "../schema/option.ts";
+import { type RateLimiterSnapshot, parseSnapshot } from "./snapshot.ts";
 import type { PermitStore, RateLimitStore, StoreUser } from "./store.ts";
 
 /** Options of a `RateLimiter`; each may be left out. */
@@ -55,12 +61,11 @@ const limiterOptionsSchema = z
 /** Checks the options; a bad one is a `ConfigurationError` that names it. */
 export function parseLimiterOptions(options: unknown) {
   const given = parseOptions(limiterOptionsSchema, options, "The options of RateLimiter");
-  const { windows, snapshot, clock, ...limits } = given;
+  const { windows, snapshot, ...limits } = given;
   return {
     ...limits,
     windows: windows?.map((window) => Object.freeze(window)) ?? DOCUMENTED_WINDOWS,
     snapshot: snapshot === undefined ? undefined : parseSnapshot(snapshot),
-    clock: monotonic(clock),
   };
 }
 
@@ -76,16 +81,4 @@ function isClock(value: unknown): boolean {
   const read: unknown = Reflect.apply(value, undefined, []);
   ignoreRejection(read);
   return Number.isFinite(read);
-}
-
-/** A clock that never runs back: where the given one is set back, or replaced by fake timers, no time has passed. */
-function monotonic(clock: (() => number) | undefined): () => number {
-  let last = -Infinity;
-  let aheadMs = 0;
-  return () => {
-    const read = clock ? clock() : performance.now();
-    if (read < last) aheadMs += last - read;
-    last = read;
-    return read + aheadMs;
-  };
 }

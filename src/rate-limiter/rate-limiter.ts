@@ -1,11 +1,10 @@
 import { optionTypes, parseOption } from "../schema/option.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
 import { Dispatcher, type Permit, type PermitRequest } from "./dispatcher.ts";
-import { MemoryStore } from "./memory-store.ts";
-import { openStore, parseLimiterOptions, type RateLimiterOptions } from "./options.ts";
+import { type RateLimiterOptions, openStore, parseLimiterOptions } from "./options.ts";
 import type { WindowUsage } from "./sliding-window-log.ts";
-import { restore, takeSnapshot, type RateLimiterSnapshot } from "./snapshot.ts";
-import type { PermitStore } from "./store.ts";
+import { type RateLimiterSnapshot, restore, takeSnapshot } from "./snapshot.ts";
+import { MemoryStore, type PermitStore } from "./store.ts";
 
 export type { Permit } from "./dispatcher.ts";
 
@@ -44,7 +43,8 @@ export class RateLimiter {
   readonly #dispatcher: Dispatcher;
 
   constructor(options: RateLimiterOptions = {}) {
-    const { windows, snapshot, store, clock, maxWaitMs, maxQueued } = parseLimiterOptions(options);
+    const { windows, snapshot, store, maxWaitMs, maxQueued, ...given } = parseLimiterOptions(options);
+    const clock = monotonic(given.clock);
     const restored = snapshot && restore(snapshot, clock());
     this.#maxWaitMs = maxWaitMs;
     this.#maxQueued = maxQueued;
@@ -158,4 +158,16 @@ export class RateLimiter {
     const pausedUntil = now + this.#rate.pausedMs(now);
     return takeSnapshot({ entries: this.#store.entries(now), share: this.#rate.factor, pausedUntil }, now);
   }
+}
+
+/** A clock that never runs back: where the given one is set back, or replaced by fake timers, no time has passed. */
+function monotonic(clock: (() => number) | undefined): () => number {
+  let last = -Infinity;
+  let aheadMs = 0;
+  return () => {
+    const read = clock ? clock() : performance.now();
+    if (read < last) aheadMs += last - read;
+    last = read;
+    return read + aheadMs;
+  };
 }

@@ -1,7 +1,7 @@
 import type { RateLimitWindow } from "../errors.ts";
 import { SlidingWindowLog, type PermitUse } from "../rate-limiter/sliding-window-log.ts";
 import type { RestoredPermit } from "../rate-limiter/store.ts";
-import type { PermitState } from "./permit-scripts.ts";
+import type { PermitState } from "./script-calls.ts";
 
 /** The state of a permit: the time of its response, in flight, or never used. */
 export type OwnState = number | "in flight" | "unsent";

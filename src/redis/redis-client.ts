@@ -1,5 +1,5 @@
-import type { PermitScripts, ScriptRequest } from "./permit-scripts.ts";
-import { acquireScript, releaseScript } from "./scripts.ts";
+import { acquireScript, releaseScript } from "./lua-scripts.ts";
+import type { PermitScripts, ScriptRequest } from "./script-calls.ts";
 
 /** The used methods of `ioredis`: its client and its cluster have them. */
 export interface IoredisLike {

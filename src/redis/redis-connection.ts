@@ -12,7 +12,7 @@ import {
   ScriptCalls,
   type PermitScripts,
   type ScriptReply,
-} from "./permit-scripts.ts";
+} from "./script-calls.ts";
 import { SharedCount } from "./shared-count.ts";
 
 /** The settings of a store. */

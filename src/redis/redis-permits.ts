@@ -2,8 +2,8 @@ import type { RateLimitWindow } from "../errors.ts";
 import type { Estimate } from "../rate-limiter/estimate.ts";
 import type { WindowUsage } from "../rate-limiter/sliding-window-log.ts";
 import type { PermitStore, ReleasePermit, StoreUser } from "../rate-limiter/store.ts";
-import { heartbeatMs, inBackground, type PermitScripts } from "./permit-scripts.ts";
 import { RedisConnection, type StoreSettings } from "./redis-connection.ts";
+import { heartbeatMs, inBackground, type PermitScripts } from "./script-calls.ts";
 
 // More permits would only be returned unused.
 const maxPerRequest = 100;

@@ -1,8 +1,8 @@
 import type { RateLimitStore } from "../rate-limiter/store.ts";
-import type { PermitScripts } from "./permit-scripts.ts";
 import { isRedisLike, redisScripts, type RedisLike } from "./redis-client.ts";
 import type { StoreSettings } from "./redis-connection.ts";
 import { RedisPermits } from "./redis-permits.ts";
+import type { PermitScripts } from "./script-calls.ts";
 
 /** Options of `redisRateLimitStore`; all are optional. */
 export interface RedisRateLimitStoreOptions {

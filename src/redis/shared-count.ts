@@ -1,7 +1,7 @@
 import type { RateLimitWindow } from "../errors.ts";
 import type { Estimate } from "../rate-limiter/estimate.ts";
 import { SlidingWindowLog, widenedMs, type WindowUsage } from "../rate-limiter/sliding-window-log.ts";
-import { recoveryMs, type ScriptReply } from "./permit-scripts.ts";
+import { recoveryMs, type ScriptReply } from "./script-calls.ts";
 
 /**
  * The shared count as this process knows it: its own permits to the millisecond, and the number of the others' at the last

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { explain, nameMeant, toIssues } from "./issues.ts";
-import { hasMethods, isRecord, contentLost, kindOf } from "./kind-of.ts";
+import { contentLost, hasMethods, isObject, isRecord, kindOf } from "./kind-of.ts";
 
 /** An option with a custom rule. The message does not show the value: it could be a key. */
 export function optionThat<Value>(expectation: string, isRight: (value: unknown) => boolean) {
@@ -91,4 +91,17 @@ function unknownOption(name: string, names: readonly string[], subject: string):
   const meant = nameMeant(name, names) ?? names.find((each) => each.toLowerCase().startsWith(given));
   const wayOut = meant ? `did you mean ${meant}?` : `there are ${names.join(", ")}.`;
   return `${subject}: there is no option ${JSON.stringify(name)}; ${wayOut}`;
+}
+
+/** The message of a value that a function of the user has thrown. */
+export function errorMessage(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/**
+ * Handles the rejection of a promise that a function of the user returns instead of a value: unhandled, it would end the
+ * process. The promise may be of another realm.
+ */
+export function ignoreRejection(result: unknown, onRejection: () => void = () => undefined): void {
+  if (isObject(result) && "then" in result) Promise.resolve(result).catch(onRejection);
 }

@@ -43,7 +43,7 @@ export interface RequestContext extends CallContext {
   readonly request: ApiRequest;
   /** Whether it may be executed twice: by its options, else by its input. */
   readonly isRepeatable: boolean;
-  /** On the clock of `settings.now`. */
+  /** On the clock of `performance.now()`. */
   readonly deadlineAt: number;
   readonly apiKey: KeyState;
   /** The request was sent, and its response has not been read to the end. */
@@ -63,7 +63,9 @@ export type KeySource = () => string | Promise<string>;
 export interface FamilyAccess {
   readonly baseUrl: string;
   readonly key: KeySource;
-  readonly authenticate: (key: string) => Record<string, string>;
+  /** The header that carries the key, and the other headers of the family. */
+  readonly keyHeader: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** The API key over the attempts of a call. */
@@ -119,11 +121,6 @@ export interface TransportSettings {
   readonly observer: Observer;
   readonly callTracing: Tracing | undefined;
   readonly requestTracing: Tracing | undefined;
-  readonly newId: () => string;
-  /** From 0 to 1. */
-  readonly random: () => number;
-  /** Milliseconds, monotonic. */
-  readonly now: () => number;
 }
 
 const severity: readonly Outcome[] = ["not-sent", "not-applied", "unknown", "applied"];

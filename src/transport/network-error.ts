@@ -8,7 +8,7 @@ interface ConnectionFailure {
   readonly wasSent: boolean;
   /** Why the runtime could not parse the response: the end of a sentence. */
   readonly responseProblem: string | undefined;
-  /** The runtime's error code, such as `ECONNREFUSED`; empty if there is none. */
+  /** The runtime's error code, such as `ECONNREFUSED`, or a proxy's response; empty if there is none. */
   readonly code: string;
 }
 
@@ -55,6 +55,9 @@ const connectSyscalls: ReadonlyMap<string, ConnectionFailureReason> = new Map([
   ["getaddrinfo", "dns"],
 ]);
 
+/** A proxy that opens no connection to the service, in undici's words: it was given the host's name and nothing else. */
+const tunnelRefusal = /^Proxy response \((\d+)\) !== 200 when HTTP Tunneling$/;
+
 /** Node uses the code of a reset connection for this. */
 const beforeTls = /before secure TLS connection was established/;
 
@@ -98,6 +101,8 @@ function parseConnectionFailure(error: unknown): ConnectionFailure {
     if (known) return { ...known, code: cause.code };
   }
   for (const { message } of chain) {
+    const status = tunnelRefusal.exec(message)?.[1];
+    if (status) return { ...failed("other", false), code: `the proxy responded ${status}` };
     const known = findFailure(message);
     if (known) return { ...known, code: "" };
   }

@@ -1,6 +1,6 @@
 import type { Operation } from "../endpoint.ts";
 import { isAudienceError, type AudienceError } from "../errors.ts";
-import { isObject } from "../schema/kind-of.ts";
+import { ignoreRejection } from "../schema/option.ts";
 
 /**
  * The argument of a hook: the call, the attempt and its result. No key, e-mail address, phone number or body;
@@ -145,7 +145,7 @@ export class Observer {
     if (logLevels.indexOf(level) < this.#lowestLevel) return;
     try {
       const result: unknown = this.#logger?.[level]?.(`audience-sdk: ${text()}`);
-      ignoreRejection(result, () => undefined);
+      ignoreRejection(result);
     } catch {
       // A logger that throws must not fail the call, and its error cannot be logged.
     }
@@ -155,11 +155,6 @@ export class Observer {
 /** The part of a call's context that hooks may see. */
 export function factsOf({ requestId, operation, method, path }: CallFacts): CallFacts {
   return { requestId, operation, method, path };
-}
-
-/** An unhandled rejection of an async hook or logger would end the process. A promise may be of another realm. */
-function ignoreRejection(result: unknown, onRejection: () => void): void {
-  if (isObject(result) && "then" in result) Promise.resolve(result).catch(onRejection);
 }
 
 export function summary(error: unknown): NonNullable<RequestEvent["error"]> {

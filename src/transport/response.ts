@@ -125,7 +125,8 @@ function apiError(
   const requestedMs = retryAfterMs(headers);
   const edgeHint =
     !isRateLimited && isEdgeRefusal(status, body) ? "a limit may be behind it: see isRateLimited" : undefined;
-  const message = messageFor(shown, request, [waitHint(requestedMs), htmlHint(shown), edgeHint]);
+  const hints = [waitHint(requestedMs), proxyHint(status), htmlHint(shown), edgeHint];
+  const message = messageFor(shown, request, hints);
   const outcome = outcomeOf(status, request.mayHaveWrittenOn404);
   return new (classOf(status))({ ...shown, message, outcome, retryAfterMs: requestedMs });
 }
@@ -147,6 +148,10 @@ function waitHint(requestedMs: number | undefined): string | undefined {
 
 function htmlHint({ body }: RateLimitCandidate): string | undefined {
   return isHtml(body) ? "HTML: a gateway responded; is the base URL right?" : undefined;
+}
+
+function proxyHint(status: number): string | undefined {
+  return status === 407 ? "a proxy responded: the request did not reach the service" : undefined;
 }
 
 function isHtml(body: unknown): boolean {

@@ -38,7 +38,8 @@ const sendRequest: Handler = async (context) => {
   const headers = {
     ...options.headers,
     ...(body !== undefined && { "content-type": "application/json" }),
-    ...access.authenticate(context.apiKey.current),
+    ...access.headers,
+    [access.keyHeader]: context.apiKey.current,
   };
   const response = await send(
     { method, url: access.baseUrl + target, headers, body },
@@ -100,7 +101,7 @@ export class Transport {
   #start<Body, Output>(invocation: Invocation<Body, Output>): ApiPromise<Output> {
     const { operation, method, path } = invocation.endpoint;
     const call: CallContext = {
-      requestId: this.settings.transport.newId(),
+      requestId: crypto.randomUUID(),
       operation,
       method,
       path,
@@ -155,7 +156,7 @@ export class Transport {
       endpoint.options,
     );
     call.options = options;
-    const newId = options.extension?.newEventId ?? settings.newId;
+    const newId = options.extension?.newEventId ?? (() => crypto.randomUUID());
     const request = buildRequest(endpoint, input, { options: options.given, newId });
     call.uniqueIdentifier = request.uniqueIdentifier;
     return Object.assign(call, {
@@ -165,7 +166,7 @@ export class Transport {
       access,
       request,
       isRepeatable: options.repeatable ?? request.isRepeatable,
-      deadlineAt: settings.now() + options.deadlineMs,
+      deadlineAt: performance.now() + options.deadlineMs,
       apiKey: { current: "" },
       isInFlight: false,
       isDone: false,

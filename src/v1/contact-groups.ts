@@ -1,6 +1,5 @@
 import { LIMITS } from "../limits.ts";
-import { listPages, type ListOptions } from "../pagination/list-pages.ts";
-import type { Paginator } from "../pagination/paginator.ts";
+import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
@@ -21,12 +20,16 @@ export interface AddContactOptions extends CallOptions {
 /** The contact groups of the v1 family: lists and segments. */
 export interface V1ContactGroups {
   /**
-   * Lists all lists and segments (`GET /api/v1/contact-groups`), in pages of 100. Sends nothing until awaited or
-   * iterated.
+   * Lists all lists and segments, or with `type` one kind (`GET /api/v1/contact-groups`): iterated, it gives each group
+   * once; awaited, one page. It sends nothing before. `limit` is 100 groups a page by default, the service's maximum.
    *
    * ```ts
    * for await (const group of audience.v1.contactGroups.list({ type: "LIST" })) console.log(group.id);
    * ```
+   *
+   * @throws ValidationError, once it is awaited or iterated, if the query is invalid.
+   * @throws UnexpectedResponseError if the list has a shape that is not known: the option `parsePage` reads it.
+   * @throws AudienceError of another class if the call fails.
    */
   list(query?: V1ContactGroupListQuery, options?: ListOptions): Paginator<ContactGroup>;
 
@@ -37,6 +40,10 @@ export interface V1ContactGroups {
    * ```ts
    * const group = await audience.v1.contactGroups.get(listId);
    * ```
+   *
+   * @throws NotFoundError if no list or segment has the id.
+   * @throws ValidationError if the id is empty or blank, `.` or `..`.
+   * @throws AudienceError of another class if the call fails.
    */
   get(id: string, options?: CallOptions): ApiPromise<ContactGroup>;
 
@@ -44,7 +51,7 @@ export interface V1ContactGroups {
    * Creates or updates a contact and adds it to a list (`POST /api/v1/contact-groups/{listId}/contacts`).
    *
    * `email_opt_in` is required: without it the service would make an existing contact `SUBSCRIBED`, even one that had
-   * unsubscribed. A `NotFoundError` means that the list does not exist; the contact may still have been created.
+   * unsubscribed ("States and transitions").
    *
    * ```ts
    * const { contact } = await audience.v1.contactGroups.addContact(listId, {
@@ -53,13 +60,28 @@ export interface V1ContactGroups {
    * });
    * contact.action; // "created" or "updated"
    * ```
+   *
+   * @throws ValidationError if the contact is invalid, or has no `email_opt_in`: nothing is sent.
+   * @throws NotFoundError if no list has the id; the contact may have been created all the same.
+   * @throws AudienceError of another class if the call fails; its `outcome` says whether the service may have done it.
    */
   addContact(
     listId: string,
     contact: V1ConsentedListContact,
     options?: AddContactOptions,
   ): ApiPromise<AddContactResult>;
-  /** The same with an optional `email_opt_in`: the service decides what its absence means. */
+  /**
+   * Adds a contact whose `email_opt_in` is left to the service: a new contact becomes `NON_SUBSCRIBED`, and an existing
+   * one `SUBSCRIBED`, even one that had unsubscribed ("States and transitions").
+   *
+   * ```ts
+   * await audience.v1.contactGroups.addContact(listId, { email: "ada@example.com" }, { consent: "service-decides" });
+   * ```
+   *
+   * @throws ValidationError if the contact is invalid: nothing is sent.
+   * @throws NotFoundError if no list has the id; the contact may have been created all the same.
+   * @throws AudienceError of another class if the call fails; its `outcome` says whether the service may have done it.
+   */
   addContact(
     listId: string,
     contact: V1ListContact,

@@ -1,6 +1,5 @@
 import { LIMITS } from "../limits.ts";
-import { listPages, type ListOptions } from "../pagination/list-pages.ts";
-import type { Paginator } from "../pagination/paginator.ts";
+import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
@@ -20,8 +19,8 @@ export type WithEmailOrPhone<Field extends keyof V1Contact> = Readonly<V1Contact
 /** The customers of the v1 family: contacts. */
 export interface V1Customers {
   /**
-   * Creates a contact, or updates the contact with the same e-mail or phone (`POST /api/v1/customer/create`). It adds
-   * the contact to no list.
+   * Creates a contact, or updates the contact with the same e-mail or phone (`POST /api/v1/customer/create`), and
+   * resolves to it as the service stores it. It adds the contact to no list.
    *
    * Give `email_opt_in`: the effect of its absence on an existing contact is not documented, so such a write is not
    * retried after a lost response.
@@ -29,6 +28,9 @@ export interface V1Customers {
    * ```ts
    * const { id } = await audience.v1.customers.upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" });
    * ```
+   *
+   * @throws ValidationError if the contact is invalid: all problems at once, and nothing is sent.
+   * @throws AudienceError of another class if the call fails; its `outcome` says whether the service may have done it.
    */
   upsert<Field extends keyof V1Contact>(
     contact: WithEmailOrPhone<Field>,
@@ -36,20 +38,29 @@ export interface V1Customers {
   ): ApiPromise<Profile>;
 
   /**
-   * Gets a contact by its id (`GET /api/v1/customer/{id}`). Rejects with a `NotFoundError` if no contact has the id.
+   * Gets a contact by its id, the `id` of a `Profile` (`GET /api/v1/customer/{id}`).
    *
    * ```ts
    * const profile = await audience.v1.customers.get(id);
    * ```
+   *
+   * @throws NotFoundError if no contact has the id.
+   * @throws ValidationError if the id is empty or blank, `.` or `..`.
+   * @throws AudienceError of another class if the call fails.
    */
   get(id: string, options?: CallOptions): ApiPromise<Profile>;
 
   /**
-   * Lists all contacts (`GET /api/v1/customer`), in pages of 100. Sends nothing until awaited or iterated.
+   * Lists all contacts (`GET /api/v1/customer`): iterated, it gives each contact once; awaited, one page. It sends
+   * nothing before. `limit` is 100 contacts a page by default, the service's maximum.
    *
    * ```ts
    * for await (const profile of audience.v1.customers.list()) console.log(profile.attributes.email);
    * ```
+   *
+   * @throws ValidationError, once it is awaited or iterated, if the query is invalid.
+   * @throws UnexpectedResponseError if the list has a shape that is not known: the option `parsePage` reads it.
+   * @throws AudienceError of another class if the call fails.
    */
   list(query?: V1CustomerListQuery, options?: ListOptions): Paginator<Profile>;
 }

@@ -3,8 +3,8 @@ import type { DecodedPage } from "../pagination/has-next-page.ts";
 import { parseId, parseResponse, UndecodableResponse } from "../schema/response.ts";
 import { callOptionsSchema, consentOption } from "../transport/call-options.ts";
 import { contactKeys, decidedByService, v1Consent } from "../transport/contact.ts";
+import { decodeContactGroup, decodeProfile } from "./envelope.ts";
 import { parseV1Page, type PageDecoder, type ParsePage } from "./list-page.ts";
-import { decodeContactGroup, decodeProfile } from "./resources.ts";
 import {
   v1AddContactResultSchema,
   v1ContactGroupListQuerySchema,

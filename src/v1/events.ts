@@ -14,7 +14,8 @@ export type WithContact<Field extends keyof V1Event> = Readonly<V1Event> &
 /** Custom events of the v1 family. */
 export interface V1Events {
   /**
-   * Records an event on a contact's timeline, and creates the contact if needed (`POST /api/v1/events`).
+   * Records an event on a contact's timeline, and creates the contact if needed (`POST /api/v1/events`). Resolves to the
+   * event's `uniqueIdentifier`, and the response's `status` and `body`, which are not documented.
    *
    * The `uniqueIdentifier`, the event's own or a generated one, is the same in every attempt, in the result and in the
    * error. The service records an event that is sent again with it once. To be safe over a restart, give your own.
@@ -27,6 +28,9 @@ export interface V1Events {
    *   eventData: { total: 42 },
    * });
    * ```
+   *
+   * @throws ValidationError if the event is invalid: all problems at once, and nothing is sent.
+   * @throws AudienceError of another class if the call fails; with its `uniqueIdentifier` the event is safe to send again.
    */
   send<Field extends keyof V1Event>(
     event: WithContact<Field>,

@@ -2,14 +2,14 @@ import * as z from "zod";
 import type { DecodedPage } from "../pagination/has-next-page.ts";
 import { plainName } from "../schema/issues.ts";
 import { isRecord } from "../schema/kind-of.ts";
+import { errorMessage, ignoreRejection } from "../schema/option.ts";
 import {
+  type JsonObject,
+  UndecodableResponse,
   describeKeys,
   describeShape,
   parseResponse,
-  type JsonObject,
-  UndecodableResponse,
 } from "../schema/response.ts";
-import { ignoreRejection, errorMessage } from "../schema/user-function.ts";
 import { parsePageInfo } from "./page-info.ts";
 
 /** The result of `parsePage`. Totals and `hasNextPage` are optional. */

@@ -35,7 +35,8 @@ export class V1Client {
    * await audience.v1.request({ method: "POST", path: "/api/v1/new-path", body: { email: "ada@example.com" } });
    * ```
    *
-   * @throws ValidationError if the path lies outside of `/api/v1/…`, or JSON cannot carry the body.
+   * @throws ValidationError if the path lies outside of `/api/v1/…`, or JSON cannot carry the body: nothing is sent.
+   * @throws AudienceError of another class if the call fails; its `outcome` says whether the service may have done it.
    */
   readonly request: SendCustomRequest;
   readonly #transport: Transport;
@@ -67,5 +68,5 @@ export class V1Client {
 /** Base URL and authentication of the v1 family ("Authentication"). Throws a `ConfigurationError` if one is missing. */
 function v1Access({ baseUrl, apiKey }: ClientSettings): FamilyAccess {
   if (baseUrl === undefined || apiKey === undefined) throw missingOptions("v1", { baseUrl, apiKey });
-  return { baseUrl, key: apiKey, authenticate: (key) => ({ "x-api-key": key }) };
+  return { baseUrl, key: apiKey, keyHeader: "x-api-key", headers: {} };
 }

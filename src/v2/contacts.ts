@@ -7,7 +7,8 @@ import type { V2Contact, V2UpsertResult } from "./schemas/contact.ts";
 /** The contacts of the v2 family. */
 export interface V2Contacts {
   /**
-   * Creates a contact, or updates the contact that an identifier matches (`POST /v2/contacts`).
+   * Creates a contact, or updates the contact that an identifier matches (`POST /v2/contacts`), and resolves to the
+   * response's body.
    *
    * A new contact needs an e-mail identifier. Give the status of each identifier's channel: without it, or with
    * `triggerWelcomeEmail`, the write is not retried after a lost response.
@@ -26,6 +27,9 @@ export interface V2Contacts {
    *   ],
    * });
    * ```
+   *
+   * @throws ValidationError if the contact is invalid: all problems at once, and nothing is sent.
+   * @throws AudienceError of another class if the call fails; its `outcome` says whether the service may have done it.
    */
   upsert(contact: V2Contact, options?: CallOptions): ApiPromise<V2UpsertResult>;
 }

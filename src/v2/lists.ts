@@ -1,5 +1,4 @@
-import { listPages, type ListOptions } from "../pagination/list-pages.ts";
-import type { Paginator } from "../pagination/paginator.ts";
+import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { listLists } from "./endpoints.ts";
 import type { List, V2ListQuery } from "./schemas/list.ts";
@@ -7,12 +6,15 @@ import type { List, V2ListQuery } from "./schemas/list.ts";
 /** The lists of the v2 family. */
 export interface V2Lists {
   /**
-   * Lists all lists (`GET /v2/lists`), in pages of the service's size unless a `limit` is given. Sends nothing until
-   * awaited or iterated.
+   * Lists all lists (`GET /v2/lists`): iterated, it gives each list once; awaited, one page. It sends nothing before.
+   * Without a `limit` the service sets the size of a page.
    *
    * ```ts
    * for await (const list of audience.v2.lists.list()) console.log(list.uuid, list.name);
    * ```
+   *
+   * @throws ValidationError, once it is awaited or iterated, if the query is invalid.
+   * @throws AudienceError of another class if the call fails.
    */
   list(query?: V2ListQuery, options?: ListOptions): Paginator<List>;
 }

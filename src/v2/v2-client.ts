@@ -32,7 +32,8 @@ export class V2Client {
    * await audience.v2.request({ method: "POST", path: "/v2/new-path", body: { email: "ada@example.com" } });
    * ```
    *
-   * @throws ValidationError if the path lies outside of `/v2/…`, or JSON cannot carry the body.
+   * @throws ValidationError if the path lies outside of `/v2/…`, or JSON cannot carry the body: nothing is sent.
+   * @throws AudienceError of another class if the call fails; its `outcome` says whether the service may have done it.
    */
   readonly request: SendCustomRequest;
   readonly #transport: Transport;
@@ -68,6 +69,7 @@ function v2Access({ baseUrlV2, apiKeyV2, appId }: ClientSettings): FamilyAccess 
   return {
     baseUrl: baseUrlV2,
     key: apiKeyV2,
-    authenticate: (key) => ({ "service-api-key": key, "service-app-id": appId }),
+    keyHeader: "service-api-key",
+    headers: { "service-app-id": appId },
   };
 }

@@ -56,11 +56,6 @@ describe("bulk.check", () => {
     ],
     ["a text", "not today", { code: "unreadable", message: "the row cannot be checked: not today" }],
     [
-      "an unreadable value",
-      Object.create(null),
-      { code: "unreadable", message: "the row cannot be checked: a value that cannot be read" },
-    ],
-    [
       "a ValidationError",
       new ValidationError([{ path: ["email"], code: "banned", message: "not her" }]),
       { path: ["email"], code: "banned", message: "not her" },

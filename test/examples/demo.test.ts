@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
+import { WriteStream } from "node:tty";
 import { fileURLToPath } from "node:url";
 import { AudienceClient } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
@@ -25,13 +26,13 @@ interface Run {
   readonly durationMs: number;
 }
 
-/** Runs the demo as a process without a terminal. `onOutput` may end it early. */
+/** Runs the demo as a process without a terminal. `stopAt` presses Ctrl-C, `closeAt` closes the output. */
 async function runProgram(
   args: string[],
-  options: { env?: Record<string, string>; stopAt?: string } = {},
+  options: { env?: Record<string, string>; stopAt?: string; closeAt?: string } = {},
 ): Promise<Run> {
   const startedMs = performance.now();
-  const { AUDIENCE_BASE_URL: _url, AUDIENCE_API_KEY: _key, ...env } = process.env;
+  const { AUDIENCE_BASE_URL: _url, AUDIENCE_API_KEY: _key, FORCE_COLOR: _color, ...env } = process.env;
   const child = spawn(process.execPath, ["--import", "tsx", "examples/demo/main.ts", ...args], {
     cwd: repository,
     env: { ...env, ...options.env },
@@ -41,10 +42,11 @@ async function runProgram(
   let err = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    const isReached =
-      options.stopAt !== undefined && !out.includes(options.stopAt) && (out + text).includes(options.stopAt);
+    const isReached = (mark?: string) =>
+      mark !== undefined && !out.includes(mark) && (out + text).includes(mark);
+    if (isReached(options.stopAt)) child.kill("SIGINT");
+    if (isReached(options.closeAt)) child.stdout.destroy();
     out += text;
-    if (isReached) child.kill("SIGINT");
   });
   const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
   return { code, out, err, lines: out.split("\n"), durationMs: performance.now() - startedMs };
@@ -92,13 +94,15 @@ async function writeSmallExport(): Promise<string> {
 /** Runs the demo in this process, on a fake terminal that answers the question. */
 async function runOnTerminal(
   args: string[],
-  options: { answer?: string; columns?: number; rows?: number } = {},
+  options: { answer?: string; columns?: number; rows?: number; stopAt?: string } = {},
 ) {
+  const stop = new AbortController();
   const input = Object.assign(new PassThrough(), { isTTY: true });
   const output = Object.assign(new PassThrough(), {
     isTTY: true,
     columns: options.columns ?? 80,
     rows: options.rows ?? 24,
+    getColorDepth: () => WriteStream.prototype.getColorDepth(),
   });
   const errors = new PassThrough();
   let out = "";
@@ -106,9 +110,10 @@ async function runOnTerminal(
   errors.setEncoding("utf8").on("data", (text: string) => (err += text));
   output.setEncoding("utf8").on("data", (text: string) => {
     out += text;
+    if (options.stopAt !== undefined && out.includes(options.stopAt)) stop.abort();
     if (text.includes("(y/N)")) input.end(options.answer === undefined ? undefined : `${options.answer}\n`);
   });
-  const code = await runDemo({ args, input, output, errors, signal: new AbortController().signal });
+  const code = await runDemo({ args, input, output, errors, signal: stop.signal });
   return { code, out, err };
 }
 
@@ -160,7 +165,11 @@ describe("npm run demo", () => {
     expect(run.lines[index + 1]).toMatch(reason);
   });
 
-  it("counts the other rows by consent", () => {
+  it("shows the valid rows before those that are left out", () => {
+    expect(run.out.indexOf("111 rows are valid:")).toBeLessThan(run.out.indexOf("24 rows are not valid"));
+  });
+
+  it("counts the valid rows by consent", () => {
     expect(run.out).toContain("24 rows are not valid and are left out:");
     expect(run.out).toContain("111 rows are valid:");
     expect(run.out).toContain(
@@ -204,6 +213,10 @@ describe("npm run demo", () => {
   it("shows that rows which are sent twice are recorded once", () => {
     expect(run.out).toContain("105 contacts, 102 members of the list, 111 events, 213 runs of automations");
     expect(run.out).toContain("10 rows sent once more: now 105 contacts, 102 members, 111 events, 213 runs");
+  });
+
+  it("has no colours in a pipe", () => {
+    expect(run.out).not.toContain("\u001b");
   });
 
   it("shows no key", () => {
@@ -254,6 +267,28 @@ describe("the command line", () => {
 });
 
 describe("on a terminal", () => {
+  beforeEach(() => {
+    vi.stubEnv("TERM", "xterm-256color");
+    for (const name of ["CI", "FORCE_COLOR", "NO_COLOR", "NODE_DISABLE_COLORS"]) vi.stubEnv(name, undefined);
+    return () => vi.unstubAllEnvs();
+  });
+
+  const green = "\u001b[32m";
+
+  it("has colours", async () => {
+    const { code, out } = await runOnTerminal(["--data", await writeSmallExport()]);
+    expect(code).toBe(0);
+    expect(out).toContain(`${green}   2 rows are valid:`);
+  });
+
+  it("has no colours where NO_COLOR is set", async () => {
+    vi.stubEnv("NO_COLOR", "1");
+    const { code, out } = await runOnTerminal(["--data", await writeSmallExport()]);
+    expect(code).toBe(0);
+    expect(out).toContain("\n   2 rows are valid:");
+    expect(out.replaceAll("\r\u001b[K", "")).not.toContain("\u001b");
+  });
+
   it("shows the progress as a bar on one line that is never wider than the terminal", async () => {
     const { code, out } = await runOnTerminal(["--data", await writeSmallExport()], { columns: 60 });
     expect(code).toBe(0);
@@ -281,6 +316,20 @@ describe("on a terminal", () => {
     expect(sent + cutOff + notBegun).toBe(111);
     expect(out).toContain("Stopped. Running it again is safe");
     expect(out).not.toContain("Read back");
+  });
+
+  it.each(["1  Read", "4  Read back", "5  The mock's state"])(
+    "Ctrl-C at %j ends the run with code 130 and the same sentence",
+    async (stopAt) => {
+      const { code, out } = await runOnTerminal(["--data", await writeSmallExport()], { stopAt });
+      expect(code).toBe(130);
+      expect(out).toMatch(/\nStopped\. Running it again is safe: .*\n$/);
+    },
+  );
+
+  it("a reader that closes the output, as `| head` does, ends the run silently", async () => {
+    const { code, err } = await runProgram([], { closeAt: "1  Read" });
+    expect({ code, err }).toEqual({ code: 141, err: "" });
   });
 });
 

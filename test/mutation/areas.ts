@@ -30,7 +30,7 @@ export const areas: readonly Area[] = [
     name: "bulk",
     sources: ["bulk", "transport/contact.ts"],
     tests: [
-      "bulk/{check,delta*,key-hash,progress,rate-limit,recorded,results,source,stop,superseded*}",
+      "bulk/{check,delta*,is-current,progress,rate-limit,recorded,results,source,stop,superseded*}",
       "regressions/{checkpoint,missing-check,promise,row-whose,rows}-*",
     ],
   },
@@ -51,14 +51,14 @@ export const areas: readonly Area[] = [
     name: "redis",
     sources: ["redis"],
     tests: [
-      "redis/{background-timer,error-message,options,requests,script,shared-limit,store-rules,turns}",
-      "regressions/{lone,store,usage}-*",
+      "redis/{background-timer,error-message,options,requests,script,shared-limit,store-rules,fair-queue,local-fallback,own-permits,simulated-failures}",
+      "regressions/{lone,usage}-*",
     ],
   },
   {
     name: "schemas",
     sources: ["schema", "v1/schemas", "v2/schemas", "validate.ts", "flatten-properties.ts"],
-    tests: ["schemas/*", "regressions/{copy-of,names,undefined-unknown,very-many-issues}-*"],
+    tests: ["schemas/*", "regressions/{copy-of,names,undefined-unknown}-*"],
   },
   {
     name: "rate-limiter",
@@ -66,15 +66,15 @@ export const areas: readonly Area[] = [
     tests: [
       "rate-limiter/!(estimates-of-hours|keeps-alive|lost-timers|within-limits*)",
       "regressions/{aborted,local-fallback,max-wait,pending-redis,unavailable-redis}-*",
-      "redis/shared-limit",
+      "redis/{shared-limit,simulated-failures}",
     ],
   },
   // The transport is split into areas, because every call reaches nearly all of it.
   {
     name: "transport-responses",
-    sources: ["transport/response.ts"],
+    sources: ["transport/response.ts", "transport/rate-refusal.ts"],
     tests: [
-      "transport/{errors,foreign-fetch,promise,retry-after}",
+      "transport/{errors,foreign-fetch,promise,rate-refusal,retry-after}",
       "regressions/{body,deeply-nested,error-as,failed,headers-of,hostile,list-response,retry-after,service-messages,undecodable}-*",
     ],
   },
@@ -97,7 +97,7 @@ export const areas: readonly Area[] = [
     tests: [
       "transport/{abort,api-key,deadlines,errors,observe,options,order,outcomes,promise,retry-after}",
       "bulk/{rate-limit,stop}",
-      "regressions/{aborted,backoff,call-with,close,error-of,id-with,passed,pause,signal,user-code}-*",
+      "regressions/{aborted,backoff,call-with,close,error-of,id-with,passed,pause}-*",
     ],
   },
   {
@@ -116,13 +116,14 @@ export const areas: readonly Area[] = [
   {
     name: "transport-requests",
     sources: [
+      "custom-request.ts",
       "transport/call-options.ts",
       "transport/interceptors/observe.ts",
       "transport/observer.ts",
       "transport/request.ts",
     ],
     tests: [
-      "transport/{observe,options,tracing}",
+      "transport/{custom-request,observe,options,tracing}",
       "document/{conventions,endpoint-contact-groups,endpoint-customer-list,endpoint-v2-lists}",
       "regressions/{id-with,logger,null-query,options-of}-*",
     ],

@@ -1,6 +1,6 @@
 import type { DecodedPage } from "../../src/pagination/has-next-page.ts";
+import type { PageSource } from "../../src/pagination/page-stream.ts";
 import { Paginator } from "../../src/pagination/paginator.ts";
-import type { PageSource } from "../../src/pagination/step.ts";
 
 export interface Item {
   readonly id: string;

@@ -35,8 +35,10 @@ function allFiles(): SourceFiles {
       (name) => `${folder}/${name}`,
     ),
   );
+  // In a worktree, `.git` is a file that holds the path of the repository.
+  const left = new Set([".git", "test/project/forbidden-text.ts"]);
   const paths = [...readdirSync(repository), ...below].filter(
-    (path) => path !== "test/project/forbidden-text.ts" && statSync(join(repository, path)).isFile(),
+    (path) => !left.has(path) && statSync(join(repository, path)).isFile(),
   );
   return new Map(paths.map((path) => [path, readFileSync(join(repository, path), "utf8")]));
 }

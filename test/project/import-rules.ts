@@ -16,10 +16,10 @@ const importers: Record<string, RegExp> = {
   "bottleneck/light.js": /^src\/bulk\/row-runner\.ts$/,
   msw: /^src\/mock\/msw\.ts$/,
   // zod may be imported wherever input has a schema, except in entries that must not load it.
-  zod: /^src\/(?!(mock|redis|checkpoint|errors|api-errors|audience-error)\b).+$/,
+  zod: /^src\/(?!(mock|redis|checkpoint|errors|audience-error)\b).+$/,
 };
 
-const isError = /^src\/(audience-error|api-errors|errors)\.ts$/;
+const isError = /^src\/(audience-error|errors)\.ts$/;
 const mayLoadNode = /^src\/(mock\/listen|mock\/cli|checkpoint\/.+)\.ts$/;
 const mayCount = /^src\/rate-limiter\/(sliding-window-log|adaptive-rate)\.ts$/;
 const mayAskForNode = /^src\/transport\/observer\.ts$/;

@@ -2,8 +2,8 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { UnexpectedResponseError } from "../../src/errors.ts";
 import { Paginator } from "../../src/pagination/paginator.ts";
+import { decodeContactGroup, decodeProfile } from "../../src/v1/envelope.ts";
 import { parseV1Page } from "../../src/v1/list-page.ts";
-import { decodeContactGroup, decodeProfile } from "../../src/v1/resources.ts";
 import { parseListPage } from "../../src/v2/list-page.ts";
 import { runs } from "./runs.ts";
 

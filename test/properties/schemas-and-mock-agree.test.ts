@@ -110,7 +110,7 @@ describe("the schemas and the mock implement the service document alike", () => 
       const property = fc.asyncProperty(anyPayload, (generated) => check(onTheWire(generated)));
       await fc.assert(property, runs(count));
 
-      const share = count / writes.length / 5;
+      const share = count / writes.length / 8;
       for (const write of writes) {
         expect(tally.get(`${write} accepted`)).toBeGreaterThan(share);
         expect(tally.get(`${write} refused`)).toBeGreaterThan(share);

@@ -1,3 +1,4 @@
+import type { StoreSettings } from "../../src/redis/redis-connection.ts";
 import {
   aliveForMs,
   recoveryMs,
@@ -8,8 +9,7 @@ import {
   type ScriptReply,
   type ScriptRequest,
   type ScriptWindow,
-} from "../../src/redis/permit-scripts.ts";
-import type { StoreSettings } from "../../src/redis/redis-connection.ts";
+} from "../../src/redis/script-calls.ts";
 import type { VirtualTime } from "../rate-limiter/virtual-time.ts";
 
 interface MemoryScriptsOptions extends Partial<StoreSettings> {

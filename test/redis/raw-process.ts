@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { RedisLike, RedisRateLimitStoreOptions } from "audience-sdk/redis";
+import { redisScripts } from "../../src/redis/redis-client.ts";
 import type {
   AcquireReply,
   PermitScripts,
   PermitState,
   ScriptReply,
   ScriptWindow,
-} from "../../src/redis/permit-scripts.ts";
-import { redisScripts } from "../../src/redis/redis-client.ts";
+} from "../../src/redis/script-calls.ts";
 
 /** A process that calls the scripts directly, in the way of the limiter. */
 export class RawProcess {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { PermitState, ScriptReply } from "../../src/redis/permit-scripts.ts";
 import { redisScripts } from "../../src/redis/redis-client.ts";
+import type { PermitState, ScriptReply } from "../../src/redis/script-calls.ts";
 import { runs } from "../properties/runs.ts";
 import { MemoryScripts } from "./memory-scripts.ts";
 import { RedisServer } from "./redis-server.ts";

@@ -8,7 +8,12 @@ export default mergeConfig(
   { ...suite, test },
   {
     test: {
-      include: ["test/soak/**/*.test.ts"],
+      include: [
+        "test/soak/**/*.test.ts",
+        "test/properties/**/*.test.ts",
+        "test/examples/importer-consent.test.ts",
+      ],
+      env: { SOAK: "true" },
       testTimeout: 600_000,
       fileParallelism: false,
       reporters: ["verbose"],

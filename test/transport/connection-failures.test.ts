@@ -38,6 +38,17 @@ describe("The message of a failed connection names the origin, the reason, and w
     ["no error", "a text", broken("")],
     ["an unreadable code", Object.defineProperty({}, "code", { get: () => expect.fail() }), broken("")],
     [
+      "a proxy that refuses the connection",
+      new TypeError("fetch failed", {
+        cause: new Error("Request was cancelled.", {
+          cause: Object.assign(new Error("Proxy response (407) !== 200 when HTTP Tunneling"), {
+            code: "UND_ERR_ABORTED",
+          }),
+        }),
+      }),
+      none(" (the proxy responded 407)"),
+    ],
+    [
       "no HTTP",
       wrapped({ code: "HPE_INVALID_CONSTANT" }),
       badResponse("is not HTTP/1.1 (HPE_INVALID_CONSTANT)"),

@@ -10,7 +10,7 @@ import {
   type RequestEvent,
 } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { failureOf } from "./failure.ts";
 
 interface Sent {
@@ -449,7 +449,7 @@ it("The contact that the response to a custom request names counts as written, t
     { concurrency: 1 },
   );
   const summary = run.summary();
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await vi.waitFor(() => expect(sent).toHaveLength(1));
 
   await audience.v1.request({
     method: "POST",

@@ -57,6 +57,7 @@ describe("The outcome of a write", () => {
     403,
     404,
     405,
+    407,
     409,
     410,
     413,

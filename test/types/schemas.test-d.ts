@@ -2,6 +2,7 @@ import type {
   AddContactResult,
   List,
   Profile,
+  ProfileAttributes,
   V1ConsentedListContact,
   V1Contact,
   V1Event,
@@ -42,6 +43,17 @@ test("The types state the values of a field", () => {
   expectTypeOf<V2Contact["createdAt"]>().toEqualTypeOf<string | Date | undefined>();
   expectTypeOf<V2Identifier["consent"]["createdAt"]>().toEqualTypeOf<string | Date>();
   expectTypeOf<V2Identifier["id"]>().toEqualTypeOf<string | number>();
+});
+
+test("The attributes of a profile have every field of a v1 contact", () => {
+  type Flag = "is_suppressed" | "double_opt_in";
+  type Text = Exclude<keyof V1Contact, Flag | "custom_properties">;
+  expectTypeOf<Profile["attributes"][Flag]>().toEqualTypeOf<boolean | null | undefined>();
+  expectTypeOf<Pick<ProfileAttributes, Text>>().toEqualTypeOf<{ [Field in Text]?: string | null }>();
+  expectTypeOf<ProfileAttributes["custom_properties"]>().toEqualTypeOf<
+    Record<string, string> | null | undefined
+  >();
+  expectTypeOf<ProfileAttributes["anything_else"]>().toBeUnknown();
 });
 
 test("Only the required fields of a response are not optional", () => {

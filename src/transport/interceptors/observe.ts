@@ -15,15 +15,17 @@ interface CallMessage extends CallFacts {
 /** Publishes a call, validation included. */
 export async function observeCall(
   context: CallContext,
-  { callTracing, now }: TransportSettings,
+  { callTracing }: TransportSettings,
   call: () => Promise<ApiResponse>,
 ): Promise<ApiResponse> {
   if (!callTracing?.hasSubscribers) return await call();
   const message: CallMessage = factsOf(context);
-  const startedAt = now();
+  const startedAt = performance.now();
   const end = (ending: Pick<CallMessage, "outcome" | "error">) => {
     const { attempts, queuedMs } = context;
-    callTracing.end(Object.assign(message, { attempts, queuedMs, durationMs: now() - startedAt }, ending));
+    callTracing.end(
+      Object.assign(message, { attempts, queuedMs, durationMs: performance.now() - startedAt }, ending),
+    );
   };
   try {
     const response = await callTracing.run(message, call);
@@ -37,16 +39,16 @@ export async function observeCall(
 
 /** Counts an attempt, and reports it to hooks, logger and the tracing channel `audience-sdk:request`. */
 export const observeAttempt: Interceptor = (next) => async (context) => {
-  const { now, observer, requestTracing } = context.settings;
+  const { observer, requestTracing } = context.settings;
   const tracing = requestTracing?.hasSubscribers ? requestTracing : undefined;
   const { signal } = context.abort;
   const event: RequestEvent = { ...factsOf(context), attempt: ++context.attempts };
-  const sentAt = now();
+  const sentAt = performance.now();
   const end = (status: number | undefined, error?: unknown) => {
     // An aborted attempt has ended for its caller, though its request continues (D44).
     if (event.durationMs !== undefined) return;
     if (status !== undefined) event.status = status;
-    event.durationMs = now() - sentAt;
+    event.durationMs = performance.now() - sentAt;
     if (error) event.error = summary(error);
     observer.attemptEnds(event);
     tracing?.end(event);

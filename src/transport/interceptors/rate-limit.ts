@@ -58,8 +58,8 @@ export const unlessPaused: Interceptor = (next) => async (context) => {
 
 async function acquire(limiter: RateLimiter, context: RequestContext): Promise<Permit> {
   const { client, deadlineAt, isRequeued, options, settings, stopWaiting } = context;
-  const { maxQueued, now, observer } = settings;
-  const askedAt = now();
+  const { maxQueued, observer } = settings;
+  const askedAt = performance.now();
   let endWait: (() => void) | undefined;
   try {
     return await limiter.acquire({
@@ -78,7 +78,7 @@ async function acquire(limiter: RateLimiter, context: RequestContext): Promise<P
     throw asOwnError(error);
   } finally {
     endWait?.();
-    context.queuedMs += now() - askedAt;
+    context.queuedMs += performance.now() - askedAt;
   }
 }
 

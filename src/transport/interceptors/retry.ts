@@ -40,7 +40,7 @@ export const retry: Interceptor = (next) => async (context) => {
       planned = planRetry(error, context, retriesConsumed);
       if (!planned) return;
       const { delayMs, isCounted } = planned;
-      if (settings.now() + delayMs > context.deadlineAt) {
+      if (performance.now() + delayMs > context.deadlineAt) {
         throw hasRetryAfter(error) ? error : deadlineError(context, error);
       }
       settings.observer.retries(context, Math.max(1, context.attempts), delayMs, error);
@@ -62,12 +62,12 @@ export function isWaitTooLong(failure: { readonly retryAfterMs?: number }): bool
 
 /** Undefined if the failure is final. */
 function planRetry(failure: AudienceError, context: RequestContext, retries: number): Retry | undefined {
-  const { apiKey, client, isRepeatable, options, settings } = context;
+  const { apiKey, client, isRepeatable, options } = context;
   if (apiKey.changed !== undefined) return { delayMs: 0, isCounted: false };
   if (isRefusedForRate(failure, context)) return { delayMs: rateRefusalDelayMs(failure), isCounted: false };
   if (retries >= options.maxRetries || !mayBeRetried(failure, isRepeatable)) return undefined;
   // Half fixed, half random, so that calls that failed together are not retried together.
-  const backoffMs = Math.min(firstBackoffMs * 2 ** retries, longestBackoffMs) * (0.5 + settings.random() / 2);
+  const backoffMs = Math.min(firstBackoffMs * 2 ** retries, longestBackoffMs) * (0.5 + Math.random() / 2);
   if (!(failure instanceof ApiError)) return { delayMs: backoffMs, isCounted: true };
   if (isWaitTooLong(failure)) return undefined;
   const isRefusal = failure instanceof RateLimitError;

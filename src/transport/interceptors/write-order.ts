@@ -24,11 +24,10 @@ export const writeOrder: Interceptor = (next) => (context) => {
 };
 
 async function sendAfter(earlierWrites: ReadonlySet<Promise<void>>, context: RequestContext, next: Handler) {
-  const { observer, now } = context.settings;
-  const askedAt = now();
-  observer.waitsForContact(context);
+  const askedAt = performance.now();
+  context.settings.observer.waitsForContact(context);
   await untilAborted(Promise.all(earlierWrites), context.stopWaiting.signal);
-  context.queuedMs += now() - askedAt;
+  context.queuedMs += performance.now() - askedAt;
   return await next(context);
 }
 

@@ -1,0 +1,36 @@
+import type { Input, Output } from "./terminal.ts";
+
+/** What a program gets from its process. Ctrl-C aborts the signal, and so does a reader that closes the output. */
+export interface ProgramSurroundings {
+  readonly args: readonly string[];
+  readonly input: Input;
+  readonly output: Output;
+  readonly errors: Output;
+  readonly signal: AbortSignal;
+}
+
+/** Runs a program to its exit code. The first Ctrl-C stops it cleanly; a second one has the default action. */
+export async function runProgram(
+  program: (surroundings: ProgramSurroundings) => Promise<number>,
+): Promise<void> {
+  const stop = new AbortController();
+  process.once("SIGINT", () => stop.abort());
+  // The reader of the output may close the pipe: `npm run demo | head`.
+  let isOutputGone = false;
+  for (const output of [process.stdout, process.stderr])
+    output.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+      isOutputGone = true;
+      stop.abort();
+    });
+
+  const code = await program({
+    args: process.argv.slice(2),
+    input: process.stdin,
+    output: process.stdout,
+    errors: process.stderr,
+    signal: stop.signal,
+  });
+  // A shell's exit code for a closed pipe.
+  process.exitCode = isOutputGone ? 141 : code;
+}
