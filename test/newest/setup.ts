@@ -17,8 +17,9 @@ const libraries: Readonly<Record<string, string>> = {
 /** The folder of the installed libraries: vitest loads this file twice, for its configuration and as its set-up. */
 const folderVariable = "NEWEST_LIBRARIES";
 
-/** Installs the newest of each library into a folder of its own, and prints the versions. */
-export async function setup(): Promise<() => Promise<void>> {
+/** Installs the newest of each library into a folder of its own, and prints the versions; once, for all projects. */
+export async function setup(): Promise<(() => Promise<void>) | undefined> {
+  if (process.env[folderVariable] !== undefined) return undefined;
   const folder = await realpath(await mkdtemp(join(tmpdir(), "audience-sdk-newest-")));
   process.env[folderVariable] = folder;
   await writeFile(join(folder, "package.json"), JSON.stringify({ private: true }));
