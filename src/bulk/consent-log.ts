@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ConfigurationError, type Outcome } from "../errors.ts";
 import type { ConsentWatch } from "../transport/client-state.ts";
-import { type Consent, type ConsentWrite, consentLines } from "../transport/contact.ts";
+import { type Consent, type ConsentWrite, consentLines, decidedByService } from "../transport/contact.ts";
 import type { RecordedRun } from "./checkpoint.ts";
 import type { RecordedRow } from "./row-record.ts";
 
@@ -65,7 +65,7 @@ export class ConsentLog implements ConsentWatch {
     return contacts.some((contact) =>
       Object.entries(this.#logged.get(contact) ?? {}).some(
         ([channel, { statuses, run }]) =>
-          statuses.some((status) => status !== consent[channel]) &&
+          statuses.some((status) => status === decidedByService || status !== consent[channel]) &&
           (run === undefined || statesSameStatus(before, channel, consent[channel])),
       ),
     );

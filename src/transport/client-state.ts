@@ -21,6 +21,8 @@ export interface ClientState {
   /** For each contact with a pending write: the end of the last one. */
   readonly lastWrites: Map<string, Promise<void>>;
   readonly consentWatches: Set<ConsentWatch>;
+  /** The writes that state a consent, from their begin to their end. */
+  readonly consentWrites: Set<ConsentWrite>;
   /** The pending calls and their results. */
   readonly underWay: Map<{ readonly stopWaiting: AbortController }, Promise<unknown>>;
   /** Aborted by `close()`. */
@@ -35,6 +37,7 @@ export function createClientState(limiter: RateLimiter | undefined, redactor: Re
     redactor,
     lastWrites: new Map(),
     consentWatches: new Set(),
+    consentWrites: new Set(),
     underWay: new Map(),
     closing: new AbortController(),
     ambientOptions: undefined,
@@ -51,9 +54,13 @@ export function withAmbientOptions<T>(client: ClientState, options: object, run:
   }
 }
 
-/** Notifies a watch of consent writes until the returned function is called. */
-export function watchConsent({ consentWatches }: ClientState, watch: ConsentWatch): () => void {
+/** Notifies a watch of consent writes, also of those under way, until the returned function is called. */
+export function watchConsent(
+  { consentWatches, consentWrites }: ClientState,
+  watch: ConsentWatch,
+): () => void {
   consentWatches.add(watch);
+  for (const write of consentWrites) void watch.begins(write);
   return () => void consentWatches.delete(watch);
 }
 

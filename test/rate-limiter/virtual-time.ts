@@ -52,18 +52,23 @@ export class VirtualTime {
     Date.now = () => begins + this.#now;
     try {
       program();
-      await everyPromise();
+      await this.settle();
       while (this.#heap.length > 0 && this.#heap[0]!.at <= until) {
         const timer = this.#pop();
         if (!this.#pending.delete(timer.order)) continue;
         this.#now = timer.at;
         timer.callback();
-        await everyPromise();
+        await this.settle();
       }
     } finally {
       Object.assign(globalThis, real);
       Date.now = realTimeOfDay;
     }
+  }
+
+  /** Resolves when all promises that can settle at this time have settled. Node runs a tick only then. */
+  protected settle(): Promise<void> {
+    return new Promise((resolve) => process.nextTick(resolve));
   }
 
   #push(timer: Timer): void {
@@ -99,9 +104,4 @@ export class VirtualTime {
 
 function isBefore(a: Timer, b: Timer): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order);
-}
-
-/** Node runs a tick only once all promises that can settle have settled. */
-function everyPromise(): Promise<void> {
-  return new Promise((resolve) => process.nextTick(resolve));
 }

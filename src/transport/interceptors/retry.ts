@@ -2,6 +2,7 @@ import pRetry from "p-retry";
 import {
   ApiError,
   AudienceError,
+  AuthenticationError,
   ConnectionError,
   RateLimitError,
   RateLimitWaitError,
@@ -63,7 +64,8 @@ export function isWaitTooLong(failure: { readonly retryAfterMs?: number }): bool
 /** Undefined if the failure is final. */
 function planRetry(failure: AudienceError, context: RequestContext, retries: number): Retry | undefined {
   const { apiKey, client, isRepeatable, options } = context;
-  if (apiKey.changed !== undefined) return { delayMs: 0, isCounted: false };
+  if (failure instanceof AuthenticationError && apiKey.changed !== undefined)
+    return { delayMs: 0, isCounted: false };
   if (isRefusedForRate(failure, context)) return { delayMs: rateRefusalDelayMs(failure), isCounted: false };
   if (retries >= options.maxRetries || !mayBeRetried(failure, isRepeatable)) return undefined;
   // Half fixed, half random, so that calls that failed together are not retried together.

@@ -39,8 +39,9 @@ export const consentGuard: Interceptor = (next) => async (context) => {
   const { client, options, request, stopWaiting } = context;
   const { consentWrite } = request;
   if (!consentWrite || Object.keys(consentWrite.consent).length === 0) return await next(context);
-  // A function, because a watch that is added during the write is notified of its end.
+  // A function, because a watch that is added during the write is notified of it too.
   const others = () => [...client.consentWatches].filter((one) => one !== options.extension?.consentWatch);
+  client.consentWrites.add(consentWrite);
   const starting = others().map((watch) => watch.begins(consentWrite));
   try {
     // Without a watch the call is sent in the same tick of the event loop.
@@ -54,5 +55,7 @@ export const consentGuard: Interceptor = (next) => async (context) => {
   } catch (error) {
     for (const watch of others()) watch.ended(consentWrite, context.outcome);
     throw error;
+  } finally {
+    client.consentWrites.delete(consentWrite);
   }
 };

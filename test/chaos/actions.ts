@@ -1,0 +1,141 @@
+import type { CallOptions } from "audience-sdk";
+import { Dice } from "./dice.ts";
+import { anyInput } from "./inputs.ts";
+import { readList } from "./lists.ts";
+import { importTable } from "./nights.ts";
+import { listIds, people } from "./people.ts";
+import type { Act, Step } from "./plan.ts";
+import type { Lineage, Process } from "./process.ts";
+import type { CallRecord } from "./records.ts";
+import { anyFault } from "./service.ts";
+import type { World } from "./world.ts";
+
+type Action = (world: World, dice: Dice) => void | Promise<void>;
+
+/** Each act starts something and does not wait for its end. */
+const actions: Record<Act, Action> = {
+  write(world, dice) {
+    withClient(world, dice, (process, lineage) => {
+      const record = world.newCall(lineage, anyInput(dice), anyOptions(dice));
+      abortSometimes(world, record, dice);
+      return world.write(process, lineage, record, dice);
+    });
+  },
+  read(world, dice) {
+    withClient(world, dice, (process, lineage) => {
+      const { v1 } = dice.pick(lineage.views);
+      const record = world.newCall(lineage, undefined, anyOptions(dice));
+      abortSometimes(world, record, dice);
+      const o = world.tagged(record);
+      const call = dice.chance(0.5)
+        ? v1.customers.get(`uuid-${dice.pick(people)}`, o)
+        : v1.contactGroups.get(dice.pick([...listIds, "list-gone"]), o);
+      return world.watch(process, record, call);
+    });
+  },
+  list(world, dice) {
+    withClient(world, dice, (process, lineage) => readList(world, process, lineage, dice));
+  },
+  night(world, dice) {
+    const process = world.anyProcess(dice);
+    const one = dice.pick(world.imports);
+    if (process && !one.isRunning) importTable(world, process, one, { dice, rows: one.table.nextNight() });
+  },
+  fault(world, dice) {
+    world.service.mock.addFault(anyFault(dice));
+  },
+  /** Other programs behind the same IP. */
+  async strangers({ service, log }, dice) {
+    log.isVisitedByStrangers = true;
+    const { mock, keys, variants } = service;
+    const [baseUrl, key] = [variants.baseUrl ?? mock.clientOptions.baseUrl, keys[0]!];
+    const headers = { "x-api-key": key, "service-app-id": "chaos-app" };
+    const visits = Array.from({ length: dice.int(1, 6) }, () =>
+      mock.fetch(`${baseUrl}/api/v1/contact-groups`, { headers }),
+    );
+    await Promise.allSettled(visits);
+  },
+  async kill(world, dice) {
+    const at = dice.int(0, world.processes.length - 1);
+    const process = world.processes[at];
+    if (!process || world.isRedisTroubled) return;
+    process.die();
+    world.processes[at] = undefined;
+    await world.time.sleep(dice.pick([0, 10, 2_000, 20_000]));
+    world.processes[at] = world.newProcess();
+  },
+  close(world, dice) {
+    const process = world.anyProcess(dice);
+    if (!process) return;
+    const index = dice.int(0, 1);
+    closeLineage(world, process, index, dice);
+    process.reopen(index);
+  },
+  async redis(world, dice) {
+    const { redis, time } = world;
+    // A process that starts during an outage is not known to the others: it may pass a limit (D51, D95).
+    if (!redis || world.isRedisTroubled || !world.isRedisKnownToAll) return;
+    world.isRedisTroubled = true;
+    const kind = dice.pick(["refuses", "hangs", "loses replies", "empty"] as const);
+    if (kind === "empty") redis.loseMemory();
+    else redis.network = kind;
+    await time.sleep(dice.int(100, 8_000));
+    redis.network = "up";
+    await time.sleep(10_000);
+    world.isRedisTroubled = false;
+  },
+};
+
+export function act(world: World, { act: name, seed }: Step): void | Promise<void> {
+  return actions[name](world, new Dice(seed));
+}
+
+export function closeLineage(world: World, process: Process, index: number, dice: Dice): void {
+  const lineage = process.lineages[index]!;
+  const drain = dice.chance(0.5);
+  const record = { client: lineage.name, drain, startedAt: performance.now() };
+  world.log.closes.push(record);
+  world.follow(process, async () => {
+    await lineage.views[0]!.close({ drain });
+    if (!process.isDead) Object.assign(record, { endedAt: performance.now() });
+  });
+}
+
+/** Failures of calls are in their records. */
+function withClient(
+  world: World,
+  dice: Dice,
+  work: (process: Process, lineage: Lineage) => Promise<unknown>,
+): void {
+  const process = world.anyProcess(dice);
+  if (!process) return;
+  const lineage = dice.pick(process.lineages);
+  world.follow(process, () =>
+    work(process, lineage).then(
+      () => undefined,
+      () => undefined,
+    ),
+  );
+}
+
+function anyOptions(dice: Dice): CallOptions {
+  return {
+    ...(dice.chance(0.1) && { deadlineMs: dice.pick([50, 1_000, 10_000]) }),
+    ...(dice.chance(0.1) && { maxWaitMs: dice.pick([0, 500, 5_000]) }),
+    ...(dice.chance(0.2) && { maxRetries: dice.int(0, 6) }),
+    ...(dice.chance(0.2) && { priority: dice.int(0, 9) }),
+    ...(dice.chance(0.05) && { repeatable: dice.chance(0.5) }),
+    ...(dice.chance(0.15) && { signal: new AbortController().signal }),
+  };
+}
+
+/** Aborts the call's signal, if it has one, at a random time. */
+function abortSometimes(world: World, record: CallRecord, dice: Dice): void {
+  if (!record.options.signal) return;
+  const controller = new AbortController();
+  Object.assign(record.options, { signal: controller.signal });
+  world.time.after(dice.pick([0, 1, 10, 200, 1_500, 20_000]), () => {
+    record.abortedAt = performance.now();
+    controller.abort(new Error("the caller left"));
+  });
+}

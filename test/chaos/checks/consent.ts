@@ -1,0 +1,133 @@
+import { isAudienceError } from "audience-sdk";
+import { personOf } from "../inputs.ts";
+import type { CallRecord, RunRecord } from "../records.ts";
+import type { World } from "../world.ts";
+import { describe } from "./attempt.ts";
+
+/** The consent of a write that was applied, as the contract counts it. A status that is not known equals none. */
+interface Written {
+  readonly by: CallRecord;
+  readonly at: number;
+  readonly status: string;
+}
+
+/** No row overrides a consent that was written after its run began, also not in a later life of the run. */
+export function checkConsent(world: World): string[] {
+  const { log } = world;
+  return log.calls.flatMap((call) => {
+    const { run, departures } = call;
+    const first = departures.find(({ request }) => request?.applied === true);
+    const problems = [...checkIsCurrent(call), ...checkReason(world, call)];
+    if (run && first && consentChannels(call).length > 0) {
+      for (const { channel, written } of bindingConsents(world, call, first.at)) {
+        if (written.status === statusOf(call, channel)) continue;
+        problems.push(
+          `${describe(call)} wrote ${channel} ${statusOf(call, channel)}, after ${describe(written.by)} wrote ${written.status} at ${written.at}`,
+        );
+      }
+    }
+    return problems;
+  });
+}
+
+/** The status that a row writes to a channel. */
+function statusOf({ facts }: CallRecord, channel: string): string {
+  return facts.consent[channel] ?? "what the service decides";
+}
+
+function consentChannels({ facts, input }: CallRecord): string[] {
+  // An event changes no consent; any other write leaves what it does not state to the service.
+  return input === undefined || input.kind === "event"
+    ? []
+    : ["email", "phone", "is_suppressed", ...Object.keys(facts.consent)];
+}
+
+/** The latest consent in each channel that others of this client wrote, and that binds the row. */
+function bindingConsents(
+  world: World,
+  row: CallRecord,
+  before: number,
+): { channel: string; written: Written }[] {
+  const run = row.run!;
+  const latest = new Map<string, Written>();
+  for (const other of world.log.calls) {
+    if (other.run === run || !sharesName(other, row) || !isBound(world, other, row)) continue;
+    const applied = other.departures.filter(({ request }) => request?.applied === true);
+    const last = applied.at(-1);
+    if (!last?.request || last.at >= before || last.request.arrivedAtMs <= 0) continue;
+    for (const [channel, status] of Object.entries(writtenBy(other))) {
+      const known = latest.get(channel);
+      if (!known || known.at <= last.at) latest.set(channel, { by: other, at: last.at, status });
+    }
+  }
+  return [...latest].map(([channel, written]) => ({ channel, written }));
+}
+
+function sharesName(one: CallRecord, other: CallRecord): boolean {
+  return one.facts.contacts.some((name) => other.facts.contacts.includes(name));
+}
+
+/** Whether the other call's consent came after the run began, or during the life of it that this one continues. */
+function isBound({ log }: World, other: CallRecord, row: CallRecord): boolean {
+  const run = row.run!;
+  const at = other.departures.at(-1)?.at ?? -1;
+  if (other.client === run.client && at > run.startedAt) return true;
+  const lives = earlierLives(log.runs, run);
+  return lives.some(
+    (life) =>
+      other.client === life.client &&
+      other.run?.book !== run.book &&
+      // Written while the checkpoint was open; after a kill nothing of the client is written.
+      at > (life.openedAt ?? Infinity) &&
+      at < lastActive(log, life),
+  );
+}
+
+/** Until when the run was surely not about to end. */
+function lastActive({ calls }: World["log"], run: RunRecord): number {
+  if (run.wasKilled) return Infinity;
+  return Math.max(...calls.filter((call) => call.run === run).map(({ startedAt }) => startedAt));
+}
+
+/** The lives of the same run: it has not ended in them. */
+function earlierLives(runs: readonly RunRecord[], run: RunRecord): RunRecord[] {
+  if (run.book === undefined) return [];
+  const before = runs.slice(0, runs.indexOf(run)).filter(({ book }) => book === run.book);
+  const ended = before.findLastIndex(({ summary, wasLeft }) => summary !== undefined && !wasLeft);
+  return before.slice(ended + 1);
+}
+
+/** The consent that an applied call has written. */
+function writtenBy({ facts, error, value, settledAt }: CallRecord): Readonly<Record<string, string>> {
+  if (!facts.leavesEmailToService) return facts.consent;
+  const isKnown = settledAt !== undefined && error === undefined;
+  const { contact } = Object(value) as { contact?: { action: string } };
+  const email = isKnown ? (contact?.action === "created" ? "NON_SUBSCRIBED" : "SUBSCRIBED") : "unknown";
+  return { email, ...facts.consent };
+}
+
+/** `isCurrent` is asked before each sending, and no row is sent after a no. */
+function checkIsCurrent({ run, answers, departures, tag }: CallRecord): string[] {
+  if (!run?.hasIsCurrent) return [];
+  const yes = answers.filter((answer) => answer).length;
+  const isStopped = answers.indexOf(false) >= 0 && answers.indexOf(false) < answers.length - 1;
+  return [
+    ...(departures.length > yes
+      ? [`${tag} was sent ${departures.length} times with ${yes} answers that it is current`]
+      : []),
+    ...(isStopped ? [`${tag} went on after it was no longer current`] : []),
+  ];
+}
+
+/** A row is superseded for a reason: another write to the person, or `isCurrent`. */
+function checkReason({ log }: World, { run, key, answers, error, tag }: CallRecord): string[] {
+  const result = run?.results.find((each) => each.key === key);
+  if (result?.status !== "superseded" || answers.includes(false)) return [];
+  const { person } = result.item;
+  // Also a write that was never sent: it is recorded before, and its process killed, or the run over, in between.
+  const others = log.calls.filter((call) => call.run !== run);
+  const hasReason = others.some(({ input }) => input && personOf(input) === person);
+  return hasReason
+    ? []
+    : [`${tag} is superseded without a reason (${isAudienceError(error) ? error.message : ""})`];
+}

@@ -1,0 +1,35 @@
+import type { CallRecord } from "../records.ts";
+import type { World } from "../world.ts";
+import { describe } from "./attempt.ts";
+
+/** Writes of one client to one contact leave in call order, each after the one before has ended. */
+export function checkOrder({ log }: World): string[] {
+  const problems: string[] = [];
+  const lastByName = new Map<string, CallRecord[]>();
+  for (const call of log.calls) {
+    for (const name of call.facts.contacts) {
+      const key = `${call.client} ${name}`;
+      const earlier = lastByName.get(key) ?? [];
+      for (const before of earlier) {
+        const problem = isOutOfOrder(before, call);
+        if (problem) problems.push(`${describe(call)}: ${problem} ${describe(before)}, to ${name}`);
+      }
+      lastByName.set(key, [...earlier, call]);
+    }
+  }
+  return [...new Set(problems)];
+}
+
+function isOutOfOrder(before: CallRecord, after: CallRecord): string | undefined {
+  const [first] = after.departures;
+  const last = before.departures.at(-1);
+  if (!first || !last) return undefined;
+  if (last.at > first.at) return "left before the last request of";
+  // A request that was cut when its call was aborted, or its time was over, has no end here.
+  if (last.endedAt !== undefined && last.endedAt > first.at) return "left before the response of";
+  if (before.settledAt !== undefined && before.settledAt > first.at) return "left before the end of";
+  const lastArrival = last.request?.arrivedAtMs;
+  const arrival = first.request?.arrivedAtMs;
+  if (lastArrival !== undefined && arrival !== undefined && lastArrival > arrival) return "arrived before";
+  return undefined;
+}

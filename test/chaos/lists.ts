@@ -1,0 +1,48 @@
+import type { ListOptions } from "audience-sdk";
+import type { Dice } from "./dice.ts";
+import { listIds } from "./people.ts";
+import type { Lineage, Process } from "./process.ts";
+import type { ListRecord } from "./records.ts";
+import type { World } from "./world.ts";
+
+/** Reads a list while others write, to its end or not. */
+export async function readList(world: World, process: Process, lineage: Lineage, dice: Dice): Promise<void> {
+  const { log, time } = world;
+  const { v1, v2 } = dice.pick(lineage.views);
+  const options: ListOptions = { ...(dice.chance(0.5) && { readAhead: dice.int(0, 3) }) };
+  const query = dice.chance(0.8) ? { limit: dice.int(1, 4) } : {};
+  const call = world.newCall(lineage, undefined, options);
+  const o = { ...options, ...world.tagged(call) };
+  const list = dice.pick(["customers", "groups", "lists"] as const);
+  const items: AsyncIterable<unknown> & { toArray: () => Promise<unknown[]> } =
+    list === "customers"
+      ? v1.customers.list(query, o)
+      : list === "groups"
+        ? v1.contactGroups.list({ ...query, type: "LIST" }, o)
+        : v2.lists.list(query, o);
+  const { contacts } = world.service.mock.organization("chaos");
+  const before = list === "customers" ? contacts.map(({ id }) => id) : listIds;
+  const record: ListRecord = { list, call, before, received: [], isWhole: false };
+  log.lists.push(record);
+  const left = dice.chance(0.2) ? dice.int(1, 5) : Infinity;
+  const pauseMs = dice.pick([0, 0, 5, 400]);
+  const read = async () => {
+    if (left === Infinity && dice.chance(0.3)) {
+      record.received.push(...(await items.toArray()).map(idOf));
+    } else {
+      for await (const item of items) {
+        record.received.push(idOf(item));
+        if (pauseMs > 0) await time.sleep(pauseMs);
+        if (record.received.length >= left) return;
+      }
+    }
+    record.isWhole = true;
+  };
+  await world.watch(process, call, read());
+}
+
+function idOf(item: unknown): string {
+  // Safe: an item of one of the three lists.
+  const { id, uuid } = item as { id?: string; uuid?: string };
+  return id ?? uuid ?? "";
+}

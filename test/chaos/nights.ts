@@ -1,0 +1,118 @@
+import type { BulkOptions, BulkRequest, CallOptions } from "audience-sdk";
+import type { Dice } from "./dice.ts";
+import type { Lineage, Process } from "./process.ts";
+import type { CallRecord, Row, RunRecord } from "./records.ts";
+import type { Import, World } from "./world.ts";
+
+interface Night {
+  readonly dice: Dice;
+  readonly rows: readonly Row[];
+  /** The last nights: nothing ends a run any more. */
+  readonly isCalm?: boolean;
+}
+
+/** Starts a run over the table of one import, in a process that may die meanwhile. */
+export function importTable(world: World, process: Process, one: Import, night: Night): RunRecord {
+  const { dice, rows, isCalm = false } = night;
+  const lineage = dice.pick(process.lineages);
+  const hasBook = isCalm || dice.chance(0.9);
+  const run: RunRecord = {
+    client: lineage.name,
+    book: hasBook ? one.book.name : undefined,
+    rows,
+    concurrency: dice.int(1, 4),
+    startedAt: performance.now(),
+    results: [],
+    hasIsCurrent: !isCalm && dice.chance(0.2),
+    wasKilled: false,
+    wasLeft: false,
+  };
+  world.log.runs.push(run);
+  if (hasBook) one.isRunning = true;
+  void process.died.then(() => {
+    if (run.endedAt !== undefined) return;
+    run.wasKilled = true;
+    if (hasBook) one.isRunning = false;
+  });
+  world.follow(process, async () => {
+    await consume(world, { process, lineage, run, one, night });
+    if (process.isDead) return;
+    run.endedAt = performance.now();
+    if (hasBook) one.isRunning = false;
+  });
+  return run;
+}
+
+interface Consumed {
+  readonly process: Process;
+  readonly lineage: Lineage;
+  readonly run: RunRecord;
+  readonly one: Import;
+  readonly night: Night;
+}
+
+async function consume(world: World, { process, lineage, run, one, night }: Consumed): Promise<void> {
+  const { dice, isCalm = false } = night;
+  const calls = new Map<Row, CallRecord>();
+  const client = dice.pick(lineage.views);
+  const call = (row: Row, request: BulkRequest) => {
+    const record = world.newCall(lineage, row.input, retriesOf(client === lineage.views[0], request), {
+      run,
+      key: row.key,
+    });
+    calls.set(row, record);
+    return world.write(process, lineage, record, dice);
+  };
+  const options: BulkOptions<Row> = {
+    key: ({ key }) => key,
+    concurrency: run.concurrency,
+    ...(run.book !== undefined && {
+      checkpoint: one.book.for(process, () => (run.openedAt = performance.now())),
+    }),
+    ...(run.hasIsCurrent && {
+      isCurrent: async (row: Row) => {
+        const answer = dice.chance(0.8);
+        await world.time.sleep(dice.int(0, 5));
+        calls.get(row)!.answers.push(answer);
+        return answer;
+      },
+    }),
+    ...((isCalm || dice.chance(0.3)) && { stopWhen: () => false }),
+    ...(!isCalm && dice.chance(0.1) && { signal: signalAfter(world, dice.pick([1, 50, 1_000, 10_000])) }),
+  };
+  const leftAfter = !isCalm && dice.chance(0.08) ? dice.int(1, 3) : Infinity;
+  const pauseMs = dice.pick([0, 0, 0, 30, 700]);
+  const bulk = client.bulk(dice.chance(0.5) ? run.rows : slowly(world, run.rows, dice), call, options);
+  try {
+    for await (const result of bulk) {
+      if (process.isDead) return;
+      run.results.push(result);
+      if (pauseMs > 0) await world.time.sleep(pauseMs);
+      if (run.results.length >= leftAfter) {
+        run.wasLeft = true;
+        break;
+      }
+    }
+    if (!process.isDead) run.summary = await bulk.summary();
+  } catch (error) {
+    run.error = error;
+  }
+}
+
+/** The request as it is handed on, or spread. */
+function retriesOf(isFirstView: boolean, request: BulkRequest): CallOptions {
+  return isFirstView ? { ...request } : { ...request, maxRetries: 1 };
+}
+
+function signalAfter(world: World, delayMs: number): AbortSignal {
+  const controller = new AbortController();
+  world.time.after(delayMs, () => controller.abort(new Error("the night is over")));
+  return controller.signal;
+}
+
+async function* slowly(world: World, rows: readonly Row[], dice: Dice): AsyncGenerator<Row> {
+  for (const row of rows) {
+    await world.time.sleep(dice.int(0, 20));
+    yield row;
+  }
+}

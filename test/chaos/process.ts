@@ -1,0 +1,128 @@
+import { AudienceClient, RateLimiter, type ClientOptions, type RequestEvent } from "audience-sdk";
+import { redisRateLimitStore } from "audience-sdk/redis";
+import type { MemoryScripts } from "../redis/memory-scripts.ts";
+import type { Dice } from "./dice.ts";
+import { networkOf, redisOf } from "./network.ts";
+import type { CallRecord, Log } from "./records.ts";
+import { appId, parseUnusualList, type Service } from "./service.ts";
+
+export interface Surroundings {
+  readonly service: Service;
+  readonly log: Log;
+  readonly calls: ReadonlyMap<string, CallRecord>;
+  /** The limiter of all processes; undefined where Redis shares it, or nothing limits. */
+  readonly limiter: RateLimiter | undefined;
+  readonly redis: MemoryScripts | undefined;
+  readonly troubles: number;
+  readonly newName: (kind: string) => string;
+}
+
+/** A client with its views: they share the order of writes and the consents of a bulk run. */
+export interface Lineage {
+  readonly name: string;
+  readonly views: readonly AudienceClient[];
+}
+
+/** One process with two clients, which can be killed. */
+export class Process {
+  readonly name: string;
+  isDead = false;
+  /** Resolves when it is killed. */
+  readonly died: Promise<void>;
+  #end!: () => void;
+  readonly limiter: RateLimiter | undefined;
+  /** Those in use. */
+  readonly lineages: Lineage[];
+  readonly #opened: AudienceClient[] = [];
+  readonly #around: Surroundings;
+  readonly #dice: Dice;
+  readonly #fetch: ReturnType<typeof networkOf>;
+
+  constructor(around: Surroundings, dice: Dice) {
+    this.name = around.newName("process");
+    this.#around = around;
+    this.#dice = dice;
+    this.died = new Promise((resolve) => (this.#end = resolve));
+    const { service, log, calls, limiter, redis, troubles } = around;
+    const windows = service.rateLimits?.windows;
+    const store = redis && redisRateLimitStore(redisOf(redis, this), { leaseMs: redis.leaseMs });
+    this.limiter = limiter ?? (windows && store && new RateLimiter({ windows, store }));
+    const wires = { mock: service.mock, log, dice: dice.split(), calls, troubles };
+    this.#fetch = networkOf(wires, this, redis ? this.name : "the limiter of all");
+    this.lineages = [this.#open(), this.#open()];
+  }
+
+  /** A lineage that was closed is opened again, under another name. */
+  reopen(index: number): void {
+    this.lineages[index] = this.#open();
+  }
+
+  /** Nothing of it reaches the world any more. Its clients are closed so that they let go of what they hold. */
+  die(): void {
+    this.isDead = true;
+    this.#end();
+    for (const client of this.#opened) void client.close();
+  }
+
+  #open(): Lineage {
+    const { log, newName } = this.#around;
+    const name = newName("client");
+    const dice = this.#dice.split();
+    const client = new AudienceClient(this.#options(dice));
+    this.#opened.push(client);
+    const view = client.withOptions({ timeoutMs: 1_500, maxRetries: dice.int(0, 3), hooks: hooksOf(log) });
+    return { name, views: [client, view] };
+  }
+
+  #options(dice: Dice): ClientOptions {
+    const { service, log } = this.#around;
+    const { mock, variants, keys } = service;
+    const { baseUrl, baseUrlV2 } = mock.clientOptions;
+    const [key = "", keyV2 = ""] = keys;
+    const { rateLimitStatus = 429 } = variants;
+    return {
+      baseUrl,
+      baseUrlV2,
+      apiKey: dice.chance(0.5) ? key : rotatingKey(key, log, dice),
+      apiKeyV2: keyV2,
+      appId,
+      fetch: this.#fetch,
+      rateLimiter: this.limiter ?? false,
+      timeoutMs: dice.pick([1_500, 2_500, 5_000]),
+      maxRetries: dice.pick([0, 1, 2, 4]),
+      maxResponseBytes: 65_536,
+      hooks: hooksOf(log),
+      logger: { debug: (line) => say(log, "log", line), warn: (line) => say(log, "log", line) },
+      logLevel: "debug",
+      ...(variants.v1NeedsAppId === true && { headers: { "Service-App-Id": appId } }),
+      ...(typeof variants.v1List === "function" && { parsePage: parseUnusualList }),
+      ...(rateLimitStatus !== 429 && {
+        isRateLimited: ({ status }: { status: number }) => status === rateLimitStatus,
+      }),
+    };
+  }
+}
+
+/** Returns a key that has been revoked for a while, sometimes. */
+function rotatingKey(key: string, log: Log, dice: Dice): () => string | Promise<string> {
+  const revoked = dice.word(24);
+  log.secrets.push(revoked);
+  return () => {
+    const current = dice.chance(0.05) ? revoked : key;
+    return dice.chance(0.5) ? current : Promise.resolve(current);
+  };
+}
+
+function hooksOf(log: Log): NonNullable<ClientOptions["hooks"]> {
+  const hook = (name: string) => (event: RequestEvent) => say(log, name, JSON.stringify(event));
+  return {
+    onRequest: hook("onRequest"),
+    onResponse: hook("onResponse"),
+    onRetry: hook("onRetry"),
+    onThrottle: hook("onThrottle"),
+  };
+}
+
+export function say(log: Log, where: string, text: unknown): void {
+  log.said.push({ where, text: String(text) });
+}

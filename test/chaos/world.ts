@@ -1,0 +1,154 @@
+import { RateLimiter, type CallOptions } from "audience-sdk";
+import { MemoryScripts } from "../redis/memory-scripts.ts";
+import { Book } from "./book.ts";
+import type { ChaosTime } from "./chaos-time.ts";
+import type { Dice } from "./dice.ts";
+import { factsOf, type Input, send } from "./inputs.ts";
+import { callHeader } from "./network.ts";
+import { type Lineage, Process, type Surroundings } from "./process.ts";
+import { type CallRecord, type Log, newLog, type RunRecord } from "./records.ts";
+import { anyService, type Service } from "./service.ts";
+import { Table } from "./table.ts";
+
+const noFacts = { contacts: [], consent: {}, leavesEmailToService: false, isRepeatable: true };
+
+/** A checkpoint, and the table that its runs import. */
+export interface Import {
+  readonly book: Book;
+  readonly table: Table;
+  isRunning: boolean;
+}
+
+/** The service, the processes, and the log of what they do. */
+export class World {
+  readonly time: ChaosTime;
+  readonly dice: Dice;
+  readonly service: Service;
+  readonly log: Log = newLog();
+  /** The e-mail consents at the start, by the contact's id. */
+  readonly seeded: ReadonlyMap<string, string>;
+  readonly imports: readonly Import[];
+  readonly redis: MemoryScripts | undefined;
+  isRedisTroubled = false;
+  /** Undefined while a process is dead. */
+  readonly processes: (Process | undefined)[];
+  readonly #surroundings: Surroundings;
+  readonly #calls = new Map<string, CallRecord>();
+  readonly #pending = new Set<Promise<void>>();
+  #names = 0;
+
+  constructor(time: ChaosTime, dice: Dice, folder: string | undefined) {
+    this.time = time;
+    this.dice = dice;
+    this.service = anyService(dice.split());
+    const { rateLimits, keys, mock } = this.service;
+    const { contacts } = mock.organization("chaos");
+    this.seeded = new Map(contacts.map(({ id, email_opt_in }) => [id, email_opt_in]));
+    this.log.secrets.push(...keys);
+    const usesRedis = rateLimits !== undefined && dice.chance(0.4);
+    const redisDice = dice.split();
+    this.redis = usesRedis
+      ? new MemoryScripts({ time, delayMs: () => redisDice.int(1, 20), leaseMs: 10_000 })
+      : undefined;
+    const limiter = rateLimits && !usesRedis ? new RateLimiter({ windows: rateLimits.windows }) : undefined;
+    this.#surroundings = {
+      service: this.service,
+      log: this.log,
+      calls: this.#calls,
+      limiter,
+      redis: this.redis,
+      troubles: dice.pick([0, 0.02, 0.1]),
+      newName: (kind) => `${kind}-${(this.#names += 1)}`,
+    };
+    this.processes = Array.from({ length: usesRedis ? 2 : 1 }, () => this.newProcess());
+    this.imports = [0, 1].map((number) => ({
+      book: new Book(`book-${number}`, { time, dice: dice.split(), folder }),
+      table: new Table(dice.split()),
+      isRunning: false,
+    }));
+  }
+
+  /** Whether every process has used Redis for a while. */
+  get isRedisKnownToAll(): boolean {
+    const isKnown = (budget: string) =>
+      this.log.departures.some((each) => each.budget === budget && each.at < this.time.now() - 10_000);
+    return this.processes.every((process) => process !== undefined && isKnown(process.name));
+  }
+
+  newProcess(): Process {
+    return new Process(this.#surroundings, this.dice.split());
+  }
+
+  /** One of the live processes. */
+  anyProcess(dice: Dice): Process | undefined {
+    const alive = this.processes.filter((each) => each !== undefined);
+    return alive.length === 0 ? undefined : dice.pick(alive);
+  }
+
+  /** Whether something is under way. */
+  get isBusy(): boolean {
+    return this.#pending.size > 0;
+  }
+
+  /** Waits until nothing is under way in a live process. */
+  async settled(): Promise<void> {
+    while (this.isBusy) await Promise.all(this.#pending);
+  }
+
+  /** Follows work of a process until its end, or the process's. */
+  follow(process: Process, work: () => Promise<void>): void {
+    const ended = Promise.race([work(), process.died]).finally(() => this.#pending.delete(ended));
+    this.#pending.add(ended);
+  }
+
+  newCall(
+    lineage: Lineage,
+    input: Input | undefined,
+    options: CallOptions,
+    row?: { run: RunRecord; key: string },
+  ): CallRecord {
+    const record: CallRecord = {
+      tag: `call-${this.log.calls.length}`,
+      client: lineage.name,
+      input,
+      facts: input ? factsOf(input) : noFacts,
+      options,
+      startedAt: performance.now(),
+      departures: [],
+      answers: [],
+      ...row,
+    };
+    this.log.calls.push(record);
+    this.#calls.set(record.tag, record);
+    return record;
+  }
+
+  /** The options of a call, with the tag by which its requests are known. */
+  tagged({ options, tag }: CallRecord): CallOptions {
+    return { ...options, headers: { [callHeader]: tag } };
+  }
+
+  /** Makes a write, and notes its end. */
+  async write(process: Process, lineage: Lineage, record: CallRecord, dice: Dice): Promise<unknown> {
+    const call = send(dice.pick(lineage.views), record.input!, this.tagged(record));
+    return await this.watch(process, record, dice.chance(0.5) ? call : withAttempts(call, record));
+  }
+
+  /** Notes the end of a call, unless its process is dead: then nobody hears of it. */
+  async watch<T>(process: Process, record: CallRecord, call: PromiseLike<T>): Promise<T> {
+    try {
+      const value = await call;
+      if (!process.isDead) Object.assign(record, { settledAt: performance.now(), value });
+      return value;
+    } catch (error) {
+      if (!process.isDead) Object.assign(record, { settledAt: performance.now(), error });
+      throw error;
+    }
+  }
+}
+
+async function withAttempts(call: ReturnType<typeof send>, record: CallRecord): Promise<unknown> {
+  const { data, attempts } = await call.withResponse();
+  record.attempts = attempts;
+  return data;
+}
