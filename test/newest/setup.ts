@@ -4,22 +4,24 @@ import { join } from "node:path";
 import type { Plugin } from "vitest/config";
 import { runProgram } from "../package/run-program.ts";
 
-/** What users bring along, and what is built in. */
+/** What users bring along, and what is built in (of bottleneck there is nothing newer). */
 const libraries: Readonly<Record<string, string>> = {
   zod: "4",
   msw: "3",
-  bottleneck: "latest",
   // ky 2 wraps the runtime's network error in an error of its own, whose message holds the URL and so the ids in it.
   ky: "1",
   // p-retry 8 asks `shouldConsumeRetry` before `onFailedAttempt`, which plans the retry.
   "p-retry": "7",
 };
 
-let folder = "";
+/** The folder of the installed libraries: vitest loads this file twice, for its configuration and as its set-up. */
+const folderVariable = "NEWEST_LIBRARIES";
 
-/** Installs the newest of each library into a folder of its own, and prints the versions. */
-export async function setup(): Promise<() => Promise<void>> {
-  folder = await realpath(await mkdtemp(join(tmpdir(), "audience-sdk-newest-")));
+/** Installs the newest of each library into a folder of its own, and prints the versions; once, for all projects. */
+export async function setup(): Promise<(() => Promise<void>) | undefined> {
+  if (process.env[folderVariable] !== undefined) return undefined;
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "audience-sdk-newest-")));
+  process.env[folderVariable] = folder;
   await writeFile(join(folder, "package.json"), JSON.stringify({ private: true }));
   const packages = Object.entries(libraries).map(([name, version]) => `${name}@${version}`);
   const flags = ["install", "--ignore-scripts", "--no-audit", "--no-fund"];
@@ -40,8 +42,10 @@ export const newestLibraries: Plugin = {
   async resolveId(id) {
     const [name = ""] = id.split("/");
     if (!Object.hasOwn(libraries, name)) return null;
-    const found = await this.resolve(id, join(folder, "index.js"), { skipSelf: true });
-    if (found?.id.startsWith(folder) !== true) throw new Error(`${id} is not in ${folder}, but ${found?.id}`);
+    const folder = process.env[folderVariable] ?? "";
+    const found = await this.resolve(id, join(folder, "package.json"), { skipSelf: true });
+    if (found?.id.startsWith(join(folder, "node_modules", name)) !== true)
+      throw new Error(`${id} is ${found?.id}, not in ${folder}.`);
     return found;
   },
 };

@@ -3,6 +3,7 @@ import suite from "../vitest.config.ts";
 import { newestLibraries } from "./setup.ts";
 
 const { projects: _, ...test } = suite.test ?? {};
+const testsOf = (...folders: string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`);
 
 // What runs through a library, with the newest of each: npm run newest
 export default mergeConfig(
@@ -10,10 +11,19 @@ export default mergeConfig(
   {
     plugins: [newestLibraries],
     test: {
-      include: ["bulk", "document", "mock", "pagination", "schemas", "transport"].map(
-        (folder) => `test/${folder}/**/*.test.ts`,
-      ),
       globalSetup: "test/newest/setup.ts",
+      projects: [
+        { extends: true, test: { name: "rules", include: testsOf("transport") } },
+        {
+          extends: true,
+          test: {
+            name: "together",
+            include: testsOf("document", "mock", "schemas"),
+            isolate: false,
+            setupFiles: "test/as-found.ts",
+          },
+        },
+      ],
     },
   },
 );
