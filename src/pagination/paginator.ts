@@ -215,13 +215,9 @@ function priorityOf({ priority }: ListOptions, isReadAhead: boolean): number | u
   return isReadAhead ? Math.min((priority ?? defaultPriority) + 1, lastPriority) : priority;
 }
 
-/** Copies an object, so that later changes of it have no effect. Undefined for any other value, also an unreadable one. */
+/** Copies an object, so that later changes of it have no effect. Undefined for any other value. */
 function copyRecord<T extends object>(value: unknown): Partial<T> | undefined {
-  try {
-    if (value !== undefined && !(isRecord(value) && contentLost(value) === undefined)) return undefined;
-    // Safe: each page's call validates it.
-    return { ...(value as T | undefined) };
-  } catch {
-    return undefined;
-  }
+  if (value !== undefined && !(isRecord(value) && contentLost(value) === undefined)) return undefined;
+  // Safe: each page's call validates it.
+  return { ...(value as T | undefined) };
 }

@@ -26,12 +26,7 @@ export function isRedisLike(client: unknown): client is RedisLike {
 }
 
 function hasMethod(client: unknown, name: string): boolean {
-  try {
-    return typeof Reflect.get(client as object, name) === "function";
-  } catch {
-    // Not an object, or a proxy that throws.
-    return false;
-  }
+  return typeof client === "object" && client !== null && typeof Reflect.get(client, name) === "function";
 }
 
 /** The two scripts in Redis; each is atomic. */
@@ -90,7 +85,7 @@ const maxLength = 200;
  * the arguments of a command, and the text after AUTH.
  */
 function errorMessage(error: unknown): string {
-  const shown = readMessage(error)
+  const shown = messageOf(error)
     .replace(/\n.*/s, "")
     .replace(/:\/\/\S*@/g, "://")
     .replace(/,? with args beginning with.*/i, "")
@@ -98,14 +93,6 @@ function errorMessage(error: unknown): string {
     // The message is part of a sentence.
     .replace(/[.\s]+$/, "");
   return shown.length > maxLength ? `${shown.slice(0, maxLength)}…` : shown;
-}
-
-function readMessage(error: unknown): string {
-  try {
-    return messageOf(error);
-  } catch {
-    return "no reason given";
-  }
 }
 
 function messageOf(error: unknown): string {

@@ -81,16 +81,12 @@ export function connectionError(error: unknown, url: string, redactor: Redactor)
 }
 
 function safeCause(error: unknown, redactor: Redactor): Error | undefined {
-  try {
-    if (!(error instanceof Error)) return undefined;
-    const inner = error.cause instanceof Error ? `: ${error.cause.message}` : "";
-    const cause = new Error(redactor.string(`${error.message}${inner}`));
-    cause.name = redactor.string(error.name);
-    cause.stack = `${cause.name}: ${cause.message}`;
-    return cause;
-  } catch {
-    return undefined;
-  }
+  if (!(error instanceof Error)) return undefined;
+  const inner = error.cause instanceof Error ? `: ${error.cause.message}` : "";
+  const cause = new Error(redactor.string(`${error.message}${inner}`));
+  cause.name = redactor.string(error.name);
+  cause.stack = `${cause.name}: ${cause.message}`;
+  return cause;
 }
 
 /** An unknown failure counts as sent. */
@@ -137,7 +133,7 @@ interface Cause {
 
 /**
  * The error, its causes, and the errors of an AggregateError (several addresses); at most 16, as the chain may be a cycle.
- * A custom fetch may throw any value, even one whose getters throw.
+ * A custom fetch may throw any value.
  */
 function causesOf(error: unknown): Cause[] {
   const found: Cause[] = [];
@@ -145,15 +141,11 @@ function causesOf(error: unknown): Cause[] {
   while (open.length > 0 && found.length < 16) {
     const next = open.shift();
     if (!isObject(next)) continue;
-    try {
-      // Safe: each is unknown.
-      const { code, syscall, message, cause, errors } = next as Record<string, unknown>;
-      found.push({ code: stringOf(code), syscall: stringOf(syscall), message: stringOf(message) });
-      open.push(cause);
-      if (Array.isArray(errors)) open.push(...(errors as unknown[]).slice(0, 8));
-    } catch {
-      // Its properties cannot be read.
-    }
+    // Safe: each is unknown.
+    const { code, syscall, message, cause, errors } = next as Record<string, unknown>;
+    found.push({ code: stringOf(code), syscall: stringOf(syscall), message: stringOf(message) });
+    open.push(cause);
+    if (Array.isArray(errors)) open.push(...(errors as unknown[]).slice(0, 8));
   }
   return found;
 }

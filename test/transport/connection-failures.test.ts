@@ -36,7 +36,6 @@ describe("The message of a failed connection names the origin, the reason, and w
     ["no code, but a system call", wrapped({ syscall: "connect" }), none("")],
     ["only words", new TypeError("tcp connect error: Connection refused"), none("")],
     ["no error", "a text", broken("")],
-    ["an unreadable code", Object.defineProperty({}, "code", { get: () => expect.fail() }), broken("")],
     [
       "a proxy that refuses the connection",
       new TypeError("fetch failed", {

@@ -311,19 +311,6 @@ it("An empty query adds nothing to the path", async () => {
   expect(sent[0]?.url).toBe("https://one.example.com/prefix/api/v1/x");
 });
 
-it("A custom request that cannot be read rejects, and does not throw", async () => {
-  const { audience, sent } = recording();
-  const unreadable = {
-    get method(): never {
-      throw new Error("mine");
-    },
-    path: "/api/v1/x",
-  };
-
-  expect(await failureOf(audience.v1.request(unreadable))).toMatchObject({ code: "validation" });
-  expect(sent).toEqual([]);
-});
-
 it("A custom write to /api/v1/customer/{id} waits for the earlier write to the contact with this id", async () => {
   const log: string[] = [];
   const { audience } = recording([() => new Response("", { status: 500 })]);

@@ -35,18 +35,6 @@ it.each([
   },
 );
 
-it("A fetch that throws an unreadable value is a ConnectionError whose outcome is unknown", async () => {
-  const unreadable = Proxy.revocable({}, {});
-  unreadable.revoke();
-  const fetch = () => Promise.reject(unreadable.proxy);
-  const audience = new AudienceClient({ ...offline, fetch });
-
-  const sending = audience.v1.events.send({ eventName: "signed_up", contact: { email: "ada@example.com" } });
-
-  await expect(sending).rejects.toThrow(ConnectionError);
-  await expect(sending).rejects.toMatchObject({ reason: "other", outcome: "unknown" });
-});
-
 it("A fetch that throws an error of this package, for example through another client, releases its permit", async () => {
   const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 20 }] });
   const inner = new AudienceClient({ ...offline, fetch: async () => new Response("", { status: 500 }) });
