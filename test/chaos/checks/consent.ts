@@ -54,8 +54,9 @@ function sharesName(one: CallRecord, other: CallRecord): boolean {
 /** Whether the other call's consent came after the run began, or during the life of it that this one continues. */
 function isBound({ log }: World, other: CallRecord, row: CallRecord): boolean {
   const run = row.run!;
-  const at = other.departures.at(-1)?.at ?? -1;
-  if (other.client === run.client && at > run.startedAt) return true;
+  const { at = -1, endedAt = at } = other.departures.at(-1) ?? {};
+  // A write that is under way when the run begins counts, too: its client is told of its end.
+  if (other.client === run.client && endedAt > run.startedAt) return true;
   const lives = earlierLives(log.runs, run);
   return lives.some(
     (life) =>
