@@ -107,8 +107,11 @@ export class Process {
 function rotatingKey(key: string, log: Log, dice: Dice): () => string | Promise<string> {
   const revoked = dice.word(24);
   log.secrets.push(revoked);
+  // A client can only take out of a response what it has been given: the service here echoes the right key.
+  let isGiven = false;
   return () => {
-    const current = dice.chance(0.05) ? revoked : key;
+    const current = isGiven && dice.chance(0.05) ? revoked : key;
+    isGiven = true;
     return dice.chance(0.5) ? current : Promise.resolve(current);
   };
 }

@@ -125,7 +125,7 @@ export const variantChoices: { readonly [Name in keyof MockVariants]: Choose<Moc
   canAddToSegment: (dice) => dice.chance(0.5),
   v1NeedsAppId: (dice) => dice.chance(0.5),
   permissions: (dice, keys) => {
-    const [forbidden] = [dice.pick(operations)];
+    const forbidden = dice.pick(operations);
     return dice.chance(0.3) ? { [keys[0]!]: operations.filter((each) => each !== forbidden) } : {};
   },
   v2DefaultLimit: (dice) => dice.pick([20, 2]),
@@ -161,7 +161,7 @@ export function anyService(dice: Dice): Service {
     chosen.map((name) => [name, variantChoices[name](dice, keys)]),
   ) as Partial<MockVariants>;
   const rateLimits = anyRateLimits(dice);
-  // A refusal that no limit precedes has a status that `isRateLimited` would take for one without end.
+  // With 403 for both, a forbidden row would count as refused for its rate, and wait without end.
   if (variants.permissions && variants.rateLimitStatus === 403) delete variants.permissions;
   const mock = createMockService({
     organizations: organizations(dice, keys),

@@ -18,49 +18,33 @@ export function checkConsent(world: World): string[] {
     const { run, departures } = call;
     const first = departures.find(({ request }) => request?.applied === true);
     const problems = [...checkIsCurrent(call), ...checkReason(world, call)];
-    if (run && first && consentChannels(call).length > 0) {
-      for (const { channel, written } of bindingConsents(world, call, first.at)) {
-        if (written.status === statusOf(call, channel)) continue;
+    // An event changes no consent; any other row leaves what it does not state to the service.
+    if (!run || !first || call.input?.kind === "event") return problems;
+    for (const [channel, { by, at, status }] of bindingConsents(world, call, first.at)) {
+      const own = call.facts.consent[channel] ?? "what the service decides";
+      if (own !== status)
         problems.push(
-          `${describe(call)} wrote ${channel} ${statusOf(call, channel)}, after ${describe(written.by)} wrote ${written.status} at ${written.at}`,
+          `${describe(call)} wrote ${channel} ${own}, after ${describe(by)} wrote ${status} at ${at}`,
         );
-      }
     }
     return problems;
   });
 }
 
-/** The status that a row writes to a channel. */
-function statusOf({ facts }: CallRecord, channel: string): string {
-  return facts.consent[channel] ?? "what the service decides";
-}
-
-function consentChannels({ facts, input }: CallRecord): string[] {
-  // An event changes no consent; any other write leaves what it does not state to the service.
-  return input === undefined || input.kind === "event"
-    ? []
-    : ["email", "phone", "is_suppressed", ...Object.keys(facts.consent)];
-}
-
 /** The latest consent in each channel that others of this client wrote, and that binds the row. */
-function bindingConsents(
-  world: World,
-  row: CallRecord,
-  before: number,
-): { channel: string; written: Written }[] {
+function bindingConsents(world: World, row: CallRecord, before: number): Map<string, Written> {
   const run = row.run!;
   const latest = new Map<string, Written>();
   for (const other of world.log.calls) {
     if (other.run === run || !sharesName(other, row) || !isBound(world, other, row)) continue;
-    const applied = other.departures.filter(({ request }) => request?.applied === true);
-    const last = applied.at(-1);
-    if (!last?.request || last.at >= before || last.request.arrivedAtMs <= 0) continue;
+    const last = other.departures.findLast(({ request }) => request?.applied === true);
+    if (!last || last.at >= before) continue;
     for (const [channel, status] of Object.entries(writtenBy(other))) {
       const known = latest.get(channel);
       if (!known || known.at <= last.at) latest.set(channel, { by: other, at: last.at, status });
     }
   }
-  return [...latest].map(([channel, written]) => ({ channel, written }));
+  return latest;
 }
 
 function sharesName(one: CallRecord, other: CallRecord): boolean {
@@ -70,8 +54,9 @@ function sharesName(one: CallRecord, other: CallRecord): boolean {
 /** Whether the other call's consent came after the run began, or during the life of it that this one continues. */
 function isBound({ log }: World, other: CallRecord, row: CallRecord): boolean {
   const run = row.run!;
-  const at = other.departures.at(-1)?.at ?? -1;
-  if (other.client === run.client && at > run.startedAt) return true;
+  const { at = -1, endedAt = at } = other.departures.at(-1) ?? {};
+  // A write that is under way when the run begins counts, too: its client is told of its end.
+  if (other.client === run.client && endedAt > run.startedAt) return true;
   const lives = earlierLives(log.runs, run);
   return lives.some(
     (life) =>
