@@ -1,0 +1,75 @@
+import type { ProcessName } from "./owned-time.ts";
+
+// By then every process has found out that Redis is back: the interval to its next attempt, and the timeout of the last.
+const returnsWithinMs = 2_000;
+// The time between two requests of a process is at most a heartbeat, and the way of a request.
+const unknownForMs = 2_000;
+
+/** The cases in which the guide says that a limit can be exceeded: the beginning of its sentence for each. */
+export const guideCases = {
+  killedUnknown: "A process is killed, and then Redis loses its memory",
+  killedAlone: "A process is killed while Redis is unavailable",
+  startedUnnoticed: "A process starts after Redis was emptied",
+  startedAlone: 'Under `"local"`, a process starts while Redis is unavailable',
+};
+
+export type GuideCase = keyof typeof guideCases;
+
+/** What has happened in a schedule, as far as the guide names it. */
+export class Happened {
+  readonly #isLocal: boolean;
+  /** From the first request that got no reply. */
+  readonly #outages: { from: number; until: number }[] = [];
+  #killedAt = Infinity;
+  #startedAt = Infinity;
+  /** Processes whose permits Redis has lost, and not got again. */
+  #forgotten = new Set<ProcessName>();
+  #killed: ProcessName | undefined;
+  /** Redis was emptied, and had no request since of a process that knew it. */
+  #isUnnoticed = false;
+  #hasStartedUnnoticed = false;
+
+  constructor(onUnavailable: "local" | "reject") {
+    this.#isLocal = onUnavailable === "local";
+  }
+
+  redisFails(now: number): void {
+    this.#outages.push({ from: now, until: Infinity });
+  }
+
+  redisIsBack(now: number): void {
+    this.#outages.at(-1)!.until = now;
+  }
+
+  redisIsEmpty(): void {
+    this.#forgotten = new Set(["A", "B"]);
+    this.#isUnnoticed = true;
+  }
+
+  started(now: number): void {
+    this.#startedAt = now;
+  }
+
+  wasKilled(name: ProcessName, now: number): void {
+    this.#killed = name;
+    this.#killedAt = now;
+  }
+
+  /** Redis carries out a request. */
+  request(name: ProcessName, isFirst: boolean, hasPermits: boolean): void {
+    if (hasPermits) this.#forgotten.delete(name);
+    if (isFirst) this.#hasStartedUnnoticed ||= this.#isUnnoticed;
+    else this.#isUnnoticed = false;
+  }
+
+  /** The case of the guide that a call over the limit belongs to, if there is one. */
+  get guideCase(): GuideCase | undefined {
+    const isOut = (at: number, beforeMs = 0): boolean =>
+      this.#outages.some(({ from, until }) => at >= from - beforeMs && at <= until + returnsWithinMs);
+    if (this.#killed && this.#forgotten.has(this.#killed)) return "killedUnknown";
+    if (this.#hasStartedUnnoticed) return "startedUnnoticed";
+    if (this.#isLocal && isOut(this.#startedAt, unknownForMs)) return "startedAlone";
+    if (this.#isLocal && isOut(this.#killedAt)) return "killedAlone";
+    return undefined;
+  }
+}
