@@ -2,15 +2,15 @@ import type { ProcessName } from "./owned-time.ts";
 
 // By then every process has found out that Redis is back: the interval to its next attempt, and the timeout of the last.
 const returnsWithinMs = 2_000;
-// The time between two requests of a process is at most a heartbeat, and the way of a request.
-const unknownForMs = 2_000;
+// The longest time between two requests of an idle process: a heartbeat is left out within a second of another request.
+const unknownForMs = 3_000;
 
-/** The cases in which the guide says that a limit can be exceeded: the beginning of its sentence for each. */
+/** The cases in which the guide says that a limit can be exceeded, in its words. */
 export const guideCases = {
-  killedUnknown: "A process is killed, and then Redis loses its memory",
-  killedAlone: "A process is killed while Redis is unavailable",
+  killedForgotten: "A process is killed, and Redis loses its memory",
+  killedAlone: 'Under `"local"`, a process is killed while Redis is unavailable',
   startedUnnoticed: "A process starts after Redis was emptied",
-  startedAlone: 'Under `"local"`, a process starts while Redis is unavailable',
+  startedAlone: 'Under `"local"`, a process starts while Redis is unavailable, or in the three seconds before',
 };
 
 export type GuideCase = keyof typeof guideCases;
@@ -55,9 +55,9 @@ export class Happened {
     this.#killedAt = now;
   }
 
-  /** Redis carries out a request. */
-  request(name: ProcessName, isFirst: boolean, hasPermits: boolean): void {
-    if (hasPermits) this.#forgotten.delete(name);
+  /** Redis carries out a request, with all permits of the process or not. */
+  request(name: ProcessName, isFirst: boolean, hasAllPermits: boolean): void {
+    if (hasAllPermits) this.#forgotten.delete(name);
     if (isFirst) this.#hasStartedUnnoticed ||= this.#isUnnoticed;
     else this.#isUnnoticed = false;
   }
@@ -66,7 +66,7 @@ export class Happened {
   get guideCase(): GuideCase | undefined {
     const isOut = (at: number, beforeMs = 0): boolean =>
       this.#outages.some(({ from, until }) => at >= from - beforeMs && at <= until + returnsWithinMs);
-    if (this.#killed && this.#forgotten.has(this.#killed)) return "killedUnknown";
+    if (this.#killed && this.#forgotten.has(this.#killed)) return "killedForgotten";
     if (this.#hasStartedUnnoticed) return "startedUnnoticed";
     if (this.#isLocal && isOut(this.#startedAt, unknownForMs)) return "startedAlone";
     if (this.#isLocal && isOut(this.#killedAt)) return "killedAlone";

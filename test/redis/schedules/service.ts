@@ -32,6 +32,12 @@ export class Service {
     return call;
   }
 
+  /** The calls of a process that still count. */
+  countOf(name: ProcessName, now: number): number {
+    const counts = ({ by, arrivesUntil }: Call): boolean => by === name && arrivesUntil > now - this.#intervalMs;
+    return this.#calls.filter(counts).length;
+  }
+
   /** The calls of a killed process can still arrive for a while. */
   kill(name: ProcessName, now: number): void {
     for (const call of this.#calls) {

@@ -89,7 +89,7 @@ export class World {
     }, untilMs);
   }
 
-  /** A process contacts Redis; later it always has two calls that wait. */
+  /** From `callsFrom` on a process always has two calls that wait; one that starts earlier only contacts Redis. */
   #start(name: ProcessName, callsFrom: number): void {
     const now = this.#time.now();
     this.#log(name, "starts");
@@ -108,7 +108,7 @@ export class World {
         this.#send(name, permit);
         call();
       });
-    acquire((permit) => permit.release("unsent"));
+    if (callsFrom > now) acquire((permit) => permit.release("unsent"));
     this.#time.at(callsFrom, () => {
       call();
       call();
@@ -145,7 +145,8 @@ export class World {
       release: (request) => {
         const states = request.permits.map(({ state }) => state).join(", ");
         return this.#request(name, `reports ${states || "nothing"}`, () => {
-          this.#happened.request(name, request.epoch === undefined, states !== "" || request.isReturning);
+          const hasAll = request.permits.length >= this.service.countOf(name, this.#time.now());
+          this.#happened.request(name, request.epoch === undefined, hasAll);
           if (states) this.#log("Redis", `gets permits of ${name}: ${states}`);
           if (request.isReturning) this.#log("Redis", `gets ${name} back, and waits for the others`);
           return this.#redis.releaseNow(request);
