@@ -146,6 +146,8 @@ export class RedisConnection {
     if (hasForgotten) {
       this.#recoversSince = now;
       this.count.recover(now);
+      // It does not know them either: one may have started since the last reply.
+      this.count.otherProcesses = Math.max(1, this.count.otherProcesses);
     }
     request.epoch = reply.epoch;
     this.count.update(reply, now);

@@ -11,10 +11,10 @@ const windows = [{ limit: 4, intervalMs: 1_000 }];
 const longWindows = [{ limit: 4, intervalMs: 10_000 }];
 
 /** Two processes with one Redis store. Their requests arrive at once, and get their responses at once. */
-function twoProcesses(windows: readonly RateLimitWindow[]) {
+function twoProcesses(limits: readonly RateLimitWindow[]) {
   const time = new VirtualTime();
   const store = new MemoryScripts({ time, localShare: 1 / 2 });
-  const process = () => new RateLimiter({ clock: time.now, store: storeOf(store, store), windows });
+  const process = () => new RateLimiter({ clock: time.now, store: storeOf(store, store), windows: limits });
   const arrivals: number[] = [];
   const callAt = (at: number, calls: number, limiter: RateLimiter): void => {
     time.at(at, () => {
@@ -79,6 +79,20 @@ it("A process that finds after a short outage that Redis has lost its data waits
     callAt(13_600, 4, one);
   }, 60_000);
   expect(arrivals).toHaveLength(8);
+  expect(refusedBySliding(arrivals, longWindows)).toBe(0);
+});
+
+// Redis had lost the name of the other process, too, which had started after the last reply to the first.
+it("A process that finds Redis empty does not take itself for the only one", async () => {
+  const { time, store, arrivals, callAt, one, other } = twoProcesses(longWindows);
+  await time.run(() => {
+    callAt(0, 1, one);
+    callAt(300, 3, other);
+    time.at(1_990, () => store.loseMemory());
+    time.at(3_990, () => (store.network = "refuses"));
+    callAt(4_500, 1, one);
+  }, 30_000);
+  expect(arrivals).toHaveLength(5);
   expect(refusedBySliding(arrivals, longWindows)).toBe(0);
 });
 

@@ -6,7 +6,7 @@ interface Exhausted {
   schedules: number;
   /** The calls of all schedules. */
   calls: number;
-  /** How many schedules exceed the limit, and of each kind the shortest, with the fewest troubles. */
+  /** How many schedules exceed the limit, and the shortest of each kind. */
   readonly over: Partial<Record<GuideCase | "unnamed", number>>;
   readonly traces: Map<GuideCase | "unnamed", World>;
 }
@@ -22,12 +22,7 @@ export async function exhaust(bound: Bound): Promise<Exhausted> {
     if (!over) return;
     result.over[over] = (result.over[over] ?? 0) + 1;
     const shortest = result.traces.get(over);
-    if (!shortest || isShorter(world, shortest)) result.traces.set(over, world);
+    if (!shortest || world.length < shortest.length) result.traces.set(over, world);
   });
   return result;
-}
-
-function isShorter(one: World, other: World): boolean {
-  if (one.troubles !== other.troubles) return one.troubles < other.troubles;
-  return one.trace.events.length < other.trace.events.length;
 }

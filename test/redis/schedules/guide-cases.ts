@@ -10,7 +10,8 @@ export const guideCases = {
   killedForgotten: "A process is killed, and Redis loses its memory",
   killedAlone: 'Under `"local"`, a process is killed while Redis is unavailable',
   startedUnnoticed: "A process starts after Redis was emptied",
-  startedAlone: 'Under `"local"`, a process starts while Redis is unavailable, or in the three seconds before',
+  startedAlone:
+    'Under `"local"`, a process starts while Redis is unavailable, or in the three seconds before',
 };
 
 export type GuideCase = keyof typeof guideCases;
@@ -39,6 +40,11 @@ export class Happened {
 
   redisIsBack(now: number): void {
     this.#outages.at(-1)!.until = now;
+  }
+
+  /** To one process, which is without Redis until its next attempt. */
+  replyIsLost(now: number): void {
+    this.#outages.push({ from: now, until: now });
   }
 
   redisIsEmpty(): void {

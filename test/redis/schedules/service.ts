@@ -34,7 +34,8 @@ export class Service {
 
   /** The calls of a process that still count. */
   countOf(name: ProcessName, now: number): number {
-    const counts = ({ by, arrivesUntil }: Call): boolean => by === name && arrivesUntil > now - this.#intervalMs;
+    const counts = ({ by, arrivesUntil }: Call): boolean =>
+      by === name && arrivesUntil > now - this.#intervalMs;
     return this.#calls.filter(counts).length;
   }
 

@@ -89,6 +89,11 @@ export class World {
     }, untilMs);
   }
 
+  /** The fewest troubles are the shortest, and of these the fewest events. */
+  get length(): number {
+    return this.troubles * 1_000 + this.trace.events.length;
+  }
+
   /** From `callsFrom` on a process always has two calls that wait; one that starts earlier only contacts Redis. */
   #start(name: ProcessName, callsFrom: number): void {
     const now = this.#time.now();
@@ -202,8 +207,7 @@ export class World {
         this.#log("Redis", change === "away" ? "is away" : "hangs");
         break;
       case "lost reply":
-        this.#happened.redisFails(now);
-        this.#happened.redisIsBack(now);
+        this.#happened.replyIsLost(now);
         this.#log("Redis", `loses its next reply to ${name}`);
         break;
       case "empty":
