@@ -52,7 +52,7 @@ it.each([
       untilMs: 12_000,
     },
     schedules: 16_053,
-    over: { startedAlone: 7, startedUnnoticed: 1 },
+    over: { startedAlone: 6, startedUnnoticed: 1 },
   },
   {
     title: 'two troubles, with a process that starts late and `onUnavailable: "reject"`',

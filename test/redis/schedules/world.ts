@@ -59,8 +59,7 @@ export class World {
   readonly #time = new OwnedTime();
   readonly #redis: MemoryScripts;
   readonly #happened: Happened;
-  // A limiter that is garbage-collected sends no heartbeats.
-  readonly #limiters: RateLimiter[] = [];
+  readonly #limiters: RateLimiter[] = []; // one that is garbage-collected sends no heartbeats
   #network: "up" | "away" | "hangs" = "up";
   /** The requests that Redis carries out when it no longer hangs. */
   #held: (() => void)[] = [];
@@ -69,11 +68,11 @@ export class World {
   #startB: (() => void) | undefined;
 
   constructor(bound: Bound, choices: Choices) {
-    const { onUnavailable, intervalMs } = bound;
+    const { onUnavailable } = bound;
     this.#bound = bound;
     this.#choices = choices;
     this.#redis = new MemoryScripts({ time: this.#time, onUnavailable, localShare: 1 / 2, leaseMs: 10_000 });
-    this.service = new Service(limit, intervalMs);
+    this.service = new Service(limit, bound.intervalMs);
     this.#happened = new Happened(onUnavailable);
   }
 
@@ -89,23 +88,21 @@ export class World {
     }, untilMs);
   }
 
-  /** The fewest troubles are the shortest, and of these the fewest events. */
+  /** Of the troubles first, and then of the events. */
   get length(): number {
     return this.troubles * 1_000 + this.trace.events.length;
   }
 
   /** From `callsFrom` on a process always has two calls that wait; one that starts earlier only contacts Redis. */
   #start(name: ProcessName, callsFrom: number): void {
-    const now = this.#time.now();
     this.#log(name, "starts");
-    if (name === "B") this.#happened.started(now);
+    if (name === "B") this.#happened.started(this.#time.now());
     const store = storeOf(this.#scripts(name), this.#redis);
     const windows = [{ limit, intervalMs: this.#bound.intervalMs }];
     const limiter = new RateLimiter({ clock: this.#time.now, store, windows });
     this.#limiters.push(limiter);
     const acquire = (use: (permit: Permit) => void): void => {
-      // Refused while Redis is unavailable.
-      const again = (): void => void this.#time.after(500, () => acquire(use));
+      const again = (): void => void this.#time.after(500, () => acquire(use)); // refused without Redis
       void Promise.resolve(limiter.acquire()).then(use, again);
     };
     const call = (): void =>
@@ -113,7 +110,7 @@ export class World {
         this.#send(name, permit);
         call();
       });
-    if (callsFrom > now) acquire((permit) => permit.release("unsent"));
+    if (callsFrom > this.#time.now()) acquire((permit) => permit.release("unsent"));
     this.#time.at(callsFrom, () => {
       call();
       call();
@@ -181,8 +178,8 @@ export class World {
   }
 
   #mayStartB(startB: () => void): void {
-    const isLast = this.#time.now() > this.#bound.bStartsUntil;
-    if (!isLast && this.#choices.pick(["not yet", "B starts"]) === "not yet") return;
+    const mayWait = this.#time.now() <= this.#bound.bStartsUntil;
+    if (mayWait && this.#choices.pick(["not yet", "B starts"]) === "not yet") return;
     this.#startB = undefined;
     startB();
   }
