@@ -49,7 +49,8 @@ export class RedisConnection {
   #notBefore = -Infinity;
   /** Redis may not know all permits of this process: they are written back before the next request. */
   #mustWriteBack: boolean;
-  #backAt = -Infinity;
+  /** When this process last returned to Redis, or found that Redis had lost its data. */
+  #recoversSince = -Infinity;
 
   constructor(scripts: PermitScripts, settings: StoreSettings, user: StoreUser) {
     const windows = user.windows.map((window) => ({
@@ -142,7 +143,12 @@ export class RedisConnection {
     const { request } = this.calls;
     // Another epoch: Redis has lost the permits of this process, or never had them.
     const hasForgotten = request.epoch !== undefined && reply.epoch !== request.epoch;
-    if (hasForgotten) this.count.recover(now);
+    if (hasForgotten) {
+      this.#recoversSince = now;
+      this.count.recover(now);
+      // It does not know them either: one may have started since the last reply.
+      this.count.otherProcesses = Math.max(1, this.count.otherProcesses);
+    }
     request.epoch = reply.epoch;
     this.count.update(reply, now);
     // A reply from before the report of a 429 does not include it.
@@ -202,15 +208,15 @@ export class RedisConnection {
     const reply = await this.#send(states, isReturning);
     if (!reply) return false;
     const now = clock();
-    // Others may have missed a brief contact, and may still continue alone.
-    const hadBriefContact = since < this.#backAt + recoveryMs;
-    this.#notBefore = now + (isReturning || hadBriefContact ? othersReturnWithinMs : 0);
     this.outage = undefined;
-    this.#backAt = now;
     this.#mustWriteBack = false;
     const changed = this.own.acknowledge(states);
     if (changed.length > 0) this.report(changed);
     this.#onReply(reply, now, true);
+    // Others may have missed a brief contact: they may still continue alone, or have permits that Redis has lost.
+    const hadBriefContact = since < this.#recoversSince + recoveryMs;
+    this.#notBefore = now + (isReturning || hadBriefContact ? othersReturnWithinMs : 0);
+    this.#recoversSince = now;
     if (isReturning) this.count.recover(now, fallback.leftToOthers(now));
     return true;
   }

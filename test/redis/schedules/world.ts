@@ -1,0 +1,250 @@
+import { type Permit, RateLimiter } from "../../../src/rate-limiter/rate-limiter.ts";
+import { arrivalGraceMs } from "../../../src/rate-limiter/sliding-window-log.ts";
+import type { PermitScripts } from "../../../src/redis/permit-scripts.ts";
+import { storeOf } from "../../../src/redis/redis-store.ts";
+import { MemoryScripts } from "../memory-scripts.ts";
+import type { Choices } from "./every-schedule.ts";
+import { type GuideCase, Happened } from "./guide-cases.ts";
+import { OwnedTime, type ProcessName } from "./owned-time.ts";
+import { Service } from "./service.ts";
+import { Trace } from "./trace.ts";
+
+/** What is enumerated; all times are in milliseconds. */
+export interface Bound {
+  readonly onUnavailable: "local" | "reject";
+  /** The window, for two requests. */
+  readonly intervalMs: number;
+  /** At most so many troubles: an outage of Redis, a loss of its memory, a lost reply, a killed process. */
+  readonly troubles: number;
+  /** A trouble begins or ends just before a request reaches Redis, but at most once in this time. */
+  readonly everyMs: number;
+  /** At most so many messages and calls that are slow, lost or unsent. */
+  readonly deviations: number;
+  /** B starts with A, or else just before any request of A up to this time. */
+  readonly bStartsUntil: number;
+  /** From when on A and B each have two calls that wait; before, they are idle. */
+  readonly callsFrom: readonly (readonly [number, number])[];
+  readonly untilMs: number;
+}
+
+type Change =
+  | "nothing"
+  | "away"
+  | "hangs"
+  | "empty"
+  | "lost reply"
+  | "back"
+  | "back, empty"
+  | "killed unsent"
+  | "killed unanswered";
+
+const limit = 2;
+const [wayMs, slowWayMs] = [20, 450];
+const [responseMs, slowResponseMs] = [100, 3_000];
+
+/**
+ * Two processes that share the limit through one Redis. Every choice of a schedule is made here.
+ *
+ * Redis changes only just before a request reaches it, because nobody sees a change earlier. A process is killed only
+ * before it sends a request, or before it gets the reply, because it does nothing else that others see.
+ */
+export class World {
+  readonly trace = new Trace();
+  /** How a call was over the limit, if one was; `"unnamed"` if the guide does not name it. */
+  over: GuideCase | "unnamed" | undefined;
+  troubles = 0;
+  readonly service: Service;
+  readonly #bound: Bound;
+  readonly #choices: Choices;
+  readonly #time = new OwnedTime();
+  readonly #redis: MemoryScripts;
+  readonly #happened: Happened;
+  readonly #limiters: RateLimiter[] = []; // one that is garbage-collected sends no heartbeats
+  #network: "up" | "away" | "hangs" = "up";
+  /** The requests that Redis carries out when it no longer hangs. */
+  #held: (() => void)[] = [];
+  #nextChangeAt = 0;
+  #deviations = 0;
+  #startB: (() => void) | undefined;
+
+  constructor(bound: Bound, choices: Choices) {
+    const { onUnavailable } = bound;
+    this.#bound = bound;
+    this.#choices = choices;
+    this.#redis = new MemoryScripts({ time: this.#time, onUnavailable, localShare: 1 / 2, leaseMs: 10_000 });
+    this.service = new Service(limit, bound.intervalMs);
+    this.#happened = new Happened(onUnavailable);
+  }
+
+  async run(): Promise<void> {
+    const { callsFrom, bStartsUntil, untilMs } = this.#bound;
+    const [aCallsFrom, bCallsFrom] = this.#choices.pick(callsFrom);
+    const isLate = bStartsUntil > 0 && this.#choices.pick([false, true]);
+    const startB = (at: number): void => void this.#time.atOf("B", at, () => this.#start("B", bCallsFrom));
+    await this.#time.run(() => {
+      this.#time.atOf("A", 0, () => this.#start("A", aCallsFrom));
+      if (isLate) this.#startB = () => startB(this.#time.now());
+      else startB(300);
+    }, untilMs);
+  }
+
+  /** Of the troubles first, and then of the events. */
+  get length(): number {
+    return this.troubles * 1_000 + this.trace.events.length;
+  }
+
+  /** From `callsFrom` on a process always has two calls that wait; one that starts earlier only contacts Redis. */
+  #start(name: ProcessName, callsFrom: number): void {
+    this.#log(name, "starts");
+    if (name === "B") this.#happened.started(this.#time.now());
+    const store = storeOf(this.#scripts(name), this.#redis);
+    const windows = [{ limit, intervalMs: this.#bound.intervalMs }];
+    const limiter = new RateLimiter({ clock: this.#time.now, store, windows });
+    this.#limiters.push(limiter);
+    const acquire = (use: (permit: Permit) => void): void => {
+      const again = (): void => void this.#time.after(500, () => acquire(use)); // refused without Redis
+      void Promise.resolve(limiter.acquire()).then(use, again);
+    };
+    const call = (): void =>
+      acquire((permit) => {
+        this.#send(name, permit);
+        call();
+      });
+    if (callsFrom > this.#time.now()) acquire((permit) => permit.release("unsent"));
+    this.#time.at(callsFrom, () => {
+      call();
+      call();
+    });
+  }
+
+  #send(name: ProcessName, permit: Permit): void {
+    if (this.over) return;
+    const end = this.#deviate("is answered", "is answered late", "is lost");
+    const call = this.service.send(name, this.#time.now());
+    this.#log(name, call ? "sends a call" : "SENDS A CALL OVER THE LIMIT");
+    if (!call) {
+      this.over = this.#happened.guideCase ?? "unnamed";
+      this.#time.isOver = true;
+      return;
+    }
+    this.#time.after(end === "is answered" ? responseMs : slowResponseMs, () => {
+      const isLost = end === "is lost";
+      call.arrivesUntil = this.#time.now() + (isLost ? arrivalGraceMs : 0);
+      this.#log(name, isLost ? "loses a call" : "has a response");
+      permit.release(isLost ? "lost" : "responded");
+    });
+  }
+
+  #scripts(name: ProcessName): PermitScripts {
+    return {
+      acquire: (request) =>
+        this.#request(name, `asks for ${request.ids.length}`, () => {
+          this.#happened.request(name, request.epoch === undefined, false);
+          const reply = this.#redis.acquireNow(request);
+          this.#log("Redis", `grants ${name} ${reply.granted} of ${request.ids.length} permits`);
+          return reply;
+        }),
+      release: (request) => {
+        const states = request.permits.map(({ state }) => state).join(", ");
+        return this.#request(name, `reports ${states || "nothing"}`, () => {
+          const hasAll = request.permits.length >= this.service.countOf(name, this.#time.now());
+          this.#happened.request(name, request.epoch === undefined, hasAll);
+          if (states) this.#log("Redis", `gets permits of ${name}: ${states}`);
+          if (request.isReturning) this.#log("Redis", `gets ${name} back, and waits for the others`);
+          return this.#redis.releaseNow(request);
+        });
+      },
+    };
+  }
+
+  /** A request leaves, reaches Redis, is carried out or not, and the reply comes back or not. */
+  #request<Reply>(name: ProcessName, what: string, carryOut: () => Reply): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      this.#time.atOf(undefined, this.#time.now() + this.#deviate(wayMs, slowWayMs), () => {
+        if (name === "A" && this.#startB) this.#mayStartB(this.#startB);
+        const change = this.#change(name, what);
+        if (change === "killed unsent") return;
+        const reply = (deliver: () => void): void =>
+          void this.#time.atOf(name, this.#time.now() + this.#deviate(wayMs, slowWayMs), deliver);
+        const handle = (): void => {
+          const value = carryOut();
+          if (change !== "lost reply") reply(() => resolve(value));
+        };
+        if (this.#network === "up") handle();
+        else if (this.#network === "hangs") this.#held.push(handle);
+        else reply(() => reject(new Error("ECONNREFUSED")));
+      });
+    });
+  }
+
+  #mayStartB(startB: () => void): void {
+    const mayWait = this.#time.now() <= this.#bound.bStartsUntil;
+    if (mayWait && this.#choices.pick(["not yet", "B starts"]) === "not yet") return;
+    this.#startB = undefined;
+    startB();
+  }
+  /** What changes just before a request reaches Redis. */
+  #change(name: ProcessName, what: string): Change {
+    const now = this.#time.now();
+    const mayBegin = this.troubles < this.#bound.troubles;
+    const isUp = this.#network === "up";
+    if (now < this.#nextChangeAt || (isUp && !mayBegin)) return "nothing";
+    this.#nextChangeAt = now + this.#bound.everyMs;
+    const options: Change[] = ["nothing"];
+    if (isUp) options.push("away", "hangs", "empty", "lost reply");
+    else options.push("back", ...(mayBegin ? (["back, empty"] as const) : []));
+    if (mayBegin && this.#time.killed.size === 0) options.push("killed unsent", "killed unanswered");
+    const change = this.#choices.pick(options);
+    if (change !== "nothing" && change !== "back") this.troubles += 1;
+    switch (change) {
+      case "away":
+      case "hangs":
+        this.#network = change;
+        this.#happened.redisFails(now);
+        this.#log("Redis", change === "away" ? "is away" : "hangs");
+        break;
+      case "lost reply":
+        this.#happened.replyIsLost(now);
+        this.#log("Redis", `loses its next reply to ${name}`);
+        break;
+      case "empty":
+        this.#empty();
+        break;
+      case "back":
+      case "back, empty":
+        if (change === "back, empty") this.#empty();
+        this.#network = "up";
+        this.#happened.redisIsBack(now);
+        this.#log("Redis", "is back");
+        for (const carryOut of this.#held.splice(0)) carryOut();
+        break;
+      case "killed unsent":
+      case "killed unanswered":
+        this.#time.killed.add(name);
+        this.service.kill(name, now);
+        this.#happened.wasKilled(name, now);
+        this.#log(name, `is killed ${change === "killed unsent" ? "before" : "after"} it ${what}`);
+        break;
+      case "nothing":
+    }
+    return change;
+  }
+
+  #empty(): void {
+    this.#redis.loseMemory();
+    this.#happened.redisIsEmpty();
+    this.#log("Redis", "is empty");
+  }
+
+  /** The first, unless the bound leaves a deviation. */
+  #deviate<Option>(...options: [Option, ...Option[]]): Option {
+    if (this.#deviations === this.#bound.deviations) return options[0];
+    const option = this.#choices.pick(options);
+    if (option !== options[0]) this.#deviations += 1;
+    return option;
+  }
+
+  #log(who: string, what: string): void {
+    this.trace.add(this.#time.now(), who, what);
+  }
+}
