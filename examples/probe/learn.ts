@@ -88,7 +88,8 @@ function v1Group({ group }: Shown): Finding<MockVariants["v1Group"]> {
 }
 
 /** A redirect, 408 and 429 say nothing of the group; and a group that is there was no unknown one. */
-function unknownGroupStatus({ unknownGroup: reply }: Shown): Finding<number> {
+function unknownGroupStatus({ group, unknownGroup: reply }: Shown): Finding<number> {
+  if (!isJson(group)) return { unknown: `a group that is there: ${reasonOf(group)}` };
   if (typeof reply === "string") return { unknown: reply };
   const { status, body } = reply;
   const isPassing = status === 408 || status === 429 || isWebPage(body);
