@@ -106,8 +106,17 @@ export async function askAccount(audience: AudienceClient, { appId, signal }: As
   const unknownGroup =
     groupId === undefined ? "the list shows no id" : await getUnknown("/api/v1/contact-groups", groupId);
   return {
-    ...{ customers, groups, read, customer, group, unknownCustomer, unknownGroup, lists, manyLists },
-    ...{ needsAppId, count },
+    customers,
+    groups,
+    read,
+    customer,
+    group,
+    unknownCustomer,
+    unknownGroup,
+    lists,
+    manyLists,
+    needsAppId,
+    count,
   };
 }
 
@@ -115,7 +124,7 @@ export async function askAccount(audience: AudienceClient, { appId, signal }: As
 function accepted(answer: Answer): Answer {
   const { status, body, message = `The service responded with ${status}.` } = answer;
   if (isWebPage(body)) throw new WebPageError(`${message} A web page, not JSON: is the base URL right?`);
-  if (status === 401) throw answer;
+  if (status === 401 && answer instanceof ApiError) throw answer;
   return answer;
 }
 
