@@ -19,7 +19,7 @@ function allVariants(): string[] {
 }
 
 describe("The probe and the variants of the mock", () => {
-  it("it learns each variant that GETs or its writes show, and has a reason for each other one", async () => {
+  it("the probe learns each variant that GETs or its writes show, and has a reason for each other one", async () => {
     const learnedByGets = Object.keys(fc.sample(shownByGets, 1)[0] ?? {});
     const learnedByWrites = ["eventStatus", "eventBody", "emailOptInOmitted", "phoneOptInOmitted"];
     const withLearner = Object.entries(variants).flatMap(([name, each]) =>

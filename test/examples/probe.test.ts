@@ -87,7 +87,7 @@ describe("The probe", () => {
       ),
     );
     for (const pair of bodies) {
-      const [before, after] = (await Promise.all(pair)) as unknown[];
+      const [before, after] = await Promise.all(pair);
       const withoutTimes = (body: unknown) =>
         JSON.stringify(body).replace(/"(created|updated)":"[^"]*"/g, "");
       expect(withoutTimes(after)).toBe(withoutTimes(before));
