@@ -11,7 +11,7 @@ import { pages, snippetsOf, type Snippet } from "./snippets.ts";
 import { repository } from "./source-files.ts";
 
 // Its snippets are programs of the examples, which have their own tests.
-const pagesWithout = ["examples/guides/importer.md", "examples/guides/outbox.md"];
+const pagesWithout = ["importer", "outbox", "probe"].map((name) => `examples/guides/${name}.md`);
 
 const folder = mkdtempSync(join(tmpdir(), "snippets-"));
 const snippets = pages

@@ -1,0 +1,177 @@
+import { PassThrough } from "node:stream";
+import { text } from "node:stream/consumers";
+import { AudienceClient, type ClientOptions } from "audience-sdk";
+import { createMockService, type MockService, type MockVariants } from "audience-sdk/mock";
+import { describe, expect, it } from "vitest";
+import { runProbe } from "../../examples/probe/probe.ts";
+
+const key = "secret-key-0123456789";
+const own = "someone@my.example";
+
+function service(options: Parameters<typeof createMockService>[0] = {}): MockService {
+  const organization = {
+    id: "real",
+    apiKeys: [key],
+    appId: "app-of-the-account",
+    lists: [{ id: "news", name: "News" }],
+    contacts: [{ email: "ada@example.com", phone: "+44 1632 960000" }],
+  };
+  return createMockService({ organizations: [organization], ...options });
+}
+
+async function run(client: ClientOptions, ...args: string[]) {
+  const [output, errors] = [new PassThrough(), new PassThrough()];
+  const texts = Promise.all([text(output), text(errors)]);
+  const signal = new AbortController().signal;
+  const code = await runProbe({ args, output, errors, signal, client });
+  output.end();
+  errors.end();
+  const [out, err] = await texts;
+  return { code, out, err };
+}
+
+const contactsOf = (mock: MockService) => mock.organization("real").contacts;
+
+/** The value of a line of code in the report. */
+function codeIn(out: string, name: string): string {
+  return new RegExp(`^ +${name}: (.*),$`, "m").exec(out)?.[1] ?? "";
+}
+
+async function load<Code>(code: string): Promise<Code> {
+  const { default: value } = (await import(
+    /* @vite-ignore */ `data:text/javascript,${encodeURIComponent(`export default ${code}`)}`
+  )) as { default: Code };
+  return value;
+}
+
+describe("The probe", () => {
+  it("prints the variants, and no contact and no key; without --write it sends no write", async () => {
+    const mock = service({ variants: { v1List: "root-key", v1Paging: "totals", v1NeedsAppId: true } });
+
+    const { code, out, err } = await run(mock.clientOptions);
+
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    for (const line of [
+      'v1List: "root-key",',
+      'v1Paging: "totals",',
+      "v1NeedsAppId: true,",
+      "Service-App-Id",
+    ])
+      expect(out).toContain(line);
+    expect(out).not.toMatch(/ada|960000|secret|@/);
+    expect(mock.requests.every(({ method }) => method === "GET")).toBe(true);
+  });
+
+  it("an unusual list and error come as functions, with which mock and client are like the account", async () => {
+    const variants: Partial<MockVariants> = {
+      v1List: (items, page, _limit, total) => ({ result: { people: items, total, page } }),
+      v1Error: ({ status, message }) => ({ fault: { reason: "refused", detail: message, code: status } }),
+    };
+    const mock = service({ variants });
+
+    const { out } = await run(mock.clientOptions);
+    const like = service({
+      variants: {
+        v1List: await load(codeIn(out, "v1List")),
+        v1Error: await load(codeIn(out, "v1Error")),
+      },
+    });
+    const client = new AudienceClient({
+      ...like.clientOptions,
+      parsePage: await load(codeIn(out, "parsePage")),
+    });
+
+    const bodies = ["/api/v1/customer", "/api/v1/customer/unknown"].map((path) =>
+      [mock, like].map(async ({ fetch, clientOptions: { baseUrl } }): Promise<unknown> =>
+        (await fetch(baseUrl + path, { headers: { "X-API-Key": key } })).json(),
+      ),
+    );
+    for (const pair of bodies) {
+      const [before, after] = await Promise.all(pair);
+      const withoutTimes = (body: unknown) =>
+        JSON.stringify(body).replace(/"(created|updated)":"[^"]*"/g, "");
+      expect(withoutTimes(after)).toBe(withoutTimes(before));
+    }
+    expect(await client.v1.customers.list().toArray()).toHaveLength(1);
+  });
+
+  it("--write learns what only writes show, and leaves its contact unsubscribed", async () => {
+    for (const emailOptInOmitted of ["kept", "SUBSCRIBED", "NON_SUBSCRIBED"] as const) {
+      const eventBody = { queued: true, for: own };
+      const mock = service({
+        variants: { emailOptInOmitted, phoneOptInOmitted: "SUBSCRIBED", eventStatus: 202, eventBody },
+      });
+
+      const { code, out } = await run(mock.clientOptions, "--write", own);
+
+      expect(code).toBe(0);
+      expect(out).toContain(`emailOptInOmitted: "${emailOptInOmitted}"`);
+      expect(out).toContain('phoneOptInOmitted: "SUBSCRIBED"');
+      expect(out).toContain("eventStatus: 202");
+      expect(out).not.toContain(own);
+      expect(contactsOf(mock)).toMatchObject([
+        { email: "ada@example.com" },
+        { email: own, email_opt_in: "UNSUBSCRIBED", phone_opt_in: "UNSUBSCRIBED" },
+      ]);
+      expect(mock.requests.filter(({ method }) => method === "POST")).toHaveLength(4);
+    }
+  });
+
+  it("--write unsubscribes its contact also where the response to the write without opt-ins is lost", async () => {
+    const mock = service({ variants: { emailOptInOmitted: "SUBSCRIBED" } });
+    mock.addFault({ kind: "reset-after", operation: "v1.customers.upsert", after: 1, times: 1 });
+
+    const { code, out } = await run(mock.clientOptions, "--write", own);
+
+    expect(code).toBe(1);
+    expect(out).not.toContain("emailOptInOmitted:");
+    expect(contactsOf(mock)[1]).toMatchObject({ email: own, email_opt_in: "UNSUBSCRIBED" });
+  });
+
+  const echo = `<html>${key}</html>`;
+  it.each([
+    ["a web page", async () => new Response(echo, { status: 200 }), "is the base URL right?"],
+    ["a 401 that echoes the key", async () => Response.json({ message: key }, { status: 401 }), "401 on GET"],
+    ["a 403 of an edge", async () => new Response(echo, { status: 403 }), "403 on GET"],
+    ["a 429", async () => Response.json({ message: "slow" }, { status: 429 }), "429 on GET"],
+    ["no response in time", async () => await new Promise<Response>(() => {}), "No complete response"],
+    ["no connection", async () => Promise.reject(new TypeError("fetch failed")), "The connection to"],
+  ])("ends with a message, exit code 1 and no key at %s", async (_title, fetch, message) => {
+    const { baseUrl, apiKey } = service().clientOptions;
+    const client = { baseUrl, apiKey, fetch, timeoutMs: 50, rateLimiter: false } as const;
+
+    const { code, out, err } = await run(client);
+
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toContain(message);
+    expect(err).not.toContain("secret");
+  });
+
+  it("a question that is refused shows nothing, is named, and makes the exit code 1", async () => {
+    const mock = service({
+      variants: { permissions: { [key]: ["v1.customers.list", "v1.contactGroups.list"] } },
+    });
+
+    const { code, out } = await run(mock.clientOptions);
+
+    expect(code).toBe(1);
+    expect(out).toContain("403 on GET");
+    expect(out).not.toMatch(/^ {6}(profileAttributes|unknownGroupStatus):/m);
+    expect(out).not.toContain("secret");
+  });
+
+  it.each([
+    [["--write", "nobody"], "--write needs an e-mail address"],
+    [["--wrote"], "--wrote"],
+    [[own], "no arguments"],
+  ])("refuses %j with exit code 2, and asks nothing", async (args, message) => {
+    const mock = service();
+
+    const { code, err } = await run(mock.clientOptions, ...args);
+
+    expect(code).toBe(2);
+    expect(err).toContain(message);
+    expect(err).not.toContain(own);
+    expect(mock.requests).toEqual([]);
+  });
+});
