@@ -15,7 +15,6 @@ export default mergeConfig(
       ],
       env: { SOAK: "true" },
       testTimeout: 600_000,
-      fileParallelism: false,
       reporters: ["verbose"],
     },
   },
