@@ -134,7 +134,7 @@ const measures: Readonly<Record<"start" | "calls", readonly Measure[]>> = {
       unit: "kB",
       of: medianOf(({ waitingBytes }) => waitingBytes / 1e3),
       reason:
-        "A waiting call of ours holds its validated copy of the input, its signals, and the stack of its caller for an error.",
+        "A waiting call of ours holds its validated copy of the input, two abort controllers, and the steps that follow the wait.",
     },
   ],
 };
