@@ -69,7 +69,7 @@ const measures: Readonly<Record<"start" | "calls", readonly Measure[]>> = {
       unit: "ms",
       of: medianOf(({ constructed }) => constructed.cpuMs),
       reason:
-        "Most of ours is Node's own `fetch`, which ky loads with its import, and many others load with their first call: see the third column. The rest is our code and zod, whose schemas validate what is sent and received. The others do not validate: each sends a number as an e-mail address. `@hubspot/api-client` loads most of its code later.",
+        "Most of ours is that of ky, which is built in and loads Node's own `fetch` with its import; many others load it with their first call: see the third column. The rest is our code and zod, whose schemas validate what is sent and received. The others do not validate: each sends a number as an e-mail address. `@hubspot/api-client` loads most of its code later.",
     },
     {
       name: "import + construct, time",
@@ -81,8 +81,7 @@ const measures: Readonly<Record<"start" | "calls", readonly Measure[]>> = {
       name: "and a first call, CPU",
       unit: "ms",
       of: medianOf(({ called }) => called.cpuMs),
-      reason:
-        "As before, and more than half of ours is the first `fetch` of a process alone.",
+      reason: "As before, and more than half of ours is the first `fetch` of a process alone.",
     },
     {
       name: "bundle, gzip",
