@@ -1,24 +1,61 @@
-// What an installation costs, beside other clients: `npx tsx test/benchmark/install.ts`.
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileSizes } from "../package/installed-files.ts";
-import { installPeers } from "./peers/install.ts";
+import { fileURLToPath } from "node:url";
+import { setup } from "../package/setup.ts";
 
-const { folders, remove } = await installPeers();
-try {
-  for (const [name, folder] of folders) {
-    const sizes = fileSizes(join(folder, "node_modules"));
-    const packages = new Set(
-      [...sizes.keys()].flatMap(
-        (path) => /^(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/.@][^/]*\/package\.json$/.exec(path) ?? [],
-      ),
-    );
-    let bytes = 0;
-    for (const [path, size] of sizes) if (!path.startsWith(".")) bytes += size;
-    const megabytes = (bytes / 1e6).toFixed(2).padStart(6);
-    process.stdout.write(
-      `${name.padEnd(18)} ${String(packages.size).padStart(3)} packages  ${megabytes} MB\n`,
-    );
+/** The packages of each peer; none for what Node has itself. */
+export type Peers = Readonly<Record<string, readonly string[]>>;
+
+export interface Installed {
+  /** Where each can be imported, with the programs of `clients/` beside it. */
+  readonly folders: ReadonlyMap<string, string>;
+  readonly remove: () => Promise<void>;
+}
+
+const programs = fileURLToPath(new URL("clients", import.meta.url));
+
+/** Installs our packed package and each peer into a folder of its own, and says which could not be installed. */
+export async function install(peers: Peers): Promise<Installed> {
+  const folders = new Map<string, string>();
+  const removeOwn = await setup({
+    provide(name, value) {
+      if (name === "consumer" && typeof value === "string") folders.set("audience-sdk", value);
+    },
+  });
+  const above = mkdtempSync(join(tmpdir(), "audience-sdk-peers-"));
+  for (const [name, packages] of Object.entries(peers)) {
+    const folder = join(above, name.replaceAll(/\W+/g, "-"));
+    mkdirSync(folder);
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true }));
+    try {
+      if (packages.length > 0) installInto(folder, packages);
+      folders.set(name, folder);
+    } catch (error) {
+      console.error(`NOT MEASURED: ${name} cannot be installed: ${String(error)}`);
+    }
   }
-} finally {
-  await remove();
+  for (const folder of folders.values()) cpSync(programs, folder, { recursive: true });
+  return {
+    folders,
+    async remove() {
+      await removeOwn();
+      rmSync(above, { recursive: true, force: true });
+    },
+  };
+}
+
+function installInto(folder: string, packages: readonly string[]): void {
+  const flags = ["--prefer-offline", "--no-audit", "--no-fund", "--omit=peer", "--ignore-scripts"];
+  execFileSync("npm", ["install", ...flags, ...packages], {
+    cwd: folder,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+}
+
+export function versionOf(folder: string, name: string): string {
+  const path = join(folder, "node_modules", name, "package.json");
+  const { version }: { version: string } = JSON.parse(readFileSync(path, "utf8"));
+  return version;
 }

@@ -1,6 +1,6 @@
 import { RateLimiter } from "audience-sdk";
 import { redisRateLimitStore, type RedisLike } from "audience-sdk/redis";
-// What a place costs that several processes share: npx tsx test/benchmark/redis.ts
+// What a permit costs that several processes share: npx tsx test/benchmark/redis.ts
 // On loopback, with a Redis that this program starts. Times depend on the machine, commands do not.
 import { Redis } from "ioredis";
 import { createClient } from "redis";
@@ -14,15 +14,15 @@ const windows = [
   { limit: 1_000_000, intervalMs: 3_600_000 },
 ];
 
-/** One call after the other: how long each waits for its place. */
+/** One call after the other: how long each waits for its permit. */
 async function waitsOf(client: RedisLike, key: string): Promise<number[]> {
   const limiter = new RateLimiter({ windows, store: redisRateLimitStore(client, { key }) });
   const waitsMs: number[] = [];
   for (let call = 0; call < calls; call += 1) {
     const before = performance.now();
-    const place = await limiter.acquire();
+    const permit = await limiter.acquire();
     waitsMs.push(performance.now() - before);
-    place.release("responded");
+    permit.release("responded");
     limiter.succeeded();
   }
   return waitsMs.toSorted((a, b) => a - b);
@@ -50,7 +50,7 @@ async function measure(): Promise<void> {
       const [p50, p99] = [waitsMs[calls * 0.5]!, waitsMs[calls * 0.99]!];
       const times = `p50 ${p50.toFixed(3)} ms, p99 ${p99.toFixed(3)} ms`;
       console.log(
-        `a shared place, ${name.padEnd(8)} ${times}, ${(perCall / calls).toFixed(2)} commands a call`,
+        `a shared permit, ${name.padEnd(8)} ${times}, ${(perCall / calls).toFixed(2)} commands a call`,
       );
       console.log(`p50 under ${targetMs} ms: ${p50 < targetMs ? "yes" : "NO"}`);
       if (p50 >= targetMs) process.exitCode = 1;
@@ -65,7 +65,7 @@ async function measure(): Promise<void> {
 if (hasRedis) await measure();
 else {
   console.error(
-    "a shared place: NOT MEASURED, there is no redis-server (Debian: apt-get install redis-server)",
+    "a shared permit: NOT MEASURED, there is no redis-server (Debian: apt-get install redis-server)",
   );
   process.exitCode = 1;
 }

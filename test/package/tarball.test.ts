@@ -16,7 +16,14 @@ const tarball = inject("tarball");
 const consumer = inject("consumer");
 const installed = join(consumer, "node_modules");
 /** All installed files but the build. */
-const documents = [...pages, "CHANGELOG.md", "LICENSE", "package.json", "src/DECISIONS.md"].sort();
+const documents = [
+  ...pages,
+  "examples/guides/limits.svg",
+  "CHANGELOG.md",
+  "LICENSE",
+  "package.json",
+  "src/DECISIONS.md",
+].sort();
 
 describe("The published package", () => {
   it("holds the build and the documents, and no map, source or test", () => {

@@ -10,8 +10,10 @@ import { describeWithRedis } from "../redis/with-redis.ts";
 import { pages, snippetsOf, type Snippet } from "./snippets.ts";
 import { repository } from "./source-files.ts";
 
-// Its snippets are programs of the examples, which have their own tests.
-const pagesWithout = ["importer", "outbox", "probe"].map((name) => `examples/guides/${name}.md`);
+// Their programs are the examples and the benchmark, which have their own tests.
+const pagesWithout = ["benchmarks", "importer", "outbox", "probe"].map(
+  (name) => `examples/guides/${name}.md`,
+);
 
 const folder = mkdtempSync(join(tmpdir(), "snippets-"));
 const snippets = pages

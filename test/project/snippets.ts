@@ -5,7 +5,9 @@ import { repository } from "./source-files.ts";
 /** The README and every guide. */
 export const pages: readonly string[] = [
   "README.md",
-  ...readdirSync(join(repository, "examples/guides")).map((name) => `examples/guides/${name}`),
+  ...readdirSync(join(repository, "examples/guides"))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `examples/guides/${name}`),
 ];
 
 export interface Snippet {

@@ -1,0 +1,2 @@
+/** What Node itself takes. */
+export function construct() {}

@@ -1,0 +1,85 @@
+// One process with one client: `node --expose-gc program.mjs CLIENT '{"prompt":URL,"slow":URL,"silent":URL}'`.
+// Prints its figures as JSON.
+import { setTimeout as wait } from "node:timers/promises";
+import { pages, pageSize } from "./list.mjs";
+
+const calls = 200;
+const workMs = 20;
+const waitingCalls = 500;
+
+const [name, urls] = [process.argv[2], JSON.parse(process.argv[3])];
+
+const { construct, call, read } = await import(`./${name}.mjs`);
+const first = construct(urls.prompt, true);
+const constructed = sinceStart();
+// Without a call it is the empty program.
+console.log(JSON.stringify(call === undefined ? { constructed } : await measureCalls()));
+// The calls in `memoryOfWaiting` never end.
+process.exit();
+
+async function measureCalls() {
+  await checkedCall(first);
+  const called = sinceStart();
+
+  const client = construct(urls.prompt, false);
+  await repeat(calls, () => checkedCall(client)); // the compiler warms up
+  const perCall = await repeat(calls, () => checkedCall(client));
+  await repeat(3, () => readAll(client));
+  const perRead = await repeat(5, () => readAll(client));
+  const slow = construct(urls.slow, false);
+  const withWork = await repeat(1, () => readAll(slow, () => wait(workMs)));
+
+  return {
+    constructed,
+    called,
+    perCall,
+    perPage: { wallMs: perRead.wallMs / pages, cpuMs: perRead.cpuMs / pages },
+    perWorkedPage: { wallMs: withWork.wallMs / pages },
+    waitingBytes: await memoryOfWaiting(construct(urls.silent, true)),
+  };
+}
+
+/** Since the start of the process, with what Node itself takes. */
+function sinceStart() {
+  const { user, system } = process.cpuUsage();
+  return { wallMs: performance.now(), cpuMs: (user + system) / 1_000 };
+}
+
+async function repeat(times, action) {
+  const before = sinceStart();
+  for (let time = 0; time < times; time += 1) await action();
+  const after = sinceStart();
+  return { wallMs: (after.wallMs - before.wallMs) / times, cpuMs: (after.cpuMs - before.cpuMs) / times };
+}
+
+async function checkedCall(client) {
+  const id = await call(client);
+  if (id !== "one") throw new Error(`${name}: the call resolved to ${id}`);
+}
+
+/** Items come one by one from a client that has an iterator, else page by page. */
+async function readAll(client, workOnPage) {
+  let count = 0;
+  for await (const found of read(client)) {
+    count += Array.isArray(found) ? found.length : 1;
+    if (workOnPage !== undefined && count % pageSize === 0) await workOnPage();
+  }
+  if (count !== pages * pageSize) throw new Error(`${name}: ${count} items`);
+}
+
+/** Of calls that are made at once, to a service that does not respond. */
+async function memoryOfWaiting(client) {
+  const before = await bytesInUse();
+  const waiting = Array.from({ length: waitingCalls }, () => call(client));
+  for (const one of waiting) one.catch(() => {}); // they end with the process
+  await wait(500); // until those that need no permit are sent
+  return ((await bytesInUse()) - before) / waitingCalls;
+}
+
+async function bytesInUse() {
+  globalThis.gc();
+  await wait(10);
+  globalThis.gc();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
