@@ -7,7 +7,7 @@ import Bottleneck from "bottleneck";
 import { RateLimiter as ServiceLimiter } from "../../src/mock/rate-window.ts";
 import { idealMs, randomFrom } from "../rate-limiter/simulation.ts";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
-import { median, missing, table } from "./measure.ts";
+import { median, missing, table } from "./report.ts";
 
 const calls = 2_000;
 const seeds = [1, 2, 3, 4, 5];

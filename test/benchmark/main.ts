@@ -6,8 +6,8 @@ import { parseArgs } from "node:util";
 import { clientPeers, compareClients } from "./clients.ts";
 import { install } from "./install.ts";
 import { compareLimiters, limiterPeers } from "./limiters.ts";
-import { machine } from "./measure.ts";
 import { pictureOf } from "./picture.ts";
+import { machine } from "./report.ts";
 
 const { values } = parseArgs({
   options: { rounds: { type: "string", default: "7" }, write: { type: "boolean", default: false } },
