@@ -8,6 +8,8 @@ export type ConsentSaid = { readonly optIn?: OptIn; readonly isSuppressed?: true
 // Every format of a day or time has four consecutive digits.
 const isMoment = (cell: string) => /\d{4}/.test(cell);
 
+const namesSubscription = /subscri|opt|consent|abonn|angemeldet|inscri|suscri|iscri/i;
+
 /** Parses a cell of the column. */
 export function parseConsent({ question }: Pick<ConsentColumn, "question">, cell: string): ConsentSaid {
   const word = consentWord(cell);
@@ -41,6 +43,8 @@ export function parseConsent({ question }: Pick<ConsentColumn, "question">, cell
         isOptIn: true,
       });
     case "state":
+      // "Confirmed" and "accepted" may be the state of an order.
+      if (word === "subscribed" && !namesSubscription.test(cell)) return "not understood";
       return stateOf(word, { yes: undefined, no: undefined, isOptIn: true });
     default:
       return question satisfies never;

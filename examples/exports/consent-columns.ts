@@ -22,7 +22,7 @@ export type ConsentQuestion =
   | "confirmation"
   /** Brevo's "DOUBLE_OPT-IN", which means that it was confirmed. */
   | "confirmed"
-  /** It asks both ("Opt-in/opt-out"): only words that name a state are understood. */
+  /** It asks both ("Opt-in/opt-out"), or no known question: only words that name a state are understood. */
   | "state";
 
 /** A column about consent. */
@@ -41,6 +41,8 @@ const looksLikeConsent = anyOf(`
   gdpr dsgvo rgpd lgpd accepts newsletter mailinglist quarantine einwilligung abgemeldet angemeldet abonn desinscri
   ^(un)?cleaned$ ^clean(time|date)$ ^marketing$ (e?mail|sms)marketing(status)?$ marketing(emails?|sms)$
   promotional(e?mails?|sms|messages)$ confirmationstatus$ invalide?mail ineligible contactable mailable
+  abbestell abmeld austrag ausgetragen widerruf widerspr gekundigt werbesperre keinewerbung disiscri uitgeschreven
+  excluded ^baja$
   okto(e?mail|contact|sms|call|text) (e?mail|sms|marketing|contact)ok$ ^can(be)?(contact|e?mail|call|text|sms)
   ^(is)?(e?mail|sms)?blocked(at|on|date|reason)?$`);
 // Not "Contact status", "Lead status", "Marketing contact status": those are of sales and billing.
@@ -57,8 +59,22 @@ const messages = anyOf("mail sms marketing contact phone text call news promo");
 
 const negatives = anyOf(
   `unsub(scri(bed?|ption))? unsuscri optout optedout outof blacklist blocklist donot dnc nomarketing noemail nosms
-  abgemeldet desabonn desinscri deabonn declin refus object revok withdr blocked`,
+  abgemeldet desabonn desinscri deabonn declin refus object revok withdr blocked abbestell abmeld austrag ausgetragen
+  widerruf widerspr gekundigt gesperrt werbesperre keinewerbung disiscri uitgeschreven excluded baja denied denial
+  reject cancel entzogen verweigert abgelehnt`,
   "g",
+);
+/** A heading of these words alone asks for an opt-in. Any other word may turn its yes into another answer. */
+const optInWords = new Set(
+  `accept accepts accepted agree agrees agreed allow allows allowed permit permits permitted permission receive receives
+  want wants wanted consent consents consented einwilligung marketing promo promotional promotion promotions news
+  newsletter newsletters email emails e mail mails mailing list mailinglist sms mms text texts texting phone mobile cell
+  call calls calling telefon handy contact contactable mailable message messages opt opted in optin optedin single
+  subscribe subscribed subscriber subscription subscriptions abonniert abonnent abonne abonnement angemeldet inscrit
+  suscrito iscritto ok okay can be may is has have are was you your our us we i me my to by for via from of the a and or
+  on per all gdpr dsgvo rgpd lgpd global general customer person member user web website online status state`.split(
+    /\s+/,
+  ),
 );
 const optIn = /optin|optedin|subscribe(?!r)/;
 const undeliverable = anyOf("suppress bounc quarantine clean invalide?mail ineligible");
@@ -131,7 +147,7 @@ function questionOf(
     return isBeside ? "left" : "opt-out";
   }
   if (isBeside) return undefined;
-  const isDenied = words.some((word) => /^(not|never|non)$/.test(word));
+  const isDenied = words.some((word) => /^(not|never|non|kein|keine|ohne|without|sans|sin|stop)$/.test(word));
   if (isDenied && /subscri|opt/.test(compact)) return "not subscribed";
   if (isDenied || words.includes("no")) return "opt-out";
   if (compact.includes("whatsapp")) return "refusal only";
@@ -139,5 +155,5 @@ function questionOf(
   if (compact.includes("confirmationstatus")) return "confirmation";
   const isOfData = /gdpr|dsgvo|rgpd|lgpd|privacy|process/.test(compact);
   if (isOfData && !/mail|sms|opt|subscri|marketing|newsletter/.test(compact)) return "refusal only";
-  return "opt-in";
+  return !status.test(compact) && words.every((word) => optInWords.has(word)) ? "opt-in" : "state";
 }

@@ -36,6 +36,7 @@ export function readRow(plan: FilePlan, row: CsvRow, meant?: Meant): ReadRow {
     consent.read(column, text);
     if (isProperty(column, text)) properties[column.property] = text;
   }
+  if (row.shapeIssues().length > 0) consent.readMisshapen();
   const { provider } = plan.layout;
   return {
     file: plan.file.path,

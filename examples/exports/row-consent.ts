@@ -27,6 +27,10 @@ export type RowSaid = Readonly<Record<Channel, Said>> & { readonly isSuppressed:
 /** The user's meaning of unknown words of consent. */
 export type Meant = OptIn | "keep" | undefined;
 
+/** Words that mean a refusal in any column; "cancelled" may be the state of an order. */
+const namesRefusal =
+  /^(un|non|not|never)?[\s_-]*subscribed\b|^opted\b|^opt[\s_-]?out$|^unsub$|^(black|block)listed$|^(abgemeldet|d[ée]sabonn|d[ée]sinscri|disiscritt|uitgeschreven|afgemeld)|^do not (contact|e-?mail|mail|send)|^no (consent|marketing)$/i;
+
 /** Collects the consents of one row's cells. */
 export class RowConsent {
   readonly cells: ConsentCell[] = [];
@@ -58,8 +62,14 @@ export class RowConsent {
     const { use, refusals } = column;
     if (use.kind === "consent") this.#addCell(column, text, use.consent);
     if (refusals) this.#addRefusal(column, text, refusals);
-    if (use.kind === "property") this.#addStray(column, text);
+    if (use.kind === "property" || use.kind === "field") this.#addStray(column, text);
     if (use.kind === "import note") this.#addNote(text);
+  }
+
+  /** The cells of a line with another number of cells may be under the wrong headings: any of them may refuse. */
+  readMisshapen(): void {
+    for (const channel of ["email", "phone"] as const)
+      this.#notUnderstood[channel].push("another number of cells than headings");
   }
 
   said(): RowSaid {
@@ -115,9 +125,7 @@ export class RowConsent {
 
   // "Lifecycle: Unsubscribed": whatever the column is called.
   #addStray(column: Column, text: string): void {
-    const word = /^(un|non|not|never)?[\s_-]*subscribed\b|^opted\b/i.test(text)
-      ? consentWord(text)
-      : undefined;
+    const word = namesRefusal.test(text) ? consentWord(text) : undefined;
     if (word !== "unsubscribed" && word !== "not subscribed") return;
     const optIn = word === "unsubscribed" ? "UNSUBSCRIBED" : "NON_SUBSCRIBED";
     this.#add("email", shownHeading(column), optIn);

@@ -32,9 +32,11 @@ export class Report {
         row.file,
         own.map((index) => headings[index] ?? ""),
       ));
-    // An incomplete line is padded, so that the added cells are in their own columns.
+    // An incomplete line is padded, so that the added cells are in their own columns. Surplus cells stay behind them:
+    // until the line is corrected it is refused again.
     const line = own.map((index) => cells[index] ?? "");
-    await file.handle.write(csvLine([...line, reason, reportNote(consent, issues)]));
+    const surplus = cells.slice(headings.length);
+    await file.handle.write(csvLine([...line, reason, reportNote(consent, issues), ...surplus]));
   }
 
   /** Closes the files, and returns their paths. */

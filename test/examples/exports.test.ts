@@ -182,8 +182,8 @@ describe("a CSV file", () => {
 describe("A column that resembles a consent", () => {
   it.each([
     ["email_opt_in", "opt-in", ["email"]],
-    ["Status", "opt-in", ["email"]],
-    ["E-Mail Status", "opt-in", ["email"]],
+    ["Status", "state", ["email"]],
+    ["E-Mail Status", "state", ["email"]],
     ["Email Marketing Consent", "opt-in", ["email"]],
     ["SMS Marketing Consent", "opt-in", ["phone"]],
     ["smsOptIn", "opt-in", ["phone"]],
@@ -229,6 +229,16 @@ describe("A column that resembles a consent", () => {
     ["WhatsApp opt-in", "refusal only", ["phone"]],
     ["Double opt-in", "confirmation", ["email"]],
     ["Opt-in/opt-out", "state", ["email"]],
+    ["Kein Newsletter", "opt-out", ["email"]],
+    ["Newsletter abbestellt", "opt-out", ["email"]],
+    ["Permission denied", "opt-out", ["email", "phone"]],
+    ["Consent rejected", "opt-out", ["email", "phone"]],
+    ["Einwilligung widerrufen", "opt-out", ["email", "phone"]],
+    ["Abgemeldet am", "opt-out", ["email", "phone"]],
+    ["Photo consent", "state", ["email"]],
+    ["Adopted", "state", ["email"]],
+    ["Newsletter sent", "state", ["email"]],
+    ["Accepts returns", "state", ["email"]],
     ["Not unsubscribed", "state", ["email"]],
   ])("%s", (heading, question, channels) => {
     expect(consentColumn(heading)).toMatchObject({ question, channels });

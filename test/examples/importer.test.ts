@@ -340,9 +340,11 @@ describe("--report", () => {
 
     const text = await readFile(join(report, "one.csv"), "utf8");
     expect(text).toContain("email UNSUBSCRIBED");
-    const { code } = await run([join(report, "one.csv")]);
+    const unchanged = await run([join(report, "one.csv")]);
+    await writeFile(join(report, "one.csv"), text.replace(/,x\r\n$/, "\r\n"));
+    const corrected = await run([join(report, "one.csv")]);
 
-    expect(code).toBe(0);
+    expect([unchanged.code, corrected.code]).toEqual([1, 0]);
     expect(emailConsents(mock)).toEqual({ "ada@example.com": "UNSUBSCRIBED" });
   });
 
