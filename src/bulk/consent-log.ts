@@ -22,8 +22,7 @@ interface LoggedChannel {
 export class ConsentLog implements ConsentWatch {
   /** By contact; without the writes in flight. */
   readonly #logged = new Map<string, LoggedConsent>();
-  /** By their first contact, as no two writes to one contact are in flight at once. */
-  readonly #inFlight = new Map<string | undefined, ConsentWrite>();
+  readonly #inFlight = new Set<ConsentWrite>();
   /** The contacts whose record is known: it has been read, or written here. */
   readonly #known = new Set<string>();
   #run: RecordedRun | undefined;
@@ -33,17 +32,17 @@ export class ConsentLog implements ConsentWatch {
   /** Records in a checkpoint that has been opened: what was written while it was opened, and from now on every write. */
   async recordIn(run: RecordedRun): Promise<void> {
     this.#run = run;
-    const inFlight = [...this.#inFlight.values()].flatMap(({ contacts }) => contacts);
+    const inFlight = [...this.#inFlight].flatMap(({ contacts }) => contacts);
     await this.#recordAll([...this.#logged.keys(), ...inFlight]);
   }
 
   async begins(write: ConsentWrite): Promise<void> {
-    this.#inFlight.set(write.contacts[0], write);
+    this.#inFlight.add(write);
     await this.#recordAll(write.contacts);
   }
 
-  ended({ contacts, consent }: ConsentWrite, outcome: Outcome): void {
-    this.#inFlight.delete(contacts[0]);
+  ended(write: ConsentWrite, outcome: Outcome, { contacts, consent } = write): void {
+    this.#inFlight.delete(write);
     if (outcome === "applied" || outcome === "unknown")
       for (const contact of contacts)
         this.#logged.set(contact, merge(this.#logged.get(contact), consent, outcome));
@@ -96,7 +95,7 @@ export class ConsentLog implements ConsentWatch {
   async #record(run: RecordedRun, contact: string): Promise<void> {
     await this.#read(run, contact);
     this.#known.add(contact);
-    const pending = [...this.#inFlight.values()].filter(({ contacts }) => contacts.includes(contact));
+    const pending = [...this.#inFlight].filter(({ contacts }) => contacts.includes(contact));
     const possible = pending.reduce(
       (logged, { consent }) => merge(logged, consent, "unknown"),
       this.#logged.get(contact) ?? {},

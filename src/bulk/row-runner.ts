@@ -131,7 +131,7 @@ export class RowRunner<Row, Value> {
         await untilAborted(this.#slots.schedule(acquired), signal);
         const row = await this.#nextRow(intake);
         if (!row) break;
-        const sending = this.#sendRow(row, intake);
+        const sending = this.#sendRow(row, intake).catch((error: unknown) => this.#fail(error));
         underWay.add(sending);
         void sending.then(() => {
           underWay.delete(sending);

@@ -109,7 +109,7 @@ async function controlResponse(
   request: Request,
 ): Promise<Response | undefined> {
   const { pathname } = new URL(request.url);
-  if (request.method === "GET" && pathname === "/") return new Response(startPage(clientOptions));
+  if (/^(GET|HEAD)$/.test(request.method) && pathname === "/") return new Response(startPage(clientOptions));
   if (!pathname.startsWith(PREFIX)) return undefined;
   const [resource = "", name = ""] = pathname.slice(PREFIX.length).split("/").map(decodeURIComponent);
   try {

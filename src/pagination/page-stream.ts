@@ -32,7 +32,7 @@ export interface Step<T> {
 }
 
 /** The state of an iteration after a page. Its size does not grow with the list. */
-export interface Progress {
+interface Progress {
   /** The page to fetch; `undefined` is the first page, without a `page` in the query. */
   readonly page: number | undefined;
   /** The ids of the last page with items. */

@@ -161,7 +161,7 @@ export interface ListOptions extends CallOptions {
   readAhead?: number | undefined;
 }
 
-export interface ListCall<T> {
+interface ListCall<T> {
   readonly call: CallEndpoint;
   readonly endpoint: Endpoint<undefined, DecodedPage<T>>;
   /** As the user gave them: each page's call validates them, so that a wrong one rejects and never throws. */

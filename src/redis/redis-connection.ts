@@ -51,6 +51,8 @@ export class RedisConnection {
   #mustWriteBack: boolean;
   /** When this process last returned to Redis, or found that Redis had lost its data. */
   #recoversSince = -Infinity;
+  /** A Redis that lost its data does not know the other processes either: one may have started since the last reply. */
+  #othersUnknownUntil = -Infinity;
 
   constructor(scripts: PermitScripts, settings: StoreSettings, user: StoreUser) {
     const windows = user.windows.map((window) => ({
@@ -145,9 +147,8 @@ export class RedisConnection {
     const hasForgotten = request.epoch !== undefined && reply.epoch !== request.epoch;
     if (hasForgotten) {
       this.#recoversSince = now;
+      this.#othersUnknownUntil = now + recoveryMs;
       this.count.recover(now);
-      // It does not know them either: one may have started since the last reply.
-      this.count.otherProcesses = Math.max(1, this.count.otherProcesses);
     }
     request.epoch = reply.epoch;
     this.count.update(reply, now);
@@ -181,7 +182,7 @@ export class RedisConnection {
       rate,
       own: this.own,
       others: this.count.others(now),
-      seenMsAgo: otherProcesses > 0 ? now - seenAt : undefined,
+      seenMsAgo: otherProcesses > 0 || now < this.#othersUnknownUntil ? now - seenAt : undefined,
       share: this.#settings.localShare,
       now,
     });

@@ -95,13 +95,15 @@ function unknownOption(name: string, names: readonly string[], subject: string):
 
 /** The message of a value that a function of the user has thrown. */
 export function errorMessage(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  if (thrown instanceof Error) return thrown.message;
+  return isObject(thrown) ? kindOf(thrown) : String(thrown);
 }
 
 /**
  * Handles the rejection of a promise that a function of the user returns instead of a value: unhandled, it would end the
- * process. The promise may be of another realm.
+ * process. The promise may be of another realm. A lazy one, such as a list of this package, is not started.
  */
 export function ignoreRejection(result: unknown, onRejection: () => void = () => undefined): void {
-  if (isObject(result) && "then" in result) Promise.resolve(result).catch(onRejection);
+  if (Object.prototype.toString.call(result) === "[object Promise]")
+    Promise.resolve(result).catch(onRejection);
 }

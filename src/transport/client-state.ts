@@ -8,10 +8,10 @@ import type { Redactor } from "./redact.ts";
 
 /** Is notified of every write of a client that states a consent. */
 export interface ConsentWatch {
-  /** Before the write is sent. The write waits for the promise. */
+  /** Before the write is sent; it waits for the promise. At once for a write under way, which does not wait. */
   begins(write: ConsentWrite): Promise<void>;
-  /** The outcome of the write, before the next write to the same contact begins. */
-  ended(write: ConsentWrite, outcome: Outcome): void;
+  /** The outcome of the write, before the next write to the same contact begins; `applied`, as the response names it. */
+  ended(write: ConsentWrite, outcome: Outcome, applied?: ConsentWrite): void;
 }
 
 /** The state that all views of one client share. The limiter's round robin counts it as one client. */

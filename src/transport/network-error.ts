@@ -73,7 +73,9 @@ export function connectionError(error: unknown, url: string, redactor: Redactor)
     ? `The response from ${origin} ${responseProblem}${suffix}.`
     : `The connection to ${origin} failed before the complete response was received${suffix}.`;
   return new ConnectionError({
-    message: wasSent ? failedPart : `No connection to ${origin} could be made${suffix}; nothing was sent.`,
+    message: wasSent
+      ? failedPart
+      : `No connection to ${origin} could be made${suffix}; this attempt sent nothing.`,
     outcome: wasSent ? "unknown" : "not-sent",
     reason,
     cause: safeCause(error, redactor),

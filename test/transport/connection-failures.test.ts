@@ -23,7 +23,7 @@ const wrapped = (facts: object, message = "connect failed") =>
 
 describe("The message of a failed connection names the origin, the reason, and whether anything was sent", () => {
   const none = (reason: string) =>
-    `No connection to https://api.example.com could be made${reason}; nothing was sent.`;
+    `No connection to https://api.example.com could be made${reason}; this attempt sent nothing.`;
   const broken = (reason: string) =>
     `The connection to https://api.example.com failed before the complete response was received${reason}.`;
   const badResponse = (reason: string) => `The response from https://api.example.com ${reason}.`;
@@ -73,7 +73,7 @@ describe("The message of a failed connection names the origin, the reason, and w
     const error = await failing(thrown);
 
     expect(error.message).toBe(message);
-    expect(error.outcome).toBe(message.endsWith("nothing was sent.") ? "not-sent" : "unknown");
+    expect(error.outcome).toBe(message.endsWith("this attempt sent nothing.") ? "not-sent" : "unknown");
   });
 });
 

@@ -576,7 +576,9 @@ describe("A connection that fails", () => {
       outcome: "not-sent",
       request: { attempts: 1 },
     });
-    expect(error.message).toBe(`No connection to ${baseUrl} could be made (ECONNREFUSED); nothing was sent.`);
+    expect(error.message).toBe(
+      `No connection to ${baseUrl} could be made (ECONNREFUSED); this attempt sent nothing.`,
+    );
   });
 
   it("reset: it may have been applied", async () => {

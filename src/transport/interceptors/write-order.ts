@@ -50,7 +50,8 @@ export const consentGuard: Interceptor = (next) => async (context) => {
       stopWaiting.signal.throwIfAborted();
     }
     const response = await next(context);
-    for (const watch of others()) watch.ended(request.appliedConsent(consentWrite, response.data), "applied");
+    const applied = request.appliedConsent(consentWrite, response.data);
+    for (const watch of others()) watch.ended(consentWrite, "applied", applied);
     return response;
   } catch (error) {
     for (const watch of others()) watch.ended(consentWrite, context.outcome);
