@@ -1,3 +1,5 @@
+import { AudienceClient } from "audience-sdk";
+import { createMockService } from "audience-sdk/mock";
 import {
   v1ContactFieldsSchema,
   v1ContactGroupListQuerySchema,
@@ -11,6 +13,7 @@ import {
 } from "audience-sdk/schemas";
 import { describe, expect, test } from "vitest";
 import type * as z from "zod";
+import { failureOf } from "../transport/failure.ts";
 import { issuesOf } from "./issues.ts";
 
 const email = "ada@example.com";
@@ -445,5 +448,31 @@ describe("An issue names the rule, the received value, and the remedy", () => {
         expect(issues.map(({ path, message }) => `${path.join(".")}: ${message}`)).toEqual(messages);
       },
     );
+  });
+});
+
+describe("The error of a call", () => {
+  const { customers } = new AudienceClient(createMockService().clientOptions).v1;
+
+  test("names the first ten problems, and the number of the others", async () => {
+    const extra = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`unknown_${at}`, at]));
+
+    const error = await failureOf(customers.upsert({ email: "ada@example.com", ...extra }));
+
+    expect(error.message).toContain("12 problems in the input");
+    expect(error.message).toContain("and 2 more, see `issues`");
+  });
+
+  test("says that an input whose toJSON throws cannot be read", async () => {
+    const broken = {
+      email: "ada@example.com",
+      toJSON: () => {
+        throw new Error("broken");
+      },
+    };
+
+    const error = await failureOf(customers.upsert(broken));
+
+    expect(error.message).toContain("cannot be read: a getter or a toJSON throws");
   });
 });

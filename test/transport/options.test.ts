@@ -280,6 +280,13 @@ describe("Each family sends its own headers", () => {
 });
 
 describe("The option headers", () => {
+  it("is refused where its entries are no pairs, as those of a Set", () => {
+    expect(
+      () =>
+        new AudienceClient({ ...createMockService().clientOptions, headers: new Set(["x-team"]) as never }),
+    ).toThrow("headers must be an object, or a Headers object");
+  });
+
   it("adds headers of the client and of the call, the call's first, in any case and as Headers too", async () => {
     const mock = createMockService();
     const audience = new AudienceClient({
