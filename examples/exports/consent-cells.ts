@@ -42,10 +42,15 @@ export function parseConsent({ question }: Pick<ConsentColumn, "question">, cell
         no: "NON_SUBSCRIBED",
         isOptIn: true,
       });
+    case "status":
     case "state":
       // "Confirmed" and "accepted" may be the state of an order.
       if (word === "subscribed" && !namesSubscription.test(cell)) return "not understood";
-      return stateOf(word, { yes: undefined, no: undefined, isOptIn: true });
+      return stateOf(word, {
+        yes: undefined,
+        no: question === "status" ? "UNSUBSCRIBED" : undefined,
+        isOptIn: true,
+      });
     default:
       return question satisfies never;
   }

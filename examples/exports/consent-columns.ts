@@ -22,6 +22,8 @@ export type ConsentQuestion =
   | "confirmation"
   /** Brevo's "DOUBLE_OPT-IN", which means that it was confirmed. */
   | "confirmed"
+  /** "Status": words that name a state are understood, and a no is an opt-out; a yes may be the state of an order. */
+  | "status"
   /** It asks both ("Opt-in/opt-out"), or no known question: only words that name a state are understood. */
   | "state";
 
@@ -155,5 +157,6 @@ function questionOf(
   if (compact.includes("confirmationstatus")) return "confirmation";
   const isOfData = /gdpr|dsgvo|rgpd|lgpd|privacy|process/.test(compact);
   if (isOfData && !/mail|sms|opt|subscri|marketing|newsletter/.test(compact)) return "refusal only";
-  return !status.test(compact) && words.every((word) => optInWords.has(word)) ? "opt-in" : "state";
+  if (status.test(compact)) return "status";
+  return words.every((word) => optInWords.has(word)) ? "opt-in" : "state";
 }

@@ -84,6 +84,7 @@ function describeUse(
 
 const questions: Readonly<Record<ConsentQuestion, string>> = {
   "opt-in": "",
+  status: "; a yes is not understood",
   "opt-out": "; a no is ignored",
   left: "; any text is an opt-out, and also a custom property",
   "not subscribed": "; a no is ignored",

@@ -182,8 +182,8 @@ describe("a CSV file", () => {
 describe("A column that resembles a consent", () => {
   it.each([
     ["email_opt_in", "opt-in", ["email"]],
-    ["Status", "state", ["email"]],
-    ["E-Mail Status", "state", ["email"]],
+    ["Status", "status", ["email"]],
+    ["E-Mail Status", "status", ["email"]],
     ["Email Marketing Consent", "opt-in", ["email"]],
     ["SMS Marketing Consent", "opt-in", ["phone"]],
     ["smsOptIn", "opt-in", ["phone"]],

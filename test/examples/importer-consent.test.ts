@@ -52,7 +52,17 @@ const columns: ConsentColumn[] = [
     ["email_opt_in", "E-Mail Opt-In", "Email Marketing Consent", "newsletter", "Accepts Email Marketing"],
     { channels: ["email"], words: wordsByMeaning },
   ),
-  ...columnsOf(["Status", "subscribed"], { channels: ["email"], isGeneral: true, words: wordsByMeaning }),
+  ...columnsOf(["subscribed"], { channels: ["email"], isGeneral: true, words: wordsByMeaning }),
+  // A yes may be the state of an order.
+  ...columnsOf(["Status"], {
+    channels: ["email"],
+    isGeneral: true,
+    words: {
+      ...wordsByMeaning,
+      S: ["subscribed", "opted in", "Opt-In"],
+      "?": ["paused", "Yes", "1", "confirmed"],
+    },
+  }),
   ...columnsOf(["sms_opt_in", "SMS Marketing Consent", "phone consent"], {
     channels: ["phone"],
     words: wordsByMeaning,

@@ -32,7 +32,7 @@ describe("The plan", () => {
   "Email"             email, in lower case
   "Mobile"            phone
   "Phone"             phone where "Mobile" is blank; else, where it differs, the custom property phone
-  "status"            e-mail consent: 1 SUBSCRIBED, 1 UNSUBSCRIBED, not understood: "paused" (1); a yes or a no is not understood
+  "status"            e-mail consent: 1 SUBSCRIBED, 1 UNSUBSCRIBED, not understood: "paused" (1); a yes is not understood
   "Favourite colour"  the custom property favourite_colour
   "Notes"             left out: --without names it
   E-mail consent: 1 SUBSCRIBED, 0 NON_SUBSCRIBED, 1 UNSUBSCRIBED, 0 unstated, 1 not understood
