@@ -90,7 +90,7 @@ function endpointOf({ operation, prefix }: Family, request: CustomRequest): Endp
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-/** The schema refuses any other method, and a request that cannot be read. */
+/** The schema refuses any other method, and a request that is not an object. */
 function methodOf(request: CustomRequest): Method {
   return methods.find((method) => method === request?.method) ?? "GET";
 }

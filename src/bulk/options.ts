@@ -46,7 +46,8 @@ export interface BulkOptions<Row> {
   onProgress?: ((progress: BulkProgress) => void) | undefined;
   /**
    * Whether an error ends the run, because every other row would meet it too. Default: `AuthenticationError`,
-   * `PermissionError`, `ConfigurationError`, `ClientClosedError`, and a `NotFoundError` of `addContact`, also as a custom request.
+   * `PermissionError`, `ConfigurationError`, `ClientClosedError`, and a `NotFoundError` of `addContact`, also as a custom
+   * request.
    */
   stopWhen?: ((error: unknown) => boolean) | undefined;
 }

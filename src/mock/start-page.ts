@@ -2,7 +2,7 @@ import type { MockClientOptions } from "./interface.ts";
 import { V1_ENDPOINTS } from "./v1/routes.ts";
 import { V2_ENDPOINTS } from "./v2/routes.ts";
 
-/** What whoever opens the mock's address reads, in a browser or a terminal. */
+/** The page at the mock's address, for a browser or a terminal. */
 export function startPage(client: MockClientOptions): string {
   const endpoints = [...V1_ENDPOINTS, ...V2_ENDPOINTS].map(
     ({ route, operation }) => `  ${route.padEnd(45)}  ${operation}`,

@@ -87,8 +87,8 @@ export class RateLimiter {
   }
 
   /**
-   * A call was refused for its rate: no request is sent for `retryAfterMs` (1 s if the service names no wait, at most an hour), and then they
-   * are sent at half the rate.
+   * A call was refused for its rate: no request is sent for `retryAfterMs` (1 s if the service names no wait, at most an
+   * hour), and then they are sent at half the rate.
    *
    * @internal
    */
