@@ -25,6 +25,8 @@ export interface ClientState {
   readonly consentWrites: Set<ConsentWrite>;
   /** The pending calls and their results. */
   readonly underWay: Map<{ readonly stopWaiting: AbortController }, Promise<unknown>>;
+  /** The requests of aborted calls that have not ended. */
+  readonly background: Set<Promise<unknown>>;
   /** Aborted by `close()`. */
   readonly closing: AbortController;
   /** The default options of calls while a row's function runs. */
@@ -39,6 +41,7 @@ export function createClientState(limiter: RateLimiter | undefined, redactor: Re
     consentWatches: new Set(),
     consentWrites: new Set(),
     underWay: new Map(),
+    background: new Set(),
     closing: new AbortController(),
     ambientOptions: undefined,
   };
@@ -64,6 +67,12 @@ export function watchConsent(
   return () => void consentWatches.delete(watch);
 }
 
+/** `close()` waits for the request of an aborted call too. */
+export function leaveInBackground({ background }: ClientState, request: Promise<unknown>): void {
+  background.add(request);
+  void Promise.allSettled([request]).then(() => background.delete(request));
+}
+
 /** Options of `close()`. */
 export interface CloseOptions {
   /**
@@ -82,9 +91,9 @@ const closeOptionsSchema = z
   .strictObject({ drain: optionTypes.boolean, timeoutMs: optionTypes.durationMs })
   .partial() satisfies z.ZodType<CloseOptions>;
 
-/** Takes no new call, rejects those that wait, at once or after the drain, and resolves when all have ended. */
+/** Takes no new call, rejects those that wait, at once or after the drain, and resolves when all have ended, and their requests. */
 export async function closeClient(
-  { closing, underWay }: ClientState,
+  { background, closing, underWay }: ClientState,
   options: CloseOptions = {},
 ): Promise<void> {
   const { drain = false, timeoutMs = Infinity } = parseOptions(
@@ -100,4 +109,5 @@ export async function closeClient(
   const timer = startTimer(stopWaiting, drain ? timeoutMs : Infinity);
   await Promise.allSettled(underWay.values());
   clearTimeout(timer);
+  await Promise.allSettled(background);
 }

@@ -1,5 +1,6 @@
 import { AbortError, ClientClosedError, TimeoutError, type AudienceError } from "../../errors.ts";
 import { onAbort, startTimer, untilAborted } from "../abort.ts";
+import { leaveInBackground } from "../client-state.ts";
 import { recordOutcome, type Interceptor, type RequestContext } from "../interceptor.ts";
 
 /**
@@ -25,9 +26,11 @@ export const deadline: Interceptor = (next) => async (context) => {
     stop && onAbort(stop, () => stopWaiting.abort(abortError(stop, context))),
   ];
   const timer = startTimer(() => end(() => deadlineError(context)), deadlineMs);
+  const exchange = next(context);
   try {
-    return await untilAborted(next(context), abort.signal);
+    return await untilAborted(exchange, abort.signal);
   } finally {
+    if (abort.signal.aborted) leaveInBackground(client, exchange);
     clearTimeout(timer);
     for (const each of removeListeners) if (each) each();
   }
