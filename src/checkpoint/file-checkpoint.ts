@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { resolve } from "node:path";
 import type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
+import { ConfigurationError } from "../errors.ts";
 import { acquireLock } from "./lock-file.ts";
 
 /** The first line, with the version of the format. */
@@ -33,6 +34,8 @@ const fewLines = 10_000;
  * ```ts
  * const run = audience.bulk(rows, call, { key: (row) => row.email, checkpoint: fileCheckpoint("import.ckpt") });
  * ```
+ *
+ * `open` rejects with a `ConfigurationError` if the file is in use, damaged, or no checkpoint of this version.
  *
  * @throws TypeError if the path is not a string, or empty.
  */
@@ -63,7 +66,7 @@ function createIfMissing(path: string): void {
     // Safe: `node:fs` throws nothing else.
     const { code } = error as NodeJS.ErrnoException;
     const reason = reasons[String(code)];
-    throw reason === undefined ? error : new Error(`The checkpoint ${path} ${reason}`, { cause: error });
+    throw reason === undefined ? error : new ConfigurationError(`The checkpoint ${path} ${reason}`);
   }
 }
 
@@ -136,16 +139,16 @@ function checkHeading(line: string, file: string): void {
   if (line === heading) return;
   const version = /^audience-checkpoint (\d+)/.exec(line)?.[1];
   if (version === undefined)
-    throw new Error(`${file} is not a checkpoint, and is left unchanged. Name another file.`);
-  throw new Error(
+    throw new ConfigurationError(`${file} is not a checkpoint, and is left unchanged. Name another file.`);
+  throw new ConfigurationError(
     `${file} is a checkpoint of another version (format ${version}, this one reads 2), and is left unchanged. ` +
       "End its run with the version of audience-sdk that wrote it, or name another file: then every row is sent once.",
   );
 }
 
-function damaged(file: string, line: number): Error {
+function damaged(file: string, line: number): ConfigurationError {
   const remedy = "Restore it, or start again with another file";
-  return new Error(`${file} is damaged at line ${line}, and is left unchanged. ${remedy}.`);
+  return new ConfigurationError(`${file} is damaged at line ${line}, and is left unchanged. ${remedy}.`);
 }
 
 class OpenFile implements OpenCheckpoint {
@@ -211,11 +214,9 @@ class OpenFile implements OpenCheckpoint {
     } catch (cause) {
       this.#dropUnrecorded();
       // Safe: `node:fs` throws nothing else.
-      const { message } = cause as Error;
-      throw new Error(
-        `The checkpoint ${this.#file} cannot be written (${message}); the run stops, so that no row goes unrecorded.`,
-        { cause },
-      );
+      const { message: reason, code } = cause as NodeJS.ErrnoException;
+      const message = `The checkpoint ${this.#file} cannot be written (${reason}); the run stops, so that no row goes unrecorded.`;
+      throw Object.assign(new Error(message, { cause }), { code });
     }
   }
 

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { ConfigurationError } from "../errors.ts";
 
 /** The process of a lock file: enough to recognize a killed process, and a new process with the same id. */
 interface Holder {
@@ -85,7 +86,10 @@ function hostName(): string {
   return encodeURIComponent(hostname()).slice(0, 64);
 }
 
-function inUse(file: string, { holder: { pid, host }, path }: { holder: Holder; path: string }): Error {
+function inUse(
+  file: string,
+  { holder: { pid, host }, path }: { holder: Holder; path: string },
+): ConfigurationError {
   const isHere = host === hostName();
   const who = !isHere
     ? `process ${pid} on ${host}`
@@ -93,5 +97,5 @@ function inUse(file: string, { holder: { pid, host }, path }: { holder: Holder; 
       ? "another run of this process"
       : `process ${pid}`;
   const remedy = `if ${isHere ? "that is wrong" : "that machine is gone"}, delete ${path}`;
-  return new Error(`The checkpoint ${file} is in use by ${who}. One run at a time; ${remedy}.`);
+  return new ConfigurationError(`The checkpoint ${file} is in use by ${who}. One run at a time; ${remedy}.`);
 }

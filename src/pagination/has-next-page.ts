@@ -17,6 +17,8 @@ export interface Position {
   readonly itemsPassed: number;
   /** False if the iteration began in the middle, and the number of items before it is a guess. */
   readonly isCertain: boolean;
+  /** The number of empty pages so far. */
+  readonly emptyPages: number;
   /** The largest number of items on one page so far: the page size of this server. */
   readonly largestPage: number;
 }
@@ -29,6 +31,8 @@ export interface PageFacts {
   readonly limit: number | undefined;
   /** The page holds what the page before held. */
   readonly isRepetition: boolean;
+  /** Neither this page nor the one before holds a new item: the list ends here, with an error if it has more. */
+  readonly isSecondWithoutNewItem: boolean;
 }
 
 /**
@@ -36,17 +40,20 @@ export interface PageFacts {
  * contradiction costs a request rather than items (D25):
  *
  * - after a page with items, any sign of more continues the list;
- * - after an empty page all totals must agree; without totals the link or flag decides;
+ * - after an empty page any total that is not reached does; without totals the link or flag decides;
+ * - after a second page without a new item all totals must agree;
  * - a repetition of the page before proves nothing, so one more page is fetched;
  * - without any sign, a page shorter than the limit is the last.
  */
 export function hasPageAfter(facts: PageFacts, position: Position): boolean {
-  const { decoded, limit } = facts;
+  const { decoded, limit, isSecondWithoutNewItem } = facts;
   const { length } = decoded.items;
   const totals = [hasNextByTotalPages(facts), hasNextByTotalItems(facts, position)].filter(
     (sign) => sign !== undefined,
   );
-  if (length === 0) return totals.length > 0 ? totals.every(Boolean) : decoded.hasNextPage === true;
+  if (length === 0 && totals.length > 0)
+    return isSecondWithoutNewItem ? totals.every(Boolean) : totals.some(Boolean);
+  if (length === 0) return decoded.hasNextPage === true;
   if (facts.isRepetition) return true;
   const signs = decoded.hasNextPage === undefined ? totals : [...totals, decoded.hasNextPage];
   if (signs.length > 0) return signs.some(Boolean);
@@ -59,25 +66,27 @@ function hasNextByTotalPages({ page, decoded }: PageFacts): boolean | undefined 
   return page < totalPages;
 }
 
-function hasNextByTotalItems({ decoded }: PageFacts, position: Position): boolean | undefined {
-  const { totalItems, totalPages, hasNextPage, items } = decoded;
+function hasNextByTotalItems(facts: PageFacts, position: Position): boolean | undefined {
+  const { limit = 0, isSecondWithoutNewItem } = facts;
+  const { totalItems, totalPages, hasNextPage, items } = facts.decoded;
   // A total below the number of items on this page is wrong.
   if (totalItems === undefined || totalItems < items.length) return undefined;
-  // A guessed position counts only without a better sign, and never after an empty page.
+  // A guessed position counts only without a better sign, and never for an error.
   const hasBetterSign = totalPages !== undefined || hasNextPage !== undefined;
-  if (!position.isCertain && (hasBetterSign || items.length === 0)) return undefined;
-  return position.itemsPassed < totalItems;
+  if (!position.isCertain && (hasBetterSign || isSecondWithoutNewItem)) return undefined;
+  // The total may count hidden items. Only at the end do empty pages count as pages of them.
+  const pageSize = position.largestPage || limit;
+  const hiddenItems = isSecondWithoutNewItem ? position.emptyPages * pageSize : 0;
+  return position.itemsPassed + hiddenItems < totalItems;
 }
 
 /** The position after a page. Items are counted as they come, because a server may have a smaller page size of its own. */
 export function positionAfter(facts: PageFacts, before: Position = startAt(facts)): Position {
-  const { limit = 0, decoded, isRepetition } = facts;
-  const { length } = decoded.items;
-  // An empty page counts as a page of hidden items.
-  const passed = length === 0 ? before.largestPage || limit : isRepetition ? 0 : length;
+  const { length } = facts.decoded.items;
   return {
     ...before,
-    itemsPassed: before.itemsPassed + passed,
+    itemsPassed: before.itemsPassed + (facts.isRepetition ? 0 : length),
+    emptyPages: before.emptyPages + (length === 0 ? 1 : 0),
     largestPage: Math.max(before.largestPage, length),
   };
 }
@@ -85,14 +94,15 @@ export function positionAfter(facts: PageFacts, before: Position = startAt(facts
 /** The position before the first page that is fetched, which may be in the middle of the list. */
 function startAt({ page, decoded, limit }: PageFacts): Position {
   const { items, totalItems = Infinity } = decoded;
+  const start = { itemsPassed: 0, isCertain: true, emptyPages: 0, largestPage: 0 };
   const pagesBefore = page - 1;
-  if (pagesBefore === 0) return { itemsPassed: 0, isCertain: true, largestPage: 0 };
+  if (pagesBefore === 0) return start;
   if (limit !== undefined) {
     const itemsBefore = pagesBefore * limit;
     const expectedLength = Math.min(limit, Math.max(0, totalItems - itemsBefore));
     // A page of another length than its position requires has the server's own page size.
     const fits = items.length === 0 || items.length === expectedLength;
-    if (fits) return { itemsPassed: itemsBefore, isCertain: true, largestPage: 0 };
+    if (fits) return { ...start, itemsPassed: itemsBefore };
   }
-  return { itemsPassed: pagesBefore * items.length, isCertain: false, largestPage: 0 };
+  return { ...start, itemsPassed: pagesBefore * items.length, isCertain: false };
 }

@@ -31,34 +31,24 @@ export interface Step<T> {
   readonly next: Progress;
 }
 
-/** The state of an iteration after a page. Its size does not grow with the list. */
+/** The state of an iteration after a page. */
 interface Progress {
   /** The page to fetch; `undefined` is the first page, without a `page` in the query. */
   readonly page: number | undefined;
   /** The ids of the last page with items. */
   readonly idsBefore: ReadonlySet<string>;
-  readonly pagesWithoutNewItem: number;
-  readonly bookmark: Bookmark;
+  readonly hasNewItem: boolean;
+  /** The numbers of the pages with the same ends, over the whole iteration: a page that is met again and again. */
+  readonly sightings: Map<string, Set<number>>;
   readonly position: Position | undefined;
-}
-
-/**
- * One earlier page, to detect that several pages repeat in a circle. It moves on after 1, 2, 4, 8, … pages (Brent's
- * algorithm), so that it comes to lie in a circle of any length, and is met again there.
- */
-interface Bookmark {
-  readonly page: string | undefined;
-  readonly pagesSince: number;
-  readonly stride: number;
-  readonly timesMet: number;
 }
 
 function startOf({ page }: PageSource<unknown>): Progress {
   return {
     page,
     idsBefore: new Set(),
-    pagesWithoutNewItem: 0,
-    bookmark: { page: undefined, pagesSince: 0, stride: 1, timesMet: 0 },
+    hasNewItem: true,
+    sightings: new Map(),
     position: undefined,
   };
 }
@@ -79,13 +69,13 @@ async function loadStep<T>(
     decoded,
     limit: smallerOf(source.limit, decoded.limit),
     isRepetition: items.length === 0 && idsHere.size === before.idsBefore.size,
+    isSecondWithoutNewItem: items.length === 0 && !before.hasNewItem,
   };
   const position = positionAfter(facts, before.position);
   const hasNextPage = hasPageAfter(facts, position);
-  const pagesWithoutNewItem = items.length === 0 ? before.pagesWithoutNewItem + 1 : 0;
-  const bookmark = advance(before.bookmark, ids);
+  if (hasNextPage && facts.isSecondWithoutNewItem) throw withoutEnd(decoded, page);
   // A list that grows by a page shows one page twice, so only the third time proves a circle.
-  if ((hasNextPage && pagesWithoutNewItem >= 2) || bookmark.timesMet >= 2) throw repeatedPage(decoded, page);
+  if (ids.length > 0 && timesSeen(ids, page, before.sightings) > 2) throw withoutEnd(decoded, page);
   const idsBefore = ids.length > 0 ? idsHere : before.idsBefore;
   return {
     page,
@@ -93,7 +83,13 @@ async function loadStep<T>(
     items,
     hasNextPage,
     decoded,
-    next: { page: page + 1, idsBefore, pagesWithoutNewItem, bookmark, position },
+    next: {
+      page: page + 1,
+      idsBefore,
+      hasNewItem: items.length > 0,
+      sightings: before.sightings,
+      position,
+    },
   };
 }
 
@@ -102,18 +98,21 @@ function smallerOf(requested: number | undefined, stated: number | undefined): n
   return stated ? Math.min(requested ?? stated, stated) : requested;
 }
 
-function advance(bookmark: Bookmark, ids: readonly string[]): Bookmark {
-  if (ids.length === 0) return bookmark;
-  const page = JSON.stringify([ids.length, ids[0], ids.at(-1)]);
-  const pagesSince = bookmark.pagesSince + 1;
-  if (page === bookmark.page) return { ...bookmark, pagesSince, timesMet: bookmark.timesMet + 1 };
-  if (pagesSince < bookmark.stride) return { ...bookmark, pagesSince };
-  return { page, pagesSince: 0, stride: bookmark.stride * 2, timesMet: 0 };
+/** How many pages so far, this one included, had this length, first and last item. */
+function timesSeen(ids: readonly string[], page: number, sightings: Map<string, Set<number>>): number {
+  const ends = JSON.stringify([ids.length, ids[0], ids.at(-1)]);
+  const pages = sightings.get(ends) ?? new Set();
+  sightings.set(ends, pages.add(page));
+  return pages.size;
 }
 
-function repeatedPage(decoded: DecodedPage<unknown>, page: number): UnexpectedResponseError {
+function withoutEnd(decoded: DecodedPage<unknown>, page: number): UnexpectedResponseError {
   return new UnexpectedResponseError({
-    message: `Page ${page} repeats items of earlier pages: the service seems to repeat pages.`,
+    message:
+      decoded.items.length > 0
+        ? `Page ${page} repeats items of earlier pages: the service seems to repeat pages.`
+        : `Page ${page} is empty, and page ${page - 1} held no new item, but the response says that the list goes on. ` +
+          `To read on, begin at page ${page + 1}.`,
     outcome: "not-applied",
     status: decoded.status ?? 200,
     body: decoded.raw,

@@ -40,7 +40,8 @@ export interface Page<T> extends AsyncIterable<T> {
  *
  * Awaiting it twice sends one request; each new iteration reads the list again. Leaving a loop early drops the pages
  * that were fetched ahead. If the list changes meanwhile, moved items may be skipped; items of the page before are not
- * yielded twice. Two consecutive pages without a new item end the loop with an `UnexpectedResponseError`.
+ * yielded twice. Two consecutive pages without a new item end the loop: with an `UnexpectedResponseError`, if the response
+ * says that there is more.
  *
  * ```ts
  * for await (const profile of audience.v1.customers.list()) console.log(profile.id);

@@ -137,6 +137,7 @@ it.each([
     expect(() => open.set("a", "1 and more than the next", { flush: true })).toThrow(
       expect.objectContaining({
         message: `The checkpoint ${path} cannot be written (ENOSPC: no space left on device); the run stops, so that no row goes unrecorded.`,
+        code: "ENOSPC",
         cause,
       }),
     );

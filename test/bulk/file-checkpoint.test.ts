@@ -212,7 +212,7 @@ describe("A file checkpoint", () => {
       writeFileSync(path, bytes);
 
       expect(await refusal()).toBe(
-        `Error: ${path} is damaged at line 3, and is left unchanged. Restore it, or start again with another file.`,
+        `ConfigurationError: ${path} is damaged at line 3, and is left unchanged. Restore it, or start again with another file.`,
       );
       expect(readFileSync(path)).toEqual(bytes);
     },
@@ -237,7 +237,7 @@ describe("A file checkpoint", () => {
     writeFileSync(path, file);
 
     expect(await refusal()).toBe(
-      `Error: ${path} is damaged at line 3, and is left unchanged. Restore it, or start again with another file.`,
+      `ConfigurationError: ${path} is damaged at line 3, and is left unchanged. Restore it, or start again with another file.`,
     );
     expect(readFileSync(path, "utf8")).toBe(file);
   });
@@ -279,7 +279,7 @@ describe("A file checkpoint", () => {
     writeFileSync(path, other);
 
     expect(await refusal()).toBe(
-      `Error: ${path} is not a checkpoint, and is left unchanged. Name another file.`,
+      `ConfigurationError: ${path} is not a checkpoint, and is left unchanged. Name another file.`,
     );
     expect(readFileSync(path, "utf8")).toBe(other);
     expect(readdirSync(folder)).toEqual(["import.ckpt"]);
@@ -293,7 +293,7 @@ describe("A file checkpoint", () => {
     writeFileSync(path, other);
 
     expect(await refusal()).toBe(
-      `Error: ${path} is a checkpoint of another version (format ${version}, this one reads 2), and is left unchanged. ` +
+      `ConfigurationError: ${path} is a checkpoint of another version (format ${version}, this one reads 2), and is left unchanged. ` +
         "End its run with the version of audience-sdk that wrote it, or name another file: then every row is sent once.",
     );
     expect(readFileSync(path, "utf8")).toBe(other);
@@ -316,7 +316,7 @@ describe("One run at a time", () => {
     const first = await fileCheckpoint(path).open();
 
     expect(await refusal()).toMatch(
-      /^Error: The checkpoint .*import\.ckpt is in use by another run of this process\. One run at a time; if that is wrong, delete .*import\.ckpt\.lock-/,
+      /^ConfigurationError: The checkpoint .*import\.ckpt is in use by another run of this process\. One run at a time; if that is wrong, delete .*import\.ckpt\.lock-/,
     );
     await first.close();
 
