@@ -1,3 +1,4 @@
+import * as z from "zod";
 import type { Endpoint } from "../endpoint.ts";
 import type { DecodedPage } from "../pagination/has-next-page.ts";
 import { parseId, parseResponse, UndecodableResponse } from "../schema/response.ts";
@@ -119,11 +120,12 @@ export const addContact: Endpoint<V1ListContact, AddContactResult> = {
   }),
   mayHaveWrittenOn404: () => true,
   decode: ({ body }) => {
-    const result = parseResponse(v1AddContactResultSchema, body);
-    if (parseId(result.contact.contactUUID) === undefined) {
+    const { contact, ...result } = parseResponse(receivedContactSchema, body);
+    const contactUUID = parseId(contact.contactUUID);
+    if (contactUUID === undefined) {
       throw new UndecodableResponse("`contact.contactUUID` of its body is no id.");
     }
-    return result;
+    return { ...result, contact: { ...contact, contactUUID } };
   },
 };
 
@@ -157,8 +159,19 @@ function statesAllConsent({ email, email_opt_in, phone, phone_opt_in, double_opt
   return phone === undefined || phone_opt_in !== undefined;
 }
 
+/** A number too, which becomes a string (D24). */
+const receivedId = z.union([z.string(), z.number()]);
+
+const receivedContactSchema = v1AddContactResultSchema.extend({
+  contact: v1AddContactResultSchema.shape.contact.extend({ contactUUID: receivedId }),
+});
+
+const receivedProfileSchema = v1ProfileSchema.extend({
+  data: v1ProfileSchema.shape.data.extend({ id: receivedId }),
+});
+
 function decodeCustomer(body: unknown): Profile {
-  parseResponse(v1ProfileSchema, body);
+  parseResponse(receivedProfileSchema, body);
   const profile = decodeProfile(body);
   if (!profile) throw new UndecodableResponse("its body holds no contact with an id.");
   return profile;

@@ -10,7 +10,7 @@ import {
   describeShape,
   parseResponse,
 } from "../schema/response.ts";
-import { parsePageInfo } from "./page-info.ts";
+import { parsePageInfo, rootsOf } from "./page-info.ts";
 
 /** The result of `parsePage`. Totals and `hasNextPage` are optional. */
 export interface ParsedPage {
@@ -105,15 +105,14 @@ function findPage(body: unknown, operation: string): FoundPage {
 
 /**
  * Finds the items of a v1 list. Their place is not documented ("Endpoints": response body shape): the body itself,
- * `data`, or one key of `data` or of the body. A name of the resource goes before a general name, and that before any
+ * `data`, or one key of `data`, of the body, or of `result`. A name of the resource goes before a general name, and that before any
  * other array of objects.
  */
 function findItems(body: unknown, operation: string): readonly unknown[] {
   if (Array.isArray(body)) return body;
   if (!isRecord(body)) throw unknownShape(body);
-  const { data } = body;
-  if (Array.isArray(data)) return data;
-  const holders = isRecord(data) ? [data, body] : [body];
+  if (Array.isArray(body["data"])) return body["data"];
+  const holders = rootsOf(body);
   const resourceNames = operation === "v1.contactGroups.list" ? contactGroupNames : customerNames;
   const preferences: ((name: string, array: readonly unknown[]) => boolean)[] = [
     (name) => resourceNames.test(name),
