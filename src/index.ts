@@ -72,6 +72,5 @@ export type { V1Event } from "./v1/schemas/event.ts";
 export type { Profile, ProfileAttributes, ProfileLinks, ProfileRelationships } from "./v1/schemas/profile.ts";
 export type { V2Contacts } from "./v2/contacts.ts";
 export type { V2Lists } from "./v2/lists.ts";
-export type { V2Contact, V2UpsertResult } from "./v2/schemas/contact.ts";
-export type { V2Identifier } from "./v2/schemas/identifier.ts";
+export type { V2Contact, V2Identifier, V2UpsertResult } from "./v2/schemas/contact.ts";
 export type { List, V2ListQuery } from "./v2/schemas/list.ts";
