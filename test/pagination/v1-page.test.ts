@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import { UndecodableResponse } from "../../src/schema/response.ts";
 import { decodeContactGroup, decodeProfile } from "../../src/v1/envelope.ts";
-import { parseV1Page, type ParsePage } from "../../src/v1/list-page.ts";
+import { parseV1Page } from "../../src/v1/list-page.ts";
+import type { ParsePage } from "../../src/v1/parse-page.ts";
 
 const contacts = [
   { id: "a", email: "a@example.com" },
