@@ -57,9 +57,8 @@ export type { Hooks, Logger, LogLevel, RequestEvent } from "./transport/observer
 export type { Fetch, FetchInit, FetchResponse } from "./transport/fetch.ts";
 export type { AddContactOptions, V1ContactGroups } from "./v1/contact-groups.ts";
 export type { V1Customers, WithEmailOrPhone } from "./v1/customers.ts";
-export type { EventResult } from "./v1/endpoints.ts";
-export type { V1Events, WithContact } from "./v1/events.ts";
-export type { ParsedPage, ParsePage } from "./v1/list-page.ts";
+export type { EventResult, V1Events, WithContact } from "./v1/events.ts";
+export type { ParsedPage, ParsePage } from "./v1/parse-page.ts";
 export type { AddContactResult, ContactGroup, V1ContactGroupListQuery } from "./v1/schemas/contact-group.ts";
 export type {
   V1ConsentedListContact,
@@ -72,6 +71,5 @@ export type { V1Event } from "./v1/schemas/event.ts";
 export type { Profile, ProfileAttributes, ProfileLinks, ProfileRelationships } from "./v1/schemas/profile.ts";
 export type { V2Contacts } from "./v2/contacts.ts";
 export type { V2Lists } from "./v2/lists.ts";
-export type { V2Contact, V2UpsertResult } from "./v2/schemas/contact.ts";
-export type { V2Identifier } from "./v2/schemas/identifier.ts";
+export type { V2Contact, V2Identifier, V2UpsertResult } from "./v2/schemas/contact.ts";
 export type { List, V2ListQuery } from "./v2/schemas/list.ts";

@@ -22,7 +22,7 @@ import {
 } from "./transport/observer.ts";
 import type { IsRateLimited } from "./transport/rate-refusal.ts";
 import type { Redactor } from "./transport/redact.ts";
-import type { ParsePage } from "./v1/list-page.ts";
+import type { ParsePage } from "./v1/parse-page.ts";
 
 /** Options of a client. An option that is left out is read from its environment variable, if it has one. */
 export interface ClientOptions {

@@ -32,8 +32,9 @@ export {
 export {
   v2ContactFieldsSchema,
   v2ContactSchema,
+  v2IdentifierSchema,
   type V2Contact,
+  type V2Identifier,
   type V2UpsertResult,
 } from "./v2/schemas/contact.ts";
-export { v2IdentifierSchema, type V2Identifier } from "./v2/schemas/identifier.ts";
 export { v2ListPageSchema, v2ListQuerySchema, type List, type V2ListQuery } from "./v2/schemas/list.ts";

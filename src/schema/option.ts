@@ -87,10 +87,16 @@ function nameOf(path: readonly (string | number)[], subject: string): string {
 }
 
 function unknownOption(name: string, names: readonly string[], subject: string): string {
-  const given = name.toLowerCase();
-  const meant = nameMeant(name, names) ?? names.find((each) => each.toLowerCase().startsWith(given));
+  const part = stemOf(name);
+  const meant =
+    nameMeant(name, names) ?? names.find((each) => part.length > 2 && stemOf(each).includes(part));
   const wayOut = meant ? `did you mean ${meant}?` : `there are ${names.join(", ")}.`;
   return `${subject}: there is no option ${JSON.stringify(name)}; ${wayOut}`;
+}
+
+/** `retries` and `retry` are one stem, and a part of `maxRetries`. */
+function stemOf(name: string): string {
+  return name.toLowerCase().replace(/(ies|y|s)$/, "");
 }
 
 /** The message of a value that a function of the user has thrown. */

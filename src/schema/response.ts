@@ -1,5 +1,5 @@
 // Tolerant decoding of responses: a value of another type counts as missing.
-import type * as z from "zod";
+import * as z from "zod";
 import { explain, toIssues } from "./issues.ts";
 import { isRecord, kindOf } from "./kind-of.ts";
 
@@ -43,6 +43,16 @@ export function parseId(value: unknown): string | undefined {
   if (typeof value === "number") return Number.isSafeInteger(value) ? String(value) : undefined;
   return typeof value === "string" && value.trim() !== "" && !notWhole.test(value) ? value : undefined;
 }
+
+/** As `parseId`; throws `UndecodableResponse` if the value is no id. */
+export function requireId(value: unknown, path: string): string {
+  const id = parseId(value);
+  if (id === undefined) throw new UndecodableResponse(`\`${path}\` of its body is no id.`);
+  return id;
+}
+
+/** The schema of an id in a response: a number becomes a string (D24). */
+export const receivedId = z.union([z.string(), z.number()]);
 
 const notWhole = /[\ufffd\p{Surrogate}]/u;
 

@@ -1,4 +1,4 @@
-import { ConnectionError, type ConnectionFailureReason } from "../errors.ts";
+import { ConfigurationError, ConnectionError, type ConnectionFailureReason } from "../errors.ts";
 import { isObject } from "../schema/kind-of.ts";
 import type { Redactor } from "./redact.ts";
 
@@ -28,8 +28,7 @@ const knownFailures: readonly (readonly [RegExp, Known])[] = [
     /^(ECONNRESET|EPIPE|ECONNABORTED|ConnectionClosed|UND_ERR_SOCKET)$|connection (was )?reset|connection closed before message completed|broken pipe/i,
     failed("reset", true),
   ],
-  // fetch reserves bad ports for other protocols.
-  [/^(UND_ERR_CONNECT_TIMEOUT|bad port)$/i, failed("other", false)],
+  [/^UND_ERR_CONNECT_TIMEOUT$/, failed("other", false)],
   [
     /^(UND_ERR_HEADERS|HPE_HEADER)_OVERFLOW$/,
     failed("other", true, "has longer headers than the runtime accepts (on Node: --max-http-header-size)"),
@@ -62,12 +61,21 @@ const tunnelRefusal = /^Proxy response \((\d+)\) !== 200 when HTTP Tunneling$/;
 const beforeTls = /before secure TLS connection was established/;
 
 /** The error for a runtime's network error. Its properties are dropped: they may hold the request and its key. */
-export function connectionError(error: unknown, url: string, redactor: Redactor): ConnectionError {
+export function connectionError(
+  error: unknown,
+  url: string,
+  redactor: Redactor,
+): ConnectionError | ConfigurationError {
   const { reason, wasSent, responseProblem, ...failure } = parseConnectionFailure(error);
   // A custom fetch may put the key into its errors.
   const code = redactor.string(failure.code);
   // An id in the path may be an e-mail address.
   const { origin } = new URL(url);
+  if (causesOf(error).some(({ message }) => message === "bad port")) {
+    return new ConfigurationError(
+      `No connection to ${origin} could be made (bad port): fetch blocks this port, as another protocol uses it.`,
+    );
+  }
   const suffix = code ? ` (${code})` : "";
   const failedPart = responseProblem
     ? `The response from ${origin} ${responseProblem}${suffix}.`

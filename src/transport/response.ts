@@ -90,7 +90,10 @@ function parseValue(response: ReceivedResponse, request: ApiRequest, redactor: R
   } catch (error) {
     /* v8 ignore next -- @preserve a defect of our own */
     if (!(error instanceof UndecodableResponse)) throw error;
-    throw unexpected(error.message);
+    const said = messageOf(body?.value);
+    throw unexpected(
+      said === undefined ? error.message : `${error.message.replace(/\.$/, "")}; the service says: ${said}`,
+    );
   }
 }
 

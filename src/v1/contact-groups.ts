@@ -1,12 +1,26 @@
-import { LIMITS } from "../limits.ts";
-import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { ListOptions, Paginator } from "../pagination/paginator.ts";
+import { parseResponse, receivedId, requireId, UndecodableResponse } from "../schema/response.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
-import type { CallOptions } from "../transport/call-options.ts";
+import { callOptionsSchema, consentOption, type CallOptions } from "../transport/call-options.ts";
+import { contactKeys, decidedByService, isRepeatableV1Write, v1Consent } from "../transport/contact.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
-import { addContact, getContactGroup, listContactGroups } from "./endpoints.ts";
-import type { ParsePage } from "./list-page.ts";
-import type { AddContactResult, ContactGroup, V1ContactGroupListQuery } from "./schemas/contact-group.ts";
-import type { V1ConsentedListContact, V1ListContact } from "./schemas/contact.ts";
+import { decodeContactGroup } from "./envelope.ts";
+import { v1List } from "./list-page.ts";
+import type { ParsePage } from "./parse-page.ts";
+import {
+  v1AddContactResultSchema,
+  v1ContactGroupListQuerySchema,
+  type AddContactResult,
+  type ContactGroup,
+  type V1ContactGroupListQuery,
+} from "./schemas/contact-group.ts";
+import {
+  v1ConsentedListContactSchema,
+  v1ListContactSchema,
+  type V1ConsentedListContact,
+  type V1ListContact,
+} from "./schemas/contact.ts";
 
 /** Options of `addContact`. */
 export interface AddContactOptions extends CallOptions {
@@ -92,17 +106,57 @@ export interface V1ContactGroups {
 /** The methods use no `this`, so they also work without their object. */
 export function v1ContactGroups(call: CallEndpoint, parsePage: ParsePage | undefined): V1ContactGroups {
   return {
-    list: (query, options) =>
-      listPages({
-        call,
-        endpoint: listContactGroups(parsePage),
-        query,
-        options,
-        longestPage: LIMITS.limit.max,
-        identify: ({ id }) => id,
-      }),
+    list: v1List(call, {
+      operation: "v1.contactGroups.list",
+      path: "/api/v1/contact-groups",
+      query: v1ContactGroupListQuerySchema,
+      decodeItem: decodeContactGroup,
+      parsePage,
+    }),
     get: (id, options) => call(getContactGroup, { params: { id } }, options),
     addContact: (listId: string, contact: V1ListContact, options?: AddContactOptions) =>
       call(addContact, { params: { listId }, body: contact }, options),
   };
 }
+
+/** `GET /api/v1/contact-groups/{id}`; the shape of its response is not documented. */
+const getContactGroup: Endpoint<undefined, ContactGroup> = {
+  operation: "v1.contactGroups.get",
+  method: "GET",
+  path: "/api/v1/contact-groups/{id}",
+  decode: ({ body }) => {
+    const group = decodeContactGroup(body);
+    if (!group) throw new UndecodableResponse("its body holds no contact group with an id.");
+    return group;
+  },
+};
+
+const receivedResultSchema = v1AddContactResultSchema.extend({
+  contact: v1AddContactResultSchema.shape.contact.extend({ contactUUID: receivedId }),
+});
+
+/**
+ * `POST /api/v1/contact-groups/{listId}/contacts`. `email_opt_in` is required, unless the call leaves it to the service
+ * ("States and transitions").
+ */
+const addContact: Endpoint<V1ListContact, AddContactResult> = {
+  operation: "v1.contactGroups.addContact",
+  method: "POST",
+  path: "/api/v1/contact-groups/{listId}/contacts",
+  options: callOptionsSchema.extend({ consent: consentOption }),
+  body: ({ consent }) => (consent === "service-decides" ? v1ListContactSchema : v1ConsentedListContactSchema),
+  isRepeatable: isRepeatableV1Write,
+  contactsOf: (contact) => contactKeys([contact]),
+  consentOf: (contact) => ({ email: decidedByService, ...v1Consent(contact) }),
+  appliedTo: ({ contact: { contactUUID, email, action } }, sent) => ({
+    contacts: contactKeys([{ contactUUID, email }]),
+    // "States and transitions": the effect of an omitted `email_opt_in` on a new contact, and on an existing one.
+    consent: { email: action === "created" ? "NON_SUBSCRIBED" : "SUBSCRIBED", ...v1Consent(sent) },
+  }),
+  mayHaveWrittenOn404: () => true,
+  decode: ({ body }) => {
+    const { contact, ...result } = parseResponse(receivedResultSchema, body);
+    const contactUUID = requireId(contact.contactUUID, "contact.contactUUID");
+    return { ...result, contact: { ...contact, contactUUID } };
+  },
+};

@@ -1,12 +1,20 @@
-import { LIMITS } from "../limits.ts";
-import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { ListOptions, Paginator } from "../pagination/paginator.ts";
+import { parseResponse, receivedId, UndecodableResponse } from "../schema/response.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
+import { contactKeys, isRepeatableV1Write, v1Consent } from "../transport/contact.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
-import { getCustomer, listCustomers, upsertCustomer } from "./endpoints.ts";
-import type { ParsePage } from "./list-page.ts";
-import type { V1Contact, V1CustomerListQuery } from "./schemas/contact.ts";
-import type { Profile } from "./schemas/profile.ts";
+import { decodeProfile } from "./envelope.ts";
+import { v1List } from "./list-page.ts";
+import type { ParsePage } from "./parse-page.ts";
+import {
+  v1ContactSchema,
+  v1CustomerListQuerySchema,
+  type V1Contact,
+  type V1CustomerListQuery,
+} from "./schemas/contact.ts";
+import { v1ProfileSchema, type Profile } from "./schemas/profile.ts";
 
 /**
  * A v1 contact that has, or may have, an `email` or a `phone`; `Field` are the keys of the value's type. The compiler
@@ -70,14 +78,46 @@ export function v1Customers(call: CallEndpoint, parsePage: ParsePage | undefined
   return {
     upsert: (contact, options) => call(upsertCustomer, { body: contact }, options),
     get: (id, options) => call(getCustomer, { params: { id } }, options),
-    list: (query, options) =>
-      listPages({
-        call,
-        endpoint: listCustomers(parsePage),
-        query,
-        options,
-        longestPage: LIMITS.limit.max,
-        identify: ({ id }) => id,
-      }),
+    list: v1List(call, {
+      operation: "v1.customers.list",
+      path: "/api/v1/customer",
+      query: v1CustomerListQuerySchema,
+      decodeItem: decodeProfile,
+      parsePage,
+    }),
   };
+}
+
+/** `POST /api/v1/customer/create` */
+const upsertCustomer: Endpoint<V1Contact, Profile> = {
+  operation: "v1.customers.upsert",
+  method: "POST",
+  path: "/api/v1/customer/create",
+  body: v1ContactSchema,
+  isRepeatable: isRepeatableV1Write,
+  contactsOf: (contact) => contactKeys([contact]),
+  consentOf: v1Consent,
+  appliedTo: ({ id, attributes: { email, phone } }) => ({
+    contacts: contactKeys([{ contactUUID: id, email, phone }]),
+  }),
+  decode: ({ body }) => decodeCustomer(body),
+};
+
+/** `GET /api/v1/customer/{id}` */
+const getCustomer: Endpoint<undefined, Profile> = {
+  operation: "v1.customers.get",
+  method: "GET",
+  path: "/api/v1/customer/{id}",
+  decode: ({ body }) => decodeCustomer(body),
+};
+
+const receivedProfileSchema = v1ProfileSchema.extend({
+  data: v1ProfileSchema.shape.data.extend({ id: receivedId }),
+});
+
+function decodeCustomer(body: unknown): Profile {
+  parseResponse(receivedProfileSchema, body);
+  const profile = decodeProfile(body);
+  if (!profile) throw new UndecodableResponse("its body holds no contact with an id.");
+  return profile;
 }

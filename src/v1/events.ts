@@ -1,8 +1,19 @@
+import type { Endpoint } from "../endpoint.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
+import { contactKeys } from "../transport/contact.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
-import { sendEvent, type EventResult } from "./endpoints.ts";
-import type { V1Event } from "./schemas/event.ts";
+import { v1EventSchema, type V1Event } from "./schemas/event.ts";
+
+/** The result of `v1.events.send`. The response is not documented, so status and body are unchanged. */
+export interface EventResult {
+  /** The id that makes the event safe to send again: the event's own, or a generated one. */
+  readonly uniqueIdentifier: string;
+  /** The 2xx status of the response. */
+  readonly status: number;
+  /** The parsed JSON, else the string; undefined if the response had no body. */
+  readonly body: unknown;
+}
 
 /** A custom event that names, or may name, a contact. The compiler refuses only an event that cannot. */
 export type WithContact<Field extends keyof V1Event> = Readonly<V1Event> &
@@ -41,4 +52,23 @@ export interface V1Events {
 /** The methods use no `this`, so they also work without their object. */
 export function v1Events(call: CallEndpoint): V1Events {
   return { send: (event, options) => call(sendEvent, { body: event }, options) };
+}
+
+/** `POST /api/v1/events`: safe to repeat, because every attempt carries the same `uniqueIdentifier`. */
+const sendEvent: Endpoint<V1Event, EventResult> = {
+  operation: "v1.events.send",
+  method: "POST",
+  path: "/api/v1/events",
+  body: v1EventSchema,
+  complete: (event, newId) => ({ ...event, uniqueIdentifier: identifierOf(event) ?? newId() }),
+  identifierOf,
+  contactsOf: ({ contact, contactUUID }) => contactKeys([contact, { contactUUID }]),
+  isRepeatable: () => true,
+  acceptsAnyResponse: true,
+  // Safe: `complete` has added the identifier.
+  decode: ({ status, body }, sent) => ({ uniqueIdentifier: identifierOf(sent)!, status, body }),
+};
+
+function identifierOf({ uniqueIdentifier }: V1Event): string | undefined {
+  return uniqueIdentifier;
 }

@@ -1,61 +1,46 @@
-import * as z from "zod";
+import type { Endpoint } from "../endpoint.ts";
+import { LIMITS } from "../limits.ts";
 import type { DecodedPage } from "../pagination/has-next-page.ts";
+import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
 import { plainName } from "../schema/issues.ts";
 import { isRecord } from "../schema/kind-of.ts";
-import { errorMessage, ignoreRejection } from "../schema/option.ts";
-import {
-  type JsonObject,
-  UndecodableResponse,
-  describeKeys,
-  describeShape,
-  parseResponse,
-} from "../schema/response.ts";
-import { parsePageInfo } from "./page-info.ts";
+import { type JsonObject, UndecodableResponse, describeKeys, describeShape } from "../schema/response.ts";
+import type { CallEndpoint } from "../transport/transport.ts";
+import { parsePageInfo, rootsOf } from "./page-info.ts";
+import { callParsePage, type FoundPage, type ParsePage } from "./parse-page.ts";
 
-/** The result of `parsePage`. Totals and `hasNextPage` are optional. */
-export interface ParsedPage {
-  /** The items, unchanged: resources, envelopes or flat objects. */
-  readonly items: readonly unknown[];
-  /** The number of pages of this size. */
-  readonly totalPages?: number | null | undefined;
-  /** The number of items of the whole list. */
-  readonly totalItems?: number | null | undefined;
-  /** Default: the totals decide; without totals, a page shorter than its limit is the last. */
-  readonly hasNextPage?: boolean | null | undefined;
-}
-
-/**
- * Finds the items of a v1 list response, whose shape is not documented ("Endpoints"). It replaces the client's own
- * search, for each page. Each item needs an id at a usual place.
- *
- * If it throws, or returns an invalid value, the call rejects with an `UnexpectedResponseError`.
- *
- * ```ts
- * new AudienceClient({ …, parsePage: (body) => ({ items: body.result.people, totalItems: body.result.size }) });
- * ```
- */
-export type ParsePage = (body: unknown, context: { operation: string }) => ParsedPage;
-
-const count = z.int().min(0).nullish();
-
-const parsedPageSchema = z.object({
-  items: z.array(z.unknown()),
-  totalPages: count,
-  totalItems: count,
-  hasNextPage: z.boolean().nullish(),
-}) satisfies z.ZodType<ParsedPage>;
-
-export interface PageDecoder<T> {
-  readonly operation: string;
+/** A v1 list: its endpoint, and how its items are decoded. */
+interface ListSettings<T> extends Pick<Endpoint<undefined, T>, "operation" | "path" | "query"> {
   /** Decodes an item for the user; `undefined` without an id. */
   readonly decodeItem: (value: unknown) => T | undefined;
   readonly parsePage?: ParsePage | undefined;
 }
 
+/** The method of a v1 list. */
+export function v1List<T extends { readonly id: string }>(
+  call: CallEndpoint,
+  { decodeItem, parsePage, ...endpoint }: ListSettings<T>,
+) {
+  const { operation } = endpoint;
+  return (query: object | undefined, options: ListOptions | undefined): Paginator<T> =>
+    listPages({
+      call,
+      endpoint: {
+        method: "GET",
+        ...endpoint,
+        decode: ({ body }) => parseV1Page(body, { operation, decodeItem, parsePage }),
+      },
+      query,
+      options,
+      longestPage: LIMITS.limit.max,
+      identify: ({ id }) => id,
+    });
+}
+
 /** Decodes a v1 list response of any usual shape. Throws `UndecodableResponse` if items or an id are missing. */
 export function parseV1Page<T>(
   body: unknown,
-  { operation, decodeItem, parsePage }: PageDecoder<T>,
+  { operation, decodeItem, parsePage }: Omit<ListSettings<T>, "path" | "query">,
 ): DecodedPage<T> {
   const { items, ...info } = parsePage
     ? callParsePage(parsePage, body, operation)
@@ -70,31 +55,6 @@ export function parseV1Page<T>(
   return { items: decoded, ...info, raw: body };
 }
 
-type FoundPage = Omit<DecodedPage<unknown>, "raw">;
-
-function callParsePage(parsePage: ParsePage, body: unknown, operation: string): FoundPage {
-  const subject = "the client's parsePage";
-  let parsed: unknown;
-  try {
-    parsed = parsePage(body, { operation });
-  } catch (error) {
-    throw new UndecodableResponse(
-      `${subject} threw ${errorMessage(error)}; the body is ${describeShape(body)}.`,
-    );
-  }
-  ignoreRejection(parsed);
-  if (parsed instanceof Promise)
-    throw new UndecodableResponse(`${subject} returned a Promise: it must return its result at once.`);
-  const problem = `${subject} returned another value than { items, totalItems?, totalPages?, hasNextPage? }`;
-  const { items, totalPages, totalItems, hasNextPage } = parseResponse(parsedPageSchema, parsed, problem);
-  return {
-    items,
-    totalPages: totalPages ?? undefined,
-    totalItems: totalItems ?? undefined,
-    hasNextPage: hasNextPage ?? undefined,
-  };
-}
-
 function findPage(body: unknown, operation: string): FoundPage {
   const items = findItems(body, operation);
   if (items.length === 0 && reportsFailure(body)) {
@@ -105,15 +65,14 @@ function findPage(body: unknown, operation: string): FoundPage {
 
 /**
  * Finds the items of a v1 list. Their place is not documented ("Endpoints": response body shape): the body itself,
- * `data`, or one key of `data` or of the body. A name of the resource goes before a general name, and that before any
- * other array of objects.
+ * `data`, or one key of `data`, of the body, or of `result`. A name of the resource goes before a general name, and that
+ * before any other array of objects.
  */
 function findItems(body: unknown, operation: string): readonly unknown[] {
   if (Array.isArray(body)) return body;
   if (!isRecord(body)) throw unknownShape(body);
-  const { data } = body;
-  if (Array.isArray(data)) return data;
-  const holders = isRecord(data) ? [data, body] : [body];
+  if (Array.isArray(body["data"])) return body["data"];
+  const holders = rootsOf(body);
   const resourceNames = operation === "v1.contactGroups.list" ? contactGroupNames : customerNames;
   const preferences: ((name: string, array: readonly unknown[]) => boolean)[] = [
     (name) => resourceNames.test(name),

@@ -47,10 +47,15 @@ function inOrder(numbers: number[]): readonly number[] {
   return numbers.sort((one, other) => one - other);
 }
 
-/** The body, its `data`, and their `meta`, `pagination`, …, also one inside another (`meta.pagination`). */
+/** The objects that may hold the items. */
+export function rootsOf(body: JsonObject): JsonObject[] {
+  return [body["data"], body, body["result"]].filter(isRecord);
+}
+
+/** Those, and their `meta`, `pagination`, …, also one inside another (`meta.pagination`). */
 function holdersOf(body: unknown): JsonObject[] {
   if (!isRecord(body)) return [];
-  const roots = [body, body["data"]].filter(isRecord);
+  const roots = rootsOf(body);
   const first = roots.flatMap((root) => valuesOf(root, wrappers)).filter(isRecord);
   const second = first.flatMap((holder) => valuesOf(holder, wrappers)).filter(isRecord);
   return [...roots, ...first, ...second];

@@ -1,8 +1,15 @@
+import type { Endpoint } from "../endpoint.ts";
+import { parseResponse } from "../schema/response.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
+import { contactKeys, v2Consent } from "../transport/contact.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
-import { upsertContact } from "./endpoints.ts";
-import type { V2Contact, V2UpsertResult } from "./schemas/contact.ts";
+import {
+  v2ContactSchema,
+  v2UpsertResultSchema,
+  type V2Contact,
+  type V2UpsertResult,
+} from "./schemas/contact.ts";
 
 /** The contacts of the v2 family. */
 export interface V2Contacts {
@@ -37,4 +44,27 @@ export interface V2Contacts {
 /** The methods use no `this`, so they also work without their object. */
 export function v2Contacts(call: CallEndpoint): V2Contacts {
   return { upsert: (contact, options) => call(upsertContact, { body: contact }, options) };
+}
+
+/** `POST /v2/contacts` */
+const upsertContact: Endpoint<V2Contact, V2UpsertResult> = {
+  operation: "v2.contacts.upsert",
+  method: "POST",
+  path: "/v2/contacts",
+  body: v2ContactSchema,
+  isRepeatable: statesAllConsent,
+  contactsOf: ({ identifiers }) => contactKeys(identifiers.map(({ type, id }) => ({ [type]: id }))),
+  consentOf: ({ identifiers }) => v2Consent(identifiers),
+  decode: ({ body }) => parseResponse(v2UpsertResultSchema, body),
+};
+
+/**
+ * Whether a write that is carried out twice leaves the same state: each identifier has the status of its own channel,
+ * because transitions of v2 statuses are not documented ("States and transitions"), and there is no welcome mail.
+ */
+function statesAllConsent({ identifiers, triggerWelcomeEmail }: V2Contact): boolean {
+  return (
+    triggerWelcomeEmail !== true &&
+    identifiers.every(({ type, channels }) => channels[type]?.status !== undefined)
+  );
 }

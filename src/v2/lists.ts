@@ -1,7 +1,10 @@
+import * as z from "zod";
+import type { Endpoint } from "../endpoint.ts";
+import type { DecodedPage } from "../pagination/has-next-page.ts";
 import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
+import { parseCount, parseResponse, receivedId, requireId, UndecodableResponse } from "../schema/response.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
-import { listLists } from "./endpoints.ts";
-import type { List, V2ListQuery } from "./schemas/list.ts";
+import { v2ListPageSchema, v2ListQuerySchema, type List, type V2ListQuery } from "./schemas/list.ts";
 
 /** The lists of the v2 family. */
 export interface V2Lists {
@@ -24,5 +27,33 @@ export function v2Lists(call: CallEndpoint): V2Lists {
   return {
     list: (query, options) =>
       listPages({ call, endpoint: listLists, query, options, identify: ({ uuid }) => uuid }),
+  };
+}
+
+/** `GET /v2/lists` */
+const listLists: Endpoint<undefined, DecodedPage<List>> = {
+  operation: "v2.lists.list",
+  method: "GET",
+  path: "/v2/lists",
+  query: v2ListQuerySchema,
+  decode: ({ body }) => decodePage(body),
+};
+
+const receivedPageSchema = v2ListPageSchema.extend({
+  data: v2ListPageSchema.shape.data.extend({ lists: z.array(z.looseObject({ uuid: receivedId })) }),
+});
+
+/** The lists and each `uuid` are required; totals and page size are optional. */
+function decodePage(body: unknown): DecodedPage<List> {
+  const { success, data } = parseResponse(receivedPageSchema, body);
+  if (data.lists.length === 0 && success === false) {
+    throw new UndecodableResponse("its body holds no lists and says that the call failed.");
+  }
+  return {
+    items: data.lists.map((list, at) => ({ ...list, uuid: requireId(list.uuid, `data.lists.${at}.uuid`) })),
+    limit: parseCount(data.items_per_page),
+    totalItems: parseCount(data.total_items),
+    totalPages: parseCount(data.total_pages),
+    raw: body,
   };
 }

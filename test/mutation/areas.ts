@@ -19,7 +19,14 @@ export const areas: readonly Area[] = [
   },
   {
     name: "pagination",
-    sources: ["pagination", "schema/response.ts", "v1/list-page.ts", "v1/page-info.ts", "v2/list-page.ts"],
+    sources: [
+      "pagination",
+      "schema/response.ts",
+      "v1/list-page.ts",
+      "v1/page-info.ts",
+      "v1/parse-page.ts",
+      "v2/lists.ts",
+    ],
     tests: [
       "pagination/*",
       "document/endpoint-{customer-list,contact-groups,v2-lists}",

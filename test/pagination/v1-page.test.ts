@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import { UndecodableResponse } from "../../src/schema/response.ts";
 import { decodeContactGroup, decodeProfile } from "../../src/v1/envelope.ts";
-import { parseV1Page, type ParsePage } from "../../src/v1/list-page.ts";
+import { parseV1Page } from "../../src/v1/list-page.ts";
+import type { ParsePage } from "../../src/v1/parse-page.ts";
 
 const contacts = [
   { id: "a", email: "a@example.com" },
@@ -32,6 +33,7 @@ describe("the items of a v1 list response", () => {
     ["stand under data, beside their totals", { data: contacts, included: [more], links: {}, meta: more }],
     ["stand under a general name", { items: contacts }],
     ["stand under a general name in data", { data: { results: contacts } }],
+    ["stand in result, beside their totals", { result: { items: contacts, pagination: { total: 3 } } }],
     ["stand under the resource's name", { customers: contacts }],
     ["stand under the resource's name in data", { data: { contacts } }],
     ["stand under data in data", { data: { data: contacts, total: 2 } }],
@@ -335,6 +337,12 @@ describe("the totals and hints of a v1 list response", () => {
     } = customers({ success: true, data: { customers: contacts, total_items: 250, total_pages: 3 } });
     expect(expected).toEqual({ totalItems: 250, totalPages: 3 });
   });
+});
+
+test("The totals and links of a list in result are read there", () => {
+  const result = { items: contacts, pagination: { total: 250, has_more: true } };
+
+  expect(customers({ result })).toMatchObject({ totalItems: 250, hasNextPage: true });
 });
 
 describe("parsePage", () => {

@@ -44,28 +44,26 @@ describe("GET /v2/lists", () => {
     expect((await firstPage({ data: { lists: [added] } })).items).toEqual([added]);
   });
 
-  test("has no lists where they are null and their number is 0", async () => {
-    expect(await firstPage({ data: { lists: null, total_items: 0 } })).toMatchObject({
-      items: [],
-      totalItems: 0,
-    });
-  });
-
   test.each<[string, unknown, string]>([
-    ["no object", null, "it is null"],
-    ["a bare array", lists, "it is an array of 2"],
-    ["no data", { success: true, lists }, "the keys success, lists"],
-    ["no lists", { data: { items: lists } }, "`data` is an object with the keys items"],
-    ["lists that are null", { data: { lists: null, total_items: 3 } }, "the keys lists, total_items"],
+    ["no object", null, "the value: must be an object, not null"],
+    ["a bare array", lists, "the value: must be an object, not an array"],
+    ["no data", { success: true, lists }, "data: required: an object"],
+    ["no lists", { data: { items: lists } }, "data.lists: required: an array"],
+    [
+      "lists that are null",
+      { data: { lists: null, total_items: 3 } },
+      "data.lists: must be an array, not null",
+    ],
     [
       "a list without uuid",
       { data: { lists: [{ uuid: "u1" }, { name: "News" }] } },
-      "`data.lists[1]` of its body has no `uuid`: it is an object with the keys name",
+      "data.lists.1.uuid: required: a string or a number",
     ],
+    ["a list that is null", { data: { lists: [null] } }, "data.lists.0: must be an object, not null"],
     [
-      "a list that is null",
-      { data: { lists: [null] } },
-      "`data.lists[0]` of its body has no `uuid`: it is null",
+      "a uuid that is no id",
+      { data: { lists: [{ uuid: " " }] } },
+      "`data.lists.0.uuid` of its body is no id",
     ],
     ["success false, and no lists", { success: false, data: { lists: [] } }, "the call failed"],
   ])("is an UnexpectedResponseError with %s", async (_, body, message) => {

@@ -1,10 +1,9 @@
+import { AudienceClient, type Fetch } from "audience-sdk";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { UnexpectedResponseError } from "../../src/errors.ts";
 import { Paginator } from "../../src/pagination/paginator.ts";
-import { decodeContactGroup, decodeProfile } from "../../src/v1/envelope.ts";
-import { parseV1Page } from "../../src/v1/list-page.ts";
-import { parseListPage } from "../../src/v2/list-page.ts";
+import { offline } from "../fuzz/offline-client.ts";
 import { runs } from "./runs.ts";
 
 /** One page of a list, as a server sees it. */
@@ -109,26 +108,17 @@ async function readAll({
 }: Serving) {
   const all = Array.from({ length: count }, (_, at) => idOf(at));
   const requested: number[] = [];
-  const readItem = operation === "v1.customers.list" ? decodeProfile : decodeContactGroup;
-  const paginator = new Paginator<{ id: string }>({
-    page: start,
-    limit: 100,
-    readAhead,
-    signal: undefined,
-    load: async (page = 1) => {
-      requested.push(page);
-      const items = all.slice((page - 1) * size, page * size).map(item);
-      const pages = Math.max(1, Math.ceil(count / size));
-      const body = respond({ items, page, limit: size, total: count, pages });
-      // As a body is after its transfer.
-      return parseV1Page<{ id: string }>(JSON.parse(JSON.stringify(body)), {
-        operation,
-        decodeItem: readItem,
-      });
-    },
-    identify: ({ id }) => id,
-  });
-  const items = (await paginator.toArray()).map(({ id }) => id);
+  const fetch: Fetch = async (url) => {
+    const page = Number(new URL(url).searchParams.get("page") ?? 1);
+    requested.push(page);
+    const items = all.slice((page - 1) * size, page * size).map(item);
+    const pages = Math.max(1, Math.ceil(count / size));
+    return Response.json(respond({ items, page, limit: size, total: count, pages }));
+  };
+  const { v1 } = new AudienceClient({ ...offline, fetch });
+  const { list } = operation === "v1.customers.list" ? v1.customers : v1.contactGroups;
+  const found: readonly { id: string }[] = await list({ page: start }, { readAhead }).toArray();
+  const items = found.map(({ id }) => id);
   return { items, requested };
 }
 
@@ -229,32 +219,24 @@ describe("every list of v2 is yielded once, in order", () => {
         async ({ count, size: set, limit, keys, readAhead }) => {
           const size = limit ?? set;
           const requested: number[] = [];
-          const paginator = new Paginator({
-            page: undefined,
-            limit,
-            readAhead,
-            signal: undefined,
-            load: async (page = 1) => {
-              requested.push(page);
-              const lists = upTo(count - 1, 0)
-                .slice((page - 1) * size, page * size)
-                .map((at) => ({ uuid: idOf(at) }));
-              const totals = {
-                current_page: page,
-                total_pages: Math.ceil(count / size),
-                total_items: count,
-                items_per_page: size,
-              };
-              return parseListPage({
-                data: {
-                  lists,
-                  ...Object.fromEntries(Object.entries(totals).filter(([key]) => keys.includes(key))),
-                },
-              });
-            },
-            identify: ({ uuid }) => uuid,
-          });
-          expect((await paginator.toArray()).map(({ uuid }) => uuid)).toEqual(upTo(count - 1, 0).map(idOf));
+          const fetch: Fetch = async (url) => {
+            const page = Number(new URL(url).searchParams.get("page") ?? 1);
+            requested.push(page);
+            const lists = upTo(count - 1, 0)
+              .slice((page - 1) * size, page * size)
+              .map((at) => ({ uuid: idOf(at) }));
+            const totals = {
+              current_page: page,
+              total_pages: Math.ceil(count / size),
+              total_items: count,
+              items_per_page: size,
+            };
+            const shown = Object.entries(totals).filter(([key]) => keys.includes(key));
+            return Response.json({ data: { lists, ...Object.fromEntries(shown) } });
+          };
+          const { v2 } = new AudienceClient({ ...offline, fetch });
+          const lists = await v2.lists.list({ limit }, { readAhead }).toArray();
+          expect(lists.map(({ uuid }) => uuid)).toEqual(upTo(count - 1, 0).map(idOf));
           const hasTotal = keys.includes("total_pages") || keys.includes("total_items");
           const pages = Math.max(1, Math.ceil(count / size));
           expect(requested.length).toBeGreaterThanOrEqual(pages);

@@ -119,6 +119,9 @@ describe("An unknown option is a ConfigurationError", () => {
     ["timeout", "timeoutMs"],
     ["maxretries", "maxRetries"],
     ["User-Agent", "userAgent"],
+    ["maxRetry", "maxRetries"],
+    ["retries", "maxRetries"],
+    ["key", "apiKey"],
   ])("that suggests the right name: %s", (given, meant) => {
     const error = thrownBy(() => new AudienceClient(untyped({ [given]: "x" })));
 
@@ -152,7 +155,7 @@ describe("An unknown option is a ConfigurationError", () => {
     );
     expect(String(thrownBy(() => new AudienceClient(untyped({ rateLimiter: { max: 1 } }))))).toContain("max");
     expect(String(await failureOf(v1.customers.get("c", { retries: 1 } as never)))).toContain(
-      'no option "retries"',
+      'no option "retries"; did you mean maxRetries?',
     );
   });
 

@@ -1,4 +1,4 @@
-import { ConnectionError, isAudienceError, RateLimitError, RateLimitWaitError } from "../../errors.ts";
+import { isAudienceError, RateLimitError, RateLimitWaitError } from "../../errors.ts";
 import type { Permit, RateLimiter } from "../../rate-limiter/rate-limiter.ts";
 import type { Interceptor, RequestContext } from "../interceptor.ts";
 import { refusalWaitMs, retryAfterMs } from "../rate-refusal.ts";
@@ -35,7 +35,7 @@ export const rateLimit: Interceptor = (next) => async (context) => {
         if (status !== 429) limiter.refused(error.retryAfterMs);
         else if (waitMs > headWaitMs) limiter.refused(waitMs);
       }
-      const didNotLeave = error instanceof ConnectionError && error.outcome === "not-sent";
+      const didNotLeave = isAudienceError(error) && error.outcome === "not-sent";
       wasSent = context.attempts > attemptsBefore && !didNotLeave;
       if (error !== pausedError) throw error;
       context.isRequeued = context.options.extension === undefined;
