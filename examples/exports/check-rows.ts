@@ -27,6 +27,7 @@ export function checkRows(rows: readonly ReadRow[]): CheckedRows {
     const issues = firstOfEachField([
       ...row.issues,
       ...contactIssues(row.contact),
+      ...misshapenIssues(read, people),
       ...unclearIssues(read, people),
       ...sharedPhoneIssues(read, people),
     ]);
@@ -63,6 +64,14 @@ export function unclearIssues(row: ReadRow, people: People): RowIssue[] {
         : `is not understood (${words.join("; ")}): write subscribed, unsubscribed or not subscribed`;
     return { field: `${channel} consent`, message };
   });
+}
+
+/** The issue of a person who may also be in a line with another number of cells: none of the person's rows is sent. */
+export function misshapenIssues(row: ReadRow, people: People): RowIssue[] {
+  if (!people.consentOf(row).isInMisshapenLine) return [];
+  const message =
+    "another line that may be about this person has another number of cells than headings, and may hide a refusal";
+  return [{ field: "row", message }];
 }
 
 // The service treats two rows with one number as one contact ("POST /api/v1/customer/create"), so two people who share

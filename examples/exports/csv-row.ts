@@ -20,8 +20,12 @@ export class CsvRow {
   }
 
   /** A line that was cut short, or has an extra comma: its cells may be under the wrong headings. */
+  get isMisshapen(): boolean {
+    return this.cells.length !== this.headings.length;
+  }
+
   shapeIssues(): RowIssue[] {
-    if (this.cells.length === this.headings.length) return [];
+    if (!this.isMisshapen) return [];
     return [
       {
         field: "row",

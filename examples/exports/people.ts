@@ -1,4 +1,7 @@
+import { parseEmail } from "./contact-values.ts";
 import { type Channel, optIns, type OptIn, stricter } from "./contact.ts";
+import type { CsvRow } from "./csv-row.ts";
+import { parsePhone } from "./phone.ts";
 import type { ReadRow } from "./read-row.ts";
 import type { Said } from "./row-consent.ts";
 
@@ -11,6 +14,8 @@ export interface PersonConsent {
   readonly unclear: readonly Channel[];
   /** Channels with a stricter consent in another row. */
   readonly stricterElsewhere: readonly Channel[];
+  /** Whether a line with another number of cells than headings may be about the person: it may hide a refusal. */
+  readonly isInMisshapenLine: boolean;
 }
 
 // A person's consent is encoded in a small number, because a file may have hundreds of thousands of persons.
@@ -27,8 +32,10 @@ const notUnderstood = 4;
 export class People {
   readonly #known = new Map<string, number>();
   readonly #ownerOfPhone = new Map<string, string>();
+  readonly #inMisshapenLines = new Set<string>();
 
-  add({ contact: { email, phone }, said }: ReadRow): void {
+  add({ contact: { email, phone }, said, source }: ReadRow): void {
+    if (source.isMisshapen) for (const one of identifiersIn(source)) this.#inMisshapenLines.add(one);
     const code =
       codeOf("email", said.email) | codeOf("phone", said.phone) | (said.isSuppressed ? suppressed : 0);
     // The number has a consent of its own: another address may have the same number.
@@ -41,7 +48,10 @@ export class People {
 
   /** Call after all rows: the consent of a number counts for its owner. */
   settle(): void {
-    for (const [phone, owner] of this.#ownerOfPhone) this.#join(owner, this.#known.get(phone) ?? 0);
+    for (const [phone, owner] of this.#ownerOfPhone) {
+      this.#join(owner, this.#known.get(phone) ?? 0);
+      if (this.#inMisshapenLines.has(phone)) this.#inMisshapenLines.add(owner);
+    }
   }
 
   /** The number of persons: addresses, and numbers without an address. */
@@ -77,12 +87,24 @@ export class People {
       stricterElsewhere: channels.filter(
         (channel) => said[channel].optIn !== undefined && said[channel].optIn !== all[channel].optIn,
       ),
+      isInMisshapenLine: [email, phone, owner].some((one) => this.#inMisshapenLines.has(one ?? "")),
     };
   }
 
   #join(key: string, code: number): void {
     this.#known.set(key, joined(this.#known.get(key) ?? 0, code));
   }
+}
+
+/** The addresses and numbers anywhere in a line, also between other separators than the file's. */
+function identifiersIn({ cells }: CsvRow): string[] {
+  return (
+    cells
+      .flatMap((cell) => cell.split(/[,;|\t]/))
+      // Brevo writes a number without its plus.
+      .flatMap((text) => [parseEmail(text), parsePhone(text), parsePhone(`+${text.trim()}`)])
+      .flatMap((parsed) => ("value" in parsed && /[@+]/.test(parsed.value) ? [parsed.value] : []))
+  );
 }
 
 /** Two bits for the state, 0 for none, and one bit for unknown words. */

@@ -33,10 +33,9 @@ export function readRow(plan: FilePlan, row: CsvRow, meant?: Meant): ReadRow {
   for (const column of plan.columns) {
     const text = row.cell(column.index);
     if (text === undefined) continue;
-    consent.read(column, text);
+    if (!row.isMisshapen) consent.read(column, text);
     if (isProperty(column, text)) properties[column.property] = text;
   }
-  if (row.shapeIssues().length > 0) consent.readMisshapen();
   const { provider } = plan.layout;
   return {
     file: plan.file.path,

@@ -66,12 +66,6 @@ export class RowConsent {
     if (use.kind === "import note") this.#addNote(text);
   }
 
-  /** The cells of a line with another number of cells may be under the wrong headings: any of them may refuse. */
-  readMisshapen(): void {
-    for (const channel of ["email", "phone"] as const)
-      this.#notUnderstood[channel].push("another number of cells than headings");
-  }
-
   said(): RowSaid {
     const of = (channel: Channel): Said => ({
       optIn: this.#stated[channel].reduce<OptIn | undefined>(

@@ -11,7 +11,8 @@ export function findBlockers({ files }: Survey, { consent }: Pick<ImporterArgume
   return files.flatMap((file) => {
     const columns = notUnderstood(file);
     if (columns.length > 0) return columns;
-    if (saysSomething(file) || file.rows === 0) return [];
+    // Misshapen lines are not sent, whatever they say.
+    if (saysSomething(file) || file.rows === file.misshapen) return [];
     const { file: csv, layout } = file.plan;
     const name =
       layout.provider === "mailchimp"

@@ -1,4 +1,4 @@
-import { sharedPhoneIssues, unclearIssues, withConsent } from "../exports/check-rows.ts";
+import { misshapenIssues, sharedPhoneIssues, unclearIssues, withConsent } from "../exports/check-rows.ts";
 import type { Channel, Contact, OptIn, RowIssue } from "../exports/contact.ts";
 import { shownHeading } from "../exports/file-plan.ts";
 import type { PersonConsent } from "../exports/people.ts";
@@ -50,7 +50,12 @@ function settle(row: ReadRow, { people }: Survey, target: Target, options: Impor
   const unnamed = (["email", "phone"] as const)
     .filter((channel) => row.said[channel].optIn === "SUBSCRIBED" && contact[channel] === undefined)
     .map((channel) => `it has an opt-in without the ${channel}, which is not sent`);
-  const all = firstOfEachField([...issues, ...unclear, ...target.issuesOf(contact, row)]);
+  const all = firstOfEachField([
+    ...issues,
+    ...misshapenIssues(row, people),
+    ...unclear,
+    ...target.issuesOf(contact, row),
+  ]);
   const isNamed = !issues.some(({ field }) => ["email", "phone", "row"].includes(field));
   return {
     row,
@@ -72,7 +77,9 @@ function refusalsOf(
   { said }: ReadRow,
   consent: PersonConsent,
 ): Contact | undefined {
-  const isRefusal = (optIn: OptIn | undefined) => optIn !== undefined && optIn !== "SUBSCRIBED";
+  // A misshapen line may hide an UNSUBSCRIBED, which NON_SUBSCRIBED must not replace.
+  const isRefusal = (optIn: OptIn | undefined) =>
+    optIn === "UNSUBSCRIBED" || (optIn === "NON_SUBSCRIBED" && !consent.isInMisshapenLine);
   if (email === undefined)
     return phone !== undefined && isRefusal(consent.phone)
       ? { phone, phone_opt_in: consent.phone }

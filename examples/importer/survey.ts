@@ -25,6 +25,8 @@ export interface WordCounts {
 export interface FileSurvey {
   readonly plan: FilePlan;
   rows: number;
+  /** Lines with another number of cells than headings. */
+  misshapen: number;
   readonly consents: Readonly<Record<Channel, ConsentCounts>>;
   readonly words: ReadonlyMap<number, WordCounts>;
   readonly remarks: Remarks;
@@ -73,15 +75,18 @@ function emptySurvey(plan: FilePlan): FileSurvey {
       { understood: 0, states: none(), notUnderstood: new Map<string, number>() },
     ]),
   );
-  return { plan, rows: 0, consents: { email: counts(), phone: counts() }, words, remarks: new Remarks() };
+  const consents = { email: counts(), phone: counts() };
+  return { plan, rows: 0, misshapen: 0, consents, words, remarks: new Remarks() };
 }
 
 function count(survey: FileSurvey, row: ReadRow): void {
   survey.rows += 1;
+  if (row.source.isMisshapen) survey.misshapen += 1;
   for (const channel of ["email", "phone"] as const) {
     if (!row.cells.has(channel)) continue;
     const { optIn, notUnderstood } = row.said[channel];
-    survey.consents[channel][notUnderstood.length > 0 ? "not understood" : (optIn ?? "unstated")] += 1;
+    const isUnclear = row.source.isMisshapen || notUnderstood.length > 0;
+    survey.consents[channel][isUnclear ? "not understood" : (optIn ?? "unstated")] += 1;
   }
   for (const { column, text, said } of row.consentCells) {
     const words = survey.words.get(column.index);

@@ -1,4 +1,5 @@
-import { type Problem, refusalOf } from "./rules.ts";
+import { refusalOf } from "./refusal.ts";
+import type { Problem } from "./rules.ts";
 import type { Organization } from "./state/organization.ts";
 import type { MockOperation, MockVariants } from "./variants.ts";
 
@@ -32,8 +33,6 @@ export interface RequestContext {
 
 export interface MockEndpoint {
   operation: MockOperation;
-  /** Method and path, as in the document. */
-  route: string;
   method: "GET" | "POST";
   /** Matches the path after the base URL; its group is the id. */
   path: RegExp;
@@ -50,7 +49,6 @@ export function endpoint(
   // Safe: the route begins with one of the two.
   return {
     operation,
-    route,
     method: method as "GET" | "POST",
     path: new RegExp(`^${path.replace(/\{\w+\}/, "([^/]+)")}$`),
     respond,

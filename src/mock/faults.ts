@@ -1,4 +1,4 @@
-import { checkPlainObject, checkValues, count, duration, enumOf, isCount, type OptionRule } from "./check.ts";
+import { count, duration, enumOf, object, type Rule, that } from "./rules.ts";
 import { type MockOperation, OPERATIONS } from "./variants.ts";
 
 const KINDS = [
@@ -58,32 +58,25 @@ export interface MockFault {
   location?: string;
 }
 
-const RULES: Record<keyof MockFault, OptionRule> = {
+const fields: Record<keyof MockFault, Rule> = {
   kind: enumOf(...KINDS),
   operation: enumOf(...OPERATIONS),
   times: count,
   after: count,
-  probability: { accepts: (value) => isCount(value) && value <= 1, expectation: "a number from 0 to 1" },
-  retryAfter: {
-    accepts: (value) => value === false || isCount(value) || isDate(value),
-    expectation: "a number of seconds, a date, or false",
-  },
+  probability: that(
+    (value) => typeof value === "number" && value >= 0 && value <= 1,
+    "must be a number from 0 to 1",
+  ),
+  retryAfter: that(
+    (value) => value === false || value instanceof Date || (typeof value === "number" && value >= 0),
+    "must be a number of seconds, a date, or false",
+  ),
   delayMs: duration,
-  location: {
-    accepts: (value) => typeof value === "string" && !/[^\t\x20-\x7e\x80-\xff]/.test(value),
-    expectation: "a string that a header can carry",
-  },
+  location: that((value) => typeof value === "string", "must be a string"),
 };
 
-/** Checks a fault: one with a misspelt value would never match. */
-function checkFault(fault: unknown): asserts fault is MockFault {
-  checkPlainObject("fault", fault);
-  checkValues("fault", fault, RULES, { required: ["kind"] });
-}
-
-function isDate(value: unknown): boolean {
-  return value instanceof Date && !Number.isNaN(value.getTime());
-}
+/** A fault with a misspelt value would never match. */
+export const faultRule = object(fields, { required: ["kind"] });
 
 const REFUSING: readonly string[] = ["reset-before", "500-before", "503-retry-after", "429", "redirect"];
 
@@ -115,7 +108,6 @@ export class FaultPlan {
   }
 
   add(fault: MockFault): void {
-    checkFault(fault);
     this.#planned.push({ fault, seen: 0, matched: 0 });
   }
 

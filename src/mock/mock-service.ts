@@ -1,19 +1,13 @@
-import { copyOf } from "./check.ts";
 import { variantsOf } from "./default-variants.ts";
-import { FaultPlan } from "./faults.ts";
+import { FaultPlan, faultRule } from "./faults.ts";
 import { handleRequest, type ServiceState } from "./handle-request.ts";
 import type { MockClientOptions, MockFetch, MockRequest, MockService } from "./interface.ts";
 import { listen } from "./listen.ts";
-import { checkOptions, type MockServiceOptions } from "./options.ts";
+import { type MockServiceOptions, optionsRule } from "./options.ts";
 import { type MockRateLimitOptions, RateLimiter, rateLimitOf } from "./rate-window.ts";
+import { checkOption, isObject } from "./rules.ts";
 import { Organizations } from "./state/organizations.ts";
-import {
-  checkLoopback,
-  checkPermissions,
-  checkSeeds,
-  DEFAULT_ORGANIZATION,
-  type MockOrganizationSeed,
-} from "./state/seed.ts";
+import { checkSeeds, DEFAULT_ORGANIZATION, type MockOrganizationSeed } from "./state/seed.ts";
 import type { MockVariants } from "./variants.ts";
 import { unlessAborted } from "./wait.ts";
 import { WebhookCaller } from "./webhooks.ts";
@@ -29,13 +23,11 @@ import { WebhookCaller } from "./webhooks.ts";
  * ```
  */
 export function createMockService(options: MockServiceOptions = {}): MockService {
-  checkOptions(options);
-  const own = copyOf("the options of the mock", options);
+  checkOption("options", options, optionsRule);
+  const own = copyOf(options);
   const organizations = own.organizations ?? [DEFAULT_ORGANIZATION];
-  checkSeeds(organizations);
-  if (own.webhooks !== "anywhere") checkLoopback(organizations);
+  checkSeeds(organizations, own.webhooks);
   const variants = variantsOf(own.variants ?? {});
-  checkPermissions(variants.permissions, organizations);
   const rateLimits = rateLimitOf(own.rateLimits ?? false);
   const requests: MockRequest[] = [];
   let state = begin();
@@ -91,7 +83,10 @@ export function createMockService(options: MockServiceOptions = {}): MockService
     clientOptions: { ...clientOptions, fetch },
     organization: (idOrApiKey) => state.organizations.organization(idOrApiKey).snapshot(),
     requests,
-    addFault: (fault) => state.faults.add(copyOf("the parts of a fault", fault)),
+    addFault(fault) {
+      checkOption("fault", fault, faultRule);
+      state.faults.add(copyOf(fault));
+    },
     settled: () => state.webhooks.settled(),
     reset() {
       state.end();
@@ -113,6 +108,17 @@ function clientOptionsOf(
   const windows = rateLimits?.windows.map(({ limit, intervalMs }) => ({ limit, intervalMs }));
   const rateLimiter = windows === undefined ? false : { windows };
   return { baseUrl, baseUrlV2, apiKey, ...(apiKeyV2 !== apiKey && { apiKeyV2 }), appId, rateLimiter };
+}
+
+/** Copies an input of the mock, so that later changes do not affect the mock. Functions and dates are not copied. */
+function copyOf<T>(given: T): T {
+  const copy = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(copy);
+    if (!isObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, copy(inner)]));
+  };
+  // Safe: a copy has the same type.
+  return copy(given) as T;
 }
 
 /** The mulberry32 generator, with a period of 2³². The same seed gives the same numbers. */

@@ -1,17 +1,8 @@
-import {
-  array,
-  checkPlainObject,
-  checkValues,
-  enumOf,
-  isDuration,
-  isObject,
-  number,
-  object,
-  type OptionRule,
-} from "./check.ts";
-import type { MockFault } from "./faults.ts";
-import type { MockRateLimitOptions, MockRateWindow } from "./rate-window.ts";
-import type { MockOrganizationSeed } from "./state/seed.ts";
+import { variantsRule } from "./default-variants.ts";
+import { faultRule, type MockFault } from "./faults.ts";
+import { type MockRateLimitOptions, type MockRateWindow, rateLimitsRule } from "./rate-window.ts";
+import { aFunction, arrayOf, enumOf, isDuration, number, object, type Rule, that } from "./rules.ts";
+import { type MockOrganizationSeed, organizationRule } from "./state/seed.ts";
 import type { MockVariants } from "./variants.ts";
 import type { MockWebhookFetch } from "./webhooks.ts";
 
@@ -40,46 +31,26 @@ export interface MockServiceOptions {
   webhookFetch?: MockWebhookFetch;
 }
 
-const LATEST_MS = 8.64e15;
-
-const rules: Record<keyof MockServiceOptions, OptionRule> = {
-  organizations: array,
-  rateLimits: {
-    accepts: (value) =>
-      value === false || value === "documented" || Array.isArray(isObject(value) ? value["windows"] : value),
-    expectation:
-      'false, "documented", an array of windows, or { windows, algorithm, retryAfter, countRefused }',
-  },
-  faults: array,
-  latencyMs: {
-    accepts: (value) => isDuration(value) || isRange(value),
-    expectation: "milliseconds from 0, or [min, max]",
-  },
-  clock: { accepts: isClock, expectation: "a function that returns milliseconds" },
+const fields: Record<keyof MockServiceOptions, Rule> = {
+  organizations: arrayOf(organizationRule, { min: 1 }),
+  rateLimits: rateLimitsRule,
+  faults: arrayOf(faultRule),
+  latencyMs: that(
+    (value) => isDuration(value) || isRange(value),
+    "must be milliseconds from 0, or [min, max]",
+  ),
+  clock: aFunction,
   seed: number,
-  variants: object,
+  variants: variantsRule,
   webhooks: enumOf("loopback", "anywhere"),
-  webhookFetch: { accepts: (value) => typeof value === "function", expectation: "a function" },
+  webhookFetch: aFunction,
 };
 
-/** Checks the options of the mock. */
-export function checkOptions(options: MockServiceOptions): void {
-  checkPlainObject("the options of the mock", options);
-  checkValues("the options of the mock", options, rules, { path: "" });
-}
+export const optionsRule = object(fields);
 
 function isRange(value: unknown): boolean {
   if (!Array.isArray(value) || value.length !== 2) return false;
   // Safe: any array is an array of unknown values.
   const [min, max] = value as unknown[];
   return isDuration(min) && isDuration(max) && min <= max;
-}
-
-function isClock(value: unknown): boolean {
-  if (typeof value !== "function") return false;
-  // Safe: any function may be called without arguments; its result is unknown.
-  const now: unknown = (value as () => unknown)();
-  // An asynchronous clock is refused; its rejection must not stay unhandled.
-  if (now instanceof Promise) now.catch(() => undefined);
-  return typeof now === "number" && Math.abs(now) <= LATEST_MS;
 }

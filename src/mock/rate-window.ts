@@ -1,4 +1,5 @@
-import { array, boolean, checkPlainObject, checkValues, enumOf, fromOne, number } from "./check.ts";
+import { arrayOf, boolean, enumOf, fromOne, isObject, number, object, type Rule, that } from "./rules.ts";
+
 /** At most `limit` requests in any `intervalMs` milliseconds. */
 export interface MockRateWindow {
   /** The number of requests of one caller, over all its keys. */
@@ -129,20 +130,30 @@ export function retryAfterOf(
   return new Date(Math.ceil((nowMs + waitMs) / 1_000) * 1_000).toUTCString();
 }
 
-const RATE_LIMIT_RULES = {
-  windows: array,
+const windows = arrayOf(
+  object(
+    { limit: fromOne, intervalMs: that(isInterval, "must be milliseconds above 0") },
+    { required: ["limit", "intervalMs"] },
+  ),
+  { min: 1 },
+);
+const fields: Record<keyof MockRateLimitOptions, Rule> = {
+  windows,
   algorithm: enumOf("sliding", "fixed", "token-bucket"),
   retryAfter: enumOf("seconds", "date", false),
   countRefused: boolean,
   phaseMs: number,
 };
-const WINDOW_RULES = {
-  limit: fromOne,
-  intervalMs: {
-    accepts: (value: unknown) => Number.isFinite(value) && Number(value) > 0,
-    expectation: "milliseconds above 0",
-  },
+const rateLimitRule = object(fields, { required: ["windows"] });
+
+export const rateLimitsRule: Rule = (value, path, problems) => {
+  if (value === false || value === "documented") return;
+  (isObject(value) ? rateLimitRule : windows)(value, path, problems);
 };
+
+function isInterval(value: unknown): boolean {
+  return Number.isFinite(value) && Number(value) > 0;
+}
 
 /** The rate limit that the option names; `undefined` for none. */
 export function rateLimitOf(
@@ -150,14 +161,5 @@ export function rateLimitOf(
 ): MockRateLimitOptions | undefined {
   if (given === false) return undefined;
   if (given === "documented") return { windows: DOCUMENTED_RATE };
-  const [rateLimit, path] =
-    "windows" in given ? [given, "rateLimits.windows"] : [{ windows: given }, "rateLimits"];
-  checkValues("rateLimits", rateLimit, RATE_LIMIT_RULES);
-  if (rateLimit.windows.length === 0)
-    throw new TypeError("rateLimits must hold at least one window; false is for no limit");
-  for (const [index, window] of rateLimit.windows.entries()) {
-    checkPlainObject(`${path}[${index}]`, window);
-    checkValues(`${path}[${index}]`, window, WINDOW_RULES, { required: ["limit", "intervalMs"] });
-  }
-  return rateLimit;
+  return "windows" in given ? given : { windows: given };
 }

@@ -1,6 +1,6 @@
-import { isObject } from "./check.ts";
+/** The rules for JSON values, which bodies of requests, options and seeds share. */
 
-/** One problem of a request. */
+/** One problem of a value. */
 export interface Problem {
   /** The path of the field, such as `custom_properties.plan`; empty for the whole body. */
   path: string;
@@ -8,55 +8,87 @@ export interface Problem {
   message: string;
 }
 
-/** The refusal of a request with an error status. */
-export class Refusal extends Error {
-  readonly status: number;
-  readonly problems: readonly Problem[];
-  /** Whether the contact was written before the refusal, as by a 404 of add-to-list. */
-  readonly applied: boolean;
-
-  constructor(status: number, message: string, problems: readonly Problem[] = [], applied = false) {
-    super(message);
-    this.name = "Refusal";
-    this.status = status;
-    this.problems = problems;
-    this.applied = applied;
-  }
-}
-
-/** The refusal of one field. */
-export function refusalOf(path: string, message: string): Refusal {
-  return new Refusal(400, message, [{ path, message }]);
-}
-
-/** Checks one JSON value and adds its problems. */
+/** Checks one value and adds its problems. */
 export type Rule = (value: unknown, path: string, problems: Problem[]) => void;
 
-export const DOCUMENTED_LIMITS = {
-  /** "Limits": characters, counted as code points. */
-  name: 100,
-  address: 255,
-  phone: { min: 7, max: 20 },
-  postalCode: { min: 3, max: 20 },
-  /** "Limits": keys per request. */
-  customProperties: 30,
-} as const;
+/** Every problem of a value. The path is its name; empty for the body of a request. */
+export function problemsOf(value: unknown, rule: Rule, path = ""): Problem[] {
+  const problems: Problem[] = [];
+  rule(value, path, problems);
+  return problems;
+}
 
-const kindOf = (value: unknown): string =>
-  value === null
-    ? "null"
-    : Array.isArray(value)
-      ? "an array"
-      : typeof value === "object"
-        ? "an object"
-        : `a ${typeof value}`;
+/** The messages of several problems in one. */
+export function inOneMessage(problems: readonly Problem[]): string {
+  return problems.map(({ message }) => message).join("; ");
+}
 
-const at = (path: string, key: string | number): string => (path === "" ? String(key) : `${path}.${key}`);
+/** Refuses an option of the mock with every problem at once: a misspelt one would silently have no effect. */
+export function checkOption(name: string, value: unknown, rule: Rule): void {
+  const problems = problemsOf(value, rule, name);
+  if (problems.length > 0) throw new TypeError(inOneMessage(problems));
+}
 
-function note(problems: Problem[], path: string, message: string): void {
+/** An object with names and values: no array, no Promise, no Map. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return tagOf(value) === "Object";
+}
+
+const tagOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
+
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value) || isObject(value)) return Array.isArray(value) ? "an array" : "an object";
+  return `a ${typeof value === "object" ? tagOf(value) : typeof value}`;
+}
+
+function at(path: string, key: string | number): string {
+  if (typeof key === "number") return `${path}[${key}]`;
+  return path === "" ? key : `${path}.${key}`;
+}
+
+/** Adds a problem of the value at this path. */
+export function note(problems: Problem[], path: string, message: string): void {
   problems.push({ path, message: path === "" ? `the body ${message}` : `${path} ${message}` });
 }
 
+/** A value that `accepts` must accept. */
+export function that(accepts: (value: unknown) => boolean, must: string): Rule {
+  return (value, path, problems) => {
+    if (!accepts(value)) note(problems, path, must);
+  };
+}
+
+export function enumOf(...choices: readonly unknown[]): Rule {
+  return that((value) => choices.includes(value), `must be one of ${choices.join(", ")}`);
+}
+
+export const number = that(Number.isFinite, "must be a number");
+/** A number from 0, which may be infinite. */
+export const count = that((value) => typeof value === "number" && value >= 0, "must be a number from 0");
+export const fromOne = that(
+  (value) => Number.isSafeInteger(value) && Number(value) >= 1,
+  "must be an integer from 1",
+);
+export const aFunction = that((value) => typeof value === "function", "must be a function");
+
+/** Milliseconds that a timer can wait. */
+export function isDuration(value: unknown): value is number {
+  return typeof value === "number" && value >= 0 && value < 2 ** 31;
+}
+export const duration = that(isDuration, "must be milliseconds from 0");
+
+/** A URL to which paths can be appended. */
+export const baseUrl = that(
+  (value) => typeof value === "string" && /^https?:[^?#]*$/i.test(value) && URL.canParse(value),
+  "must be a base URL, for example https://api.example.com",
+);
+
+export const boolean: Rule = (value, path, problems) => {
+  if (typeof value !== "boolean") note(problems, path, `must be a boolean, not ${kindOf(value)}`);
+};
+
+/** A string whose length is counted in code points: an emoji is one character. */
 export function string({
   min = 0,
   max = Number.POSITIVE_INFINITY,
@@ -64,13 +96,13 @@ export function string({
   return (value, path, problems) => {
     if (typeof value !== "string") return note(problems, path, `must be a string, not ${kindOf(value)}`);
     if (min === 0 && value.length <= max) return;
-    // Code points: an emoji is one character.
-    let length = 0;
-    for (const _ of value) length += 1;
+    const { length } = [...value];
     if (length < min) note(problems, path, `must have at least ${min} characters, has ${length}`);
     if (length > max) note(problems, path, `must have at most ${max} characters, has ${length}`);
   };
 }
+
+export const nonEmptyString = string({ min: 1 });
 
 /** A string that `accepts` must accept. */
 export function stringThat(accepts: (value: string) => boolean, must: string): Rule {
@@ -79,14 +111,6 @@ export function stringThat(accepts: (value: string) => boolean, must: string): R
     if (!accepts(value)) note(problems, path, must);
   };
 }
-
-export function enumOf(...allowed: readonly string[]): Rule {
-  return stringThat((value) => allowed.includes(value), `must be one of ${allowed.join(", ")}`);
-}
-
-export const boolean: Rule = (value, path, problems) => {
-  if (typeof value !== "boolean") note(problems, path, `must be a boolean, not ${kindOf(value)}`);
-};
 
 /** Any JSON value that holds no null, at any depth. */
 export const anythingButNull: Rule = (value, path, problems) => {
@@ -114,34 +138,18 @@ export function mapOf(item: Rule, { maxKeys = Number.POSITIVE_INFINITY }: { maxK
   };
 }
 
-export interface ObjectRule {
-  fields: Readonly<Record<string, Rule>>;
-  required?: readonly string[];
-  /** The rule for keys that are not in `fields`. */
-  unknownKeys: "refused" | Rule;
-}
-
-export function object({ fields, required = [], unknownKeys }: ObjectRule): Rule {
+/** An object with these fields. Without a rule for unknown keys they are refused. */
+export function object(
+  fields: Readonly<Record<string, Rule>>,
+  { required = [], unknownKeys }: { required?: readonly string[]; unknownKeys?: Rule } = {},
+): Rule {
+  const refused = that(() => false, `is not a recognized field; there are ${Object.keys(fields).join(", ")}`);
   return (value, path, problems) => {
     if (!isObject(value)) return note(problems, path, `must be an object, not ${kindOf(value)}`);
-    for (const key of required) if (!Object.hasOwn(value, key)) note(problems, at(path, key), "is required");
+    for (const key of required) if (value[key] === undefined) note(problems, at(path, key), "is required");
     for (const [key, entry] of Object.entries(value)) {
-      const rule = Object.hasOwn(fields, key) ? fields[key] : undefined;
-      if (rule) rule(entry, at(path, key), problems);
-      else if (unknownKeys === "refused") note(problems, at(path, key), "is not a recognized field");
-      else unknownKeys(entry, at(path, key), problems);
+      const rule = Object.hasOwn(fields, key) ? fields[key] : unknownKeys;
+      if (entry !== undefined) (rule ?? refused)(entry, at(path, key), problems);
     }
   };
-}
-
-/** Refuses with a 400 that names every problem at once. */
-export function require(value: unknown, rule: Rule): void {
-  const problems: Problem[] = [];
-  rule(value, "", problems);
-  refuseIfAny(problems);
-}
-
-function refuseIfAny(problems: readonly Problem[]): void {
-  if (problems.length > 0)
-    throw new Refusal(400, problems.map((problem) => problem.message).join("; "), problems);
 }

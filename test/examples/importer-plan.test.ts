@@ -212,6 +212,58 @@ describe("A row that cannot be sent", () => {
   });
 });
 
+describe("A line with another number of cells than headings", () => {
+  const consents = [undefined, "keep", "SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"];
+  const lines = [
+    "email,first_name,mobile,email_opt_in",
+    // Too many cells, too few, and an address that has moved under another heading.
+    "a@example.com,Ada,Byron,,unsubscribed",
+    "a@example.com,Ada,,subscribed",
+    "b@example.com,Bo",
+    "B@example.com,Bo,,",
+    "Lee,Cy,C@Example.com,,unsubscribed",
+    "c@example.com,Cy,,subscribed",
+    "Dee;+44 7700 900514;unsubscribed",
+    ",Dee,+447700900514,subscribed",
+    "d@example.com,Dee,+447700900514,subscribed",
+    "d@example.com,Dee,,subscribed",
+    "e@example.com,Eve,,subscribed",
+  ];
+
+  it.each(consents)("stops every line about its person, with --consent %s", async (consent) => {
+    const mock = await service();
+    const path = await csv("people.csv", ...lines);
+
+    const { code, out } = await run([path, ...(consent === undefined ? [] : ["--consent", consent])]);
+
+    expect(code).toBe(1);
+    expect(sentBodies(mock)).toEqual([
+      { email: "e@example.com", first_name: "Eve", email_opt_in: "SUBSCRIBED" },
+    ]);
+    expect(out).toContain("10 rows are not imported");
+    expect(out).toContain("row 2: row: has 5 cells, but there are 4 headings");
+    expect(out).toContain(
+      "row 3: row: another line that may be about this person has another number of cells",
+    );
+  });
+
+  it("does not hold back the person's opt-out in another line, which is sent by itself", async () => {
+    const mock = await service();
+    const path = await csv(
+      "people.csv",
+      ...lines,
+      "c@example.com,Cy,,unsubscribed",
+      "b@example.com,Bo,,pending",
+    );
+
+    const { code } = await run([path, "--consent", "SUBSCRIBED"]);
+
+    expect(code).toBe(1);
+    expect(emailConsents(mock)).toEqual({ "c@example.com": "UNSUBSCRIBED", "e@example.com": "SUBSCRIBED" });
+    expect(sentBodies(mock)).toContainEqual({ email: "c@example.com", email_opt_in: "UNSUBSCRIBED" });
+  });
+});
+
 describe("A column that resembles a consent and has unknown values", () => {
   const lines = [
     "email,status,Marketing permission code",

@@ -13,7 +13,7 @@ function allVariants(): string[] {
   try {
     createMockService({ variants: unknown });
   } catch (error) {
-    return /is none of (.*)$/.exec(String(error))?.[1]?.split(", ") ?? [];
+    return /there are (.*)$/.exec(String(error))?.[1]?.split(", ") ?? [];
   }
   return [];
 }

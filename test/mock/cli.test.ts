@@ -179,10 +179,10 @@ describe("audience-mock", () => {
     [
       "a misspelt field of an organization",
       [{ id: "acme", apiKeys: ["k"], appId: "a", welcomeflow: true }],
-      'organizations[0]: "welcomeflow" is none of id, apiKeys',
+      "organizations[0].welcomeflow is not a recognized field; there are id, apiKeys",
     ],
-    ["no window", { rateLimits: [] }, "rateLimits must hold at least one window"],
-    ["an unknown variant", { variants: { v9: 1 } }, '"v9" is none of'],
+    ["no window", { rateLimits: [] }, "rateLimits must have at least 1 item"],
+    ["an unknown variant", { variants: { v9: 1 } }, "v9 is not a recognized field"],
   ])("a seed file with %s is an error that names the problem", async (_, content, message) => {
     const { code, errors } = await run("--port", "0", "--seed", await seedFile(content));
 

@@ -260,11 +260,11 @@ it.each([
   [{ kind: "hang", after: -1 }, /^fault\.after must be a number from 0$/],
   [{ kind: "hang", probability: 2 }, /^fault\.probability must be a number from 0 to 1$/],
   [{ kind: "429", retryAfter: "soon" }, /^fault\.retryAfter must be a number of seconds, a date, or false$/],
-  [{ kind: "latency", delay: 5 }, /"delay" is none of kind, operation/],
-  [{ kind: "redirect", location: 7 }, /^fault\.location must be a string that a header can carry$/],
-  [{ times: 1 }, /^fault\.kind must be one of/],
-  [null, /^fault must be a plain object$/],
-  ["hang", /^fault must be a plain object$/],
+  [{ kind: "latency", delay: 5 }, /^fault\.delay is not a recognized field; there are kind, operation/],
+  [{ kind: "redirect", location: 7 }, /^fault\.location must be a string$/],
+  [{ times: 1 }, /^fault\.kind is required$/],
+  [null, /^fault must be an object, not null$/],
+  ["hang", /^fault must be an object, not a string$/],
 ])("a misspelt fault is refused: %j", async (fault, message) => {
   const { mock } = await inProcess.open();
 

@@ -20,7 +20,7 @@ it.each<[string, unknown, string, Partial<MockVariants>?]>([
   [CREATE, { email, phone: "123" }, "phone must have at least 7 characters, has 3"],
   [CREATE, { email, postal_code: "1".repeat(21) }, "postal_code must have at most 20 characters, has 21"],
   [CREATE, { email, gender: "F" }, "gender must be one of MALE, FEMALE, OTHER"],
-  [CREATE, { email, gender: 7 }, "gender must be a string, not a number"],
+  [CREATE, { email, gender: 7 }, "gender must be one of MALE, FEMALE, OTHER"],
   [CREATE, { email, is_suppressed: "no" }, "is_suppressed must be a boolean, not a string"],
   [CREATE, { email, custom_properties: "x" }, "custom_properties must be an object, not a string"],
   [
@@ -36,7 +36,11 @@ it.each<[string, unknown, string, Partial<MockVariants>?]>([
     "email must be an email address; phone must have at least 7 characters, has 1",
   ],
   [CREATE, { email, custom_properties: { plan: null } }, "custom_properties.plan must not be null"],
-  [CREATE, { email, plan: "gold" }, "plan is not a recognized field"],
+  [
+    CREATE,
+    { email, plan: "gold" },
+    "plan is not a recognized field; there are email, phone, external_id, first_name, last_name, email_opt_in, phone_opt_in, is_suppressed, double_opt_in, source, dob, gender, country, state, city, address1, address2, postal_code, custom_properties",
+  ],
   ["/api/v1/contact-groups/mock-list/contacts", { phone: "1234567" }, "email is required"],
   [CREATE, { email, country: "Atlantis" }, "country is not a known country", { unknownCountry: "refused" }],
   [EVENTS, { eventName: "x", contact: {} }, "contact must have an email or a contactUUID"],
@@ -72,7 +76,7 @@ it.each<[string, unknown, string, Partial<MockVariants>?]>([
   [
     EVENTS,
     { eventName: "x", contactUUID: "a" },
-    "contactUUID is not a recognized field; contact must have an email or a contactUUID",
+    "contactUUID is not a recognized field; there are eventName, uniqueIdentifier, contact, eventData; contact must have an email or a contactUUID",
     { contactUuidPlace: "contact" },
   ],
   [
@@ -82,35 +86,35 @@ it.each<[string, unknown, string, Partial<MockVariants>?]>([
     { contactUuidPlace: "root" },
   ],
   [V2, { ...contact, listIds: "news" }, "listIds must be an array, not a string"],
-  [V2, { ...contact, listIds: ["a", 7] }, "listIds.1 must be a string, not a number"],
+  [V2, { ...contact, listIds: ["a", 7] }, "listIds[1] must be a string, not a number"],
   [V2, {}, "firstName is required; listIds is required; identifiers is required"],
   [V2, { ...contact, identifiers: "ada" }, "identifiers must be an array, not a string"],
-  [V2, { ...contact, identifiers: [7, identifier] }, "identifiers.0 must be an object, not a number"],
+  [V2, { ...contact, identifiers: [7, identifier] }, "identifiers[0] must be an object, not a number"],
   [
     V2,
     { ...contact, identifiers: [{}] },
-    "identifiers.0.type is required; identifiers.0.id is required; identifiers.0.channels is required; identifiers.0.consent is required",
+    "identifiers[0].type is required; identifiers[0].id is required; identifiers[0].channels is required; identifiers[0].consent is required",
   ],
-  [V2, { ...contact, identifiers: [{ ...identifier, id: undefined }] }, "identifiers.0.id is required"],
+  [V2, { ...contact, identifiers: [{ ...identifier, id: undefined }] }, "identifiers[0].id is required"],
   [
     V2,
     { ...contact, identifiers: [{ ...identifier, type: "fax" }] },
-    "identifiers.0.type must be one of email, phone; identifiers.0.channels.phone is required",
+    "identifiers[0].type must be one of email, phone; identifiers[0].channels.phone is required",
   ],
   [
     V2,
     { ...contact, identifiers: [{ ...identifier, channels: 7 }] },
-    "identifiers.0.channels must be an object, not a number",
+    "identifiers[0].channels must be an object, not a number",
   ],
   [
     V2,
     { ...contact, identifiers: [{ ...identifier, channels: { email: {} } }] },
-    "identifiers.0.channels.email.status is required",
+    "identifiers[0].channels.email.status is required",
   ],
   [
     V2,
     { ...contact, identifiers: [{ ...identifier, consent: {} }] },
-    "identifiers.0.consent.createdAt is required; identifiers.0.consent.ip is required; identifiers.0.consent.source is required",
+    "identifiers[0].consent.createdAt is required; identifiers[0].consent.ip is required; identifiers[0].consent.source is required",
   ],
   [V2, { ...contact, extra: null }, "extra must not be null"],
   [V2, { ...contact, firstName: undefined }, "firstName is required"],
@@ -121,27 +125,27 @@ it.each<[string, unknown, string, Partial<MockVariants>?]>([
   [
     V2,
     { ...contact, identifiers: [{ ...identifier, id: "ada" }] },
-    "identifiers.0.id must be an email address",
+    "identifiers[0].id must be an email address",
   ],
   [
     V2,
     { ...contact, identifiers: [{ ...identifier, id: true }] },
-    "identifiers.0.id must be a string or a number; identifiers.0.id must be an email address",
+    "identifiers[0].id must be a string or a number; identifiers[0].id must be an email address",
   ],
   [
     V2,
     { ...contact, identifiers: [{ ...identifier, channels: {} }] },
-    "identifiers.0.channels.email is required",
+    "identifiers[0].channels.email is required",
   ],
   [
     V2,
     { ...contact, identifiers: [{ ...identifier, channels: { email: { status: 7 } } }] },
-    "identifiers.0.channels.email.status must be a string, not a number",
+    "identifiers[0].channels.email.status must be a string, not a number",
   ],
   [
     V2,
     { ...contact, identifiers: [{ ...identifier, consent: { createdAt: "then", ip: "here", source: "x" } }] },
-    "identifiers.0.consent.createdAt must be an ISO 8601 date-time; identifiers.0.consent.ip must be an IPv4 or IPv6 address",
+    "identifiers[0].consent.createdAt must be an ISO 8601 date-time; identifiers[0].consent.ip must be an IPv4 or IPv6 address",
   ],
 ])("The mock reports all problems: %s %j", async (path, body, message, variants = {}) => {
   const { call, mock } = await inProcess.open({ variants });

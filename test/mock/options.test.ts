@@ -7,7 +7,7 @@ it.each([
   [
     "a misspelt name",
     { organisations: [] },
-    'the options of the mock: "organisations" is none of organizations',
+    "options.organisations is not a recognized field; there are organizations, rateLimits",
   ],
   ["organizations that are no array", { organizations: {} }, "organizations must be an array"],
   ["a seed that is no number", { seed: "x" }, "seed must be a number"],
@@ -17,15 +17,17 @@ it.each([
     { latencyMs: [5, 1] },
     "latencyMs must be milliseconds from 0, or [min, max]",
   ],
-  ["unknown rate limits", { rateLimits: "doc" }, "rateLimits must be false"],
+  ["unknown rate limits", { rateLimits: "doc" }, "options.rateLimits must be an array, not a string"],
   [
     "an unknown algorithm",
     { rateLimits: { windows: [], algorithm: "leaky" } },
     "rateLimits.algorithm must be one of sliding, fixed, token-bucket",
   ],
   ["a clock that is no function", { clock: 5 }, "clock must be a function"],
-  ["null", null, "the options of the mock must be a plain object"],
-  ["a number", 5, "the options of the mock must be a plain object"],
+  ["null", null, "options must be an object, not null"],
+  ["a number", 5, "options must be an object, not a number"],
+  ["a Promise", Promise.resolve({ seed: 7 }), "options must be an object, not a Promise"],
+  ["a Map", new Map([["seed", 7]]), "options must be an object, not a Map"],
 ])("options are refused with %s", (_title, options, message) => {
   expect(untyped(options)).toThrow(message);
 });
@@ -42,25 +44,25 @@ it.each([
 const organization = { id: "o", apiKeys: ["mock-key"], appId: "app" };
 
 it.each([
-  ["that is no object", null, "organizations[0] must be a plain object"],
-  ["without an id", { ...organization, id: "" }, "organizations[0].id must be a string that is not empty"],
+  ["that is no object", null, "organizations[0] must be an object, not null"],
+  [
+    "without an id",
+    { ...organization, id: "" },
+    "organizations[0].id must have at least 1 characters, has 0",
+  ],
   [
     "without an app id",
     { ...organization, appId: 7 },
-    "organizations[0].appId must be a string that is printable ASCII",
+    "organizations[0].appId must be a string, not a number",
   ],
-  ["without a key", { ...organization, apiKeys: [] }, "apiKeys must be an array of at least one string"],
+  ["without a key", { ...organization, apiKeys: [] }, "apiKeys must have at least 1 item"],
   [
     "whose v2 keys are no array",
     { ...organization, apiKeysV2: [""] },
-    "apiKeysV2 must be an array of at least",
+    "apiKeysV2[0] must have at least 1 characters, has 0",
   ],
-  ["whose lists are no array", { ...organization, lists: ["l"] }, "lists must be an array of objects"],
-  [
-    "with a list that has no name",
-    { ...organization, lists: [{ id: "l" }] },
-    "lists[0].name must be a string",
-  ],
+  ["whose lists are no array", { ...organization, lists: ["l"] }, "lists[0] must be an object, not a string"],
+  ["with a list that has no name", { ...organization, lists: [{ id: "l" }] }, "lists[0].name is required"],
   [
     "with a list of an unknown type",
     { ...organization, lists: [{ id: "l", name: "L", type: "ALL" }] },
@@ -74,7 +76,7 @@ it.each([
   [
     "with a contact whose id is a number",
     { ...organization, contacts: [{ id: 5 }] },
-    "contacts[0].id must be a string that is not empty",
+    "contacts[0].id must be a string, not a number",
   ],
   [
     "with a contact whose lists are a string",
@@ -91,15 +93,15 @@ it.each([
 });
 
 it.each<[string, unknown, string]>([
-  ["a misspelt name", { prot: 4010 }, 'the options of listen: "prot" is none of port'],
+  ["a misspelt name", { prot: 4010 }, "options.prot is not a recognized field; there are port"],
   [
     "a host, because the host is always loopback",
     { host: "0.0.0.0" },
-    'the options of listen: "host" is none of port',
+    "options.host is not a recognized field; there are port",
   ],
-  ["null", null, "the options of listen must be a plain object"],
-  ["a port instead of options", 4010, "the options of listen must be a plain object"],
-  ["a port that is a string", { port: "4010" }, "port must be an integer from 0 to 65,535"],
+  ["null", null, "options must be an object, not null"],
+  ["a port instead of options", 4010, "options must be an object, not a number"],
+  ["a port that is a string", { port: "4010" }, "options.port must be an integer from 0 to 65,535"],
 ])("listen refuses %s", async (_title, options, message) => {
   const listening = createMockService().listen(options as MockListenOptions);
 

@@ -9,49 +9,53 @@ const limit = "limit must be an integer from 1";
 const interval = "intervalMs must be milliseconds above 0";
 
 it.each<[string, unknown, string]>([
-  ["no window", [], "rateLimits must hold at least one window; false is for no limit"],
-  ["no window, in full", { windows: [] }, "rateLimits must hold at least one window; false is for no limit"],
+  ["no window", [], "options.rateLimits must have at least 1 item"],
+  ["no window, in full", { windows: [] }, "options.rateLimits.windows must have at least 1 item"],
   [
     "a misspelt name",
     { windows: [window], algoritm: "fixed" },
-    'rateLimits: "algoritm" is none of windows, algorithm, retryAfter, countRefused, phaseMs',
+    "options.rateLimits.algoritm is not a recognized field; there are windows, algorithm, retryAfter, countRefused, phaseMs",
   ],
   [
     "a misspelt name in a window",
     [window, { ...window, intervalMS: 5 }],
-    'rateLimits[1]: "intervalMS" is none of limit, intervalMs',
+    "options.rateLimits[1].intervalMS is not a recognized field; there are limit, intervalMs",
   ],
   [
     "a misspelt name in a window, in full",
     { windows: [{ ...window, x: 1 }] },
-    'rateLimits.windows[0]: "x" is none of limit, intervalMs',
+    "options.rateLimits.windows[0].x is not a recognized field; there are limit, intervalMs",
   ],
-  ["a window that is no object", [5], "rateLimits[0] must be a plain object"],
-  ["a limit of 0", [{ ...window, limit: 0 }], `rateLimits[0].${limit}`],
-  ["a limit of 0.5", [{ ...window, limit: 0.5 }], `rateLimits[0].${limit}`],
-  ["a window of 0 ms", [{ ...window, intervalMs: 0 }], `rateLimits[0].${interval}`],
-  ["a window that is a string", [{ ...window, intervalMs: "1000" }], `rateLimits[0].${interval}`],
+  ["a window that is no object", [5], "options.rateLimits[0] must be an object, not a number"],
+  ["a limit of 0", [{ ...window, limit: 0 }], `options.rateLimits[0].${limit}`],
+  ["a limit of 0.5", [{ ...window, limit: 0.5 }], `options.rateLimits[0].${limit}`],
+  ["a window of 0 ms", [{ ...window, intervalMs: 0 }], `options.rateLimits[0].${interval}`],
+  ["a window that is a string", [{ ...window, intervalMs: "1000" }], `options.rateLimits[0].${interval}`],
   [
     "an infinite window",
     { windows: [{ ...window, intervalMs: Infinity }] },
-    `rateLimits.windows[0].${interval}`,
+    `options.rateLimits.windows[0].${interval}`,
   ],
   [
     "an unknown algorithm",
     { windows: [window], algorithm: "leaky" },
-    "rateLimits.algorithm must be one of sliding, fixed, token-bucket",
+    "options.rateLimits.algorithm must be one of sliding, fixed, token-bucket",
   ],
   [
     "an unknown format of Retry-After",
     { windows: [window], retryAfter: true },
-    "rateLimits.retryAfter must be one of seconds, date, false",
+    "options.rateLimits.retryAfter must be one of seconds, date, false",
   ],
   [
     "a count that is a string",
     { windows: [window], countRefused: "yes" },
-    "rateLimits.countRefused must be a boolean",
+    "options.rateLimits.countRefused must be a boolean, not a string",
   ],
-  ["a phase that is a string", { windows: [window], phaseMs: "5" }, "rateLimits.phaseMs must be a number"],
+  [
+    "a phase that is a string",
+    { windows: [window], phaseMs: "5" },
+    "options.rateLimits.phaseMs must be a number",
+  ],
 ])("Rate limits are refused with %s", (_, rateLimits, message) => {
   expect(limited(rateLimits)).toThrow(new TypeError(message));
 });

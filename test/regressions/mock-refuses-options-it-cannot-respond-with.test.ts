@@ -2,38 +2,23 @@ import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { expect, it } from "vitest";
 
 const untyped = (options: unknown) => () => createMockService(options as MockServiceOptions);
-const cycle = { self: {} };
-cycle.self = cycle;
 const seed = { id: "o", apiKeys: ["key"], appId: "app" };
 
 it.each([
   ["a variant of another name", { variants: { v1List: "list" } }, "v1List must be one of data, array"],
   ["a variant of another type", { variants: { canAddToSegment: "no" } }, "canAddToSegment must be a boolean"],
   ["a status that no response has", { variants: { eventStatus: 99 } }, "eventStatus must be a status"],
-  ["an object that contains itself", { variants: { eventBody: cycle } }, "they contain themselves"],
-  ["a BigInt", { variants: { eventBody: { id: 5n } } }, "hold a bigint"],
-  ["a toJSON", { variants: { eventBody: { toJSON: () => ({}) } } }, "hold a toJSON"],
-  [
-    "a clock that returns no number",
-    { clock: () => Number.NaN },
-    "clock must be a function that returns milliseconds",
-  ],
   [
     "lists that are no array",
     { organizations: [{ ...seed, lists: 5 }] },
-    "lists must be an array of objects",
+    "lists must be an array, not a number",
   ],
   [
     "an automation without a trigger",
     { organizations: [{ ...seed, automations: [{ name: "a" }] }] },
     "automations[0]",
   ],
-  ["a window that is no object", { rateLimits: [null] }, "rateLimits[0] must be a plain object"],
-  [
-    "an invalid date",
-    { faults: [{ kind: "429", retryAfter: new Date(Number.NaN) }] },
-    "retryAfter must be a number of seconds",
-  ],
+  ["a window that is no object", { rateLimits: [null] }, "rateLimits[0] must be an object, not null"],
 ])("The mock refuses %s when it is created", (_, options, message) => {
   expect(untyped(options)).toThrow(TypeError);
   expect(untyped(options)).toThrow(message);

@@ -1,19 +1,17 @@
+import { isDateTime, isDay } from "../formats.ts";
 import {
-  anyString,
-  array,
+  arrayOf,
   boolean,
-  checkPlainObject,
-  checkValues,
   enumOf,
-  isNonEmptyString,
   isObject,
   nonEmptyString,
+  note,
   number,
   object,
-  type OptionRule,
-} from "../check.ts";
-import { isDateTime, isDay } from "../formats.ts";
-import type { MockVariants } from "../variants.ts";
+  type Rule,
+  string,
+  stringThat,
+} from "../rules.ts";
 import type { MockContact, MockGroup } from "./organization-state.ts";
 
 /** A contact at the start: the fields of a v1 contact, optionally its `id` and the ids of its lists. */
@@ -79,120 +77,75 @@ export const DEFAULT_ORGANIZATION: MockOrganizationSeed = {
   ],
 };
 
-/** No request could carry another value in a header. */
-const isHeaderValue = (value: unknown): value is string =>
-  isNonEmptyString(value) && /^[!-~]([ -~]*[!-~])?$/.test(value);
-const headerValue = "printable ASCII without spaces around it, as a header carries it";
-const keyArray: OptionRule = {
-  accepts: (value) => Array.isArray(value) && value.length > 0 && value.every(isHeaderValue),
-  expectation: `an array of at least one string that is ${headerValue}`,
-};
-const objects: OptionRule = {
-  accepts: (value) => Array.isArray(value) && value.every(isObject),
-  expectation: "an array of objects",
-};
-const time: OptionRule = {
-  accepts: (value) => typeof value === "string" && (isDay(value) || isDateTime(value)),
-  expectation: "an ISO 8601 day or date-time",
-};
+const keys = arrayOf(nonEmptyString, { min: 1 });
+const time = stringThat((value) => isDay(value) || isDateTime(value), "must be an ISO 8601 day or date-time");
+const isUrl = (value: string) => /^https?:/i.test(value) && URL.canParse(value);
 
-const ORGANIZATION_RULES: Record<keyof MockOrganizationSeed, OptionRule> = {
+const groupFields: Record<keyof MockGroupSeed, Rule> = {
   id: nonEmptyString,
-  apiKeys: keyArray,
-  apiKeysV2: keyArray,
-  appId: { accepts: isHeaderValue, expectation: `a string that is ${headerValue}` },
-  lists: objects,
-  contacts: objects,
-  automations: objects,
-  welcomeFlow: boolean,
-};
-const GROUP_RULES: Record<keyof MockGroupSeed, OptionRule> = {
-  id: nonEmptyString,
-  name: anyString,
+  name: string(),
   type: enumOf("LIST", "SEGMENT"),
-  description: anyString,
+  description: string(),
   created_at: number,
 };
 /** The names that only a seed has. The rules of a v1 contact check the others. */
-const CONTACT_RULES = { id: nonEmptyString, created: time, updated: time, lists: array };
-const AUTOMATION_RULES: Record<keyof MockAutomation, OptionRule> = {
-  name: anyString,
-  on: object,
-  webhook: object,
+const contactFields = { id: nonEmptyString, created: time, updated: time, lists: arrayOf(string()) };
+const triggerFields = object({ event: nonEmptyString, listId: nonEmptyString });
+const trigger: Rule = (value, path, problems) => {
+  triggerFields(value, path, problems);
+  if (isObject(value) && (value["event"] === undefined) === (value["listId"] === undefined))
+    note(problems, path, "must be { event } or { listId }; for both, write two automations");
 };
-const TRIGGER_RULES = { event: nonEmptyString, listId: nonEmptyString };
-const WEBHOOK_RULES = {
-  url: {
-    // `fetch` refuses a URL with a user or a password.
-    accepts: (value: unknown) =>
-      typeof value === "string" && /^https?:\/\/[^@/?#]+([/?#]|$)/i.test(value) && URL.canParse(value),
-    expectation: "an http: or https: URL without a user or password",
-  },
+const automationFields: Record<keyof MockAutomation, Rule> = {
+  name: string(),
+  on: trigger,
+  webhook: object({ url: stringThat(isUrl, "must be an http: or https: URL") }, { required: ["url"] }),
+};
+const organizationFields: Record<keyof MockOrganizationSeed, Rule> = {
+  id: nonEmptyString,
+  apiKeys: keys,
+  apiKeysV2: keys,
+  appId: nonEmptyString,
+  lists: arrayOf(object(groupFields, { required: ["id", "name"] })),
+  contacts: arrayOf(object(contactFields, { unknownKeys: () => undefined })),
+  automations: arrayOf(object(automationFields, { required: ["name", "on"] })),
+  welcomeFlow: boolean,
 };
 
-/** Checks the seeds: a seed from a JSON file is not checked by the compiler. */
-export function checkSeeds(seeds: readonly MockOrganizationSeed[]): void {
-  if (seeds.length === 0) throw new TypeError("organizations must be an array with at least one");
-  for (const [index, seed] of seeds.entries()) checkOrganization(seed, `organizations[${index}]`);
-  if (new Set(seeds.map((seed) => seed.id)).size < seeds.length)
-    throw new TypeError("organizations: two have the same id");
-}
+/** The rule of a seed, which may come from a JSON file. */
+export const organizationRule = object(organizationFields, { required: ["id", "apiKeys", "appId"] });
 
-function checkOrganization(seed: MockOrganizationSeed, path: string): void {
-  checkPlainObject(path, seed);
-  checkValues(path, seed, ORGANIZATION_RULES, { required: ["id", "apiKeys", "appId"] });
-  const { lists = [], contacts = [], automations = [] } = seed;
-  for (const [at, group] of lists.entries())
-    checkValues(`${path}.lists[${at}]`, group, GROUP_RULES, { required: ["id", "name"] });
-  for (const [at, { id, created, updated, lists: listIds }] of contacts.entries())
-    checkValues(`${path}.contacts[${at}]`, { id, created, updated, lists: listIds }, CONTACT_RULES);
-  const listIds = checkIds(lists, `${path}.lists`);
-  checkIds(contacts, `${path}.contacts`);
-  for (const [at, automation] of automations.entries())
-    checkAutomation(automation, `${path}.automations[${at}]`, listIds);
-}
-
-function checkAutomation(automation: MockAutomation, path: string, listIds: ReadonlySet<string>): void {
-  checkValues(path, automation, AUTOMATION_RULES, { required: ["name", "on"] });
-  const { on, webhook } = automation;
-  checkValues(`${path}.on`, on, TRIGGER_RULES);
-  if ("event" in on === "listId" in on)
-    throw new TypeError(`${path}.on must be { event } or { listId }; for both, write two automations`);
-  if ("listId" in on && !listIds.has(on.listId))
-    throw new TypeError(`${path}.on: the organization has no list "${on.listId}"`);
-  if (webhook) checkValues(`${path}.webhook`, webhook, WEBHOOK_RULES, { required: ["url"] });
-}
-
-/** Refuses a receiver that is not on loopback: a test must not call a real endpoint by mistake. */
-export function checkLoopback(seeds: readonly MockOrganizationSeed[]): void {
-  for (const [index, { automations = [] }] of seeds.entries())
-    for (const [at, { webhook }] of automations.entries())
-      if (webhook && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(webhook.url).hostname))
+/** Checks what concerns several values: ids that are used twice, triggers without a list, and receivers elsewhere. */
+export function checkSeeds(
+  seeds: readonly MockOrganizationSeed[],
+  webhooks: "loopback" | "anywhere" = "loopback",
+): void {
+  refuseSameIds(seeds, "organizations");
+  for (const [index, { lists = [], contacts = [], automations = [] }] of seeds.entries()) {
+    const path = `organizations[${index}]`;
+    refuseSameIds(lists, `${path}.lists`);
+    refuseSameIds(contacts, `${path}.contacts`);
+    for (const [at, { on, webhook }] of automations.entries()) {
+      if ("listId" in on && !lists.some(({ id }) => id === on.listId))
+        throw new TypeError(`${path}.automations[${at}].on: the organization has no list "${on.listId}"`);
+      if (webhook && webhooks === "loopback" && !isLoopback(webhook.url))
         throw new TypeError(
-          `organizations[${index}].automations[${at}].webhook.url must be on loopback (localhost, 127.0.0.1, [::1]), ` +
+          `${path}.automations[${at}].webhook.url must be on loopback (localhost, 127.0.0.1, [::1]), ` +
             'unless the option webhooks is "anywhere"',
         );
+    }
+  }
 }
 
-/** Refuses permissions of an unknown key: they would have no effect. */
-export function checkPermissions(
-  permissions: MockVariants["permissions"],
-  seeds: readonly MockOrganizationSeed[],
-): void {
-  const keys = new Set(seeds.flatMap(({ apiKeys, apiKeysV2 = [] }) => [...apiKeys, ...apiKeysV2]));
-  const unknown = Object.keys(permissions).find((key) => !keys.has(key));
-  if (unknown === undefined) return;
-  const known = [...keys].join(", ");
-  throw new TypeError(`variants: permissions: no organization has the key "${unknown}"; there are: ${known}`);
+/** A test must not call a real endpoint by mistake. */
+function isLoopback(url: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 }
 
-/** Refuses two entries with one id. Returns the ids. */
-function checkIds(things: readonly { id?: string }[], path: string): Set<string> {
+function refuseSameIds(things: readonly { id?: string }[], path: string): void {
   const ids = new Set<string>();
   for (const { id } of things) {
-    if (id === undefined) continue;
-    if (ids.has(id)) throw new TypeError(`${path}: two have the id "${id}"`);
-    ids.add(id);
+    if (id !== undefined && ids.has(id)) throw new TypeError(`${path}: two have the id "${id}"`);
+    if (id !== undefined) ids.add(id);
   }
-  return ids;
 }

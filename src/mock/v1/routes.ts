@@ -1,5 +1,5 @@
 import { endpoint, type RequestContext, type MockEndpoint, type Reply } from "../endpoint.ts";
-import { Refusal, refusalOf } from "../rules.ts";
+import { Refusal, refusalOf } from "../refusal.ts";
 import { listResponse, listedCustomer, listedGroup, profileEnvelope, singleGroup } from "./responses.ts";
 import { contactFieldsOf, checkV1Contact, checkV1Event, checkV1ListContact, type V1Event } from "./rules.ts";
 

@@ -1,14 +1,14 @@
-import { isObject } from "../check.ts";
 import { countryCodeOf, isDay, isEmail } from "../formats.ts";
+import { refusalOf, require } from "../refusal.ts";
 import {
   anythingButNull,
   boolean,
-  DOCUMENTED_LIMITS,
-  mapOf,
-  object,
   enumOf,
-  refusalOf,
-  require,
+  isObject,
+  mapOf,
+  nonEmptyString,
+  note,
+  object,
   type Rule,
   string,
   stringThat,
@@ -17,18 +17,19 @@ import type { ContactFields } from "../state/organization.ts";
 import type { MockVariants } from "../variants.ts";
 
 const optIn = enumOf("SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED");
-const name = string({ max: DOCUMENTED_LIMITS.name });
-const address = string({ max: DOCUMENTED_LIMITS.address });
+// "Limits": characters.
+const name = string({ max: 100 });
+const address = string({ max: 255 });
 
 /** A custom property may be any value except null: nested values are stored as unusable text ("Custom property value rules"). */
 const customProperty: Rule = (value, path, problems) => {
-  if (value === null) problems.push({ path, message: `${path} must not be null` });
+  if (value === null) note(problems, path, "must not be null");
 };
 
 /** "v1 contact", field by field. */
 const CONTACT_FIELDS: Readonly<Record<string, Rule>> = {
   email: stringThat(isEmail, "must be an email address"),
-  phone: string(DOCUMENTED_LIMITS.phone),
+  phone: string({ min: 7, max: 20 }),
   external_id: string(),
   first_name: name,
   last_name: name,
@@ -44,12 +45,12 @@ const CONTACT_FIELDS: Readonly<Record<string, Rule>> = {
   city: name,
   address1: address,
   address2: address,
-  postal_code: string(DOCUMENTED_LIMITS.postalCode),
-  custom_properties: mapOf(customProperty, { maxKeys: DOCUMENTED_LIMITS.customProperties }),
+  postal_code: string({ min: 3, max: 20 }),
+  custom_properties: mapOf(customProperty, { maxKeys: 30 }),
 };
 
-const customerRule = object({ fields: CONTACT_FIELDS, unknownKeys: "refused" });
-const listContactRule = object({ fields: CONTACT_FIELDS, required: ["email"], unknownKeys: "refused" });
+const customerRule = object(CONTACT_FIELDS);
+const listContactRule = object(CONTACT_FIELDS, { required: ["email"] });
 
 /** A body that follows the rules of `CONTACT_FIELDS`. */
 export type V1Contact = Omit<ContactFields, "custom_properties" | "consents" | "other_fields"> & {
@@ -117,8 +118,6 @@ export interface V1Event {
   eventData?: Record<string, unknown>;
 }
 
-const nonEmptyString = string({ min: 1 });
-
 /** `POST /api/v1/events`. The required fields are not shown: this is the mock's stance. */
 export function checkV1Event(
   body: unknown,
@@ -126,22 +125,21 @@ export function checkV1Event(
 ): asserts body is V1Event {
   const { contactUuidPlace, isUniqueIdentifierRequired } = variants;
   const inContact = contactUuidPlace === "root" ? {} : { contactUUID: nonEmptyString };
-  const contact = object({
-    fields: { email: stringThat(isEmail, "must be an email address"), ...inContact },
-    unknownKeys: anythingButNull,
-  });
+  const contact = object(
+    { email: stringThat(isEmail, "must be an email address"), ...inContact },
+    { unknownKeys: anythingButNull },
+  );
   const atRoot = contactUuidPlace === "contact" ? {} : { contactUUID: nonEmptyString };
-  const event = object({
-    fields: {
+  const event = object(
+    {
       eventName: nonEmptyString,
       uniqueIdentifier: nonEmptyString,
       contact,
       eventData: mapOf(anythingButNull),
       ...atRoot,
     },
-    required: ["eventName", ...(isUniqueIdentifierRequired ? ["uniqueIdentifier"] : [])],
-    unknownKeys: "refused",
-  });
+    { required: ["eventName", ...(isUniqueIdentifierRequired ? ["uniqueIdentifier"] : [])] },
+  );
   require(body, (value, path, problems) => {
     event(value, path, problems);
     if (!isObject(value)) return;

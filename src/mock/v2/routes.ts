@@ -7,7 +7,7 @@ import {
   slicePage,
 } from "../endpoint.ts";
 import { countryCodeOf } from "../formats.ts";
-import { Refusal } from "../rules.ts";
+import { Refusal } from "../refusal.ts";
 import type { MockGroup } from "../state/organization-state.ts";
 import type { ContactFields, Organization } from "../state/organization.ts";
 import { storedCountry } from "../v1/rules.ts";

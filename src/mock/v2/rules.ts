@@ -1,16 +1,18 @@
-import { isObject } from "../check.ts";
 import { isCountryCode, isDateTime, isDay, isEmail, isIpAddress } from "../formats.ts";
+import { require } from "../refusal.ts";
 import {
   anythingButNull,
   arrayOf,
   boolean,
-  object,
   enumOf,
+  isObject,
+  note,
+  object,
   type Problem,
-  require,
   type Rule,
   string,
   stringThat,
+  that,
 } from "../rules.ts";
 
 /** A body that follows the rules of a v2 contact; other fields are passed on. */
@@ -47,69 +49,57 @@ export function checkV2Contact(body: unknown, maxLength: number): asserts body i
   });
 }
 
+/** "Fields that are not in the table" may hold anything but null. */
+const withOthers = (fields: Readonly<Record<string, Rule>>, required: readonly string[] = []): Rule =>
+  object(fields, { required, unknownKeys: anythingButNull });
+
 function contactRule(anyString: Rule): Rule {
-  return object({
-    fields: {
-      firstName: anyString,
-      lastName: anyString,
-      birthDate: stringThat(isDay, "must be a day of the calendar, YYYY-MM-DD"),
-      city: anyString,
-      countryCode: stringThat(isCountryCode, "must be a two-letter country code"),
-      country: anyString,
-      provinceCode: anyString,
-      state: anyString,
-      postalCode: anyString,
-      gender: anyString,
-      createdAt: stringThat(
-        (value) => isDay(value) || isDateTime(value),
-        "must be an ISO 8601 day or date-time",
-      ),
-      triggerWelcomeEmail: boolean,
-      listIds: arrayOf(anyString),
-      identifiers: arrayOf(identifierRule(anyString), { min: 1 }),
-    },
-    required: ["firstName", "listIds", "identifiers"],
-    unknownKeys: anythingButNull,
-  });
+  const fields = {
+    firstName: anyString,
+    lastName: anyString,
+    birthDate: stringThat(isDay, "must be a day of the calendar, YYYY-MM-DD"),
+    city: anyString,
+    countryCode: stringThat(isCountryCode, "must be a two-letter country code"),
+    country: anyString,
+    provinceCode: anyString,
+    state: anyString,
+    postalCode: anyString,
+    gender: anyString,
+    createdAt: stringThat(
+      (value) => isDay(value) || isDateTime(value),
+      "must be an ISO 8601 day or date-time",
+    ),
+    triggerWelcomeEmail: boolean,
+    listIds: arrayOf(anyString),
+    identifiers: arrayOf(identifierRule(anyString), { min: 1 }),
+  };
+  return withOthers(fields, ["firstName", "listIds", "identifiers"]);
 }
 
 function identifierRule(anyString: Rule): Rule {
-  const status = object({
-    fields: { status: anyString },
-    required: ["status"],
-    unknownKeys: anythingButNull,
-  });
-  const consent = object({
-    fields: {
-      createdAt: stringThat(isDateTime, "must be an ISO 8601 date-time"),
-      ip: stringThat(isIpAddress, "must be an IPv4 or IPv6 address"),
-      source: anyString,
-    },
-    required: ["createdAt", "ip", "source"],
-    unknownKeys: anythingButNull,
-  });
-  const identifier = object({
-    fields: {
-      type: enumOf("email", "phone"),
-      id: stringOrNumber,
-      channels: object({ fields: { email: status, phone: status }, unknownKeys: anythingButNull }),
-      consent,
-    },
-    required: ["type", "id", "channels", "consent"],
-    unknownKeys: anythingButNull,
-  });
+  const status = withOthers({ status: anyString }, ["status"]);
+  const consent = {
+    createdAt: stringThat(isDateTime, "must be an ISO 8601 date-time"),
+    ip: stringThat(isIpAddress, "must be an IPv4 or IPv6 address"),
+    source: anyString,
+  };
+  const fields = {
+    type: enumOf("email", "phone"),
+    id: that(
+      (value) => typeof value === "string" || typeof value === "number",
+      "must be a string or a number",
+    ),
+    channels: withOthers({ email: status, phone: status }),
+    consent: withOthers(consent, Object.keys(consent)),
+  };
+  const identifier = withOthers(fields, Object.keys(fields));
   return (value, path, problems) => {
     identifier(value, path, problems);
     if (!isObject(value) || value["type"] !== "email" || value["id"] === undefined) return;
     const isAddress = typeof value["id"] === "string" && isEmail(value["id"]);
-    if (!isAddress) problems.push({ path: `${path}.id`, message: `${path}.id must be an email address` });
+    if (!isAddress) note(problems, `${path}.id`, "must be an email address");
   };
 }
-
-const stringOrNumber: Rule = (value, path, problems) => {
-  if (typeof value !== "string" && typeof value !== "number")
-    problems.push({ path, message: `${path} must be a string or a number` });
-};
 
 /** "The `email` key is required when no phone identifier is given; the `phone` key … when no email identifier is given." */
 function checkChannels(identifiers: readonly unknown[], problems: Problem[]): void {
@@ -121,8 +111,8 @@ function checkChannels(identifiers: readonly unknown[], problems: Problem[]): vo
     const channels = isObject(identifier) ? identifier["channels"] : undefined;
     if (!isObject(channels)) continue;
     for (const key of needed) {
-      const path = `identifiers.${index}.channels.${key}`;
-      if (!Object.hasOwn(channels, key)) problems.push({ path, message: `${path} is required` });
+      if (!Object.hasOwn(channels, key))
+        note(problems, `identifiers[${index}].channels.${key}`, "is required");
     }
   }
 }
