@@ -1,4 +1,5 @@
 import type { MockClientOptions } from "./interface.ts";
+import { environmentOf, shellWord } from "./start-page.ts";
 import type { MockOrganizationSeed } from "./state/seed.ts";
 
 export const HELP = `audience-mock: the audience service, in memory, as an HTTP server on loopback
@@ -20,6 +21,9 @@ Try it:
   URL=http://127.0.0.1:4010
   KEY='X-API-Key: mock-api-key-not-a-secret'
   JSON='Content-Type: application/json'
+
+  # all of this mock's paths, and the environment of a client
+  curl $URL/
 
   # create or update a contact, then page through all of them
   curl -H "$KEY" -H "$JSON" $URL/api/v1/customer/create -d '{"email":"ada@example.com","email_opt_in":"SUBSCRIBED"}'
@@ -98,20 +102,4 @@ export function startMessage(
     "Ctrl-C stops it.",
     "",
   ].join("\n");
-}
-
-/** The commands that set a client's environment in a POSIX shell. */
-function environmentOf(client: MockClientOptions): string[] {
-  return Object.entries({
-    AUDIENCE_BASE_URL: client.baseUrl,
-    AUDIENCE_BASE_URL_V2: client.baseUrlV2,
-    AUDIENCE_API_KEY: client.apiKey,
-    ...(client.apiKeyV2 !== undefined && { AUDIENCE_API_KEY_V2: client.apiKeyV2 }),
-    AUDIENCE_APP_ID: client.appId,
-  }).map(([name, value]) => `export ${name}=${shellWord(value)}`);
-}
-
-/** A string as one word of a POSIX shell, quoted if necessary. */
-function shellWord(value: string): string {
-  return /^[\w%+,./:=@-]+$/.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`;
 }

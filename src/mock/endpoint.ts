@@ -33,6 +33,8 @@ export interface RequestContext {
 
 export interface MockEndpoint {
   operation: MockOperation;
+  /** Method and path, as in the document. */
+  route: string;
   method: "GET" | "POST";
   /** Matches the path after the base URL; its group is the id. */
   path: RegExp;
@@ -49,6 +51,7 @@ export function endpoint(
   // Safe: the route begins with one of the two.
   return {
     operation,
+    route,
     method: method as "GET" | "POST",
     path: new RegExp(`^${path.replace(/\{\w+\}/, "([^/]+)")}$`),
     respond,

@@ -4,6 +4,7 @@ import type { MockFault } from "./faults.ts";
 import type { MockClientOptions, MockListener, MockListenOptions, MockService } from "./interface.ts";
 import { isConnectionReset } from "./response.ts";
 import { checkOption, object, that } from "./rules.ts";
+import { startPage } from "./start-page.ts";
 
 const isPort = (value: unknown) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536;
 const listenRule = object({ port: that(isPort, "must be an integer from 0 to 65,535") });
@@ -26,7 +27,8 @@ export async function listen(
       incoming,
       outgoing,
       async (request) =>
-        (await controlResponse(service, request)) ?? respond(request, String(incoming.socket.remoteAddress)),
+        (await controlResponse(service, listening, request)) ??
+        respond(request, String(incoming.socket.remoteAddress)),
     );
   });
   await new Promise<void>((resolve, reject) => {
@@ -97,9 +99,14 @@ function closeServer(server: Server): Promise<void> {
 /** The paths of the mock itself, for tests in another process or language. */
 const PREFIX = "/__mock/";
 
-/** Serves the mock's own paths, only over real HTTP. `undefined` for all other paths. */
-async function controlResponse(service: MockService, request: Request): Promise<Response | undefined> {
+/** Serves the mock's own paths, only over real HTTP; `startPage` lists them. `undefined` for all other paths. */
+async function controlResponse(
+  service: MockService,
+  clientOptions: MockClientOptions,
+  request: Request,
+): Promise<Response | undefined> {
   const { pathname } = new URL(request.url);
+  if (/^(GET|HEAD)$/.test(request.method) && pathname === "/") return new Response(startPage(clientOptions));
   if (!pathname.startsWith(PREFIX)) return undefined;
   const [resource = "", name = ""] = pathname.slice(PREFIX.length).split("/").map(decodeURIComponent);
   try {

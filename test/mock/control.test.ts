@@ -18,6 +18,27 @@ it.each(["mock-organization", "mock-api-key-not-a-secret"])(
   },
 );
 
+it("the root is a page that says what it is, with the environment of a client and every path", async () => {
+  const { status, headers, body } = await open.call("/");
+
+  expect(status).toBe(200);
+  expect(headers.get("content-type")).toMatch(/^text\/plain/);
+  expect(body).toContain("the mock of the audience service");
+  expect(body).toContain(`export AUDIENCE_BASE_URL=${open.options.baseUrl}\n`);
+  expect(body).toMatch(
+    / {2}POST \/api\/v1\/contact-groups\/\{listId\}\/contacts +v1\.contactGroups\.addContact\n/,
+  );
+  expect(body).toMatch(/ {2}GET \/v2\/lists +v2\.lists\.list\n/);
+  for (const path of ["organizations/", "requests", "settled", "faults", "reset"])
+    expect(body).toContain(` /__mock/${path}`);
+});
+
+it("the root page is not logged", async () => {
+  await open.call("/");
+
+  expect(open.mock.requests.map(({ path }) => path)).toEqual(["/api/v1/customer/create"]);
+});
+
 it("the log can be read over HTTP, and reading it is not logged", async () => {
   const { body } = await open.call("/__mock/requests");
 

@@ -1,0 +1,48 @@
+import type { MockClientOptions } from "./interface.ts";
+import { V1_ENDPOINTS } from "./v1/routes.ts";
+import { V2_ENDPOINTS } from "./v2/routes.ts";
+
+/** The page at the mock's address, for a browser or a terminal. */
+export function startPage(client: MockClientOptions): string {
+  const endpoints = [...V1_ENDPOINTS, ...V2_ENDPOINTS].map(
+    ({ route, operation }) => `  ${route.padEnd(45)}  ${operation}`,
+  );
+  return `This is the mock of the audience service, for tests. It obeys the service's rules, and keeps its state in memory.
+
+The environment of a client:
+
+${environmentOf(client)
+  .map((line) => `  ${line}`)
+  .join("\n")}
+
+The endpoints (v1 needs the header X-API-Key; v2 needs Service-Api-Key and Service-App-Id):
+
+${endpoints.join("\n")}
+
+For tests, without a key:
+
+  GET /__mock/organizations/{id or key}          the state
+  GET /__mock/requests                           all requests that arrived
+  GET /__mock/settled                            waits until no webhook call is under way
+  POST /__mock/faults                            adds a fault: {"kind":"500-before","times":1}
+  POST /__mock/reset                             restores the initial state
+
+"npx audience-mock --help" has a curl command for each.
+`;
+}
+
+/** The commands that set a client's environment in a POSIX shell. */
+export function environmentOf(client: MockClientOptions): string[] {
+  return Object.entries({
+    AUDIENCE_BASE_URL: client.baseUrl,
+    AUDIENCE_BASE_URL_V2: client.baseUrlV2,
+    AUDIENCE_API_KEY: client.apiKey,
+    ...(client.apiKeyV2 !== undefined && { AUDIENCE_API_KEY_V2: client.apiKeyV2 }),
+    AUDIENCE_APP_ID: client.appId,
+  }).map(([name, value]) => `export ${name}=${shellWord(value)}`);
+}
+
+/** A string as one word of a POSIX shell, quoted if necessary. */
+export function shellWord(value: string): string {
+  return /^[\w%+,./:=@-]+$/.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`;
+}
