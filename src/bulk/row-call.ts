@@ -15,22 +15,11 @@ export interface BulkRequest extends CallOptions {
   readonly key: string;
 }
 
-/**
- * Makes a row's call, or several in sequence, and returns the last one or its value. The compiler refuses a function
- * that returns nothing, because its call would be neither awaited nor recorded.
- */
-export type BulkCall<Row, Result extends PromiseLike<unknown> = PromiseLike<unknown>> = ((
+/** Makes a row's call, or several in sequence. It must return or await them. */
+export type BulkCall<Row, Result extends PromiseLike<unknown> = PromiseLike<unknown>> = (
   row: Row,
   request: BulkRequest,
-) => Result) &
-  ReturnsCall<Awaited<Result>>;
-
-/** Distributes over a union: a function that returns a value for some rows is accepted, and so is one that only throws. */
-type ReturnsCall<Value> = [Value] extends [never]
-  ? unknown
-  : Value extends void
-    ? "Return the row's call, or its value"
-    : unknown;
+) => Result;
 
 /** The end of a row. */
 export interface RowEnd<Value> {

@@ -68,10 +68,7 @@ describe("isCurrent", () => {
     const call = async (item: Row, request: BulkRequest) => {
       const { id } = await audience.v1.customers.upsert(item, request);
       await audience.v1.customers.get(id, request);
-      return await audience.v1.events.send(
-        { eventName: "imported", contact: { email: item.email } },
-        request,
-      );
+      await audience.v1.events.send({ eventName: "imported", contact: { email: item.email } }, request);
     };
 
     await audience.bulk(rows(1), call, { isCurrent: () => ++asked > 0 });

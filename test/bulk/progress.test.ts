@@ -76,7 +76,7 @@ describe("onProgress", () => {
     await audience.bulk(rows(50), async () => null, options);
     const seen: BulkProgress[] = [];
 
-    await audience.bulk(rows(150), async () => vi.advanceTimersByTime(1_000), {
+    await audience.bulk(rows(150), async () => void vi.advanceTimersByTime(1_000), {
       ...options,
       onProgress: (progress) => seen.push(progress),
     });
@@ -97,7 +97,7 @@ describe("onProgress", () => {
   ])("has the rows of a minute %s", async (_, durationsMs, ratesPerMinute) => {
     const { audience } = createFixture();
     const seen: number[] = [];
-    const run = audience.bulk(durationsMs, async (durationMs) => vi.advanceTimersByTime(durationMs), {
+    const run = audience.bulk(durationsMs, async (durationMs) => void vi.advanceTimersByTime(durationMs), {
       concurrency: 1,
       onProgress: ({ ratePerMinute }) => seen.push(ratePerMinute),
     });

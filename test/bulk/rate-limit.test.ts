@@ -83,10 +83,7 @@ describe("A row that meets a 429", () => {
     });
     const call = async (item: Row, request: BulkRequest) => {
       await audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
-      return await audience.v1.events.send(
-        { eventName: "imported", contact: { email: item.email } },
-        request,
-      );
+      await audience.v1.events.send({ eventName: "imported", contact: { email: item.email } }, request);
     };
     const summary = audience.bulk(rows(1), call).summary();
 

@@ -100,7 +100,7 @@ describe("With a checkpoint", () => {
     const checkpoint = new LoggedCheckpoint();
     const call = async (item: Row, request: BulkRequest) => {
       await upsert(item, request);
-      return await audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
+      await audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
     };
 
     await audience.bulk(rows(1), call, { checkpoint, key });
@@ -190,7 +190,7 @@ describe("With a checkpoint", () => {
     const checkpoint = new LoggedCheckpoint();
     const call = async (item: Row, request: BulkRequest) => {
       await audience.v1.events.send(eventOf(item), request);
-      return await audience.v1.events.send(eventOf(item), request);
+      await audience.v1.events.send(eventOf(item), request);
     };
     await audience.bulk(rows(2), call, { checkpoint, key, concurrency: 1 }).summary();
     // As if the process had been killed before it recorded their outcomes.
@@ -211,7 +211,7 @@ describe("With a checkpoint", () => {
     const { audience, mock } = createFixture();
     const call = async (item: Row, request: BulkRequest) => {
       await audience.v1.events.send(eventOf(item), request);
-      return await audience.v1.events.send(eventOf(item), request);
+      await audience.v1.events.send(eventOf(item), request);
     };
 
     await audience.bulk(rows(2), call, { key }).summary();

@@ -230,7 +230,7 @@ describe("The request", () => {
     const seen: BulkRequest[] = [];
 
     await audience
-      .bulk(rows(1), async (_, request) => seen.push(request), { key: ({ email }) => email })
+      .bulk(rows(1), async (_, request) => void seen.push(request), { key: ({ email }) => email })
       .summary();
 
     expect(seen).toMatchObject([{ priority: 9, signal: expect.any(AbortSignal) }]);

@@ -84,7 +84,7 @@ describe("Rows are read only as fast as they are sent", () => {
         yield each;
       }
     }
-    const run = audience.bulk(source(), async ({ email }) => log.push(`call ${email[4]}`), {
+    const run = audience.bulk(source(), async ({ email }) => void log.push(`call ${email[4]}`), {
       concurrency: 1,
     });
 
@@ -132,7 +132,7 @@ describe("Rows are read only as fast as they are sent", () => {
       const inOrder = Math.ceil(++begun / limit) * limit;
       await until(() => begun >= Math.min(30, inOrder));
       await flushEventLoop();
-      return underWay--;
+      underWay--;
     };
 
     await audience.bulk(rows(30), call, options).summary();
@@ -297,7 +297,6 @@ it("Leaving the loop early starts no further call, and waits for the calls in fl
     const index = Number(item.email[4]);
     called.push(index);
     await responses[index]?.promise;
-    return index;
   };
   const left = (async () => {
     for await (const _ of audience.bulk(rows(4), call, {

@@ -148,7 +148,7 @@ describe("A run ends with an error that every other row would meet", () => {
 
   it("a row that throws undefined has failed, and does not end the run", async () => {
     const { audience } = createFixture();
-    const call = (): Promise<null> => Promise.reject(undefined);
+    const call = (): Promise<void> => Promise.reject(undefined);
 
     const { results, error } = await collectRun(audience.bulk(rows(2), call, { concurrency: 1 }));
 
@@ -259,7 +259,7 @@ describe("An abort of the run's signal", () => {
     const stop = new AbortController();
     const call = async (item: Row, request: BulkRequest) => {
       await audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
-      return await audience.v1.customers.get("some-id", request);
+      await audience.v1.customers.get("some-id", request);
     };
     const ended = collectRun(audience.bulk(rows(1), call, { signal: stop.signal }));
     await until(() => limiter.usage().queued === 1);
@@ -372,7 +372,7 @@ describe("A client that is closed during a run", () => {
     const call = async (item: Row, request: BulkRequest) => {
       await audience.v1.customers.upsert(item, request);
       await audience.close();
-      return await audience.v1.customers.get("some-id", request);
+      await audience.v1.customers.get("some-id", request);
     };
 
     const { error, results } = await collectRun(audience.bulk(rows(1), call));

@@ -509,7 +509,7 @@ describe("With a checkpoint", () => {
         return await deferred<Response>().promise;
       },
     });
-    const { promise: opened } = deferred<null>();
+    const { promise: opened } = deferred();
     void collectRun(dying.bulk([row(1)], async () => await opened, { key, checkpoint }));
     await until(() => checkpoint.log.length > 0);
     void dying.v1.customers.upsert({ ...ada, email_opt_in: "UNSUBSCRIBED" });

@@ -90,7 +90,7 @@ it("For any value as the call or the check of a row, the run ends or throws an S
     await audience.bulk.check([1], () => value as CheckResult);
     await audience.bulk([1], async () => value).summary();
     await audience.bulk.check([1], given as () => CheckResult);
-    await audience.bulk([1], given as () => Promise<unknown>).summary();
+    await audience.bulk([1], given as () => Promise<void>).summary();
   };
   await tryEntryPoint(
     { act, argumentCount: 2, valid: [[{ success: false, error: { issues: [] } }], []] },

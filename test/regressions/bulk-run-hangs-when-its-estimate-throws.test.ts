@@ -10,7 +10,7 @@ it("A bulk run whose limiter cannot estimate its rest rejects with that error", 
     throw new Error("no estimate");
   });
 
-  const run = audience.bulk([1, 2, 3], async () => null, { onProgress: () => undefined });
+  const run = audience.bulk([1, 2, 3], async () => await Promise.resolve(), { onProgress: () => undefined });
 
   await expect(run.summary()).rejects.toThrow("no estimate");
 });

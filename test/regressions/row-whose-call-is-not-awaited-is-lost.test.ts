@@ -184,7 +184,6 @@ it("a call that begins after its run is refused, and does not touch the checkpoi
   const { promise: opened, resolve: open } = deferred();
   const call = async (contact: Row, request: BulkRequest) => {
     void opened.then(() => late.push(upsert(contact, request).catch((error: unknown) => error)));
-    return null;
   };
   await audience.bulk(rows(1), call, { checkpoint, key });
   const recorded = checkpoint.log.length;
@@ -201,7 +200,6 @@ it("a call that begins after its row ends the run, and the next run sends the ro
   const checkpoint = new LoggedCheckpoint();
   const late = async (contact: Row, request: BulkRequest) => {
     setTimeout(() => void upsert(contact, request), 0);
-    return null;
   };
   async function* source() {
     yield row(0);

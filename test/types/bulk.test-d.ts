@@ -1,10 +1,4 @@
-import {
-  AudienceClient,
-  type AddContactResult,
-  type BulkCall,
-  type BulkSummary,
-  type Profile,
-} from "audience-sdk";
+import { AudienceClient, type AddContactResult, type BulkSummary, type Profile } from "audience-sdk";
 import { describe, expectTypeOf, it } from "vitest";
 
 const audience = new AudienceClient();
@@ -18,56 +12,6 @@ describe("The function of bulk", () => {
     });
     // @ts-expect-error
     void audience.bulk(rows, () => null);
-  });
-
-  it("that is async and returns nothing is refused: a call without `await` would look the same", () => {
-    // @ts-expect-error its call is awaited, and not returned
-    void audience.bulk(rows, async (row, request) => {
-      await audience.v1.customers.upsert(row, request);
-    });
-    // @ts-expect-error
-    void audience.bulk(rows, async (row, request) => {
-      void audience.v1.customers.upsert(row, request);
-      return undefined;
-    });
-  });
-
-  it("may return any call of the client, several of them, or none for some rows", () => {
-    const { v1, v2 } = audience;
-    const contact = { firstName: "Ada", listIds: [], identifiers: [] };
-    const path = "/api/v1/customer/create";
-    void audience.bulk(rows, (row, o) => v1.customers.upsert(row, o));
-    void audience.bulk(rows, (_, o) => v1.customers.get("id", o));
-    void audience.bulk(rows, (_, o) => v1.customers.list({}, o));
-    void audience.bulk(rows, (_, o) => v1.contactGroups.list({}, o).toArray());
-    void audience.bulk(rows, (_, o) => v1.contactGroups.get("id", o));
-    void audience.bulk(rows, (row, o) => v1.contactGroups.addContact("id", row, o));
-    void audience.bulk(rows, (contact, o) => v1.events.send({ eventName: "e", contact }, o));
-    void audience.bulk(rows, (_, o) => v2.contacts.upsert(contact, o));
-    void audience.bulk(rows, (_, o) => v2.lists.list({}, o));
-    void audience.bulk(rows, (body, o) => v1.request({ method: "POST", path, body }, o));
-    void audience.bulk(rows, (_, o) => v2.request({ method: "GET", path: "/v2/lists" }, o));
-    void audience.bulk(rows, (row, o) => v1.customers.upsert(row, o).withResponse());
-    void audience.bulk(rows, (row, o) =>
-      Promise.all([v1.customers.upsert(row, o), v1.customers.get("id", o)]),
-    );
-    void audience.bulk(rows, async (row, o) => {
-      if (row.email === "") return undefined;
-      return await v1.customers.upsert(row, o);
-    });
-    void audience.bulk(rows, async (): Promise<any> => undefined);
-  });
-
-  it("may come from a caller of any type", async () => {
-    const wrap = <Row, Value>(items: Row[], call: BulkCall<Row, Promise<Value>>) =>
-      audience.bulk(items, call);
-    const run = wrap(rows, (row, request) => audience.v1.customers.upsert(row, request));
-    for await (const { value } of run) expectTypeOf(value).toEqualTypeOf<Profile | undefined>();
-    const call: BulkCall<(typeof rows)[number]> = (row, request) =>
-      audience.v1.customers.upsert(row, request);
-    void audience.bulk(rows, call);
-    // @ts-expect-error
-    void wrap(rows, async () => {});
   });
 
   it("returns the value of its row, for any of its calls", async () => {
