@@ -87,16 +87,15 @@ function nameOf(path: readonly (string | number)[], subject: string): string {
 }
 
 function unknownOption(name: string, names: readonly string[], subject: string): string {
-  const part = stemOf(name);
-  const meant =
-    nameMeant(name, names) ?? names.find((each) => part.length > 2 && stemOf(each).includes(part));
+  const meant = nameMeant(name, names) ?? names.find((each) => isPartOf(name, each));
   const wayOut = meant ? `did you mean ${meant}?` : `there are ${names.join(", ")}.`;
   return `${subject}: there is no option ${JSON.stringify(name)}; ${wayOut}`;
 }
 
-/** `retries` and `retry` are one stem, and a part of `maxRetries`. */
-function stemOf(name: string): string {
-  return name.toLowerCase().replace(/(ies|y|s)$/, "");
+/** `retries` and `retry` are a part of `maxRetries`. */
+function isPartOf(part: string, name: string): boolean {
+  const stem = part.toLowerCase().replace(/(ies|y|s)$/, "");
+  return part.length > 2 && name.toLowerCase().includes(stem);
 }
 
 /** The message of a value that a function of the user has thrown. */
