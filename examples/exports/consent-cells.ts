@@ -34,7 +34,7 @@ export function parseConsent({ question }: Pick<ConsentColumn, "question">, cell
     case "refusal only":
       return isMoment(cell) ? {} : stateOf(word, { yes: "nothing", no: "UNSUBSCRIBED", isOptIn: false });
     case "confirmation":
-      return stateOf(word, { yes: "nothing", no: "NON_SUBSCRIBED", isOptIn: false });
+      return isMoment(cell) ? {} : stateOf(word, { yes: "nothing", no: "NON_SUBSCRIBED", isOptIn: false });
     case "confirmed":
       // Brevo numbers them: 1 is yes, 2 is no.
       return stateOf(cell.trim() === "2" ? "no" : word, {

@@ -45,6 +45,12 @@ const looksLikeConsent = anyOf(`
   promotional(e?mails?|sms|messages)$ confirmationstatus$ invalide?mail ineligible contactable mailable
   abbestell abmeld austrag ausgetragen widerruf widerspr gekundigt werbesperre keinewerbung disiscri uitgeschreven
   excluded ^baja$
+  nyhedsbrev nyhetsbrev nieuwsbrief infolettre boletin samtykke samtycke toestemming consenso
+  afmeld afgemeld frameld avmeld avregistr prenumer uitschr undeliver unreachable unzustellbar ^removed gesperrt werbung werbeerlaubnis
+  (nicht|ikke|inte)kontakt ne(pas|plus)contact
+  ^(inscrite?|iscritt[oa]|suscrit[oa]|abbonat[oa]|tilmeldt|pameldt|aangemeld)$
+  ^(stop|no)(e?mails?|sms|marketing|contact)$ ^(e?mail|sms|marketing)stop$
+  ^(e?mail|optin|subscription|newsletter)?(confirmed|bestatigt|confirmee?)$
   okto(e?mail|contact|sms|call|text) (e?mail|sms|marketing|contact)ok$ ^can(be)?(contact|e?mail|call|text|sms)
   ^(is)?(e?mail|sms)?blocked(at|on|date|reason)?$`);
 // Not "Contact status", "Lead status", "Marketing contact status": those are of sales and billing.
@@ -53,17 +59,17 @@ const status = anyOf(
 );
 const otherMatters = anyOf(`
   cookie privacypolicy terms transactional webpush pushnotif mobilepush browserpush ^push directmail postal fax
-  thirdparty profiling analytics tracking`);
+  thirdparty profiling analytics tracking totrack`);
 // "Allow e-mails", "Agrees to receive news", "Contact refused".
 const allows =
   /^(allow|agree|permit|declin|refus|object|revok|withdr)(e?s|e?d|ing|awn|ew|ted|ion)?$|^(receives?|wants?)$/;
-const messages = anyOf("mail sms marketing contact phone text call news promo");
+const messages = anyOf("mail sms marketing contact kontakt phone text call news promo");
 
 const negatives = anyOf(
   `unsub(scri(bed?|ption))? unsuscri optout optedout outof blacklist blocklist donot dnc nomarketing noemail nosms
   abgemeldet desabonn desinscri deabonn declin refus object revok withdr blocked abbestell abmeld austrag ausgetragen
   widerruf widerspr gekundigt gesperrt werbesperre keinewerbung disiscri uitgeschreven excluded baja denied denial
-  reject cancel entzogen verweigert abgelehnt`,
+  reject cancel entzogen verweigert abgelehnt afmeld afgemeld frameld avmeld avregistr uitschr ^removed`,
   "g",
 );
 /** A heading of these words alone asks for an opt-in. Any other word may turn its yes into another answer. */
@@ -74,12 +80,16 @@ const optInWords = new Set(
   call calls calling telefon handy contact contactable mailable message messages opt opted in optin optedin single
   subscribe subscribed subscriber subscription subscriptions abonniert abonnent abonne abonnement angemeldet inscrit
   suscrito iscritto ok okay can be may is has have are was you your our us we i me my to by for via from of the a and or
-  on per all gdpr dsgvo rgpd lgpd global general customer person member user web website online status state`.split(
-    /\s+/,
-  ),
+  on per all gdpr dsgvo rgpd lgpd global general customer person member user web website online status state
+  nyhedsbrev nyhetsbrev nieuwsbrief infolettre boletin samtykke samtycke toestemming consentement consentimiento
+  consentimento consenso inscrite iscritta suscrita abbonato abbonata tilmeldt pameldt aangemeld abonnee erwunscht
+  werbung werbeerlaubnis erlaubt
+  la le les l il el au aux du de des di al til voor zum zur den der die das fur mobil`.split(/\s+/),
 );
 const optIn = /optin|optedin|subscribe(?!r)/;
-const undeliverable = anyOf("suppress bounc quarantine clean invalide?mail ineligible");
+const undeliverable = anyOf(
+  "suppress bounc quarantine clean invalide?mail ineligible undeliver unreachable unzustellbar",
+);
 const complaint = anyOf("complain spam");
 
 // Words of a heading: "Opt-in date", "Date of consent", "Unsubscribe link".
@@ -100,8 +110,8 @@ export function consentColumn(heading: string, provider?: Layout["provider"]): C
   if (!isConsent(words, compact)) return undefined;
   const question = questionOf(words, compact, provider);
   if (question === undefined) return undefined;
-  const isPhone = /sms|mms|phone|mobile|whatsapp|telefon|handy/.test(compact) || words.some(isPhoneWord);
-  const isEmail = /mail|newsletter/.test(compact);
+  const isPhone = /sms|mms|phone|mobil|whatsapp|telefon|handy/.test(compact) || words.some(isPhoneWord);
+  const isEmail = /mail|newsletter|nyhedsbrev|nyhetsbrev|nieuwsbrief|infolettre|boletin/.test(compact);
   if (isPhone || isEmail) {
     const channels = [...(isEmail ? (["email"] as const) : []), ...(isPhone ? (["phone"] as const) : [])];
     return { question, channels, isGeneral: false };
@@ -129,7 +139,7 @@ function isConsent(words: readonly string[], compact: string): boolean {
 
 // "No emails", "Never contact"; "Phone no" and "No. of calls" are numbers.
 function isDenial([first = "", second = ""]: readonly string[]): boolean {
-  return /^(no|never)$/.test(first) && second !== "of";
+  return /^(no|never|kein|keine|ingen|geen)$/.test(first) && second !== "of";
 }
 
 function questionOf(
@@ -149,14 +159,18 @@ function questionOf(
     return isBeside ? "left" : "opt-out";
   }
   if (isBeside) return undefined;
-  const isDenied = words.some((word) => /^(not|never|non|kein|keine|ohne|without|sans|sin|stop)$/.test(word));
+  const isDenied = words.some((word) =>
+    /^(not|never|non|kein|keine|nicht|ohne|without|sans|pas|sin|ikke|inte|ingen|niet|geen|stop)$/.test(word),
+  );
   if (isDenied && /subscri|opt/.test(compact)) return "not subscribed";
   if (isDenied || words.includes("no")) return "opt-out";
   if (compact.includes("whatsapp")) return "refusal only";
   if (/double(opt|confirm)/.test(compact)) return provider === "brevo" ? "confirmed" : "confirmation";
-  if (compact.includes("confirmationstatus")) return "confirmation";
+  if (/confirmationstatus|confirmed$|bestatigt$|confirmee?$/.test(compact)) return "confirmation";
   const isOfData = /gdpr|dsgvo|rgpd|lgpd|privacy|process/.test(compact);
   if (isOfData && !/mail|sms|opt|subscri|marketing|newsletter/.test(compact)) return "refusal only";
   if (status.test(compact)) return "status";
+  // "Opt" may hold I and O, for in and out.
+  if (words.includes("opt") && !compact.includes("optin")) return "state";
   return words.every((word) => optInWords.has(word)) ? "opt-in" : "state";
 }

@@ -11,10 +11,10 @@ export type ConsentWord =
 
 const wordLists: Readonly<Record<ConsentWord, string>> = {
   yes: "yes, y, true, t, 1, on, x, ✓, ✔, ✅, ☑, checked, ja, j, oui, o, si, s, sim, да, 是, wahr, vrai, verdadero, vero, waar",
-  no: "no, n, false, f, 0, off, ✗, ✘, ❌, ☐, unchecked, nein, non, nee, nao, нет, 否, falsch, faux, falso, onwaar",
+  no: "no, n, false, f, 0, off, ✗, ✘, ❌, ☐, unchecked, nein, non, nee, nej, nei, nao, нет, 否, falsch, faux, falso, onwaar",
   subscribed:
     "subscribed, subscribe, subscriber, opted in, opt in, optin, optedin, single opt in, double opt in, " +
-    "confirmed opt in, confirmed, consented, granted, agreed, accepted, abonniert, angemeldet, abonne, inscrit, suscrito, iscritto",
+    "confirmed opt in, confirmed, consented, granted, agreed, accepted, abonniert, angemeldet, abonne, inscrit, suscrito, iscritto, tilmeldt, pameldt, aangemeld",
   "not subscribed":
     "not subscribed, non subscribed, nonsubscribed, non subscriber, never subscribed, neversubscribed, not opted in, not yet opted in, " +
     "never opted in, not confirmed, unconfirmed, pending, double opt in pending, awaiting confirmation, transactional, invited, " +
@@ -24,7 +24,7 @@ const wordLists: Readonly<Record<ConsentWord, string>> = {
     "removed, blacklisted, blocklisted, blocked, do not contact, do not email, do not mail, do not send, do not call, do not text, " +
     "no consent, no marketing, complained, complaint, complainer, spam, spam complaint, spam report, marked as spam, " +
     "reported spam, reported as spam, abuse, abgemeldet, desabonne, desinscrit, desinscrito, baja, cancelado, disiscritto, " +
-    "afgemeld, uitgeschreven, opgezegd",
+    "afgemeld, uitgeschreven, opgezegd, afmeldt, frameldt, avmeldt, avregistrerad, abbestellt, ausgetragen, widerrufen",
   undeliverable:
     "cleaned, suppressed, invalid, invalid email, undeliverable, quarantined, soft bounce, soft bounced",
   nothing:
@@ -44,6 +44,8 @@ const words = new Map(
 // "Unsubscribed from all", "Opted out (by an admin)", "hard bounced": the other words do not weaken it.
 const beginnings: readonly [RegExp, ConsentWord][] = [
   [/^(unsubscribed?|opted out)\b/, "unsubscribed"],
+  // The date that MySQL writes for none.
+  [/^0000 00 00\b/, "nothing"],
   [/^((hard|global|permanent) )?bounced?\b/, "undeliverable"],
 ];
 

@@ -25,11 +25,12 @@ const headings: Readonly<Record<ContactField, string>> = {
   phone:
     "phone, phonenumber, mobile, mobilephone, mobilenumber, mobilephonenumber, cell, cellphone, cellnumber, tel, telephone, " +
     "telephonenumber, phoneno, mobileno, telno, telephoneno, contactno, primaryphone, contactphone, customerphone, contactnumber, smsphone, smsnumber, smsphonenumber, sms, msisdn, " +
-    "telefon, telefonnummer, telefoon, telefono, handy, handynummer, mobil, mobilnummer, portable, telephoneportable",
+    "telefon, telefonnummer, telefoon, telefono, handy, handynummer, mobil, mobilnummer, mobiltelefon, portable, telephoneportable",
   external_id: "externalid, extid",
-  first_name: "firstname, first, fname, givenname, forename, vorname, prenom, nombre, voornaam, nome",
+  first_name:
+    "firstname, first, fname, givenname, forename, vorname, prenom, nombre, voornaam, nome, fornavn, fornamn",
   last_name:
-    "lastname, last, lname, surname, familyname, nachname, nom, nomdefamille, apellido, apellidos, achternaam, cognome",
+    "lastname, last, lname, surname, familyname, nachname, nom, nomdefamille, apellido, apellidos, achternaam, cognome, efternavn, etternavn, efternamn",
   dob: "dob, birthday, birthdate, dateofbirth, birth, geburtsdatum, geburtstag, datedenaissance, fechadenacimiento",
   gender: "gender, sex, geschlecht, sexe, genero",
   country: "country, countryname, countrycode, countryregion, land, pays, pais",
@@ -40,7 +41,7 @@ const headings: Readonly<Record<ContactField, string>> = {
     "address1, address, addressline1, street, street1, streetaddress, strasse, straße, adresse, rue, direccion, adres",
   address2: "address2, addressline2, street2, apartment, apt, suite",
   postal_code:
-    "postalcode, zip, zipcode, postcode, postal, zippostalcode, zippostcode, postalzipcode, plz, postleitzahl, codepostal, codigopostal",
+    "postalcode, zip, zipcode, postcode, postal, zippostalcode, zippostcode, postalzipcode, plz, postleitzahl, codepostal, codigopostal, postnr, postnummer",
   source: "source",
 };
 

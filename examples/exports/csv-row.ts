@@ -1,3 +1,4 @@
+import { counted } from "../console/counted.ts";
 import type { RowIssue } from "./contact.ts";
 
 /** One row of a CSV file, its cells in the order of the headings. */
@@ -29,7 +30,7 @@ export class CsvRow {
     return [
       {
         field: "row",
-        message: `has ${this.cells.length} cells, but there are ${this.headings.length} headings`,
+        message: `has ${counted(this.cells.length, "cell")}, but there are ${counted(this.headings.length, "heading")}`,
       },
     ];
   }

@@ -3,6 +3,7 @@ export function headingWords(heading: string): string[] {
   return heading
     .normalize("NFKD")
     .replace(/\p{M}/gu, "")
+    .replace(/n['’]t\b/gi, " not")
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1 $2")
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1 $2")
     .toLowerCase()

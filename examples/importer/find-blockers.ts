@@ -25,18 +25,18 @@ export function findBlockers({ files }: Survey, { consent }: Pick<ImporterArgume
   });
 }
 
-// The name of such a file is its only consent.
+// The name of such a file is its only consent. "contacts-cleaned.csv" may be a list that was tidied up.
 function isOfThoseWhoLeft(file: FileSurvey): boolean {
   const name = basename(file.plan.file.path);
   return (
-    /^(unsubscribe|opt(ed)?[-_ ]?out|cleaned|bounce|suppress|blacklist|blocklist|non-?subscribed)/i.test(
-      name,
+    /^cleaned|^archived|unsub|opt(ed)?[-_ ]?out|bounce|suppress|blacklist|blocklist|non[-_ ]?subscribed|unconfirmed|abgemeldet|abmeldung|d[ée]sabonn|afmeld/i.test(
+      name.normalize("NFC"),
     ) && !saysSomething(file)
   );
 }
 
 function refusalToSubscribe({ plan }: FileSurvey): string {
-  return `${plan.file.path} is named after people who opted out, so --consent SUBSCRIBED is refused. Import it alone, with --consent UNSUBSCRIBED.`;
+  return `${plan.file.path} is named after people who have not subscribed, so --consent SUBSCRIBED is refused. Import it alone, with --consent UNSUBSCRIBED.`;
 }
 
 /** Columns that look like a consent, without a known word. */

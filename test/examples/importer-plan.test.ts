@@ -120,15 +120,23 @@ describe("A file without a statement of consent", () => {
     },
   );
 
-  it("whose name indicates unsubscribed people is not made SUBSCRIBED", async () => {
+  it.each([
+    "unsubscribed_2024.csv",
+    "export-2024-unsubscribes.csv",
+    "Opt-outs.csv",
+    "suppressed profiles.csv",
+    "cleaned.csv",
+    "unconfirmed.csv",
+    "Abgemeldete Kontakte.csv",
+  ])("whose name indicates unsubscribed people is not made SUBSCRIBED: %s", async (name) => {
     const mock = await service();
-    const path = await csv("unsubscribed_2024.csv", "email", "a@example.com");
+    const path = await csv(name, "email", "a@example.com");
 
     const { code, err } = await run([path, "--consent", "SUBSCRIBED"]);
 
     expect({ code, err }).toEqual({
       code: 2,
-      err: expect.stringContaining("is named after people who opted out"),
+      err: expect.stringContaining("is named after people who have not subscribed"),
     });
     expect(mock.requests).toEqual([]);
     expect((await run([path, "--consent", "UNSUBSCRIBED"])).code).toBe(0);
