@@ -13,12 +13,15 @@ const alike = ["test/project/!(snippets).test.ts", "test/package/declarations.te
 const leftOut = process.env["TEST_ONLY_WHAT_RUNS"] === undefined ? [] : alike;
 
 // Each in a process of its own: what looks at the whole process (its timers, memory and channels), replaces a module,
-// reads the sources into a compiler, or leaves calls behind, as a program that is killed does. These run first, as most
-// that take long are among them.
+// reads the sources into a compiler, or leaves calls behind, as a program that is killed does. And what starts processes:
+// it takes long, and these run first.
 const alone = [
-  "bulk/file-checkpoint-system",
+  "bulk/{file-checkpoint-system,killed}",
   "{chaos,project,properties}/*",
+  "examples/{demo,importer-process,outbox}",
   "fuzz/user-code",
+  "hostile/floods",
+  "mock/cli",
   "rate-limiter/{keeps-alive,sliding-window-log,waiting}",
   "redis/{failures,fleet,shared-limit}",
   "transport/{abort,api-key,close,compression-bomb,deadlines,many-contacts,observe,promise,tracing*}",
