@@ -12,10 +12,23 @@ const isCovered = process.env["TEST_COVERAGE"] !== undefined;
 const alike = ["test/project/!(snippets).test.ts", "test/package/declarations.test.ts"];
 const leftOut = process.env["TEST_ONLY_WHAT_RUNS"] === undefined ? [] : alike;
 
-// Many small files, which share a process: with one for each, more than half of the time would go into starting them.
-const together = ["document", "mock", "pagination", "regressions", "schemas"].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
-);
+// Each in a process of its own: what looks at the whole process (its timers, memory and channels), replaces a module,
+// reads the sources into a compiler, or leaves calls behind, as a program that is killed does. And what starts processes:
+// it takes long, and these run first.
+const alone = [
+  "bulk/{file-checkpoint-system,killed}",
+  "{chaos,project,properties}/*",
+  "examples/{demo,importer-process,outbox}",
+  "fuzz/user-code",
+  "hostile/floods",
+  "mock/cli",
+  "rate-limiter/{keeps-alive,sliding-window-log,waiting}",
+  "redis/{failures,fleet,shared-limit}",
+  "transport/{abort,api-key,close,compression-bomb,deadlines,many-contacts,observe,promise,tracing*}",
+].map((path) => `test/${path}.test.ts`);
+
+// All others share two processes: with one for each, more than half of the time would go into starting them.
+const notTogether = [...["oldest", "package", "platforms", "soak"].map((folder) => `test/${folder}/**`), ...alone];
 
 export default defineConfig({
   root: fileURLToPath(new URL("..", import.meta.url)),
@@ -49,24 +62,20 @@ export default defineConfig({
     },
     reporters: report === undefined ? ["default"] : ["default", ["json", { outputFile: report }]],
     projects: [
+      // Vitest runs them in the order of their names.
       {
         extends: true,
-        test: {
-          name: "rules",
-          include: ["test/**/*.test.ts"],
-          exclude: [
-            "test/package/**",
-            "test/platforms/**",
-            "test/soak/**",
-            "test/oldest/**",
-            ...together,
-            ...leftOut,
-          ],
-        },
+        test: { name: "alone", include: alone, exclude: leftOut },
       },
       {
         extends: true,
-        test: { name: "together", include: together, isolate: false, setupFiles: "test/as-found.ts" },
+        test: {
+          name: "together",
+          include: ["test/**/*.test.ts"],
+          exclude: notTogether,
+          isolate: false,
+          setupFiles: "test/as-found.ts",
+        },
       },
       {
         extends: true,
@@ -88,7 +97,8 @@ export default defineConfig({
             enabled: true,
             only: true,
             include: ["test/types/**/*.test-d.ts"],
-            tsconfig: "tsconfig.json",
+            // Without the other tests: `npm run types` checks them.
+            tsconfig: "test/types/tsconfig.json",
           },
         },
       },

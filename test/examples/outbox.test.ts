@@ -28,7 +28,7 @@ describeWithRedis("the outbox", () => {
 
   beforeEach(async () => {
     ends = [];
-    mock = createMockService({ latencyMs: [100, 300] });
+    mock = createMockService({ latencyMs: [50, 600] });
     [redis, service] = await Promise.all([RedisServer.start(), mock.listen()]);
   });
   afterEach(async () => {
@@ -67,7 +67,7 @@ describeWithRedis("the outbox", () => {
     await add();
     await add();
     const killed = run("work");
-    await vi.waitUntil(() => recorded().length >= 5, { timeout: 60_000 });
+    await vi.waitUntil(() => recorded().length >= 12, { timeout: 60_000 });
     killed.kill("SIGKILL");
     const inDoubt = mock.requests.length;
     const worker = run("work");

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import rules from "../vitest.config.ts";
 
-// Like the project `rules` of the suite, with only the tests of the mutated area.
+// Like the project `alone` of the suite, with only the tests of the mutated area.
 export default defineConfig({
   root: fileURLToPath(new URL("../..", import.meta.url)),
   resolve: rules.resolve ?? {},

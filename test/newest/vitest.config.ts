@@ -13,7 +13,7 @@ export default mergeConfig(
     test: {
       globalSetup: "test/newest/setup.ts",
       projects: [
-        { extends: true, test: { name: "rules", include: testsOf("transport") } },
+        { extends: true, test: { name: "alone", include: testsOf("transport") } },
         {
           extends: true,
           test: {
