@@ -29,9 +29,8 @@ export type { CustomRequest, CustomRequestOptions } from "./custom-request.ts";
 export type { ClientOptions } from "./options.ts";
 export type { Bulk, BulkCheck, BulkRows, BulkRun, CheckResult } from "./bulk/bulk.ts";
 export type { Checkpoint, OpenCheckpoint } from "./bulk/checkpoint.ts";
-export type { BulkOptions } from "./bulk/options.ts";
+export type { BulkCall, BulkOptions, BulkRequest } from "./bulk/options.ts";
 export type { BulkCounts, BulkProgress, BulkResult, BulkStatus, BulkSummary } from "./bulk/result.ts";
-export type { BulkCall, BulkRequest } from "./bulk/row-call.ts";
 export type { ListOptions } from "./pagination/paginator.ts";
 export type { Operation } from "./endpoint.ts";
 export type {

@@ -2,9 +2,8 @@ import * as z from "zod";
 import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
 import { toIssues } from "../schema/issues.ts";
 import { errorMessage, ignoreRejection, optionTypes, parseOption } from "../schema/option.ts";
-import { type BulkClient, type BulkOptions, parseBulkOptions } from "./options.ts";
+import { type BulkCall, type BulkClient, type BulkOptions, parseBulkOptions } from "./options.ts";
 import type { BulkResult, BulkSummary } from "./result.ts";
-import type { BulkCall } from "./row-call.ts";
 import { RowRunner } from "./row-runner.ts";
 import { type BulkRows, RowSource } from "./rows.ts";
 

@@ -2,11 +2,11 @@ import * as z from "zod";
 import { ConfigurationError, type NotFoundError, isAudienceError } from "../errors.ts";
 import { hasMethods, isObject } from "../schema/kind-of.ts";
 import { ignoreRejection, optionThat, optionTypes, parseOptions } from "../schema/option.ts";
+import type { CallOptions } from "../transport/call-options.ts";
 import type { ConsentWatch } from "../transport/client-state.ts";
 import { isWaitTooLong } from "../transport/interceptors/retry.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { BulkProgress } from "./result.ts";
-import type { BulkRequest } from "./row-call.ts";
 
 /** The part of the client that a run needs. */
 export interface BulkClient {
@@ -19,6 +19,24 @@ export interface BulkClient {
   /** The time for that many calls; undefined without a rate limiter. */
   readonly estimateMs: (calls: number) => number | undefined;
 }
+
+/**
+ * Pass this to the row's calls. It contains the run's signal, the last priority, and the state that makes the row safe
+ * over a restart: an event without an id gets one from checkpoint, key and the row's version. It removes the client's
+ * `deadlineMs` and `maxWaitMs`, so that a row waits as long as necessary. It may be spread: `{ ...request, timeoutMs }`.
+ */
+export interface BulkRequest extends CallOptions {
+  readonly signal: AbortSignal;
+  readonly priority: number;
+  /** The row's key. A spread omits it, because it is not an option of a call. */
+  readonly key: string;
+}
+
+/** Makes a row's call, or several in sequence. It must return or await them. */
+export type BulkCall<Row, Result extends PromiseLike<unknown> = PromiseLike<unknown>> = (
+  row: Row,
+  request: BulkRequest,
+) => Result;
 
 /** Options of `audience.bulk`. */
 export interface BulkOptions<Row> {

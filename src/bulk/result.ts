@@ -29,6 +29,9 @@ export interface BulkResult<Row, Value> {
   readonly error?: unknown;
 }
 
+/** The end of a row. */
+export type RowEnd<Value> = Omit<BulkResult<unknown, Value>, "index" | "key" | "item">;
+
 /** The number of rows by their end. */
 export interface BulkCounts {
   /** Carried out. */

@@ -16,6 +16,8 @@ export interface RowKey {
   /** The key of a further row with the same key. */
   readonly nextKey: string;
   readonly fingerprint: string;
+  /** Why the row has no key, and is not sent. */
+  readonly problem?: { readonly error: unknown };
 }
 
 /** The record of a row. */

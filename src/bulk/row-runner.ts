@@ -3,10 +3,9 @@ import { AbortError, ClientClosedError } from "../errors.ts";
 import { onAbort, untilAborted } from "../transport/abort.ts";
 import { type RecordedRun, openRecordedRun } from "./checkpoint.ts";
 import { ConsentLog } from "./consent-log.ts";
-import { type BulkClient, type BulkOptions, endsRun } from "./options.ts";
-import { type BulkResult, type BulkSummary, ProgressCounter, notify } from "./result.ts";
-import { type BulkCall, type RowEnd, callRow, requestFor } from "./row-call.ts";
-import { RowContext } from "./row-context.ts";
+import { type BulkCall, type BulkClient, type BulkOptions, endsRun } from "./options.ts";
+import { type BulkResult, type BulkSummary, ProgressCounter, type RowEnd, notify } from "./result.ts";
+import { RowCalls } from "./row-calls.ts";
 import { type ReadRow, RowIntake, type RowSource } from "./rows.ts";
 
 const defaultConcurrency = 10;
@@ -171,25 +170,20 @@ export class RowRunner<Row, Value> {
   }
 
   /** Starts at once. */
-  #callRow({
-    item,
-    key: { key },
-    record,
-    eventId,
-    problem,
-  }: ReadRow<Row>): Promise<RowEnd<Value> | undefined> {
-    const { isCurrent } = this.#options;
-    const context = new RowContext({
+  #callRow(row: ReadRow<Row>): Promise<RowEnd<Value> | undefined> {
+    const { item, key } = row;
+    const { isCurrent = () => true } = this.#options;
+    const calls = new RowCalls<Row>(row, {
       stop: this.#stop.signal,
       consents: this.#consents,
-      record,
-      eventId,
-      isCurrent: () => (isCurrent ? isCurrent(item) : true),
-      onMisuse: (error) => this.#fail(error),
+      isCurrent,
+      fail: (error) => this.#fail(error),
     });
-    const request = requestFor(key, context);
-    const call = () => this.#client.runInRow(request, () => this.#call(item, request));
-    return callRow(problem ? () => Promise.reject(problem.error) : call, context);
+    const { request } = calls;
+    return calls.run(() => {
+      if (key.problem) return Promise.reject(key.problem.error);
+      return this.#client.runInRow(request, () => this.#call(item, request));
+    });
   }
 
   /** Resolves when the caller has finished with the result. */

@@ -3,7 +3,7 @@ import { isObject, kindOf } from "../schema/kind-of.ts";
 import { errorMessage, ignoreRejection } from "../schema/option.ts";
 import type { RecordedRun } from "./checkpoint.ts";
 import type { BulkOptions } from "./options.ts";
-import type { RowEnd } from "./row-call.ts";
+import type { RowEnd } from "./result.ts";
 import { type RowKey, RowRecord, eventIdOf, fingerprintOf } from "./row-record.ts";
 
 /** An array or any other iterable of rows. */
@@ -86,8 +86,6 @@ export interface ReadRow<Row> {
   readonly recordedEnd: RowEnd<never> | undefined;
   /** For an event without an id; undefined without a checkpoint. */
   readonly eventId: string | undefined;
-  /** Why the row has no key. */
-  readonly problem?: { readonly error: unknown };
 }
 
 /** Reads the rows of a run one after the other, with their keys and records. */
@@ -113,23 +111,8 @@ export class RowIntake<Row> {
     if (next.done) return undefined;
     const index = this.#count++;
     const item = next.value;
-    const run = this.#run;
-    let key: RowKey;
-    try {
-      key = await this.#keyOf(item, index);
-    } catch (error) {
-      const noKey = { key: String(index), nextKey: "", fingerprint: "" };
-      const record = await RowRecord.read(undefined, noKey);
-      return {
-        index,
-        item,
-        key: noKey,
-        record,
-        recordedEnd: undefined,
-        eventId: undefined,
-        problem: { error },
-      };
-    }
+    const key = await this.#keyOf(item, index).catch((error: unknown) => noKey(index, error));
+    const run = key.problem ? undefined : this.#run;
     // The end of the row before with the same key decides whether this one is sent again.
     await this.#ends.get(key.key);
     const record = await RowRecord.read(run, key);
@@ -177,6 +160,10 @@ export class RowIntake<Row> {
     this.#lastNumbers.set(numbered, 1).set(key, number);
     return { key: numbered, nextKey: `${key}#${number + 1}` };
   }
+}
+
+function noKey(index: number, error: unknown): RowKey {
+  return { key: String(index), nextKey: "", fingerprint: "", problem: { error } };
 }
 
 /** A row in doubt stays in doubt even if it has changed. */

@@ -1,0 +1,238 @@
+import { AbortError, ConfigurationError, isAudienceError } from "../errors.ts";
+import { hasMethods } from "../schema/kind-of.ts";
+import { untilAborted } from "../transport/abort.ts";
+import { extensionOption } from "../transport/call-options.ts";
+import { consentLines, type ConsentWrite } from "../transport/contact.ts";
+import type { CallExtension, Interceptor, RequestContext } from "../transport/interceptor.ts";
+import { statesSameConsent, type ConsentLog } from "./consent-log.ts";
+import type { BulkRequest } from "./options.ts";
+import type { BulkStatus, RowEnd } from "./result.ts";
+import type { ReadRow } from "./rows.ts";
+
+/** What the rows of a run share. */
+export interface RunOfRows<Row> {
+  /** Aborted when the run ends. */
+  readonly stop: AbortSignal;
+  readonly consents: ConsentLog;
+  readonly isCurrent: (row: Row) => unknown;
+  /** Ends the run. */
+  readonly fail: (error: unknown) => void;
+}
+
+const lastPriority = 9;
+
+/**
+ * The calls of one row, from the start of its function to its recorded end:
+ *
+ * 1. `run` starts the function. Its calls get `request`, and with it this object as an extension of the transport.
+ * 2. Before each attempt of a write (`aroundAttempt`): is the row superseded, is it still current? Then it is recorded as
+ *    `sent`, or as `in-doubt` if the write must not be repeated.
+ * 3. After each write (`aroundCall`): was it applied, or may it have been? If not, its doubt is cleared.
+ * 4. When the function and all its writes have ended, their outcomes give the row's status, and the end is recorded. If
+ *    nothing was applied, the record of an earlier run stands.
+ */
+export class RowCalls<Row> implements CallExtension {
+  readonly stop: AbortSignal;
+  readonly consentWatch: ConsentLog;
+  /** The options of the row's calls. */
+  readonly request: BulkRequest;
+  readonly #row: ReadRow<Row>;
+  readonly #run: RunOfRows<Row>;
+  #isOver = false;
+  /** Whether a request of the row was sent, or may have been. */
+  #hasSent = false;
+  /** Why the row, or a part of it, was not sent: a later write to its contact counts. */
+  #superseded: AbortError | undefined;
+  /** Calls that must not be repeated, and were executed, or may have been, or still may be. */
+  readonly #unrepeatable = new Set<RequestContext>();
+  /** Whether a call was executed, or may have been. */
+  #mayHaveApplied = false;
+  /** The consents of the row's calls. */
+  readonly #consents = new Set<string>();
+  /** Writes whose promises have not settled for the row's function. Reads that are not awaited lose nothing. */
+  readonly #pendingWrites = new Set<Promise<unknown>>();
+  #events = 0;
+
+  constructor(row: ReadRow<Row>, run: RunOfRows<Row>) {
+    this.stop = run.stop;
+    this.consentWatch = run.consents;
+    this.#row = row;
+    this.#run = run;
+    const request = {
+      signal: run.stop,
+      priority: lastPriority,
+      // A row waits as long as necessary: the client's own limits are for interactive calls (D53).
+      maxWaitMs: Infinity,
+      deadlineMs: Infinity,
+      [extensionOption]: this,
+    };
+    // Not enumerable: it is not an option of a call, and a spread must omit it.
+    Object.defineProperty(request, "key", { value: row.key.key });
+    // Safe: the key has just been defined.
+    this.request = request as typeof request & { key: string };
+  }
+
+  /**
+   * Runs the row's function and records its end. Starts at once; never rejects. Undefined for a row that only waited
+   * until the run ended: nothing of it was sent.
+   */
+  async run<Value>(call: () => PromiseLike<Value>): Promise<RowEnd<Value> | undefined> {
+    const end = await this.#endOf(call);
+    this.#isOver = true;
+    // The record has already reported a failure to the run, which ends with it; the row's end stays the same.
+    await this.#recordEnd(end).catch(() => undefined);
+    return isInterrupted(end) && this.stop.aborted && !this.#hasSent ? undefined : end;
+  }
+
+  async #endOf<Value>(call: () => PromiseLike<Value>): Promise<RowEnd<Value>> {
+    let end: RowEnd<Value>;
+    try {
+      const promise = call();
+      const isPromise = hasMethods(promise, "then");
+      const value = await promise;
+      const hadPendingWrites = await this.#settleWrites();
+      // A call that is not awaited may fail unnoticed, and the row would be recorded as succeeded (D82).
+      if (hadPendingWrites || !isPromise) return { status: "unknown", error: this.#reportMisuse() };
+      end = { status: "succeeded", value };
+    } catch (error) {
+      await this.#settleWrites();
+      end = { status: statusOf(error), error };
+    }
+    if (this.#superseded) end = { status: "superseded", error: this.#superseded };
+    return end.status !== "succeeded" && this.#isInDoubt ? { ...end, status: "unknown" } : end;
+  }
+
+  async #recordEnd(end: RowEnd<unknown>): Promise<void> {
+    const { record } = this.#row;
+    const { status, error } = end;
+    if (status === "succeeded" || status === "superseded") await record.ends(status, this.#consentText);
+    else if (this.#isInDoubt || this.#mayHaveApplied) return;
+    else if (isInterrupted(end) || hasCode(error, "rate_limit")) await record.restore();
+    else await record.failed(this.#consentText);
+  }
+
+  /** Waits for all writes, and handles the rejections of those not awaited. Resolves with whether there were any. */
+  async #settleWrites(): Promise<boolean> {
+    const hadPending = this.#pendingWrites.size > 0;
+    while (this.#pendingWrites.size > 0) await Promise.allSettled(this.#pendingWrites);
+    return hadPending;
+  }
+
+  /** The function does not await its calls, which would affect every row: the run ends. */
+  #reportMisuse(): ConfigurationError {
+    const error = new ConfigurationError(
+      "The function of bulk must return or await its call: otherwise the row may end before the call does.",
+    );
+    this.#run.fail(Object.assign(error, { outcome: "unknown" }));
+    return error;
+  }
+
+  onWrite(result: Promise<unknown>, promise: Promise<unknown>): void {
+    if (this.#isOver) {
+      // During the run, the run ends with this error. Afterwards only the caller gets the rejection.
+      if (!this.stop.aborted) promise.catch(() => undefined);
+      this.#reportMisuse();
+      this.#row.record.reopen().catch(() => undefined);
+    }
+    this.#pendingWrites.add(promise);
+    const settled = () => this.#pendingWrites.delete(promise);
+    // The caller's promise settles just before this, and code that awaits it continues just after.
+    queueMicrotask(() => void result.then(settled, settled));
+  }
+
+  /** The first event has the row's id, the others that id and a number. */
+  readonly newEventId = (): string => {
+    const { eventId } = this.#row;
+    if (eventId === undefined) return crypto.randomUUID();
+    this.#events++;
+    return this.#events === 1 ? eventId : `${eventId}-${this.#events}`;
+  };
+
+  /** Tracks the outcome of each write, over all its attempts. */
+  readonly aroundCall: Interceptor = (next) => async (context) => {
+    const { method, consentWrite } = context.request;
+    if (method === "GET") return await next(context);
+    try {
+      const response = await next(context);
+      if (consentWrite) this.consentWatch.rowApplied(consentWrite.contacts);
+      this.#mayHaveApplied = true;
+      return response;
+    } catch (error) {
+      const { outcome } = context;
+      if (outcome === "not-sent" || outcome === "not-applied") this.#unrepeatable.delete(context);
+      else this.#mayHaveApplied = true;
+      throw error;
+    }
+  };
+
+  /** Records before each attempt that the row may have been sent, unless it is superseded. */
+  readonly aroundAttempt: Interceptor = (next) => async (context) => {
+    const { request, stopWaiting } = context;
+    if (request.method !== "GET") {
+      // The checkpoint may hang: an aborted call must not block the contact's other writes.
+      await untilAborted(this.#recordAttempt(context), stopWaiting.signal);
+      // Again: it may have been superseded while it was recorded.
+      this.#checkConsent(request.consentWrite);
+    }
+    this.#hasSent = true;
+    return await next(context);
+  };
+
+  async #recordAttempt(context: RequestContext): Promise<void> {
+    const { isRepeatable, request } = context;
+    const { consentWrite } = request;
+    if (consentWrite) {
+      for (const line of consentLines(consentWrite.consent)) this.#consents.add(line);
+      await this.consentWatch.load(consentWrite.contacts);
+    }
+    await this.#checkIsCurrent();
+    context.stopWaiting.signal.throwIfAborted();
+    // Before the record changes, so that a superseded state of an earlier run is kept.
+    this.#checkConsent(consentWrite);
+    if (!isRepeatable) this.#unrepeatable.add(context);
+    await this.#row.record.sends(isRepeatable ? "sent" : "in-doubt", this.#consentText);
+  }
+
+  /** Whether repeating the row's calls could execute an unrepeatable one twice. */
+  get #isInDoubt(): boolean {
+    return this.#unrepeatable.size > 0;
+  }
+
+  get #consentText(): string {
+    return [...this.#consents].join("\n");
+  }
+
+  #checkConsent(write: ConsentWrite | undefined): void {
+    if (!write) return;
+    const { before } = this.#row.record;
+    const wasSuperseded = before?.state === "superseded" && statesSameConsent(before, write.consent);
+    if (wasSuperseded || this.consentWatch.isOverriddenBy(write, before))
+      throw this.#supersede("Another call has written the contact's consent after the run began");
+  }
+
+  async #checkIsCurrent(): Promise<void> {
+    const isCurrent = await this.#run.isCurrent(this.#row.item);
+    if (typeof isCurrent !== "boolean") throw new ConfigurationError("isCurrent must return true or false.");
+    if (!isCurrent) throw this.#supersede("isCurrent returned false");
+  }
+
+  #supersede(reason: string): AbortError {
+    const message = `${reason}: the row was not sent, or not sent again.`;
+    return (this.#superseded ??= new AbortError({ message, outcome: "not-sent", cause: undefined }));
+  }
+}
+
+/** The status of a row by its error. Other errors than an `AudienceError` say nothing about the service. */
+function statusOf(error: unknown): BulkStatus {
+  if (hasCode(error, "validation")) return "invalid";
+  return isAudienceError(error) && error.outcome === "unknown" ? "unknown" : "failed";
+}
+
+/** The end of the run, or an abort of the row's own call, stopped it. */
+function isInterrupted({ status, error }: RowEnd<unknown>): boolean {
+  return status !== "superseded" && hasCode(error, "aborted", "closed");
+}
+
+function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return isAudienceError(error) && codes.includes(error.code);
+}
