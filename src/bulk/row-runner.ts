@@ -192,7 +192,7 @@ export class RowRunner<Row, Value> {
     if (onProgress) {
       const progress = this.#progress.progress(total, this.#client.estimateMs);
       // As with hooks, an error or a rejection of `onProgress` changes nothing.
-      void (async () => await onProgress(progress))().catch(() => undefined);
+      void (async () => onProgress(progress))().catch(() => undefined);
     }
     if (this.#isLeft) return;
     await new Promise<void>((release) => {
