@@ -119,8 +119,3 @@ export class ProgressCounter {
     return { total: this.done, ...this.#counts, durationMs: performance.now() - this.#startedAt };
   }
 }
-
-/** As with hooks, an error or a rejection of `onProgress` changes nothing. */
-export function notify(onProgress: (progress: BulkProgress) => unknown, progress: BulkProgress): void {
-  void (async () => await onProgress(progress))().catch(() => undefined);
-}

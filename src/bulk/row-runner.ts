@@ -4,14 +4,17 @@ import { onAbort, untilAborted } from "../transport/abort.ts";
 import { type RecordedRun, openRecordedRun } from "./checkpoint.ts";
 import { ConsentLog } from "./consent-log.ts";
 import { type BulkCall, type BulkClient, type BulkOptions, endsRun } from "./options.ts";
-import { type BulkResult, type BulkSummary, ProgressCounter, type RowEnd, notify } from "./result.ts";
-import { RowCalls } from "./row-calls.ts";
-import { type ReadRow, RowIntake, type RowSource } from "./rows.ts";
+import { type BulkResult, type BulkSummary, ProgressCounter, type RowEnd } from "./result.ts";
+import { RowCalls, type RunOfRows } from "./row-calls.ts";
+import { type ReadRow, RowReader, type RowSource } from "./rows.ts";
 
 const defaultConcurrency = 10;
 const acquired = async () => undefined;
 
-/** Sends the rows of a run, a few at a time. */
+/**
+ * Sends the rows of a run, a few at a time: `RowReader` reads a row with its record, `RowCalls` makes its calls and
+ * records its end, and the caller gets its result.
+ */
 export class RowRunner<Row, Value> {
   readonly #source: RowSource<Row>;
   readonly #call: BulkCall<Row, PromiseLike<Value>>;
@@ -26,6 +29,7 @@ export class RowRunner<Row, Value> {
   readonly #slots: Bottleneck;
   /** Once it is aborted, no further row starts. */
   readonly #stop = new AbortController();
+  readonly #runOfRows: RunOfRows<Row>;
   /** The results that the caller has not finished with. */
   readonly #results: { result: BulkResult<Row, Value>; release: () => void }[] = [];
   #onResult: (() => void) | undefined;
@@ -44,6 +48,12 @@ export class RowRunner<Row, Value> {
     this.#call = call;
     this.#options = options;
     this.#client = client;
+    this.#runOfRows = {
+      stop: this.#stop.signal,
+      consents: this.#consents,
+      isCurrent: options.isCurrent ?? (() => true),
+      fail: (error) => this.#fail(error),
+    };
     this.#slots = new Bottleneck({ reservoir: options.concurrency ?? defaultConcurrency });
   }
 
@@ -122,15 +132,15 @@ export class RowRunner<Row, Value> {
 
   /** Starts one row after the other, each as soon as it has a slot. Resolves when all have ended. */
   async #sendRows(recorded: RecordedRun | undefined): Promise<void> {
-    const intake = new RowIntake(this.#source, this.#options, recorded);
+    const reader = new RowReader(this.#source, this.#options, recorded);
     const { signal } = this.#stop;
     const underWay = new Set<Promise<void>>();
     try {
       for (;;) {
         await untilAborted(this.#slots.schedule(acquired), signal);
-        const row = await this.#nextRow(intake);
+        const row = await this.#nextRow(reader);
         if (!row) break;
-        const sending = this.#sendRow(row, intake).catch((error: unknown) => this.#fail(error));
+        const sending = this.#sendRow(row, reader).catch((error: unknown) => this.#fail(error));
         underWay.add(sending);
         void sending.then(() => {
           underWay.delete(sending);
@@ -144,10 +154,15 @@ export class RowRunner<Row, Value> {
     await Promise.all(underWay);
   }
 
-  /** The life of a row in its slot: it is sent, recorded, and its result given to the caller. */
-  async #sendRow(row: ReadRow<Row>, intake: RowIntake<Row>): Promise<void> {
-    const ended = this.#callRow(row);
-    void intake.began(row, ended);
+  /** The life of a row in its slot: it is sent, recorded, and its result given to the caller. Starts at once. */
+  async #sendRow(row: ReadRow<Row>, reader: RowReader<Row>): Promise<void> {
+    const { item, key } = row;
+    const calls = new RowCalls(row, this.#runOfRows);
+    const ended = calls.run(() => {
+      if (key.problem) throw key.problem.error;
+      return this.#client.runInRow(calls.request, () => this.#call(item, calls.request));
+    });
+    void reader.began(row, ended);
     const end = await ended;
     if (!end) return void this.#progress.underWay--;
     if (end.status !== "superseded" && "error" in end) this.#stopIfNeeded(end.error);
@@ -155,10 +170,10 @@ export class RowRunner<Row, Value> {
   }
 
   /** Reads up to the next row that is to be sent; the rows before it have ended in an earlier run. */
-  async #nextRow(intake: RowIntake<Row>): Promise<ReadRow<Row> | undefined> {
+  async #nextRow(reader: RowReader<Row>): Promise<ReadRow<Row> | undefined> {
     const { signal } = this.#stop;
     for (;;) {
-      const row = await untilAborted(intake.next(), signal);
+      const row = await untilAborted(reader.next(), signal);
       if (!row) {
         this.#isEverythingRead = true;
         return undefined;
@@ -169,29 +184,16 @@ export class RowRunner<Row, Value> {
     }
   }
 
-  /** Starts at once. */
-  #callRow(row: ReadRow<Row>): Promise<RowEnd<Value> | undefined> {
-    const { item, key } = row;
-    const { isCurrent = () => true } = this.#options;
-    const calls = new RowCalls<Row>(row, {
-      stop: this.#stop.signal,
-      consents: this.#consents,
-      isCurrent,
-      fail: (error) => this.#fail(error),
-    });
-    const { request } = calls;
-    return calls.run(() => {
-      if (key.problem) return Promise.reject(key.problem.error);
-      return this.#client.runInRow(request, () => this.#call(item, request));
-    });
-  }
-
   /** Resolves when the caller has finished with the result. */
   async #end({ index, item, key: { key } }: ReadRow<Row>, end: RowEnd<Value>): Promise<void> {
     const { onProgress, total = this.#source.length } = this.#options;
     this.#progress.underWay--;
     this.#progress.add(end.status);
-    if (onProgress) notify(onProgress, this.#progress.progress(total, this.#client.estimateMs));
+    if (onProgress) {
+      const progress = this.#progress.progress(total, this.#client.estimateMs);
+      // As with hooks, an error or a rejection of `onProgress` changes nothing.
+      void (async () => onProgress(progress))().catch(() => undefined);
+    }
     if (this.#isLeft) return;
     await new Promise<void>((release) => {
       this.#results.push({ result: { index, key, item, ...end }, release });

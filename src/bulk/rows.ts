@@ -89,7 +89,7 @@ export interface ReadRow<Row> {
 }
 
 /** Reads the rows of a run one after the other, with their keys and records. */
-export class RowIntake<Row> {
+export class RowReader<Row> {
   readonly #source: RowSource<Row>;
   readonly #options: BulkOptions<Row>;
   readonly #run: RecordedRun | undefined;

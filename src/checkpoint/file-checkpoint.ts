@@ -186,8 +186,8 @@ class OpenFile implements OpenCheckpoint {
   }
 
   clear(): void {
+    ftruncateSync(this.#handle, heading.length + 1);
     this.#length = heading.length + 1;
-    this.#guard(() => ftruncateSync(this.#handle, this.#length));
     this.#values.clear();
   }
 
@@ -199,33 +199,22 @@ class OpenFile implements OpenCheckpoint {
     }
   }
 
+  /** A failed write ends the run. Its bytes are dropped, because they may hold a complete line. */
   #append(line: string, flush = false): void {
-    this.#guard(() => {
+    try {
       appendFileSync(this.#handle, line);
       if (flush) fdatasyncSync(this.#handle);
-    });
-    this.#length += line.length;
-  }
-
-  /** A failed write ends the run. */
-  #guard(write: () => void): void {
-    try {
-      write();
+      this.#length += line.length;
     } catch (cause) {
-      this.#dropUnrecorded();
+      try {
+        ftruncateSync(this.#handle, this.#length);
+      } catch {
+        // The failure of the write itself is reported.
+      }
       // Safe: `node:fs` throws nothing else.
       const { message: reason, code } = cause as NodeJS.ErrnoException;
       const message = `The checkpoint ${this.#file} cannot be written (${reason}); the run stops, so that no row goes unrecorded.`;
       throw Object.assign(new Error(message, { cause }), { code });
-    }
-  }
-
-  /** Drops the bytes of a failed write, which may hold a complete line. */
-  #dropUnrecorded(): void {
-    try {
-      ftruncateSync(this.#handle, this.#length);
-    } catch {
-      // The failure of the write itself is reported.
     }
   }
 }

@@ -4,8 +4,9 @@ import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { ConfigurationError } from "../errors.ts";
 
-/** The process of a lock file: enough to recognize a killed process, and a new process with the same id. */
-interface Holder {
+/** A lock file, and its process: enough to recognize a killed process, and a new process with the same id. */
+interface Lock {
+  readonly path: string;
   readonly pid: number;
   /** The start time of the process, as the kernel counts; empty if unknown. */
   readonly started: string;
@@ -25,10 +26,10 @@ const longestPauseMs = 50;
 export async function acquireLock(file: string): Promise<() => void> {
   for (let tried = 1; ; tried++) {
     const own = createLockFile(file);
-    const otherLock = otherLocks(file, own).find(({ holder, path }) => isAlive(holder) || remove(path));
+    const otherLock = otherLocks(file, own).find((lock) => isAlive(lock) || remove(lock.path));
     if (!otherLock) return () => remove(own);
     remove(own);
-    if (tried === tries || otherLock.holder.host !== hostName()) throw inUse(file, otherLock);
+    if (tried === tries || otherLock.host !== hostName()) throw inUse(file, otherLock);
     await new Promise((resolve) => setTimeout(resolve, Math.random() * longestPauseMs));
   }
 }
@@ -40,20 +41,19 @@ function createLockFile(file: string): string {
   return path;
 }
 
-function otherLocks(file: string, own: string): { holder: Holder; path: string }[] {
+function otherLocks(file: string, own: string): Lock[] {
   const [folder, prefix] = [dirname(file), `${basename(file)}.lock-`];
   return readdirSync(folder)
     .filter((name) => name.startsWith(prefix) && name !== basename(own))
     .flatMap((name) => {
       const parts = /^(\d+)-(\d*)-[0-9a-f]{8}@(.*)/.exec(name.slice(prefix.length));
       if (!parts) return [];
-      const holder = { pid: Number(parts[1]), started: parts[2]!, host: parts[3]! };
-      return [{ holder, path: join(folder, name) }];
+      return [{ path: join(folder, name), pid: Number(parts[1]), started: parts[2]!, host: parts[3]! }];
     });
 }
 
 /** A process of another machine cannot be checked, so it counts as alive. */
-function isAlive({ pid, started, host }: Holder): boolean {
+function isAlive({ pid, started, host }: Lock): boolean {
   if (host !== hostName()) return true;
   try {
     process.kill(pid, 0);
@@ -86,10 +86,7 @@ function hostName(): string {
   return encodeURIComponent(hostname()).slice(0, 64);
 }
 
-function inUse(
-  file: string,
-  { holder: { pid, host }, path }: { holder: Holder; path: string },
-): ConfigurationError {
+function inUse(file: string, { pid, host, path }: Lock): ConfigurationError {
   const isHere = host === hostName();
   const who = !isHere
     ? `process ${pid} on ${host}`

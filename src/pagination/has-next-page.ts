@@ -17,8 +17,6 @@ export interface Position {
   readonly itemsPassed: number;
   /** False if the iteration began in the middle, and the number of items before it is a guess. */
   readonly isCertain: boolean;
-  /** The number of empty pages so far. */
-  readonly emptyPages: number;
   /** The largest number of items on one page so far: the page size of this server. */
   readonly largestPage: number;
 }
@@ -67,17 +65,17 @@ function hasNextByTotalPages({ page, decoded }: PageFacts): boolean | undefined 
 }
 
 function hasNextByTotalItems(facts: PageFacts, position: Position): boolean | undefined {
-  const { limit = 0, isSecondWithoutNewItem } = facts;
-  const { totalItems, totalPages, hasNextPage, items } = facts.decoded;
+  const { page, limit = 0, isSecondWithoutNewItem } = facts;
+  const { totalItems, totalPages, hasNextPage, items, limit: statedLimit } = facts.decoded;
   // A total below the number of items on this page is wrong.
   if (totalItems === undefined || totalItems < items.length) return undefined;
   // A guessed position counts only without a better sign, and never for an error.
   const hasBetterSign = totalPages !== undefined || hasNextPage !== undefined;
   if (!position.isCertain && (hasBetterSign || isSecondWithoutNewItem)) return undefined;
-  // The total may count hidden items. Only at the end do empty pages count as pages of them.
-  const pageSize = position.largestPage || limit;
-  const hiddenItems = isSecondWithoutNewItem ? position.emptyPages * pageSize : 0;
-  return position.itemsPassed + hiddenItems < totalItems;
+  if (!isSecondWithoutNewItem) return position.itemsPassed < totalItems;
+  // The total may count hidden items: at the end each page counts as a full one.
+  const pageSize = statedLimit ? limit : position.largestPage || limit;
+  return page * pageSize < totalItems;
 }
 
 /** The position after a page. Items are counted as they come, because a server may have a smaller page size of its own. */
@@ -86,7 +84,6 @@ export function positionAfter(facts: PageFacts, before: Position = startAt(facts
   return {
     ...before,
     itemsPassed: before.itemsPassed + (facts.isRepetition ? 0 : length),
-    emptyPages: before.emptyPages + (length === 0 ? 1 : 0),
     largestPage: Math.max(before.largestPage, length),
   };
 }
@@ -94,7 +91,7 @@ export function positionAfter(facts: PageFacts, before: Position = startAt(facts
 /** The position before the first page that is fetched, which may be in the middle of the list. */
 function startAt({ page, decoded, limit }: PageFacts): Position {
   const { items, totalItems = Infinity } = decoded;
-  const start = { itemsPassed: 0, isCertain: true, emptyPages: 0, largestPage: 0 };
+  const start = { itemsPassed: 0, isCertain: true, largestPage: 0 };
   const pagesBefore = page - 1;
   if (pagesBefore === 0) return start;
   if (limit !== undefined) {

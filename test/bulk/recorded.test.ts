@@ -4,7 +4,6 @@ import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 import { collectRun, LoggedCheckpoint, row, rows, createFixture, type Row, key } from "./fixture.ts";
 
-const thousand = Array.from({ length: 1_000 }, (_, index) => index);
 const eventOf = ({ email }: Row) => ({ eventName: "imported", contact: { email } });
 
 describe("With a checkpoint", () => {
@@ -420,11 +419,6 @@ describe("A row's key", () => {
   it.each([
     ["a BigInt", { n: 1n }, "Do not know how to serialize a BigInt"],
     [
-      "more values than the limit",
-      { lists: Array.from({ length: 1_000 }, () => thousand) },
-      "it holds more than 200000 values",
-    ],
-    [
       "a value whose toJSON throws a string",
       {
         toJSON: () => {
@@ -456,18 +450,6 @@ describe("A row's key", () => {
 
     const message = `the row cannot be written as JSON (${reason}): give a \`fingerprint\``;
     expect(results).toMatchObject([{ status: "invalid", error: { issues: [{ message }] } }]);
-  });
-
-  it("is a hash of at most as many values as can be sent", async () => {
-    const { audience } = createFixture();
-    const items = [199_999, 200_000].map((values) => Array.from({ length: values }, () => 1));
-
-    const { results } = await collectRun(
-      audience.bulk(items, async () => null, { checkpoint: new LoggedCheckpoint(), concurrency: 1 }),
-    );
-
-    // The array itself counts too.
-    expect(results.map(({ status }) => status)).toEqual(["succeeded", "invalid"]);
   });
 
   it.each([undefined, () => 1])("cannot be a hash of %s, which JSON omits", async (item) => {

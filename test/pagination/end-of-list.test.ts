@@ -247,6 +247,12 @@ describe("an empty page in the middle", () => {
     expect(await readAll(listWithHints(hints))).toEqual({ all: bothEnds, requested: [1, 2, 3, 4, 5] });
   });
 
+  test("ends a loop without an error where the total counts hidden items of many pages", async () => {
+    const half = (page: number) => (page > 10 ? [] : items(page * 50, page * 50 + 50));
+    const list = fakeList((page) => ({ items: half(page), totalItems: 1_000, limit: 100 }));
+    expect(await readAll(list)).toEqual({ all: items(50, 550), requested: upTo(12) });
+  });
+
   test("does not end a loop whose server has a smaller page size of its own", async () => {
     const list = fakeList((page) => ({
       items: page === 3 ? [] : items(page * 50, page * 50 + 50),

@@ -249,6 +249,69 @@ describe("every list of v2 is yielded once, in order", () => {
   });
 });
 
+describe("a list with empty pages", () => {
+  const totals = fc.subarray(["totalItems", "totalPages", "hasNextPage"], { minLength: 1 });
+
+  /** Reads pages of these lengths; `hidden` is what the total counts and no page shows. */
+  async function readLengths(lengths: readonly number[], hidden: number, keys: readonly string[]) {
+    const requested: number[] = [];
+    const starts = lengths.map((_, at) => lengths.slice(0, at).reduce((sum, length) => sum + length, 0));
+    const count = lengths.reduce((sum, length) => sum + length, 0);
+    const paginator = new Paginator<{ id: string }>({
+      page: 1,
+      limit: 5,
+      readAhead: 0,
+      signal: undefined,
+      load: async (page = 1) => {
+        requested.push(page);
+        const start = starts[page - 1] ?? 0;
+        const items = upTo(start + (lengths[page - 1] ?? 0) - 1, start).map((at) => ({ id: idOf(at) }));
+        const hints = {
+          totalItems: count + hidden,
+          totalPages: lengths.length,
+          hasNextPage: page < lengths.length,
+        };
+        const given = Object.entries(hints).filter(([key]) => keys.includes(key));
+        return { items, raw: undefined, ...Object.fromEntries(given) };
+      },
+      identify: ({ id }) => id,
+    });
+    const items = (await paginator.toArray()).map(({ id }) => id);
+    return { items, all: upTo(count - 1, 0).map(idOf), requested: requested.length };
+  }
+
+  test("one by one before the last items is read to its end, and in exactly its pages", async () => {
+    const lengths = fc
+      .array(fc.tuple(fc.integer({ min: 1, max: 5 }), fc.boolean()), { minLength: 1, maxLength: 20 })
+      .map((pages) => pages.flatMap(([length, isAfterEmpty]) => (isAfterEmpty ? [0, length] : [length])));
+    await fc.assert(
+      fc.asyncProperty(lengths, totals, async (pages, keys) => {
+        const { items, all, requested } = await readLengths(pages, 0, keys);
+        expect(items).toEqual(all);
+        expect(requested).toBe(pages.length);
+      }),
+      runs(300),
+    );
+  });
+
+  test("whose total counts hidden items is read to its end, with at most two calls more", async () => {
+    const lengths = fc
+      .array(fc.integer({ min: 3, max: 5 }), { minLength: 1, maxLength: 20 })
+      // One full page, so that the size is known; then the last may be empty.
+      .chain((pages) => fc.constantFrom([5, ...pages], [5, ...pages, 0]));
+    await fc.assert(
+      fc.asyncProperty(lengths, totals, async (pages, keys) => {
+        const positions = 5 * pages.length;
+        const hidden = positions - pages.reduce((sum, length) => sum + length, 0);
+        const { items, all, requested } = await readLengths(pages, hidden, keys);
+        expect(items).toEqual(all);
+        expect(requested).toBeLessThanOrEqual(pages.length + 2);
+      }),
+      runs(300),
+    );
+  });
+});
+
 describe("a list with contradicting hints", () => {
   test("always ends, with every item that it has shown or with an error", async () => {
     const nothing = {
