@@ -46,8 +46,8 @@ const looksLikeConsent = anyOf(`
   abbestell abmeld austrag ausgetragen widerruf widerspr gekundigt werbesperre keinewerbung disiscri uitgeschreven
   excluded ^baja$
   nyhedsbrev nyhetsbrev nieuwsbrief infolettre boletin samtykke samtycke toestemming consenso
-  afmeld afgemeld frameld avmeld avregistr prenumer uitschr undeliver unreachable unzustellbar ^removed gesperrt werbung werbeerlaubnis
-  (nicht|ikke|inte)kontakt ne(pas|plus)contact
+  afmeld afgemeld frameld avmeld avregistr prenumer uitschr undeliver unreachable unzustellbar ^removed ^gesperrt
+  werbeerlaubnis ^(e?mail)?werbung(erlaubt|erwunscht|ok)?$ (nicht|ikke|inte)kontakt ne(pas|plus)contact
   ^(inscrite?|iscritt[oa]|suscrit[oa]|abbonat[oa]|tilmeldt|pameldt|aangemeld)$
   ^(stop|no)(e?mails?|sms|marketing|contact)$ ^(e?mail|sms|marketing)stop$
   ^(e?mail|optin|subscription|newsletter)?(confirmed|bestatigt|confirmee?)$
@@ -55,7 +55,7 @@ const looksLikeConsent = anyOf(`
   ^(is)?(e?mail|sms)?blocked(at|on|date|reason)?$`);
 // Not "Contact status", "Lead status", "Marketing contact status": those are of sales and billing.
 const status = anyOf(
-  "^(e?mail|sms|phone|mobile|marketing|emailmarketing|smsmarketing|marketingemail|member|list)?status$",
+  "^(e?mail|sms|phone|mobile|marketing|emailmarketing|smsmarketing|marketingemail|member|list)?(status|statut)$",
 );
 const otherMatters = anyOf(`
   cookie privacypolicy terms transactional webpush pushnotif mobilepush browserpush ^push directmail postal fax

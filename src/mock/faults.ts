@@ -1,4 +1,4 @@
-import { count, duration, enumOf, object, type Rule, that } from "./rules.ts";
+import { count, duration, enumOf, object, type Rule, string, that } from "./rules.ts";
 import { type MockOperation, OPERATIONS } from "./variants.ts";
 
 const KINDS = [
@@ -72,7 +72,7 @@ const fields: Record<keyof MockFault, Rule> = {
     "must be a number of seconds, a date, or false",
   ),
   delayMs: duration,
-  location: that((value) => typeof value === "string", "must be a string"),
+  location: string(),
 };
 
 /** A fault with a misspelt value would never match. */

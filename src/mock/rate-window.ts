@@ -1,4 +1,15 @@
-import { arrayOf, boolean, enumOf, fromOne, isObject, number, object, type Rule, that } from "./rules.ts";
+import {
+  arrayOf,
+  boolean,
+  enumOf,
+  fromOne,
+  isObject,
+  note,
+  number,
+  object,
+  type Rule,
+  that,
+} from "./rules.ts";
 
 /** At most `limit` requests in any `intervalMs` milliseconds. */
 export interface MockRateWindow {
@@ -148,6 +159,12 @@ const rateLimitRule = object(fields, { required: ["windows"] });
 
 export const rateLimitsRule: Rule = (value, path, problems) => {
   if (value === false || value === "documented") return;
+  if (typeof value !== "object")
+    return note(
+      problems,
+      path,
+      'must be false, "documented", an array of windows, or an object with windows',
+    );
   (isObject(value) ? rateLimitRule : windows)(value, path, problems);
 };
 

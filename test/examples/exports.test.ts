@@ -252,6 +252,7 @@ describe("A column that resembles a consent", () => {
     ["Avregistrerad", "opt-out", ["email", "phone"]],
     ["Abonné à la newsletter", "opt-in", ["email"]],
     ["Consentement SMS", "opt-in", ["phone"]],
+    ["Statut", "status", ["email"]],
     ["Désabonné le", "opt-out", ["email", "phone"]],
     ["Newsletter erwünscht", "opt-in", ["email"]],
     ["Nieuwsbrief", "opt-in", ["email"]],
@@ -300,6 +301,7 @@ describe("A column that resembles a consent", () => {
     "Consent to Track Email",
     "SMS Transactional Consent",
     "Soft bounces",
+    "Werbungskosten",
     // A count of messages, no property of the address.
     "Marketing emails bounced",
     "State",

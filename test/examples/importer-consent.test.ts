@@ -108,6 +108,8 @@ const file = fc.shuffledSubarray(columns, { minLength: 1, maxLength: 4 }).chain(
         // The address in another letter case, and the number or a blank.
         isUpper: fc.boolean(),
         hasPhone: fc.boolean(),
+        // One cell too many, or too few: then nobody can know the meaning of any.
+        shape: fc.oneof({ weight: 12, arbitrary: fc.constant(0) }, fc.constantFrom(1, -1)),
         cells: fc.tuple(...own.map(({ words }) => cell(words))),
       }),
       { minLength: 1, maxLength: 6 },
@@ -118,22 +120,30 @@ const file = fc.shuffledSubarray(columns, { minLength: 1, maxLength: 4 }).chain(
 type ImportedFile = typeof file extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** The statements of the files about one channel of one person. A heading without a channel applies to the number where there is one. */
-function meaningsOf(files: readonly ImportedFile[], person: number, channel: "email" | "phone"): Meaning[] {
+function meaningsOf(
+  files: readonly ImportedFile[],
+  person: number,
+  channel: "email" | "phone",
+): (Meaning | "misshapen")[] {
   const rows = files.flatMap(({ columns: own, rows: all }) =>
     all.filter((row) => row.person === person).map((row) => ({ own, ...row })),
   );
-  const hasPhone = people[person]?.phone !== "" && rows.some((row) => row.hasPhone);
-  return rows.flatMap(({ own, cells }) =>
-    cells.flatMap(({ meaning }, index) => {
-      const { channels, isGeneral = false } = own[index]!;
-      return channels.includes(channel) && (channel === "email" || !isGeneral || hasPhone) ? [meaning] : [];
-    }),
+  const hasPhone = people[person]?.phone !== "" && rows.some((row) => row.hasPhone && row.shape === 0);
+  return rows.flatMap(({ own, cells, shape }): (Meaning | "misshapen")[] =>
+    shape !== 0
+      ? ["misshapen"]
+      : cells.flatMap(({ meaning }, index) => {
+          const { channels, isGeneral = false } = own[index]!;
+          return channels.includes(channel) && (channel === "email" || !isGeneral || hasPhone)
+            ? [meaning]
+            : [];
+        }),
   );
 }
 
 /** The problem of a channel's consent after the run; undefined where it is correct. */
 function problemOf(
-  meanings: readonly Meaning[],
+  meanings: readonly (Meaning | "misshapen")[],
   {
     earlier,
     own,
@@ -156,10 +166,12 @@ function problemOf(
 ): string | undefined {
   const states = meanings.filter((meaning): meaning is State => meaning in strictness);
   const strictest = states.toSorted((one, other) => strictness[other] - strictness[one])[0];
-  const isDoubtful = meanings.includes("?");
+  const isMisshapen = meanings.includes("misshapen");
+  const isDoubtful = isMisshapen || meanings.includes("?");
   const isBetter = strictest !== undefined && strictness[own] < strictness[strictest];
   // A consent that was not sent is unchanged.
-  const isOptOutSent = hasSent && isExact && strictest !== "S";
+  // A misshapen line may hide an UNSUBSCRIBED, which NON_SUBSCRIBED must not replace.
+  const isOptOutSent = hasSent && isExact && strictest !== "S" && !(strictest === "N" && isMisshapen);
   if (isBetter && (own !== earlier || (isComplete && !isDoubtful) || isOptOutSent))
     return "it is better than the strictest word";
   if (isDoubtful && own === "S" && earlier !== "S") return "a word that nobody can know made a subscriber";
@@ -261,10 +273,11 @@ async function write(folder: string, files: readonly ImportedFile[]): Promise<st
   const paths: string[] = [];
   for (const [index, { columns: own, delimiter, rows }] of files.entries()) {
     const path = join(folder, `${index}.csv`);
-    const lines = rows.map(({ person, isUpper, hasPhone, cells }) => {
+    const lines = rows.map(({ person, isUpper, hasPhone, cells, shape }) => {
       const { email, phone } = people[person]!;
       const texts = cells.map(({ text }) => text);
-      return [isUpper ? email.toUpperCase() : email, hasPhone || email === "" ? phone : "", ...texts];
+      const line = [isUpper ? email.toUpperCase() : email, hasPhone || email === "" ? phone : "", ...texts];
+      return shape === 1 ? [...line, "more"] : line.slice(0, line.length + shape);
     });
     const table = [["Email", "Phone", ...own.map(({ heading }) => heading)], ...lines];
     await writeFile(path, table.map((line) => `${line.join(delimiter)}\n`).join(""));

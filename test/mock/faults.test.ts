@@ -261,7 +261,7 @@ it.each([
   [{ kind: "hang", probability: 2 }, /^fault\.probability must be a number from 0 to 1$/],
   [{ kind: "429", retryAfter: "soon" }, /^fault\.retryAfter must be a number of seconds, a date, or false$/],
   [{ kind: "latency", delay: 5 }, /^fault\.delay is not a recognized field; there are kind, operation/],
-  [{ kind: "redirect", location: 7 }, /^fault\.location must be a string$/],
+  [{ kind: "redirect", location: 7 }, /^fault\.location must be a string, not a number$/],
   [{ times: 1 }, /^fault\.kind is required$/],
   [null, /^fault must be an object, not null$/],
   ["hang", /^fault must be an object, not a string$/],

@@ -17,7 +17,11 @@ it.each([
     { latencyMs: [5, 1] },
     "latencyMs must be milliseconds from 0, or [min, max]",
   ],
-  ["unknown rate limits", { rateLimits: "doc" }, "options.rateLimits must be an array, not a string"],
+  [
+    "unknown rate limits",
+    { rateLimits: "doc" },
+    'options.rateLimits must be false, "documented", an array of windows',
+  ],
   [
     "an unknown algorithm",
     { rateLimits: { windows: [], algorithm: "leaky" } },
