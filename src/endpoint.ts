@@ -47,7 +47,7 @@ export interface Endpoint<Body, Output> {
   /** The body to send. Default: the whole input. */
   readonly payload?: (body: Body) => unknown;
   /** Adds values that must be the same in every attempt, such as an event's id. */
-  readonly complete?: (body: Body, newId: () => string) => Body;
+  readonly complete?: (body: Body, newId: (eventName: string) => string) => Body;
   /** The id that makes repeating the call safe, for its errors ("Custom event": `uniqueIdentifier`). */
   readonly identifierOf?: (body: Body) => string | undefined;
   /** Whether a write that is carried out twice leaves the same state. Default: no. */

@@ -76,7 +76,7 @@ export async function openRecordedRun(
   return {
     ...run,
     fail: onFailure,
-    get: (key: RecordKey) => guard(() => opened.get(key)),
+    get: (key: RecordKey) => guard(() => valueOf(opened, key)),
     set: (key: RecordKey, value: string | undefined, options?: { flush: boolean }) =>
       guard(() => opened.set(key, value, options)),
     /** The next run is another one. */
@@ -93,10 +93,15 @@ export async function openRecordedRun(
 
 type RecordKey = `row:${string}` | `consent:${string}`;
 
+/** A database, or Redis, may give null for none. */
+async function valueOf(opened: OpenCheckpoint, key: string): Promise<string | undefined> {
+  return (await opened.get(key)) ?? undefined;
+}
+
 /** The run that has not ended, or a new one. */
 async function readRun(opened: OpenCheckpoint, isKeyed: boolean): Promise<z.infer<typeof runSchema>> {
   try {
-    const before = await opened.get(runKey);
+    const before = await valueOf(opened, runKey);
     const run = before === undefined ? { id: crypto.randomUUID(), number: 1, isKeyed } : decodeRun(before);
     if (run.isKeyed !== isKeyed) throw otherKind(run.isKeyed);
     if (before === undefined) await opened.set(runKey, JSON.stringify(run));

@@ -7,6 +7,7 @@ import type { CallExtension, Interceptor, RequestContext } from "../transport/in
 import { statesSameConsent, type ConsentLog } from "./consent-log.ts";
 import type { BulkRequest } from "./options.ts";
 import type { BulkStatus, RowEnd } from "./result.ts";
+import { inDoubt } from "./row-record.ts";
 import type { ReadRow } from "./rows.ts";
 
 /** What the rows of a run share. */
@@ -15,6 +16,8 @@ export interface RunOfRows<Row> {
   readonly stop: AbortSignal;
   readonly consents: ConsentLog;
   readonly isCurrent: (row: Row) => unknown;
+  /** Whether the function of the rows has a parameter for it. */
+  readonly takesRequest: boolean;
   /** Ends the run. */
   readonly fail: (error: unknown) => void;
 }
@@ -47,11 +50,16 @@ export class RowCalls<Row> implements CallExtension {
   readonly #unrepeatable = new Set<RequestContext>();
   /** Whether a call was executed, or may have been. */
   #mayHaveApplied = false;
+  /** Whether a call has ended, also a read. */
+  #hasCalled = false;
+  /** A call was not sent, because an earlier run may have carried it out. */
+  #isRefused = false;
   /** The consents of the row's calls. */
   readonly #consents = new Set<string>();
   /** Writes whose promises have not settled for the row's function. Reads that are not awaited lose nothing. */
   readonly #pendingWrites = new Set<Promise<unknown>>();
-  #events = 0;
+  /** How many events of each name have a generated id. */
+  readonly #events = new Map<string, number>();
 
   constructor(row: ReadRow<Row>, run: RunOfRows<Row>) {
     this.stop = run.stop;
@@ -99,12 +107,15 @@ export class RowCalls<Row> implements CallExtension {
       end = { status: statusOf(error), error };
     }
     if (this.#superseded) end = { status: "superseded", error: this.#superseded };
+    else if (this.#isRefused) end = { status: "unknown", error: inDoubt() };
     return end.status !== "succeeded" && this.#isInDoubt ? { ...end, status: "unknown" } : end;
   }
 
   async #recordEnd(end: RowEnd<unknown>): Promise<void> {
     const { record } = this.#row;
     const { status, error } = end;
+    // A function that has `request` and made no call may still make it: the next run asks it again.
+    if (status === "succeeded" && !this.#hasCalled && this.#run.takesRequest) return;
     if (status === "succeeded" || status === "superseded") await record.ends(status, this.#consentText);
     else if (this.#isInDoubt || this.#mayHaveApplied) return;
     else if (isInterrupted(end) || hasCode(error, "rate_limit")) await record.restore();
@@ -120,9 +131,7 @@ export class RowCalls<Row> implements CallExtension {
 
   /** The function does not await its calls, which would affect every row: the run ends. */
   #reportMisuse(): ConfigurationError {
-    const error = new ConfigurationError(
-      "The function of bulk must return or await its call: otherwise the row may end before the call does.",
-    );
+    const error = unawaitedCall();
     this.#run.fail(Object.assign(error, { outcome: "unknown" }));
     return error;
   }
@@ -140,20 +149,22 @@ export class RowCalls<Row> implements CallExtension {
     queueMicrotask(() => void result.then(settled, settled));
   }
 
-  /** The first event has the row's id, the others that id and a number. */
-  readonly newEventId = (): string => {
+  /** Independent of the order of events with different names: after a crash it may be another. */
+  readonly newEventId = (eventName: string): string => {
     const { eventId } = this.#row;
     if (eventId === undefined) return crypto.randomUUID();
-    this.#events++;
-    return this.#events === 1 ? eventId : `${eventId}-${this.#events}`;
+    const number = (this.#events.get(eventName) ?? 0) + 1;
+    this.#events.set(eventName, number);
+    return `${eventId}-${number}-${eventName}`;
   };
 
   /** Tracks the outcome of each write, over all its attempts. */
   readonly aroundCall: Interceptor = (next) => async (context) => {
     const { method, consentWrite } = context.request;
-    if (method === "GET") return await next(context);
+    if (this.#isOver && this.stop.aborted) throw unawaitedCall();
     try {
       const response = await next(context);
+      if (method === "GET") return response;
       if (consentWrite) this.consentWatch.rowApplied(consentWrite.contacts);
       this.#mayHaveApplied = true;
       return response;
@@ -162,6 +173,8 @@ export class RowCalls<Row> implements CallExtension {
       if (outcome === "not-sent" || outcome === "not-applied") this.#unrepeatable.delete(context);
       else this.#mayHaveApplied = true;
       throw error;
+    } finally {
+      this.#hasCalled = true;
     }
   };
 
@@ -190,7 +203,11 @@ export class RowCalls<Row> implements CallExtension {
     // Before the record changes, so that a superseded state of an earlier run is kept.
     this.#checkConsent(consentWrite);
     if (!isRepeatable) this.#unrepeatable.add(context);
-    await this.#row.record.sends(isRepeatable ? "sent" : "in-doubt", this.#consentText);
+    const { record } = this.#row;
+    await record.sends(isRepeatable ? "sent" : "in-doubt", this.#consentText);
+    if (isRepeatable || record.before?.state !== "in-doubt") return;
+    this.#isRefused = true;
+    throw inDoubt();
   }
 
   /** Whether repeating the row's calls could execute an unrepeatable one twice. */
@@ -220,6 +237,12 @@ export class RowCalls<Row> implements CallExtension {
     const message = `${reason}: the row was not sent, or not sent again.`;
     return (this.#superseded ??= new AbortError({ message, outcome: "not-sent", cause: undefined }));
   }
+}
+
+function unawaitedCall(): ConfigurationError {
+  return new ConfigurationError(
+    "The function of bulk must return or await its call: otherwise the row may end before the call does.",
+  );
 }
 
 /** The status of a row by its error. Other errors than an `AudienceError` say nothing about the service. */

@@ -1,10 +1,10 @@
-import { ConfigurationError } from "../errors.ts";
+import { ConfigurationError, ConnectionError } from "../errors.ts";
 import { contentLost, isRecord } from "../schema/kind-of.ts";
 import type { RecordedRun } from "./checkpoint.ts";
 
 /**
  * `succeeded` and `superseded` are ends. `failed`: nothing of the row was carried out. `sent`: it may have been carried
- * out, and may be sent again. `in-doubt`: it must not be sent again.
+ * out, and may be sent again. `in-doubt`: it must not be sent again; once the row has changed, repeatable calls may be.
  */
 const states = ["succeeded", "superseded", "failed", "sent", "in-doubt"] as const;
 
@@ -28,6 +28,12 @@ export interface RecordedRow {
   readonly fingerprint: string;
   /** The consents of its calls: `channel=STATUS`, one a line. */
   readonly consent: string;
+}
+
+/** The error of a row, or of a call of it, that is not sent because of its record. */
+export function inDoubt(): ConnectionError {
+  const message = "Not sent again: an earlier run may have carried it out.";
+  return new ConnectionError({ message, outcome: "unknown", reason: "other" });
 }
 
 /** Records one row during one run. Without a checkpoint it records nothing. */
@@ -68,6 +74,8 @@ export class RowRecord {
       this.#state = state;
       this.#written = this.#written.then(async () => {
         if (isFirst) await this.#sendNextAgain();
+        // An earlier doubt stands until the row has ended.
+        if (state === "sent" && this.before?.state === "in-doubt") return;
         await this.#write(state, consent, state === "in-doubt" || this.before !== undefined);
       });
     }

@@ -52,6 +52,7 @@ export class RowRunner<Row, Value> {
       stop: this.#stop.signal,
       consents: this.#consents,
       isCurrent: options.isCurrent ?? (() => true),
+      takesRequest: this.#call.length > 1,
       fail: (error) => this.#fail(error),
     };
     this.#slots = new Bottleneck({ reservoir: options.concurrency ?? defaultConcurrency });

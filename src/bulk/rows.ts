@@ -1,10 +1,10 @@
-import { ConfigurationError, ConnectionError, ValidationError } from "../errors.ts";
+import { ConfigurationError, ValidationError } from "../errors.ts";
 import { isObject, kindOf } from "../schema/kind-of.ts";
 import { errorMessage, ignoreRejection } from "../schema/option.ts";
 import type { RecordedRun } from "./checkpoint.ts";
 import type { BulkOptions } from "./options.ts";
 import type { RowEnd } from "./result.ts";
-import { type RowKey, RowRecord, eventIdOf, fingerprintOf } from "./row-record.ts";
+import { type RowKey, RowRecord, eventIdOf, fingerprintOf, inDoubt } from "./row-record.ts";
 
 /** An array or any other iterable of rows. */
 export type BulkRows<Row> = Iterable<Row> | AsyncIterable<Row>;
@@ -166,17 +166,11 @@ function noKey(index: number, error: unknown): RowKey {
   return { key: String(index), nextKey: "", fingerprint: "", problem: { error } };
 }
 
-/** A row in doubt stays in doubt even if it has changed. */
 function recordedEndOf({ before, isUnchanged }: RowRecord): RowEnd<never> | undefined {
-  if (before?.state === "in-doubt") return { status: "unknown", error: inDoubt() };
   if (!isUnchanged) return undefined;
+  if (before?.state === "in-doubt") return { status: "unknown", error: inDoubt() };
   if (before?.state === "succeeded") return { status: "skipped" };
   return before?.state === "superseded" ? { status: "superseded" } : undefined;
-}
-
-function inDoubt(): ConnectionError {
-  const message = "Not sent again: an earlier run may have carried it out.";
-  return new ConnectionError({ message, outcome: "unknown", reason: "other" });
 }
 
 function checkKey(key: unknown): string {

@@ -100,7 +100,7 @@ export interface CallExtension {
   /** Ends a waiting call; a request in flight continues to its end. */
   readonly stop: AbortSignal;
   /** Generates the id of an event without one. */
-  readonly newEventId: () => string;
+  readonly newEventId: (eventName: string) => string;
   /** Called when a write begins, with its result and the promise of its caller, which derives from it. */
   readonly onWrite: (result: Promise<unknown>, promise: Promise<unknown>) => void;
   readonly aroundCall: Interceptor;

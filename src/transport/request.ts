@@ -31,7 +31,7 @@ export interface ApiRequest {
 export function buildRequest<Body, Output>(
   endpoint: Endpoint<Body, Output>,
   input: EndpointInput,
-  { options, newId }: { options: Readonly<Record<string, unknown>>; newId: () => string },
+  { options, newId }: { options: Readonly<Record<string, unknown>>; newId: (eventName: string) => string },
 ): ApiRequest {
   const { method, path, query: querySchema } = endpoint;
   const issues: ValidationIssue[] = [];

@@ -60,7 +60,7 @@ const sendEvent: Endpoint<V1Event, EventResult> = {
   method: "POST",
   path: "/api/v1/events",
   body: v1EventSchema,
-  complete: (event, newId) => ({ ...event, uniqueIdentifier: identifierOf(event) ?? newId() }),
+  complete: (event, newId) => ({ ...event, uniqueIdentifier: identifierOf(event) ?? newId(event.eventName) }),
   identifierOf,
   contactsOf: ({ contact, contactUUID }) => contactKeys([contact, { contactUUID }]),
   isRepeatable: () => true,

@@ -200,8 +200,8 @@ describe("With a checkpoint", () => {
 
     const ids = mock.requests.map(({ body }) => (body as { uniqueIdentifier: string }).uniqueIdentifier);
     expect(ids.slice(4)).toEqual(ids.slice(0, 4));
-    expect(ids[1]).toBe(`${ids[0]}-2`);
-    expect(ids[0]).toMatch(/^[0-9a-f]{64}$/);
+    expect(ids[0]).toMatch(/^[0-9a-f]{64}-1-imported$/);
+    expect(ids[1]).toBe(ids[0]?.replace("-1-", "-2-"));
     expect(new Set(ids).size).toBe(4);
     expect(mock.organization("mock-organization").events).toHaveLength(4);
   });

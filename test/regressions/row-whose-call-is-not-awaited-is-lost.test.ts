@@ -191,7 +191,7 @@ it("a call that begins after its run is refused, and does not touch the checkpoi
   open();
   await flushEventLoop();
 
-  expect(await late[0]).toMatchObject({ code: "aborted", outcome: "not-sent" });
+  expect(await late[0]).toMatchObject({ code: "configuration", outcome: "not-sent" });
   expect([mock.requests, checkpoint.log.length, unhandled]).toEqual([[], recorded, []]);
 });
 

@@ -1,0 +1,70 @@
+import type { BulkRequest } from "audience-sdk";
+import { expect, it } from "vitest";
+import { createFixture, key, LoggedCheckpoint, row, type Row } from "../bulk/fixture.ts";
+
+const optOut: Row = { ...row(0), email_opt_in: "UNSUBSCRIBED" };
+
+/** A row in doubt: its second mail could go out. */
+async function rowInDoubt() {
+  const world = createFixture({ faults: [{ kind: "reset-after", times: 1 }] });
+  const options = { checkpoint: new LoggedCheckpoint(), key };
+  const mailed = (item: Row, request: BulkRequest) =>
+    world.audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
+  expect(await world.audience.bulk([row(0)], mailed, options)).toMatchObject({ unknown: 1 });
+  return { ...world, options, mailed };
+}
+
+it("a row in doubt that has changed is sent when its call is repeatable now, and then recorded", async () => {
+  const { audience, mock, options, upsert } = await rowInDoubt();
+
+  const nights = [
+    await audience.bulk([optOut], upsert, options),
+    await audience.bulk([optOut], upsert, options),
+  ];
+
+  expect(nights).toMatchObject([{ succeeded: 1 }, { skipped: 1 }]);
+  expect(mock.organization("mock-organization").contacts).toMatchObject([{ email_opt_in: "UNSUBSCRIBED" }]);
+});
+
+it("it stays in doubt while its call is not repeatable, and nothing is sent", async () => {
+  const { audience, mock, options, mailed } = await rowInDoubt();
+  const changed: Row = { ...row(0), email_opt_in: "NON_SUBSCRIBED" };
+
+  const results = [];
+  for (let night = 0; night < 2; night++)
+    for await (const result of audience.bulk([changed], mailed, options)) results.push(result);
+
+  expect(results).toMatchObject([
+    { status: "unknown", error: { message: "Not sent again: an earlier run may have carried it out." } },
+    { status: "unknown" },
+  ]);
+  expect(mock.requests).toHaveLength(1);
+});
+
+it("a crash while the changed row is sent leaves it in doubt and changed: the next run sends it", async () => {
+  const { audience, mock, options, upsert } = await rowInDoubt();
+  mock.addFault({ kind: "reset-before", times: 1 });
+  const once = audience.withOptions({ maxRetries: 0 });
+  const call = (item: Row, request: BulkRequest) => once.v1.customers.upsert(item, request);
+
+  const nights = [
+    await audience.bulk([optOut], call, options),
+    await audience.bulk([optOut], upsert, options),
+  ];
+
+  expect(nights).toMatchObject([{ unknown: 1 }, { succeeded: 1 }]);
+  expect(mock.organization("mock-organization").contacts).toMatchObject([{ email_opt_in: "UNSUBSCRIBED" }]);
+});
+
+it("of its calls only the repeatable ones are sent, once", async () => {
+  const { audience, mock, options, upsert, mailed } = await rowInDoubt();
+  const both = async (item: Row, request: BulkRequest) => {
+    await upsert(item, request);
+    return await mailed(item, request);
+  };
+
+  const nights = [await audience.bulk([optOut], both, options), await audience.bulk([optOut], both, options)];
+
+  expect(nights).toMatchObject([{ unknown: 1 }, { unknown: 1 }]);
+  expect(mock.requests.slice(1).map(({ body }) => body)).toEqual([optOut]);
+});
