@@ -48,11 +48,12 @@ export class LocalFallback {
     const { windows, count, others, seenMsAgo, now } = state;
     this.#logs = { all: count.own, alone: new SlidingWindowLog(windows) };
     this.#state = state;
-    const most = windows.map(
-      ({ limit, intervalMs }) => limit * (Math.floor(Number(seenMsAgo) / intervalMs) + 1),
+    // Since the last contact the others can have sent one limit for each window that has begun.
+    const ofWindows = windows.map(({ limit, intervalMs }) =>
+      seenMsAgo === undefined ? 0 : limit * (Math.floor(seenMsAgo / intervalMs) + 1),
     );
-    const acquiredSince = seenMsAgo === undefined ? 0 : Math.min(...most);
-    this.#others = windows.map(({ limit }, index) => Math.min(limit, others[index]! + acquiredSince));
+    const sentSince = Math.min(...ofWindows);
+    this.#others = windows.map(({ limit }, index) => Math.min(limit, others[index]! + sentSince));
     // By then their requests have arrived, and each has found Redis unavailable, too (D48).
     this.#othersUntil = windows.map(({ intervalMs }) => now + widenedMs(intervalMs) + arrivalGraceMs);
   }
@@ -75,7 +76,7 @@ export class LocalFallback {
     return logs.alone.available(now, this.#limits(now, logs));
   }
 
-  /** The first time after a permit leaves a window, its own or another process's, at which every window has one. */
+  /** The time until every window has a permit: it can have one whenever a permit leaves it, its own or the others'. */
   nextAvailableInMs(now: number): number {
     const logs = { all: this.#logs.all.settled(now), alone: this.#logs.alone.settled(now) };
     const leave = this.#state.windows.flatMap(({ intervalMs }) =>
