@@ -4,7 +4,7 @@ const defaultPauseMs = 1_000;
 /** Requests that left together are refused within this time: that is one sign of being too fast, not ten. */
 const burstMs = 500;
 /** The longest pause that a 429 can ask for. */
-export const longestPauseMs = 3_600_000;
+const longestPauseMs = 3_600_000;
 /**
  * What a success adds to the rate factor. The full rate is back after 100 successes, a little slower than the minute
  * window's own pace: another program on the same IP then costs a few refusals a minute, not one per call.
@@ -16,8 +16,6 @@ export const leastRateFactor = 1 / 64;
 export class AdaptiveRate {
   /** The part of the limits in force, over 0 to 1. */
   factor: number;
-  /** The limits in force, one for each window. */
-  limits: readonly number[];
   readonly #windows: readonly RateLimitWindow[];
   #pausedUntil: number;
   /** When a refusal last halved the rate. */
@@ -29,8 +27,12 @@ export class AdaptiveRate {
   ) {
     this.#windows = windows;
     this.factor = share;
-    this.limits = this.limitsOf(windows);
     this.#pausedUntil = pausedUntil;
+  }
+
+  /** The limits in force, one for each window. */
+  get limits(): number[] {
+    return this.limitsOf(this.#windows);
   }
 
   pausedMs(now: number): number {
@@ -60,7 +62,6 @@ export class AdaptiveRate {
   /** Adopts a rate, as that of all processes in a shared store. */
   follow(factor: number, pausedUntil = -Infinity): void {
     this.factor = factor;
-    this.limits = this.limitsOf(this.#windows);
     this.#pausedUntil = Math.max(this.#pausedUntil, pausedUntil);
   }
 

@@ -1,5 +1,4 @@
 import { RateLimitWaitError } from "../errors.ts";
-import type { Estimate } from "./estimate.ts";
 import { FairQueue } from "./queue.ts";
 import type { PermitUse } from "./sliding-window-log.ts";
 import type { PermitStore, StoreObserver } from "./store.ts";
@@ -33,18 +32,13 @@ export interface PermitRequest {
 }
 
 /** A call that waits for its permit. */
-interface Waiter {
+interface Waiter extends Pick<PermitRequest, "observer" | "onWait"> {
   readonly level: number;
   readonly client: object;
   readonly deadlineAt: number;
   readonly maxQueued: number;
   /** It found its `maxQueued` waiting. */
   readonly isBeyond: boolean;
-  /** Its position in the queue when it came, and how many calls had been dispatched by then. */
-  readonly position: number;
-  readonly dispatchedBefore: number;
-  readonly observer: StoreObserver | undefined;
-  readonly onWait: ((waitMs: number) => void) | undefined;
   readonly resolve: (permit: Permit) => void;
   readonly reject: (reason: unknown) => void;
   /** Stops listening to the call's signal. */
@@ -58,10 +52,8 @@ const levels = 11;
 // Calls without a client share one position in the round robin.
 const anonymous = {};
 const tooLong = "The wait for a permit passes the call's `maxWaitMs` or `deadlineMs`.";
-// While calls wait for a response to come back, a timer keeps the process alive.
+// The timer is set again at least this often: one of more than 24 days would fire at once.
 const longestSleepMs = 60_000;
-// An estimate takes a few steps for each waiting call, so 10,000 calls that come at once share one.
-const estimateHoldsMs = 5;
 // An average over about the last 50 calls: steadier than any one of them, and still following the network.
 const roundTripCalls = 50;
 
@@ -70,16 +62,12 @@ export class Dispatcher {
   readonly queue = new FairQueue<Waiter>(levels);
   readonly #store: PermitStore;
   readonly #clock: () => number;
-  /** Calls that may not have to wait: a shared store is being asked for their permits. */
-  readonly #unjudged = new Set<Waiter>();
+  /** Calls that have just come: a shared store may have to be asked before it is known whether they must wait. */
+  readonly #newcomers = new Set<Waiter>();
   /** The mean time from a permit to its response. */
   #roundTripMs = 0;
   #responses = 0;
-  #dispatched = 0;
-  #estimate: { value: Estimate; madeAt: number } | undefined;
-  #warning: string | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #timerDueAt = 0;
 
   constructor(store: PermitStore, clock: () => number) {
     this.#store = store;
@@ -90,7 +78,6 @@ export class Dispatcher {
   grant(acquiredAt: number): Permit | undefined {
     let release = this.#store.acquire(acquiredAt);
     if (!release) return undefined;
-    this.#estimate = undefined;
     return {
       release: (use) => {
         if (!release) return;
@@ -110,19 +97,16 @@ export class Dispatcher {
   /** A promise of a permit, once the calls before have theirs. */
   wait(request: PermitRequest, now: number): Promise<Permit> {
     const { client = anonymous, priority = defaultPriority, signal, isRequeued, observer, onWait } = request;
-    const { maxWaitMs = Infinity, maxQueued = Infinity } = request;
-    const level = isRequeued ? frontLevel : 1 + priority;
+    const { maxWaitMs = Infinity } = request;
     // A call that was refused for its rate had its position in the queue before.
-    const mostBefore = isRequeued ? Infinity : maxQueued;
+    const maxQueued = isRequeued ? Infinity : (request.maxQueued ?? Infinity);
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
-        level,
+        level: isRequeued ? frontLevel : 1 + priority,
         client,
         deadlineAt: now + maxWaitMs,
-        maxQueued: mostBefore,
-        isBeyond: this.queue.size >= mostBefore,
-        position: this.queue.ahead({ level, client }) + 1,
-        dispatchedBefore: this.#dispatched,
+        maxQueued,
+        isBeyond: this.queue.size >= maxQueued,
         observer,
         onWait,
         resolve,
@@ -136,105 +120,92 @@ export class Dispatcher {
       };
       signal?.addEventListener("abort", abort, { once: true });
       this.queue.add(waiter);
-      this.#unjudged.add(waiter);
+      this.#newcomers.add(waiter);
       this.#serveQueue();
     });
   }
 
   #leave(waiter: Waiter): void {
     this.queue.remove(waiter);
-    this.#unjudged.delete(waiter);
+    this.#newcomers.delete(waiter);
     waiter.forget();
   }
 
   /** After each change: the waiting calls are served. */
   dispatch(): void {
-    this.#estimate = undefined;
-    if (this.queue.size > 0 || this.#timer !== undefined) this.#serveQueue();
+    if (this.queue.size > 0) this.#serveQueue();
   }
 
   /** After a change of a shared store, which may hold permits for calls that have left. */
   storeChanged(): void {
     const warning = this.#store.warning?.();
-    if (warning !== this.#warning) {
-      const observers = new Set(Array.from(this.queue, ({ observer }) => observer));
-      for (const observer of observers) observer?.storeWarning(warning);
-    }
-    this.#warning = warning;
-    this.#estimate = undefined;
+    for (const { observer } of this.queue) observer?.storeWarning(warning);
     this.#serveQueue();
   }
 
-  /** The next calls get their permits, calls that would wait in vain leave, and the timer is set. */
   #serveQueue(): void {
     const now = this.#clock();
+    // 1. The next calls get the available permits.
     while (this.queue.size > 0) {
       const permit = this.grant(now);
       if (!permit) break;
       const waiter = this.queue.shift();
       this.#leave(waiter);
-      this.#dispatched += 1;
       waiter.resolve(permit);
     }
+    // 2. A store that gives no permits for now refuses the other calls.
     const refusal = this.#store.refusal?.();
     if (refusal !== undefined) for (const waiter of this.queue) this.#refuse(waiter, refusal, 1, now);
+    // 3. The newcomers learn that they must wait, unless the store is still being asked.
     const nextMs = this.#store.nextAvailableInMs(now);
-    // While a store is being asked, it is not known which calls must wait.
-    if (nextMs !== undefined) this.#judge(now);
-    for (const waiter of this.queue.expire(now + (nextMs ?? 0))) this.#refuse(waiter, tooLong, 1, now);
+    if (nextMs !== undefined) this.#tellNewcomers(now);
+    // 4. The calls leave that cannot wait for the next permit.
+    let wakeAt = now + Math.min(nextMs ?? longestSleepMs, longestSleepMs);
+    for (const waiter of this.queue) {
+      if (waiter.deadlineAt < now + (nextMs ?? 0)) this.#refuse(waiter, tooLong, 1, now);
+      else wakeAt = Math.min(wakeAt, waiter.deadlineAt);
+    }
+    // 5. A shared store is asked for permits for the others.
     this.#store.demand?.(this.queue.size, now);
-    this.#setTimer(now, nextMs);
+    // 6. A timer serves them again: it keeps the process alive, and only while calls wait.
+    clearTimeout(this.#timer);
+    if (this.queue.size === 0) return;
+    this.#timer = setTimeout(() => this.#serveQueue(), Math.max(1, Math.ceil(wakeAt - now)));
   }
 
-  /** The store has no permit for these calls: a call that may not wait as long leaves at once. */
-  #judge(now: number): void {
-    for (const waiter of [...this.#unjudged].toReversed()) {
+  /** The store has no permit for these calls: those that may not wait as long leave at once, the others are told. */
+  #tellNewcomers(now: number): void {
+    for (const waiter of [...this.#newcomers].toReversed()) {
       if (!waiter.isBeyond || this.queue.size <= waiter.maxQueued) continue;
       const others = this.queue.size - 1;
       const why = `${others} calls wait already, and \`maxQueued\` is ${waiter.maxQueued}.`;
       this.#refuse(waiter, why, this.queue.size, now);
     }
-    for (const waiter of this.#unjudged) {
+    for (const waiter of this.#newcomers) {
       if (!waiter.onWait && waiter.deadlineAt === Infinity) continue;
-      const position = Math.max(1, waiter.position - (this.#dispatched - waiter.dispatchedBefore));
-      const leavesAt = this.estimate(now).leavesAt(position);
-      if (leavesAt > waiter.deadlineAt) this.#refuse(waiter, tooLong, position, now);
-      else waiter.onWait?.(Math.max(0, leavesAt - now));
+      const position = this.queue.position(waiter);
+      const waitMs = this.#waitMs(position, now);
+      if (now + waitMs > waiter.deadlineAt) this.#refuse(waiter, tooLong, position, now);
+      else waiter.onWait?.(waitMs);
     }
-    this.#unjudged.clear();
+    this.#newcomers.clear();
   }
 
   #refuse(waiter: Waiter, why: string, position: number, now: number): void {
     this.#leave(waiter);
-    const waitMs = Math.max(0, Math.ceil(this.estimate(now).leavesAt(position) - now));
+    const waitMs = Math.ceil(this.#waitMs(position, now));
     const retryAt = new Date(Date.now() + waitMs);
     const window = this.#store.limitingWindow(position, now);
     waiter.reject(new RateLimitWaitError({ message: `Not sent. ${why}`, waitMs, retryAt, window }));
   }
 
-  /** When the coming calls leave and get their responses. */
-  estimate(now: number): Estimate {
-    if (!this.#estimate || now > this.#estimate.madeAt + estimateHoldsMs) {
-      this.#estimate = { value: this.#store.estimate(now, this.#roundTripMs), madeAt: now };
-    }
-    return this.#estimate.value;
+  /** The expected time until the call at `position` leaves. */
+  #waitMs(position: number, now: number): number {
+    return Math.max(0, this.respondedInMs(position, now) - this.#roundTripMs);
   }
 
-  /** One timer, only while calls wait: it keeps the process alive then, and never otherwise. */
-  #setTimer(now: number, nextMs = longestSleepMs): void {
-    const dueAt =
-      this.queue.size > 0
-        ? Math.min(now + longestSleepMs, now + nextMs, this.queue.soonestDeadlineAt)
-        : Infinity;
-    if (this.#timer !== undefined && Math.abs(dueAt - this.#timerDueAt) < 1) return;
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (dueAt === Infinity) return;
-    this.#timerDueAt = dueAt;
-    const ring = (): void => {
-      this.#timer = undefined;
-      this.#serveQueue();
-    };
-    this.#timer = setTimeout(ring, Math.max(1, Math.ceil(dueAt - now)));
+  /** The expected time until the call at `position` (1 is the next) gets its response. */
+  respondedInMs(position: number, now: number): number {
+    return this.#store.respondedAt(position, now, this.#roundTripMs) - now;
   }
 }

@@ -2,16 +2,9 @@ import * as z from "zod";
 import type { RateLimitWindow } from "../errors.ts";
 import { DOCUMENTED_WINDOWS } from "../limits.ts";
 import { hasMethods } from "../schema/kind-of.ts";
-import {
-  ignoreRejection,
-  numberThat,
-  optionThat,
-  optionTypes,
-  parseOption,
-  parseOptions,
-} from "../schema/option.ts";
+import { ignoreRejection, numberThat, optionThat, optionTypes, parseOptions } from "../schema/option.ts";
 import { type RateLimiterSnapshot, parseSnapshot } from "./snapshot.ts";
-import type { PermitStore, RateLimitStore, StoreUser } from "./store.ts";
+import type { RateLimitStore } from "./store.ts";
 
 /** Options of a `RateLimiter`; each may be left out. */
 export interface RateLimiterOptions {
@@ -37,18 +30,15 @@ const windowSchema = z.object({
   intervalMs: numberThat("a number of milliseconds above 0", (value) => value > 0 && value < Infinity),
 });
 
-// Only a store of the package has the method.
-const storeOption = optionThat<RateLimitStore>(
-  "a rate limit store, as `redisRateLimitStore(redis)` gives",
-  (value) => hasMethods(value, "open"),
-);
-
 const limiterOptionsSchema = z
   .strictObject({
     windows: z.array(windowSchema).min(1),
     maxWaitMs: optionTypes.waitMs,
     maxQueued: optionTypes.countOrAll,
-    store: storeOption,
+    // Only a store of the package has the method.
+    store: optionThat<RateLimitStore>("a rate limit store, as `redisRateLimitStore(redis)` gives", (value) =>
+      hasMethods(value, "open"),
+    ),
     // `parseSnapshot` says what is wrong in one.
     snapshot: z.unknown(),
     clock: optionThat<() => number>(
@@ -67,13 +57,6 @@ export function parseLimiterOptions(options: unknown) {
     windows: windows?.map((window) => Object.freeze(window)) ?? DOCUMENTED_WINDOWS,
     snapshot: snapshot === undefined ? undefined : parseSnapshot(snapshot),
   };
-}
-
-/** Opens a store. An object that only looks like one is refused, as any wrong option is. */
-export function openStore(store: RateLimitStore, user: StoreUser): PermitStore {
-  const opened: PermitStore = store.open(user);
-  parseOption(storeOption, hasMethods(opened, "acquire") ? store : {}, "store");
-  return opened;
 }
 
 function isClock(value: unknown): boolean {

@@ -2,7 +2,6 @@
 interface Waiting {
   readonly level: number;
   readonly client: object;
-  readonly deadlineAt: number;
 }
 
 /** The clients that wait at one level, the next one first: a Map keeps the order of insertion. */
@@ -12,8 +11,6 @@ type Level<T> = Map<object, Set<T>>;
 export class FairQueue<T extends Waiting> {
   /** The number of entries. */
   size = 0;
-  /** No deadline is before this; it may be that of one that has left. */
-  soonestDeadlineAt = Infinity;
   readonly #levels: Level<T>[];
 
   constructor(levels: number) {
@@ -30,7 +27,6 @@ export class FairQueue<T extends Waiting> {
     if (own) own.add(one);
     else level.set(one.client, new Set([one]));
     this.size += 1;
-    this.soonestDeadlineAt = Math.min(this.soonestDeadlineAt, one.deadlineAt);
   }
 
   /** Removes an entry at any position, unless it has left already. */
@@ -52,23 +48,13 @@ export class FairQueue<T extends Waiting> {
     return one;
   }
 
-  /** The number of entries that would go before one that came now. */
-  ahead({ level, client }: Pick<Waiting, "level" | "client">): number {
-    const before = this.#levels.slice(0, level).flatMap((clients) => [...clients.values()]);
-    const beside = this.#level(level);
-    const own = beside.get(client)?.size ?? 0;
-    const ofThisLevel = [...beside.values()].map(({ size }) => Math.min(size, own + 1));
+  /** The position of an entry, from 1. Its client takes turns with the others, so each has at most as many before it. */
+  position(one: T): number {
+    const before = this.#levels.slice(0, one.level).flatMap((clients) => [...clients.values()]);
+    const beside = this.#level(one.level);
+    const turn = [...beside.get(one.client)!].indexOf(one) + 1; // it waits there
+    const ofThisLevel = [...beside.values()].map(({ size }) => Math.min(size, turn));
     return [...before.map(({ size }) => size), ...ofThisLevel].reduce((sum, size) => sum + size, 0);
-  }
-
-  /** Removes the entries with a deadline before `time`, the soonest first. */
-  expire(time: number): T[] {
-    if (this.soonestDeadlineAt >= time) return [];
-    const expired = [...this].filter(({ deadlineAt }) => deadlineAt < time);
-    for (const one of expired) this.remove(one);
-    this.soonestDeadlineAt = Infinity;
-    for (const { deadlineAt } of this) this.soonestDeadlineAt = Math.min(this.soonestDeadlineAt, deadlineAt);
-    return expired.toSorted((one, other) => one.deadlineAt - other.deadlineAt);
   }
 
   #level(number: number): Level<T> {

@@ -1,7 +1,7 @@
 import { optionTypes, parseOption } from "../schema/option.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
 import { Dispatcher, type Permit, type PermitRequest } from "./dispatcher.ts";
-import { type RateLimiterOptions, openStore, parseLimiterOptions } from "./options.ts";
+import { type RateLimiterOptions, parseLimiterOptions } from "./options.ts";
 import type { WindowUsage } from "./sliding-window-log.ts";
 import { type RateLimiterSnapshot, restore, takeSnapshot } from "./snapshot.ts";
 import { MemoryStore, type PermitStore } from "./store.ts";
@@ -57,7 +57,7 @@ export class RateLimiter {
       clock,
       onChange: () => this.#dispatcher.storeChanged(),
     };
-    this.#store = store ? openStore(store, user) : new MemoryStore(user);
+    this.#store = store ? store.open(user) : new MemoryStore(user);
     this.#dispatcher = new Dispatcher(this.#store, clock);
   }
 
@@ -142,8 +142,7 @@ export class RateLimiter {
     parseOption(optionTypes.count, calls, "The number of calls of estimateMs");
     const position = this.#dispatcher.queue.size + calls;
     if (position === 0) return 0;
-    const now = this.#clock();
-    return Math.max(0, Math.round(this.#dispatcher.estimate(now).respondedAt(position) - now));
+    return Math.round(this.#dispatcher.respondedInMs(position, this.#clock()));
   }
 
   /**

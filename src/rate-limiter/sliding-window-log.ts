@@ -1,5 +1,4 @@
 import type { RateLimitWindow } from "../errors.ts";
-import { Estimate } from "./estimate.ts";
 
 /** How a permit was used. */
 export type PermitUse =
@@ -14,7 +13,7 @@ export type PermitUse =
  * One window as it stands: how much of it is used, and when a permit of it is available.
  *
  * With a `store` it holds the calls of this process, and those of the others as the store last reported them, until they
- * must have left the window. While the store is unavailable, the permits that are left to the others count as used.
+ * must have left the window.
  */
 export interface WindowUsage {
   /** How many calls the service allows in it. */
@@ -38,6 +37,14 @@ export function widenedMs(intervalMs: number): number {
   return intervalMs * 1.0005 + 5;
 }
 
+/** The expectation of an estimate. */
+export interface Expected {
+  readonly limits: readonly number[];
+  readonly roundTripMs: number;
+  /** Now, or the end of a pause. */
+  readonly startAt: number;
+}
+
 /**
  * The count: how many permits are used in each window, and when the next is available. No timers; the time comes in, and
  * so do the limits in force, one for each window.
@@ -53,8 +60,8 @@ export class SlidingWindowLog {
   readonly #windows: readonly RateLimitWindow[];
   /** How long a permit counts in each window. */
   readonly #countedMs: readonly number[];
-  /** Times of responses, sorted; the oldest may have left every window. */
-  readonly #responses: number[];
+  /** Times of responses, sorted. */
+  #responses: readonly number[];
 
   constructor(windows: readonly RateLimitWindow[], responses: readonly number[] = []) {
     this.#windows = windows;
@@ -65,11 +72,8 @@ export class SlidingWindowLog {
 
   /** How many permits are available in every window. */
   available(now: number, limits: readonly number[]): number {
-    let available = Infinity;
-    for (const [index, countedMs] of this.#countedMs.entries()) {
-      available = Math.min(available, limits[index]! - this.#usedIn(countedMs, now));
-    }
-    return Math.max(0, available);
+    const each = this.used(now).map((used, index) => limits[index]! - used);
+    return Math.max(0, Math.min(...each));
   }
 
   /** Gives a permit back; returns the time from which on it counts for one window, if it was sent. */
@@ -77,26 +81,23 @@ export class SlidingWindowLog {
     this.inFlight -= 1;
     if (use === "unsent") return undefined;
     const at = use === "lost" ? now + arrivalGraceMs : now;
-    this.#responses.splice(this.#after(at), 0, at);
-    // Forgets what has left every window: by halves, so that each response is moved once at most.
-    const left = this.#after(now - this.longestMs);
-    if (left * 2 > this.#responses.length) this.#responses.splice(0, left);
+    this.#responses = [...this.responses(now), at].toSorted((a, b) => a - b);
     return at;
   }
 
   /** How many permits are used in each window. */
   used(now: number): number[] {
-    return this.#countedMs.map((countedMs) => this.#usedIn(countedMs, now));
+    return this.#countedMs.map((countedMs) => this.#responsesWithin(countedMs, now).length + this.inFlight);
   }
 
   /** When each window has so many permits available; what is in flight is responded to now at the soonest. */
   availableInMs(now: number, limits: readonly number[], permits = 1): number[] {
     return this.#countedMs.map((countedMs, index) => {
-      const mustLeave = this.#usedIn(countedMs, now) + permits - limits[index]!;
+      const counted = this.#responsesWithin(countedMs, now);
+      const mustLeave = counted.length + this.inFlight + permits - limits[index]!;
       if (mustLeave <= 0) return 0;
-      const last = this.#after(now - countedMs) + mustLeave - 1;
-      const respondedAt = this.#responses[last] ?? Math.max(now, this.#responses.at(-1) ?? now);
-      return Math.max(0, respondedAt + countedMs - now);
+      const respondedAt = counted[mustLeave - 1] ?? Math.max(now, counted.at(-1) ?? now);
+      return respondedAt + countedMs - now;
     });
   }
 
@@ -118,29 +119,44 @@ export class SlidingWindowLog {
   }
 
   /** The responses that still count in some window, oldest first. */
-  responses(now: number): number[] {
-    return this.#responses.slice(this.#after(now - this.longestMs));
+  responses(now: number): readonly number[] {
+    return this.#responsesWithin(this.longestMs, now);
   }
 
-  /** When the coming calls leave, from `startAt` on, if each is responded to after `roundTripMs`. */
-  estimate(now: number, limits: readonly number[], roundTripMs: number, startAt: number): Estimate {
+  /** A copy in which all that is in flight is responded to now. */
+  settled(now: number): SlidingWindowLog {
+    const inFlight = Array<number>(this.inFlight).fill(now);
+    return new SlidingWindowLog(this.#windows, [...this.responses(now), ...inFlight]);
+  }
+
+  /**
+   * When the call at `position` (1 is the next) gets its response, if each call takes `roundTripMs` and none leaves before
+   * `startAt`. A call leaves once the call `limit` positions before it was responded to one window ago, in every window.
+   */
+  respondedAt(position: number, now: number, { limits, roundTripMs, startAt }: Expected): number {
+    const windows = this.#countedMs.map((countedMs, index) => ({
+      countedMs,
+      // A limit of less than one permit counts as one call at a time.
+      limit: Math.max(1, limits[index]!),
+    }));
+    // After the first round of the largest limit the pattern repeats: the rounds far ahead are a multiplication.
+    const round = Math.max(...windows.map(({ limit }) => limit));
+    const rounds = Math.max(0, Math.ceil(position / round) - 3);
     const inFlight = Array<number>(this.inFlight).fill(now + roundTripMs / 2);
-    const windows = this.#countedMs.map((countedMs, index) => ({ countedMs, limit: limits[index]! }));
-    return new Estimate({ responses: [...this.responses(now), ...inFlight], windows, roundTripMs, startAt });
-  }
-
-  #usedIn(countedMs: number, now: number): number {
-    return this.#responses.length - this.#after(now - countedMs) + this.inFlight;
-  }
-
-  /** The index of the first response after `time`: in a sorted list it is found by halving. */
-  #after(time: number): number {
-    let [low, high] = [0, this.#responses.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#responses[middle]! > time) high = middle;
-      else low = middle + 1;
+    const responses = [...this.responses(now), ...inFlight];
+    let leavesAt = startAt;
+    for (let call = 0; call < position - rounds * round; call += 1) {
+      for (const { limit, countedMs } of windows) {
+        leavesAt = Math.max(leavesAt, (responses.at(-limit) ?? -Infinity) + countedMs);
+      }
+      responses.push(leavesAt + roundTripMs);
     }
-    return low;
+    const last = responses.at(-1)!; // of a position from 1 on
+    const roundMs = rounds > 0 ? last - responses.at(-1 - round)! : 0;
+    return last + rounds * roundMs;
+  }
+
+  #responsesWithin(countedMs: number, now: number): readonly number[] {
+    return this.#responses.slice(this.#responses.findLastIndex((at) => at + countedMs <= now) + 1);
   }
 }

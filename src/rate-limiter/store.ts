@@ -1,6 +1,5 @@
 import type { RateLimitWindow } from "../errors.ts";
 import type { AdaptiveRate } from "./adaptive-rate.ts";
-import type { Estimate } from "./estimate.ts";
 import { type PermitUse, SlidingWindowLog, type WindowUsage } from "./sliding-window-log.ts";
 
 /** A count that several processes share: give a `RateLimiter` what `redisRateLimitStore` of `audience-sdk/redis` gives. */
@@ -44,8 +43,8 @@ export interface PermitStore {
   acquire(now: number): ReleasePermit | undefined;
   /** When the next permit can be available at the soonest; undefined while that is being asked for. */
   nextAvailableInMs(now: number): number | undefined;
-  /** When the next calls leave, if each is responded to after `roundTripMs`. */
-  estimate(now: number, roundTripMs: number): Estimate;
+  /** When the call at `position` (1 is the next) gets its response, if each call takes `roundTripMs`. */
+  respondedAt(position: number, now: number, roundTripMs: number): number;
   /** The window that holds back the call at `position`. */
   limitingWindow(position: number, now: number): RateLimitWindow;
   usage(now: number): WindowUsage[];
@@ -93,8 +92,9 @@ export class MemoryStore implements PermitStore {
     return Math.max(this.#rate.pausedMs(now), ...this.#log.availableInMs(now, this.#rate.limits));
   }
 
-  estimate(now: number, roundTripMs: number): Estimate {
-    return this.#log.estimate(now, this.#rate.limits, roundTripMs, now + this.#rate.pausedMs(now));
+  respondedAt(position: number, now: number, roundTripMs: number): number {
+    const startAt = now + this.#rate.pausedMs(now);
+    return this.#log.respondedAt(position, now, { limits: this.#rate.limits, roundTripMs, startAt });
   }
 
   limitingWindow(position: number, now: number): RateLimitWindow {

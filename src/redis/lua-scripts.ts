@@ -95,6 +95,9 @@ const waitPerProcessMs = 100;
  * Waiting processes form a queue, ordered by the time since their last permit. Each is due an equal part of the tightest
  * limit, at least one permit; the rest goes to the requesting process. A permit is reserved only for processes whose wait
  * has ended, and only briefly, so that a killed process blocks none.
+ *
+ * An example: 10 permits are available, and A, B and C wait in this order for 20, 1 and 20 permits; each is due 3 of them.
+ * C asks first: 3 are reserved for A and 1 for B, so it gets its 3, and the 3 that nobody is due. A gets its 3, and B its 1.
  */
 export const acquireScript = `${begin}
 local demand = #request.ids
@@ -115,23 +118,23 @@ local waiting = 1
 for name, other in pairs(state.queue) do
   if now > other.dueAt + ${queueExpiryMs} then state.queue[name] = nil else waiting = waiting + 1 end
 end
-local part = math.max(1, math.floor(tightest / waiting))
+local equalPart = math.max(1, math.floor(tightest / waiting))
 
 -- The permits that are reserved for the processes before and after this one, and the numbers of those processes.
-local keptBefore, keptAfter, before, after = 0, 0, 0, 0
+local reservedBefore, reservedAfter, before, after = 0, 0, 0, 0
 for name, other in pairs(state.queue) do
   if now <= other.dueAt + ${graceMs} then
-    local kept = now + 1 >= other.dueAt and math.min(other.demand, part) or 0
+    local reserved = now + 1 >= other.dueAt and math.min(other.demand, equalPart) or 0
     if other.since < since or other.since == since and name < me then
-      keptBefore, before = keptBefore + kept, before + 1
+      reservedBefore, before = reservedBefore + reserved, before + 1
     else
-      keptAfter, after = keptAfter + kept, after + 1
+      reservedAfter, after = reservedAfter + reserved, after + 1
     end
   end
 end
 
-local due = math.max(0, math.min(demand, part, available - keptBefore))
-local left = math.max(0, available - keptBefore - due - keptAfter)
+local due = math.max(0, math.min(demand, equalPart, available - reservedBefore))
+local left = math.max(0, available - reservedBefore - due - reservedAfter)
 local granted = due + math.min(demand - due, left)
 for index = 1, granted do
   redis.call('ZADD', permitsKey, exact(now + request.leaseMs), request.ids[index])
@@ -160,9 +163,9 @@ local waitMs = 0
 if granted < demand then
   if granted > 0 then since, before = now, before + after end
   -- Assumes one permit for each process before: better a little early than an idle permit.
-  local kept = available - granted
-  local longestMs = kept > 0 and ${graceMs} or availableInMs(1) + ${maxQueueWaitMs} + before * ${waitPerProcessMs}
-  waitMs = math.max(closedMs, math.min(availableInMs(math.max(kept, before) + 1), longestMs))
+  local reserved = available - granted
+  local longestMs = reserved > 0 and ${graceMs} or availableInMs(1) + ${maxQueueWaitMs} + before * ${waitPerProcessMs}
+  waitMs = math.max(closedMs, math.min(availableInMs(math.max(reserved, before) + 1), longestMs))
   state.queue[me] = { since = since, demand = demand - granted, dueAt = now + waitMs }
 end
 

@@ -46,10 +46,10 @@ function script(client: RedisLike, source: string, keys: string[]) {
     sha ??= sha1(source);
     // Requests and replies are JSON, independent of a client's number settings.
     const argument = JSON.stringify({ ...request, newEpoch: crypto.randomUUID() });
-    const reply = await byHash(client, await sha, keys, argument)
+    const reply = await run(client, true, await sha, keys, argument)
       .catch((error: unknown) => {
         if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
-        return bySource(client, source, keys, argument);
+        return run(client, false, source, keys, argument);
       })
       .catch((error: unknown) => {
         // Not the error itself: it contains the command, and possibly a password.
@@ -59,17 +59,11 @@ function script(client: RedisLike, source: string, keys: string[]) {
   };
 }
 
-// The two packages differ by a method's name: `evalSha` of `redis`, `evalsha` of `ioredis`.
-async function byHash(client: RedisLike, sha: string, keys: string[], argument: string): Promise<unknown> {
+/** The two packages differ in a method's name, `evalSha` of `redis` and `evalsha` of `ioredis`, and in the arguments. */
+async function run(client: RedisLike, isHash: boolean, text: string, keys: string[], argument: string) {
   return "evalSha" in client
-    ? await client.evalSha(sha, { keys, arguments: [argument] })
-    : await client.evalsha(sha, keys.length, ...keys, argument);
-}
-
-async function bySource(client: RedisLike, source: string, keys: string[], argument: string) {
-  return "evalSha" in client
-    ? await client.eval(source, { keys, arguments: [argument] })
-    : await client.eval(source, keys.length, ...keys, argument);
+    ? await client[isHash ? "evalSha" : "eval"](text, { keys, arguments: [argument] })
+    : await client[isHash ? "evalsha" : "eval"](text, keys.length, ...keys, argument);
 }
 
 /** Without `node:crypto`, which some runtimes lack. */

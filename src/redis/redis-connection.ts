@@ -2,7 +2,6 @@ import { isAdaptive } from "../rate-limiter/adaptive-rate.ts";
 import { widenedMs } from "../rate-limiter/sliding-window-log.ts";
 import type { StoreUser } from "../rate-limiter/store.ts";
 import { LocalFallback } from "./local-fallback.ts";
-import { OwnPermits, permitStates, type OwnState } from "./own-permits.ts";
 import {
   heartbeatMs,
   inBackground,
@@ -13,7 +12,7 @@ import {
   type PermitScripts,
   type ScriptReply,
 } from "./script-calls.ts";
-import { SharedCount } from "./shared-count.ts";
+import { permitStates, SharedCount, type OwnState } from "./shared-count.ts";
 
 /** The settings of a store. */
 export interface StoreSettings {
@@ -37,7 +36,6 @@ const othersReturnWithinMs = replyTimeoutMs + retryIntervalMs + 500;
 
 /** The connection of one limiter to Redis: the permits it is granted, the states it reports, and each outage. */
 export class RedisConnection {
-  readonly own: OwnPermits;
   readonly count: SharedCount;
   readonly calls: ScriptCalls;
   /** Undefined while Redis is available. */
@@ -62,10 +60,9 @@ export class RedisConnection {
     }));
     this.#user = user;
     this.#settings = settings;
-    this.own = new OwnPermits(user.windows, user.restored);
-    this.count = new SharedCount(user.windows, this.own.log);
+    this.count = new SharedCount(user);
     const { leaseMs } = settings;
-    this.calls = new ScriptCalls(scripts, { process: this.own.name, windows, epoch: undefined, leaseMs });
+    this.calls = new ScriptCalls(scripts, { process: this.count.name, windows, epoch: undefined, leaseMs });
     this.#mustWriteBack = user.restored.length > 0;
   }
 
@@ -78,24 +75,24 @@ export class RedisConnection {
   async acquire(permits: number): Promise<string[]> {
     const { clock } = this.#user;
     if (this.#mustWriteBack) {
-      this.#mustWriteBack = !(await this.#write(this.own.all(clock())));
+      this.#mustWriteBack = !(await this.#write(this.count.all(clock())));
       return [];
     }
-    const ids = Array.from({ length: permits }, () => this.own.newId());
+    const ids = Array.from({ length: permits }, () => this.count.newId());
     const requestedAt = clock();
     const onLate = (): void => {
-      this.own.markUnsent(ids);
+      this.count.markUnsent(ids);
       this.report(ids);
     };
     const reply = await this.calls.acquire(ids, onLate).catch((reason: unknown) => {
       // Redis may have granted them, though the reply was lost.
-      this.own.markUnsent(ids);
+      this.count.markUnsent(ids);
       return this.#onFailure(reason);
     });
     if (!reply) return [];
     const now = clock();
     const granted = ids.slice(0, reply.granted);
-    for (const id of granted) this.own.hold(id);
+    for (const id of granted) this.count.hold(id);
     // At least 1 ms: an early request finds no permit.
     if (reply.granted < permits) this.#retryAt = now + Math.max(1, reply.waitMs);
     this.#onReply(reply, now);
@@ -106,20 +103,20 @@ export class RedisConnection {
   }
 
   returnUnused(ids: readonly string[]): void {
-    for (const id of ids) this.own.release(id, "unsent", this.#user.clock());
+    for (const id of ids) this.count.release(id, "unsent", this.#user.clock());
     if (ids.length > 0) this.report(ids);
   }
 
   /** Reports the states of these permits; while Redis is unavailable, after its return. */
   report(ids: readonly string[]): void {
-    if (!this.outage) void this.#write(this.own.some(ids));
+    if (!this.outage) void this.#write(this.count.some(ids));
   }
 
   /** Renews the leases and shows that this process is alive, unless it has just contacted Redis. */
   heartbeat(): void {
     const now = this.#user.clock();
-    this.own.forget(now);
-    const { inFlight } = this.own;
+    this.count.forget(now);
+    const { inFlight } = this.count;
     if (inFlight.length > 0 || now - this.count.seenAt >= heartbeatMs / 2) this.report(inFlight);
   }
 
@@ -127,7 +124,7 @@ export class RedisConnection {
   async #write(states: ReadonlyMap<string, OwnState>): Promise<boolean> {
     const reply = await this.#send(states, false);
     if (!reply) return false;
-    this.own.acknowledge(states);
+    this.count.acknowledge(states);
     this.#onReply(reply, this.#user.clock(), true);
     this.#user.onChange();
     return true;
@@ -158,7 +155,7 @@ export class RedisConnection {
     // The reply to a release may show permits that are available earlier than Redis expected.
     const isEarlier = isRelease && rate.limits.every((limit, index) => reply.used[index]! < limit);
     if (isEarlier && this.#retryAt > now + maxReservedMs) this.#retryAt = now;
-    if (hasForgotten && !this.outage) void this.#write(this.own.all(now));
+    if (hasForgotten && !this.outage) void this.#write(this.count.all(now));
   }
 
   /** Redis is unavailable: from now on `onUnavailable` applies, and Redis is tried each second. */
@@ -175,13 +172,14 @@ export class RedisConnection {
   /** The last known count, and what other processes can have acquired since, count as used. */
   #countAlone(): LocalFallback {
     const { windows, rate, clock } = this.#user;
-    const { otherProcesses, seenAt } = this.count;
+    const { count } = this;
+    const { otherProcesses, seenAt } = count;
     const now = clock();
     return new LocalFallback({
       windows,
       rate,
-      own: this.own,
-      others: this.count.others(now),
+      count,
+      others: count.others(now),
       seenMsAgo: otherProcesses > 0 || now < this.#othersUnknownUntil ? now - seenAt : undefined,
       share: this.#settings.localShare,
       now,
@@ -205,13 +203,13 @@ export class RedisConnection {
     if (!pong) return false;
     // A short gap in which nothing was sent needs no recovery.
     const isReturning = fallback.acquired > 0 || clock() - since > 2 * heartbeatMs;
-    const states = this.own.all(clock());
+    const states = this.count.all(clock());
     const reply = await this.#send(states, isReturning);
     if (!reply) return false;
     const now = clock();
     this.outage = undefined;
     this.#mustWriteBack = false;
-    const changed = this.own.acknowledge(states);
+    const changed = this.count.acknowledge(states);
     if (changed.length > 0) this.report(changed);
     this.#onReply(reply, now, true);
     // Others may have missed a brief contact: they may still continue alone, or have permits that Redis has lost.

@@ -1,5 +1,4 @@
 import type { RateLimitWindow } from "../errors.ts";
-import type { Estimate } from "../rate-limiter/estimate.ts";
 import type { WindowUsage } from "../rate-limiter/sliding-window-log.ts";
 import type { PermitStore, ReleasePermit, StoreUser } from "../rate-limiter/store.ts";
 import { RedisConnection, type StoreSettings } from "./redis-connection.ts";
@@ -26,18 +25,18 @@ export class RedisPermits implements PermitStore {
   }
 
   get inFlight(): number {
-    return this.#connection.own.log.inFlight;
+    return this.#connection.count.own.inFlight;
   }
 
   acquire(now: number): ReleasePermit | undefined {
     if (this.#user.rate.pausedMs(now) > 0 || this.refusal() !== undefined) return undefined;
-    const { own } = this.#connection;
+    const { count } = this.#connection;
     const fallback = this.#connection.outage?.fallback;
     const id = fallback ? fallback.acquire(now) : this.#granted.shift();
     if (id === undefined) return undefined;
     return (use, releasedAt) => {
-      fallback?.log.release(use, releasedAt);
-      own.release(id, use, releasedAt);
+      fallback?.release(use, releasedAt);
+      count.release(id, use, releasedAt);
       this.#connection.report([id]);
     };
   }
@@ -58,11 +57,11 @@ export class RedisPermits implements PermitStore {
     return Math.max(pausedMs, this.#connection.waitMs(now)) || undefined;
   }
 
-  estimate(now: number, roundTripMs: number): Estimate {
+  respondedAt(position: number, now: number, roundTripMs: number): number {
     const startAt = now + (this.nextAvailableInMs(now) ?? 0);
+    const expected = { limits: this.#user.rate.limits, roundTripMs, startAt };
     const { outage, count } = this.#connection;
-    if (outage) return outage.fallback.estimate(now, roundTripMs, startAt);
-    return count.estimate(now, this.#user.rate.limits, roundTripMs, startAt);
+    return (outage?.fallback ?? count).respondedAt(position, now, expected);
   }
 
   limitingWindow(position: number, now: number): RateLimitWindow {
@@ -71,12 +70,13 @@ export class RedisPermits implements PermitStore {
 
   usage(now: number): WindowUsage[] {
     const { outage, count } = this.#connection;
-    if (outage && this.refusal() === undefined) return outage.fallback.usage(now);
-    return count.usage(now, this.#user.rate.limits, this.#connection.waitMs(now));
+    const isAlone = outage && this.refusal() === undefined;
+    const waitMs = isAlone ? outage.fallback.nextAvailableInMs(now) : this.#connection.waitMs(now);
+    return count.usage(now, this.#user.rate.limits, waitMs);
   }
 
   entries(now: number): [id: string, respondedAt: number | undefined][] {
-    return [...this.#connection.own.all(now)].flatMap(([id, state]) =>
+    return [...this.#connection.count.all(now)].flatMap(([id, state]) =>
       state === "unsent" ? [] : [[id, state === "in flight" ? undefined : state]],
     );
   }

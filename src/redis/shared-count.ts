@@ -1,35 +1,100 @@
 import type { RateLimitWindow } from "../errors.ts";
-import type { Estimate } from "../rate-limiter/estimate.ts";
-import { SlidingWindowLog, widenedMs, type WindowUsage } from "../rate-limiter/sliding-window-log.ts";
-import { recoveryMs, type ScriptReply } from "./script-calls.ts";
+import {
+  SlidingWindowLog,
+  type Expected,
+  type PermitUse,
+  type WindowUsage,
+} from "../rate-limiter/sliding-window-log.ts";
+import type { StoreUser } from "../rate-limiter/store.ts";
+import { recoveryMs, type PermitState, type ScriptReply } from "./script-calls.ts";
+
+/** The state of a permit of this process: the time of its response, in flight, or never used. */
+export type OwnState = number | "in flight" | "unsent";
 
 /**
- * The shared count as this process knows it: its own permits to the millisecond, and the number of the others' at the last
- * reply of Redis.
+ * The shared count as this process knows it: each of its own permits, and the number of the others' at the last reply of
+ * Redis. A Redis that lost its data gets its own permits again.
  *
- * Only Redis knows the times of the others' permits. `usage` counts all of them until the last must have left the window,
- * an estimate puts each in the middle of the rest (D78). Neither decides whether a call may be sent.
+ * Only Redis knows the times of the others' permits. `usage` counts each for as long as it may count, an estimate puts it in
+ * the middle of that (D78). Neither decides whether a call may be sent.
  */
 export class SharedCount {
+  /** The count of the permits of this process. */
+  readonly own: SlidingWindowLog;
+  /** The name of this limiter, and the prefix of its ids. */
+  readonly name = crypto.randomUUID();
   /** The time of the last reply of Redis. */
   seenAt = -Infinity;
   /** The number of other live processes. */
   otherProcesses = 0;
   readonly #windows: readonly RateLimitWindow[];
-  readonly #own: SlidingWindowLog;
+  /** The permits of this process, as long as they count. */
+  readonly #states: Map<string, OwnState>;
+  #made = 0;
   #others: readonly number[];
   /** While Redis recovers, its count is too low: the others have at least so many permits. */
   #recovery: { until: number; atLeast: readonly number[] };
 
-  constructor(windows: readonly RateLimitWindow[], own: SlidingWindowLog) {
+  constructor({ windows, restored }: Pick<StoreUser, "windows" | "restored">) {
+    const responses = restored.map(([, respondedAt]) => respondedAt);
+    this.own = new SlidingWindowLog(windows, responses);
     this.#windows = windows;
-    this.#own = own;
+    this.#states = new Map(restored);
     this.#others = windows.map(() => 0);
     this.#recovery = { until: -Infinity, atLeast: this.#others };
   }
 
+  newId(): string {
+    this.#made += 1;
+    return `${this.name}:${this.#made}`;
+  }
+
+  hold(id: string): void {
+    this.#states.set(id, "in flight");
+    this.own.inFlight += 1;
+  }
+
+  release(id: string, use: PermitUse, now: number): void {
+    this.#states.set(id, this.own.release(use, now) ?? "unsent");
+  }
+
+  /** Redis may have granted these, but no call uses them. */
+  markUnsent(ids: readonly string[]): void {
+    for (const id of ids) this.#states.set(id, "unsent");
+  }
+
+  /** The ids of permits in flight. */
+  get inFlight(): string[] {
+    return [...this.#states].filter(([, state]) => state === "in flight").map(([id]) => id);
+  }
+
+  /** All permits that count, and unused ones that have not been reported to Redis. */
+  all(now: number): ReadonlyMap<string, OwnState> {
+    this.forget(now);
+    return new Map(this.#states);
+  }
+
+  some(ids: readonly string[]): ReadonlyMap<string, OwnState> {
+    return new Map(ids.map((id) => [id, this.#states.get(id)!])); // Safe: each was held or returned
+  }
+
+  /** Forgets permits that have left every window. */
+  forget(now: number): void {
+    for (const [id, state] of this.#states) {
+      if (typeof state === "number" && state + this.own.longestMs <= now) this.#states.delete(id);
+    }
+  }
+
+  /** These were reported to Redis; returns the ids that have changed since. */
+  acknowledge(sent: ReadonlyMap<string, OwnState>): string[] {
+    for (const [id, state] of sent) {
+      if (state === "unsent" && this.#states.get(id) === state) this.#states.delete(id);
+    }
+    return [...this.#states.keys()].filter((id) => sent.get(id) !== this.#states.get(id));
+  }
+
   update({ used, others }: ScriptReply, now: number): void {
-    const own = this.#own.used(now);
+    const own = this.own.used(now);
     this.#others = used.map((all, index) => Math.max(0, all - own[index]!));
     // A Redis that lost its data does not know the other processes yet.
     this.otherProcesses = now < this.#recovery.until ? Math.max(this.otherProcesses, others) : others;
@@ -48,36 +113,30 @@ export class SharedCount {
     return now < until ? this.#others.map((seen, index) => Math.max(seen, atLeast[index]!)) : this.#others;
   }
 
-  /** `waitMs`: the wait that Redis named for the next request; 0 if there is none. */
+  /** `waitMs`: the known wait for the next permit, if it is above 0; the limiting window shows it. */
   usage(now: number, limits: readonly number[], waitMs: number): WindowUsage[] {
-    const heldMs = this.#windows.map(({ intervalMs }) => this.seenAt + widenedMs(intervalMs) - now);
-    const others = this.others(now).map((seen, index) => (heldMs[index]! > 0 ? seen : 0));
-    // The others' permits reduce the limit of this process.
-    const ownLimits = limits.map((limit, index) => limit - others[index]!);
-    const usage = this.#own.usage(now, ownLimits).map((window, index) => {
-      // One of the others' permits returns before the last of them, and when Redis says.
-      const soonestMs = others[index]! > 0 ? Math.min(heldMs[index]!, waitMs || Infinity) : Infinity;
-      const used = Math.min(window.limit, window.used + others[index]!);
-      return { ...window, used, freeInMs: Math.ceil(Math.min(window.freeInMs, soonestMs)) };
-    });
-    // During a wait, at least one window must show it.
-    if (waitMs === 0 || usage.some(({ freeInMs }) => freeInMs > 0)) return usage;
+    const all = this.#logOfAll(now, (shorterMs) => shorterMs);
     const limiting = this.#windows.indexOf(this.limitingWindow(1, now, limits));
-    return usage.map((window, index) =>
-      index === limiting ? { ...window, freeInMs: Math.ceil(waitMs) } : window,
-    );
+    return all.usage(now, limits).map((window, index) => ({
+      ...window,
+      used: Math.min(window.limit, window.used),
+      freeInMs: waitMs > 0 && index === limiting ? Math.ceil(waitMs) : window.freeInMs,
+    }));
   }
 
-  estimate(now: number, limits: readonly number[], roundTripMs: number, startAt: number): Estimate {
-    return this.#logOfAll(now).estimate(now, limits, roundTripMs, startAt);
+  respondedAt(position: number, now: number, expected: Expected): number {
+    return this.#logOfAll(now).respondedAt(position, now, expected);
   }
 
   limitingWindow(position: number, now: number, limits: readonly number[]): RateLimitWindow {
     return this.#logOfAll(now).limitingWindow(position, now, limits);
   }
 
-  /** A log with the others' permits of each window: those of the shorter windows first. */
-  #logOfAll(now: number): SlidingWindowLog {
+  /**
+   * A log with the others' permits, by their age at the last reply: a permit that a window counts, and the next shorter one
+   * does not, is older than the shorter one and younger than the longer one.
+   */
+  #logOfAll(now: number, ageMs = (shorterMs: number, longerMs: number) => (shorterMs + longerMs) / 2) {
     const others = this.others(now);
     const theirs: number[] = [];
     let shorterMs = 0;
@@ -85,12 +144,19 @@ export class SharedCount {
       ([, a], [, b]) => a.intervalMs - b.intervalMs,
     );
     for (const [index, { intervalMs }] of shortestFirst) {
-      const middle = this.seenAt - (shorterMs + intervalMs) / 2;
-      while (theirs.length < others[index]!) theirs.push(middle);
+      const respondedAt = this.seenAt - ageMs(shorterMs, intervalMs);
+      while (theirs.length < others[index]!) theirs.push(respondedAt);
       shorterMs = intervalMs;
     }
-    const log = new SlidingWindowLog(this.#windows, [...this.#own.responses(now), ...theirs]);
-    log.inFlight = this.#own.inFlight;
+    const log = new SlidingWindowLog(this.#windows, [...this.own.responses(now), ...theirs]);
+    log.inFlight = this.own.inFlight;
     return log;
   }
+}
+
+/** The states of permits, as the scripts read them. */
+export function permitStates(states: ReadonlyMap<string, OwnState>, now: number): PermitState[] {
+  return Array.from(states, ([id, state]) =>
+    typeof state === "number" ? { id, state: "responded", agoMs: now - state } : { id, state, agoMs: 0 },
+  );
 }

@@ -58,7 +58,7 @@ export const areas: readonly Area[] = [
     name: "redis",
     sources: ["redis"],
     tests: [
-      "redis/{background-timer,error-message,options,requests,script,shared-limit,store-rules,fair-queue,local-fallback,own-permits,simulated-failures}",
+      "redis/{background-timer,error-message,options,requests,script,shared-limit,store-rules,fair-queue,local-fallback,shared-count,simulated-failures}",
       "regressions/{lone,usage}-*",
     ],
   },

@@ -3,7 +3,7 @@ import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
 import { AdaptiveRate } from "../../src/rate-limiter/adaptive-rate.ts";
 import { widenedMs } from "../../src/rate-limiter/sliding-window-log.ts";
 import { LocalFallback } from "../../src/redis/local-fallback.ts";
-import { OwnPermits } from "../../src/redis/own-permits.ts";
+import { SharedCount } from "../../src/redis/shared-count.ts";
 
 interface Situation {
   readonly others?: readonly number[];
@@ -15,17 +15,14 @@ interface Situation {
 
 /** A process that uses the local fallback from 0 on, with the documented windows. */
 function alone({ others = [0, 0, 0], seenMsAgo, share = 1 / 4, own: responses = [] }: Situation) {
-  const own = new OwnPermits(
-    DOCUMENTED_WINDOWS,
-    responses.map((at, index) => [`permit ${index}`, at]),
-  );
   const windows = DOCUMENTED_WINDOWS;
+  const count = new SharedCount({ windows, restored: responses.map((at, index) => [`permit ${index}`, at]) });
   const rate = new AdaptiveRate(windows);
-  const fallback = new LocalFallback({ windows, rate, own, others, seenMsAgo, share, now: 0 });
+  const fallback = new LocalFallback({ windows, rate, count, others, seenMsAgo, share, now: 0 });
   const acquire = (at: number, use: "responded" | "unsent" = "responded"): void => {
     const id = fallback.acquire(at)!; // one is available
-    fallback.log.release(use, at);
-    own.release(id, use, at);
+    fallback.release(use, at);
+    count.release(id, use, at);
   };
   return { fallback, acquire, rate };
 }

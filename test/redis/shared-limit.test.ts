@@ -324,7 +324,7 @@ describe("a reply of Redis", () => {
   const sense = { granted: 1, waitMs: 0, epoch: "1", pausedMs: 0, rateFactor: 1, others: 0, used: [1, 1, 1] };
 
   /** How a call ends if Redis sends this reply. */
-  async function ends(reply: object) {
+  async function ends(reply: unknown) {
     const { time, process, ended, call } = room();
     const replying = async () => reply as never; // invalid on purpose
     const store = {
@@ -339,38 +339,18 @@ describe("a reply of Redis", () => {
     return ended;
   }
 
-  it("that is valid grants a permit", async () => {
+  it("that is one of its scripts grants a permit", async () => {
     expect(await ends(sense)).toMatchObject([{ status: "responded" }]);
     expect(await ends({ ...sense, rateFactor: 1 / 64 })).toMatchObject([{ status: "responded" }]);
   });
 
-  it.each([
-    { granted: 2 },
-    { granted: -1 },
-    { granted: NaN },
-    { granted: "1" },
-    { granted: undefined },
-    { waitMs: -1 },
-    { waitMs: Infinity },
-    { waitMs: undefined },
-    { epoch: 1 },
-    { epoch: undefined },
-    { pausedMs: -1 },
-    { pausedMs: NaN },
-    { rateFactor: 0 },
-    { rateFactor: -1 },
-    { rateFactor: 1.5 },
-    { rateFactor: NaN },
-    { used: [1, 1] },
-    { used: [1, 1, 1, 1] },
-    { used: [1, 1, -1] },
-    { used: [1, 1, NaN] },
-    { used: "111" },
-    { used: undefined },
-  ])("that is invalid makes Redis count as unavailable (%o)", async (wrong) => {
-    const message = "Not sent. The rate limit store is unavailable: an invalid reply.";
-    expect(await ends({ ...sense, ...wrong })).toMatchObject([{ status: "failed", error: { message } }]);
-  });
+  it.each([{ ...sense, epoch: undefined }, "OK", null])(
+    "that is not one of its scripts makes it count as unavailable (%o)",
+    async (reply) => {
+      const message = "Not sent. The rate limit store is unavailable: an invalid reply.";
+      expect(await ends(reply)).toMatchObject([{ status: "failed", error: { message } }]);
+    },
+  );
 });
 
 describe("a late reply of Redis", () => {
@@ -409,7 +389,11 @@ describe("a late reply of Redis", () => {
 
   it("during the local fallback returns its permits", async () => {
     const { time, store, process } = room({ delayMs: () => 400, localShare: 1 / 2 });
-    const limiter = process({ windows: [{ limit: 2, intervalMs: 1_000 }] });
+    const windows = [
+      { limit: 2, intervalMs: 1_000 },
+      { limit: 100, intervalMs: 60_000 },
+    ];
+    const limiter = process({ windows });
     const held: number[] = [];
     await time.run(() => {
       void Promise.resolve(limiter.acquire()).then((permit) => {

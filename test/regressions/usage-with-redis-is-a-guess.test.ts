@@ -59,8 +59,8 @@ describe("usage with a Redis store", () => {
       alone.shorter().map(([at, used]) => [at, used]),
     );
     for (const [index, [, , freeInMs]] of shorter().entries()) {
-      // One round trip, and a second one if the first request came slightly early.
-      expect(Math.abs(freeInMs! - alone.shorter()[index]![2]!)).toBeLessThanOrEqual(6);
+      // Some round trips of two milliseconds.
+      expect(Math.abs(freeInMs! - alone.shorter()[index]![2]!)).toBeLessThanOrEqual(8);
     }
   });
 
@@ -127,7 +127,7 @@ describe("usage with a Redis store", () => {
     expect(shorter()).toEqual([[100, 4, Math.ceil(3 + widenedMs(500) - 100)]]);
   });
 
-  it("is that of the process's share while Redis is unavailable: the share of the others counts as used", async () => {
+  it("has the wait for the next permit of the process's share while Redis is unavailable", async () => {
     const { time, store, process, call, look, shorter } = start({ localShare: 1 / 4 });
     const limiter = process();
     await time.run(() => {
@@ -139,8 +139,8 @@ describe("usage with a Redis store", () => {
     // milliseconds.
     expect(shorter()).toEqual([
       [0.5, 0, 0],
-      [100, 8, Math.ceil(2 + widenedMs(500) - 100)],
-      [600, 8, expect.closeTo(509 + widenedMs(500) - 600, -1)],
+      [100, 2, Math.ceil(2 + widenedMs(500) - 100)],
+      [600, 2, expect.closeTo(509 + widenedMs(500) - 600, -1)],
     ]);
   });
 
@@ -157,8 +157,8 @@ describe("usage with a Redis store", () => {
     // A quarter of 8, one window plus the grace period after Redis was found unavailable.
     const [ninth, tenth, eleventh] = left.slice(7); // without the call of the other process
     expect(shorter()).toEqual([
-      [2_500, 8, expect.closeTo(ninth! - 2_500, -0.5)],
-      [4_000, 8, expect.closeTo(ninth! - 4_000, -0.5)],
+      [2_500, 0, expect.closeTo(ninth! - 2_500, -0.5)],
+      [4_000, 0, expect.closeTo(ninth! - 4_000, -0.5)],
     ]);
     expect(tenth).toBe(ninth);
     expect(eleventh).toBeGreaterThan(ninth! + 500);
