@@ -150,11 +150,12 @@ type EnvironmentOption = keyof typeof environmentVariables;
 /** The options in the environment. An empty variable counts as not set. */
 function fromEnvironment(): ClientOptions {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
-  const given = Object.entries(environmentVariables).map(([name, variable]) => [
-    name,
-    process?.env?.[variable],
-  ]);
-  return Object.fromEntries(given.filter(([, value]) => value));
+  const options: Partial<Record<EnvironmentOption, string>> = {};
+  for (const [option, variable] of Object.entries(environmentVariables)) {
+    const value = process?.env?.[variable];
+    if (value) options[option as EnvironmentOption] = value;
+  }
+  return options;
 }
 
 function nameOf(option: EnvironmentOption): string {

@@ -2,57 +2,36 @@ import { ConfigurationError, ConnectionError, type ConnectionFailureReason } fro
 import { isObject } from "../schema/kind-of.ts";
 import type { Redactor } from "./redact.ts";
 
+/** What a runtime's error says. */
 interface ConnectionFailure {
   readonly reason: ConnectionFailureReason;
   /** `false` only if the runtime's error shows it. */
   readonly wasSent: boolean;
-  /** Why the runtime could not parse the response: the end of a sentence. */
-  readonly responseProblem: string | undefined;
   /** The runtime's error code, such as `ECONNREFUSED`, or a proxy's response; empty if there is none. */
   readonly code: string;
 }
 
-type Known = Omit<ConnectionFailure, "code">;
-
 /**
- * The error codes of Node (sockets, resolver, undici, parser, OpenSSL) and Bun, and the messages of errors without a
- * code (Deno; the parser of Node 24 and later). The first match counts.
+ * The error codes of Node (sockets, resolver, undici, OpenSSL) and Bun, and the messages of errors without a code (Deno),
+ * with `reason` and `wasSent`. The first match counts.
  */
-const knownFailures: readonly (readonly [RegExp, Known])[] = [
-  [/^(ECONNREFUSED|ConnectionRefused)$|connection refused/i, failed("refused", false)],
-  [
-    /^(ENOTFOUND|EAI_AGAIN|EAI_FAIL|FailedToOpenSocket)$|dns error|failed to lookup address/i,
-    failed("dns", false),
-  ],
+const knownFailures: readonly (readonly [RegExp, ConnectionFailureReason, boolean])[] = [
+  [/^(ECONNREFUSED|ConnectionRefused)$|connection refused/i, "refused", false],
+  [/^(ENOTFOUND|EAI_\w+|FailedToOpenSocket)$|dns error|failed to lookup address/i, "dns", false],
   [
     /^(ECONNRESET|EPIPE|ECONNABORTED|ConnectionClosed|UND_ERR_SOCKET)$|connection (was )?reset|connection closed before message completed|broken pipe/i,
-    failed("reset", true),
+    "reset",
+    true,
   ],
-  [/^UND_ERR_CONNECT_TIMEOUT$/, failed("other", false)],
-  [
-    /^(UND_ERR_HEADERS|HPE_HEADER)_OVERFLOW$/,
-    failed("other", true, "has longer headers than the runtime accepts (on Node: --max-http-header-size)"),
-  ],
-  [/^UND_ERR_RES_CONTENT_LENGTH_MISMATCH$/, failed("other", true, "is not as long as it says")],
-  [/^HPE_|does not match the HTTP\/1\.1 protocol/, failed("other", true, "is not HTTP/1.1")],
+  [/^UND_ERR_CONNECT_TIMEOUT$/, "other", false],
   // An unreadable record occurs in the middle of a connection.
-  [/^ERR_SSL_.*BAD_RECORD_MAC/, failed("tls", true)],
+  [/^ERR_SSL_.*BAD_RECORD_MAC/, "tls", true],
   // Certificates are rejected before a request is written.
-  [
-    /^(ERR_TLS_|ERR_SSL_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO$)|CERT|[Cc]ertificate/,
-    failed("tls", false),
-  ],
+  [/^(ERR_TLS_|ERR_SSL_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO$)|CERT|[Cc]ertificate/, "tls", false],
 ];
 
-function failed(reason: ConnectionFailureReason, wasSent: boolean, responseProblem?: string): Known {
-  return { reason, wasSent, responseProblem };
-}
-
 /** Syscalls before a connection exists: their failures sent nothing, whatever the code. */
-const connectSyscalls: ReadonlyMap<string, ConnectionFailureReason> = new Map([
-  ["connect", "other"],
-  ["getaddrinfo", "dns"],
-]);
+const connectSyscalls: readonly string[] = ["connect", "getaddrinfo"];
 
 /** A proxy that opens no connection to the service, in undici's words: it was given the host's name and nothing else. */
 const tunnelRefusal = /^Proxy response \((\d+)\) !== 200 when HTTP Tunneling$/;
@@ -66,7 +45,7 @@ export function connectionError(
   url: string,
   redactor: Redactor,
 ): ConnectionError | ConfigurationError {
-  const { reason, wasSent, responseProblem, ...failure } = parseConnectionFailure(error);
+  const { reason, wasSent, ...failure } = parseConnectionFailure(error);
   // A custom fetch may put the key into its errors.
   const code = redactor.string(failure.code);
   // An id in the path may be an e-mail address.
@@ -77,12 +56,9 @@ export function connectionError(
     );
   }
   const suffix = code ? ` (${code})` : "";
-  const failedPart = responseProblem
-    ? `The response from ${origin} ${responseProblem}${suffix}.`
-    : `The connection to ${origin} failed before the complete response was received${suffix}.`;
   return new ConnectionError({
     message: wasSent
-      ? failedPart
+      ? `The connection to ${origin} failed before the complete response was received${suffix}.`
       : `No connection to ${origin} could be made${suffix}; this attempt sent nothing.`,
     outcome: wasSent ? "unknown" : "not-sent",
     reason,
@@ -102,28 +78,24 @@ function safeCause(error: unknown, redactor: Redactor): Error | undefined {
 /** An unknown failure counts as sent. */
 function parseConnectionFailure(error: unknown): ConnectionFailure {
   const chain = causesOf(error);
-  for (const cause of chain) {
-    const known = findByCode(cause);
-    if (known) return { ...known, code: cause.code };
+  for (const { code, syscall, message } of chain) {
+    const known = findFailure(code);
+    const isEarly = connectSyscalls.includes(syscall);
+    if (!known && !isEarly) continue;
+    const [, reason, wasSent] = known ?? ["", "other" as const, false];
+    return { reason, wasSent: wasSent && !isEarly && !beforeTls.test(message), code };
   }
   for (const { message } of chain) {
     const status = tunnelRefusal.exec(message)?.[1];
-    if (status) return { ...failed("other", false), code: `the proxy responded ${status}` };
+    if (status) return { reason: "other", wasSent: false, code: `the proxy responded ${status}` };
     const known = findFailure(message);
-    if (known) return { ...known, code: "" };
+    if (known) return { reason: known[1], wasSent: known[2], code: "" };
   }
-  return { ...failed("other", true), code: chain.find(({ code }) => code !== "")?.code ?? "" };
+  return { reason: "other", wasSent: true, code: chain.find(({ code }) => code !== "")?.code ?? "" };
 }
 
-function findByCode({ code, syscall, message }: Cause): Known | undefined {
-  const known = findFailure(code);
-  const early = connectSyscalls.get(syscall);
-  if (early) return failed(known?.reason ?? early, false);
-  return known && beforeTls.test(message) ? { ...known, wasSent: false } : known;
-}
-
-function findFailure(string: string): Known | undefined {
-  return knownFailures.find(([pattern]) => pattern.test(string))?.[1];
+function findFailure(text: string) {
+  return knownFailures.find(([pattern]) => pattern.test(text));
 }
 
 /** The error codes of bodies that do not match their `Content-Encoding`. */

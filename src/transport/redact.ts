@@ -1,6 +1,5 @@
 import { isAudienceError } from "../errors.ts";
 import { isObject } from "../schema/kind-of.ts";
-import { setOwn } from "../schema/response.ts";
 
 /** The longest substring of a key that is searched for. */
 export const gramLength = 8;
@@ -52,28 +51,26 @@ export class Redactor {
     return result + string.slice(copied);
   }
 
-  /** Redacts parsed JSON in place, without recursion: a response may be nested deeper than the call stack. */
+  /** Redacts parsed JSON, the names of keys too. */
   json(value: unknown): unknown {
-    const root = { value };
-    const open: Record<string, unknown>[] = [root];
-    for (let node = open.pop(); node !== undefined; node = open.pop()) {
-      for (const [key, child] of Object.entries(node)) {
-        const name = this.string(key);
-        const redacted = typeof child === "string" || typeof child === "number" ? this.#scalar(child) : child;
-        if (name !== key) delete node[key];
-        if (name !== key || redacted !== child) setOwn(node, name, redacted);
-        // Arrays too: their keys are the indices.
-        if (isObject(redacted)) open.push(redacted as Record<string, unknown>);
-      }
+    if (typeof value === "string") return this.string(value);
+    if (typeof value === "number") {
+      const text = String(value);
+      return this.string(text) === text ? value : this.string(text);
     }
-    return root.value;
+    if (Array.isArray(value)) return value.map((each) => this.json(each));
+    if (!isObject(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, each]) => [this.string(key), this.json(each)]),
+    );
   }
 
   /** Redacts the names of fields, options and headers in an error. */
   names(error: unknown): void {
     if (!isAudienceError(error) || (error.code !== "validation" && error.code !== "configuration")) return;
     error.message = this.string(error.message);
-    if (error.code === "validation") for (const { path } of error.issues) this.json(path);
+    if (error.code === "validation")
+      for (const { path } of error.issues) path.splice(0, Infinity, ...(this.json(path) as typeof path));
   }
 
   headers(headers: Headers): Headers {
@@ -83,11 +80,6 @@ export class Redactor {
       if (this.string(name) === name) result.append(name, this.string(value));
     });
     return result;
-  }
-
-  #scalar(value: string | number): string | number {
-    const string = this.string(String(value));
-    return string === String(value) ? value : string;
   }
 }
 

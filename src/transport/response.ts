@@ -32,8 +32,7 @@ export interface ApiResponse {
 const shownBodyLength = 64 * 1024;
 const shownMessageLength = 300;
 const shownStartLength = 120;
-const shownDepth = 500;
-/** The same depth as for inputs (D16). */
+/** The same depth as for inputs (D16): a deeper value takes much memory, and overflows the stack when it is printed. */
 const maxDepth = 1_000;
 
 /** What reads the responses of a client. */
@@ -78,7 +77,6 @@ function parseValue(response: ReceivedResponse, request: ApiRequest, redactor: R
     throw unexpected(`its body is larger than maxResponseBytes (${response.limitPassed} bytes).`);
   }
   if (response.failure !== undefined) throw unexpected("its body cannot be decompressed.");
-  // A deeper value takes much memory, and overflows the stack when it is printed or copied.
   const isTooDeep = isNestedDeeper(text, maxDepth);
   const body = isTooDeep ? undefined : parseJson(text);
   if (body === undefined && !request.acceptsAnyResponse) {
@@ -113,10 +111,10 @@ function redirectError(
 function rateLimitError(
   shown: RateLimitCandidate,
   request: ApiRequest,
-  { retryAfterMs: requestedMs }: RateRefusal,
+  { retryAfterMs: waitMs }: RateRefusal,
 ): RateLimitError {
-  const message = messageFor(shown, request, [waitHint(requestedMs), htmlHint(shown)]);
-  return new RateLimitError({ ...shown, message, outcome: "not-applied", retryAfterMs: requestedMs });
+  const message = messageFor(shown, request, { waitMs });
+  return new RateLimitError({ ...shown, message, outcome: "not-applied", retryAfterMs: waitMs });
 }
 
 function apiError(
@@ -125,45 +123,27 @@ function apiError(
   { isRateLimited }: ResponseReader,
 ): ApiError {
   const { status, headers, body } = shown;
-  const requestedMs = retryAfterMs(headers);
-  const edgeHint =
-    !isRateLimited && isEdgeRefusal(status, body) ? "a limit may be behind it: see isRateLimited" : undefined;
-  const hints = [waitHint(requestedMs), proxyHint(status), htmlHint(shown), edgeHint];
-  const message = messageFor(shown, request, hints);
+  const waitMs = retryAfterMs(headers);
+  // A gateway refuses calls with these statuses, for their rate or for another reason, and its body is not JSON.
+  const isFromEdge = (status === 403 || status === 503) && typeof body === "string";
+  const message = messageFor(shown, request, { waitMs, mayBeRefusal: isFromEdge && !isRateLimited });
   const outcome = outcomeOf(status, request.mayHaveWrittenOn404);
-  return new (classOf(status))({ ...shown, message, outcome, retryAfterMs: requestedMs });
+  return new (classOf(status))({ ...shown, message, outcome, retryAfterMs: waitMs });
 }
 
-/** The message of the service, or the beginning of its body, with the hints. */
+/** The message of the service, or the beginning of its body, with the wait and the likely cause. */
 function messageFor(
   { status, body }: RateLimitCandidate,
   { method, path }: ApiRequest,
-  hints: readonly (string | undefined)[],
+  { waitMs, mayBeRefusal = false }: { waitMs: number | undefined; mayBeRefusal?: boolean },
 ): string {
+  const hints: string[] = [];
+  if (waitMs) hints.push(`the service asks to wait ${waitMs} ms`);
+  if (typeof body === "string" && /^\s*<(!doctype html|html)\b/i.test(body))
+    hints.push("HTML: a gateway responded; is the base URL right?");
+  if (mayBeRefusal) hints.push("a limit may be behind it: see isRateLimited");
   const text = printable(messageOf(body) ?? startOf(body));
-  const given = hints.filter((hint) => hint !== undefined);
-  return `${status} on ${method} ${path}${text && `: ${text}`}${given.length > 0 ? ` (${given.join("; ")})` : ""}`;
-}
-
-function waitHint(requestedMs: number | undefined): string | undefined {
-  return requestedMs ? `the service asks to wait ${requestedMs} ms` : undefined;
-}
-
-function htmlHint({ body }: RateLimitCandidate): string | undefined {
-  return isHtml(body) ? "HTML: a gateway responded; is the base URL right?" : undefined;
-}
-
-function proxyHint(status: number): string | undefined {
-  return status === 407 ? "a proxy responded: the request did not reach the service" : undefined;
-}
-
-function isHtml(body: unknown): boolean {
-  return typeof body === "string" && /^\s*<(!doctype html|html)\b/i.test(body);
-}
-
-/** A gateway refuses calls with these statuses, for their rate or for another reason, and its body is not JSON. */
-function isEdgeRefusal(status: number, body: unknown): boolean {
-  return (status === 403 || status === 503) && typeof body === "string";
+  return `${status} on ${method} ${path}${text && `: ${text}`}${hints.length > 0 ? ` (${hints.join("; ")})` : ""}`;
 }
 
 /** The beginning of a body without a known message. */
@@ -192,8 +172,7 @@ const classes: Readonly<Record<number, typeof ApiError>> = {
 /** The body in an error: parsed JSON, else the text, at most 64 KiB, without keys. */
 function shownBody({ text, limitPassed, failure }: ReceivedResponse, redactor: Redactor): unknown {
   const isWhole = limitPassed === undefined && failure === undefined && text.length <= shownBodyLength;
-  // Logging a deeper value would overflow the stack.
-  const json = isWhole && !isNestedDeeper(text, shownDepth) ? parseJson(text) : undefined;
+  const json = isWhole && !isNestedDeeper(text, maxDepth) ? parseJson(text) : undefined;
   if (json) return redactor.json(json.value);
   // Only the shown part is searched, and the few characters after it that a key could extend into.
   return redactor.string(text.slice(0, shownBodyLength + gramLength)).slice(0, shownBodyLength);

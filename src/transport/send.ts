@@ -98,13 +98,8 @@ async function fetchResponse(
     timeout: false,
     ...(fetch && { fetch: callerFetch(fetch, request, signal) }),
   });
-  try {
-    // A fetch that ignores its signal must not block the call.
-    return await untilAborted(response, signal);
-  } catch (error) {
-    if (signal.aborted) void response.then(({ body: late }) => late && cancelBody(late), ignore);
-    throw error;
-  }
+  // A fetch that ignores its signal must not block the call.
+  return await untilAborted(response, signal);
 }
 
 /**
@@ -206,11 +201,9 @@ async function readBody(
 }
 
 /** Cancels the rest of a body; a failure loses nothing. */
-function cancelBody(body: { cancel(): Promise<void> }): void {
-  void (async () => await body.cancel())().catch(ignore);
+function cancelBody(body: ReadableStreamDefaultReader): void {
+  void (async () => await body.cancel())().catch(() => {});
 }
-
-function ignore(): void {}
 
 function timeoutError(timeoutMs: number, { status, bytes }: Arrival): TimeoutError {
   const received = status === undefined ? "no headers" : `${status} and ${bytes} bytes of its body`;

@@ -47,7 +47,10 @@ const lateInBody = {
   words:
     /^No complete response within timeoutMs \(300 ms\): (200 and 0 bytes of its body|no headers) received\./,
 };
-const longHeaders = { code: "connection", words: /longer headers than the runtime accepts/ };
+const longHeaders = {
+  code: "connection",
+  words: /before the complete response was received \((UND_ERR_HEADERS|HPE_HEADER)_OVERFLOW\)/,
+};
 const failed = { code: "server", words: /^500 on / };
 
 const floods: readonly (readonly [string, RawResponse, { code: string; words: RegExp }])[] = [

@@ -19,52 +19,43 @@ function readAndWrite(url: string): Promise<AudienceError>[] {
   ];
 }
 
-// Versions of Node report contradicting lengths differently, with or without a code.
-const notHttp =
-  /^The response from http:\/\/127\.0\.0\.1:\d+ is not (HTTP\/1\.1|as long as it says)( \([A-Z_]+\))?\.$/;
 const cut = /^The connection to http:\/\/127\.0\.0\.1:\d+ failed before the complete response was received/;
-// Node refuses the response; before version 24 it throws its own error.
-const notHttpOrCut = new RegExp(`${notHttp.source}|${cut.source}`);
 
 describe("Bytes that are no HTTP response", () => {
   it.each([
-    ["a greeting", "hello\r\n\r\n", notHttp],
-    ["bytes", "\0\u0001\u00ff\u00fe", notHttp],
-    ["JSON alone", validBody, notHttp],
-    ["a TLS alert, as a port of TLS gives it", "\u0015\u0003\u0001\0\u0002\u0002\u0028", notHttp],
-    ["a frame of HTTP/2", "\0\0\0\u0004\0\0\0\0\0", notHttp],
-    ["another version", "HTTP/9.9 200 OK\r\n\r\n", notHttp],
-    ["a status of four digits", withStatus("1000"), notHttp],
-    ["a status below zero", withStatus("-1"), notHttp],
-    ["a status that is no number", withStatus("abc"), notHttp],
-    ["a status of 99", withStatus("99"), notHttpOrCut],
-    ["a status of 0", withStatus("000"), cut],
-    ["a switch to another protocol", "HTTP/1.1 101 Odd\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", cut],
-    ["lines that end in LF alone", ok(lengthOf(validBody)).replaceAll("\r\n", "\n"), notHttp],
-    ["NUL in a header", ok(`X-A: a\0b\r\n${lengthOf(validBody)}`), notHttp],
-    ["a length below zero", ok("Content-Length: -5\r\n"), notHttp],
-    ["a length beyond numbers", ok(`Content-Length: 1${"0".repeat(30)}\r\n`), notHttp],
-    ["two lengths", ok("Content-Length: 5\r\nContent-Length: 21\r\n"), notHttp],
-    ["a length and chunks", ok(`${lengthOf(validBody)}Transfer-Encoding: chunked\r\n`), notHttp],
-    [
-      "a chunk without a length",
-      ok("Transfer-Encoding: chunked\r\n", `xyz\r\n${validBody}\r\n0\r\n\r\n`),
-      notHttp,
-    ],
-    ["a body shorter than its length", ok("Content-Length: 500\r\n"), cut],
-    ["chunks that break off", ok("Transfer-Encoding: chunked\r\n", `15\r\n${validBody}\r\n`), cut],
-    ["nothing", "", cut],
-    ["a thousand encodings", ok(`Content-Encoding: ${Array(1_000).fill("gzip").join(", ")}\r\n`), cut],
+    ["a greeting", "hello\r\n\r\n"],
+    ["bytes", "\0\u0001\u00ff\u00fe"],
+    ["JSON alone", validBody],
+    ["a TLS alert, as a port of TLS gives it", "\u0015\u0003\u0001\0\u0002\u0002\u0028"],
+    ["a frame of HTTP/2", "\0\0\0\u0004\0\0\0\0\0"],
+    ["another version", "HTTP/9.9 200 OK\r\n\r\n"],
+    ["a status of four digits", withStatus("1000")],
+    ["a status below zero", withStatus("-1")],
+    ["a status that is no number", withStatus("abc")],
+    ["a status of 99", withStatus("99")],
+    ["a status of 0", withStatus("000")],
+    ["a switch to another protocol", "HTTP/1.1 101 Odd\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"],
+    ["lines that end in LF alone", ok(lengthOf(validBody)).replaceAll("\r\n", "\n")],
+    ["NUL in a header", ok(`X-A: a\0b\r\n${lengthOf(validBody)}`)],
+    ["a length below zero", ok("Content-Length: -5\r\n")],
+    ["a length beyond numbers", ok(`Content-Length: 1${"0".repeat(30)}\r\n`)],
+    ["two lengths", ok("Content-Length: 5\r\nContent-Length: 21\r\n")],
+    ["a length and chunks", ok(`${lengthOf(validBody)}Transfer-Encoding: chunked\r\n`)],
+    ["a chunk without a length", ok("Transfer-Encoding: chunked\r\n", `xyz\r\n${validBody}\r\n0\r\n\r\n`)],
+    ["a body shorter than its length", ok("Content-Length: 500\r\n")],
+    ["chunks that break off", ok("Transfer-Encoding: chunked\r\n", `15\r\n${validBody}\r\n`)],
+    ["nothing", ""],
+    ["a thousand encodings", ok(`Content-Encoding: ${Array(1_000).fill("gzip").join(", ")}\r\n`)],
   ])(
     "%s: a ConnectionError; the outcome of a write is unknown, and it is not sent again",
-    async (_, response, words) => {
+    async (_, response) => {
       const server = await serveRaw((socket) => void socket.end(response, "latin1"));
 
       const errors = await Promise.all(readAndWrite(server.url));
 
       expect(errors.map(({ code }) => code)).toEqual(["connection", "connection"]);
       expect(errors.map(({ outcome }) => outcome)).toEqual(["not-applied", "unknown"]);
-      for (const { message } of errors) expect(message).toMatch(words);
+      for (const { message } of errors) expect(message).toMatch(cut);
       await server.allClosed();
       expect(server.requests).toHaveLength(2);
     },

@@ -163,15 +163,6 @@ describe("An error status", () => {
     },
   );
 
-  it("of a proxy, a 407, says that the request did not reach the service", async () => {
-    const error = await failureOf(clientWithResponse(407, "").v1.customers.upsert(contact));
-
-    expect(error).toMatchObject({ name: "ApiError", status: 407, outcome: "not-applied" });
-    expect(error.message).toBe(
-      "407 on POST /api/v1/customer/create (a proxy responded: the request did not reach the service)",
-    );
-  });
-
   it.each<[Record<string, string>, string]>([
     [{ "retry-after": "2" }, " (the service asks to wait 2000 ms)"],
     [{ "retry-after": "0" }, ""],

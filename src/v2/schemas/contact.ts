@@ -78,14 +78,14 @@ export type V2UpsertResult = {
   [field: string]: unknown;
 };
 
-const channel = z.object({ status: z.string() }).catchall(jsonValue).optional();
+const channelSchema = z.object({ status: z.string() }).catchall(jsonValue).optional();
 
 /** An e-mail address or a phone number of a v2 contact, with status per channel and consent ("v2 identifier object"). */
 export const v2IdentifierSchema = z
   .object({
     type: z.enum(["email", "phone"]),
     id: z.union([z.string(), z.number()]),
-    channels: z.object({ email: channel, phone: channel }).catchall(jsonValue),
+    channels: z.object({ email: channelSchema, phone: channelSchema }).catchall(jsonValue),
     consent: z.object({ createdAt: dateTime, ip: ipAddress, source: z.string() }).catchall(jsonValue),
   })
   .catchall(jsonValue)
