@@ -39,7 +39,11 @@ const fields: Record<keyof MockServiceOptions, Rule> = {
     (value) => isDuration(value) || isRange(value),
     "must be milliseconds from 0, or [min, max]",
   ),
-  clock: aFunction,
+  clock: that(
+    // Safe: a function may be called without arguments.
+    (value) => typeof value === "function" && Number.isFinite((value as () => unknown)()),
+    "must be a function that returns milliseconds",
+  ),
   seed: number,
   variants: variantsRule,
   webhooks: enumOf("loopback", "anywhere"),

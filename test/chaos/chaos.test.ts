@@ -36,6 +36,6 @@ it.each([
 });
 
 function isListOf(message: string, names: readonly string[]): boolean {
-  const listed = message.replace(/.* (one|none) of /, "").split(", ");
+  const listed = message.replace(/.* (one of|there are) /, "").split(", ");
   return String(listed.toSorted()) === String(names.toSorted());
 }

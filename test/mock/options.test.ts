@@ -27,7 +27,12 @@ it.each([
     { rateLimits: { windows: [], algorithm: "leaky" } },
     "rateLimits.algorithm must be one of sliding, fixed, token-bucket",
   ],
-  ["a clock that is no function", { clock: 5 }, "clock must be a function"],
+  ["a clock that is no function", { clock: 5 }, "clock must be a function that returns milliseconds"],
+  [
+    "an asynchronous clock",
+    { clock: () => Promise.resolve(5) },
+    "clock must be a function that returns milliseconds",
+  ],
   ["null", null, "options must be an object, not null"],
   ["a number", 5, "options must be an object, not a number"],
   ["a Promise", Promise.resolve({ seed: 7 }), "options must be an object, not a Promise"],
