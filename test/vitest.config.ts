@@ -28,7 +28,10 @@ const alone = [
 ].map((path) => `test/${path}.test.ts`);
 
 // All others share two processes: with one for each, more than half of the time would go into starting them.
-const notTogether = [...["oldest", "package", "platforms", "soak"].map((folder) => `test/${folder}/**`), ...alone];
+const notTogether = [
+  ...["oldest", "package", "platforms", "soak"].map((folder) => `test/${folder}/**`),
+  ...alone,
+];
 
 export default defineConfig({
   root: fileURLToPath(new URL("..", import.meta.url)),
