@@ -8,6 +8,7 @@ import {
   type MockService,
   type MockVariants,
 } from "audience-sdk/mock";
+import { v1ErrorBodies } from "../mock/v1-error-bodies.ts";
 import type { Dice } from "./dice.ts";
 import { emailOf, listIds, people, phoneOf } from "./people.ts";
 
@@ -88,14 +89,7 @@ export const variantChoices: { readonly [Name in keyof MockVariants]: Choose<Moc
   profileAttributes: (dice) => dice.pick(["all", "documented"]),
   v1Error: (dice, keys) =>
     dice.pick([
-      "message",
-      "error",
-      "error-object",
-      "errors",
-      "json-api",
-      "status-code",
-      "text",
-      "empty",
+      ...v1ErrorBodies,
       // A service that echoes the key.
       ({ message }) => ({ problem: { [keys[0]!]: message, detail: `${keys.join(" ")} must not do this` } }),
     ]),

@@ -8,6 +8,7 @@ import {
   ServerError,
 } from "audience-sdk";
 import { describe, expect, it } from "vitest";
+import { v1ErrorBodies } from "../mock/v1-error-bodies.ts";
 import { entryPoints, useService } from "./entry-points.ts";
 import { errorOf } from "./refusals.ts";
 import { consent, v2Contact } from "./samples.ts";
@@ -103,16 +104,7 @@ describe.each(entryPoints)("the errors of the v1 family, %s", (entryPoint) => {
   });
 });
 
-describe.each([
-  "message",
-  "error",
-  "error-object",
-  "errors",
-  "json-api",
-  "status-code",
-  "text",
-  "empty",
-] as const)("a v1 error whose body is %s", (v1Error) => {
+describe.each(v1ErrorBodies)("a v1 error whose body is %s", (v1Error) => {
   const service = useService({ variants: { v1Error } });
 
   it("has its class and status for any body, and the unchanged body", async () => {

@@ -64,7 +64,7 @@ describe("The importer as a program", () => {
   });
 
   it("sends nothing where Ctrl-C stops it during the reading", async () => {
-    const path = await manyRows(200_000);
+    const path = await manyRows(50_000);
 
     const { code, out } = await runProgram([path, "--mock"], (child, text) => {
       if (!text.includes("Stopped")) child.kill("SIGINT");

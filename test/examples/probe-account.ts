@@ -5,6 +5,7 @@ import { expect } from "vitest";
 import { askAccount } from "../../examples/probe/ask.ts";
 import type { Finding } from "../../examples/probe/finding.ts";
 import { learn } from "../../examples/probe/learn.ts";
+import { v1ErrorBodies } from "../mock/v1-error-bodies.ts";
 
 export const account = {
   id: "seeded",
@@ -33,16 +34,7 @@ export const shownByGets = fc.record({
     fc.integer({ min: 200, max: 599 }),
   ),
   profileAttributes: fc.constantFrom("all", "documented"),
-  v1Error: fc.constantFrom(
-    "message",
-    "error",
-    "error-object",
-    "errors",
-    "json-api",
-    "status-code",
-    "text",
-    "empty",
-  ),
+  v1Error: fc.constantFrom(...v1ErrorBodies),
   v1NeedsAppId: fc.boolean(),
   v2DefaultLimit: fc.integer({ min: 1, max: 2_000 }),
   v2MaxLimit: fc.integer({ min: 1, max: 2_000 }),

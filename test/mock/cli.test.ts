@@ -4,10 +4,9 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { bundleProgram } from "../bundle-program.ts";
 
-const CLI = fileURLToPath(new URL("../../src/mock/cli.ts", import.meta.url));
 const started: ChildProcess[] = [];
 /** A receiver of webhook calls that never responds. */
 const receiver = createServer();
@@ -15,6 +14,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "audience-mock-"));
+  await bundleProgram("src/mock/cli.ts", join(folder, "cli.mjs"));
 });
 afterEach(() => {
   for (const child of started.splice(0)) child.kill("SIGKILL");
@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 function command(...args: string[]): ChildProcess {
-  const child = spawn(process.execPath, ["--import", "tsx", CLI, ...args], {
+  const child = spawn(process.execPath, [join(folder, "cli.mjs"), ...args], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   started.push(child);

@@ -6,12 +6,15 @@ import { installedFiles } from "./installed-files.ts";
 const consumer = inject("consumer");
 
 describe("The declarations compile with all library checks", () => {
-  // `npm run platforms` covers each resolver with each runtime and compiler.
-  it.each(someProjects)("under $resolver, with $runtime", async (project) => {
-    const { exitCode, stdout } = await compile(ownCompiler, project, consumer);
+  // `npm run platforms` covers each resolver with each runtime and compiler. "nodenext" allows more than "node16".
+  it.each(someProjects.filter(({ resolver }) => resolver !== "nodenext"))(
+    "under $resolver, with $runtime",
+    async (project) => {
+      const { exitCode, stdout } = await compile(ownCompiler, project, consumer);
 
-    expect(exitCode, stdout).toBe(0);
-  });
+      expect(exitCode, stdout).toBe(0);
+    },
+  );
 });
 
 describe("The declarations", () => {

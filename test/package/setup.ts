@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
 import manifest from "../../package.json" with { type: "json" };
 import { copyPrograms } from "./copy-programs.ts";
+import { tool } from "./run-program.ts";
 
 const run = promisify(execFile);
 const repository = fileURLToPath(new URL("../..", import.meta.url));
@@ -40,7 +41,9 @@ async function pack(to: string): Promise<string> {
   for (const name of ["package.json", "README.md", "LICENSE", ...documents]) {
     await cp(join(repository, name), join(to, name), { recursive: true });
   }
-  await run("npx", ["tsup", "--silent", "--out-dir", join(to, "dist")], { cwd: repository });
+  await run(process.execPath, [tool("tsup/dist/cli-default.js"), "--silent", "--out-dir", join(to, "dist")], {
+    cwd: repository,
+  });
   // The build exists already: the scripts of package.json would repeat it.
   const { stdout } = await run("npm", ["pack", "--json", "--ignore-scripts"], { cwd: to });
   return join(to, tarballName(stdout));

@@ -12,13 +12,6 @@ export const entrySources: Record<string, string> = Object.fromEntries(
   }),
 );
 
-/** All entries as the compiler reads them, under the project's own options. */
-export function readEntries(): ts.Program {
-  const { config } = ts.readConfigFile(join(repository, "tsconfig.json"), ts.sys.readFile);
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, repository);
-  return ts.createProgram(Object.values(entrySources), options);
-}
-
 /** The exports of an entry in alphabetical order, each with its original declaration. */
 export function exportsOf(program: ts.Program, source: string): Map<string, ts.Symbol> {
   const checker = program.getTypeChecker();

@@ -9,8 +9,11 @@ const fuzzTests = [...sourceFiles("test/fuzz").keys()]
   .filter((path) => path.endsWith(".test.ts"))
   .map((path) => join(repository, path));
 
-/** All entries and their fuzz tests as one program, so that the compiler resolves the functions that a test names. */
-export function readFuzz(): ts.Program {
+/**
+ * All entries as the compiler reads them, under the project's own options; and their fuzz tests, so that it resolves the
+ * functions that a test names.
+ */
+export function readEntries(): ts.Program {
   const { config } = ts.readConfigFile(join(repository, "tsconfig.json"), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, repository);
   return ts.createProgram([...Object.values(entrySources), ...fuzzTests], options);

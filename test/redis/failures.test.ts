@@ -1,24 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
-import { describe, expect, it, type TestContext } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Task } from "./fleet.ts";
-import { MachineRoom } from "./machine-room.ts";
+import { openRoom, type MachineRoom } from "./machine-room.ts";
 import { SlowProxy } from "./slow-proxy.ts";
 import { describeWithRedis } from "./with-redis.ts";
 
-// The documented windows, scaled down: the second to 0.8 s, the minute to 4 s.
-const windows = [
-  { limit: 10, intervalMs: 800 },
-  { limit: 40, intervalMs: 4_000 },
-  { limit: 400, intervalMs: 60_000 },
-];
 const clients = ["ioredis 5", "redis 5", "ioredis 6", "redis 6"] as const;
-
-async function openRoom(test: TestContext): Promise<MachineRoom> {
-  const room = await MachineRoom.open(windows, [5, 80]);
-  test.onTestFinished(() => room.close());
-  return room;
-}
 
 /** Four processes with the same task, except for the options that `more` returns. */
 function four(

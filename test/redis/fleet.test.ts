@@ -1,19 +1,6 @@
-import { expect, it, type TestContext } from "vitest";
-import { MachineRoom } from "./machine-room.ts";
+import { expect, it } from "vitest";
+import { openRoom } from "./machine-room.ts";
 import { describeWithRedis } from "./with-redis.ts";
-
-// The documented windows, scaled down: the second to 0.8 s, the minute to 4 s.
-const windows = [
-  { limit: 10, intervalMs: 800 },
-  { limit: 40, intervalMs: 4_000 },
-  { limit: 400, intervalMs: 60_000 },
-];
-
-async function openRoom(test: TestContext): Promise<MachineRoom> {
-  const room = await MachineRoom.open(windows, [5, 80]);
-  test.onTestFinished(() => room.close());
-  return room;
-}
 
 describeWithRedis("processes behind one IP", () => {
   it.concurrent("share the budget: the service refuses no call, and Redis receives few commands", async (test) => {

@@ -1,12 +1,11 @@
 import { fork, type ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RateLimitWindow } from "audience-sdk";
 import type { MockClientOptions } from "audience-sdk/mock";
 import type { RedisRateLimitStoreOptions } from "audience-sdk/redis";
-import { build } from "esbuild";
-import { repository } from "../project/source-files.ts";
+import { bundleProgram } from "../bundle-program.ts";
 import type { ClientName } from "./clients.ts";
 
 /** The work of one process of a fleet. */
@@ -31,22 +30,6 @@ export interface Ending {
   readonly atMs: number;
 }
 
-/** The program of all fleets: a bundle, so that a process starts in a tenth of a second. */
-let bundle: Promise<Uint8Array> | undefined;
-
-async function bundleProgram(): Promise<Uint8Array> {
-  const { outputFiles } = await build({
-    entryPoints: [join(repository, "test/redis/worker-program.ts")],
-    bundle: true,
-    platform: "node",
-    format: "cjs",
-    write: false,
-    logLevel: "error",
-    tsconfig: join(repository, "tsconfig.json"),
-  });
-  return outputFiles[0]!.contents;
-}
-
 /** Child processes that start their work at the same moment. */
 export class Fleet {
   readonly endings: Ending[] = [];
@@ -64,7 +47,7 @@ export class Fleet {
   static async build(): Promise<Fleet> {
     const folder = mkdtempSync(join(tmpdir(), "fleet-"));
     const program = join(folder, "worker.cjs");
-    writeFileSync(program, await (bundle ??= bundleProgram()));
+    await bundleProgram("test/redis/worker-program.ts", program);
     return new Fleet(folder, program);
   }
 

@@ -1,8 +1,23 @@
 import type { RateLimitWindow } from "audience-sdk";
 import { createMockService, type MockListener, type MockService } from "audience-sdk/mock";
 import { Redis } from "ioredis";
+import type { TestContext } from "vitest";
 import { Fleet, type Task } from "./fleet.ts";
 import { RedisServer } from "./redis-server.ts";
+
+/** The documented windows, scaled down: the second to 0.8 s, the minute to 4 s. */
+const scaledWindows: readonly RateLimitWindow[] = [
+  { limit: 10, intervalMs: 800 },
+  { limit: 40, intervalMs: 4_000 },
+  { limit: 400, intervalMs: 60_000 },
+];
+
+/** A room with these windows, until the end of the test. */
+export async function openRoom(test: TestContext): Promise<MachineRoom> {
+  const room = await MachineRoom.open(scaledWindows, [5, 80]);
+  test.onTestFinished(() => room.close());
+  return room;
+}
 
 /** A real Redis, the mock with the documented rate limit over HTTP, and processes that call it. */
 export class MachineRoom {

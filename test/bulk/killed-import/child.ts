@@ -1,4 +1,4 @@
-// One life of an import: node --import tsx child.ts URL KEY CHECKPOINT ROWS CONCURRENCY
+// One life of an import: URL KEY CHECKPOINT ROWS CONCURRENCY
 import { AudienceClient } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { importRow, importRows } from "./rows.ts";

@@ -2,12 +2,10 @@ import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { createMockService, type MockService } from "audience-sdk/mock";
+import { bundleProgram } from "../../bundle-program.ts";
 import { importRows, rowOf, type ImportRow } from "./rows.ts";
-
-const child = fileURLToPath(new URL("child.ts", import.meta.url));
 
 /** One life of the importing process. */
 export interface Life {
@@ -47,6 +45,8 @@ export async function killedImport(o: {
   const server = await mock.listen({ port: 0 });
   const folder = await mkdtemp(join(tmpdir(), "killed-import-"));
   const checkpoint = join(folder, "import.ckpt");
+  const program = join(folder, "child.mjs");
+  await bundleProgram("test/bulk/killed-import/child.ts", program);
   const lives: Life[] = [];
   let printed = "";
   try {
@@ -54,6 +54,7 @@ export async function killedImport(o: {
       const recordedBefore = await recordedIn(checkpoint, rows);
       const before = mock.requests.length;
       const args = [
+        program,
         server.url,
         server.clientOptions.apiKey,
         checkpoint,
@@ -80,9 +81,7 @@ async function live(
   mock: MockService,
   kill: { whenAfter: number; afterMs: number } | undefined,
 ): Promise<string> {
-  const running = spawn(process.execPath, ["--import", "tsx", child, ...args], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const running = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
   let [printed, errors] = ["", ""];
   running.stdout.setEncoding("utf8").on("data", (text: string) => (printed += text));
   running.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));
