@@ -142,7 +142,7 @@ export class RowCalls<Row> implements CallExtension {
 
   /** The first event has the row's id, the others that id and a number. */
   readonly newEventId = (): string => {
-    const { eventId } = this.#row;
+    const { eventId } = this.#row.record;
     if (eventId === undefined) return crypto.randomUUID();
     this.#events++;
     return this.#events === 1 ? eventId : `${eventId}-${this.#events}`;
