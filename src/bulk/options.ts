@@ -33,8 +33,8 @@ export interface BulkRequest extends CallOptions {
 }
 
 /**
- * Makes a row's call, or several in sequence, and returns the last one or its value. The compiler refuses a function
- * that returns nothing, because its call would be neither awaited nor recorded.
+ * Makes a row's call and returns it, or its value; of several calls, it awaits each and returns the last. The compiler
+ * refuses a function that returns nothing, because one that forgets its `await` has the same type.
  */
 export type BulkCall<Row, Result extends PromiseLike<unknown> = PromiseLike<unknown>> = ((
   row: Row,
