@@ -151,7 +151,7 @@ export class RowCalls<Row> implements CallExtension {
 
   /** Independent of the order of events with different names: after a crash it may be another. */
   readonly newEventId = (eventName: string): string => {
-    const { eventId } = this.#row;
+    const { eventId } = this.#row.record;
     if (eventId === undefined) return crypto.randomUUID();
     const number = (this.#events.get(eventName) ?? 0) + 1;
     this.#events.set(eventName, number);

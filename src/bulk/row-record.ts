@@ -1,6 +1,7 @@
 import { ConfigurationError, ConnectionError } from "../errors.ts";
 import { contentLost, isRecord } from "../schema/kind-of.ts";
 import type { RecordedRun } from "./checkpoint.ts";
+import type { RowEnd } from "./result.ts";
 
 /**
  * `succeeded` and `superseded` are ends. `failed`: nothing of the row was carried out. `sent`: it may have been carried
@@ -40,10 +41,12 @@ export function inDoubt(): ConnectionError {
 export class RowRecord {
   /** The record of an earlier run, or of this run before a crash. */
   readonly before: RecordedRow | undefined;
-  /** Whether the row has not changed since it was recorded. */
-  readonly isUnchanged: boolean;
+  /** The id of the row's event, if it has none of its own; undefined without a checkpoint. */
+  eventId: string | undefined;
   readonly #run: RecordedRun | undefined;
   readonly #row: RowKey;
+  /** Whether the row has not changed since it was recorded. */
+  readonly #isUnchanged: boolean;
   readonly #version: number;
   /** The record of the next row with the same key, if this row made that one be sent again. */
   #nextBefore: RecordedRow | undefined;
@@ -54,17 +57,25 @@ export class RowRecord {
     this.#run = run;
     this.#row = row;
     this.before = before;
-    this.isUnchanged = before?.fingerprint === row.fingerprint;
-    this.#version = (before?.version ?? 0) + (this.isUnchanged ? 0 : 1);
+    this.#isUnchanged = before?.fingerprint === row.fingerprint;
+    this.#version = (before?.version ?? 0) + (this.#isUnchanged ? 0 : 1);
   }
 
   static async read(run: RecordedRun | undefined, row: RowKey): Promise<RowRecord> {
-    return new RowRecord(run, row, await read(run, row.key));
+    const record = new RowRecord(run, row, await read(run, row.key));
+    // The same after a crash, and another after each change of the row, even a change back.
+    const version = `${record.#version} ${row.fingerprint}`;
+    if (run && !record.earlierEnd) record.eventId = await eventIdOf(run.id, row.key, version);
+    return record;
   }
 
-  /** The same after a crash, and another after each change of the row, even a change back. */
-  get version(): string {
-    return `${this.#version} ${this.#row.fingerprint}`;
+  /** The end that an earlier run recorded, if it still holds. */
+  get earlierEnd(): RowEnd<never> | undefined {
+    if (!this.#isUnchanged) return undefined;
+    const state = this.before?.state;
+    if (state === "in-doubt") return { status: "unknown", error: inDoubt() };
+    if (state === "succeeded") return { status: "skipped" };
+    return state === "superseded" ? { status: "superseded" } : undefined;
   }
 
   /** Records before an attempt that the row may be carried out. A crash must not make a changed row look unchanged. */
@@ -149,7 +160,7 @@ export async function fingerprintOf(value: unknown): Promise<string> {
 }
 
 /** The generated id of an event: the same for the same parts, in every run and after a crash. */
-export async function eventIdOf(...parts: readonly string[]): Promise<string> {
+async function eventIdOf(...parts: readonly string[]): Promise<string> {
   return await sha256(JSON.stringify(parts));
 }
 

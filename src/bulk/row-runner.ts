@@ -180,8 +180,9 @@ export class RowRunner<Row, Value> {
         return undefined;
       }
       this.#progress.underWay++;
-      if (!row.recordedEnd) return row;
-      await this.#end(row, row.recordedEnd);
+      const { earlierEnd } = row.record;
+      if (!earlierEnd) return row;
+      await this.#end(row, earlierEnd);
     }
   }
 

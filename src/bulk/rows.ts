@@ -3,8 +3,7 @@ import { isObject, kindOf } from "../schema/kind-of.ts";
 import { errorMessage, ignoreRejection } from "../schema/option.ts";
 import type { RecordedRun } from "./checkpoint.ts";
 import type { BulkOptions } from "./options.ts";
-import type { RowEnd } from "./result.ts";
-import { type RowKey, RowRecord, eventIdOf, fingerprintOf, inDoubt } from "./row-record.ts";
+import { type RowKey, RowRecord, fingerprintOf } from "./row-record.ts";
 
 /** An array or any other iterable of rows. */
 export type BulkRows<Row> = Iterable<Row> | AsyncIterable<Row>;
@@ -82,10 +81,6 @@ export interface ReadRow<Row> {
   readonly item: Row;
   readonly key: RowKey;
   readonly record: RowRecord;
-  /** The end that an earlier run recorded, if it still holds. */
-  readonly recordedEnd: RowEnd<never> | undefined;
-  /** For an event without an id; undefined without a checkpoint. */
-  readonly eventId: string | undefined;
 }
 
 /** Reads the rows of a run one after the other, with their keys and records. */
@@ -112,13 +107,9 @@ export class RowReader<Row> {
     const index = this.#count++;
     const item = next.value;
     const key = await this.#keyOf(item, index).catch((error: unknown) => noKey(index, error));
-    const run = key.problem ? undefined : this.#run;
     // The end of the row before with the same key decides whether this one is sent again.
     await this.#ends.get(key.key);
-    const record = await RowRecord.read(run, key);
-    const recordedEnd = recordedEndOf(record);
-    const eventId = run && !recordedEnd ? await eventIdOf(run.id, key.key, record.version) : undefined;
-    return { index, item, key, record, recordedEnd, eventId };
+    return { index, item, key, record: await RowRecord.read(key.problem ? undefined : this.#run, key) };
   }
 
   /** The next row with the same key waits for the end of this one. */
@@ -164,13 +155,6 @@ export class RowReader<Row> {
 
 function noKey(index: number, error: unknown): RowKey {
   return { key: String(index), nextKey: "", fingerprint: "", problem: { error } };
-}
-
-function recordedEndOf({ before, isUnchanged }: RowRecord): RowEnd<never> | undefined {
-  if (!isUnchanged) return undefined;
-  if (before?.state === "in-doubt") return { status: "unknown", error: inDoubt() };
-  if (before?.state === "succeeded") return { status: "skipped" };
-  return before?.state === "superseded" ? { status: "superseded" } : undefined;
 }
 
 function checkKey(key: unknown): string {
