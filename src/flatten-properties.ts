@@ -64,7 +64,7 @@ function flatten(value: unknown, path: (string | number)[], name: string, flatte
     for (const [key, item] of Object.entries(value)) {
       const itemName = path.length === 0 ? key : `${name}${flattening.separator}${key}`;
       flattening.characters += itemName.length;
-      if (flattening.characters > mostCharacters) return refuseLength(flattening);
+      if (flattening.characters > mostCharacters) throw namesTooLong();
       flatten(item, [...path, isList ? Number(key) : key], itemName, flattening);
     }
   } else {
@@ -81,9 +81,7 @@ function flatten(value: unknown, path: (string | number)[], name: string, flatte
   }
 }
 
-/** Reported once: each level above stops too. */
-function refuseLength({ issues }: Flattening): void {
-  if (issues.some(({ code }) => code === "too_big")) return;
+function namesTooLong(): ValidationError {
   const message = `is nested so deep that its names would have more than ${mostCharacters} characters`;
-  issues.push({ path: [], code: "too_big", message });
+  return new ValidationError([{ path: [], code: "too_big", message }]);
 }

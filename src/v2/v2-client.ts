@@ -21,19 +21,7 @@ export class V2Client {
   readonly contacts: V2Contacts;
   /** Lists: `list`. */
   readonly lists: V2Lists;
-  /**
-   * Sends a request that no method makes yet: a new path, or a new field. It has the family's authentication, rate
-   * limit, retries, order of writes, errors and hooks, and resolves to the parsed body of the response.
-   *
-   * A write is not repeated after a lost response, unless the options have `repeatable: true`.
-   *
-   * ```ts
-   * await audience.v2.request({ method: "POST", path: "/v2/new-path", body: { email: "ada@example.com" } });
-   * ```
-   *
-   * @throws ValidationError if the path lies outside of `/v2/…`, or JSON cannot carry the body: nothing is sent.
-   * @throws AudienceError of another class if the call fails; its `outcome` says whether the service may have done it.
-   */
+  /** As `request` of `V1Client`: sends a request to a path within `/v2/…` that no method makes yet. */
   readonly request: SendCustomRequest;
   readonly #transport: Transport;
 
