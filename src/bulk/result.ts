@@ -1,3 +1,5 @@
+import { isAudienceError } from "../errors.ts";
+
 /** How one row ended. */
 export type BulkStatus =
   /** The service carried out the row's call. */
@@ -31,6 +33,21 @@ export interface BulkResult<Row, Value> {
 
 /** The end of a row. */
 export type RowEnd<Value> = Omit<BulkResult<unknown, Value>, "index" | "key" | "item">;
+
+/** The end of a row by its error. Other errors than an `AudienceError` say nothing about the service. */
+export function endBy(error: unknown): RowEnd<never> {
+  if (hasCode(error, "validation")) return { status: "invalid", error };
+  return { status: isAudienceError(error) && error.outcome === "unknown" ? "unknown" : "failed", error };
+}
+
+/** The end of the run, or an abort of the row's own call, stopped it. */
+export function isInterrupted({ status, error }: RowEnd<unknown>): boolean {
+  return status !== "superseded" && hasCode(error, "aborted", "closed");
+}
+
+export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return isAudienceError(error) && codes.includes(error.code);
+}
 
 /** The number of rows by their end. */
 export interface BulkCounts {

@@ -1,4 +1,4 @@
-import { AbortError, ConfigurationError, isAudienceError } from "../errors.ts";
+import { AbortError, ConfigurationError } from "../errors.ts";
 import { hasMethods } from "../schema/kind-of.ts";
 import { untilAborted } from "../transport/abort.ts";
 import { extensionOption } from "../transport/call-options.ts";
@@ -6,7 +6,7 @@ import { consentLines, type ConsentWrite } from "../transport/contact.ts";
 import type { CallExtension, Interceptor, RequestContext } from "../transport/interceptor.ts";
 import { statesSameConsent, type ConsentLog } from "./consent-log.ts";
 import type { BulkRequest } from "./options.ts";
-import type { BulkStatus, RowEnd } from "./result.ts";
+import { endBy, hasCode, isInterrupted, type RowEnd } from "./result.ts";
 import { inDoubt } from "./row-record.ts";
 import type { ReadRow } from "./rows.ts";
 
@@ -104,7 +104,7 @@ export class RowCalls<Row> implements CallExtension {
       end = { status: "succeeded", value };
     } catch (error) {
       await this.#settleWrites();
-      end = { status: statusOf(error), error };
+      end = endBy(error);
     }
     if (this.#superseded) end = { status: "superseded", error: this.#superseded };
     else if (this.#isRefused) end = { status: "unknown", error: inDoubt() };
@@ -243,19 +243,4 @@ function unawaitedCall(): ConfigurationError {
   return new ConfigurationError(
     "The function of bulk must return or await its call: otherwise the row may end before the call does.",
   );
-}
-
-/** The status of a row by its error. Other errors than an `AudienceError` say nothing about the service. */
-function statusOf(error: unknown): BulkStatus {
-  if (hasCode(error, "validation")) return "invalid";
-  return isAudienceError(error) && error.outcome === "unknown" ? "unknown" : "failed";
-}
-
-/** The end of the run, or an abort of the row's own call, stopped it. */
-function isInterrupted({ status, error }: RowEnd<unknown>): boolean {
-  return status !== "superseded" && hasCode(error, "aborted", "closed");
-}
-
-function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return isAudienceError(error) && codes.includes(error.code);
 }
