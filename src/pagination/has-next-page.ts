@@ -67,8 +67,9 @@ function hasNextByTotalPages({ page, decoded }: PageFacts): boolean | undefined 
 function hasNextByTotalItems(facts: PageFacts, position: Position): boolean | undefined {
   const { page, limit = 0, isSecondWithoutNewItem } = facts;
   const { totalItems, totalPages, hasNextPage, items, limit: statedLimit } = facts.decoded;
-  // A total below the number of items on this page is wrong.
-  if (totalItems === undefined || totalItems < items.length) return undefined;
+  // A total below the number of items that have come is wrong.
+  const itemsSeen = position.isCertain ? position.itemsPassed : items.length;
+  if (totalItems === undefined || totalItems < itemsSeen) return undefined;
   // A guessed position counts only without a better sign, and never for an error.
   const hasBetterSign = totalPages !== undefined || hasNextPage !== undefined;
   if (!position.isCertain && (hasBetterSign || isSecondWithoutNewItem)) return undefined;

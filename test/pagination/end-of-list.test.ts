@@ -186,6 +186,11 @@ describe("from the last page on, with a reduced page size, no further page is re
 });
 
 describe("a response that contradicts itself loses no item", () => {
+  test("a total below the number of items that have come counts no more", async () => {
+    const list = listOfSize(250, 100, () => ({ totalItems: 150 }), { limit: 100 });
+    expect(await readAll(list)).toEqual({ all: items(0, 250), requested: [1, 2, 3] });
+  });
+
   test.each<[string, (page: number) => Hints]>([
     ["the flag indicates the end, the total items more", () => ({ hasNextPage: false, totalItems: 250 })],
     ["the flag indicates the end, the total pages more", () => ({ hasNextPage: false, totalPages: 3 })],
