@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
+import { longestPauseMs } from "./adaptive-rate.ts";
 import { arrivalGraceMs } from "./sliding-window-log.ts";
 import type { RestoredPermit } from "./store.ts";
 
@@ -55,14 +56,23 @@ export function restore({ takenAt, answeredAt, ids, pausedUntil, share }: RateLi
 
 const time = z.number().nonnegative();
 
-const snapshotSchema = z.object({
-  version: z.literal(1),
-  takenAt: time,
-  answeredAt: z.array(time),
-  ids: z.array(z.string()).optional(),
-  pausedUntil: time.optional(),
-  share: z.number().positive().max(1),
-});
+const snapshotSchema = z
+  .object({
+    version: z.literal(1),
+    takenAt: time,
+    answeredAt: z.array(time),
+    ids: z.array(z.string()).optional(),
+    pausedUntil: time.optional(),
+    share: z.number().positive().max(1),
+  })
+  // Nothing that was lost, and no pause, reaches further ahead.
+  .refine(({ takenAt, answeredAt }) => answeredAt.every((at) => at <= takenAt + longestPauseMs), {
+    path: ["answeredAt"],
+  })
+  .refine(({ answeredAt, ids }) => ids === undefined || ids.length === answeredAt.length, { path: ["ids"] })
+  .refine(({ takenAt, pausedUntil = 0 }) => pausedUntil <= takenAt + longestPauseMs, {
+    path: ["pausedUntil"],
+  });
 
 /** Validates a snapshot, which may come from a file. A wrong one is a `ConfigurationError` that names the field. */
 export function parseSnapshot(value: unknown): RateLimiterSnapshot {
