@@ -1,4 +1,5 @@
-import { afterAll, afterEach, expect, vi } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, expect, vi } from "vitest";
 
 // For files of tests that share a process: each finds it as it was when it started, and leaves it so.
 
@@ -6,6 +7,8 @@ import { afterAll, afterEach, expect, vi } from "vitest";
 Reflect.deleteProperty(globalThis, Symbol.for("audience-sdk.rate-limiter"));
 
 const found = state();
+let foundTimers = 0;
+beforeAll(() => void (foundTimers = timers()));
 
 afterEach(() => {
   vi.useRealTimers();
@@ -14,7 +17,11 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-afterAll(() => {
+afterAll(async () => {
+  // A call that is left behind would go on within the next file, in its time.
+  for (let waits = 0; timers() > foundTimers && waits < 500; waits++) await sleep(10);
+  expect(timers(), "timers, as this file leaves them").toBeLessThanOrEqual(foundTimers);
+
   const left = state();
 
   for (const [name, value] of found) expect(left.get(name), `${name}, as this file leaves it`).toBe(value);
@@ -26,4 +33,9 @@ function state(): ReadonlyMap<string, unknown> {
     .map(([name, { value }]) => [name, value as unknown] as const)
     .filter(([, value]) => value !== undefined);
   return new Map([...globals, ...Object.entries(process.env)]);
+}
+
+/** How many timers keep the process alive. */
+function timers(): number {
+  return process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
 }

@@ -16,15 +16,16 @@ const leftOut = process.env["TEST_ONLY_WHAT_RUNS"] === undefined ? [] : alike;
 // reads the sources into a compiler, or leaves calls behind, as a program that is killed does. And what starts processes:
 // it takes long, and these run first.
 const alone = [
-  "bulk/{file-checkpoint-system,killed}",
+  "bulk/*",
   "{chaos,project,properties}/*",
   "examples/{demo,importer-process,outbox}",
   "fuzz/user-code",
   "hostile/floods",
   "mock/cli",
-  "rate-limiter/{keeps-alive,sliding-window-log,waiting}",
+  "rate-limiter/{keeps-alive,lost-timers,sliding-window-log,usage-and-snapshot,waiting}",
   "redis/{failures,fleet,shared-limit}",
-  "transport/{abort,api-key,close,compression-bomb,deadlines,many-contacts,observe,promise,tracing*}",
+  "regressions/{awaited-run,bulk-run-hangs-when,close-lets,damaged-record,loop-that-is-left,promise-of-an-async}*",
+  "transport/{abort,api-key,close,compression-bomb,deadlines,many-contacts,observe,promise,stacks,tracing*}",
 ].map((path) => `test/${path}.test.ts`);
 
 // All others share two processes: with one for each, more than half of the time would go into starting them.
