@@ -4,7 +4,7 @@ const defaultPauseMs = 1_000;
 /** Requests that left together are refused within this time: that is one sign of being too fast, not ten. */
 const burstMs = 500;
 /** The longest pause that a 429 can ask for. */
-const longestPauseMs = 3_600_000;
+export const longestPauseMs = 3_600_000;
 /**
  * What a success adds to the rate factor. The full rate is back after 100 successes, a little slower than the minute
  * window's own pace: another program on the same IP then costs a few refusals a minute, not one per call.
