@@ -23,7 +23,7 @@ const alone = [
   "hostile/floods",
   "mock/cli",
   "rate-limiter/{keeps-alive,lost-timers,sliding-window-log,usage-and-snapshot,waiting}",
-  "redis/{failures,fleet,shared-limit}",
+  "redis/*",
   "regressions/{awaited-run,bulk-run-hangs-when,close-lets,damaged-record,loop-that-is-left,promise-of-an-async}*",
   "transport/{abort,api-key,close,compression-bomb,deadlines,many-contacts,observe,promise,stacks,tracing*}",
 ].map((path) => `test/${path}.test.ts`);
