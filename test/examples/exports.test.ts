@@ -264,7 +264,14 @@ describe("A column that resembles a consent", () => {
     ["Removed", "opt-out", ["email", "phone"]],
     ["Don't Market", "opt-out", ["email", "phone"]],
     ["Don’t email", "opt-out", ["email"]],
-    ["Gesperrt", "opt-out", ["email", "phone"]],
+    ...["Gesperrt", "Sperrliste", "Sperrvermerk", "Robinsonliste", "Geblokkeerd", "Blockerad", "Blokeret"].map(
+      (heading) => [heading, "opt-out", ["email", "phone"]] as const,
+    ),
+    ...["Bloqué", "Bloqueado", "Bloccato", "Removed from list", "Left list", "Revoked", "Objection"].map(
+      (heading) => [heading, "opt-out", ["email", "phone"]] as const,
+    ),
+    ["Left mailing list", "opt-out", ["email"]],
+    ["Objection date", "left", ["email", "phone"]],
     ["Werbung erlaubt", "opt-in", ["email"]],
     ["Keine E-Mails", "opt-out", ["email"]],
     ["Nicht kontaktieren", "opt-out", ["email", "phone"]],
@@ -302,6 +309,9 @@ describe("A column that resembles a consent", () => {
     "SMS Transactional Consent",
     "Soft bounces",
     "Werbungskosten",
+    "Left",
+    "Objective",
+    "Days left",
     // A count of messages, no property of the address.
     "Marketing emails bounced",
     "State",
