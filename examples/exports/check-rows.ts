@@ -27,7 +27,7 @@ export function checkRows(rows: readonly ReadRow[]): CheckedRows {
     const issues = firstOfEachField([
       ...row.issues,
       ...contactIssues(row.contact),
-      ...misshapenIssues(read, people),
+      ...unreadableLineIssues(read, people),
       ...unclearIssues(read, people),
       ...sharedPhoneIssues(read, people),
     ]);
@@ -66,11 +66,12 @@ export function unclearIssues(row: ReadRow, people: People): RowIssue[] {
   });
 }
 
-/** The issue of a person who may also be in a line with another number of cells: none of the person's rows is sent. */
-export function misshapenIssues(row: ReadRow, people: People): RowIssue[] {
-  if (!people.consentOf(row).isInMisshapenLine) return [];
+/** The issue of a person who may also be in a line that cannot be read: none of the person's rows is sent. */
+export function unreadableLineIssues(row: ReadRow, people: People): RowIssue[] {
+  if (!people.consentOf(row).isInUnreadableLine) return [];
   const message =
-    "another line that may be about this person has another number of cells than headings, and may hide a refusal";
+    "a line that may be about this person has another number of cells than headings, or no address that can be read, " +
+    "and may hide a refusal";
   return [{ field: "row", message }];
 }
 

@@ -51,6 +51,8 @@ const looksLikeConsent = anyOf(`
   ^(inscrite?|iscritt[oa]|suscrit[oa]|abbonat[oa]|tilmeldt|pameldt|aangemeld)$
   ^(stop|no)(e?mails?|sms|marketing|contact)$ ^(e?mail|sms|marketing)stop$
   ^(e?mail|optin|subscription|newsletter)?(confirmed|bestatigt|confirmee?)$
+  sperrliste sperrvermerk robinsonliste ^geblokkeerd ^blockerad ^blokeret ^bloqu(e|ee|eado|eada)$ ^bloccat[oa]$
+  ^revoked ^objection(at|on|date)?$ ^left(the)?(e?mail|mailing|newsletter)?list
   okto(e?mail|contact|sms|call|text) (e?mail|sms|marketing|contact)ok$ ^can(be)?(contact|e?mail|call|text|sms)
   ^(is)?(e?mail|sms)?blocked(at|on|date|reason)?$`);
 // Not "Contact status", "Lead status", "Marketing contact status": those are of sales and billing.
@@ -69,7 +71,8 @@ const negatives = anyOf(
   `unsub(scri(bed?|ption))? unsuscri optout optedout outof blacklist blocklist donot dnc nomarketing noemail nosms
   abgemeldet desabonn desinscri deabonn declin refus object revok withdr blocked abbestell abmeld austrag ausgetragen
   widerruf widerspr gekundigt gesperrt werbesperre keinewerbung disiscri uitgeschreven excluded baja denied denial
-  reject cancel entzogen verweigert abgelehnt afmeld afgemeld frameld avmeld avregistr uitschr ^removed`,
+  reject cancel entzogen verweigert abgelehnt afmeld afgemeld frameld avmeld avregistr uitschr ^removed
+  sperrliste sperrvermerk robinson ^geblokkeerd ^blockerad ^blokeret ^bloqu(e|ee|eado|eada)$ ^bloccat ^left`,
   "g",
 );
 /** A heading of these words alone asks for an opt-in. Any other word may turn its yes into another answer. */

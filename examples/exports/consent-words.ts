@@ -24,7 +24,7 @@ const wordLists: Readonly<Record<ConsentWord, string>> = {
     "removed, blacklisted, blocklisted, blocked, do not contact, do not email, do not mail, do not send, do not call, do not text, " +
     "no consent, no marketing, complained, complaint, complainer, spam, spam complaint, spam report, marked as spam, " +
     "reported spam, reported as spam, abuse, abgemeldet, desabonne, desinscrit, desinscrito, baja, cancelado, disiscritto, " +
-    "afgemeld, uitgeschreven, opgezegd, afmeldt, frameldt, avmeldt, avregistrerad, abbestellt, ausgetragen, widerrufen",
+    "afgemeld, uitgeschreven, opgezegd, afmeldt, frameldt, avmeldt, avregistrerad, abbestellt, ausgetragen, widerrufen, gesperrt, geblokkeerd",
   undeliverable:
     "cleaned, suppressed, invalid, invalid email, undeliverable, quarantined, soft bounce, soft bounced",
   nothing:

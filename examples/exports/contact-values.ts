@@ -9,7 +9,9 @@ export function parseEmail(text: string): ParsedValue {
     .trim()
     .replace(/^mailto:/i, "");
   const email = (/^[^<>@]*<([^<>]+)>$/.exec(seen)?.[1] ?? seen).trim().toLowerCase();
-  if (/[,;<>"]|@.*@/.test(email))
+  // The service would accept the quotes of a spreadsheet, a final dot, and full-width letters: another contact.
+  const isDecorated = /^['‘’]|['‘’.]$/.test(email) || email.normalize("NFC") !== email.normalize("NFKC");
+  if (isDecorated || /[,;<>"]|@.*@/.test(email))
     return { problem: `must be one e-mail address, and nothing else: ${quoted(text)}` };
   return { value: email };
 }

@@ -15,6 +15,8 @@ export class CsvFileError extends Error {
 export interface CsvFile {
   readonly path: string;
   readonly headings: readonly string[];
+  /** The cells of the line after the headings. */
+  readonly firstCells: readonly string[];
   readonly encoding: string;
   /** "comma", "semicolon", "tab" */
   readonly delimiterName: string;
@@ -41,11 +43,12 @@ export async function openCsv(
   const delimiter = delimiterOf(beginning);
   const isNamed = beginning.startsWith("sep=");
   const records = () => recordsOf(path, { encoding, delimiter, isNamed });
-  const headings = await firstOf(records());
+  const [headings, firstCells = []] = await firstTwo(records());
   if (headings === undefined) throw new CsvFileError(`${path}: is empty.`);
   return {
     path,
     headings,
+    firstCells,
     encoding,
     delimiterName: delimiterNames[delimiter],
     async *rows() {
@@ -69,9 +72,13 @@ async function firstBytes(path: string): Promise<Uint8Array> {
   }
 }
 
-async function firstOf(records: AsyncGenerator<string[]>): Promise<string[] | undefined> {
-  for await (const record of records) return record.map((heading) => heading.trim());
-  return undefined;
+async function firstTwo(records: AsyncGenerator<string[]>): Promise<string[][]> {
+  const first: string[][] = [];
+  for await (const record of records) {
+    first.push(record.map((cell) => cell.trim()));
+    if (first.length === 2) break;
+  }
+  return first;
 }
 
 async function* recordsOf(

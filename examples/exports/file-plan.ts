@@ -39,7 +39,7 @@ export interface FilePlan {
 /** Plans a file by its headings. Throws a `CsvFileError` without a column for the e-mail address or phone. */
 export function planFile(file: CsvFile, choice: ColumnChoice = {}): FilePlan {
   const layout = layoutOf(file.path, file.headings);
-  const uses = ranked(file.headings.map((heading) => useOf(heading, layout)));
+  const uses = ranked(file.headings.map((heading, index) => useOf(heading, file.firstCells[index], layout)));
   if (!uses.some((use) => use.kind === "field" && isIdentifier(use.field))) throw noIdentifier(file);
   const property = propertyNames(file.headings, layout);
   const columns = file.headings.map((heading, index): Column => ({
@@ -73,7 +73,7 @@ const evidence: Readonly<Record<string, keyof ConsentEvidence>> = {
   consentsource: "source",
 };
 
-function useOf(heading: string, layout: Layout): ColumnUse {
+function useOf(heading: string, firstCell: string | undefined, layout: Layout): ColumnUse {
   if (heading === noteHeadings.reason) return { kind: "left out", why: "a report's own column" };
   if (heading === noteHeadings.note) return { kind: "import note" };
   const compact = compactHeading(heading);
@@ -84,6 +84,9 @@ function useOf(heading: string, layout: Layout): ColumnUse {
     return { kind: "consent", consent: { question: "undeliverable", channels: ["email"], isGeneral: true } };
   const of = evidence[compact];
   if (of !== undefined) return { kind: "evidence", of };
+  // MailerLite's heading of the addresses; of a yes and a no it is a consent.
+  if (compact === "subscriber" && firstCell?.includes("@"))
+    return { kind: "field", field: "email", isFurther: true };
   const field = fieldOf(heading);
   if (field !== undefined) return { kind: "field", ...field };
   const consent = consentColumn(heading, layout.provider);

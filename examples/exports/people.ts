@@ -1,9 +1,8 @@
-import { parseEmail } from "./contact-values.ts";
 import { type Channel, optIns, type OptIn, stricter } from "./contact.ts";
-import type { CsvRow } from "./csv-row.ts";
 import { parsePhone } from "./phone.ts";
 import type { ReadRow } from "./read-row.ts";
 import type { Said } from "./row-consent.ts";
+import { contactIssues } from "./row-issues.ts";
 
 /** One person's consent over all rows. */
 export interface PersonConsent {
@@ -14,8 +13,8 @@ export interface PersonConsent {
   readonly unclear: readonly Channel[];
   /** Channels with a stricter consent in another row. */
   readonly stricterElsewhere: readonly Channel[];
-  /** Whether a line with another number of cells than headings may be about the person: it may hide a refusal. */
-  readonly isInMisshapenLine: boolean;
+  /** Whether a line that may be about the person cannot be read, and may hide a refusal. */
+  readonly isInUnreadableLine: boolean;
 }
 
 // A person's consent is encoded in a small number, because a file may have hundreds of thousands of persons.
@@ -32,10 +31,12 @@ const notUnderstood = 4;
 export class People {
   readonly #known = new Map<string, number>();
   readonly #ownerOfPhone = new Map<string, string>();
-  readonly #inMisshapenLines = new Set<string>();
+  readonly #inUnreadableLines = new Set<string>();
 
-  add({ contact: { email, phone }, said, source }: ReadRow): void {
-    if (source.isMisshapen) for (const one of identifiersIn(source)) this.#inMisshapenLines.add(one);
+  add(row: ReadRow): void {
+    const { said } = row;
+    const { email, phone } = row.contact;
+    for (const one of cellsInDoubt(row).flatMap(identifiersIn)) this.#inUnreadableLines.add(one);
     const code =
       codeOf("email", said.email) | codeOf("phone", said.phone) | (said.isSuppressed ? suppressed : 0);
     // The number has a consent of its own: another address may have the same number.
@@ -50,7 +51,7 @@ export class People {
   settle(): void {
     for (const [phone, owner] of this.#ownerOfPhone) {
       this.#join(owner, this.#known.get(phone) ?? 0);
-      if (this.#inMisshapenLines.has(phone)) this.#inMisshapenLines.add(owner);
+      if (this.#inUnreadableLines.has(phone)) this.#inUnreadableLines.add(owner);
     }
   }
 
@@ -87,7 +88,7 @@ export class People {
       stricterElsewhere: channels.filter(
         (channel) => said[channel].optIn !== undefined && said[channel].optIn !== all[channel].optIn,
       ),
-      isInMisshapenLine: [email, phone, owner].some((one) => this.#inMisshapenLines.has(one ?? "")),
+      isInUnreadableLine: [email, phone, owner].some((one) => this.#inUnreadableLines.has(one ?? "")),
     };
   }
 
@@ -96,15 +97,37 @@ export class People {
   }
 }
 
-/** The addresses and numbers anywhere in a line, also between other separators than the file's. */
-function identifiersIn({ cells }: CsvRow): string[] {
-  return (
-    cells
-      .flatMap((cell) => cell.split(/[,;|\t]/))
-      // Brevo writes a number without its plus.
-      .flatMap((text) => [parseEmail(text), parsePhone(text), parsePhone(`+${text.trim()}`)])
-      .flatMap((parsed) => ("value" in parsed && /[@+]/.test(parsed.value) ? [parsed.value] : []))
-  );
+/**
+ * The cells that may hide a refusal of anybody named in them: of a misshapen line, and of a row that is stricter than an
+ * opt-in and has no address that can be read.
+ */
+function cellsInDoubt({ contact, said, issues, source, cells }: ReadRow): readonly string[] {
+  if (source.isMisshapen) return source.cells;
+  const isOptIn = ({ optIn, notUnderstood: words }: Said) =>
+    (optIn === undefined || optIn === "SUBSCRIBED") && words.length === 0;
+  if (isOptIn(said.email) && isOptIn(said.phone) && !said.isSuppressed) return [];
+  const refused = new Set([...issues, ...contactIssues(contact)].map(({ field }) => field));
+  const isUnknown = contact.email === undefined && contact.phone === undefined;
+  if (isUnknown || refused.has("email")) return source.cells;
+  const phone = cells.get("phone");
+  return phone === undefined || !refused.has("phone") || isOptIn(said.phone) ? [] : [phone.text];
+}
+
+/** The addresses and numbers anywhere in a cell, whatever is around them. */
+function identifiersIn(cell: string): string[] {
+  const text = cell
+    .normalize("NFKC")
+    .replace(/\p{Cf}/gu, "")
+    .toLowerCase();
+  const addresses = text.match(/[^\s,;:|<>()[\]"“”„«»@]{1,64}@[\p{L}\p{M}\p{N}.-]{1,255}/gu) ?? [];
+  const numbers = text.match(/\+?\d[\d\s().\p{Pd}\u2212]{5,40}\d/gu) ?? [];
+  return [
+    ...addresses.flatMap((one) => [one, one.replace(/^[^\p{L}\p{N}_]+|[.-]+$/gu, "")]),
+    // Brevo writes a number without its plus.
+    ...numbers
+      .flatMap((one) => [parsePhone(one), parsePhone(`+${one}`)])
+      .flatMap((parsed) => ("value" in parsed ? [parsed.value] : [])),
+  ];
 }
 
 /** Two bits for the state, 0 for none, and one bit for unknown words. */

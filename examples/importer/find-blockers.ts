@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { optIns } from "../exports/contact.ts";
 import { shownHeading } from "../exports/file-plan.ts";
 import type { ImporterArguments } from "./arguments.ts";
-import type { FileSurvey, Survey } from "./survey.ts";
+import { anAddress, type FileSurvey, type Survey } from "./survey.ts";
 
 /** The reasons not to send anything: consents that the user must state. */
 export function findBlockers({ files }: Survey, { consent }: Pick<ImporterArguments, "consent">): string[] {
@@ -44,9 +44,12 @@ function notUnderstood({ plan, words }: FileSurvey): string[] {
   return plan.columns.flatMap((column) => {
     const counts = words.get(column.index);
     if (counts === undefined || counts.understood > 0 || counts.notUnderstood.size === 0) return [];
+    const looks = `${plan.file.path}: ${shownHeading(column)} looks like a consent`;
+    if (counts.notUnderstood.has(anAddress))
+      return [`${looks}, and holds e-mail addresses. Leave it out with --without ${shownHeading(column)}.`];
     const examples = Array.from(counts.notUnderstood.keys(), (word) => JSON.stringify(word)).join(", ");
     return [
-      `${plan.file.path}: ${shownHeading(column)} looks like a consent, and its words are not understood: ${examples}. Write ` +
+      `${looks}, and its words are not understood: ${examples}. Write ` +
         "subscribed, unsubscribed or not subscribed instead; or leave the column out with --without; or state the consent with --consent.",
     ];
   });

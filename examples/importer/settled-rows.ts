@@ -1,4 +1,9 @@
-import { misshapenIssues, sharedPhoneIssues, unclearIssues, withConsent } from "../exports/check-rows.ts";
+import {
+  unreadableLineIssues,
+  sharedPhoneIssues,
+  unclearIssues,
+  withConsent,
+} from "../exports/check-rows.ts";
 import type { Channel, Contact, OptIn, RowIssue } from "../exports/contact.ts";
 import { shownHeading } from "../exports/file-plan.ts";
 import type { PersonConsent } from "../exports/people.ts";
@@ -52,7 +57,7 @@ function settle(row: ReadRow, { people }: Survey, target: Target, options: Impor
     .map((channel) => `it has an opt-in without the ${channel}, which is not sent`);
   const all = firstOfEachField([
     ...issues,
-    ...misshapenIssues(row, people),
+    ...unreadableLineIssues(row, people),
     ...unclear,
     ...target.issuesOf(contact, row),
   ]);
@@ -77,9 +82,9 @@ function refusalsOf(
   { said }: ReadRow,
   consent: PersonConsent,
 ): Contact | undefined {
-  // A misshapen line may hide an UNSUBSCRIBED, which NON_SUBSCRIBED must not replace.
+  // A line that cannot be read may hide an UNSUBSCRIBED, which NON_SUBSCRIBED must not replace.
   const isRefusal = (optIn: OptIn | undefined) =>
-    optIn === "UNSUBSCRIBED" || (optIn === "NON_SUBSCRIBED" && !consent.isInMisshapenLine);
+    optIn === "UNSUBSCRIBED" || (optIn === "NON_SUBSCRIBED" && !consent.isInUnreadableLine);
   if (email === undefined)
     return phone !== undefined && isRefusal(consent.phone)
       ? { phone, phone_opt_in: consent.phone }

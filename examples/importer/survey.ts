@@ -17,7 +17,7 @@ export interface WordCounts {
   /** The number of understood cells, including an ignored no. */
   understood: number;
   readonly states: Record<OptIn, number>;
-  /** The first few different words that are not understood. */
+  /** The first few different words that are not understood; each address counts as `anAddress`. */
   readonly notUnderstood: Map<string, number>;
 }
 
@@ -40,6 +40,9 @@ export interface Survey {
 }
 
 const mostWords = 5;
+
+/** Stands for every e-mail address in a column about consent. */
+export const anAddress = "…@…";
 
 /** Reads the files to their end. */
 export async function surveyFiles(
@@ -92,8 +95,9 @@ function count(survey: FileSurvey, row: ReadRow): void {
     const words = survey.words.get(column.index);
     if (words === undefined || consentWord(text) === "nothing") continue;
     if (said === "not understood") {
-      if (words.notUnderstood.has(text) || words.notUnderstood.size < mostWords)
-        words.notUnderstood.set(text, (words.notUnderstood.get(text) ?? 0) + 1);
+      const word = text.includes("@") ? anAddress : text;
+      if (words.notUnderstood.has(word) || words.notUnderstood.size < mostWords)
+        words.notUnderstood.set(word, (words.notUnderstood.get(word) ?? 0) + 1);
     } else {
       words.understood += 1;
       if (said.optIn) words.states[said.optIn] += 1;
