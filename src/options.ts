@@ -1,9 +1,10 @@
 import * as z from "zod";
+import { fromEnvironment, missingBaseUrl } from "./environment.ts";
 import { ConfigurationError } from "./errors.ts";
 import { keepsTheLimiter, parseLimiter } from "./rate-limiter/default-limiter.ts";
 import type { RateLimiterOptions } from "./rate-limiter/options.ts";
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
-import { hasMethods, isRecord } from "./schema/kind-of.ts";
+import { hasMethods, isPlain, isRecord } from "./schema/kind-of.ts";
 import { optionTypes, optionThat, parseOptions } from "./schema/option.ts";
 import { parseBaseUrl } from "./transport/base-url.ts";
 import { headersOption, parseHeaders } from "./transport/call-options.ts";
@@ -17,6 +18,7 @@ import {
   type Hooks,
   type Logger,
   type LogLevel,
+  type RequestEvent,
 } from "./transport/observer.ts";
 import type { IsRateLimited } from "./transport/rate-refusal.ts";
 import type { Redactor } from "./transport/redact.ts";
@@ -93,8 +95,6 @@ const urlOption = optionThat<string | URL>(
   (value) => (typeof value === "string" && value.trim() !== "") || value instanceof URL,
 );
 
-const hookNames = ["onRequest", "onResponse", "onRetry", "onThrottle"] as const;
-
 const clientOptionsSchema = z
   .strictObject({
     baseUrl: urlOption,
@@ -116,61 +116,25 @@ const clientOptionsSchema = z
     headers: headersOption,
     logger: optionThat<Logger>("an object with debug, info, warn or error as methods", isLogger),
     logLevel: z.enum(logLevels),
-    hooks: optionThat<Hooks>(`an object with ${hookNames.join(", ")} as functions`, isHooks),
+    hooks: optionThat<Hooks>("an object", isRecord),
     userAgent: optionTypes.string,
     dangerouslyAllowBrowser: optionTypes.boolean,
     allowInsecureHttp: optionTypes.boolean,
   })
   .partial() satisfies z.ZodType<ClientOptions>;
 
+const hook = optionThat<(event: RequestEvent) => void>("a function", isFunction);
+
+const hooksSchema = z
+  .strictObject({ onRequest: hook, onResponse: hook, onRetry: hook, onThrottle: hook })
+  .partial();
+
 function isFunction(value: unknown): boolean {
   return typeof value === "function";
 }
 
-/** Hooks may be methods of a class, so other properties are ignored (D76). */
-function isHooks(value: unknown): boolean {
-  return isRecord(value) && hookNames.every((name) => ["undefined", "function"].includes(typeof value[name]));
-}
-
 function isLogger(value: unknown): boolean {
   return ["debug", "info", "warn", "error"].some((level) => hasMethods(value, level));
-}
-
-/** The options that may come from the environment, and their variables. */
-const environmentVariables = {
-  baseUrl: "AUDIENCE_BASE_URL",
-  baseUrlV2: "AUDIENCE_BASE_URL_V2",
-  apiKey: "AUDIENCE_API_KEY",
-  apiKeyV2: "AUDIENCE_API_KEY_V2",
-  appId: "AUDIENCE_APP_ID",
-} as const;
-
-type EnvironmentOption = keyof typeof environmentVariables;
-
-/** The options in the environment. An empty variable counts as not set. */
-function fromEnvironment(): ClientOptions {
-  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
-  const options: Partial<Record<EnvironmentOption, string>> = {};
-  for (const [option, variable] of Object.entries(environmentVariables)) {
-    const value = process?.env?.[variable];
-    if (value) options[option as EnvironmentOption] = value;
-  }
-  return options;
-}
-
-function nameOf(option: EnvironmentOption): string {
-  return `${option} (or ${environmentVariables[option]})`;
-}
-
-/** Names the options that a family lacks, with their environment variables. */
-export function missingOptions(
-  family: string,
-  needed: Partial<Record<EnvironmentOption, unknown>>,
-): ConfigurationError {
-  // Safe: the keys of its type.
-  const names = Object.keys(needed) as EnvironmentOption[];
-  const missing = names.filter((name) => needed[name] === undefined).map(nameOf);
-  return new ConfigurationError(`The ${family} family needs ${missing.join(", ")}.`);
 }
 
 /** Parses options and environment. Throws a `ConfigurationError` that names the option and never shows its value. */
@@ -178,6 +142,7 @@ export function parseClientOptions(options: unknown, redactor: Redactor): Client
   const given: ClientOptions = parseOptions(clientOptionsSchema, options, "The client's options");
   const o: ClientOptions = { ...fromEnvironment(), ...given };
   refuseBrowser(o);
+  const hooks = parseHooks(o.hooks ?? {});
   const url = (value: string | URL | undefined, name: string) =>
     value === undefined ? undefined : parseBaseUrl(String(value), name, o.allowInsecureHttp ?? false);
   const key = (value: ApiKey | undefined, name: string) =>
@@ -210,16 +175,12 @@ export function parseClientOptions(options: unknown, redactor: Redactor): Client
       maxQueued,
       isRateLimited: o.isRateLimited,
       fetch: o.fetch,
-      observer: new Observer({ hooks: o.hooks ?? {}, logger: o.logger, logLevel: o.logLevel ?? "warn" }),
+      observer: new Observer({ hooks, logger: o.logger, logLevel: o.logLevel ?? "warn" }),
       callTracing: openTracing("audience-sdk:call"),
       requestTracing: openTracing("audience-sdk:request"),
     },
   };
-  if (settings.baseUrl === undefined && settings.baseUrlV2 === undefined) {
-    throw new ConfigurationError(
-      `The client needs ${nameOf("baseUrl")} for the v1 family, or ${nameOf("baseUrlV2")} for the v2 family.`,
-    );
-  }
+  if (settings.baseUrl === undefined && settings.baseUrlV2 === undefined) throw missingBaseUrl();
   return settings;
 }
 
@@ -231,6 +192,16 @@ export function viewOptions(own: ClientOptions, options: ClientOptions): ClientO
   }
   const rateLimiter = given.rateLimiter ?? (keepsTheLimiter(own.rateLimiter) ? own.rateLimiter : undefined);
   return { ...own, ...given, rateLimiter };
+}
+
+/** The given hooks. Of an instance of a class only the hook methods are used; other properties are ignored. */
+function parseHooks(given: Hooks): Hooks {
+  if (isPlain(given)) return parseOptions(hooksSchema, given, "hooks");
+  const names = Object.keys(hooksSchema.shape);
+  const methods = Object.fromEntries(names.map((name) => [name, Reflect.get(given, name)]));
+  const found = Object.entries(parseOptions(hooksSchema, methods, "hooks"));
+  if (found.length === 0) throw new ConfigurationError(`hooks must have one of ${names.join(", ")}.`);
+  return Object.fromEntries(found.map(([name, method]) => [name, method.bind(given)]));
 }
 
 function refuseBrowser({ dangerouslyAllowBrowser }: ClientOptions): void {

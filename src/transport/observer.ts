@@ -125,12 +125,10 @@ export class Observer {
   }
 
   #call(name: keyof Hooks, event: RequestEvent): void {
-    const hook = this.#hooks[name]?.bind(this.#hooks);
-    if (!hook) return;
     const failed = () => this.warn(`the hook ${name} failed; this changes nothing`);
     try {
       // A copy, so that a hook cannot change the event.
-      ignoreRejection(hook(structuredClone(event)), failed);
+      ignoreRejection(this.#hooks[name]?.(structuredClone(event)), failed);
     } catch {
       failed();
     }

@@ -47,7 +47,7 @@ describe("An option of a wrong type is a ConfigurationError with its name, and w
     headers: ["a: b", 1, null, [["a", "b"]]],
     logger: [{}, true, { log() {}, debug: "yes" }, null],
     logLevel: ["trace", "WARN", 1, true],
-    hooks: ["onRequest", [], null, () => undefined, { onRequest: "x" }],
+    hooks: ["onRequest", [], null, () => undefined],
     userAgent: [1, "", {}],
     dangerouslyAllowBrowser: ["yes", 1, null],
     allowInsecureHttp: ["yes", 1],
@@ -129,12 +129,29 @@ describe("An unknown option is a ConfigurationError", () => {
     expect(String(error)).toContain(`no option "${given}"; did you mean ${meant}?`);
   });
 
-  it("that lists the known options, also for the limiter and a call", async () => {
+  it("if the hooks are an instance of a class without any hook", () => {
+    for (const hooks of [new Map(), new URLSearchParams(), new Date()]) {
+      expect(String(thrownBy(() => new AudienceClient(untyped({ hooks }))))).toContain(
+        "hooks must have one of onRequest, onResponse, onRetry, onThrottle.",
+      );
+    }
+    class Broken {
+      onRequest = "my-secret";
+    }
+    expect(String(thrownBy(() => new AudienceClient(untyped({ hooks: new Broken() }))))).toContain(
+      "onRequest must be a function, not a string.",
+    );
+  });
+
+  it("that lists the known options, also for hooks, the limiter and a call", async () => {
     const mock = createMockService();
     const { v1 } = new AudienceClient(mock.clientOptions);
 
     expect(String(thrownBy(() => new AudienceClient(untyped({ colour: 1 }))))).toContain(
       "there are baseUrl, baseUrlV2, apiKey",
+    );
+    expect(String(thrownBy(() => new AudienceClient(untyped({ hooks: { onResponce() {} } }))))).toContain(
+      'hooks: there is no option "onResponce"; did you mean onResponse?',
     );
     expect(String(thrownBy(() => new AudienceClient(untyped({ rateLimiter: { max: 1 } }))))).toContain("max");
     expect(String(await failureOf(v1.customers.get("c", { retries: 1 } as never)))).toContain(
