@@ -1,5 +1,5 @@
 import { createBulk, type Bulk } from "./bulk/bulk.ts";
-import { viewOptions, type ClientOptions } from "./options.ts";
+import { viewOptions, type ClientOptions } from "./client-options.ts";
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 import {
   closeClient,

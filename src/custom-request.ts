@@ -5,7 +5,7 @@ import { jsonValue } from "./schema/json.ts";
 import { isRecord } from "./schema/kind-of.ts";
 import type { ApiPromise } from "./transport/api-promise.ts";
 import { callOptionsSchema, consentOption, type CallOptions } from "./transport/call-options.ts";
-import { contactKeys, decidedByService, v1Consent, v2Consent, type Consent } from "./transport/contact.ts";
+import { contactKeys, decidedByService, v1Consent, v2Consent, type Consent } from "./transport/consent.ts";
 import type { CallEndpoint } from "./transport/transport.ts";
 
 /** A request that no method of this package makes: a new path, or a new field of a known one. */

@@ -3,7 +3,7 @@ import { ValidationError, type ValidationIssue } from "./errors.ts";
 import { wrongType } from "./schema/issues.ts";
 import { copyAsJson } from "./schema/json.ts";
 import { isObject, isRecord, isDate } from "./schema/kind-of.ts";
-import { parseOptions } from "./schema/option.ts";
+import { parseOptions } from "./schema/parse-options.ts";
 
 /** Options of `flattenProperties`. */
 export interface FlattenOptions {

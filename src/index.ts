@@ -26,10 +26,10 @@ export {
 } from "./errors.ts";
 
 export type { CustomRequest, CustomRequestOptions } from "./custom-request.ts";
-export type { ClientOptions } from "./options.ts";
+export type { ClientOptions } from "./client-options.ts";
 export type { Bulk, BulkCheck, BulkRows, BulkRun, CheckResult } from "./bulk/bulk.ts";
 export type { Checkpoint, OpenCheckpoint } from "./bulk/checkpoint.ts";
-export type { BulkCall, BulkOptions, BulkRequest } from "./bulk/options.ts";
+export type { BulkCall, BulkOptions, BulkRequest } from "./bulk/bulk-options.ts";
 export type { BulkCounts, BulkProgress, BulkResult, BulkStatus, BulkSummary } from "./bulk/result.ts";
 export type { ListOptions } from "./pagination/paginator.ts";
 export type { Operation } from "./endpoint.ts";
@@ -42,7 +42,7 @@ export type {
   ValidationIssue,
 } from "./errors.ts";
 export type { Page, Paginator } from "./pagination/paginator.ts";
-export type { RateLimiterOptions } from "./rate-limiter/options.ts";
+export type { RateLimiterOptions } from "./rate-limiter/limiter-options.ts";
 export type { RateLimiterUsage } from "./rate-limiter/rate-limiter.ts";
 export type { WindowUsage } from "./rate-limiter/sliding-window-log.ts";
 export type { RateLimiterSnapshot } from "./rate-limiter/snapshot.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
 import { toIssues } from "../schema/issues.ts";
-import { errorMessage, ignoreRejection, optionTypes, parseOption } from "../schema/option.ts";
-import { type BulkCall, type BulkClient, type BulkOptions, parseBulkOptions } from "./options.ts";
+import { errorMessage, ignoreRejection, optionTypes, parseOption } from "../schema/parse-options.ts";
+import { type BulkCall, type BulkClient, type BulkOptions, parseBulkOptions } from "./bulk-options.ts";
 import type { BulkResult, BulkSummary } from "./result.ts";
 import { RowRunner } from "./row-runner.ts";
 import { type BulkRows, RowSource } from "./rows.ts";

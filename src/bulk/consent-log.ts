@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ConfigurationError, type Outcome } from "../errors.ts";
 import type { ConsentWatch } from "../transport/client-state.ts";
-import { type Consent, type ConsentWrite, consentLines, decidedByService } from "../transport/contact.ts";
+import { type Consent, type ConsentWrite, consentLines, decidedByService } from "../transport/consent.ts";
 import type { RecordedRun } from "./checkpoint.ts";
 import type { RecordedRow } from "./row-record.ts";
 

@@ -1,9 +1,9 @@
 import Bottleneck from "bottleneck/light.js";
 import { AbortError, ClientClosedError } from "../errors.ts";
 import { onAbort, untilAborted } from "../transport/abort.ts";
+import { type BulkCall, type BulkClient, type BulkOptions, endsRun } from "./bulk-options.ts";
 import { type RecordedRun, openRecordedRun } from "./checkpoint.ts";
 import { ConsentLog } from "./consent-log.ts";
-import { type BulkCall, type BulkClient, type BulkOptions, endsRun } from "./options.ts";
 import { type BulkResult, type BulkSummary, ProgressCounter, type RowEnd } from "./result.ts";
 import { RowCalls, type RunOfRows } from "./row-calls.ts";
 import { type ReadRow, RowReader, type RowSource } from "./rows.ts";

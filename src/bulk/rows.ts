@@ -1,8 +1,8 @@
 import { ConfigurationError, ValidationError } from "../errors.ts";
 import { isObject, kindOf } from "../schema/kind-of.ts";
-import { errorMessage, ignoreRejection } from "../schema/option.ts";
+import { errorMessage, ignoreRejection } from "../schema/parse-options.ts";
+import type { BulkOptions } from "./bulk-options.ts";
 import type { RecordedRun } from "./checkpoint.ts";
-import type { BulkOptions } from "./options.ts";
 import { type RowKey, RowRecord, fingerprintOf } from "./row-record.ts";
 
 /** An array or any other iterable of rows. */

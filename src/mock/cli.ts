@@ -2,8 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { inspect, parseArgs } from "node:util";
 import { HELP, startMessage } from "./cli-messages.ts";
+import type { MockServiceOptions } from "./mock-options.ts";
 import { createMockService } from "./mock-service.ts";
-import type { MockServiceOptions } from "./options.ts";
 import { DEFAULT_ORGANIZATION } from "./state/seed.ts";
 
 const DEFAULT_PORT = 4010;

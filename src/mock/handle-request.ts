@@ -1,9 +1,9 @@
-import type { ErrorReply, MockEndpoint, Reply } from "./endpoint.ts";
 import { delayOf, type FaultPlan, preventsWrite } from "./faults.ts";
 import type { MockRequest } from "./interface.ts";
+import type { ErrorReply, MockEndpoint, Reply } from "./mock-endpoint.ts";
+import { connectionReset, htmlReply, responseOf } from "./mock-response.ts";
 import { type MockRateLimitOptions, type RateLimiter, retryAfterOf } from "./rate-window.ts";
 import { Refusal } from "./refusal.ts";
-import { connectionReset, htmlReply, responseOf } from "./response.ts";
 import type { Organization } from "./state/organization.ts";
 import type { Organizations } from "./state/organizations.ts";
 import { v1ErrorReply } from "./v1/responses.ts";

@@ -21,7 +21,7 @@ export type {
 } from "./interface.ts";
 export { createMockService } from "./mock-service.ts";
 export type { MockRateLimitOptions, MockRateWindow } from "./rate-window.ts";
-export type { MockServiceOptions } from "./options.ts";
+export type { MockServiceOptions } from "./mock-options.ts";
 export type { Problem as MockProblem } from "./rules.ts";
 export type { MockAutomation, MockContactSeed, MockGroupSeed, MockOrganizationSeed } from "./state/seed.ts";
 export type {

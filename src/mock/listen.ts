@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { MockFault } from "./faults.ts";
 import type { MockClientOptions, MockListener, MockListenOptions, MockService } from "./interface.ts";
-import { isConnectionReset } from "./response.ts";
+import { isConnectionReset } from "./mock-response.ts";
 import { checkOption, object, that } from "./rules.ts";
 import { startPage } from "./start-page.ts";
 

@@ -3,7 +3,7 @@ import { FaultPlan, faultRule } from "./faults.ts";
 import { handleRequest, type ServiceState } from "./handle-request.ts";
 import type { MockClientOptions, MockFetch, MockRequest, MockService } from "./interface.ts";
 import { listen } from "./listen.ts";
-import { type MockServiceOptions, optionsRule } from "./options.ts";
+import { type MockServiceOptions, optionsRule } from "./mock-options.ts";
 import { type MockRateLimitOptions, RateLimiter, rateLimitOf } from "./rate-window.ts";
 import { checkOption, isObject } from "./rules.ts";
 import { Organizations } from "./state/organizations.ts";

@@ -1,6 +1,6 @@
 import { http, type HttpHandler, HttpResponse } from "msw";
 import type { MockService } from "./interface.ts";
-import { isConnectionReset } from "./response.ts";
+import { isConnectionReset } from "./mock-response.ts";
 import { baseUrl as baseUrlRule, checkOption, object } from "./rules.ts";
 
 /** The base URLs of the code under test, if they differ from the mock's own. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { AbortError, UnexpectedResponseError, showCaller } from "../errors.ts";
-import { optionTypes, parseOptions } from "../schema/option.ts";
+import { optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { onAbort } from "../transport/abort.ts";
 import { type DecodedPage, type Position, hasPageAfter, positionAfter } from "./has-next-page.ts";
 

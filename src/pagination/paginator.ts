@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Endpoint } from "../endpoint.ts";
 import { ValidationError } from "../errors.ts";
 import { contentLost, isRecord } from "../schema/kind-of.ts";
-import { optionTypes, parseOptions } from "../schema/option.ts";
+import { optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { type CallOptions, callOptionsSchema } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import type { DecodedPage } from "./has-next-page.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { hasMethods } from "../schema/kind-of.ts";
-import { optionTypes, parseOptions } from "../schema/option.ts";
-import type { RateLimiterOptions } from "./options.ts";
+import { optionTypes, parseOptions } from "../schema/parse-options.ts";
+import type { RateLimiterOptions } from "./limiter-options.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 
 const key = Symbol.for("audience-sdk.rate-limiter");

@@ -1,7 +1,7 @@
-import { optionTypes, parseOption } from "../schema/option.ts";
+import { optionTypes, parseOption } from "../schema/parse-options.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
 import { Dispatcher, type Permit, type PermitRequest } from "./dispatcher.ts";
-import { type RateLimiterOptions, parseLimiterOptions } from "./options.ts";
+import { type RateLimiterOptions, parseLimiterOptions } from "./limiter-options.ts";
 import type { WindowUsage } from "./sliding-window-log.ts";
 import { type RateLimiterSnapshot, restore, takeSnapshot } from "./snapshot.ts";
 import { MemoryStore, type PermitStore } from "./store.ts";

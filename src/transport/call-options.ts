@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { isRecord, kindOf } from "../schema/kind-of.ts";
-import { optionTypes, optionThat, parseOptions, rejectLost, type Given } from "../schema/option.ts";
+import { optionTypes, optionThat, parseOptions, rejectLost, type Given } from "../schema/parse-options.ts";
 import type { CallExtension, CallSettings } from "./interceptor.ts";
 
 /** Options of one call; each overrides the client's. */

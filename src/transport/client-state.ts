@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { ClientClosedError, type Outcome } from "../errors.ts";
 import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
-import { optionTypes, parseOptions } from "../schema/option.ts";
+import { optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { startTimer } from "./abort.ts";
-import type { ConsentWrite } from "./contact.ts";
+import type { ConsentWrite } from "./consent.ts";
 import type { Redactor } from "./redact.ts";
 
 /** Is notified of every write of a client that states a consent. */

@@ -1,10 +1,10 @@
 import type { Outcome } from "../errors.ts";
+import type { ApiRequest } from "./build-request.ts";
 import type { ClientState, ConsentWatch } from "./client-state.ts";
 import type { Fetch } from "./fetch.ts";
 import type { CallFacts, Observer, Tracing } from "./observer.ts";
 import type { IsRateLimited } from "./rate-refusal.ts";
-import type { ApiRequest } from "./request.ts";
-import type { ApiResponse } from "./response.ts";
+import type { ApiResponse } from "./read-response.ts";
 import type { ResponseHead } from "./send.ts";
 
 /** The rest of a call: the following interceptors and the request. */

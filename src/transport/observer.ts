@@ -1,6 +1,6 @@
 import type { Operation } from "../endpoint.ts";
 import { isAudienceError, type AudienceError } from "../errors.ts";
-import { ignoreRejection } from "../schema/option.ts";
+import { ignoreRejection } from "../schema/parse-options.ts";
 
 /**
  * The argument of a hook: the call, the attempt and its result. No key, e-mail address, phone number or body;

@@ -1,6 +1,6 @@
 import { ConfigurationError } from "../errors.ts";
 import { isRecord, kindOf } from "../schema/kind-of.ts";
-import { errorMessage, ignoreRejection } from "../schema/option.ts";
+import { errorMessage, ignoreRejection } from "../schema/parse-options.ts";
 
 /** A response that may refuse a call for its rate. API keys that the service echoes are removed. */
 export interface RateLimitCandidate {

@@ -1,7 +1,8 @@
+import { parseClientOptions, type ClientOptions, type ClientSettings } from "../client-options.ts";
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { endWith, isAudienceError, showCaller } from "../errors.ts";
-import { parseClientOptions, type ClientOptions, type ClientSettings } from "../options.ts";
 import { apiPromise, type ApiPromise, type CallResult } from "./api-promise.ts";
+import { buildRequest, inputIdentifier } from "./build-request.ts";
 import { parseCallOptions, withAmbient } from "./call-options.ts";
 import { createClientState, type ClientState } from "./client-state.ts";
 import {
@@ -19,9 +20,8 @@ import { observeAttempt, observeCall } from "./interceptors/observe.ts";
 import { rateLimit, unlessPaused } from "./interceptors/rate-limit.ts";
 import { retry } from "./interceptors/retry.ts";
 import { consentGuard, writeOrder } from "./interceptors/write-order.ts";
+import { readResponse } from "./read-response.ts";
 import { Redactor } from "./redact.ts";
-import { buildRequest, inputIdentifier } from "./request.ts";
-import { readResponse } from "./response.ts";
 import { send } from "./send.ts";
 
 /** Calls one family's endpoints. The call starts at once; an invalid call rejects, and never throws. */

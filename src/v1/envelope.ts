@@ -1,5 +1,5 @@
 import { isRecord } from "../schema/kind-of.ts";
-import { parseId, setOwn, type JsonObject } from "../schema/response.ts";
+import { parseId, setOwn, type JsonObject } from "../schema/parse-response.ts";
 import type { ContactGroup } from "./schemas/contact-group.ts";
 import type { Profile } from "./schemas/profile.ts";
 

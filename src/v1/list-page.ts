@@ -4,7 +4,12 @@ import type { DecodedPage } from "../pagination/has-next-page.ts";
 import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
 import { plainName } from "../schema/issues.ts";
 import { isRecord } from "../schema/kind-of.ts";
-import { type JsonObject, UndecodableResponse, describeKeys, describeShape } from "../schema/response.ts";
+import {
+  type JsonObject,
+  UndecodableResponse,
+  describeKeys,
+  describeShape,
+} from "../schema/parse-response.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { parsePageInfo, rootsOf } from "./page-info.ts";
 import { callParsePage, type FoundPage, type ParsePage } from "./parse-page.ts";

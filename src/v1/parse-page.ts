@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { DecodedPage } from "../pagination/has-next-page.ts";
-import { errorMessage, ignoreRejection } from "../schema/option.ts";
-import { describeShape, parseResponse, UndecodableResponse } from "../schema/response.ts";
+import { errorMessage, ignoreRejection } from "../schema/parse-options.ts";
+import { describeShape, parseResponse, UndecodableResponse } from "../schema/parse-response.ts";
 
 /** The result of `parsePage`. Totals and `hasNextPage` are optional. */
 export interface ParsedPage {

@@ -2,7 +2,13 @@ import * as z from "zod";
 import type { Endpoint } from "../endpoint.ts";
 import type { DecodedPage } from "../pagination/has-next-page.ts";
 import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
-import { parseCount, parseResponse, receivedId, requireId, UndecodableResponse } from "../schema/response.ts";
+import {
+  parseCount,
+  parseResponse,
+  receivedId,
+  requireId,
+  UndecodableResponse,
+} from "../schema/parse-response.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { v2ListPageSchema, v2ListQuerySchema, type List, type V2ListQuery } from "./schemas/list.ts";
 

@@ -21,7 +21,7 @@ export const areas: readonly Area[] = [
     name: "pagination",
     sources: [
       "pagination",
-      "schema/response.ts",
+      "schema/parse-response.ts",
       "v1/list-page.ts",
       "v1/page-info.ts",
       "v1/parse-page.ts",
@@ -35,7 +35,7 @@ export const areas: readonly Area[] = [
   },
   {
     name: "bulk",
-    sources: ["bulk", "transport/contact.ts"],
+    sources: ["bulk", "transport/consent.ts"],
     tests: [
       "bulk/{check,delta*,is-current,progress,rate-limit,recorded,results,source,stop,superseded*}",
       "regressions/{checkpoint,missing-check,promise,row-whose,rows}-*",
@@ -88,7 +88,7 @@ export const areas: readonly Area[] = [
   // The transport is split into areas, because every call reaches nearly all of it.
   {
     name: "transport-responses",
-    sources: ["transport/response.ts", "transport/rate-refusal.ts"],
+    sources: ["transport/read-response.ts", "transport/rate-refusal.ts"],
     tests: [
       "transport/{errors,foreign-fetch,promise,rate-refusal,retry-after}",
       "regressions/{body,deeply-nested,error-as,failed,headers-of,hostile,list-response,retry-after,service-messages,undecodable}-*",
@@ -133,11 +133,11 @@ export const areas: readonly Area[] = [
     name: "transport-requests",
     sources: [
       "custom-request.ts",
-      "schema/option.ts",
+      "schema/parse-options.ts",
       "transport/call-options.ts",
       "transport/interceptors/observe.ts",
       "transport/observer.ts",
-      "transport/request.ts",
+      "transport/build-request.ts",
     ],
     tests: [
       "transport/{custom-request,observe,options,tracing}",

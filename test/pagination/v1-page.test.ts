@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { UndecodableResponse } from "../../src/schema/response.ts";
+import { UndecodableResponse } from "../../src/schema/parse-response.ts";
 import { decodeContactGroup, decodeProfile } from "../../src/v1/envelope.ts";
 import { parseV1Page } from "../../src/v1/list-page.ts";
 import type { ParsePage } from "../../src/v1/parse-page.ts";

@@ -96,7 +96,7 @@ describe("A broken rule is reported", () => {
     ],
     [
       "a type of ky elsewhere",
-      "src/options.ts",
+      "src/client-options.ts",
       'import type { Options } from "ky";',
       "a package has one importer",
     ],
@@ -121,13 +121,13 @@ describe("A broken rule is reported", () => {
     ],
     [
       "a fifth dependency",
-      "src/options.ts",
+      "src/client-options.ts",
       'import isEmail from "validator";',
       "a package has one importer",
     ],
     [
       "a built-in module",
-      "src/options.ts",
+      "src/client-options.ts",
       'import { x } from "node:os";',
       "built-in modules are loaded where",
     ],

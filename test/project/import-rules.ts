@@ -36,7 +36,7 @@ const importRules: ImportRule[] = [
   {
     rule: "an endpoint knows what a schema and a consent are, and nothing else of ours",
     isBrokenBy: ({ from, to }) =>
-      from === "src/endpoint.ts" && isOurs(to) && to !== "src/transport/contact.ts",
+      from === "src/endpoint.ts" && isOurs(to) && to !== "src/transport/consent.ts",
   },
   {
     rule: "transport and rate-limiter know no family, and nothing that is built on them",

@@ -1,4 +1,4 @@
-import { parsePageQuery, type RequestContext, type Reply, slicePage } from "../endpoint.ts";
+import { parsePageQuery, type RequestContext, type Reply, slicePage } from "../mock-endpoint.ts";
 import type { Problem } from "../rules.ts";
 import type { MockContact, MockGroup } from "../state/organization-state.ts";
 import type { MockVariants } from "../variants.ts";

@@ -1,4 +1,4 @@
-import { endpoint, type RequestContext, type MockEndpoint, type Reply } from "../endpoint.ts";
+import { endpoint, type RequestContext, type MockEndpoint, type Reply } from "../mock-endpoint.ts";
 import { Refusal, refusalOf } from "../refusal.ts";
 import { listResponse, listedCustomer, listedGroup, profileEnvelope, singleGroup } from "./responses.ts";
 import { contactFieldsOf, checkV1Contact, checkV1Event, checkV1ListContact, type V1Event } from "./rules.ts";

@@ -1,3 +1,4 @@
+import { countryCodeOf } from "../formats.ts";
 import {
   endpoint,
   type RequestContext,
@@ -5,8 +6,7 @@ import {
   parsePageQuery,
   type Reply,
   slicePage,
-} from "../endpoint.ts";
-import { countryCodeOf } from "../formats.ts";
+} from "../mock-endpoint.ts";
 import { Refusal } from "../refusal.ts";
 import type { MockGroup } from "../state/organization-state.ts";
 import type { ContactFields, Organization } from "../state/organization.ts";

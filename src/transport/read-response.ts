@@ -11,7 +11,8 @@ import {
   type Outcome,
 } from "../errors.ts";
 import { isObject } from "../schema/kind-of.ts";
-import { UndecodableResponse } from "../schema/response.ts";
+import { UndecodableResponse } from "../schema/parse-response.ts";
+import type { ApiRequest } from "./build-request.ts";
 import {
   findRefusal,
   retryAfterMs,
@@ -20,7 +21,6 @@ import {
   type RateRefusal,
 } from "./rate-refusal.ts";
 import { gramLength, type Redactor } from "./redact.ts";
-import type { ApiRequest } from "./request.ts";
 import type { ReceivedResponse } from "./send.ts";
 
 /** A successful response and its decoded value. */

@@ -2,7 +2,7 @@ import type { Endpoint, EndpointInput, Method, ParsedResponse } from "../endpoin
 import { ValidationError, type ValidationIssue } from "../errors.ts";
 import { kindOf } from "../schema/kind-of.ts";
 import { validate } from "../validate.ts";
-import type { ConsentWrite } from "./contact.ts";
+import type { ConsentWrite } from "./consent.ts";
 
 /** A request without its key, which is requested before each attempt. Every attempt sends the same bytes. */
 export interface ApiRequest {

@@ -1,5 +1,5 @@
-import type { ErrorReply, Reply } from "./endpoint.ts";
 import type { MockFault } from "./faults.ts";
+import type { ErrorReply, Reply } from "./mock-endpoint.ts";
 import { sleep } from "./wait.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";

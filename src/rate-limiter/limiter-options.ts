@@ -2,7 +2,13 @@ import * as z from "zod";
 import type { RateLimitWindow } from "../errors.ts";
 import { DOCUMENTED_WINDOWS } from "../limits.ts";
 import { hasMethods } from "../schema/kind-of.ts";
-import { ignoreRejection, numberThat, optionThat, optionTypes, parseOptions } from "../schema/option.ts";
+import {
+  ignoreRejection,
+  numberThat,
+  optionThat,
+  optionTypes,
+  parseOptions,
+} from "../schema/parse-options.ts";
 import { type RateLimiterSnapshot, parseSnapshot } from "./snapshot.ts";
 import type { RateLimitStore } from "./store.ts";
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ConfigurationError, type NotFoundError, isAudienceError } from "../errors.ts";
 import { hasMethods, isObject } from "../schema/kind-of.ts";
-import { ignoreRejection, optionThat, optionTypes, parseOptions } from "../schema/option.ts";
+import { ignoreRejection, optionThat, optionTypes, parseOptions } from "../schema/parse-options.ts";
 import type { CallOptions } from "../transport/call-options.ts";
 import type { ConsentWatch } from "../transport/client-state.ts";
 import { isWaitTooLong } from "../transport/interceptors/retry.ts";
