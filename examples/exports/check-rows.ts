@@ -70,8 +70,8 @@ export function unclearIssues(row: ReadRow, people: People): RowIssue[] {
 export function unreadableLineIssues(row: ReadRow, people: People): RowIssue[] {
   if (!people.consentOf(row).isInUnreadableLine) return [];
   const message =
-    "a line that may be about this person has another number of cells than headings, or no address that can be read, " +
-    "and may hide a refusal";
+    "a line that may be about this person has another number of cells than headings, or an address or number " +
+    "that cannot be read, and may hide a refusal";
   return [{ field: "row", message }];
 }
 

@@ -98,8 +98,8 @@ export class People {
 }
 
 /**
- * The cells that may hide a refusal of anybody named in them: of a misshapen line, and of a row that is stricter than an
- * opt-in and has no address that can be read.
+ * The cells that may hide a refusal of anybody named in them: those of a misshapen line; and, where a row is stricter than
+ * an opt-in, all if its address cannot be read, or that of the number which cannot be read.
  */
 function cellsInDoubt({ contact, said, issues, source, cells }: ReadRow): readonly string[] {
   if (source.isMisshapen) return source.cells;

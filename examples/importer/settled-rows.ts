@@ -1,7 +1,7 @@
 import {
-  unreadableLineIssues,
   sharedPhoneIssues,
   unclearIssues,
+  unreadableLineIssues,
   withConsent,
 } from "../exports/check-rows.ts";
 import type { Channel, Contact, OptIn, RowIssue } from "../exports/contact.ts";
