@@ -64,7 +64,7 @@ describe("The probe", () => {
 
   it("an unusual list and error come as functions, with which mock and client are like the account", async () => {
     const variants: Partial<MockVariants> = {
-      v1List: (items, page, _limit, total) => ({ result: { people: items, total, page } }),
+      v1List: (items, page, _limit, total) => ({ payload: { people: items, total, page } }),
       v1Error: ({ status, message }) => ({ fault: { reason: "refused", detail: message, code: status } }),
     };
     const mock = service({ variants });

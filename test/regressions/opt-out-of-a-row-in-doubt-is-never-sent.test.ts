@@ -26,7 +26,7 @@ it("a row in doubt that has changed is sent when its call is repeatable now, and
   expect(mock.organization("mock-organization").contacts).toMatchObject([{ email_opt_in: "UNSUBSCRIBED" }]);
 });
 
-it("it stays in doubt while its call is not repeatable, and nothing is sent", async () => {
+it("a changed row in doubt stays in doubt while its call is not repeatable, and nothing is sent", async () => {
   const { audience, mock, options, mailed } = await rowInDoubt();
   const changed: Row = { ...row(0), email_opt_in: "NON_SUBSCRIBED" };
 
@@ -56,7 +56,7 @@ it("a crash while the changed row is sent leaves it in doubt and changed: the ne
   expect(mock.organization("mock-organization").contacts).toMatchObject([{ email_opt_in: "UNSUBSCRIBED" }]);
 });
 
-it("of its calls only the repeatable ones are sent, once", async () => {
+it("of the calls of a changed row in doubt only the repeatable ones are sent, once", async () => {
   const { audience, mock, options, upsert, mailed } = await rowInDoubt();
   const both = async (item: Row, request: BulkRequest) => {
     await upsert(item, request);
