@@ -7,10 +7,11 @@ import {
   numberThat,
   optionThat,
   optionTypes,
+  parseOption,
   parseOptions,
 } from "../schema/parse-options.ts";
 import { type RateLimiterSnapshot, parseSnapshot } from "./snapshot.ts";
-import type { RateLimitStore } from "./store.ts";
+import type { PermitStore, RateLimitStore, StoreUser } from "./store.ts";
 
 /** Options of a `RateLimiter`; each may be left out. */
 export interface RateLimiterOptions {
@@ -36,15 +37,17 @@ const windowSchema = z.object({
   intervalMs: numberThat("a number of milliseconds above 0", (value) => value > 0 && value < Infinity),
 });
 
+const storeOption = optionThat<RateLimitStore>(
+  "a rate limit store, as `redisRateLimitStore(redis)` gives",
+  (value) => hasMethods(value, "open"),
+);
+
 const limiterOptionsSchema = z
   .strictObject({
     windows: z.array(windowSchema).min(1),
     maxWaitMs: optionTypes.waitMs,
     maxQueued: optionTypes.countOrAll,
-    // Only a store of the package has the method.
-    store: optionThat<RateLimitStore>("a rate limit store, as `redisRateLimitStore(redis)` gives", (value) =>
-      hasMethods(value, "open"),
-    ),
+    store: storeOption,
     // `parseSnapshot` says what is wrong in one.
     snapshot: z.unknown(),
     clock: optionThat<() => number>(
@@ -63,6 +66,13 @@ export function parseLimiterOptions(options: unknown) {
     windows: windows?.map((window) => Object.freeze(window)) ?? DOCUMENTED_WINDOWS,
     snapshot: snapshot === undefined ? undefined : parseSnapshot(snapshot),
   };
+}
+
+/** Opens a store. An object that only looks like one, as a checkpoint, is refused like any wrong option. */
+export function openStore(store: RateLimitStore, user: StoreUser): PermitStore {
+  const opened: PermitStore = store.open(user);
+  parseOption(storeOption, hasMethods(opened, "acquire") ? store : {}, "store");
+  return opened;
 }
 
 function isClock(value: unknown): boolean {

@@ -1,7 +1,7 @@
 import { optionTypes, parseOption } from "../schema/parse-options.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
 import { Dispatcher, type Permit, type PermitRequest } from "./dispatcher.ts";
-import { type RateLimiterOptions, parseLimiterOptions } from "./limiter-options.ts";
+import { type RateLimiterOptions, openStore, parseLimiterOptions } from "./limiter-options.ts";
 import type { WindowUsage } from "./sliding-window-log.ts";
 import { type RateLimiterSnapshot, restore, takeSnapshot } from "./snapshot.ts";
 import { MemoryStore, type PermitStore } from "./store.ts";
@@ -57,7 +57,7 @@ export class RateLimiter {
       clock,
       onChange: () => this.#dispatcher.storeChanged(),
     };
-    this.#store = store ? store.open(user) : new MemoryStore(user);
+    this.#store = store ? openStore(store, user) : new MemoryStore(user);
     this.#dispatcher = new Dispatcher(this.#store, clock);
   }
 

@@ -46,6 +46,8 @@ describe("the options of a limiter", () => {
     ["maxQueued", { maxQueued: 1.5 }],
     ["store", { store: {} }],
     ["store", { store: "redis://" }],
+    ["store", { store: { open: () => undefined } }],
+    ["store", { store: { open: () => ({ available: () => 1 }) } }],
     ["clock", { clock: 5 }],
     ["clock", { clock: () => new Date() }],
   ])("are refused if invalid, with the name `%s` in the error (%j)", (name, options) => {
@@ -67,6 +69,10 @@ describe("the options of a limiter", () => {
     [
       { clock: 5 },
       "clock must be a function that returns milliseconds, as `() => performance.now()`, not a number.",
+    ],
+    [
+      { store: { open: () => undefined } },
+      "store must be a rate limit store, as `redisRateLimitStore(redis)` gives, not an object.",
     ],
     [5, "The options of RateLimiter must be an object, not a number."],
   ])("are refused with the rule in the message (%j)", (options, message) => {

@@ -72,9 +72,10 @@ function checkLives(
   callsOf: ReadonlyMap<RunRecord | undefined, readonly CallRecord[]>,
 ): string[] {
   const problems: string[] = [];
-  /** The row that was last reported as succeeded, and the rows that must never be sent again. */
+  /** The row that was last reported as succeeded. */
   const recorded = new Map<string, string>();
-  const inDoubt = new Map<string, CallRecord>();
+  /** The rows in doubt: only once they have changed, a call that is repeatable now may be sent. */
+  const inDoubt = new Map<string, { readonly call: CallRecord; readonly text: string }>();
   /** If the run before was killed: the calls of the rows that had no result yet. */
   let killed = new Map<string, CallRecord>();
   for (const run of lives) {
@@ -87,16 +88,19 @@ function checkLives(
       if (call && recorded.get(row.key) === text)
         problems.push(`${describe(call)} was sent after its success`);
       const doubtful = inDoubt.get(row.key);
-      if (call && doubtful) problems.push(`${describe(call)} was sent again, after ${describe(doubtful)}`);
-      if (doubtful && result && result.status !== "unknown")
-        problems.push(`${describe(doubtful)} is in doubt, and then ${result.status}`);
+      const hasChanged = doubtful?.text !== text;
+      if (call && doubtful && !(hasChanged && isRepeatable(call)))
+        problems.push(`${describe(call)} was sent again, after ${describe(doubtful.call)}`);
+      if (doubtful && !hasChanged && result && result.status !== "unknown")
+        problems.push(`${describe(doubtful.call)} is in doubt, and then ${result.status}`);
+      if (result?.status === "succeeded" || result?.status === "superseded") inDoubt.delete(row.key);
       if (call && killed.get(row.key)?.departures.some(isApplied)) again.push(row.key);
       if (result?.status === "skipped" && recorded.get(row.key) !== text && !wasSentBefore(world, run, row))
         problems.push(`${nameOf(run)}: row ${row.key} is skipped, and was never sent so`);
       // Also a row that was superseded is another version: the one before comes back as a change.
       if (call || result?.status === "superseded") recorded.delete(row.key);
       if (result?.status === "succeeded") recorded.set(row.key, text);
-      if (call && mayNotRepeat(world, call)) inDoubt.set(row.key, call);
+      if (call && mayNotRepeat(world, call)) inDoubt.set(row.key, { call, text });
     }
     if (again.length > lives.at(lives.indexOf(run) - 1)!.concurrency)
       problems.push(`${nameOf(run)} sent ${again.length} rows again: ${again.join(", ")}`);
