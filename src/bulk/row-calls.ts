@@ -3,7 +3,12 @@ import { hasMethods } from "../schema/kind-of.ts";
 import { untilAborted } from "../transport/abort.ts";
 import { extensionOption } from "../transport/call-options.ts";
 import { consentLines, type ConsentWrite } from "../transport/consent.ts";
-import type { CallExtension, Interceptor, RequestContext } from "../transport/interceptor.ts";
+import {
+  recordOutcome,
+  type CallExtension,
+  type Interceptor,
+  type RequestContext,
+} from "../transport/interceptor.ts";
 import type { BulkRequest } from "./bulk-options.ts";
 import { statesSameConsent, type ConsentLog } from "./consent-log.ts";
 import { endBy, hasCode, isInterrupted, type RowEnd } from "./result.ts";
@@ -30,7 +35,8 @@ const lastPriority = 9;
  * 1. `run` starts the function. Its calls get `request`, and with it this object as an extension of the transport.
  * 2. Before each attempt of a write (`aroundAttempt`): is the row superseded, is it still current? Then it is recorded as
  *    `sent`, or as `in-doubt` if the write must not be repeated.
- * 3. After each write (`aroundCall`): was it applied, or may it have been? If not, its doubt is cleared.
+ * 3. Around each call (`aroundCall`): is the row in doubt, and the write not repeatable? After it: was it applied, or may
+ *    it have been? If not, its doubt is cleared.
  * 4. When the function and all its writes have ended, their outcomes give the row's status, and the end is recorded. If
  *    nothing was applied, the record of an earlier run stands.
  */
@@ -42,7 +48,7 @@ export class RowCalls<Row> implements CallExtension {
   readonly #row: ReadRow<Row>;
   readonly #run: RunOfRows<Row>;
   #isOver = false;
-  /** Whether a request of the row was sent, or may have been. */
+  /** Whether a request was sent, or may have been. */
   #hasSent = false;
   /** Why the row, or a part of it, was not sent: a later write to its contact counts. */
   #superseded: AbortError | undefined;
@@ -52,8 +58,9 @@ export class RowCalls<Row> implements CallExtension {
   #mayHaveApplied = false;
   /** Whether a call has ended, also a read. */
   #hasCalled = false;
+  #hasUnknownOutcome = false;
   /** A call was not sent, because an earlier run may have carried it out. */
-  #isRefused = false;
+  wasRefused = false;
   /** The consents of the row's calls. */
   readonly #consents = new Set<string>();
   /** Writes whose promises have not settled for the row's function. Reads that are not awaited lose nothing. */
@@ -74,10 +81,8 @@ export class RowCalls<Row> implements CallExtension {
       deadlineMs: Infinity,
       [extensionOption]: this,
     };
-    // Not enumerable: it is not an option of a call, and a spread must omit it.
-    Object.defineProperty(request, "key", { value: row.key.key });
-    // Safe: the key has just been defined.
-    this.request = request as typeof request & { key: string };
+    // Not enumerable: it is not an option of a call, and a spread must omit it. Safe: the key is defined here.
+    this.request = Object.defineProperty(request, "key", { value: row.key.key }) as BulkRequest;
   }
 
   /**
@@ -107,7 +112,7 @@ export class RowCalls<Row> implements CallExtension {
       end = endBy(error);
     }
     if (this.#superseded) end = { status: "superseded", error: this.#superseded };
-    else if (this.#isRefused) end = { status: "unknown", error: inDoubt() };
+    else if (this.wasRefused) end = { status: "unknown", error: inDoubt() };
     return end.status !== "succeeded" && this.#isInDoubt ? { ...end, status: "unknown" } : end;
   }
 
@@ -117,6 +122,8 @@ export class RowCalls<Row> implements CallExtension {
     // A function that has `request` and made no call may still make it: the next run asks it again.
     if (status === "succeeded" && !this.#hasCalled && this.#run.takesRequest) return;
     if (status === "succeeded" || status === "superseded") await record.ends(status, this.#consentText);
+    else if (this.wasRefused && this.#mayHaveApplied && !this.#hasUnknownOutcome)
+      await record.ends("in-doubt", this.#consentText);
     else if (this.#isInDoubt || this.#mayHaveApplied) return;
     else if (isInterrupted(end) || hasCode(error, "rate_limit")) await record.restore();
     else await record.failed(this.#consentText);
@@ -131,7 +138,9 @@ export class RowCalls<Row> implements CallExtension {
 
   /** The function does not await its calls, which would affect every row: the run ends. */
   #reportMisuse(): ConfigurationError {
-    const error = unawaitedCall();
+    const error = new ConfigurationError(
+      "The function of bulk must return or await its call: otherwise the row may end before the call does.",
+    );
     this.#run.fail(Object.assign(error, { outcome: "unknown" }));
     return error;
   }
@@ -161,7 +170,12 @@ export class RowCalls<Row> implements CallExtension {
   /** Tracks the outcome of each write, over all its attempts. */
   readonly aroundCall: Interceptor = (next) => async (context) => {
     const { method, consentWrite } = context.request;
-    if (this.#isOver && this.stop.aborted) throw unawaitedCall();
+    if (this.#isOver && this.stop.aborted) throw this.#reportMisuse();
+    if (method !== "GET" && !context.isRepeatable && this.#row.record.refusesUnrepeatable) {
+      this.wasRefused = true;
+      recordOutcome(context, "unknown");
+      throw inDoubt();
+    }
     try {
       const response = await next(context);
       if (method === "GET") return response;
@@ -171,7 +185,7 @@ export class RowCalls<Row> implements CallExtension {
     } catch (error) {
       const { outcome } = context;
       if (outcome === "not-sent" || outcome === "not-applied") this.#unrepeatable.delete(context);
-      else this.#mayHaveApplied = true;
+      else this.#mayHaveApplied = this.#hasUnknownOutcome = true;
       throw error;
     } finally {
       this.#hasCalled = true;
@@ -203,11 +217,7 @@ export class RowCalls<Row> implements CallExtension {
     // Before the record changes, so that a superseded state of an earlier run is kept.
     this.#checkConsent(consentWrite);
     if (!isRepeatable) this.#unrepeatable.add(context);
-    const { record } = this.#row;
-    await record.sends(isRepeatable ? "sent" : "in-doubt", this.#consentText);
-    if (isRepeatable || record.before?.state !== "in-doubt") return;
-    this.#isRefused = true;
-    throw inDoubt();
+    await this.#row.record.sends(isRepeatable ? "sent" : "in-doubt", this.#consentText);
   }
 
   /** Whether repeating the row's calls could execute an unrepeatable one twice. */
@@ -221,9 +231,9 @@ export class RowCalls<Row> implements CallExtension {
 
   #checkConsent(write: ConsentWrite | undefined): void {
     if (!write) return;
-    const { before } = this.#row.record;
-    const wasSuperseded = before?.state === "superseded" && statesSameConsent(before, write.consent);
-    if (wasSuperseded || this.consentWatch.isOverriddenBy(write, before))
+    const { before, wasSuperseded } = this.#row.record;
+    const isStillSuperseded = wasSuperseded && before && statesSameConsent(before, write.consent);
+    if (isStillSuperseded || this.consentWatch.isOverriddenBy(write, before))
       throw this.#supersede("Another call has written the contact's consent after the run began");
   }
 
@@ -237,10 +247,4 @@ export class RowCalls<Row> implements CallExtension {
     const message = `${reason}: the row was not sent, or not sent again.`;
     return (this.#superseded ??= new AbortError({ message, outcome: "not-sent", cause: undefined }));
   }
-}
-
-function unawaitedCall(): ConfigurationError {
-  return new ConfigurationError(
-    "The function of bulk must return or await its call: otherwise the row may end before the call does.",
-  );
 }

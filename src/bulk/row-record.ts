@@ -5,9 +5,18 @@ import type { RowEnd } from "./result.ts";
 
 /**
  * `succeeded` and `superseded` are ends. `failed`: nothing of the row was carried out. `sent`: it may have been carried
- * out, and may be sent again. `in-doubt`: it must not be sent again; once the row has changed, repeatable calls may be.
+ * out, and may be sent again. `in-doubt`: it must not be sent again. The last two are for a row that was in doubt and has
+ * changed: of its calls only the repeatable ones may be sent.
  */
-const states = ["succeeded", "superseded", "failed", "sent", "in-doubt"] as const;
+const states = [
+  "succeeded",
+  "superseded",
+  "failed",
+  "sent",
+  "in-doubt",
+  "sent-in-doubt",
+  "superseded-in-doubt",
+] as const;
 
 type RecordedState = (typeof states)[number];
 
@@ -72,10 +81,18 @@ export class RowRecord {
   /** The end that an earlier run recorded, if it still holds. */
   get earlierEnd(): RowEnd<never> | undefined {
     if (!this.#isUnchanged) return undefined;
-    const state = this.before?.state;
-    if (state === "in-doubt") return { status: "unknown", error: inDoubt() };
-    if (state === "succeeded") return { status: "skipped" };
-    return state === "superseded" ? { status: "superseded" } : undefined;
+    if (this.before?.state === "in-doubt") return { status: "unknown", error: inDoubt() };
+    if (this.before?.state === "succeeded") return { status: "skipped" };
+    return this.wasSuperseded ? { status: "superseded" } : undefined;
+  }
+
+  get wasSuperseded(): boolean {
+    return this.before?.state === "superseded" || this.before?.state === "superseded-in-doubt";
+  }
+
+  /** An earlier run may have carried out an unrepeatable call of the row: none is sent now. */
+  get refusesUnrepeatable(): boolean {
+    return this.before?.state.endsWith("in-doubt") ?? false;
   }
 
   /** Records before an attempt that the row may be carried out. A crash must not make a changed row look unchanged. */
@@ -85,15 +102,13 @@ export class RowRecord {
       this.#state = state;
       this.#written = this.#written.then(async () => {
         if (isFirst) await this.#sendNextAgain();
-        // An earlier doubt stands until the row has ended.
-        if (state === "sent" && this.before?.state === "in-doubt") return;
         await this.#write(state, consent, state === "in-doubt" || this.before !== undefined);
       });
     }
     await this.#written;
   }
 
-  async ends(state: "succeeded" | "superseded", consent: string): Promise<void> {
+  async ends(state: "succeeded" | "superseded" | "in-doubt", consent: string): Promise<void> {
     await this.#written;
     await this.#write(state, consent);
   }
@@ -125,8 +140,11 @@ export class RowRecord {
   }
 
   async #write(state: RecordedState, consent: string, flush = false): Promise<void> {
-    const { fingerprint } = this.#row;
-    await write(this.#run, this.#row.key, { state, version: this.#version, fingerprint, consent }, flush);
+    const { key, fingerprint } = this.#row;
+    // A success ends an earlier doubt.
+    const keepsDoubt = this.refusesUnrepeatable && (state === "sent" || state === "superseded");
+    const recorded = keepsDoubt ? (`${state}-in-doubt` as const) : state;
+    await write(this.#run, key, { state: recorded, version: this.#version, fingerprint, consent }, flush);
   }
 }
 

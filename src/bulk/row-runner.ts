@@ -166,7 +166,7 @@ export class RowRunner<Row, Value> {
     void reader.began(row, ended);
     const end = await ended;
     if (!end) return void this.#progress.underWay--;
-    if (end.status !== "superseded" && "error" in end) this.#stopIfNeeded(end.error);
+    if (end.status !== "superseded" && "error" in end && !calls.wasRefused) this.#stopIfNeeded(end.error);
     await this.#end(row, end);
   }
 

@@ -131,6 +131,12 @@ export async function loadPage<T>(
   return await loadStep(source, progress, { signal, isReadAhead: false });
 }
 
+/** Each loop over a page counts for itself. */
+function withOwnSightings<T>(step: Step<T>): Step<T> {
+  const sightings = [...step.next.sightings].map(([ends, pages]) => [ends, new Set(pages)] as const);
+  return { ...step, next: { ...step.next, sightings: new Map(sightings) } };
+}
+
 /** A minute's calls: no consumer needs more pages ahead. */
 const mostReadAhead = 100;
 
@@ -146,7 +152,7 @@ export async function* readPages<T>(
 ): AsyncGenerator<Step<T>, undefined, undefined> {
   const { readAhead: given = 1, signal } = optionsOf(source);
   const readAhead = Math.min(given, mostReadAhead);
-  let last = first && Promise.resolve<Step<T> | undefined>(first);
+  let last = first && Promise.resolve<Step<T> | undefined>(withOwnSightings(first));
   const requested = last ? [last] : [];
   try {
     for (;;) {

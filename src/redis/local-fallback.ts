@@ -38,6 +38,8 @@ interface Logs {
 export class LocalFallback {
   /** The number of permits acquired without Redis. */
   acquired = 0;
+  /** When the next permit is available, as last found. */
+  #nextAt = -Infinity;
   readonly #logs: Logs;
   readonly #state: FallbackState;
   /** The permits that the others may use in each window, and until when these count. */
@@ -61,6 +63,7 @@ export class LocalFallback {
   /** The id of a permit, if one is available; it is reported to Redis later. */
   acquire(now: number): string | undefined {
     if (this.available(now) === 0) return undefined;
+    this.#nextAt = -Infinity;
     this.acquired += 1;
     this.#logs.alone.inFlight += 1;
     const id = this.#state.count.newId();
@@ -69,6 +72,7 @@ export class LocalFallback {
   }
 
   release(use: PermitUse, now: number): void {
+    this.#nextAt = -Infinity;
     this.#logs.alone.release(use, now);
   }
 
@@ -78,6 +82,12 @@ export class LocalFallback {
 
   /** The time until every window has a permit: it can have one whenever a permit leaves it, its own or the others'. */
   nextAvailableInMs(now: number): number {
+    // Until the next change of its permits it is the same: a burst of calls asks once for each.
+    if (!(this.#nextAt > now)) this.#nextAt = this.#nextAvailableAt(now);
+    return this.#nextAt - now;
+  }
+
+  #nextAvailableAt(now: number): number {
     const logs = { all: this.#logs.all.settled(now), alone: this.#logs.alone.settled(now) };
     const leave = this.#state.windows.flatMap(({ intervalMs }) =>
       logs.all.responses(now).map((respondedAt) => respondedAt + widenedMs(intervalMs)),
@@ -85,7 +95,7 @@ export class LocalFallback {
     const changes = [...leave, ...this.#othersUntil].filter((time) => time > now);
     const times = [now, ...changes.toSorted((a, b) => a - b)];
     const at = times.find((time) => this.available(time, logs) > 0);
-    return (at ?? times.at(-1)!) - now; // at least the present time is there
+    return at ?? times.at(-1)!; // at least the present time is there
   }
 
   /** With the limits at the start: at present they may be 0. */

@@ -121,7 +121,8 @@ export class ScriptCalls {
 
   /** `onLate` is called if permits are granted after the timeout. */
   async acquire(ids: readonly string[], onLate: () => void): Promise<AcquireReply> {
-    return validated(await withTimeout(() => this.#scripts.acquire({ ...this.request, ids }), onLate));
+    const reply = await withTimeout(() => this.#scripts.acquire({ ...this.request, ids }), onLate);
+    return this.#validated(reply, ["granted", "waitMs"]);
   }
 
   /** Reports permits, and the successes and refusals until now; after a failure these are reported with the next ones. */
@@ -156,14 +157,17 @@ export class ScriptCalls {
   }
 
   async #release(request: ReleaseRequest): Promise<ScriptReply> {
-    return validated(await withTimeout(() => this.#scripts.release(request)));
+    return this.#validated(await withTimeout(() => this.#scripts.release(request)), []);
   }
-}
 
-/** The reply of a script. A client that gives something else in its place is no Redis. */
-function validated<Reply extends ScriptReply>(reply: Reply): Reply {
-  if (typeof reply?.epoch !== "string") throw new Error("an invalid reply");
-  return reply;
+  /** A client that gives something else in place of the scripts' replies is no Redis. */
+  #validated<Reply extends ScriptReply>(reply: Reply, names: readonly (keyof Reply)[]): Reply {
+    const { epoch, used, pausedMs, rateFactor, others } = Object(reply) as Reply;
+    const figures = [pausedMs, rateFactor, others, ...names.map((name) => reply?.[name]), used].flat();
+    const isWhole = Array.isArray(used) && used.length === this.request.windows.length;
+    if (typeof epoch === "string" && isWhole && figures.every(Number.isFinite)) return reply;
+    throw new Error("an invalid reply");
+  }
 }
 
 function withTimeout<T>(call: () => Promise<T>, onLate = (): void => {}): Promise<T> {

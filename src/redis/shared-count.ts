@@ -4,6 +4,7 @@ import {
   type Expected,
   type PermitUse,
   type WindowUsage,
+  widenedMs,
 } from "../rate-limiter/sliding-window-log.ts";
 import type { StoreUser } from "../rate-limiter/store.ts";
 import { recoveryMs, type PermitState, type ScriptReply } from "./script-calls.ts";
@@ -146,7 +147,7 @@ export class SharedCount {
     for (const [index, { intervalMs }] of shortestFirst) {
       const respondedAt = this.seenAt - ageMs(shorterMs, intervalMs);
       while (theirs.length < others[index]!) theirs.push(respondedAt);
-      shorterMs = intervalMs;
+      shorterMs = widenedMs(intervalMs);
     }
     const log = new SlidingWindowLog(this.#windows, [...this.own.responses(now), ...theirs]);
     log.inFlight = this.own.inFlight;

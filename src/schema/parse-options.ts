@@ -95,7 +95,7 @@ function unknownOption(name: string, names: readonly string[], subject: string):
 /** `retries` and `retry` are a part of `maxRetries`. */
 function isPartOf(part: string, name: string): boolean {
   const stem = part.toLowerCase().replace(/(ies|y|s)$/, "");
-  return part.length > 2 && name.toLowerCase().includes(stem);
+  return stem.length > 1 && name.toLowerCase().includes(stem);
 }
 
 /** The message of a value that a function of the user has thrown. */

@@ -43,9 +43,11 @@ const beforeTls = /before secure TLS connection was established/;
 export function connectionError(
   error: unknown,
   url: string,
-  redactor: Redactor,
+  { redactor, hasResponse }: { redactor: Redactor; hasResponse: boolean },
 ): ConnectionError | ConfigurationError {
-  const { reason, wasSent, ...failure } = parseConnectionFailure(error);
+  const { reason, ...failure } = parseConnectionFailure(error);
+  // Whatever its body broke off with, a response shows that the request was sent.
+  const wasSent = failure.wasSent || hasResponse;
   // A custom fetch may put the key into its errors.
   const code = redactor.string(failure.code);
   // An id in the path may be an e-mail address.

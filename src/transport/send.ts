@@ -73,7 +73,8 @@ export async function send(request: OutgoingRequest, options: SendOptions): Prom
   } catch (error) {
     if (controller.signal.aborted) throw controller.signal.reason;
     if (error === noResponse) throw noResponseError();
-    throw connectionError(error, request.url, options.redactor);
+    const { redactor } = options;
+    throw connectionError(error, request.url, { redactor, hasResponse: arrival.status !== undefined });
   } finally {
     clearTimeout(timeout);
     clearTimeout(backgroundTimer);

@@ -159,7 +159,7 @@ describe("With a key and a checkpoint, a later run sends new and changed rows on
     ]);
   });
 
-  it("a row in doubt stays in doubt, whatever its content", async () => {
+  it("a row in doubt stays in doubt, whatever its content, while its call is not repeatable", async () => {
     const world = createFixture({ faults: [{ kind: "reset-after", times: 1, after: 1 }] });
     const options = { key, checkpoint: new LoggedCheckpoint() };
     const call = (item: Row, request: BulkRequest) =>
