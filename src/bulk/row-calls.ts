@@ -27,8 +27,6 @@ export interface RunOfRows<Row> {
   readonly fail: (error: unknown) => void;
 }
 
-const lastPriority = 9;
-
 /**
  * The calls of one row, from the start of its function to its recorded end:
  *
@@ -75,14 +73,16 @@ export class RowCalls<Row> implements CallExtension {
     this.#run = run;
     const request = {
       signal: run.stop,
-      priority: lastPriority,
-      // A row waits as long as necessary: the client's own limits are for interactive calls (D53).
+      // A row goes last and waits as long as necessary: the client's own limits are for interactive calls (D53).
+      priority: 9,
       maxWaitMs: Infinity,
       deadlineMs: Infinity,
       [extensionOption]: this,
     };
     // Not enumerable: it is not an option of a call, and a spread must omit it. Safe: the key is defined here.
-    this.request = Object.defineProperty(request, "key", { value: row.key.key }) as BulkRequest;
+    this.request = Object.defineProperty(request as typeof request & { key: string }, "key", {
+      value: row.key.key,
+    });
   }
 
   /**

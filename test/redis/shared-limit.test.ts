@@ -344,13 +344,20 @@ describe("a reply of Redis", () => {
     expect(await ends({ ...sense, rateFactor: 1 / 64 })).toMatchObject([{ status: "responded" }]);
   });
 
-  it.each([{ ...sense, epoch: undefined }, "OK", null])(
-    "that is not one of its scripts makes it count as unavailable (%o)",
-    async (reply) => {
-      const message = "Not sent. The rate limit store is unavailable: an invalid reply.";
-      expect(await ends(reply)).toMatchObject([{ status: "failed", error: { message } }]);
-    },
-  );
+  it.each([
+    { ...sense, epoch: undefined },
+    { ...sense, used: null },
+    { ...sense, used: ["1"] },
+    { ...sense, used: [] },
+    { ...sense, waitMs: undefined },
+    { ...sense, granted: "1" },
+    { ...sense, pausedMs: Number.NaN },
+    "OK",
+    null,
+  ])("that is not one of its scripts makes it count as unavailable (%o)", async (reply) => {
+    const message = "Not sent. The rate limit store is unavailable: an invalid reply.";
+    expect(await ends(reply)).toMatchObject([{ status: "failed", error: { message } }]);
+  });
 });
 
 describe("a late reply of Redis", () => {

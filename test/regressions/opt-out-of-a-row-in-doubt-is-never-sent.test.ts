@@ -106,7 +106,11 @@ it("an opt-out that another call wrote while a changed version was sent binds th
   const changed: Row = { ...row(0), email_opt_in: "NON_SUBSCRIBED" };
   mock.addFault({ kind: "500-before", times: 1 });
   const call = async (item: Row, request: BulkRequest) => {
-    await once.v1.customers.upsert(item, request).finally(() => once.v1.customers.upsert(optOut));
+    try {
+      await once.v1.customers.upsert(item, request);
+    } finally {
+      await once.v1.customers.upsert(optOut);
+    }
   };
 
   const nights = [await once.bulk([changed], call, options), await once.bulk([changed], call, options)];
