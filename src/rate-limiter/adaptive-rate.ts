@@ -16,6 +16,8 @@ export const leastRateFactor = 1 / 64;
 export class AdaptiveRate {
   /** The part of the limits in force, over 0 to 1. */
   factor: number;
+  /** The limits in force, one for each window. */
+  limits: readonly number[];
   readonly #windows: readonly RateLimitWindow[];
   #pausedUntil: number;
   /** When a refusal last halved the rate. */
@@ -27,12 +29,8 @@ export class AdaptiveRate {
   ) {
     this.#windows = windows;
     this.factor = share;
+    this.limits = this.limitsOf(windows);
     this.#pausedUntil = pausedUntil;
-  }
-
-  /** The limits in force, one for each window. */
-  get limits(): number[] {
-    return this.limitsOf(this.#windows);
   }
 
   pausedMs(now: number): number {
@@ -62,6 +60,7 @@ export class AdaptiveRate {
   /** Adopts a rate, as that of all processes in a shared store. */
   follow(factor: number, pausedUntil = -Infinity): void {
     this.factor = factor;
+    this.limits = this.limitsOf(this.#windows);
     this.#pausedUntil = Math.max(this.#pausedUntil, pausedUntil);
   }
 

@@ -72,8 +72,12 @@ export class SlidingWindowLog {
 
   /** How many permits are available in every window. */
   available(now: number, limits: readonly number[]): number {
-    const each = this.used(now).map((used, index) => limits[index]! - used);
-    return Math.max(0, Math.min(...each));
+    let available = Infinity;
+    for (const [index, countedMs] of this.#countedMs.entries()) {
+      const used = this.#responsesWithin(countedMs, now).length + this.inFlight;
+      available = Math.min(available, limits[index]! - used);
+    }
+    return Math.max(0, available);
   }
 
   /** Gives a permit back; returns the time from which on it counts for one window, if it was sent. */
@@ -81,7 +85,7 @@ export class SlidingWindowLog {
     this.inFlight -= 1;
     if (use === "unsent") return undefined;
     const at = use === "lost" ? now + arrivalGraceMs : now;
-    this.#responses = [...this.responses(now), at].toSorted((a, b) => a - b);
+    this.#responses = [...this.#responsesWithin(this.longestMs, now), at].toSorted((a, b) => a - b);
     return at;
   }
 

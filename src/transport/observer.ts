@@ -125,10 +125,12 @@ export class Observer {
   }
 
   #call(name: keyof Hooks, event: RequestEvent): void {
+    const hook = this.#hooks[name];
+    if (!hook) return;
     const failed = () => this.warn(`the hook ${name} failed; this changes nothing`);
     try {
       // A copy, so that a hook cannot change the event.
-      ignoreRejection(this.#hooks[name]?.(structuredClone(event)), failed);
+      ignoreRejection(hook(structuredClone(event)), failed);
     } catch {
       failed();
     }
