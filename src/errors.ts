@@ -1,18 +1,16 @@
 // The error family: one class for each way in which a call can fail.
-import {
-  type ApiError,
-  AudienceError,
-  type AuthenticationError,
-  type BadRequestError,
-  type Details,
-  type NotFoundError,
-  type Outcome,
-  type PermissionError,
-  type RateLimitError,
-  type ServerError,
-  isBranded,
-} from "./audience-error.ts";
+import type {
+  ApiError,
+  AuthenticationError,
+  BadRequestError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  ServerError,
+} from "./api-errors.ts";
+import { AudienceError, type Details, type Outcome, isBranded } from "./audience-error.ts";
 
+export * from "./api-errors.ts";
 export * from "./audience-error.ts";
 
 /** Whether a value is an error of this package, of any copy or module format. Then branch on its `code`. */

@@ -30,8 +30,12 @@ export function validate<Value>(schema: z.ZodType<Value>, input: unknown, issues
 }
 
 function withWayOut(issue: ValidationIssue, input: unknown): ValidationIssue {
-  if (issue.path.length > 0 || !Array.isArray(input)) return issue;
-  return { ...issue, message: `${issue.message}: each is sent alone; for many, see audience.bulk` };
+  const { path, code, message } = issue;
+  const isNull = path.length > 0 && path.reduce(propertyOf, input) === null;
+  if (isNull && code !== "unrecognized_keys")
+    return { ...issue, message: `${message}: leave it out to send nothing, if it is optional` };
+  if (path.length > 0 || !Array.isArray(input)) return issue;
+  return { ...issue, message: `${message}: each is sent alone; for many, see audience.bulk` };
 }
 
 function notAnObject(path: ValidationIssue["path"]): ValidationIssue {

@@ -6,7 +6,7 @@ import type { CallOptions } from "../transport/call-options.ts";
 import type { ConsentWatch } from "../transport/client-state.ts";
 import { isWaitTooLong } from "../transport/interceptors/retry.ts";
 import type { Checkpoint } from "./checkpoint.ts";
-import type { BulkProgress } from "./result.ts";
+import type { BulkProgress } from "./progress.ts";
 
 /** The part of the client that a run needs. */
 export interface BulkClient {

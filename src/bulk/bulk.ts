@@ -1,13 +1,13 @@
-import * as z from "zod";
-import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
-import { toIssues } from "../schema/issues.ts";
-import { errorMessage, ignoreRejection, optionTypes, parseOption } from "../schema/parse-options.ts";
+import { ConfigurationError } from "../errors.ts";
+import { optionTypes, parseOption } from "../schema/parse-options.ts";
 import { type BulkCall, type BulkClient, type BulkOptions, parseBulkOptions } from "./bulk-options.ts";
-import type { BulkResult, BulkSummary } from "./result.ts";
-import { RowRunner } from "./row-runner.ts";
-import { type BulkRows, RowSource } from "./rows.ts";
+import { BulkRunner } from "./bulk-runner.ts";
+import { type BulkCheck, type CheckResult, checkRows } from "./check.ts";
+import type { BulkSummary } from "./progress.ts";
+import type { BulkResult } from "./result.ts";
+import { type BulkRows, RowSource } from "./row-source.ts";
 
-export type { BulkRows } from "./rows.ts";
+export type { BulkRows } from "./row-source.ts";
 
 /** Sends many rows, a few at a time, over days and through crashes. */
 export interface Bulk {
@@ -50,7 +50,7 @@ export function createBulk(client: BulkClient): Bulk {
     // Safe: awaiting a Result gives its resolved value.
     const awaited = call as BulkCall<Row, PromiseLike<Awaited<Result>>>;
     return new BulkRun(
-      new RowRunner(new RowSource<Row>(rows), awaited, parseBulkOptions<Row>(options), client),
+      new BulkRunner(new RowSource<Row>(rows), awaited, parseBulkOptions<Row>(options), client),
     );
   };
   return Object.assign(bulk, {
@@ -65,7 +65,7 @@ export function createBulk(client: BulkClient): Bulk {
  * Do not await it inside its loop: the summary is ready when the loop has ended.
  */
 export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>>, PromiseLike<BulkSummary> {
-  readonly #runner: RowRunner<Row, Value>;
+  readonly #runner: BulkRunner<Row, Value>;
   readonly #summary: Promise<BulkSummary>;
   // Set by the promise's executor, which runs at once.
   #resolve!: (summary: BulkSummary) => void;
@@ -73,7 +73,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   #isIterated = false;
 
   /** @internal */
-  constructor(runner: RowRunner<Row, Value>) {
+  constructor(runner: BulkRunner<Row, Value>) {
     this.#runner = runner;
     this.#summary = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -122,69 +122,4 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
       // The summary rejects with it.
     }
   }
-}
-
-const invalidResult =
-  "The check of bulk.check must return { success, error: { issues } }, as safeParse does.";
-
-const resultSchema = z.discriminatedUnion("success", [
-  z.object({ success: z.literal(true) }),
-  z.object({
-    success: z.literal(false),
-    error: z.object({ issues: z.array(z.object({ path: z.array(z.unknown()) })) }),
-  }),
-]);
-
-/** The result of `bulk.check`. */
-export interface BulkCheck {
-  /** The number of rows. */
-  readonly total: number;
-  /** The number of valid rows. */
-  readonly valid: number;
-  /** The invalid rows: the index in the source, from 0, and all problems. */
-  readonly invalid: { readonly index: number; readonly issues: readonly ValidationIssue[] }[];
-  /** The time to send the valid rows, in milliseconds, at one call a row, as the rate limiter estimates it. */
-  readonly estimateMs: number;
-}
-
-/** The result of a schema's `safeParse`. */
-export type CheckResult = { readonly success: true } | { readonly success: false; readonly error: unknown };
-
-/** Checks each row and sends nothing. */
-async function checkRows<Row>(
-  rows: unknown,
-  check: (row: Row, index: number) => CheckResult,
-  estimateMs: (calls: number) => number | undefined,
-): Promise<BulkCheck> {
-  parseOption(optionTypes.function, check, "The check of bulk.check");
-  const source = new RowSource<Row>(rows);
-  const invalid: BulkCheck["invalid"] = [];
-  let total = 0;
-  try {
-    for (let next = await source.next(); !next.done; next = await source.next()) {
-      const row = next.value;
-      const index = total++;
-      const issues = issuesOf(() => check(row, index));
-      if (issues) invalid.push({ index, issues });
-    }
-  } finally {
-    await source.close();
-  }
-  const valid = total - invalid.length;
-  return { total, valid, invalid, estimateMs: estimateMs(valid) ?? 0 };
-}
-
-function issuesOf(check: () => unknown): readonly ValidationIssue[] | undefined {
-  let result: unknown;
-  try {
-    result = check();
-  } catch (error) {
-    if (error instanceof ValidationError) return error.issues;
-    return [{ path: [], code: "unreadable", message: `the row cannot be checked: ${errorMessage(error)}` }];
-  }
-  ignoreRejection(result);
-  const { data } = resultSchema.safeParse(result);
-  if (!data) throw new ConfigurationError(invalidResult);
-  // Safe: the schema has checked what is read of it.
-  return data.success ? undefined : toIssues((result as { error: Parameters<typeof toIssues>[0] }).error);
 }

@@ -13,7 +13,7 @@ import type { BulkRequest } from "./bulk-options.ts";
 import { statesSameConsent, type ConsentLog } from "./consent-log.ts";
 import { endBy, hasCode, isInterrupted, type RowEnd } from "./result.ts";
 import { inDoubt } from "./row-record.ts";
-import type { ReadRow } from "./rows.ts";
+import type { ReadRow } from "./row-source.ts";
 
 /** What the rows of a run share. */
 export interface RunOfRows<Row> {

@@ -72,12 +72,8 @@ export class SlidingWindowLog {
 
   /** How many permits are available in every window. */
   available(now: number, limits: readonly number[]): number {
-    let available = Infinity;
-    for (const [index, countedMs] of this.#countedMs.entries()) {
-      const used = this.#responsesWithin(countedMs, now).length + this.inFlight;
-      available = Math.min(available, limits[index]! - used);
-    }
-    return Math.max(0, available);
+    const available = this.used(now).map((used, index) => limits[index]! - used);
+    return Math.max(0, Math.min(...available));
   }
 
   /** Gives a permit back; returns the time from which on it counts for one window, if it was sent. */

@@ -1,3 +1,3 @@
 // The entry "audience-sdk/redis", listed by hand.
-export { redisRateLimitStore, type RedisRateLimitStoreOptions } from "./redis-store.ts";
+export { redisRateLimitStore, type RedisRateLimitStoreOptions } from "./redis-options.ts";
 export type { IoredisLike, NodeRedisLike, RedisLike } from "./redis-client.ts";

@@ -7,13 +7,13 @@ import {
   type Expected,
   type PermitUse,
 } from "../rate-limiter/sliding-window-log.ts";
-import type { SharedCount } from "./shared-count.ts";
+import type { KnownPermits } from "./known-permits.ts";
 
 interface FallbackState {
   readonly windows: readonly RateLimitWindow[];
   readonly rate: AdaptiveRate;
   /** Holds all permits of this process, those that it acquires without Redis among them. */
-  readonly count: SharedCount;
+  readonly permits: KnownPermits;
   /** The permits that other processes used in each window at the last contact. */
   readonly others: readonly number[];
   /** The time since then; undefined if there were no other processes. */
@@ -47,8 +47,8 @@ export class LocalFallback {
   readonly #othersUntil: readonly number[];
 
   constructor(state: FallbackState) {
-    const { windows, count, others, seenMsAgo, now } = state;
-    this.#logs = { all: count.own, alone: new SlidingWindowLog(windows) };
+    const { windows, permits, others, seenMsAgo, now } = state;
+    this.#logs = { all: permits.own, alone: new SlidingWindowLog(windows) };
     this.#state = state;
     // Since the last contact the others can have sent one limit for each window that has begun.
     const ofWindows = windows.map(({ limit, intervalMs }) =>
@@ -66,8 +66,8 @@ export class LocalFallback {
     this.#nextAt = -Infinity;
     this.acquired += 1;
     this.#logs.alone.inFlight += 1;
-    const id = this.#state.count.newId();
-    this.#state.count.hold(id);
+    const id = this.#state.permits.newId();
+    this.#state.permits.hold(id);
     return id;
   }
 

@@ -1,5 +1,5 @@
 import { growthPerSuccess, leastRateFactor } from "../rate-limiter/adaptive-rate.ts";
-import { aliveForMs, recoveryMs } from "./script-calls.ts";
+import { aliveForMs, recoveryMs } from "./script-protocol.ts";
 
 // Longer than any gap between the requests of a live process, so that a short window's count does not expire.
 const leastKeptMs = 60_000;

@@ -1,5 +1,5 @@
 import { acquireScript, releaseScript } from "./lua-scripts.ts";
-import type { PermitScripts, ScriptRequest } from "./script-calls.ts";
+import type { PermitScripts, ScriptRequest } from "./script-protocol.ts";
 
 /** The used methods of `ioredis`: its client and its cluster have them. */
 export interface IoredisLike {

@@ -1,6 +1,7 @@
 import { isAdaptive } from "../rate-limiter/adaptive-rate.ts";
 import { widenedMs } from "../rate-limiter/sliding-window-log.ts";
 import type { StoreUser } from "../rate-limiter/store.ts";
+import { permitStates, KnownPermits, type OwnState } from "./known-permits.ts";
 import { LocalFallback } from "./local-fallback.ts";
 import {
   heartbeatMs,
@@ -11,8 +12,7 @@ import {
   ScriptCalls,
   type PermitScripts,
   type ScriptReply,
-} from "./script-calls.ts";
-import { permitStates, SharedCount, type OwnState } from "./shared-count.ts";
+} from "./script-protocol.ts";
 
 /** The settings of a store. */
 export interface StoreSettings {
@@ -36,7 +36,7 @@ const othersReturnWithinMs = replyTimeoutMs + retryIntervalMs + 500;
 
 /** The connection of one limiter to Redis: the permits it is granted, the states it reports, and each outage. */
 export class RedisConnection {
-  readonly count: SharedCount;
+  readonly permits: KnownPermits;
   readonly calls: ScriptCalls;
   /** Undefined while Redis is available. */
   outage: Outage | undefined;
@@ -60,9 +60,9 @@ export class RedisConnection {
     }));
     this.#user = user;
     this.#settings = settings;
-    this.count = new SharedCount(user);
+    this.permits = new KnownPermits(user);
     const { leaseMs } = settings;
-    this.calls = new ScriptCalls(scripts, { process: this.count.name, windows, epoch: undefined, leaseMs });
+    this.calls = new ScriptCalls(scripts, { process: this.permits.name, windows, epoch: undefined, leaseMs });
     this.#mustWriteBack = user.restored.length > 0;
   }
 
@@ -72,29 +72,29 @@ export class RedisConnection {
   }
 
   /** Asks Redis for so many permits; resolves with the ids of those that it granted. */
-  async acquire(permits: number): Promise<string[]> {
+  async acquire(wanted: number): Promise<string[]> {
     const { clock } = this.#user;
     if (this.#mustWriteBack) {
-      this.#mustWriteBack = !(await this.#write(this.count.all(clock())));
+      this.#mustWriteBack = !(await this.#write(this.permits.all(clock())));
       return [];
     }
-    const ids = Array.from({ length: permits }, () => this.count.newId());
+    const ids = Array.from({ length: wanted }, () => this.permits.newId());
     const requestedAt = clock();
     const onLate = (): void => {
-      this.count.markUnsent(ids);
+      this.permits.markUnsent(ids);
       this.report(ids);
     };
     const reply = await this.calls.acquire(ids, onLate).catch((reason: unknown) => {
       // Redis may have granted them, though the reply was lost.
-      this.count.markUnsent(ids);
+      this.permits.markUnsent(ids);
       return this.#onFailure(reason);
     });
     if (!reply) return [];
     const now = clock();
     const granted = ids.slice(0, reply.granted);
-    for (const id of granted) this.count.hold(id);
+    for (const id of granted) this.permits.hold(id);
     // At least 1 ms: an early request finds no permit.
-    if (reply.granted < permits) this.#retryAt = now + Math.max(1, reply.waitMs);
+    if (reply.granted < wanted) this.#retryAt = now + Math.max(1, reply.waitMs);
     this.#onReply(reply, now);
     if (!this.outage && now <= requestedAt + this.#settings.leaseMs / 2) return granted;
     // In an outage, or after the process was suspended: the leases of the permits may have expired.
@@ -103,28 +103,28 @@ export class RedisConnection {
   }
 
   returnUnused(ids: readonly string[]): void {
-    for (const id of ids) this.count.release(id, "unsent", this.#user.clock());
+    for (const id of ids) this.permits.release(id, "unsent", this.#user.clock());
     if (ids.length > 0) this.report(ids);
   }
 
   /** Reports the states of these permits; while Redis is unavailable, after its return. */
   report(ids: readonly string[]): void {
-    if (!this.outage) void this.#write(this.count.some(ids));
+    if (!this.outage) void this.#write(this.permits.some(ids));
   }
 
   /** Renews the leases and shows that this process is alive, unless it has just contacted Redis. */
   heartbeat(): void {
     const now = this.#user.clock();
-    this.count.forget(now);
-    const { inFlight } = this.count;
-    if (inFlight.length > 0 || now - this.count.seenAt >= heartbeatMs / 2) this.report(inFlight);
+    this.permits.forget(now);
+    const { inFlight } = this.permits;
+    if (inFlight.length > 0 || now - this.permits.seenAt >= heartbeatMs / 2) this.report(inFlight);
   }
 
   /** Reports permits; resolves with whether Redis has stored them. */
   async #write(states: ReadonlyMap<string, OwnState>): Promise<boolean> {
     const reply = await this.#send(states, false);
     if (!reply) return false;
-    this.count.acknowledge(states);
+    this.permits.acknowledge(states);
     this.#onReply(reply, this.#user.clock(), true);
     this.#user.onChange();
     return true;
@@ -145,17 +145,17 @@ export class RedisConnection {
     if (hasForgotten) {
       this.#recoversSince = now;
       this.#othersUnknownUntil = now + recoveryMs;
-      this.count.recover(now);
+      this.permits.recover(now);
     }
     request.epoch = reply.epoch;
-    this.count.update(reply, now);
+    this.permits.update(reply, now);
     // A reply from before the report of a 429 does not include it.
     const factor = this.calls.hasRefusal ? Math.min(reply.rateFactor, rate.factor) : reply.rateFactor;
     rate.follow(factor, now + reply.pausedMs);
     // The reply to a release may show permits that are available earlier than Redis expected.
     const isEarlier = isRelease && rate.limits.every((limit, index) => reply.used[index]! < limit);
     if (isEarlier && this.#retryAt > now + maxReservedMs) this.#retryAt = now;
-    if (hasForgotten && !this.outage) void this.#write(this.count.all(now));
+    if (hasForgotten && !this.outage) void this.#write(this.permits.all(now));
   }
 
   /** Redis is unavailable: from now on `onUnavailable` applies, and Redis is tried each second. */
@@ -172,14 +172,14 @@ export class RedisConnection {
   /** The last known count, and what other processes can have acquired since, count as used. */
   #countAlone(): LocalFallback {
     const { windows, rate, clock } = this.#user;
-    const { count } = this;
-    const { otherProcesses, seenAt } = count;
+    const { permits } = this;
+    const { otherProcesses, seenAt } = permits;
     const now = clock();
     return new LocalFallback({
       windows,
       rate,
-      count,
-      others: count.others(now),
+      permits,
+      others: permits.others(now),
       seenMsAgo: otherProcesses > 0 || now < this.#othersUnknownUntil ? now - seenAt : undefined,
       share: this.#settings.localShare,
       now,
@@ -203,20 +203,20 @@ export class RedisConnection {
     if (!pong) return false;
     // A short gap in which nothing was sent needs no recovery.
     const isReturning = fallback.acquired > 0 || clock() - since > 2 * heartbeatMs;
-    const states = this.count.all(clock());
+    const states = this.permits.all(clock());
     const reply = await this.#send(states, isReturning);
     if (!reply) return false;
     const now = clock();
     this.outage = undefined;
     this.#mustWriteBack = false;
-    const changed = this.count.acknowledge(states);
+    const changed = this.permits.acknowledge(states);
     if (changed.length > 0) this.report(changed);
     this.#onReply(reply, now, true);
     // Others may have missed a brief contact: they may still continue alone, or have permits that Redis has lost.
     const hadBriefContact = since < this.#recoversSince + recoveryMs;
     this.#notBefore = now + (isReturning || hadBriefContact ? othersReturnWithinMs : 0);
     this.#recoversSince = now;
-    if (isReturning) this.count.recover(now, fallback.leftToOthers(now));
+    if (isReturning) this.permits.recover(now, fallback.leftToOthers(now));
     return true;
   }
 }

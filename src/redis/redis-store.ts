@@ -1,94 +1,140 @@
-import type { RateLimitStore } from "../rate-limiter/store.ts";
-import { isRedisLike, redisScripts, type RedisLike } from "./redis-client.ts";
-import type { StoreSettings } from "./redis-connection.ts";
-import { RedisPermits } from "./redis-permits.ts";
-import type { PermitScripts } from "./script-calls.ts";
+import type { RateLimitWindow } from "../errors.ts";
+import type { WindowUsage } from "../rate-limiter/sliding-window-log.ts";
+import type { PermitStore, ReleasePermit, StoreUser } from "../rate-limiter/store.ts";
+import { RedisConnection, type StoreSettings } from "./redis-connection.ts";
+import { heartbeatMs, inBackground, type PermitScripts } from "./script-protocol.ts";
 
-/** Options of `redisRateLimitStore`; all are optional. */
-export interface RedisRateLimitStoreOptions {
-  /**
-   * The name of the budget: all processes behind one IP use the same name, whatever their API keys ("Limits"). Default
-   * `"audience-sdk:rate-limit"`. Redis holds two keys, `{key}:permits` and `{key}:state`, in one hash slot.
-   */
-  readonly key?: string | undefined;
-  /**
-   * What happens while Redis is unavailable. `"local"` (default): each process continues with `localShare` of the limits.
-   * `"reject"`: calls are rejected with a `RateLimitWaitError`, so that nothing is sent uncounted.
-   */
-  readonly onUnavailable?: "local" | "reject" | undefined;
-  /** The part of each limit that one process uses alone, over 0 to 1; default 1/4, which is safe for 4 processes. */
-  readonly localShare?: number | undefined;
-  /**
-   * How long the permits of a killed process are held before they count as responded to, in milliseconds; default 10,000.
-   * A process whose event loop blocks for longer may lose permits that it still uses.
-   */
-  readonly leaseMs?: number | undefined;
-}
+// More permits would only be returned unused.
+const maxPerRequest = 100;
 
-type Settings = StoreSettings & { readonly key: string };
+/** The permits of one limiter, granted by Redis, or by the local fallback while Redis is unavailable. */
+export class RedisStore implements PermitStore {
+  readonly #user: StoreUser;
+  readonly #settings: StoreSettings;
+  readonly #connection: RedisConnection;
+  /** Granted by Redis, but not assigned to a call yet; and the number of calls that wait. */
+  #granted: string[] = [];
+  #demand = 0;
+  #isRequesting = false;
+  #hasHeartbeat = false;
 
-const defaults: Settings = {
-  key: "audience-sdk:rate-limit",
-  onUnavailable: "local",
-  localShare: 1 / 4,
-  // Five heartbeats, each of which renews the leases; longer than the five seconds within which a request of a killed
-  // process can still arrive.
-  leaseMs: 10_000,
-};
-
-/**
- * Shares one rate limit between all processes and machines behind one IP, as the service counts per IP ("Limits").
- *
- * Redis stores the count and measures the time. The count survives `kill -9`, restarts, and a Redis that lost its data:
- * at the first request of a process that used it before, no process gets a permit for five seconds, while each writes its
- * own permits back. A process that starts before that treats the empty Redis as new, and one that starts while Redis is
- * unavailable does not know the calls of others: these can exceed a limit. While Redis is unavailable, or takes longer
- * than a second to reply, `onUnavailable` applies. The Redis client stays yours: add an `error` listener, and close it
- * after the `AudienceClient`.
- *
- * ```ts
- * const store = redisRateLimitStore(new Redis(process.env.REDIS_URL));
- * const audience = new AudienceClient({ rateLimiter: new RateLimiter({ store }) });
- * ```
- *
- * @throws TypeError that names the invalid option.
- */
-export function redisRateLimitStore(
-  client: RedisLike,
-  options: RedisRateLimitStoreOptions = {},
-): RateLimitStore {
-  if (!isRedisLike(client)) reject("the first argument", "a client of `ioredis` or of `redis`");
-  const { key, ...settings } = withDefaults(options);
-  const { onUnavailable, localShare, leaseMs } = settings;
-  // A key that begins with "}" would put the two names into different hash slots.
-  if (typeof key !== "string" || key === "" || key.startsWith("}")) {
-    reject("`key`", "a string that is not empty and does not begin with a brace");
+  constructor(scripts: PermitScripts, settings: StoreSettings, user: StoreUser) {
+    this.#user = user;
+    this.#settings = settings;
+    this.#connection = new RedisConnection(scripts, settings, user);
   }
-  if (onUnavailable !== "local" && onUnavailable !== "reject") {
-    reject("`onUnavailable`", '"local" or "reject"');
+
+  get inFlight(): number {
+    return this.#connection.permits.own.inFlight;
   }
-  if (!Number.isFinite(localShare) || localShare <= 0 || localShare > 1) {
-    reject("`localShare`", "a number over 0, up to 1");
+
+  acquire(now: number): ReleasePermit | undefined {
+    if (this.#user.rate.pausedMs(now) > 0 || this.refusal() !== undefined) return undefined;
+    const { permits } = this.#connection;
+    const fallback = this.#connection.outage?.fallback;
+    const id = fallback ? fallback.acquire(now) : this.#granted.shift();
+    if (id === undefined) return undefined;
+    return (use, releasedAt) => {
+      fallback?.release(use, releasedAt);
+      permits.release(id, use, releasedAt);
+      this.#connection.report([id]);
+    };
   }
-  if (!Number.isFinite(leaseMs) || leaseMs < 1) reject("`leaseMs`", "a number of milliseconds from 1");
-  return storeOf(redisScripts(client, key), settings);
+
+  /** Asks Redis for permits, one request at a time. Unused grants are returned. */
+  demand(calls: number, now: number): void {
+    this.#startHeartbeat();
+    this.#connection.returnUnused(this.#granted.splice(0));
+    this.#demand = this.#user.rate.pausedMs(now) > 0 ? 0 : calls;
+    const mustWait = this.#connection.outage !== undefined || this.#connection.waitMs(now) > 0;
+    if (this.#demand > 0 && !mustWait && !this.#isRequesting) void this.#request();
+  }
+
+  nextAvailableInMs(now: number): number | undefined {
+    const pausedMs = this.#user.rate.pausedMs(now);
+    const { outage } = this.#connection;
+    if (outage) return Math.max(pausedMs, outage.fallback.nextAvailableInMs(now));
+    return Math.max(pausedMs, this.#connection.waitMs(now)) || undefined;
+  }
+
+  respondedAt(position: number, now: number, roundTripMs: number): number {
+    const startAt = now + (this.nextAvailableInMs(now) ?? 0);
+    const expected = { limits: this.#user.rate.limits, roundTripMs, startAt };
+    const { outage, permits } = this.#connection;
+    return (outage?.fallback ?? permits).respondedAt(position, now, expected);
+  }
+
+  limitingWindow(position: number, now: number): RateLimitWindow {
+    return this.#connection.permits.limitingWindow(position, now, this.#user.rate.limits);
+  }
+
+  usage(now: number): WindowUsage[] {
+    const { outage, permits } = this.#connection;
+    const isAlone = outage && this.refusal() === undefined;
+    const waitMs = isAlone ? outage.fallback.nextAvailableInMs(now) : this.#connection.waitMs(now);
+    return permits.usage(now, this.#user.rate.limits, waitMs);
+  }
+
+  entries(now: number): [id: string, respondedAt: number | undefined][] {
+    return [...this.#connection.permits.all(now)].flatMap(([id, state]) =>
+      state === "unsent" ? [] : [[id, state === "in flight" ? undefined : state]],
+    );
+  }
+
+  refused(now: number): void {
+    this.#connection.calls.recordRefusal(now + this.#user.rate.pausedMs(now));
+    this.#connection.report([]);
+  }
+
+  succeeded(): void {
+    this.#connection.calls.recordSuccess();
+  }
+
+  refusal(): string | undefined {
+    const { outage } = this.#connection;
+    if (!outage) return undefined;
+    const message = `The rate limit store is unavailable: ${outage.reason}.`;
+    const { onUnavailable, localShare } = this.#settings;
+    if (onUnavailable === "reject") return message;
+    const isTooSmall = this.#user.windows.some(({ limit }) => Math.floor(limit * localShare) < 1);
+    return isTooSmall ? `${message} \`localShare\` of a limit is less than one permit.` : undefined;
+  }
+
+  warning(): string | undefined {
+    const { outage } = this.#connection;
+    if (!outage || this.refusal() !== undefined) return undefined;
+    return `the rate limit store is unavailable: ${outage.reason}; this process continues with its share`;
+  }
+
+  async #request(): Promise<void> {
+    this.#isRequesting = true;
+    // One request for all calls that begin to wait in this tick of the event loop.
+    await Promise.resolve();
+    this.#granted = await this.#connection.acquire(Math.min(Math.max(1, this.#demand), maxPerRequest));
+    this.#isRequesting = false;
+    this.#user.onChange();
+  }
+
+  /** Heartbeats as long as the limiter exists, so that a Redis that lost its data gets its permits back in time. */
+  #startHeartbeat(): void {
+    if (this.#hasHeartbeat) return;
+    this.#hasHeartbeat = true;
+    // Short enough that a lease survives one lost heartbeat.
+    const everyMs = Math.min(heartbeatMs, this.#settings.leaseMs / 3);
+    repeatWhileAlive(this.#connection, everyMs, (connection) => connection.heartbeat());
+  }
 }
 
-/** The given options over the defaults. Their values are not checked yet. */
-function withDefaults(options: RedisRateLimitStoreOptions): Settings {
-  if (typeof options !== "object" || options === null) reject("the options", "one object");
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  const unknown = given.map(([name]) => name).find((name) => !Object.hasOwn(defaults, name));
-  if (unknown !== undefined)
-    reject(`\`${unknown}\``, `left out: there are ${Object.keys(defaults).join(", ")}`);
-  return { ...defaults, ...Object.fromEntries(given) };
-}
-
-/** A store that uses these scripts. */
-export function storeOf(scripts: PermitScripts, settings: StoreSettings): RateLimitStore {
-  return { ...settings, open: (limiter) => new RedisPermits(scripts, settings, limiter) };
-}
-
-function reject(subject: string, rule: string): never {
-  throw new TypeError(`redisRateLimitStore: ${subject} must be ${rule}.`);
+/** Repeats the callback until the owner is garbage-collected. */
+function repeatWhileAlive<T extends object>(owner: T, everyMs: number, callback: (owner: T) => void): void {
+  const reference = new WeakRef(owner);
+  const next = (): void => {
+    inBackground(everyMs, () => {
+      const alive = reference.deref();
+      if (!alive) return;
+      callback(alive);
+      next();
+    });
+  };
+  next();
 }

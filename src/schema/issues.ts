@@ -50,9 +50,8 @@ interface IssueContext {
 /** "required: a string", "must be a string, not a number". */
 export function wrongType(expected: string, { input, path = [] }: IssueContext): string {
   if (input === undefined && typeof path.at(-1) !== "number") return `required: ${expected}`;
-  const wayOut = input === null && path.length > 0 ? ": leave it out to send nothing, if it is optional" : "";
   const given = typeof input === "number" && expected === "an integer" ? String(input) : kindOf(input);
-  return `must be ${expected}, not ${given}${wayOut}`;
+  return `must be ${expected}, not ${given}`;
 }
 
 function wrongChoice(values: readonly string[], context: IssueContext): string {

@@ -6,7 +6,6 @@ import { callOptionsSchema, consentOption, type CallOptions } from "../transport
 import { contactKeys, decidedByService, isRepeatableV1Write, v1Consent } from "../transport/consent.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { decodeContactGroup } from "./envelope.ts";
-import { v1List } from "./list-page.ts";
 import type { ParsePage } from "./parse-page.ts";
 import {
   v1AddContactResultSchema,
@@ -21,6 +20,7 @@ import {
   type V1ConsentedListContact,
   type V1ListContact,
 } from "./schemas/contact.ts";
+import { v1List } from "./v1-list.ts";
 
 /** Options of `addContact`. */
 export interface AddContactOptions extends CallOptions {

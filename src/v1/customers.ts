@@ -6,7 +6,6 @@ import type { CallOptions } from "../transport/call-options.ts";
 import { contactKeys, isRepeatableV1Write, v1Consent } from "../transport/consent.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { decodeProfile } from "./envelope.ts";
-import { v1List } from "./list-page.ts";
 import type { ParsePage } from "./parse-page.ts";
 import {
   v1ContactSchema,
@@ -15,6 +14,7 @@ import {
   type V1CustomerListQuery,
 } from "./schemas/contact.ts";
 import { v1ProfileSchema, type Profile } from "./schemas/profile.ts";
+import { v1List } from "./v1-list.ts";
 
 /**
  * A v1 contact that has, or may have, an `email` or a `phone`; `Field` are the keys of the value's type. The compiler

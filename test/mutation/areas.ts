@@ -22,9 +22,10 @@ export const areas: readonly Area[] = [
     sources: [
       "pagination",
       "schema/parse-response.ts",
-      "v1/list-page.ts",
+      "v1/find-items.ts",
       "v1/page-info.ts",
       "v1/parse-page.ts",
+      "v1/v1-list.ts",
       "v2/lists.ts",
     ],
     tests: [
@@ -58,7 +59,7 @@ export const areas: readonly Area[] = [
     name: "redis",
     sources: ["redis"],
     tests: [
-      "redis/{background-timer,error-message,options,requests,script,shared-limit,store-rules,fair-queue,local-fallback,shared-count,simulated-failures}",
+      "redis/{background-timer,error-message,options,requests,script,shared-limit,store-rules,fair-queue,local-fallback,known-permits,simulated-failures}",
       "regressions/{lone,usage}-*",
     ],
   },

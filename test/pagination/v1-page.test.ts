@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import { UndecodableResponse } from "../../src/schema/parse-response.ts";
 import { decodeContactGroup, decodeProfile } from "../../src/v1/envelope.ts";
-import { parseV1Page } from "../../src/v1/list-page.ts";
 import type { ParsePage } from "../../src/v1/parse-page.ts";
+import { parseV1Page } from "../../src/v1/v1-list.ts";
 
 const contacts = [
   { id: "a", email: "a@example.com" },

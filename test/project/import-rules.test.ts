@@ -83,7 +83,7 @@ describe("A broken rule is reported", () => {
     ],
     [
       "the limiter in the redis store",
-      "src/redis/redis-permits.ts",
+      "src/redis/redis-store.ts",
       'import { RateLimiter } from "../rate-limiter/rate-limiter.ts";',
       "redis and checkpoint take types",
     ],

@@ -13,13 +13,13 @@ const importers: Record<string, RegExp> = {
   "p-retry": /^src\/transport\/interceptors\/retry\.ts$/,
   // Its types, for the part that is used.
   bottleneck: /^src\/bulk\/bottleneck-light\.d\.ts$/,
-  "bottleneck/light.js": /^src\/bulk\/row-runner\.ts$/,
+  "bottleneck/light.js": /^src\/bulk\/bulk-runner\.ts$/,
   msw: /^src\/mock\/msw\.ts$/,
   // zod may be imported wherever input has a schema, except in entries that must not load it.
-  zod: /^src\/(?!(mock|redis|checkpoint|errors|audience-error)\b).+$/,
+  zod: /^src\/(?!(mock|redis|checkpoint|errors|api-errors|audience-error)\b).+$/,
 };
 
-const isError = /^src\/(audience-error|errors)\.ts$/;
+const isError = /^src\/(api-errors|audience-error|errors)\.ts$/;
 const mayLoadNode = /^src\/(mock\/listen|mock\/cli|checkpoint\/.+)\.ts$/;
 const mayCount = /^src\/rate-limiter\/(sliding-window-log|adaptive-rate)\.ts$/;
 const mayAskForNode = /^src\/transport\/observer\.ts$/;

@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import type { AcquireReply } from "../../src/redis/script-calls.ts";
+import type { AcquireReply } from "../../src/redis/script-protocol.ts";
 import { RawProcess } from "./raw-process.ts";
 import { RedisServer } from "./redis-server.ts";
 import { SetClock } from "./set-clock.ts";

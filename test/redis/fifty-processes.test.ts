@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { widenedMs } from "../../src/rate-limiter/sliding-window-log.ts";
-import { heartbeatMs } from "../../src/redis/script-calls.ts";
+import { heartbeatMs } from "../../src/redis/script-protocol.ts";
 import { bestLastResponse, randomFrom } from "../rate-limiter/simulation.ts";
 import { RawProcess } from "./raw-process.ts";
 import { RedisServer } from "./redis-server.ts";

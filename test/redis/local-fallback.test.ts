@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
 import { AdaptiveRate } from "../../src/rate-limiter/adaptive-rate.ts";
 import { widenedMs } from "../../src/rate-limiter/sliding-window-log.ts";
+import { KnownPermits } from "../../src/redis/known-permits.ts";
 import { LocalFallback } from "../../src/redis/local-fallback.ts";
-import { SharedCount } from "../../src/redis/shared-count.ts";
 
 interface Situation {
   readonly others?: readonly number[];
@@ -16,13 +16,16 @@ interface Situation {
 /** A process that uses the local fallback from 0 on, with the documented windows. */
 function alone({ others = [0, 0, 0], seenMsAgo, share = 1 / 4, own: responses = [] }: Situation) {
   const windows = DOCUMENTED_WINDOWS;
-  const count = new SharedCount({ windows, restored: responses.map((at, index) => [`permit ${index}`, at]) });
+  const permits = new KnownPermits({
+    windows,
+    restored: responses.map((at, index) => [`permit ${index}`, at]),
+  });
   const rate = new AdaptiveRate(windows);
-  const fallback = new LocalFallback({ windows, rate, count, others, seenMsAgo, share, now: 0 });
+  const fallback = new LocalFallback({ windows, rate, permits, others, seenMsAgo, share, now: 0 });
   const acquire = (at: number, use: "responded" | "unsent" = "responded"): void => {
     const id = fallback.acquire(at)!; // one is available
     fallback.release(use, at);
-    count.release(id, use, at);
+    permits.release(id, use, at);
   };
   return { fallback, acquire, rate };
 }

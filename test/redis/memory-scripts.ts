@@ -9,7 +9,7 @@ import {
   type ScriptReply,
   type ScriptRequest,
   type ScriptWindow,
-} from "../../src/redis/script-calls.ts";
+} from "../../src/redis/script-protocol.ts";
 import type { VirtualTime } from "../rate-limiter/virtual-time.ts";
 
 interface MemoryScriptsOptions extends Partial<StoreSettings> {

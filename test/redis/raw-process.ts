@@ -7,7 +7,7 @@ import type {
   PermitState,
   ScriptReply,
   ScriptWindow,
-} from "../../src/redis/script-calls.ts";
+} from "../../src/redis/script-protocol.ts";
 
 /** A process that calls the scripts directly, in the way of the limiter. */
 export class RawProcess {

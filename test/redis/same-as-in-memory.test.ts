@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { redisScripts } from "../../src/redis/redis-client.ts";
-import type { PermitState, ScriptReply } from "../../src/redis/script-calls.ts";
+import type { PermitState, ScriptReply } from "../../src/redis/script-protocol.ts";
 import { runs } from "../properties/runs.ts";
 import { MemoryScripts } from "./memory-scripts.ts";
 import { RedisServer } from "./redis-server.ts";

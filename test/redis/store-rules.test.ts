@@ -1,7 +1,7 @@
 import type { RedisLike, RedisRateLimitStoreOptions } from "audience-sdk/redis";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { recoveryMs } from "../../src/redis/script-calls.ts";
+import { recoveryMs } from "../../src/redis/script-protocol.ts";
 import { clientKinds, type OpenClient } from "./clients.ts";
 import { RawProcess } from "./raw-process.ts";
 import { RedisServer } from "./redis-server.ts";

@@ -1,7 +1,3 @@
-import type { Endpoint } from "../endpoint.ts";
-import { LIMITS } from "../limits.ts";
-import type { DecodedPage } from "../pagination/has-next-page.ts";
-import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
 import { plainName } from "../schema/issues.ts";
 import { isRecord } from "../schema/kind-of.ts";
 import {
@@ -10,70 +6,17 @@ import {
   describeKeys,
   describeShape,
 } from "../schema/parse-response.ts";
-import type { CallEndpoint } from "../transport/transport.ts";
 import { parsePageInfo, rootsOf } from "./page-info.ts";
-import { callParsePage, type FoundPage, type ParsePage } from "./parse-page.ts";
 
-/** A v1 list: its endpoint, and how its items are decoded. */
-interface ListSettings<T> extends Pick<Endpoint<undefined, T>, "operation" | "path" | "query"> {
-  /** Decodes an item for the user; `undefined` without an id. */
-  readonly decodeItem: (value: unknown) => T | undefined;
-  readonly parsePage?: ParsePage | undefined;
-}
-
-/** The method of a v1 list. */
-export function v1List<T extends { readonly id: string }>(
-  call: CallEndpoint,
-  { decodeItem, parsePage, ...endpoint }: ListSettings<T>,
-) {
-  const { operation } = endpoint;
-  return (query: object | undefined, options: ListOptions | undefined): Paginator<T> =>
-    listPages({
-      call,
-      endpoint: {
-        method: "GET",
-        ...endpoint,
-        decode: ({ body }) => parseV1Page(body, { operation, decodeItem, parsePage }),
-      },
-      query,
-      options,
-      longestPage: LIMITS.limit.max,
-      identify: ({ id }) => id,
-    });
-}
-
-/** Decodes a v1 list response of any usual shape. Throws `UndecodableResponse` if items or an id are missing. */
-export function parseV1Page<T>(
-  body: unknown,
-  { operation, decodeItem, parsePage }: Omit<ListSettings<T>, "path" | "query">,
-): DecodedPage<T> {
-  const { items, ...info } = parsePage
-    ? callParsePage(parsePage, body, operation)
-    : findPage(body, operation);
-  const decoded = items.map((item, at) => {
-    const value = decodeItem(item);
-    if (value !== undefined) return value;
-    throw new UndecodableResponse(
-      `item ${at} of its list has no id: it is ${describeShape(item)}. ${parsePageHint}`,
-    );
-  });
-  return { items: decoded, ...info, raw: body };
-}
-
-function findPage(body: unknown, operation: string): FoundPage {
-  const items = findItems(body, operation);
-  if (items.length === 0 && reportsFailure(body)) {
-    throw new UndecodableResponse("its body holds no items and says that the call failed.");
-  }
-  return { items, ...parsePageInfo(body, items.length) };
-}
+/** The way out for a response in which the client finds no list. */
+export const parsePageHint = "Give the client a `parsePage` that returns the items.";
 
 /**
  * Finds the items of a v1 list. Their place is not documented ("Endpoints": response body shape): the body itself,
  * `data`, or one key of `data`, of the body, or of `result`. A name of the resource goes before a general name, and that
  * before any other array of objects.
  */
-function findItems(body: unknown, operation: string): readonly unknown[] {
+export function findItems(body: unknown, operation: string): readonly unknown[] {
   if (Array.isArray(body)) return body;
   if (!isRecord(body)) throw unknownShape(body);
   if (Array.isArray(body["data"])) return body["data"];
@@ -115,14 +58,6 @@ function isEmptyAsNull(body: unknown, holders: readonly JsonObject[]): boolean {
   return isEmpty && holders.some((holder) => Object.values(holder).includes(null));
 }
 
-/** A 2xx without items that reports a failure must not become an empty list. */
-function reportsFailure(body: unknown): boolean {
-  if (!isRecord(body)) return false;
-  const { success, status, errors } = body;
-  const hasErrors = Array.isArray(errors) && errors.length > 0;
-  return success === false || status === false || status === "error" || hasErrors;
-}
-
 function ambiguous(found: readonly NamedArray[]): UndecodableResponse {
   const keys = describeKeys(found.map(([name]) => name));
   return new UndecodableResponse(
@@ -136,5 +71,3 @@ function unknownShape(body: unknown): UndecodableResponse {
     `its body holds no list that the client can find: it is ${describeShape(body)}${data}. ${parsePageHint}`,
   );
 }
-
-const parsePageHint = "Give the client a `parsePage` that returns the items.";

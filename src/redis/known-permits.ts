@@ -7,7 +7,7 @@ import {
   widenedMs,
 } from "../rate-limiter/sliding-window-log.ts";
 import type { StoreUser } from "../rate-limiter/store.ts";
-import { recoveryMs, type PermitState, type ScriptReply } from "./script-calls.ts";
+import { recoveryMs, type PermitState, type ScriptReply } from "./script-protocol.ts";
 
 /** The state of a permit of this process: the time of its response, in flight, or never used. */
 export type OwnState = number | "in flight" | "unsent";
@@ -19,7 +19,7 @@ export type OwnState = number | "in flight" | "unsent";
  * Only Redis knows the times of the others' permits. `usage` counts each for as long as it may count, an estimate puts it in
  * the middle of that (D78). Neither decides whether a call may be sent.
  */
-export class SharedCount {
+export class KnownPermits {
   /** The count of the permits of this process. */
   readonly own: SlidingWindowLog;
   /** The name of this limiter, and the prefix of its ids. */

@@ -4,9 +4,10 @@ import { onAbort, untilAborted } from "../transport/abort.ts";
 import { type BulkCall, type BulkClient, type BulkOptions, endsRun } from "./bulk-options.ts";
 import { type RecordedRun, openRecordedRun } from "./checkpoint.ts";
 import { ConsentLog } from "./consent-log.ts";
-import { type BulkResult, type BulkSummary, ProgressCounter, type RowEnd } from "./result.ts";
+import { type BulkSummary, ProgressCounter } from "./progress.ts";
+import type { BulkResult, RowEnd } from "./result.ts";
 import { RowCalls, type RunOfRows } from "./row-calls.ts";
-import { type ReadRow, RowReader, type RowSource } from "./rows.ts";
+import { type ReadRow, RowReader, type RowSource } from "./row-source.ts";
 
 const defaultConcurrency = 10;
 const acquired = async () => undefined;
@@ -15,7 +16,7 @@ const acquired = async () => undefined;
  * Sends the rows of a run, a few at a time: `RowReader` reads a row with its record, `RowCalls` makes its calls and
  * records its end, and the caller gets its result.
  */
-export class RowRunner<Row, Value> {
+export class BulkRunner<Row, Value> {
   readonly #source: RowSource<Row>;
   readonly #call: BulkCall<Row, PromiseLike<Value>>;
   readonly #options: BulkOptions<Row>;

@@ -1,0 +1,72 @@
+import type { Endpoint } from "../endpoint.ts";
+import { LIMITS } from "../limits.ts";
+import type { DecodedPage } from "../pagination/has-next-page.ts";
+import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
+import { isRecord } from "../schema/kind-of.ts";
+import { UndecodableResponse, describeShape } from "../schema/parse-response.ts";
+import type { CallEndpoint } from "../transport/transport.ts";
+import { findItems, parsePageHint } from "./find-items.ts";
+import { parsePageInfo } from "./page-info.ts";
+import { callParsePage, type FoundPage, type ParsePage } from "./parse-page.ts";
+
+/** A v1 list: its endpoint, and how its items are decoded. */
+interface ListSettings<T> extends Pick<Endpoint<undefined, T>, "operation" | "path" | "query"> {
+  /** Decodes an item for the user; `undefined` without an id. */
+  readonly decodeItem: (value: unknown) => T | undefined;
+  readonly parsePage?: ParsePage | undefined;
+}
+
+/** The method of a v1 list. */
+export function v1List<T extends { readonly id: string }>(
+  call: CallEndpoint,
+  { decodeItem, parsePage, ...endpoint }: ListSettings<T>,
+) {
+  const { operation } = endpoint;
+  return (query: object | undefined, options: ListOptions | undefined): Paginator<T> =>
+    listPages({
+      call,
+      endpoint: {
+        method: "GET",
+        ...endpoint,
+        decode: ({ body }) => parseV1Page(body, { operation, decodeItem, parsePage }),
+      },
+      query,
+      options,
+      longestPage: LIMITS.limit.max,
+      identify: ({ id }) => id,
+    });
+}
+
+/** Decodes a v1 list response of any usual shape. Throws `UndecodableResponse` if items or an id are missing. */
+export function parseV1Page<T>(
+  body: unknown,
+  { operation, decodeItem, parsePage }: Omit<ListSettings<T>, "path" | "query">,
+): DecodedPage<T> {
+  const { items, ...info } = parsePage
+    ? callParsePage(parsePage, body, operation)
+    : findPage(body, operation);
+  const decoded = items.map((item, at) => {
+    const value = decodeItem(item);
+    if (value !== undefined) return value;
+    throw new UndecodableResponse(
+      `item ${at} of its list has no id: it is ${describeShape(item)}. ${parsePageHint}`,
+    );
+  });
+  return { items: decoded, ...info, raw: body };
+}
+
+function findPage(body: unknown, operation: string): FoundPage {
+  const items = findItems(body, operation);
+  if (items.length === 0 && reportsFailure(body)) {
+    throw new UndecodableResponse("its body holds no items and says that the call failed.");
+  }
+  return { items, ...parsePageInfo(body, items.length) };
+}
+
+/** A 2xx without items that reports a failure must not become an empty list. */
+function reportsFailure(body: unknown): boolean {
+  if (!isRecord(body)) return false;
+  const { success, status, errors } = body;
+  const hasErrors = Array.isArray(errors) && errors.length > 0;
+  return success === false || status === false || status === "error" || hasErrors;
+}
