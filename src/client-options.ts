@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { fromEnvironment, missingBaseUrl } from "./environment.ts";
+import { fromEnvironment, missingBaseUrl } from "./environment-variables.ts";
 import { ConfigurationError } from "./errors.ts";
 import { keepsTheLimiter, parseLimiter } from "./rate-limiter/default-limiter.ts";
 import type { RateLimiterOptions } from "./rate-limiter/limiter-options.ts";

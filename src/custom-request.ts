@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type { Endpoint, Method, Operation } from "./endpoint.ts";
-import { besideOtherIssues } from "./schema/issues.ts";
-import { jsonValue } from "./schema/json.ts";
+import { jsonValue } from "./schema/copy-as-json.ts";
 import { isRecord } from "./schema/kind-of.ts";
+import { besideOtherIssues } from "./schema/validation-issues.ts";
 import type { ApiPromise } from "./transport/api-promise.ts";
 import { callOptionsSchema, consentOption, type CallOptions } from "./transport/call-options.ts";
 import { contactKeys, decidedByService, v1Consent, v2Consent, type Consent } from "./transport/consent.ts";

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { ValidationError, type ValidationIssue } from "./errors.ts";
-import { wrongType } from "./schema/issues.ts";
-import { copyAsJson } from "./schema/json.ts";
+import { copyAsJson } from "./schema/copy-as-json.ts";
 import { isObject, isRecord, isDate } from "./schema/kind-of.ts";
 import { parseOptions } from "./schema/parse-options.ts";
+import { wrongType } from "./schema/validation-issues.ts";
 
 /** Options of `flattenProperties`. */
 export interface FlattenOptions {

@@ -28,7 +28,7 @@ export {
 export type { CustomRequest, CustomRequestOptions } from "./custom-request.ts";
 export type { ClientOptions } from "./client-options.ts";
 export type { Bulk, BulkRows, BulkRun } from "./bulk/bulk.ts";
-export type { BulkCheck, CheckResult } from "./bulk/check.ts";
+export type { BulkCheck, CheckResult } from "./bulk/check-rows.ts";
 export type { Checkpoint, OpenCheckpoint } from "./bulk/checkpoint.ts";
 export type { BulkCall, BulkOptions, BulkRequest } from "./bulk/bulk-options.ts";
 export type { BulkCounts, BulkProgress, BulkSummary } from "./bulk/progress.ts";

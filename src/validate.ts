@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type { ValidationIssue } from "./errors.ts";
-import { explain, propertyOf, toIssues, withNameMeant } from "./schema/issues.ts";
-import { copyAsJson } from "./schema/json.ts";
+import { copyAsJson } from "./schema/copy-as-json.ts";
 import { isObject } from "./schema/kind-of.ts";
+import { explain, propertyOf, toIssues, withNameMeant } from "./schema/validation-issues.ts";
 
 /**
  * Returns the input as JSON would send it. What the schema refuses, and what JSON would lose, is added to `issues`. The

@@ -2,7 +2,7 @@ import { ConfigurationError } from "../errors.ts";
 import { optionTypes, parseOption } from "../schema/parse-options.ts";
 import { type BulkCall, type BulkClient, type BulkOptions, parseBulkOptions } from "./bulk-options.ts";
 import { BulkRunner } from "./bulk-runner.ts";
-import { type BulkCheck, type CheckResult, checkRows } from "./check.ts";
+import { type BulkCheck, type CheckResult, checkRows } from "./check-rows.ts";
 import type { BulkSummary } from "./progress.ts";
 import type { BulkResult } from "./result.ts";
 import { type BulkRows, RowSource } from "./row-source.ts";

@@ -1,4 +1,4 @@
-import type { MockClientOptions } from "./interface.ts";
+import type { MockClientOptions } from "./public-types.ts";
 import { environmentOf, shellWord } from "./start-page.ts";
 import type { MockOrganizationSeed } from "./state/seed.ts";
 

@@ -10,7 +10,7 @@ import {
   object,
   type Rule,
   that,
-} from "./rules.ts";
+} from "./json-rules.ts";
 import { type MockVariants, OPERATIONS } from "./variants.ts";
 
 const enumOrFunction = (...choices: readonly string[]): Rule =>

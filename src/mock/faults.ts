@@ -1,4 +1,4 @@
-import { count, duration, enumOf, object, type Rule, string, that } from "./rules.ts";
+import { count, duration, enumOf, object, type Rule, string, that } from "./json-rules.ts";
 import { type MockOperation, OPERATIONS } from "./variants.ts";
 
 const KINDS = [

@@ -1,7 +1,7 @@
 import { delayOf, type FaultPlan, preventsWrite } from "./faults.ts";
-import type { MockRequest } from "./interface.ts";
 import type { ErrorReply, MockEndpoint, Reply } from "./mock-endpoint.ts";
 import { connectionReset, htmlReply, responseOf } from "./mock-response.ts";
+import type { MockRequest } from "./public-types.ts";
 import { type MockRateLimitOptions, type RateLimiter, retryAfterOf } from "./rate-window.ts";
 import { Refusal } from "./refusal.ts";
 import type { Organization } from "./state/organization.ts";

@@ -18,11 +18,11 @@ export type {
   MockListenOptions,
   MockRequest,
   MockService,
-} from "./interface.ts";
+} from "./public-types.ts";
 export { createMockService } from "./mock-service.ts";
 export type { MockRateLimitOptions, MockRateWindow } from "./rate-window.ts";
 export type { MockServiceOptions } from "./mock-options.ts";
-export type { Problem as MockProblem } from "./rules.ts";
+export type { Problem as MockProblem } from "./json-rules.ts";
 export type { MockAutomation, MockContactSeed, MockGroupSeed, MockOrganizationSeed } from "./state/seed.ts";
 export type {
   MockErrorBody,

@@ -1,9 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { MockFault } from "./faults.ts";
-import type { MockClientOptions, MockListener, MockListenOptions, MockService } from "./interface.ts";
+import { checkOption, object, that } from "./json-rules.ts";
 import { isConnectionReset } from "./mock-response.ts";
-import { checkOption, object, that } from "./rules.ts";
+import type { MockClientOptions, MockListener, MockListenOptions, MockService } from "./public-types.ts";
 import { startPage } from "./start-page.ts";
 
 const isPort = (value: unknown) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536;

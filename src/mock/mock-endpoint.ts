@@ -1,5 +1,5 @@
+import type { Problem } from "./json-rules.ts";
 import { refusalOf } from "./refusal.ts";
-import type { Problem } from "./rules.ts";
 import type { Organization } from "./state/organization.ts";
 import type { MockOperation, MockVariants } from "./variants.ts";
 

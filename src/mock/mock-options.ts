@@ -1,7 +1,7 @@
 import { variantsRule } from "./default-variants.ts";
 import { faultRule, type MockFault } from "./faults.ts";
+import { aFunction, arrayOf, enumOf, isDuration, number, object, type Rule, that } from "./json-rules.ts";
 import { type MockRateLimitOptions, type MockRateWindow, rateLimitsRule } from "./rate-window.ts";
-import { aFunction, arrayOf, enumOf, isDuration, number, object, type Rule, that } from "./rules.ts";
 import { type MockOrganizationSeed, organizationRule } from "./state/seed.ts";
 import type { MockVariants } from "./variants.ts";
 import type { MockWebhookFetch } from "./webhooks.ts";

@@ -1,11 +1,11 @@
 import { variantsOf } from "./default-variants.ts";
 import { FaultPlan, faultRule } from "./faults.ts";
 import { handleRequest, type ServiceState } from "./handle-request.ts";
-import type { MockClientOptions, MockFetch, MockRequest, MockService } from "./interface.ts";
+import { checkOption, isObject } from "./json-rules.ts";
 import { listen } from "./listen.ts";
 import { type MockServiceOptions, optionsRule } from "./mock-options.ts";
+import type { MockClientOptions, MockFetch, MockRequest, MockService } from "./public-types.ts";
 import { type MockRateLimitOptions, RateLimiter, rateLimitOf } from "./rate-window.ts";
-import { checkOption, isObject } from "./rules.ts";
 import { Organizations } from "./state/organizations.ts";
 import { checkSeeds, DEFAULT_ORGANIZATION, type MockOrganizationSeed } from "./state/seed.ts";
 import type { MockVariants } from "./variants.ts";

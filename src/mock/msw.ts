@@ -1,7 +1,7 @@
 import { http, type HttpHandler, HttpResponse } from "msw";
-import type { MockService } from "./interface.ts";
+import { baseUrl as baseUrlRule, checkOption, object } from "./json-rules.ts";
 import { isConnectionReset } from "./mock-response.ts";
-import { baseUrl as baseUrlRule, checkOption, object } from "./rules.ts";
+import type { MockService } from "./public-types.ts";
 
 /** The base URLs of the code under test, if they differ from the mock's own. */
 export interface MswHandlersOptions {

@@ -9,7 +9,7 @@ import {
   object,
   type Rule,
   that,
-} from "./rules.ts";
+} from "./json-rules.ts";
 
 /** At most `limit` requests in any `intervalMs` milliseconds. */
 export interface MockRateWindow {

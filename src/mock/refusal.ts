@@ -1,4 +1,4 @@
-import { inOneMessage, type Problem, problemsOf, type Rule } from "./rules.ts";
+import { inOneMessage, type Problem, problemsOf, type Rule } from "./json-rules.ts";
 
 /** The refusal of a request with an error status. */
 export class Refusal extends Error {

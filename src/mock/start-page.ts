@@ -1,4 +1,4 @@
-import type { MockClientOptions } from "./interface.ts";
+import type { MockClientOptions } from "./public-types.ts";
 import { V1_ENDPOINTS } from "./v1/routes.ts";
 import { V2_ENDPOINTS } from "./v2/routes.ts";
 

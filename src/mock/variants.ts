@@ -1,4 +1,4 @@
-import type { Problem } from "./rules.ts";
+import type { Problem } from "./json-rules.ts";
 import type { MockContact, MockEvent } from "./state/organization-state.ts";
 
 export const OPERATIONS = [

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
-import { explain, nameMeant, toIssues } from "./issues.ts";
 import { contentLost, hasMethods, isObject, isRecord, kindOf } from "./kind-of.ts";
+import { explain, nameMeant, toIssues } from "./validation-issues.ts";
 
 /** An option with a custom rule. The message does not show the value: it could be a key. */
 export function optionThat<Value>(expectation: string, isRight: (value: unknown) => boolean) {

@@ -1,7 +1,7 @@
 // Tolerant decoding of responses: a value of another type counts as missing.
 import * as z from "zod";
-import { explain, toIssues } from "./issues.ts";
 import { isRecord, kindOf } from "./kind-of.ts";
+import { explain, toIssues } from "./validation-issues.ts";
 
 /**
  * A response lacks a value that its decoder needs. The transport turns it into an `UnexpectedResponseError` with

@@ -1,4 +1,3 @@
-import { plainName } from "../schema/issues.ts";
 import { isRecord } from "../schema/kind-of.ts";
 import {
   type JsonObject,
@@ -6,6 +5,7 @@ import {
   describeKeys,
   describeShape,
 } from "../schema/parse-response.ts";
+import { plainName } from "../schema/validation-issues.ts";
 import { parsePageInfo, rootsOf } from "./page-info.ts";
 
 /** The way out for a response in which the client finds no list. */

@@ -1,7 +1,7 @@
 import type { DecodedPage } from "../pagination/has-next-page.ts";
-import { plainName } from "../schema/issues.ts";
 import { isRecord } from "../schema/kind-of.ts";
 import { parseCount, type JsonObject } from "../schema/parse-response.ts";
+import { plainName } from "../schema/validation-issues.ts";
 
 const wrappers = /^(meta|paging|page(info|r)?|paginat(ion|or))$/;
 const limitNames = /^(limit|(items)?perpage|(page)?size)$/;

@@ -1,6 +1,6 @@
 import type { ClientOptions, ClientSettings } from "../client-options.ts";
 import { customRequest, type SendCustomRequest } from "../custom-request.ts";
-import { missingOptions } from "../environment.ts";
+import { missingOptions } from "../environment-variables.ts";
 import { closeClient, type CloseOptions } from "../transport/client-state.ts";
 import type { FamilyAccess } from "../transport/interceptor.ts";
 import { Transport } from "../transport/transport.ts";

@@ -49,7 +49,7 @@ export const areas: readonly Area[] = [
       "mock/state/organization.ts",
       "mock/state/automations.ts",
       "mock/webhooks.ts",
-      "mock/rules.ts",
+      "mock/json-rules.ts",
       "mock/v1/rules.ts",
       "mock/v2/rules.ts",
     ],
@@ -66,10 +66,10 @@ export const areas: readonly Area[] = [
   {
     name: "schemas",
     sources: [
-      "schema/issues.ts",
-      "schema/json.ts",
+      "schema/validation-issues.ts",
+      "schema/copy-as-json.ts",
       "schema/kind-of.ts",
-      "schema/string.ts",
+      "schema/string-formats.ts",
       "v1/schemas",
       "v2/schemas",
       "validate.ts",

@@ -2,7 +2,7 @@ import * as schemas from "audience-sdk/schemas";
 import { expect } from "vitest";
 import type * as z from "zod";
 import type { ValidationIssue } from "../../src/errors.ts";
-import { explain, toIssues } from "../../src/schema/issues.ts";
+import { explain, toIssues } from "../../src/schema/validation-issues.ts";
 import { v2UpsertResultSchema } from "../../src/v2/schemas/contact.ts";
 import { validate } from "../../src/validate.ts";
 

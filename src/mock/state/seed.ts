@@ -1,4 +1,3 @@
-import { isDateTime, isDay } from "../formats.ts";
 import {
   arrayOf,
   boolean,
@@ -11,7 +10,8 @@ import {
   type Rule,
   string,
   stringThat,
-} from "../rules.ts";
+} from "../json-rules.ts";
+import { isDateTime, isDay } from "../string-formats.ts";
 import type { MockContact, MockGroup } from "./organization-state.ts";
 
 /** A contact at the start: the fields of a v1 contact, optionally its `id` and the ids of its lists. */

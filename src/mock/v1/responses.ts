@@ -1,5 +1,5 @@
+import type { Problem } from "../json-rules.ts";
 import { parsePageQuery, type RequestContext, type Reply, slicePage } from "../mock-endpoint.ts";
-import type { Problem } from "../rules.ts";
 import type { MockContact, MockGroup } from "../state/organization-state.ts";
 import type { MockVariants } from "../variants.ts";
 

@@ -1,5 +1,3 @@
-import { countryCodeOf, isDay, isEmail } from "../formats.ts";
-import { refusalOf, require } from "../refusal.ts";
 import {
   anythingButNull,
   boolean,
@@ -12,8 +10,10 @@ import {
   type Rule,
   string,
   stringThat,
-} from "../rules.ts";
+} from "../json-rules.ts";
+import { refusalOf, require } from "../refusal.ts";
 import type { ContactFields } from "../state/organization.ts";
+import { countryCodeOf, isDay, isEmail } from "../string-formats.ts";
 import type { MockVariants } from "../variants.ts";
 
 const optIn = enumOf("SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED");

@@ -1,4 +1,3 @@
-import { countryCodeOf } from "../formats.ts";
 import {
   endpoint,
   type RequestContext,
@@ -10,6 +9,7 @@ import {
 import { Refusal } from "../refusal.ts";
 import type { MockGroup } from "../state/organization-state.ts";
 import type { ContactFields, Organization } from "../state/organization.ts";
+import { countryCodeOf } from "../string-formats.ts";
 import { storedCountry } from "../v1/rules.ts";
 import type { MockVariants } from "../variants.ts";
 import { checkV2Contact, type V2Contact, type V2Identifier } from "./rules.ts";

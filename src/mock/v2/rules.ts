@@ -1,5 +1,3 @@
-import { isCountryCode, isDateTime, isDay, isEmail, isIpAddress } from "../formats.ts";
-import { require } from "../refusal.ts";
 import {
   anythingButNull,
   arrayOf,
@@ -13,7 +11,9 @@ import {
   string,
   stringThat,
   that,
-} from "../rules.ts";
+} from "../json-rules.ts";
+import { require } from "../refusal.ts";
+import { isCountryCode, isDateTime, isDay, isEmail, isIpAddress } from "../string-formats.ts";
 
 /** A body that follows the rules of a v2 contact; other fields are passed on. */
 export interface V2Contact extends Record<string, unknown> {

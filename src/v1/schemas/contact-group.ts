@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { documented } from "../../schema/json.ts";
+import { documented } from "../../schema/copy-as-json.ts";
 import { v1CustomerListQuerySchema } from "./contact.ts";
 
 /**

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { LIMITS } from "../../limits.ts";
-import { besideOtherIssues, unknownKeys } from "../../schema/issues.ts";
 import { isObject, kindOf } from "../../schema/kind-of.ts";
-import { boundedString, day, emailAddress } from "../../schema/string.ts";
+import { boundedString, day, emailAddress } from "../../schema/string-formats.ts";
+import { besideOtherIssues, unknownKeys } from "../../schema/validation-issues.ts";
 
 const optInStates = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;
 

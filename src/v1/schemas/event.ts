@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { besideOtherIssues, nameMeant, unknownKeys } from "../../schema/issues.ts";
-import { jsonObject, jsonValue } from "../../schema/json.ts";
+import { jsonObject, jsonValue } from "../../schema/copy-as-json.ts";
 import { isRecord } from "../../schema/kind-of.ts";
-import { emailAddress, nonBlankString } from "../../schema/string.ts";
+import { emailAddress, nonBlankString } from "../../schema/string-formats.ts";
+import { besideOtherIssues, nameMeant, unknownKeys } from "../../schema/validation-issues.ts";
 
 /** A custom event, the input of `v1.events.send`. It names its contact by an `email` or a `contactUUID` ("Custom event"). */
 export type V1Event = {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { documented } from "../../schema/json.ts";
+import { documented } from "../../schema/copy-as-json.ts";
 
 /**
  * The stored attributes of a contact: every field of a `V1Contact`, and `created` and `updated`. Each may be absent or

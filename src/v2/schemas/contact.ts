@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { besideOtherIssues } from "../../schema/issues.ts";
-import { jsonValue } from "../../schema/json.ts";
+import { jsonValue } from "../../schema/copy-as-json.ts";
 import { isRecord } from "../../schema/kind-of.ts";
-import { dateTime, day, dayOrDateTime, emailRule, ipAddress, isEmail } from "../../schema/string.ts";
+import { dateTime, day, dayOrDateTime, emailRule, ipAddress, isEmail } from "../../schema/string-formats.ts";
+import { besideOtherIssues } from "../../schema/validation-issues.ts";
 
 /** A v2 contact, the input of `v2.contacts.upsert` ("v2 contact", "v2 identifier object"). Other keys are passed on. */
 export type V2Contact = {

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { unknownKeys } from "../../schema/issues.ts";
-import { documented } from "../../schema/json.ts";
+import { documented } from "../../schema/copy-as-json.ts";
+import { unknownKeys } from "../../schema/validation-issues.ts";
 
 /** A list ("v2 list"). Only `uuid` is checked; the other keys are typed as documented. */
 export type List = {

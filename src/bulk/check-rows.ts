@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
-import { toIssues } from "../schema/issues.ts";
 import { errorMessage, ignoreRejection, optionTypes, parseOption } from "../schema/parse-options.ts";
+import { toIssues } from "../schema/validation-issues.ts";
 import { RowSource } from "./row-source.ts";
 
 const invalidResult =

@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import type { ValidationIssue } from "../errors.ts";
 import { isRecord, kindNamed, kindOf } from "./kind-of.ts";
-import { countCharacters } from "./string.ts";
+import { countCharacters } from "./string-formats.ts";
 
 /** For a rule over several keys of an object: zod skips it beside other issues, but a call reports all problems at once. */
 export const besideOtherIssues = { when: ({ value }: z.core.ParsePayload): boolean => isRecord(value) };
