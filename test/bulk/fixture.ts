@@ -59,6 +59,8 @@ export async function collectRun<R, V>(
 /** A checkpoint in memory that logs the records of the rows, in order. */
 export class LoggedCheckpoint implements OpenCheckpoint {
   readonly log: string[] = [];
+  /** The writes that had to outlive a loss of power: names and states. */
+  readonly flushed: string[] = [];
   readonly values = new Map<string, string>();
   /** Thrown by the next call of the method. */
   readonly fails = new Map<"open" | "get" | "set" | "clear" | "close", unknown>();
@@ -79,9 +81,10 @@ export class LoggedCheckpoint implements OpenCheckpoint {
     return this.values.get(name);
   }
 
-  async set(name: string, value: string | undefined): Promise<void> {
+  async set(name: string, value: string | undefined, options: { flush?: boolean | undefined } = {}) {
     const isRow = name.startsWith("row:");
     const state = value === undefined ? "nothing" : stateOf(value);
+    if (options.flush) this.flushed.push(isRow ? `${name.slice("row:".length)}: ${state}` : name);
     this.#step("set", isRow ? `${name.slice("row:".length)}: ${state}` : undefined);
     if (value === undefined) this.values.delete(name);
     else this.values.set(name, value);

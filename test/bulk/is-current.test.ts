@@ -42,6 +42,9 @@ describe("isCurrent", () => {
 
     expect(error).toBeUndefined();
     expect(results.map(({ status }) => status)).toEqual(["succeeded", "superseded", "succeeded"]);
+    expect(results[1]!.error).toMatchObject({
+      message: "isCurrent returned false: the row was not sent, or not sent again.",
+    });
     expect(emails()).toEqual([row(0).email, row(2).email]);
     expect(mock.requests).toHaveLength(2);
   });

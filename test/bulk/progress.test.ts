@@ -50,6 +50,31 @@ describe("onProgress", () => {
     ]);
   });
 
+  it("has neither a total nor a remaining time where the number of rows is not known", async () => {
+    const { audience, upsert } = createFixture({}, { rateLimiter: new RateLimiter() });
+    const seen: BulkProgress[] = [];
+
+    await audience.bulk(rows(1).values(), upsert, { onProgress: (progress) => seen.push(progress) });
+
+    expect(Object.keys(seen[0]!).filter((name) => name === "total" || name === "etaMs")).toEqual([]);
+  });
+
+  it("has the remaining time of the rows after those in flight, which the limiter counts already", async () => {
+    stopTheClock("setTimeout", "clearTimeout");
+    const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
+    const { audience, upsert } = createFixture({}, { rateLimiter: limiter });
+    const seen: BulkProgress[] = [];
+    const onProgress = (progress: BulkProgress) => seen.push(progress);
+    const summary = audience.bulk(rows(4), upsert, { concurrency: 2, onProgress }).summary();
+
+    await vi.advanceTimersByTimeAsync(10);
+
+    // One has ended, and one waits in the limiter: the last of the two others leaves three windows after the first.
+    expect(seen.map(({ etaMs }) => Math.round(etaMs! / 60_000))).toEqual([3]);
+    for (let second = 0; second < 200; second++) await vi.advanceTimersByTimeAsync(1_000);
+    expect(await summary).toMatchObject({ succeeded: 4 });
+  });
+
   it("estimates the end as the limiter does, and counts rows in flight once", async () => {
     stopTheClock("setTimeout", "clearTimeout");
     const limiter = new RateLimiter({ windows: [{ limit: 10, intervalMs: 60_000 }] });
@@ -68,6 +93,18 @@ describe("onProgress", () => {
 
     await summary;
     expect(seen[29]?.etaMs).toBe(0);
+  });
+
+  it("has the pace of the last minute, without superseded rows", async () => {
+    const { audience, upsert } = createFixture();
+    const seen: BulkProgress[] = [];
+
+    await audience.bulk(rows(2), upsert, {
+      isCurrent: () => false,
+      onProgress: (progress) => seen.push(progress),
+    });
+
+    expect(seen.map(({ ratePerMinute }) => ratePerMinute)).toEqual([0, 0]);
   });
 
   it("has the pace of the last minute, without skipped rows", async () => {

@@ -6,6 +6,55 @@ import { collectRun, LoggedCheckpoint, row, rows, createFixture, type Row, key }
 
 const eventOf = ({ email }: Row) => ({ eventName: "imported", contact: { email } });
 
+describe("A record is flushed, so that a loss of power cannot lose it,", () => {
+  it("before a call that must not be repeated, and before the calls of a changed row, but not of a new one", async () => {
+    const { audience, upsert } = createFixture();
+    const checkpoint = new LoggedCheckpoint();
+    const call = async (item: Row, request: BulkRequest) => {
+      await upsert(item, request);
+      await audience.v1.customers.upsert({ ...item, double_opt_in: true }, request);
+    };
+    await audience.bulk(rows(1), call, { checkpoint, key });
+    const ofNewRow = checkpoint.flushed.splice(0);
+
+    await audience.bulk([{ ...row(0), first_name: "Ada" }], call, { checkpoint, key });
+
+    expect(ofNewRow).toEqual(["row-0@example.com: in-doubt"]);
+    expect(checkpoint.flushed).toEqual(["row-0@example.com: sent", "row-0@example.com: in-doubt"]);
+  });
+
+  it("before a row makes the next one with its key be sent again", async () => {
+    const { audience, upsert } = createFixture();
+    const checkpoint = new LoggedCheckpoint();
+    await audience.bulk([row(0), row(0)], upsert, { checkpoint, key });
+
+    await audience.bulk([{ ...row(0), first_name: "Ada" }, row(0)], upsert, { checkpoint, key });
+
+    expect(checkpoint.flushed).toEqual([
+      "row-0@example.com#2: sent",
+      "row-0@example.com: sent",
+      "row-0@example.com#2: sent",
+    ]);
+  });
+
+  it("before another call writes a consent, and not when that call has ended", async () => {
+    const { audience, upsert } = createFixture();
+    const checkpoint = new LoggedCheckpoint();
+    const flushed: string[][] = [];
+    async function* source() {
+      yield row(1);
+      flushed.push([...checkpoint.flushed]);
+      await audience.v1.customers.upsert(row(0));
+      flushed.push([...checkpoint.flushed]);
+    }
+
+    await audience.bulk(source(), upsert, { checkpoint, key });
+
+    expect(flushed).toEqual([[], ["consent:email:row-0@example.com"]]);
+    expect(checkpoint.flushed).toHaveLength(1);
+  });
+});
+
 describe("With a checkpoint", () => {
   it("a row is recorded before it is sent, and its outcome before its result is yielded and the next row starts", async () => {
     const { audience, mock, upsert } = createFixture();

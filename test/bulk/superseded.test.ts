@@ -79,7 +79,15 @@ describe("A row whose consent differs from one that another call of the client w
 
     expect(error).toBeUndefined();
     expect(results).toMatchObject([
-      { status: "superseded", error: { code: "aborted", outcome: "not-sent" } },
+      {
+        status: "superseded",
+        error: {
+          code: "aborted",
+          outcome: "not-sent",
+          message:
+            "Another call has written the contact's consent after the run began: the row was not sent, or not sent again.",
+        },
+      },
     ]);
     expect(world.mock.requests).toHaveLength(1);
     expect(consentOf(world)).toBe("UNSUBSCRIBED");

@@ -39,7 +39,9 @@ export const areas: readonly Area[] = [
     sources: ["bulk", "transport/consent.ts"],
     tests: [
       "bulk/{check,delta*,is-current,progress,rate-limit,recorded,results,source,stop,superseded*}",
-      "regressions/{checkpoint,missing-check,promise,row-whose,rows}-*",
+      "regressions/{checkpoint,damaged,events,later-row,loop,missing-check,opt-out-of-a-row,promise,refusal-of,row,rows,run,unsubscription}-*",
+      "transport/{custom-request,order,retries}",
+      "document/states-and-transitions",
     ],
   },
   {

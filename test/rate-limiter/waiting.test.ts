@@ -190,9 +190,9 @@ describe("a call that is aborted in the queue", () => {
     expect(limiter.usage().inFlight).toBe(0);
   });
 
-  it("leaves no listener and no timer behind, and neither do 10,000", async () => {
+  it("leaves no listener and no timer behind, and neither do 2,000", async () => {
     const { time, limiter } = start();
-    const controllers = Array.from({ length: 10_010 }, () => new AbortController());
+    const controllers = Array.from({ length: 2_010 }, () => new AbortController());
     let rejected = 0;
     let cpuUs = 0;
     await time.run(() => {
@@ -205,9 +205,9 @@ describe("a call that is aborted in the queue", () => {
       for (const controller of controllers) controller.abort();
       cpuUs = process.cpuUsage(before).user;
     }, 100);
-    expect(rejected).toBe(10_000);
-    // 30 ms; it would be seconds if each call searched through the others.
-    expect(cpuUs).toBeLessThan(300_000);
+    expect(rejected).toBe(2_000);
+    // 6 ms; it would be much more if each call searched through the others.
+    expect(cpuUs).toBeLessThan(100_000);
     expect(limiter.usage().queued).toBe(0);
     for (const { signal } of controllers) expect(getEventListeners(signal, "abort")).toHaveLength(0);
     expect(time.pendingTimers).toBe(0);
@@ -437,10 +437,10 @@ it("a call that waited and was aborted leaves nothing in memory", async () => {
     return (process.memoryUsage().heapUsed - before) / calls;
   };
   // The very first calls allocate memory that stays.
-  await round(10_000);
+  await round(2_000);
 
   // A waiting call that is still referenced keeps some hundreds of bytes.
-  expect(await round(10_000)).toBeLessThan(100);
+  expect(await round(2_000)).toBeLessThan(100);
 });
 
 it("two thousand calls that wait with deadlines are served in well under a second of CPU", async () => {

@@ -8,7 +8,7 @@ import { describe, isRepeatable, type Verdict, verdictOf } from "./attempt.ts";
 export function checkOutcomes(world: World): string[] {
   return world.log.calls.flatMap((call) =>
     [
-      ...(call.settledAt === undefined ? [] : checkEnd(world, call)),
+      ...(call.settledAt === undefined ? [] : [...checkEnd(world, call), ...leftLate(call)]),
       ...(call.input ? checkAttempts(world, call) : []),
     ].map((problem) => `${describe(call)}: ${problem}`),
   );
@@ -48,6 +48,11 @@ function checkEnd(world: World, call: CallRecord): string[] {
       ? [`says ${outcome} (${error.code}) after ${verdicts(world, call).join(", ") || "nothing was sent"}`]
       : []),
   ];
+}
+
+/** No request leaves after its call has ended: the caller may have sent another one meanwhile. */
+function leftLate({ departures, settledAt = Infinity }: CallRecord): string[] {
+  return departures.some(({ at }) => at > settledAt) ? ["a request left after its call had ended"] : [];
 }
 
 function wasApplied({ request }: Departure): boolean {
