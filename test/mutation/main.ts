@@ -25,8 +25,8 @@ for (const { area, files: mutate } of chosen) {
   console.log(`\n=== ${area.name}: ${mutate.length} files`);
   // Read by `vitest.config.ts` beside this file, in the processes that Stryker starts.
   process.env["MUTATION_TESTS"] = area.tests.map((tests) => `test/${tests}.test.ts`).join(" ");
-  // Below the lowest score it sets the exit code.
-  await new Stryker({
+  // Below the lowest score it sets the exit code. An area that cannot be run does not stop the others.
+  const run = new Stryker({
     mutate,
     testRunner: "vitest",
     plugins: ["@stryker-mutator/vitest-runner"],
@@ -44,7 +44,11 @@ for (const { area, files: mutate } of chosen) {
     thresholds: { high: 100, low: 90, break: 90 },
     allowEmpty: false,
     disableTypeChecks: true,
-  }).runMutationTest();
+  });
+  await run.runMutationTest().catch((error: unknown) => {
+    console.error(error);
+    process.exitCode = 1;
+  });
 }
 
 function isOf({ sources }: Area, file: string): boolean {
