@@ -165,14 +165,15 @@ export function statesSameConsent({ consent: recorded }: RecordedRow, consent: C
   return consentLines(consent).every((line) => lines.includes(line));
 }
 
-/** Whether the row's recorded status of a channel is the same. A failed row may lack the consents of some calls. */
+/**
+ * Whether the row has made no new decision about a channel: its recorded status is the same, or it states none. A failed
+ * row may lack the consents of some calls.
+ */
 function statesSameStatus(
   before: RecordedRow | undefined,
   channel: string,
   status: string | undefined,
 ): boolean {
   if (!before || before.state === "failed") return before !== undefined;
-  const lines = before.consent.split("\n");
-  if (status === undefined) return !lines.some((line) => line.startsWith(`${channel}=`));
-  return lines.includes(`${channel}=${status}`);
+  return status === undefined || before.consent.split("\n").includes(`${channel}=${status}`);
 }

@@ -124,7 +124,8 @@ export class RowCalls<Row> implements CallExtension {
     if (status === "succeeded" || status === "superseded") await record.ends(status, this.#consentText);
     else if (this.wasRefused && this.#mayHaveApplied && !this.#hasUnknownOutcome)
       await record.ends("in-doubt", this.#consentText);
-    else if (this.#isInDoubt || this.#mayHaveApplied) return;
+    else if (this.#isInDoubt) return;
+    else if (this.#mayHaveApplied) await record.clearDoubt(this.#consentText);
     else if (isInterrupted(end) || hasCode(error, "rate_limit")) await record.restore();
     else await record.failed(this.#consentText);
   }
@@ -178,9 +179,8 @@ export class RowCalls<Row> implements CallExtension {
     }
     try {
       const response = await next(context);
-      if (method === "GET") return response;
       if (consentWrite) this.consentWatch.rowApplied(consentWrite.contacts);
-      this.#mayHaveApplied = true;
+      this.#mayHaveApplied ||= method !== "GET";
       return response;
     } catch (error) {
       const { outcome } = context;

@@ -113,6 +113,12 @@ export class RowRecord {
     await this.#write(state, consent);
   }
 
+  /** All that was carried out, or may have been, may be repeated. */
+  async clearDoubt(consent: string): Promise<void> {
+    await this.#written;
+    if (this.#state === "in-doubt") await this.#write("sent", consent);
+  }
+
   /** Nothing of the row was carried out: an earlier record stands. */
   async failed(consent: string): Promise<void> {
     await this.restore();
@@ -144,8 +150,17 @@ export class RowRecord {
     // A success ends an earlier doubt.
     const keepsDoubt = this.refusesUnrepeatable && (state === "sent" || state === "superseded");
     const recorded = keepsDoubt ? (`${state}-in-doubt` as const) : state;
-    await write(this.#run, key, { state: recorded, version: this.#version, fingerprint, consent }, flush);
+    const row = { state: recorded, version: this.#version, fingerprint };
+    await write(this.#run, key, { ...row, consent: withEarlier(consent, this.before) }, flush);
   }
+}
+
+/** A channel that the row no longer states keeps its recorded status: a missing consent is no new decision. */
+function withEarlier(consent: string, before: RecordedRow | undefined): string {
+  const channelOf = (line: string) => line.slice(0, line.indexOf("="));
+  const stated = consent.split("\n").map(channelOf);
+  const earlier = before?.consent.split("\n").filter((line) => !stated.includes(channelOf(line))) ?? [];
+  return [consent, ...earlier].join("\n").trim();
 }
 
 async function read(run: RecordedRun | undefined, key: string): Promise<RecordedRow | undefined> {

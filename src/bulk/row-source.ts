@@ -5,8 +5,8 @@ import type { BulkOptions } from "./bulk-options.ts";
 import type { RecordedRun } from "./checkpoint.ts";
 import { type RowKey, RowRecord, fingerprintOf } from "./row-record.ts";
 
-/** An array or any other iterable of rows. */
-export type BulkRows<Row> = Iterable<Row> | AsyncIterable<Row>;
+/** An array or any other iterable of rows. A string is none. */
+export type BulkRows<Row> = (Iterable<Row> | AsyncIterable<Row>) & object;
 
 const longestTurnMs = 10;
 
@@ -22,7 +22,8 @@ export class RowSource<Row> {
   #turnBeganAt = performance.now();
 
   constructor(rows: unknown) {
-    if (!isIterable(rows)) throw new ConfigurationError("The rows of bulk must be iterable.");
+    if (!isIterable(rows))
+      throw new ConfigurationError("The rows of bulk must be an array or another iterable, and no string.");
     const { length, size } = rows as { length?: unknown; size?: unknown };
     // Safe: it has the method of an iterable; the caller types its rows.
     this.#rows = rows as BulkRows<Row>;

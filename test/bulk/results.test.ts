@@ -215,7 +215,7 @@ describe("A run", () => {
   it("refuses rows that cannot be iterated, and a call that is no function", () => {
     const { audience, upsert } = createFixture();
 
-    const iterable = "The rows of bulk must be iterable.";
+    const iterable = "The rows of bulk must be an array or another iterable, and no string.";
     expect(() => audience.bulk({ length: 3 } as never, upsert)).toThrow(new ConfigurationError(iterable));
     expect(() => audience.bulk("abc" as never, upsert as never)).toThrow(new ConfigurationError(iterable));
     expect(() => audience.bulk(rows(1), undefined as never)).toThrow(

@@ -265,6 +265,22 @@ describe("A row of several calls", () => {
     expect(results).toMatchObject([{ status: "superseded" }]);
   });
 
+  it("stays superseded where its calls state different consents, and neither has changed", async () => {
+    const world = createFixture();
+    const options = { key, checkpoint: new LoggedCheckpoint() };
+    const both = async (item: Row, request: BulkRequest) => {
+      await world.upsert({ ...item, email_opt_in: "NON_SUBSCRIBED" }, request).catch(() => undefined);
+      await world.upsert(item, request);
+    };
+    const first = await runBehind(world, { write: unsubscriptions[0]![1], call: both, options });
+
+    const second = await world.audience.bulk([{ ...ada, first_name: "Ada" }], both, options);
+
+    expect(first.results).toMatchObject([{ status: "superseded" }]);
+    expect(second).toMatchObject({ superseded: 1 });
+    expect(consentOf(world)).toBe("UNSUBSCRIBED");
+  });
+
   it("is unknown where a call that is not repeatable was sent before", async () => {
     const world = createFixture();
     const { audience } = world;

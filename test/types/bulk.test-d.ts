@@ -4,6 +4,22 @@ import { describe, expectTypeOf, it } from "vitest";
 const audience = new AudienceClient();
 const rows = [{ email: "ada@example.com", email_opt_in: "SUBSCRIBED" as const }];
 
+it("The rows of bulk are any iterable but a string", () => {
+  const { upsert } = audience.v1.customers;
+  void audience.bulk(rows, upsert);
+  void audience.bulk(new Set(rows), upsert);
+  void audience.bulk(rows.values(), upsert);
+  void audience.bulk(new Map([["ada", rows[0]!]]).values(), upsert);
+  void audience.bulk(
+    (async function* () {
+      yield* rows;
+    })(),
+    upsert,
+  );
+  // @ts-expect-error
+  void audience.bulk("ada@example.com", (id: string, o) => audience.v1.customers.get(id, o));
+});
+
 describe("The function of bulk", () => {
   it("that returns nothing is refused", () => {
     // @ts-expect-error its call is neither returned nor awaited
