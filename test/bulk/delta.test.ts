@@ -4,7 +4,16 @@ import { join } from "node:path";
 import { ConfigurationError, type BulkOptions, type BulkRequest } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { collectRun, LoggedCheckpoint, row, rows, createFixture, type Row, key } from "./fixture.ts";
+import {
+  collectRun,
+  flushEventLoop,
+  LoggedCheckpoint,
+  row,
+  rows,
+  createFixture,
+  type Row,
+  key,
+} from "./fixture.ts";
 
 let folder = "";
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "delta-"))));
@@ -262,6 +271,23 @@ describe("Rows with the same key in one run", () => {
       { email_opt_in: "UNSUBSCRIBED", first_name: "Ada" },
     ]);
   });
+});
+
+it("A row with the key of one in progress waits for its end, which decides whether it is sent again", async () => {
+  const { audience, mock, upsert } = createFixture();
+  const options = { key, checkpoint: new LoggedCheckpoint() };
+  await audience.bulk([row(0), row(0)], upsert, options);
+  const changed = { ...row(0), first_name: "Ada" };
+  const isCurrent = async (item: object) => {
+    // The first is not recorded as sent yet.
+    if (item === changed) await flushEventLoop();
+    return true;
+  };
+
+  const { results } = await collectRun(audience.bulk([changed, row(0)], upsert, { ...options, isCurrent }));
+
+  expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
+  expect(mock.requests.slice(2).map(({ body }) => body)).toEqual([changed, row(0)]);
 });
 
 describe("An event without an id of its own", () => {

@@ -1,4 +1,4 @@
-import { ConfigurationError, RateLimiter, type BulkRequest } from "audience-sdk";
+import { ConfigurationError, RateLimiter, type BulkRequest, type V1Contact } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { collectRun, LoggedCheckpoint, row, rows, createFixture, until, type Row, key } from "./fixture.ts";
 
@@ -95,6 +95,23 @@ describe("isCurrent", () => {
     ];
 
     expect(nights).toEqual(["superseded", "superseded", "superseded", "succeeded"]);
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  it("with a checkpoint, a superseded row is sent again when one of its consents has changed", async () => {
+    const { audience, mock } = createFixture();
+    const checkpoint = new LoggedCheckpoint();
+    const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED", phone: "+15550100" } as const;
+    const call = (item: V1Contact, request: BulkRequest) => audience.v1.customers.upsert(item, request);
+    const options = { checkpoint, key: () => contact.email };
+    const before = { ...contact, phone_opt_in: "SUBSCRIBED" } as const;
+
+    const nights = [
+      await audience.bulk([before], call, { ...options, isCurrent: () => false }),
+      await audience.bulk([{ ...contact, phone_opt_in: "UNSUBSCRIBED" } as const], call, options),
+    ];
+
+    expect(nights).toMatchObject([{ superseded: 1 }, { succeeded: 1 }]);
     expect(mock.requests).toHaveLength(1);
   });
 

@@ -191,6 +191,59 @@ describe("A row whose consent differs from one that another call of the client w
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
   });
 
+  it("is superseded where it agrees with one of two possible consents, after a call of unknown outcome", async () => {
+    const world = createFixture();
+    const write = async ({ audience, mock, upsert }: World) => {
+      await audience.v1.customers.upsert(ada);
+      mock.addFault({ kind: "reset-before", times: 1 });
+      const once = audience.withOptions({ maxRetries: 0 });
+      await once.v1.customers.upsert({ ...ada, email_opt_in: "UNSUBSCRIBED" }).catch(() => upsert);
+    };
+
+    const { results } = await runBehind(world, { write, items: [ada, row(1)] });
+
+    expect(results.map(({ status }) => status)).toEqual(["superseded", "succeeded"]);
+  });
+
+  it("is superseded where only one of its contact's names was written", async () => {
+    const world = createFixture();
+    const item = { ...ada, phone: "+1 555 0100", phone_opt_in: "SUBSCRIBED" } as const;
+
+    const { results } = await runBehind(world, { write: unsubscriptions[0]![1], items: [item] });
+
+    expect(results).toMatchObject([{ status: "superseded" }]);
+  });
+
+  it("is superseded where that call stated two statuses of its channel", async () => {
+    const world = createFixture();
+    const of = (id: string, status: string) => ({
+      type: "email" as const,
+      id,
+      channels: { email: { status } },
+      consent: { createdAt: "2026-01-01T00:00:00Z", ip: "192.0.2.1", source: "preferences" },
+    });
+    const identifiers = [of("other@example.com", "unsubscribed"), of(ada.email, "subscribed")];
+
+    const { results } = await runBehind(world, {
+      write: ({ audience }) => audience.v2.contacts.upsert({ firstName: "Ada", listIds: [], identifiers }),
+    });
+
+    expect(results).toMatchObject([{ status: "superseded" }]);
+  });
+
+  it("is superseded although an earlier row that agreed was sent meanwhile", async () => {
+    const world = createFixture();
+    const agreeing: Row = { ...ada, email_opt_in: "UNSUBSCRIBED" };
+
+    const { results } = await runBehind(world, {
+      write: unsubscriptions[0]![1],
+      items: [agreeing, ada],
+      options: { concurrency: 1 },
+    });
+
+    expect(results.map(({ status }) => status)).toEqual(["succeeded", "superseded"]);
+  });
+
   it("waits for the end of that call while it is in flight", async () => {
     const world = createFixture();
     const { fetch, open } = gated(world.mock.fetch);
@@ -328,10 +381,21 @@ describe("A row is sent", () => {
   it.each([
     ["whose consent equals the written one", { ...ada, email_opt_in: "UNSUBSCRIBED" as const }],
     ["of another contact", row(1)],
-  ])("%s", async (_, item) => {
+    [
+      "whose phone is another",
+      { phone: "+1 555 0199", phone_opt_in: "SUBSCRIBED" } as unknown as Row,
+      ({ audience }: World) =>
+        audience.v1.customers.upsert({ phone: "+1 555 0100", phone_opt_in: "UNSUBSCRIBED" }),
+    ],
+    [
+      "whose consent equals the one that was written over the other family",
+      { ...ada, email_opt_in: "UNSUBSCRIBED" as const },
+      unsubscriptions[2]![1],
+    ],
+  ])("%s", async (_, item, write = unsubscriptions[0]![1]) => {
     const world = createFixture();
 
-    const { results } = await runBehind(world, { write: unsubscriptions[0]![1], items: [item] });
+    const { results } = await runBehind(world, { write, items: [item] });
 
     expect(results).toMatchObject([{ status: "succeeded" }]);
     expect(world.mock.requests).toHaveLength(2);
@@ -542,6 +606,35 @@ describe("With a checkpoint", () => {
     const status = await night(world, ada, checkpoint);
 
     expect(status).toBe("superseded");
+  });
+
+  it("a row that is new the next night is sent: its consent may be the later one", async () => {
+    const world = createFixture();
+    const checkpoint = new LoggedCheckpoint();
+
+    const nights = [
+      await night(world, row(1), checkpoint, unsubscriptions[0]![1]),
+      await night(world, ada, checkpoint),
+    ];
+
+    expect(nights).toEqual(["succeeded", "succeeded"]);
+  });
+
+  it("the run ends once the consents that were written during it are recorded", async () => {
+    const world = createFixture();
+    const checkpoint = new LoggedCheckpoint();
+    const record = checkpoint.set.bind(checkpoint);
+    checkpoint.set = async (name, value, options) => {
+      if (name.startsWith("consent:")) await new Promise((resolve) => setTimeout(resolve, 20));
+      await record(name, value, options);
+      if (name.startsWith("consent:")) checkpoint.log.push(name.replace(/UUID:.*/, "UUID"));
+    };
+
+    await runBehind(world, { write: unsubscriptions[0]![1], items: [], options: { key, checkpoint } });
+
+    const email = `consent:email:${ada.email}`;
+    // Before the write, and after it, also under the name in the response.
+    expect(checkpoint.log).toEqual(["open", email, email, email, "consent:contactUUID", "close"]);
   });
 
   it("a consent that was not applied supersedes no row", async () => {

@@ -199,6 +199,7 @@ it("a call that begins after its row ends the run, and the next run sends the ro
   const { audience, upsert } = createFixture();
   const checkpoint = new LoggedCheckpoint();
   const late = async (contact: Row, request: BulkRequest) => {
+    await upsert(contact, request);
     setTimeout(() => void upsert(contact, request), 0);
   };
   async function* source() {
@@ -210,6 +211,7 @@ it("a call that begins after its row ends the run, and the next run sends the ro
   const { error } = await collectRun(audience.bulk(source(), late, { checkpoint, key }));
 
   expect(error).toBeInstanceOf(ConfigurationError);
+  expect(checkpoint.flushed).toEqual(["row-0@example.com: sent"]);
   expect(await audience.bulk(rows(1), upsert, { checkpoint, key })).toMatchObject({
     succeeded: 1,
     skipped: 0,

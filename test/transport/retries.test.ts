@@ -311,3 +311,21 @@ it("A retried body is byte-identical", async () => {
   expect(new Set(sent).size).toBe(1);
   expect(mock.organization("org").events).toMatchObject([{ eventData: { total: 42 } }]);
 });
+
+it.each([
+  ["states its opt-in", { phone: "+15550100", phone_opt_in: "SUBSCRIBED" }, 2],
+  ["leaves its opt-in to the service", { phone: "+15550100" }, 1],
+] as const)(
+  "a lost write of a contact with a phone alone that %s: %j leaves %i times",
+  async (_, contact, times) => {
+    vi.useFakeTimers();
+    const mock = comparableMock({ faults: [{ kind: "reset-after", times: 1 }] });
+    const audience = new AudienceClient(mock.clientOptions);
+
+    const ended = audience.v1.customers.upsert(contact).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(60_000);
+    await ended;
+
+    expect(mock.requests).toHaveLength(times);
+  },
+);
