@@ -86,6 +86,10 @@ describe("A run ends with an error that every other row would meet", () => {
     });
     const calls = [
       (request: BulkRequest) => audience.v1.customers.get("gone", request),
+      (request: BulkRequest) =>
+        audience.v1.request({ method: "GET", path: "/api/v1/customer/gone" }, request),
+      (request: BulkRequest) =>
+        audience.v1.request({ method: "POST", path: "/api/v1/gone", body: {} }, request),
       () => Promise.reject(ownNotFound),
       (request: BulkRequest) => audience.v1.customers.upsert({ email: "nobody" }, request),
       (request: BulkRequest) => audience.v1.customers.upsert(row(1), request),
@@ -97,6 +101,8 @@ describe("A run ends with an error that every other row would meet", () => {
 
     expect(error).toBeUndefined();
     expect(results.map((result) => result.error)).toEqual([
+      expect.any(NotFoundError),
+      expect.any(NotFoundError),
       expect.any(NotFoundError),
       ownNotFound,
       expect.any(ValidationError),

@@ -94,13 +94,17 @@ export const areas: readonly Area[] = [
     sources: ["transport/read-response.ts", "transport/rate-refusal.ts"],
     tests: [
       "transport/{errors,foreign-fetch,promise,rate-refusal,retry-after}",
-      "regressions/{body,deeply-nested,error-as,failed,headers-of,list-response,retry-after,service-messages,undecodable}-*",
+      "regressions/{body,deeply-nested,error-as,failed,headers-of,list-response,message,retry-after,service-messages,undecodable}-*",
     ],
   },
   {
     name: "transport-retries",
     sources: ["transport/interceptors/retry.ts"],
-    tests: ["transport/{errors,retries,retry-after}", "bulk/rate-limit", "regressions/{backoff,refusals}-*"],
+    tests: [
+      "transport/{api-key,errors,observe,retries,retry-after}",
+      "bulk/rate-limit",
+      "regressions/{backoff,refusals}-*",
+    ],
   },
   {
     name: "transport-calls",
