@@ -118,9 +118,9 @@ export const areas: readonly Area[] = [
       "transport/transport.ts",
     ],
     tests: [
-      "transport/{abort,api-key,deadlines,errors,observe,options,order,outcomes,promise,retry-after}",
-      "bulk/{rate-limit,stop}",
-      "regressions/{aborted,backoff,call-with,close,error-of,id-with,passed,pause}-*",
+      "transport/{abort,api-key,close,deadlines,errors,observe,options,order,outcomes,promise,rate-refusal,retry-after}",
+      "bulk/{rate-limit,stop,superseded}",
+      "regressions/{aborted,backoff,call-with,close,error-of,id-with,passed,pause,row-whose,single}-*",
     ],
   },
   {
