@@ -127,8 +127,8 @@ export const areas: readonly Area[] = [
     name: "transport-send",
     sources: ["transport/abort.ts", "transport/network-error.ts", "transport/send.ts"],
     tests: [
-      "transport/{abort,connection-failures,deadlines,errors,foreign-fetch,promise,retry-after}",
-      "regressions/{body,deno,failed,fetch-with,reader,undecodable,unreachable}-*",
+      "transport/{abort,connection-failures,deadlines,errors,foreign-fetch,promise,retry-after,shared-signal}",
+      "regressions/{blocked-port,body,deno,failed,fetch-with,reader,undecodable,unreachable}-*",
     ],
   },
   {
