@@ -20,11 +20,11 @@ it("a signal has one listener for any number of calls, as Node warns of a leak f
   );
 });
 
-it("a thousand calls leave no listener on a signal that lives on", async () => {
+it("a hundred calls leave no listener on a signal that lives on", async () => {
   const mock = createMockService();
   const { v1 } = new AudienceClient(mock.clientOptions);
   const { signal } = new AbortController();
-  for (let call = 0; call < 1_000; call++) {
+  for (let call = 0; call < 100; call++) {
     await v1.customers.upsert({ email: "ada@example.com", email_opt_in: "SUBSCRIBED" }, { signal });
   }
   expect(getEventListeners(signal, "abort")).toHaveLength(0);
