@@ -1,5 +1,5 @@
 import { type Channel, optIns, type OptIn, stricter } from "./contact.ts";
-import { parsePhone } from "./phone.ts";
+import { comparableEmail, formsOfPhone, identifiersIn } from "./identifiers.ts";
 import type { ReadRow } from "./read-row.ts";
 import type { Said } from "./row-consent.ts";
 import { contactIssues } from "./row-issues.ts";
@@ -21,6 +21,7 @@ export interface PersonConsent {
 const shift: Readonly<Record<Channel, number>> = { email: 0, phone: 3 };
 const suppressed = 1 << 6;
 const notUnderstood = 4;
+const anyRefusal = (7 << shift.email) | (7 << shift.phone) | suppressed;
 
 /**
  * The strictest consent of every person, over all rows of all files, in any order.
@@ -31,27 +32,42 @@ const notUnderstood = 4;
 export class People {
   readonly #known = new Map<string, number>();
   readonly #ownerOfPhone = new Map<string, string>();
+  readonly #refusalsInDoubt = new Map<string, number>();
   readonly #inUnreadableLines = new Set<string>();
 
   add(row: ReadRow): void {
     const { said } = row;
     const { email, phone } = row.contact;
-    for (const one of cellsInDoubt(row).flatMap(identifiersIn)) this.#inUnreadableLines.add(one);
+    const doubt = doubtIn(row);
+    for (const cell of doubt.cells) {
+      // A few digits in another cell may be a postal code.
+      const mayBeShort = row.source.isMisshapen || cell.trim() === row.cells.get("phone")?.text;
+      for (const one of identifiersIn(cell, mayBeShort))
+        this.#refusalsInDoubt.set(one, joined(this.#refusalsInDoubt.get(one) ?? 0, doubt.code));
+    }
     const code =
       codeOf("email", said.email) | codeOf("phone", said.phone) | (said.isSuppressed ? suppressed : 0);
     // The number has a consent of its own: another address may have the same number.
     const ofNumber = email === undefined ? code : codeOf("phone", said.phone);
-    if (email !== undefined) this.#join(email, code);
+    if (email !== undefined) this.#join(comparableEmail(email), code);
     if (phone === undefined) return;
     this.#join(phone, ofNumber);
     if (email !== undefined && !this.#ownerOfPhone.has(phone)) this.#ownerOfPhone.set(phone, email);
   }
 
-  /** Call after all rows: the consent of a number counts for its owner. */
+  /** Call after all rows: the consent of a number counts for its owner, and so does a refusal that may be theirs. */
   settle(): void {
-    for (const [phone, owner] of this.#ownerOfPhone) {
-      this.#join(owner, this.#known.get(phone) ?? 0);
-      if (this.#inUnreadableLines.has(phone)) this.#inUnreadableLines.add(owner);
+    for (const [phone, owner] of this.#ownerOfPhone)
+      this.#join(comparableEmail(owner), this.#known.get(phone) ?? 0);
+    if (this.#refusalsInDoubt.size === 0) return;
+    for (const key of this.#known.keys()) {
+      const owner = this.#ownerOfPhone.get(key);
+      const person = owner === undefined ? key : comparableEmail(owner);
+      const code = this.#known.get(person) ?? 0;
+      const forms = key.startsWith("+") ? formsOfPhone(key) : [key];
+      // A person who has refused as much is not in doubt.
+      if (forms.every((form) => joined(code, this.#refusalsInDoubt.get(form) ?? 0) === code)) continue;
+      this.#inUnreadableLines.add(key).add(person);
     }
   }
 
@@ -63,12 +79,15 @@ export class People {
   /** The address of this telephone number, if it differs from the row's. */
   ownerOfPhone({ contact: { email, phone } }: ReadRow): string | undefined {
     const owner = phone === undefined || email === undefined ? undefined : this.#ownerOfPhone.get(phone);
-    return owner === email ? undefined : owner;
+    if (owner === undefined || email === undefined) return undefined;
+    return comparableEmail(owner) === comparableEmail(email) ? undefined : owner;
   }
 
   consentOf({ contact: { email, phone }, said }: ReadRow): PersonConsent {
     const owner = phone === undefined ? undefined : this.#ownerOfPhone.get(phone);
-    const ofPerson = this.#known.get(email ?? owner ?? phone ?? "") ?? 0;
+    const key = email && comparableEmail(email);
+    const ownerKey = owner && comparableEmail(owner);
+    const ofPerson = this.#known.get(key ?? ownerKey ?? phone ?? "") ?? 0;
     const all = {
       email: withCode(said.email, "email", ofPerson),
       phone: [ofPerson, this.#known.get(phone ?? "") ?? 0].reduce(
@@ -88,7 +107,7 @@ export class People {
       stricterElsewhere: channels.filter(
         (channel) => said[channel].optIn !== undefined && said[channel].optIn !== all[channel].optIn,
       ),
-      isInUnreadableLine: [email, phone, owner].some((one) => this.#inUnreadableLines.has(one ?? "")),
+      isInUnreadableLine: [key, phone, ownerKey].some((one) => this.#inUnreadableLines.has(one ?? "")),
     };
   }
 
@@ -98,36 +117,27 @@ export class People {
 }
 
 /**
- * The cells that may hide a refusal of anybody named in them: those of a misshapen line; and, where a row is stricter than
- * an opt-in, all if its address cannot be read, or that of the number which cannot be read.
+ * The cells that may name anybody who has refused, and the refusals: all cells of a misshapen line, with any refusal; and,
+ * where a row is stricter than an opt-in, all if its address cannot be read, or that of the number which cannot be read.
  */
-function cellsInDoubt({ contact, said, issues, source, cells }: ReadRow): readonly string[] {
-  if (source.isMisshapen) return source.cells;
-  const isOptIn = ({ optIn, notUnderstood: words }: Said) =>
-    (optIn === undefined || optIn === "SUBSCRIBED") && words.length === 0;
-  if (isOptIn(said.email) && isOptIn(said.phone) && !said.isSuppressed) return [];
+function doubtIn({ contact, said, issues, source, cells }: ReadRow): {
+  cells: readonly string[];
+  code: number;
+} {
+  if (source.isMisshapen) return { cells: source.cells, code: anyRefusal };
+  const ofPhone = refusalCodeOf("phone", said.phone);
+  const code = refusalCodeOf("email", said.email) | ofPhone | (said.isSuppressed ? suppressed : 0);
+  if (code === 0) return { cells: [], code };
   const refused = new Set([...issues, ...contactIssues(contact)].map(({ field }) => field));
   const isUnknown = contact.email === undefined && contact.phone === undefined;
-  if (isUnknown || refused.has("email")) return source.cells;
+  if (isUnknown || refused.has("email")) return { cells: source.cells, code };
   const phone = cells.get("phone");
-  return phone === undefined || !refused.has("phone") || isOptIn(said.phone) ? [] : [phone.text];
+  return { cells: phone !== undefined && refused.has("phone") ? [phone.text] : [], code: ofPhone };
 }
 
-/** The addresses and numbers anywhere in a cell, whatever is around them. */
-function identifiersIn(cell: string): string[] {
-  const text = cell
-    .normalize("NFKC")
-    .replace(/\p{Cf}/gu, "")
-    .toLowerCase();
-  const addresses = text.match(/[^\s,;:|<>()[\]"“”„«»@]{1,64}@[\p{L}\p{M}\p{N}.-]{1,255}/gu) ?? [];
-  const numbers = text.match(/\+?\d[\d\s().\p{Pd}\u2212]{5,40}\d/gu) ?? [];
-  return [
-    ...addresses.flatMap((one) => [one, one.replace(/^[^\p{L}\p{N}_]+|[.-]+$/gu, "")]),
-    // Brevo writes a number without its plus.
-    ...numbers
-      .flatMap((one) => [parsePhone(one), parsePhone(`+${one}`)])
-      .flatMap((parsed) => ("value" in parsed ? [parsed.value] : [])),
-  ];
+function refusalCodeOf(channel: Channel, said: Said): number {
+  const isOptIn = said.optIn === "SUBSCRIBED" && said.notUnderstood.length === 0;
+  return isOptIn ? 0 : codeOf(channel, said);
 }
 
 /** Two bits for the state, 0 for none, and one bit for unknown words. */
