@@ -10,7 +10,7 @@ import type { PersonConsent } from "../exports/people.ts";
 import { type ReadRow, readRow } from "../exports/read-row.ts";
 import { contactIssues, firstOfEachField, inOneLine } from "../exports/row-issues.ts";
 import type { ImporterArguments } from "./arguments.ts";
-import type { Survey } from "./survey.ts";
+import { hasConsents, type Survey } from "./survey.ts";
 import type { Target } from "./target.ts";
 
 /** A row as it is sent: with its person's consent, and without invalid values. */
@@ -25,6 +25,8 @@ export interface SettledRow {
   readonly refusals: Contact | undefined;
   /** Remarks on unexpected changes. */
   readonly remarks: readonly string[];
+  /** Whether it needed no `--consent`, because its file has consents. */
+  readonly isOfFileWithConsents: boolean;
 }
 
 /** Reads the files again, and completes each row with the results of the survey. */
@@ -33,13 +35,23 @@ export async function* settledRows(
   target: Target,
   options: ImporterArguments,
 ): AsyncGenerator<SettledRow> {
-  for (const { plan } of survey.files) {
-    for await (const row of plan.file.rows())
-      yield settle(readRow(plan, row, options.consent), survey, target, options);
+  for (const file of survey.files) {
+    const { plan } = file;
+    const isOfFileWithConsents =
+      options.consent === undefined && (hasConsents(file) || file.isReportOfConsents);
+    for await (const row of plan.file.rows()) {
+      const settled = settle(readRow(plan, row, options.consent), survey, target, options);
+      yield { ...settled, isOfFileWithConsents };
+    }
   }
 }
 
-function settle(row: ReadRow, { people }: Survey, target: Target, options: ImporterArguments): SettledRow {
+function settle(
+  row: ReadRow,
+  { people }: Survey,
+  target: Target,
+  options: ImporterArguments,
+): Omit<SettledRow, "isOfFileWithConsents"> {
   const consent = people.consentOf(row);
   const consented = withMeantConsent(withConsent(row, people), consent.unclear, options);
   const found = firstOfEachField([
