@@ -3,15 +3,16 @@ import { parsePhone } from "./phone.ts";
 
 /** An address in the form for comparisons: `a@müller.de` is `a@xn--mller-kva.de`, and `ö` one letter. */
 export function comparableEmail(email: string): string {
+  // Most addresses are in this form.
+  if (/^[ -~]*$/.test(email)) return email;
   const at = email.lastIndexOf("@") + 1;
   const domain = email.slice(at);
   return email.slice(0, at).normalize("NFC") + (domainToASCII(domain) || domain.normalize("NFC"));
 }
 
-// A prefix may stand before a number, or inside it behind the area, so only the last digits can be compared.
-const endLength = 6;
-// The shortest numbers within a country.
-const fewestDigits = 4;
+// Any prefix may stand before a number, so only its last digits are compared, or all of a shorter one.
+const endLengths = [4, 5, 6, 7, 8];
+const longestEnd = 8;
 
 /**
  * The addresses and numbers anywhere in a cell, whatever is around them. Of a number without its country only the last
@@ -39,19 +40,31 @@ export function identifiersIn(cell: string, mayBeShort: boolean): string[] {
 
 /** The forms in which `identifiersIn` may have found this number. */
 export function formsOfPhone(phone: string): string[] {
-  const ends = [fewestDigits, 5, endLength].map((length) => phone.slice(-length));
   const rounded = Array.from({ length: 15 }, (_, decimals) => Number(phone).toExponential(decimals));
-  return [phone, ...ends, ...rounded];
+  return [phone, ...endsOfPhone(phone), ...rounded];
 }
 
-// Each group of digits may be the last one of a number.
+/** The ends of a number, from the shortest on. */
+export function endsOfPhone(phone: string): string[] {
+  return endLengths.map((length) => phone.slice(-length));
+}
+
+// A slash or a line break may be between two numbers.
 function endsIn(text: string, mayBeShort: boolean): string[] {
+  const parts = text.split(/[/\n]/).flatMap((part) => endsOf(part, 6));
+  return [...parts, ...endsOf(text, mayBeShort ? 4 : 6)];
+}
+
+function endsOf(text: string, fewestDigits: number): string[] {
   const ends: string[] = [];
   let digits = "";
   for (const group of text.match(/\d+/g) ?? []) {
     digits = (digits + group).replace(/^0+/, "");
-    if (digits.length >= endLength) ends.push(digits.slice(-endLength));
+    // Another number may begin behind it.
+    if (digits.length >= longestEnd) ends.push(digits.slice(-longestEnd));
   }
-  const isShort = digits.length >= fewestDigits && digits.length < endLength;
-  return mayBeShort && isShort ? [digits] : ends;
+  if (digits.length < longestEnd) return digits.length < fewestDigits ? [] : [digits];
+  // Argentina writes 15 inside its mobile numbers, but not when they are called from abroad.
+  const argentine = digits.length === 12 ? /^\d{2,4}15(\d{6,8})$/.exec(digits)?.[1] : undefined;
+  return argentine === undefined ? ends : [...ends, argentine];
 }

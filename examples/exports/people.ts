@@ -1,7 +1,7 @@
 import { type Channel, optIns, type OptIn, stricter } from "./contact.ts";
-import { comparableEmail, formsOfPhone, identifiersIn } from "./identifiers.ts";
+import { comparableEmail, endsOfPhone, formsOfPhone, identifiersIn } from "./identifiers.ts";
 import type { ReadRow } from "./read-row.ts";
-import type { Said } from "./row-consent.ts";
+import type { RowSaid, Said } from "./row-consent.ts";
 import { contactIssues } from "./row-issues.ts";
 
 /** One person's consent over all rows. */
@@ -13,15 +13,14 @@ export interface PersonConsent {
   readonly unclear: readonly Channel[];
   /** Channels with a stricter consent in another row. */
   readonly stricterElsewhere: readonly Channel[];
-  /** Whether a line that may be about the person cannot be read, and may hide a refusal. */
-  readonly isInUnreadableLine: boolean;
 }
 
 // A person's consent is encoded in a small number, because a file may have hundreds of thousands of persons.
 const shift: Readonly<Record<Channel, number>> = { email: 0, phone: 3 };
 const suppressed = 1 << 6;
 const notUnderstood = 4;
-const anyRefusal = (7 << shift.email) | (7 << shift.phone) | suppressed;
+const ofPhone = 7 << shift.phone;
+const anyRefusal = (7 << shift.email) | ofPhone | suppressed;
 
 /**
  * The strictest consent of every person, over all rows of all files, in any order.
@@ -32,7 +31,10 @@ const anyRefusal = (7 << shift.email) | (7 << shift.phone) | suppressed;
 export class People {
   readonly #known = new Map<string, number>();
   readonly #ownerOfPhone = new Map<string, string>();
+  /** By the addresses and numbers that may be those of the person. */
   readonly #refusalsInDoubt = new Map<string, number>();
+  /** The refusals of numbers without an address, by their last digits. */
+  readonly #refusalsByEnd = new Map<string, number>();
   readonly #inUnreadableLines = new Set<string>();
 
   add(row: ReadRow): void {
@@ -42,23 +44,27 @@ export class People {
     for (const cell of doubt.cells) {
       // A few digits in another cell may be a postal code.
       const mayBeShort = row.source.isMisshapen || cell.trim() === row.cells.get("phone")?.text;
-      for (const one of identifiersIn(cell, mayBeShort))
-        this.#refusalsInDoubt.set(one, joined(this.#refusalsInDoubt.get(one) ?? 0, doubt.code));
+      for (const one of identifiersIn(cell, mayBeShort)) join(this.#refusalsInDoubt, one, doubt.code);
     }
     const code =
       codeOf("email", said.email) | codeOf("phone", said.phone) | (said.isSuppressed ? suppressed : 0);
     // The number has a consent of its own: another address may have the same number.
     const ofNumber = email === undefined ? code : codeOf("phone", said.phone);
-    if (email !== undefined) this.#join(comparableEmail(email), code);
+    if (email !== undefined) join(this.#known, comparableEmail(email), code);
     if (phone === undefined) return;
-    this.#join(phone, ofNumber);
-    if (email !== undefined && !this.#ownerOfPhone.has(phone)) this.#ownerOfPhone.set(phone, email);
+    join(this.#known, phone, ofNumber);
+    if (email !== undefined) {
+      if (!this.#ownerOfPhone.has(phone)) this.#ownerOfPhone.set(phone, email);
+      return;
+    }
+    const refusal = refusalCode(said) & ~ofPhone;
+    if (refusal !== 0) for (const end of endsOfPhone(phone)) join(this.#refusalsByEnd, end, refusal);
   }
 
   /** Call after all rows: the consent of a number counts for its owner, and so does a refusal that may be theirs. */
   settle(): void {
     for (const [phone, owner] of this.#ownerOfPhone)
-      this.#join(comparableEmail(owner), this.#known.get(phone) ?? 0);
+      join(this.#known, comparableEmail(owner), this.#known.get(phone) ?? 0);
     if (this.#refusalsInDoubt.size === 0) return;
     for (const key of this.#known.keys()) {
       const owner = this.#ownerOfPhone.get(key);
@@ -86,8 +92,7 @@ export class People {
   consentOf({ contact: { email, phone }, said }: ReadRow): PersonConsent {
     const owner = phone === undefined ? undefined : this.#ownerOfPhone.get(phone);
     const key = email && comparableEmail(email);
-    const ownerKey = owner && comparableEmail(owner);
-    const ofPerson = this.#known.get(key ?? ownerKey ?? phone ?? "") ?? 0;
+    const ofPerson = this.#known.get(key ?? (owner && comparableEmail(owner)) ?? phone ?? "") ?? 0;
     const all = {
       email: withCode(said.email, "email", ofPerson),
       phone: [ofPerson, this.#known.get(phone ?? "") ?? 0].reduce(
@@ -107,12 +112,32 @@ export class People {
       stricterElsewhere: channels.filter(
         (channel) => said[channel].optIn !== undefined && said[channel].optIn !== all[channel].optIn,
       ),
-      isInUnreadableLine: [key, phone, ownerKey].some((one) => this.#inUnreadableLines.has(one ?? "")),
     };
   }
 
-  #join(key: string, code: number): void {
-    this.#known.set(key, joined(this.#known.get(key) ?? 0, code));
+  /** Whether a line that may be about the person cannot be read, and may hide a refusal. */
+  isInUnreadableLine(row: ReadRow): boolean {
+    const { email, phone } = row.contact;
+    const owner = phone === undefined ? undefined : this.#ownerOfPhone.get(phone);
+    return (
+      [email && comparableEmail(email), phone, owner && comparableEmail(owner)].some((key) =>
+        this.#inUnreadableLines.has(key ?? ""),
+      ) || this.#mayHaveRefused(row)
+    );
+  }
+
+  /** Whether the row's number, which cannot be read, may be that of a refusal without an address. */
+  #mayHaveRefused({ contact: { email, phone }, cells }: ReadRow): boolean {
+    const text = cells.get("phone")?.text;
+    if (email === undefined || phone !== undefined || text === undefined) return false;
+    const ofPerson = this.#known.get(comparableEmail(email)) ?? 0;
+    return identifiersIn(text, true).some((own) => {
+      const inDoubt = [own, ...endsOfPhone(own)].map((end) => this.#refusalsInDoubt.get(end));
+      // The number is not sent, nor is its consent.
+      return [this.#refusalsByEnd.get(own), ...inDoubt].some(
+        (code = 0) => joined(ofPerson, code & ~ofPhone) !== ofPerson,
+      );
+    });
   }
 }
 
@@ -125,25 +150,33 @@ function doubtIn({ contact, said, issues, source, cells }: ReadRow): {
   code: number;
 } {
   if (source.isMisshapen) return { cells: source.cells, code: anyRefusal };
-  const ofPhone = refusalCodeOf("phone", said.phone);
-  const code = refusalCodeOf("email", said.email) | ofPhone | (said.isSuppressed ? suppressed : 0);
+  const code = refusalCode(said);
   if (code === 0) return { cells: [], code };
   const refused = new Set([...issues, ...contactIssues(contact)].map(({ field }) => field));
   const isUnknown = contact.email === undefined && contact.phone === undefined;
   if (isUnknown || refused.has("email")) return { cells: source.cells, code };
   const phone = cells.get("phone");
-  return { cells: phone !== undefined && refused.has("phone") ? [phone.text] : [], code: ofPhone };
+  return {
+    cells: phone !== undefined && refused.has("phone") ? [phone.text] : [],
+    code: code & ofPhone,
+  };
 }
 
-function refusalCodeOf(channel: Channel, said: Said): number {
-  const isOptIn = said.optIn === "SUBSCRIBED" && said.notUnderstood.length === 0;
-  return isOptIn ? 0 : codeOf(channel, said);
+/** The code of what a row says, without its opt-ins. */
+function refusalCode({ email, phone, isSuppressed }: RowSaid): number {
+  const of = (channel: Channel, said: Said) =>
+    said.optIn === "SUBSCRIBED" && said.notUnderstood.length === 0 ? 0 : codeOf(channel, said);
+  return of("email", email) | of("phone", phone) | (isSuppressed ? suppressed : 0);
 }
 
 /** Two bits for the state, 0 for none, and one bit for unknown words. */
 function codeOf(channel: Channel, { optIn, notUnderstood: words }: Said): number {
   const state = optIn === undefined ? 0 : optIns.indexOf(optIn) + 1;
   return (state | (words.length > 0 ? notUnderstood : 0)) << shift[channel];
+}
+
+function join(codes: Map<string, number>, key: string, code: number): void {
+  codes.set(key, joined(codes.get(key) ?? 0, code));
 }
 
 function joined(one: number, other: number): number {

@@ -23,14 +23,14 @@ const fileWithConsents = "file with consents";
 export function reportNote(
   { email, phone, isSuppressed }: KnownConsent,
   issues: readonly RowIssue[],
-  isOfFileWithConsents: boolean,
+  hasFileConsents: boolean,
 ): string {
   const isAtIssue = (field: string) => issues.some((issue) => issue.field === field);
   return [
     ...(email === undefined || isAtIssue("email") ? [] : [`email ${email}`]),
     ...(phone === undefined || isAtIssue("phone") ? [] : [`phone ${phone}`]),
     ...(isSuppressed && !isAtIssue("email") ? ["suppressed"] : []),
-    ...(isOfFileWithConsents ? [fileWithConsents] : []),
+    ...(hasFileConsents ? [fileWithConsents] : []),
   ].join(", ");
 }
 

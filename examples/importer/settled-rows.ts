@@ -59,6 +59,7 @@ function settle(
     ...contactIssues(consented),
     ...sharedPhoneIssues(row, people),
   ]);
+  const unreadable = unreadableLineIssues(row, people);
   const unclear = options.consent === "keep" ? [] : unclearIssues(row, people);
   const { contact, issues, remarks } = withoutRefusedValues(row, consented, found, target);
   const elsewhere = consent.stricterElsewhere.map(
@@ -67,12 +68,7 @@ function settle(
   const unnamed = (["email", "phone"] as const)
     .filter((channel) => row.said[channel].optIn === "SUBSCRIBED" && contact[channel] === undefined)
     .map((channel) => `it has an opt-in without the ${channel}, which is not sent`);
-  const all = firstOfEachField([
-    ...issues,
-    ...unreadableLineIssues(row, people),
-    ...unclear,
-    ...target.issuesOf(contact, row),
-  ]);
+  const all = firstOfEachField([...issues, ...unreadable, ...unclear, ...target.issuesOf(contact, row)]);
   const isNamed = !issues.some(({ field }) => ["email", "phone", "row"].includes(field));
   return {
     row,
@@ -80,7 +76,9 @@ function settle(
     consent,
     issues: all,
     refusals:
-      all.length > 0 && isNamed && target.acceptsRefusals ? refusalsOf(contact, row, consent) : undefined,
+      all.length > 0 && isNamed && target.acceptsRefusals
+        ? refusalsOf(contact, row, consent, unreadable.length > 0)
+        : undefined,
     remarks: [...remarks, ...elsewhere, ...unnamed],
   };
 }
@@ -93,10 +91,11 @@ function refusalsOf(
   { email, phone }: Contact,
   { said }: ReadRow,
   consent: PersonConsent,
+  isInUnreadableLine: boolean,
 ): Contact | undefined {
   // A line that cannot be read may hide an UNSUBSCRIBED, which NON_SUBSCRIBED must not replace.
   const isRefusal = (optIn: OptIn | undefined) =>
-    optIn === "UNSUBSCRIBED" || (optIn === "NON_SUBSCRIBED" && !consent.isInUnreadableLine);
+    optIn === "UNSUBSCRIBED" || (optIn === "NON_SUBSCRIBED" && !isInUnreadableLine);
   if (email === undefined)
     return phone !== undefined && isRefusal(consent.phone)
       ? { phone, phone_opt_in: consent.phone }

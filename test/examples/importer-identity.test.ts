@@ -58,6 +58,7 @@ describe("An opt-out whose telephone number cannot be read", () => {
     ["words", "0171 1234567 (mobile)"],
     ["a plus in the wrong place", "+0171 1234567"],
     ["no country and no area", "1234567"],
+    ["the numbers of others before it", "765432 / 91234568 1711234567"],
     ["no country and no area, in a few digits", "4567"],
     ["no area, and an extension", "1234567 ext. 12"],
   ])("is compared where it is written with %s", async (_how, written) => {
@@ -83,6 +84,39 @@ describe("An opt-out whose telephone number cannot be read", () => {
       ]);
 
       expect(Object.keys(emailConsents(mock))).toEqual(["cy@example.com"]);
+    },
+  );
+
+  it("is compared without the 15 that Argentina writes inside a mobile number", async () => {
+    const mock = await service();
+
+    await run([
+      await csv("crm.csv", ...crm, "cy@example.com,+5493517654321,yes"),
+      await csv("stop.csv", "Phone,SMS opt-in", "0351 15-765-4321,no"),
+    ]);
+
+    expect(Object.keys(emailConsents(mock))).toEqual(["ada@example.com", "bo@example.com"]);
+  });
+
+  it.each(["0171 1234567", "+491711234567", "1234567"])(
+    "stops by its e-mail consent those whose own number cannot be read: %s",
+    async (written) => {
+      const mock = await service();
+      const people = await csv(
+        "crm.csv",
+        "Email,Phone,Newsletter",
+        "ada@example.com,0171 1234567,yes",
+        "bo@example.com,0171 1234568,yes",
+        "cy@example.com,0171 1234567,no",
+      );
+
+      await run([people, await csv("stop.csv", "Phone,Unsubscribed", `${written},yes`)]);
+
+      expect(emailConsents(mock)).toMatchObject({
+        "bo@example.com": "SUBSCRIBED",
+        "cy@example.com": "UNSUBSCRIBED",
+      });
+      expect(emailConsents(mock)).not.toHaveProperty("ada@example.com");
     },
   );
 
