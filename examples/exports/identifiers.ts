@@ -24,7 +24,7 @@ export function identifiersIn(cell: string, mayBeShort: boolean): string[] {
     .replace(/\p{Cf}/gu, "")
     .toLowerCase();
   const addresses = text.match(/[^\s,;:|<>()[\]"“”„«»@]{1,64}@[\p{L}\p{M}\p{N}.-]{1,255}/gu) ?? [];
-  const rounded = text.match(/\d([.,]\d+)?e\+?\d+/g) ?? [];
+  const rounded = text.match(/\d([.,]\d{1,14})?e\+?\d+/g) ?? [];
   const numbers = text.match(/[+\d][\d\s()./\p{Pd}\u2212]*/gu) ?? [];
   return [
     ...addresses
