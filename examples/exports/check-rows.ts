@@ -68,10 +68,10 @@ export function unclearIssues(row: ReadRow, people: People): RowIssue[] {
 
 /** The issue of a person who may also be in a line that cannot be read: none of the person's rows is sent. */
 export function unreadableLineIssues(row: ReadRow, people: People): RowIssue[] {
-  if (!people.consentOf(row).isInUnreadableLine) return [];
+  if (!people.isInUnreadableLine(row)) return [];
   const message =
-    "a line that may be about this person has another number of cells than headings, or an address or number " +
-    "that cannot be read, and may hide a refusal";
+    "a line that may be about this person has another number of cells than headings, or an address or number in " +
+    "it or in this row cannot be read: it may hide a refusal";
   return [{ field: "row", message }];
 }
 

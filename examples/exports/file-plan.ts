@@ -67,22 +67,22 @@ function chosen(use: ColumnUse, by: "without" | "only" | undefined): Pick<Column
 
 const isIdentifier = (field: ContactField) => field === "email" || field === "phone";
 
-const evidence: Readonly<Record<string, keyof ConsentEvidence>> = {
-  consentcreatedat: "createdAt",
-  consentip: "ip",
-  consentsource: "source",
-};
+const evidence: ReadonlyMap<string, keyof ConsentEvidence> = new Map([
+  ["consentcreatedat", "createdAt"],
+  ["consentip", "ip"],
+  ["consentsource", "source"],
+]);
 
 function useOf(heading: string, firstCell: string | undefined, layout: Layout): ColumnUse {
   if (heading === noteHeadings.reason) return { kind: "left out", why: "a report's own column" };
   if (heading === noteHeadings.note) return { kind: "import note" };
   const compact = compactHeading(heading);
-  const given = layout.fields[compact];
+  const given = layout.fields.get(compact);
   if (given === "property") return { kind: "property" };
   if (given !== undefined) return { kind: "field", field: given, isFurther: false };
   if (compact === "issuppressed")
     return { kind: "consent", consent: { question: "undeliverable", channels: ["email"], isGeneral: true } };
-  const of = evidence[compact];
+  const of = evidence.get(compact);
   if (of !== undefined) return { kind: "evidence", of };
   // MailerLite's heading of the addresses; of a yes and a no it is a consent.
   if (compact === "subscriber" && firstCell?.includes("@"))

@@ -10,7 +10,7 @@ export interface Layout {
   /** The prefix of custom properties, and the contacts' `source`. */
   readonly provider?: "mailchimp" | "klaviyo" | "hubspot" | "brevo";
   /** Headings with another meaning than in a plain table. */
-  readonly fields: Readonly<Record<string, ContactField | "property">>;
+  readonly fields: ReadonlyMap<string, ContactField | "property">;
   /** The consent of all contacts in the file. */
   readonly section?: { readonly optIn: OptIn; readonly isSuppressed?: true };
 }
@@ -18,7 +18,7 @@ export interface Layout {
 const mailchimpHeadings =
   "leid euid memberrating optintime confirmtime unsubtime cleantime lastchanged".split(" ");
 
-const sourceIsProperty = { source: "property" } as const;
+const sourceIsProperty: Layout["fields"] = new Map([["source", "property"]]);
 
 /** Detects the layout by the headings, and Mailchimp's section by the file's name. */
 export function layoutOf(path: string, headings: readonly string[]): Layout {
@@ -45,17 +45,17 @@ export function layoutOf(path: string, headings: readonly string[]): Layout {
     (has("addedtime") && has("modifiedtime")) ||
     (has("sms") && has("firstname", "lastname", "prenom", "vorname", "extid", "doubleoptin"));
   if (isBrevo) return { name: "Brevo", provider: "brevo", fields: sourceIsProperty };
-  return { name: "plain table", fields: {} };
+  return { name: "plain table", fields: new Map() };
 }
 
 // The address is one cell whose parts are not marked, and the birthday has no year.
-const mailchimpFields = {
-  ...sourceIsProperty,
-  address: "property",
-  birthday: "property",
-  cc: "country",
-  region: "state",
-} as const;
+const mailchimpFields: Layout["fields"] = new Map([
+  ["source", "property"],
+  ["address", "property"],
+  ["birthday", "property"],
+  ["cc", "country"],
+  ["region", "state"],
+]);
 
 /**
  * The export has one file for each section of an audience, named after it. Without such a name only the columns give the

@@ -1,7 +1,7 @@
 import { type Channel, optIns, type OptIn, stricter } from "./contact.ts";
-import { parsePhone } from "./phone.ts";
+import { comparableEmail, endsOfPhone, formsOfPhone, identifiersIn } from "./identifiers.ts";
 import type { ReadRow } from "./read-row.ts";
-import type { Said } from "./row-consent.ts";
+import type { RowSaid, Said } from "./row-consent.ts";
 import { contactIssues } from "./row-issues.ts";
 
 /** One person's consent over all rows. */
@@ -13,14 +13,14 @@ export interface PersonConsent {
   readonly unclear: readonly Channel[];
   /** Channels with a stricter consent in another row. */
   readonly stricterElsewhere: readonly Channel[];
-  /** Whether a line that may be about the person cannot be read, and may hide a refusal. */
-  readonly isInUnreadableLine: boolean;
 }
 
 // A person's consent is encoded in a small number, because a file may have hundreds of thousands of persons.
 const shift: Readonly<Record<Channel, number>> = { email: 0, phone: 3 };
 const suppressed = 1 << 6;
 const notUnderstood = 4;
+const ofPhone = 7 << shift.phone;
+const anyRefusal = (7 << shift.email) | ofPhone | suppressed;
 
 /**
  * The strictest consent of every person, over all rows of all files, in any order.
@@ -31,27 +31,49 @@ const notUnderstood = 4;
 export class People {
   readonly #known = new Map<string, number>();
   readonly #ownerOfPhone = new Map<string, string>();
+  /** By the addresses and numbers that may be those of the person. */
+  readonly #refusalsInDoubt = new Map<string, number>();
+  /** The refusals of numbers without an address, by their last digits. */
+  readonly #refusalsByEnd = new Map<string, number>();
   readonly #inUnreadableLines = new Set<string>();
 
   add(row: ReadRow): void {
     const { said } = row;
     const { email, phone } = row.contact;
-    for (const one of cellsInDoubt(row).flatMap(identifiersIn)) this.#inUnreadableLines.add(one);
+    const doubt = doubtIn(row);
+    for (const cell of doubt.cells) {
+      // A few digits in another cell may be a postal code.
+      const mayBeShort = row.source.isMisshapen || cell.trim() === row.cells.get("phone")?.text;
+      for (const one of identifiersIn(cell, mayBeShort)) join(this.#refusalsInDoubt, one, doubt.code);
+    }
     const code =
       codeOf("email", said.email) | codeOf("phone", said.phone) | (said.isSuppressed ? suppressed : 0);
     // The number has a consent of its own: another address may have the same number.
     const ofNumber = email === undefined ? code : codeOf("phone", said.phone);
-    if (email !== undefined) this.#join(email, code);
+    if (email !== undefined) join(this.#known, comparableEmail(email), code);
     if (phone === undefined) return;
-    this.#join(phone, ofNumber);
-    if (email !== undefined && !this.#ownerOfPhone.has(phone)) this.#ownerOfPhone.set(phone, email);
+    join(this.#known, phone, ofNumber);
+    if (email !== undefined) {
+      if (!this.#ownerOfPhone.has(phone)) this.#ownerOfPhone.set(phone, email);
+      return;
+    }
+    const refusal = refusalCode(said) & ~ofPhone;
+    if (refusal !== 0) for (const end of endsOfPhone(phone)) join(this.#refusalsByEnd, end, refusal);
   }
 
-  /** Call after all rows: the consent of a number counts for its owner. */
+  /** Call after all rows: the consent of a number counts for its owner, and so does a refusal that may be theirs. */
   settle(): void {
-    for (const [phone, owner] of this.#ownerOfPhone) {
-      this.#join(owner, this.#known.get(phone) ?? 0);
-      if (this.#inUnreadableLines.has(phone)) this.#inUnreadableLines.add(owner);
+    for (const [phone, owner] of this.#ownerOfPhone)
+      join(this.#known, comparableEmail(owner), this.#known.get(phone) ?? 0);
+    if (this.#refusalsInDoubt.size === 0) return;
+    for (const key of this.#known.keys()) {
+      const owner = this.#ownerOfPhone.get(key);
+      const person = owner === undefined ? key : comparableEmail(owner);
+      const code = this.#known.get(person) ?? 0;
+      const forms = key.startsWith("+") ? formsOfPhone(key) : [key];
+      // A person who has refused as much is not in doubt.
+      if (forms.every((form) => joined(code, this.#refusalsInDoubt.get(form) ?? 0) === code)) continue;
+      this.#inUnreadableLines.add(key).add(person);
     }
   }
 
@@ -63,12 +85,14 @@ export class People {
   /** The address of this telephone number, if it differs from the row's. */
   ownerOfPhone({ contact: { email, phone } }: ReadRow): string | undefined {
     const owner = phone === undefined || email === undefined ? undefined : this.#ownerOfPhone.get(phone);
-    return owner === email ? undefined : owner;
+    if (owner === undefined || email === undefined) return undefined;
+    return comparableEmail(owner) === comparableEmail(email) ? undefined : owner;
   }
 
   consentOf({ contact: { email, phone }, said }: ReadRow): PersonConsent {
     const owner = phone === undefined ? undefined : this.#ownerOfPhone.get(phone);
-    const ofPerson = this.#known.get(email ?? owner ?? phone ?? "") ?? 0;
+    const key = email && comparableEmail(email);
+    const ofPerson = this.#known.get(key ?? (owner && comparableEmail(owner)) ?? phone ?? "") ?? 0;
     const all = {
       email: withCode(said.email, "email", ofPerson),
       phone: [ofPerson, this.#known.get(phone ?? "") ?? 0].reduce(
@@ -88,52 +112,71 @@ export class People {
       stricterElsewhere: channels.filter(
         (channel) => said[channel].optIn !== undefined && said[channel].optIn !== all[channel].optIn,
       ),
-      isInUnreadableLine: [email, phone, owner].some((one) => this.#inUnreadableLines.has(one ?? "")),
     };
   }
 
-  #join(key: string, code: number): void {
-    this.#known.set(key, joined(this.#known.get(key) ?? 0, code));
+  /** Whether a line that may be about the person cannot be read, and may hide a refusal. */
+  isInUnreadableLine(row: ReadRow): boolean {
+    const { email, phone } = row.contact;
+    const owner = phone === undefined ? undefined : this.#ownerOfPhone.get(phone);
+    return (
+      [email && comparableEmail(email), phone, owner && comparableEmail(owner)].some((key) =>
+        this.#inUnreadableLines.has(key ?? ""),
+      ) || this.#mayHaveRefused(row)
+    );
+  }
+
+  /** Whether the row's number, which cannot be read, may be that of a refusal without an address. */
+  #mayHaveRefused({ contact: { email, phone }, cells }: ReadRow): boolean {
+    const text = cells.get("phone")?.text;
+    if (email === undefined || phone !== undefined || text === undefined) return false;
+    const ofPerson = this.#known.get(comparableEmail(email)) ?? 0;
+    return identifiersIn(text, true).some((own) => {
+      const inDoubt = [own, ...endsOfPhone(own)].map((end) => this.#refusalsInDoubt.get(end));
+      // The number is not sent, nor is its consent.
+      return [this.#refusalsByEnd.get(own), ...inDoubt].some(
+        (code = 0) => joined(ofPerson, code & ~ofPhone) !== ofPerson,
+      );
+    });
   }
 }
 
 /**
- * The cells that may hide a refusal of anybody named in them: those of a misshapen line; and, where a row is stricter than
- * an opt-in, all if its address cannot be read, or that of the number which cannot be read.
+ * The cells that may name anybody who has refused, and the refusals: all cells of a misshapen line, with any refusal; and,
+ * where a row is stricter than an opt-in, all if its address cannot be read, or that of the number which cannot be read.
  */
-function cellsInDoubt({ contact, said, issues, source, cells }: ReadRow): readonly string[] {
-  if (source.isMisshapen) return source.cells;
-  const isOptIn = ({ optIn, notUnderstood: words }: Said) =>
-    (optIn === undefined || optIn === "SUBSCRIBED") && words.length === 0;
-  if (isOptIn(said.email) && isOptIn(said.phone) && !said.isSuppressed) return [];
+function doubtIn({ contact, said, issues, source, cells }: ReadRow): {
+  cells: readonly string[];
+  code: number;
+} {
+  if (source.isMisshapen) return { cells: source.cells, code: anyRefusal };
+  const code = refusalCode(said);
+  if (code === 0) return { cells: [], code };
   const refused = new Set([...issues, ...contactIssues(contact)].map(({ field }) => field));
   const isUnknown = contact.email === undefined && contact.phone === undefined;
-  if (isUnknown || refused.has("email")) return source.cells;
+  if (isUnknown || refused.has("email")) return { cells: source.cells, code };
   const phone = cells.get("phone");
-  return phone === undefined || !refused.has("phone") || isOptIn(said.phone) ? [] : [phone.text];
+  return {
+    cells: phone !== undefined && refused.has("phone") ? [phone.text] : [],
+    code: code & ofPhone,
+  };
 }
 
-/** The addresses and numbers anywhere in a cell, whatever is around them. */
-function identifiersIn(cell: string): string[] {
-  const text = cell
-    .normalize("NFKC")
-    .replace(/\p{Cf}/gu, "")
-    .toLowerCase();
-  const addresses = text.match(/[^\s,;:|<>()[\]"“”„«»@]{1,64}@[\p{L}\p{M}\p{N}.-]{1,255}/gu) ?? [];
-  const numbers = text.match(/\+?\d[\d\s().\p{Pd}\u2212]{5,40}\d/gu) ?? [];
-  return [
-    ...addresses.flatMap((one) => [one, one.replace(/^[^\p{L}\p{N}_]+|[.-]+$/gu, "")]),
-    // Brevo writes a number without its plus.
-    ...numbers
-      .flatMap((one) => [parsePhone(one), parsePhone(`+${one}`)])
-      .flatMap((parsed) => ("value" in parsed ? [parsed.value] : [])),
-  ];
+/** The code of what a row says, without its opt-ins. */
+function refusalCode({ email, phone, isSuppressed }: RowSaid): number {
+  const of = (channel: Channel, said: Said) =>
+    said.optIn === "SUBSCRIBED" && said.notUnderstood.length === 0 ? 0 : codeOf(channel, said);
+  return of("email", email) | of("phone", phone) | (isSuppressed ? suppressed : 0);
 }
 
 /** Two bits for the state, 0 for none, and one bit for unknown words. */
 function codeOf(channel: Channel, { optIn, notUnderstood: words }: Said): number {
   const state = optIn === undefined ? 0 : optIns.indexOf(optIn) + 1;
   return (state | (words.length > 0 ? notUnderstood : 0)) << shift[channel];
+}
+
+function join(codes: Map<string, number>, key: string, code: number): void {
+  codes.set(key, joined(codes.get(key) ?? 0, code));
 }
 
 function joined(one: number, other: number): number {

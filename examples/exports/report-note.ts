@@ -11,8 +11,11 @@ export interface KnownConsent {
   readonly isSuppressed: boolean;
 }
 
+// The row may have no consent because other rows of its file have one, and then needs none either.
+const fileWithConsents = "file with consents";
+
 /**
- * The note of a failed row: `email UNSUBSCRIBED, phone NON_SUBSCRIBED, suppressed`.
+ * The note of a failed row: `email UNSUBSCRIBED, phone NON_SUBSCRIBED, suppressed, file with consents`.
  *
  * The corrected row is imported again alone, without the file in which the same person has unsubscribed, so the report
  * keeps the person's consent. The consent of an invalid address or number is left out: it is not about the person.
@@ -20,13 +23,20 @@ export interface KnownConsent {
 export function reportNote(
   { email, phone, isSuppressed }: KnownConsent,
   issues: readonly RowIssue[],
+  hasFileConsents: boolean,
 ): string {
   const isAtIssue = (field: string) => issues.some((issue) => issue.field === field);
   return [
     ...(email === undefined || isAtIssue("email") ? [] : [`email ${email}`]),
     ...(phone === undefined || isAtIssue("phone") ? [] : [`phone ${phone}`]),
     ...(isSuppressed && !isAtIssue("email") ? ["suppressed"] : []),
+    ...(hasFileConsents ? [fileWithConsents] : []),
   ].join(", ");
+}
+
+/** Whether the note says that its file had consents. */
+export function isOfFileWithConsents(note: string): boolean {
+  return note.includes(fileWithConsents);
 }
 
 /** Parses a note. */

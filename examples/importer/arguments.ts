@@ -51,7 +51,8 @@ looks like a consent and is not understood: state the consent with --consent, or
   --resume FILE       record the progress in this file. A later run, of the same files or of newer ones, sends new and
                       changed rows, and continues an import that was stopped or killed
   --report FOLDER     write the failed rows to this folder: one file for each file, with the same name, and a column each
-                      for the reason and for notes. Correct the rows and import the files; do not change the notes
+                      for the reason and for notes. Correct the rows and import the files together, with the same
+                      options; do not change the notes
   --mock              import into a mock service on this machine; nothing leaves it
   --help              show this text
 

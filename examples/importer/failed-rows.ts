@@ -36,7 +36,11 @@ export class FailedRows {
     if (this.#count > shownRows) say(output, `  … and ${counted(this.#count - shownRows, "more", "more")}.`);
     if (this.#report === undefined)
       say(output, "With --report FOLDER they are written to files that can be corrected and imported.");
-    for (const path of paths)
-      say(output, `Written to ${printable(path)}: correct them, and import that file.`);
+    if (paths.length === 0) return;
+    const files = paths.length === 1 ? "that file" : "those files together";
+    say(
+      output,
+      `Written to ${paths.map(printable).join(", ")}: correct them, and import ${files} with the same options.`,
+    );
   }
 }

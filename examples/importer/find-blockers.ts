@@ -1,8 +1,7 @@
 import { basename } from "node:path";
-import { optIns } from "../exports/contact.ts";
 import { shownHeading } from "../exports/file-plan.ts";
 import type { ImporterArguments } from "./arguments.ts";
-import { anAddress, type FileSurvey, type Survey } from "./survey.ts";
+import { anAddress, type FileSurvey, hasConsents, type Survey } from "./survey.ts";
 
 /** The reasons not to send anything: consents that the user must state. */
 export function findBlockers({ files }: Survey, { consent }: Pick<ImporterArguments, "consent">): string[] {
@@ -12,7 +11,7 @@ export function findBlockers({ files }: Survey, { consent }: Pick<ImporterArgume
     const columns = notUnderstood(file);
     if (columns.length > 0) return columns;
     // Misshapen lines are not sent, whatever they say.
-    if (saysSomething(file) || file.rows === file.misshapen) return [];
+    if (hasConsents(file) || file.isReportOfConsents || file.rows === file.misshapen) return [];
     const { file: csv, layout } = file.plan;
     const name =
       layout.provider === "mailchimp"
@@ -31,7 +30,7 @@ function isOfThoseWhoLeft(file: FileSurvey): boolean {
   return (
     /^cleaned|^archived|unsub|opt(ed)?[-_ ]?out|bounce|suppress|blacklist|blocklist|non[-_ ]?subscribed|unconfirmed|abgemeldet|abmeldung|d[ée]sabonn|afmeld/i.test(
       name.normalize("NFC"),
-    ) && !saysSomething(file)
+    ) && !hasConsents(file)
   );
 }
 
@@ -53,11 +52,4 @@ function notUnderstood({ plan, words }: FileSurvey): string[] {
         "subscribed, unsubscribed or not subscribed instead; or leave the column out with --without; or state the consent with --consent.",
     ];
   });
-}
-
-function saysSomething({ words, consents }: FileSurvey): boolean {
-  const isStated = [consents.email, consents.phone].some((counts) =>
-    optIns.some((optIn) => counts[optIn] > 0),
-  );
-  return isStated || Array.from(words.values()).some(({ understood }) => understood > 0);
 }

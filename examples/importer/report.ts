@@ -23,7 +23,7 @@ export class Report {
     this.#folder = folder;
   }
 
-  async add({ row, consent, issues }: SettledRow, reason: string): Promise<void> {
+  async add({ row, consent, issues, isOfFileWithConsents }: SettledRow, reason: string): Promise<void> {
     const { headings, cells } = row.source;
     const own = headings.flatMap((heading, index) => (isReports(heading) ? [] : [index]));
     const file =
@@ -36,7 +36,8 @@ export class Report {
     // until the line is corrected it is refused again.
     const line = own.map((index) => cells[index] ?? "");
     const surplus = cells.slice(headings.length);
-    await file.handle.write(csvLine([...line, reason, reportNote(consent, issues), ...surplus]));
+    const note = reportNote(consent, issues, isOfFileWithConsents);
+    await file.handle.write(csvLine([...line, reason, note, ...surplus]));
   }
 
   /** Closes the files, and returns their paths. */

@@ -10,7 +10,7 @@ import type { PersonConsent } from "../exports/people.ts";
 import { type ReadRow, readRow } from "../exports/read-row.ts";
 import { contactIssues, firstOfEachField, inOneLine } from "../exports/row-issues.ts";
 import type { ImporterArguments } from "./arguments.ts";
-import type { Survey } from "./survey.ts";
+import { hasConsents, type Survey } from "./survey.ts";
 import type { Target } from "./target.ts";
 
 /** A row as it is sent: with its person's consent, and without invalid values. */
@@ -25,6 +25,8 @@ export interface SettledRow {
   readonly refusals: Contact | undefined;
   /** Remarks on unexpected changes. */
   readonly remarks: readonly string[];
+  /** Whether it needed no `--consent`, because its file has consents. */
+  readonly isOfFileWithConsents: boolean;
 }
 
 /** Reads the files again, and completes each row with the results of the survey. */
@@ -33,13 +35,23 @@ export async function* settledRows(
   target: Target,
   options: ImporterArguments,
 ): AsyncGenerator<SettledRow> {
-  for (const { plan } of survey.files) {
-    for await (const row of plan.file.rows())
-      yield settle(readRow(plan, row, options.consent), survey, target, options);
+  for (const file of survey.files) {
+    const { plan } = file;
+    const isOfFileWithConsents =
+      options.consent === undefined && (hasConsents(file) || file.isReportOfConsents);
+    for await (const row of plan.file.rows()) {
+      const settled = settle(readRow(plan, row, options.consent), survey, target, options);
+      yield { ...settled, isOfFileWithConsents };
+    }
   }
 }
 
-function settle(row: ReadRow, { people }: Survey, target: Target, options: ImporterArguments): SettledRow {
+function settle(
+  row: ReadRow,
+  { people }: Survey,
+  target: Target,
+  options: ImporterArguments,
+): Omit<SettledRow, "isOfFileWithConsents"> {
   const consent = people.consentOf(row);
   const consented = withMeantConsent(withConsent(row, people), consent.unclear, options);
   const found = firstOfEachField([
@@ -47,6 +59,7 @@ function settle(row: ReadRow, { people }: Survey, target: Target, options: Impor
     ...contactIssues(consented),
     ...sharedPhoneIssues(row, people),
   ]);
+  const unreadable = unreadableLineIssues(row, people);
   const unclear = options.consent === "keep" ? [] : unclearIssues(row, people);
   const { contact, issues, remarks } = withoutRefusedValues(row, consented, found, target);
   const elsewhere = consent.stricterElsewhere.map(
@@ -55,12 +68,7 @@ function settle(row: ReadRow, { people }: Survey, target: Target, options: Impor
   const unnamed = (["email", "phone"] as const)
     .filter((channel) => row.said[channel].optIn === "SUBSCRIBED" && contact[channel] === undefined)
     .map((channel) => `it has an opt-in without the ${channel}, which is not sent`);
-  const all = firstOfEachField([
-    ...issues,
-    ...unreadableLineIssues(row, people),
-    ...unclear,
-    ...target.issuesOf(contact, row),
-  ]);
+  const all = firstOfEachField([...issues, ...unreadable, ...unclear, ...target.issuesOf(contact, row)]);
   const isNamed = !issues.some(({ field }) => ["email", "phone", "row"].includes(field));
   return {
     row,
@@ -68,7 +76,9 @@ function settle(row: ReadRow, { people }: Survey, target: Target, options: Impor
     consent,
     issues: all,
     refusals:
-      all.length > 0 && isNamed && target.acceptsRefusals ? refusalsOf(contact, row, consent) : undefined,
+      all.length > 0 && isNamed && target.acceptsRefusals
+        ? refusalsOf(contact, row, consent, unreadable.length > 0)
+        : undefined,
     remarks: [...remarks, ...elsewhere, ...unnamed],
   };
 }
@@ -81,10 +91,11 @@ function refusalsOf(
   { email, phone }: Contact,
   { said }: ReadRow,
   consent: PersonConsent,
+  isInUnreadableLine: boolean,
 ): Contact | undefined {
   // A line that cannot be read may hide an UNSUBSCRIBED, which NON_SUBSCRIBED must not replace.
   const isRefusal = (optIn: OptIn | undefined) =>
-    optIn === "UNSUBSCRIBED" || (optIn === "NON_SUBSCRIBED" && !consent.isInUnreadableLine);
+    optIn === "UNSUBSCRIBED" || (optIn === "NON_SUBSCRIBED" && !isInUnreadableLine);
   if (email === undefined)
     return phone !== undefined && isRefusal(consent.phone)
       ? { phone, phone_opt_in: consent.phone }

@@ -1,10 +1,11 @@
 import { namedColumns } from "../exports/column-choice.ts";
 import { consentWord } from "../exports/consent-words.ts";
-import type { Channel, OptIn } from "../exports/contact.ts";
+import { type Channel, type OptIn, optIns } from "../exports/contact.ts";
 import { openCsv } from "../exports/csv-file.ts";
 import { type FilePlan, planFile } from "../exports/file-plan.ts";
 import { People } from "../exports/people.ts";
 import { type ReadRow, readRow } from "../exports/read-row.ts";
+import { isOfFileWithConsents } from "../exports/report-note.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import type { ReadingLine } from "./reading-line.ts";
 import { Remarks } from "./remarks.ts";
@@ -27,6 +28,8 @@ export interface FileSurvey {
   rows: number;
   /** Lines with another number of cells than headings. */
   misshapen: number;
+  /** Whether it is the report of a file with consents, which it may lack itself. */
+  isReportOfConsents: boolean;
   readonly consents: Readonly<Record<Channel, ConsentCounts>>;
   readonly words: ReadonlyMap<number, WordCounts>;
   readonly remarks: Remarks;
@@ -69,6 +72,14 @@ export async function surveyFiles(
   return { files, people, rows: files.reduce((sum, { rows }) => sum + rows, 0) };
 }
 
+/** Whether a row of the file states a consent, or has a word that is understood. */
+export function hasConsents({ words, consents }: FileSurvey): boolean {
+  const isStated = [consents.email, consents.phone].some((counts) =>
+    optIns.some((optIn) => counts[optIn] > 0),
+  );
+  return isStated || Array.from(words.values()).some(({ understood }) => understood > 0);
+}
+
 function emptySurvey(plan: FilePlan): FileSurvey {
   const none = () => ({ SUBSCRIBED: 0, NON_SUBSCRIBED: 0, UNSUBSCRIBED: 0 });
   const counts = () => ({ ...none(), unstated: 0, "not understood": 0 });
@@ -79,7 +90,7 @@ function emptySurvey(plan: FilePlan): FileSurvey {
     ]),
   );
   const consents = { email: counts(), phone: counts() };
-  return { plan, rows: 0, misshapen: 0, consents, words, remarks: new Remarks() };
+  return { plan, rows: 0, misshapen: 0, isReportOfConsents: false, consents, words, remarks: new Remarks() };
 }
 
 function count(survey: FileSurvey, row: ReadRow): void {
@@ -103,5 +114,8 @@ function count(survey: FileSurvey, row: ReadRow): void {
       if (said.optIn) words.states[said.optIn] += 1;
     }
   }
+  for (const { use, index } of survey.plan.columns)
+    if (use.kind === "import note" && isOfFileWithConsents(row.source.cell(index) ?? ""))
+      survey.isReportOfConsents = true;
   for (const remark of row.remarks) survey.remarks.add(remark, row);
 }

@@ -470,6 +470,27 @@ describe("No cell is dropped", () => {
   });
 });
 
+describe("A column whose name every object has", () => {
+  it.each([
+    ["a plain table", "Email,Constructor,Newsletter", "a@example.com,ACME,yes", "constructor"],
+    [
+      "Mailchimp's export",
+      "Email Address,Constructor,MEMBER_RATING,LEID",
+      "a@example.com,ACME,2,1",
+      "mailchimp_constructor",
+    ],
+  ])("is a custom property, as any other: %s", async (_layout, headings, line, property) => {
+    const mock = await service();
+
+    const { code } = await run([await csv("subscribed_x.csv", headings, line)]);
+
+    expect(code).toBe(0);
+    expect(sentBodies(mock)).toMatchObject([
+      { email: "a@example.com", email_opt_in: "SUBSCRIBED", custom_properties: { [property]: "ACME" } },
+    ]);
+  });
+});
+
 describe("Columns are chosen", () => {
   const lines = [
     "email,First Name,Plan,Unsubscribed,status",

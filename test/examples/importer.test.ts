@@ -4,7 +4,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { progressLine } from "../../examples/importer/progress-line.ts";
-import { csv as csvIn, emailConsents, list, run, service, temporaryFolder } from "./importer-fixture.ts";
+import {
+  csv as csvIn,
+  emailConsents,
+  list,
+  run,
+  sentBodies,
+  service,
+  temporaryFolder,
+} from "./importer-fixture.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 const data = join(repository, "examples/data");
@@ -346,6 +354,97 @@ describe("--report", () => {
 
     expect([unchanged.code, corrected.code]).toEqual([1, 0]);
     expect(emailConsents(mock)).toEqual({ "ada@example.com": "UNSUBSCRIBED" });
+  });
+
+  it("needs no consent for a row without one, if its file needed none", async () => {
+    const mock = await service();
+    const report = join(folder, "failed");
+    const path = await csv("people.csv", "email,unsubscribed", "bo@example.com,yes", "ada(at)example.com,");
+    await run([path, "--report", report]);
+    const reported = join(report, "people.csv");
+
+    // A report of the report still does.
+    await run([reported, "--report", report]);
+    const text = await readFile(reported, "utf8");
+    await writeFile(reported, text.replace("ada(at)", "ada@"));
+    const { code, err } = await run([reported]);
+
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(sentBodies(mock)).toEqual([
+      { email: "ada@example.com" },
+      { email: "bo@example.com", email_opt_in: "UNSUBSCRIBED" },
+    ]);
+  });
+
+  it.each([
+    [
+      "had no consent",
+      ["email,unsubscribed", "bo@example.com,", "ada(at)example.com,"],
+      ["--consent", "keep"],
+    ],
+    [
+      "was imported with --consent for such rows",
+      ["email,unsubscribed", "bo@example.com,yes", "ada(at)example.com,"],
+      ["--consent", "UNSUBSCRIBED"],
+    ],
+  ])("needs the consent of its rows again, if its file %s", async (_why, lines, options) => {
+    const mock = await service();
+    const report = join(folder, "failed");
+    const first = await run([await csv("people.csv", ...lines), ...options, "--report", report]);
+    const reported = join(report, "people.csv");
+    expect(first.out).toContain(
+      `Written to ${reported}: correct them, and import that file with the same options.`,
+    );
+    await writeFile(reported, (await readFile(reported, "utf8")).replace("ada(at)", "ada@"));
+
+    const forgotten = await run([reported]);
+    const again = await run([reported, ...options]);
+
+    expect(forgotten).toMatchObject({ code: 2, err: expect.stringContaining("has no consent. State it") });
+    expect(again.code).toBe(0);
+    const optIn = options[1] === "keep" ? {} : { email_opt_in: "UNSUBSCRIBED" };
+    expect(sentBodies(mock)[0]).toEqual({ email: "ada@example.com", ...optIn });
+  });
+
+  it("of several files is imported together, so that a corrected opt-out counts in all of them", async () => {
+    const mock = await service();
+    const report = join(folder, "failed");
+    const files = ["crm.csv", "stop.csv"];
+    await csv("crm.csv", "email,phone,sms_opt_in", "ada@example.com,+491711234567,yes");
+    await csv("stop.csv", "phone,sms_opt_in", "0171 1234567,no");
+    const first = await run([...files.map((name) => join(folder, name)), "--report", report]);
+    const reports = files.map((name) => join(report, name));
+    expect(first.out).toContain(
+      `Written to ${reports.join(", ")}: correct them, and import those files together`,
+    );
+
+    const unchanged = await run(reports);
+    expect([unchanged.code, mock.requests.length]).toEqual([1, 0]);
+    const text = await readFile(reports[1]!, "utf8");
+    await writeFile(reports[1]!, text.replace("0171 ", "+49171"));
+    const { code } = await run(reports);
+
+    expect(code).toBe(0);
+    expect(mock.organization("real").contacts).toMatchObject([
+      { email: "ada@example.com", phone: "+491711234567", phone_opt_in: "UNSUBSCRIBED" },
+    ]);
+  });
+
+  it("of people who left, by the name of its file, lets nobody be made SUBSCRIBED", async () => {
+    const mock = await service();
+    const report = join(folder, "failed");
+    const path = await csv("opt-outs.csv", "email,unsubscribed", "bo@example.com,yes", "ada(at)example.com,");
+    await run([path, "--report", report]);
+    const reported = join(report, "opt-outs.csv");
+    await writeFile(reported, (await readFile(reported, "utf8")).replace("ada(at)", "ada@"));
+
+    const { code, err } = await run([reported, "--consent", "SUBSCRIBED"]);
+
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringContaining("--consent SUBSCRIBED is refused"),
+    });
+    expect(sentBodies(mock)).toHaveLength(1);
   });
 
   it("may replace the report that is being imported", async () => {

@@ -1,0 +1,255 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import {
+  csv as csvIn,
+  emailConsents,
+  run,
+  sentBodies,
+  service,
+  temporaryFolder,
+} from "./importer-fixture.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+
+const csv = (name: string, ...lines: string[]) => csvIn(folder, name, ...lines);
+
+const everyConsent = [undefined, "keep", "SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"].map((consent) =>
+  consent === undefined ? [] : ["--consent", consent],
+);
+
+describe("An opt-out whose telephone number cannot be read", () => {
+  const crm = [
+    "Email,Phone,SMS opt-in",
+    "ada@example.com,+491711234567,yes",
+    "bo@example.com,+491711234568,yes",
+  ];
+
+  it.each(everyConsent.map((options) => [options]))(
+    "stops everybody whose number has the same last digits, in any order of the files, with %j",
+    async (options) => {
+      const mock = await service();
+      const people = await csv("crm.csv", ...crm);
+      const stop = await csv("stop.csv", "Phone,SMS opt-in", "0171 1234567,no");
+
+      for (const files of [
+        [people, stop],
+        [stop, people],
+      ]) {
+        const { code, out } = await run([...files, ...options]);
+        expect(code).toBe(1);
+        expect(out).toContain("crm.csv, row 2: row: a line that may be about this person");
+      }
+
+      expect(new Set(sentBodies(mock).map(({ email }) => email))).toEqual(new Set(["bo@example.com"]));
+    },
+  );
+
+  it.each([
+    ["a trunk prefix", "01711234567"],
+    ["a trunk prefix that is not 0", "8 171 123-45-67"],
+    ["no prefix", "1711234567"],
+    ["its country code, without the plus", "491711234567"],
+    ["another prefix of international calls", "011 49 171 1234567"],
+    ["a slash", "0171/1234567"],
+    ["slashes and a short last part", "0171/123/4567"],
+    ["another number", "0171 1234567 / 0171 7654321"],
+    ["words", "0171 1234567 (mobile)"],
+    ["a plus in the wrong place", "+0171 1234567"],
+    ["no country and no area", "1234567"],
+    ["the numbers of others before it", "765432 / 91234568 1711234567"],
+    ["no country and no area, in a few digits", "4567"],
+    ["no area, and an extension", "1234567 ext. 12"],
+  ])("is compared where it is written with %s", async (_how, written) => {
+    const mock = await service();
+
+    await run([
+      await csv("crm.csv", ...crm),
+      await csv("stop.csv", "Email,Phone,SMS opt-in", `cy@example.com,${written},no`),
+    ]);
+
+    expect(emailConsents(mock)).not.toHaveProperty("ada@example.com");
+    expect(emailConsents(mock)).toHaveProperty("bo@example.com");
+  });
+
+  it.each(["4.91711E+11", "4,91711235E+11"])(
+    "stops everybody whose number would be rounded like it: %s",
+    async (written) => {
+      const mock = await service();
+
+      await run([
+        await csv("crm.csv", ...crm, "cy@example.com,+491721234567,yes"),
+        await csv("stop.csv", "Phone,SMS opt-in", `"${written}",no`),
+      ]);
+
+      expect(Object.keys(emailConsents(mock))).toEqual(["cy@example.com"]);
+    },
+  );
+
+  it("is compared without the 15 that Argentina writes inside a mobile number", async () => {
+    const mock = await service();
+
+    await run([
+      await csv("crm.csv", ...crm, "cy@example.com,+5493517654321,yes"),
+      await csv("stop.csv", "Phone,SMS opt-in", "0351 15-765-4321,no"),
+    ]);
+
+    expect(Object.keys(emailConsents(mock))).toEqual(["ada@example.com", "bo@example.com"]);
+  });
+
+  it.each(["0171 1234567", "+491711234567", "1234567"])(
+    "stops by its e-mail consent those whose own number cannot be read: %s",
+    async (written) => {
+      const mock = await service();
+      const people = await csv(
+        "crm.csv",
+        "Email,Phone,Newsletter",
+        "ada@example.com,0171 1234567,yes",
+        "bo@example.com,0171 1234568,yes",
+        "cy@example.com,0171 1234567,no",
+      );
+
+      await run([people, await csv("stop.csv", "Phone,Unsubscribed", `${written},yes`)]);
+
+      expect(emailConsents(mock)).toMatchObject({
+        "bo@example.com": "SUBSCRIBED",
+        "cy@example.com": "UNSUBSCRIBED",
+      });
+      expect(emailConsents(mock)).not.toHaveProperty("ada@example.com");
+    },
+  );
+
+  it("stops nobody by its other cells with a few digits, such as a postal code", async () => {
+    const mock = await service();
+
+    await run([
+      await csv("crm.csv", ...crm),
+      await csv("stop.csv", "Phone,Zip,Year,SMS opt-in", "030 765432,34568,4568,no"),
+    ]);
+
+    expect(emailConsents(mock)).toHaveProperty("bo@example.com");
+  });
+
+  it("stops by its e-mail consent the person who has the number", async () => {
+    const mock = await service();
+    const path = await csv(
+      "people.csv",
+      "Email,Phone,Newsletter",
+      "a@example.com,+4791234567,yes",
+      "b@example.com,+4791234568,yes",
+      ",91234567,no",
+    );
+
+    const { code } = await run([path]);
+
+    expect(code).toBe(1);
+    expect(emailConsents(mock)).toEqual({ "b@example.com": "SUBSCRIBED" });
+  });
+
+  it("in a line with another number of cells stops the person too", async () => {
+    const mock = await service();
+    const path = await csv(
+      "people.csv",
+      "Email,Phone,Newsletter",
+      "a@example.com,+4791234567,yes",
+      "b@example.com,+4791234568,yes",
+      "Ada,,91 23 45 67,no",
+    );
+
+    await run([path]);
+
+    expect(emailConsents(mock)).toEqual({ "b@example.com": "SUBSCRIBED" });
+  });
+
+  it("is sent with the address in its row, and the person's other rows with it", async () => {
+    const mock = await service();
+    const path = await csv(
+      "people.csv",
+      "Email,Phone,Newsletter,SMS opt-in",
+      "a@example.com,91234567,yes,no",
+      "a@example.com,+4791234567,yes,yes",
+    );
+
+    const { code } = await run([path]);
+
+    expect(code).toBe(0);
+    const consents = { email_opt_in: "SUBSCRIBED", phone_opt_in: "UNSUBSCRIBED" };
+    expect(sentBodies(mock)).toEqual([
+      { email: "a@example.com", ...consents, custom_properties: { phone: "91234567" } },
+      { email: "a@example.com", phone: "+4791234567", ...consents },
+    ]);
+  });
+
+  it("does not stop an opt-out of the person in another row", async () => {
+    const mock = await service();
+    const path = await csv(
+      "people.csv",
+      "Email,Phone,Newsletter",
+      "a@example.com,+4791234567,no",
+      ",91234567,no",
+    );
+
+    await run([path]);
+
+    expect(emailConsents(mock)).toEqual({ "a@example.com": "UNSUBSCRIBED" });
+  });
+
+  it("and an opt-in whose number cannot be read stops nobody", async () => {
+    const mock = await service();
+    const path = await csv(
+      "people.csv",
+      "Email,Phone,SMS opt-in",
+      "a@example.com,+4791234567,yes",
+      "b@example.com,91234567,yes",
+    );
+
+    const { code } = await run([path]);
+
+    expect(code).toBe(0);
+    expect(Object.keys(emailConsents(mock))).toEqual(["a@example.com", "b@example.com"]);
+  });
+});
+
+describe("Two ways to write one e-mail address are one person", () => {
+  it.each([
+    ["composed and decomposed letters", "j\u00f6rg@example.com", "jo\u0308rg@example.com"],
+    ["a domain in Unicode and in ASCII", "a@m\u00fcller.example", "a@xn--mller-kva.example"],
+    ["a domain with decomposed letters and in ASCII", "a@mu\u0308ller.example", "a@XN--MLLER-KVA.example"],
+  ])("%s: the strictest consent counts, and each row is sent as it is written", async (_how, one, other) => {
+    for (const [first, second] of [
+      [one, other],
+      [other, one],
+    ] as const) {
+      const mock = await service();
+      const path = await csv("people.csv", "Email,Newsletter", `${first},yes`, `${second},no`);
+
+      const { code } = await run([path]);
+
+      expect(code).toBe(0);
+      expect(
+        new Set(sentBodies(mock).map(({ email, email_opt_in }) => [email, email_opt_in].join())),
+      ).toEqual(new Set([one, other].map((email) => `${email.toLowerCase()},UNSUBSCRIBED`)));
+    }
+  });
+
+  it("also where a line cannot be read, and where a number is shared", async () => {
+    const mock = await service();
+    const path = await csv(
+      "people.csv",
+      "Email,Phone,Newsletter",
+      "jo\u0308rg@m\u00fcller.example,+4791234567,yes",
+      "j\u00f6rg@xn--mller-kva.example,+4791234567,yes",
+      "a@xn--mller-kva.example,,yes",
+      "X,a@m\u00fcller.example,,no",
+    );
+
+    const { out } = await run([path]);
+
+    expect(out).toContain("Over all files: 3 people in 4 rows.");
+    expect(sentBodies(mock).map(({ email, phone }) => [email, phone])).toEqual([
+      ["jo\u0308rg@m\u00fcller.example", "+4791234567"],
+      ["j\u00f6rg@xn--mller-kva.example", "+4791234567"],
+    ]);
+  });
+});
