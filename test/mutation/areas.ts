@@ -147,9 +147,10 @@ export const areas: readonly Area[] = [
       "transport/build-request.ts",
     ],
     tests: [
-      "transport/{custom-request,observe,options,tracing}",
+      "transport/{abort,close,custom-request,environment,observe,options,outcomes,tracing}",
+      "bulk/{results,superseded}",
       "rate-limiter/options",
-      "document/{conventions,endpoint-contact-groups,endpoint-customer-list,endpoint-v2-lists}",
+      "document/{conventions,endpoint-events,events,endpoint-contact-groups,endpoint-customer-list,endpoint-v2-lists}",
       "regressions/{id-with,logger,null-query,options-of}-*",
     ],
   },
