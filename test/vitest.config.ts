@@ -52,7 +52,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     // Many tests wait for sockets and child processes: one worker a core, where Vitest would leave one core idle.
-    maxWorkers: "100%",
+    maxWorkers: 3,
     restoreMocks: true,
     // `npm run coverage`, and in `.ci/run`: it takes hardly longer.
     coverage: {

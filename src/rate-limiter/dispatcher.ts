@@ -64,6 +64,8 @@ export class Dispatcher {
   readonly #clock: () => number;
   /** Calls that have just come: a shared store may have to be asked before it is known whether they must wait. */
   readonly #newcomers = new Set<Waiter>();
+  /** The waiting calls that do not wait as long as necessary. */
+  readonly #withDeadline = new Set<Waiter>();
   /** The mean time from a permit to its response. */
   #roundTripMs = 0;
   #responses = 0;
@@ -121,6 +123,7 @@ export class Dispatcher {
       signal?.addEventListener("abort", abort, { once: true });
       this.queue.add(waiter);
       this.#newcomers.add(waiter);
+      if (waiter.deadlineAt < Infinity) this.#withDeadline.add(waiter);
       this.#serveQueue();
     });
   }
@@ -128,6 +131,7 @@ export class Dispatcher {
   #leave(waiter: Waiter): void {
     this.queue.remove(waiter);
     this.#newcomers.delete(waiter);
+    this.#withDeadline.delete(waiter);
     waiter.forget();
   }
 
@@ -161,7 +165,7 @@ export class Dispatcher {
     if (nextMs !== undefined) this.#tellNewcomers(now);
     // 4. The calls leave that cannot wait for the next permit.
     let wakeAt = now + Math.min(nextMs ?? longestSleepMs, longestSleepMs);
-    for (const waiter of this.queue) {
+    for (const waiter of this.#withDeadline) {
       if (waiter.deadlineAt < now + (nextMs ?? 0)) this.#refuse(waiter, tooLong, 1, now);
       else wakeAt = Math.min(wakeAt, waiter.deadlineAt);
     }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { DOCUMENTED_WINDOWS } from "../../src/limits.ts";
+import { timesOf } from "../properties/runs.ts";
 import { refusedByFixed, refusedBySliding, refusedByTokenBucket } from "./server-count.ts";
 import { bestLastResponse, idealMs, type Load, meanRoundTripMs, randomFrom, simulate } from "./simulation.ts";
 
-const seeds = Array.from({ length: 20 }, (_, index) => index + 1);
+const seeds = Array.from({ length: timesOf(20) }, (_, index) => index + 1);
 const delays = [
   [5, 300],
   [5, 3_000],

@@ -12,6 +12,7 @@ export default mergeConfig(
         "test/soak/**/*.test.ts",
         "test/properties/**/*.test.ts",
         "test/examples/importer-consent.test.ts",
+        "test/rate-limiter/within-limits-of-an-hour.test.ts",
       ],
       env: { SOAK: "true" },
       testTimeout: 600_000,
