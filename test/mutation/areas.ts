@@ -84,8 +84,9 @@ export const areas: readonly Area[] = [
     sources: ["rate-limiter"],
     tests: [
       "rate-limiter/!(estimates-of-hours|keeps-alive|lost-timers|within-limits*)",
-      "regressions/{aborted,local-fallback,max-wait,pending-redis,unavailable-redis}-*",
+      "regressions/{aborted,local-fallback,max-wait,pending-redis,single,unavailable-redis}-*",
       "redis/{shared-limit,simulated-failures}",
+      "transport/{options,rate-refusal}",
     ],
   },
   // The transport is split into areas, because every call reaches nearly all of it.
