@@ -234,30 +234,53 @@ describe("An abort of the run's signal", () => {
     expect(gates.sent).toHaveLength(3);
   });
 
-  it("removes the rows that wait for the rate limit: they are not sent and have no result", async () => {
-    const limiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
-    const { audience, mock, upsert } = createFixture({}, { rateLimiter: limiter });
-    const stop = new AbortController();
-    const checkpoint = new LoggedCheckpoint();
-    const ended = collectRun(
-      audience.bulk(rows(10), upsert, { checkpoint, concurrency: 5, signal: stop.signal }),
-    );
-    await until(() => limiter.usage().queued === 5);
+  it.each<
+    [
+      string,
+      (world: ReturnType<typeof createFixture>) => (item: Row, request: BulkRequest) => Promise<unknown>,
+    ]
+  >([
+    ["", ({ upsert }) => upsert],
+    [
+      ", also where their function does not pass `request` on",
+      ({ audience }) =>
+        (item) =>
+          audience.v1.customers.upsert(item),
+    ],
+    [
+      ", also where it passes other options",
+      ({ audience }) =>
+        (item) =>
+          audience.v1.customers.upsert(item, { timeoutMs: 1_000 }),
+    ],
+  ])(
+    "removes the rows that wait for the rate limit: they are not sent and have no result%s",
+    async (_, callOf) => {
+      const limiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }] });
+      const world = createFixture({}, { rateLimiter: limiter });
+      const { audience, mock } = world;
+      const stop = new AbortController();
+      const checkpoint = new LoggedCheckpoint();
+      const ended = collectRun(
+        audience.bulk(rows(10), callOf(world), { checkpoint, concurrency: 5, signal: stop.signal }),
+      );
+      await until(() => limiter.usage().queued === 5);
 
-    stop.abort();
-    const { error, results } = await ended;
+      stop.abort();
+      const { error, results } = await ended;
 
-    expect(error).toBeInstanceOf(AbortError);
-    expect(
-      results.map((result) => [result.status, (result.error as AbortError | undefined)?.outcome]),
-    ).toEqual([
-      ["succeeded", undefined],
-      ["succeeded", undefined],
-    ]);
-    expect(mock.requests).toHaveLength(2);
-    expect([...checkpoint.states.values()]).toEqual(["succeeded", "succeeded"]);
-    expect(limiter.usage()).toMatchObject({ queued: 0 });
-  });
+      expect(error).toBeInstanceOf(AbortError);
+      expect(
+        results.map((result) => [result.status, (result.error as AbortError | undefined)?.outcome]),
+      ).toEqual([
+        ["succeeded", undefined],
+        ["succeeded", undefined],
+      ]);
+      expect(mock.requests).toHaveLength(2);
+      expect([...checkpoint.states.values()]).toEqual(["succeeded", "succeeded"]);
+      expect(limiter.usage()).toMatchObject({ queued: 0 });
+    },
+  );
 
   it("ends a row between two calls, whose result reports the first call", async () => {
     const limiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });

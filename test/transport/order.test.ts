@@ -54,6 +54,7 @@ describe("Writes to the same contact leave in call order, each after the one bef
   it("and the wait is included in the time in the queue, like that for the rate limit", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 5_000 }] });
     const { audience } = logged({}, { rateLimiter });
+    await vi.advanceTimersByTimeAsync(1_000);
     const calls = [on, off].map((contact) => audience.v1.customers.upsert(contact).withResponse());
     await vi.advanceTimersByTimeAsync(20_000);
 

@@ -234,6 +234,15 @@ describe("Without isRateLimited", () => {
     for (const at of sentAt.slice(1)) expect(at).toBeGreaterThanOrEqual(6_000);
   });
 
+  it("a 500 with Retry-After pauses nobody", async () => {
+    const response = { status: 500, headers: { "retry-after": "6" } };
+    const { audience, rateLimiter } = refusedOnce(response, { maxRetries: 0 });
+
+    await failureOf(audience.v1.customers.get("c-1"));
+
+    expect(rateLimiter.usage().pausedMs).toBe(0);
+  });
+
   it("a bare 503 pauses nobody", async () => {
     const { audience, rateLimiter } = refusedOnce({ status: 503 }, { maxRetries: 0 });
 
