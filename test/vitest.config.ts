@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
@@ -51,8 +52,8 @@ export default defineConfig({
     // Nothing here takes that long; a machine that is busy with other things does.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Many tests wait for sockets and child processes: one worker a core, where Vitest would leave one core idle.
-    maxWorkers: 3,
+    // Many tests wait for sockets and child processes, so three workers keep two cores busy.
+    maxWorkers: Math.max(3, availableParallelism()),
     restoreMocks: true,
     // `npm run coverage`, and in `.ci/run`: it takes hardly longer.
     coverage: {

@@ -148,7 +148,7 @@ export const areas: readonly Area[] = [
       "transport/build-request.ts",
     ],
     tests: [
-      "transport/{abort,close,custom-request,environment,observe,options,outcomes,tracing}",
+      "transport/{abort,close,custom-request,deadlines,environment,errors,observe,options,outcomes,tracing}",
       "bulk/{results,superseded}",
       "rate-limiter/options",
       "document/{conventions,endpoint-events,events,endpoint-contact-groups,endpoint-customer-list,endpoint-v2-lists}",
