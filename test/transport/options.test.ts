@@ -79,6 +79,23 @@ describe("An option of a wrong type is a ConfigurationError with its name, and w
     expect(thrownBy(() => new AudienceClient(null as never))).toBeInstanceOf(ConfigurationError);
   });
 
+  it("an empty string is named as such", () => {
+    const options = untyped({ ...createMockService().clientOptions, userAgent: "" });
+
+    expect(thrownBy(() => new AudienceClient(options))).toMatchObject({
+      message: "userAgent must be a string that is not empty, not an empty string.",
+    });
+  });
+
+  it("a longest wait of 0 is none", async () => {
+    const mock = createMockService();
+    const { v1 } = new AudienceClient(mock.clientOptions);
+
+    await v1.customers.upsert(contact, { maxWaitMs: 0 });
+
+    expect(mock.requests).toHaveLength(1);
+  });
+
   it("in the options of a call it rejects, and nothing is sent", async () => {
     const mock = createMockService();
     const { v1 } = new AudienceClient(mock.clientOptions);
@@ -97,6 +114,8 @@ describe("An option of a wrong type is a ConfigurationError with its name, and w
       "options",
       5,
       null,
+      { signal: { aborted: false } },
+      { timeoutMs: 0, priority: 10 },
     ];
 
     const errors = await Promise.all(
@@ -106,7 +125,11 @@ describe("An option of a wrong type is a ConfigurationError with its name, and w
     expect(errors.map(({ code }) => code)).toEqual(bad.map(() => "configuration"));
     expect(errors.map(({ outcome }) => outcome)).toEqual(bad.map(() => "not-sent"));
     expect(errors[2]?.message).toBe("timeoutMs must be a number of milliseconds above 0, not 0.");
+    expect(errors[3]?.message).toBe("deadlineMs must be a number of milliseconds above 0, not a string.");
     expect(errors[11]?.message).toBe("The call's options must be an object, not a string.");
+    expect(errors.at(-1)?.message).toBe(
+      "timeoutMs must be a number of milliseconds above 0, not 0. priority must be an integer from 0 (first) to 9 (last), not 10.",
+    );
     expect(mock.requests).toEqual([]);
   });
 });

@@ -122,6 +122,7 @@ describe("The tracing channel audience-sdk:call", () => {
     const log = record(callChannel);
     const { audience } = open({ latencyMs: 500 });
     const controller = new AbortController();
+    await vi.advanceTimersByTimeAsync(1_000);
 
     const failure = failureOf(audience.v1.customers.upsert(contact, { signal: controller.signal }));
     await vi.advanceTimersByTimeAsync(50);
