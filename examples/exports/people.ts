@@ -33,8 +33,8 @@ export class People {
   readonly #ownerOfPhone = new Map<string, string>();
   /** By the addresses and numbers that may be those of the person. */
   readonly #refusalsInDoubt = new Map<string, number>();
-  /** The refusals of numbers without an address, by their last digits. */
-  readonly #refusalsByEnd = new Map<string, number>();
+  /** The refusals of numbers that may be anybody's, by each form in which a row may have them. */
+  readonly #refusalsByForm = new Map<string, number>();
   readonly #inUnreadableLines = new Set<string>();
 
   add(row: ReadRow): void {
@@ -44,7 +44,10 @@ export class People {
     for (const cell of doubt.cells) {
       // A few digits in another cell may be a postal code.
       const mayBeShort = row.source.isMisshapen || cell.trim() === row.cells.get("phone")?.text;
-      for (const one of identifiersIn(cell, mayBeShort)) join(this.#refusalsInDoubt, one, doubt.code);
+      for (const one of identifiersIn(cell, mayBeShort)) {
+        join(this.#refusalsInDoubt, one, doubt.code);
+        if (one.startsWith("+")) this.#addRefusal(one, doubt.code);
+      }
     }
     const code =
       codeOf("email", said.email) | codeOf("phone", said.phone) | (said.isSuppressed ? suppressed : 0);
@@ -58,7 +61,11 @@ export class People {
       return;
     }
     const refusal = refusalCode(said) & ~ofPhone;
-    if (refusal !== 0) for (const end of endsOfPhone(phone)) join(this.#refusalsByEnd, end, refusal);
+    if (refusal !== 0) this.#addRefusal(phone, refusal);
+  }
+
+  #addRefusal(phone: string, code: number): void {
+    for (const form of formsOfPhone(phone)) join(this.#refusalsByForm, form, code);
   }
 
   /** Call after all rows: the consent of a number counts for its owner, and so does a refusal that may be theirs. */
@@ -134,7 +141,7 @@ export class People {
     return identifiersIn(text, true).some((own) => {
       const inDoubt = [own, ...endsOfPhone(own)].map((end) => this.#refusalsInDoubt.get(end));
       // The number is not sent, nor is its consent.
-      return [this.#refusalsByEnd.get(own), ...inDoubt].some(
+      return [this.#refusalsByForm.get(own), ...inDoubt].some(
         (code = 0) => joined(ofPerson, code & ~ofPhone) !== ofPerson,
       );
     });

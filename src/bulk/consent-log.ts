@@ -1,7 +1,13 @@
 import * as z from "zod";
 import { ConfigurationError, type Outcome } from "../errors.ts";
 import type { ConsentWatch } from "../transport/client-state.ts";
-import { type Consent, type ConsentWrite, consentLines, decidedByService } from "../transport/consent.ts";
+import {
+  type Consent,
+  type ConsentWrite,
+  consentLines,
+  decidedByService,
+  isDecision,
+} from "../transport/consent.ts";
 import type { RecordedRun } from "./checkpoint.ts";
 import type { RecordedRow } from "./row-record.ts";
 
@@ -58,7 +64,7 @@ export class ConsentLog implements ConsentWatch {
 
   /**
    * Whether a row would override a later consent. A consent that was written during an earlier run is later than the
-   * row's status of that channel if the row's status is still the recorded one.
+   * row's status of that channel if the row's status is still the recorded one, or it states none.
    */
   isOverriddenBy({ contacts, consent }: ConsentWrite, before: RecordedRow | undefined): boolean {
     return contacts.some((contact) =>
@@ -159,15 +165,17 @@ function merge(
   return { ...logged, ...Object.fromEntries(channels) };
 }
 
-/** Whether all consents of the row were recorded with it. */
+/** Whether all decisions of the row were recorded with it. */
 export function statesSameConsent({ consent: recorded }: RecordedRow, consent: Consent): boolean {
   const lines = recorded.split("\n");
-  return consentLines(consent).every((line) => lines.includes(line));
+  return consentLines(consent)
+    .filter(isDecision)
+    .every((line) => lines.includes(line));
 }
 
 /**
- * Whether the row has made no new decision about a channel: its recorded status is the same, or it states none. A failed
- * row may lack the consents of some calls.
+ * Whether the row has made no new decision about a channel: its recorded status is the same, or it states none. The record
+ * of a row that has not ended, or failed, may lack the consents of some calls.
  */
 function statesSameStatus(
   before: RecordedRow | undefined,
@@ -175,5 +183,8 @@ function statesSameStatus(
   status: string | undefined,
 ): boolean {
   if (!before || before.state === "failed") return before !== undefined;
-  return status === undefined || before.consent.split("\n").includes(`${channel}=${status}`);
+  if (status === undefined || status === decidedByService) return true;
+  const lines = before.consent.split("\n").filter((line) => line.startsWith(`${channel}=`));
+  const hasEnded = before.state === "succeeded" || before.state.startsWith("superseded");
+  return lines.length > 0 || hasEnded ? lines.includes(`${channel}=${status}`) : true;
 }

@@ -1,5 +1,6 @@
 import { ConfigurationError, ConnectionError } from "../errors.ts";
 import { contentLost, isRecord } from "../schema/kind-of.ts";
+import { withEarlierLines } from "../transport/consent.ts";
 import type { RecordedRun } from "./checkpoint.ts";
 import type { RowEnd } from "./result.ts";
 
@@ -36,7 +37,7 @@ export interface RecordedRow {
   /** The number of the row's version, from 1. */
   readonly version: number;
   readonly fingerprint: string;
-  /** The consents of its calls: `channel=STATUS`, one a line. */
+  /** The consents of its calls, `channel=STATUS`, one a line; of other channels those that it stated before. */
   readonly consent: string;
 }
 
@@ -150,17 +151,10 @@ export class RowRecord {
     // A success ends an earlier doubt.
     const keepsDoubt = this.refusesUnrepeatable && (state === "sent" || state === "superseded");
     const recorded = keepsDoubt ? (`${state}-in-doubt` as const) : state;
-    const row = { state: recorded, version: this.#version, fingerprint };
-    await write(this.#run, key, { ...row, consent: withEarlier(consent, this.before) }, flush);
+    const lines = withEarlierLines(consent.split("\n"), this.before?.consent.split("\n") ?? []);
+    const row = { state: recorded, version: this.#version, fingerprint, consent: lines.join("\n").trim() };
+    await write(this.#run, key, row, flush);
   }
-}
-
-/** A channel that the row no longer states keeps its recorded status: a missing consent is no new decision. */
-function withEarlier(consent: string, before: RecordedRow | undefined): string {
-  const channelOf = (line: string) => line.slice(0, line.indexOf("="));
-  const stated = consent.split("\n").map(channelOf);
-  const earlier = before?.consent.split("\n").filter((line) => !stated.includes(channelOf(line))) ?? [];
-  return [consent, ...earlier].join("\n").trim();
 }
 
 async function read(run: RecordedRun | undefined, key: string): Promise<RecordedRow | undefined> {

@@ -52,7 +52,7 @@ export function buildRequest<Body, Output>(
     uniqueIdentifier: endpoint.identifierOf?.(sent),
     isRepeatable: endpoint.isRepeatable?.(sent) ?? method === "GET",
     contacts,
-    consentWrite: consent && { contacts, consent },
+    consentWrite: consent && method !== "GET" ? { contacts, consent } : undefined,
     appliedConsent(stated, data) {
       // Safe: the value that `decode` returned.
       const more = endpoint.appliedTo?.(data as Output, sent);

@@ -253,3 +253,43 @@ describe("Two ways to write one e-mail address are one person", () => {
     ]);
   });
 });
+
+describe("A refusal by a telephone number stops a person whose own number", () => {
+  const refusals: [string, readonly string[]][] = [
+    ["a row without an address", ["Email,Phone,Email opt-in", ",+491711234567,no"]],
+    ["a row whose address cannot be read", ["Email,Phone,Email opt-in", "ada example.com,+491711234567,no"]],
+    ["a line with too many cells", ["Phone,Email opt-in", "+491711234567,no,extra,extra"]],
+  ];
+
+  it.each(refusals)("names no country: %s", async (_, stop) => {
+    const mock = await service();
+
+    await run([
+      await csv(
+        "crm.csv",
+        "Email,Phone,Email opt-in",
+        "ada@example.com,0171 1234567,yes",
+        "bo@example.com,,yes",
+      ),
+      await csv("stop.csv", ...stop),
+    ]);
+
+    expect(sentBodies(mock).filter((body) => "email" in body)).toMatchObject([{ email: "bo@example.com" }]);
+  });
+
+  it.each(refusals)("was rounded by a spreadsheet: %s", async (_, stop) => {
+    const mock = await service();
+
+    await run([
+      await csv(
+        "crm.csv",
+        "Email,Phone,Email opt-in",
+        "ada@example.com,4.91711E+11,yes",
+        "bo@example.com,,yes",
+      ),
+      await csv("stop.csv", ...stop),
+    ]);
+
+    expect(sentBodies(mock).filter((body) => "email" in body)).toMatchObject([{ email: "bo@example.com" }]);
+  });
+});
