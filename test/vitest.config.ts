@@ -18,7 +18,7 @@ const leftOut = process.env["TEST_ONLY_WHAT_RUNS"] === undefined ? [] : alike;
 // it takes long, and these run first.
 const alone = [
   "bulk/*",
-  "{chaos,project,properties}/*",
+  "{chaos,properties}/*",
   "examples/{demo,importer-process,outbox}",
   "fuzz/user-code",
   "hostile/floods",
@@ -84,12 +84,12 @@ export default defineConfig({
       },
       {
         extends: true,
-        // Packs and installs the package once, and only where one of these tests is asked for.
+        // Packs and installs the package once, beside the other tests, and only where one of these tests is asked for.
         test: {
           name: "package",
           include: ["test/package/**/*.test.ts"],
           exclude: leftOut,
-          globalSetup: "test/package/setup.ts",
+          globalSetup: "test/package/setup-in-background.ts",
         },
       },
       {

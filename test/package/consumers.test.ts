@@ -2,12 +2,13 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { describe, expect, inject, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { publicSurface } from "../project/public-surface.ts";
 import { loaders, programs } from "./copy-programs.ts";
+import { installedPackage } from "./installed-package.ts";
 import { runNode, tool } from "./run-program.ts";
 
-const consumer = inject("consumer");
+const { consumer } = await installedPackage();
 
 // The platform tests cover the shared budget in Redis on each runtime.
 const cases = ["scenario", "failures", "import"].flatMap((program) =>

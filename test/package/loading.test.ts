@@ -1,11 +1,12 @@
 import { createContext, runInContext } from "node:vm";
 import { build } from "esbuild";
-import { describe, expect, inject, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { importsOf, loadedBy } from "../project/imports.ts";
 import { installedFiles, packagesOf, sourcesIn } from "./installed-files.ts";
+import { installedPackage } from "./installed-package.ts";
 import { runNode } from "./run-program.ts";
 
-const consumer = inject("consumer");
+const { consumer } = await installedPackage();
 
 describe("An entry loads only the promised modules", () => {
   const files = installedFiles(consumer, ".js");

@@ -3,18 +3,19 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build, type BuildOptions, type OutputFile } from "esbuild";
-import { describe, expect, inject, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { programs } from "./copy-programs.ts";
 import { fileSizes } from "./installed-files.ts";
+import { installedPackage } from "./installed-package.ts";
 import { runNode } from "./run-program.ts";
 import written from "./sizes.json" with { type: "json" };
 
-const consumer = inject("consumer");
+const { tarball, consumer } = await installedPackage();
 const installed = join(consumer, "node_modules");
 
 /** In bytes. */
 const sizes: Record<keyof typeof written, () => number | Promise<number>> = {
-  packed: () => statSync(inject("tarball")).size,
+  packed: () => statSync(tarball).size,
   unpacked: () => sum(fileSizes(join(installed, "audience-sdk"))),
   // Without npm's own files.
   installed: () => sum([...fileSizes(installed)].filter(([path]) => !path.startsWith("."))),

@@ -5,15 +5,15 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
-import { describe, expect, inject, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { linksOf } from "../project/links.ts";
 import { pages } from "../project/snippets.ts";
 import { fileSizes, installedFiles, packagesOf, sourcesIn } from "./installed-files.ts";
+import { installedPackage } from "./installed-package.ts";
 import { runNode, tool } from "./run-program.ts";
 
-const tarball = inject("tarball");
-const consumer = inject("consumer");
+const { tarball, consumer } = await installedPackage();
 const installed = join(consumer, "node_modules");
 /** All installed files but the build. */
 const documents = [

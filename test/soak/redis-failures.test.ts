@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { describe, expect, it } from "vitest";
-import type { Task } from "./fleet.ts";
-import { openRoom, type MachineRoom } from "./machine-room.ts";
-import { SlowProxy } from "./slow-proxy.ts";
-import { describeWithRedis } from "./with-redis.ts";
+import type { Task } from "../redis/fleet.ts";
+import { openRoom, type MachineRoom } from "../redis/machine-room.ts";
+import { SlowProxy } from "../redis/slow-proxy.ts";
+import { describeWithRedis } from "../redis/with-redis.ts";
 
 const clients = ["ioredis 5", "redis 5", "ioredis 6", "redis 6"] as const;
 
