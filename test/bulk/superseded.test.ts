@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   collectRun,
   deferred,
+  flushEventLoop,
   LoggedCheckpoint,
   row,
   rows,
@@ -167,6 +168,37 @@ describe("A row whose consent differs from one that another call of the client w
 
     expect(results).toMatchObject([{ status: "superseded" }]);
     expect(consentOf(world)).toBe("UNSUBSCRIBED");
+  });
+
+  it.each([
+    [
+      "v1.contactGroups.addContact",
+      ({ audience }: World) =>
+        audience.v1.contactGroups.addContact(
+          "mock-list",
+          { email: ada.email },
+          { consent: "service-decides" },
+        ),
+    ],
+    [
+      "v1.request",
+      ({ audience }: World) =>
+        audience.v1.request(
+          {
+            method: "POST",
+            path: "/api/v1/contact-groups/mock-list/contacts",
+            body: { email: ada.email },
+          },
+          { consent: "service-decides" },
+        ),
+    ],
+  ])("is superseded where that call left the consent to the service: %s", async (_, write) => {
+    const world = createFixture();
+
+    const { results } = await runBehind(world, { write });
+
+    expect(results).toMatchObject([{ status: "superseded" }]);
+    expect(world.mock.requests).toHaveLength(1);
   });
 
   it("is superseded where `is_suppressed` differs", async () => {
@@ -618,6 +650,33 @@ describe("With a checkpoint", () => {
     ];
 
     expect(nights).toEqual(["succeeded", "succeeded"]);
+  });
+
+  it("a consent is recorded before its request is sent", async () => {
+    const world = createFixture();
+    const checkpoint = new LoggedCheckpoint();
+    const record = checkpoint.set.bind(checkpoint);
+    const sentBefore: number[] = [];
+    checkpoint.set = async (name, value, options) => {
+      await flushEventLoop();
+      if (name.startsWith("consent:")) sentBefore.push(world.mock.requests.length);
+      await record(name, value, options);
+    };
+
+    await runBehind(world, { write: unsubscriptions[0]![1], items: [], options: { key, checkpoint } });
+
+    expect(sentBefore[0]).toBe(0);
+    expect(world.mock.requests).toHaveLength(1);
+  });
+
+  it("a consent whose write ended before the run began is not recorded", async () => {
+    const world = createFixture();
+    const checkpoint = new LoggedCheckpoint();
+    await unsubscriptions[0]![1](world);
+
+    await world.audience.bulk([row(1)], world.upsert, { key, checkpoint });
+
+    expect([...checkpoint.values.keys()]).toEqual(["run", "row:row-1@example.com"]);
   });
 
   it("the run ends once the consents that were written during it are recorded", async () => {
