@@ -39,7 +39,7 @@ export const areas: readonly Area[] = [
     sources: ["bulk", "transport/consent.ts"],
     tests: [
       "bulk/{check,delta*,is-current,progress,rate-limit,recorded,results,source,stop,superseded*}",
-      "regressions/{checkpoint,damaged,events,later-row,loop,missing-check,opt-out-of-a-row,promise,refusal-of,row,rows,run,unsubscription}-*",
+      "regressions/{checkpoint,damaged,events,later-row,loop,missing-check,opt-out-of-a-row,promise,read-of,record,refusal-of,row,rows,run,superseded,unsubscription}-*",
       "transport/{custom-request,order,retries}",
       "document/states-and-transitions",
     ],
@@ -152,7 +152,7 @@ export const areas: readonly Area[] = [
       "bulk/{results,superseded}",
       "rate-limiter/options",
       "document/{conventions,endpoint-events,events,endpoint-contact-groups,endpoint-customer-list,endpoint-v2-lists}",
-      "regressions/{id-with,logger,null-query,options-of}-*",
+      "regressions/{id-with,logger,null-query,options-of,read-of}-*",
     ],
   },
 ];
