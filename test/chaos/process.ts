@@ -103,7 +103,7 @@ export class Process {
   }
 }
 
-/** Returns a key that has been revoked for a while, sometimes. */
+/** Returns a key at once or later, and sometimes one that has been revoked for a while. */
 function rotatingKey(key: string, log: Log, dice: Dice): () => string | Promise<string> {
   const revoked = dice.word(24);
   log.secrets.push(revoked);
@@ -112,7 +112,8 @@ function rotatingKey(key: string, log: Log, dice: Dice): () => string | Promise<
   return () => {
     const current = isGiven && dice.chance(0.05) ? revoked : key;
     isGiven = true;
-    return dice.chance(0.5) ? current : Promise.resolve(current);
+    const takesMs = dice.pick([undefined, undefined, undefined, 0, 20, 1_000]);
+    return takesMs === undefined ? current : new Promise((resolve) => setTimeout(resolve, takesMs, current));
   };
 }
 
