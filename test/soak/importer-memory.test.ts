@@ -1,0 +1,16 @@
+import { expect, it } from "vitest";
+import { manyRows, runProgram } from "../examples/importer-program.ts";
+
+it("The importer reads 200,000 rows in a heap that is smaller than the rows, and prints its plan at once", async () => {
+  const chunks: string[] = [];
+
+  const { code, out } = await runProgram(
+    [await manyRows(200_000), "--dry-run"],
+    (_child, text) => void chunks.push(text),
+    ["--max-old-space-size=96"],
+  );
+
+  expect(code).toBe(0);
+  expect(out).toContain("200,000 of 200,000 rows can be imported");
+  expect(chunks[0]).toMatch(/^Reading .*people\.csv\n$/);
+});
