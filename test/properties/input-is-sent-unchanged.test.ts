@@ -52,6 +52,6 @@ async function check({ write, body }: Payload): Promise<void> {
 it("the exported schema accepts each input that the client accepts, and the body is JSON.stringify of the input", async () => {
   await fc.assert(fc.asyncProperty(anyPayload, check), runs(count));
 
-  expect(tally.sent).toBeGreaterThan(count / 8);
-  expect(tally.refused).toBeGreaterThan(count / 8);
+  expect(tally.sent).toBeGreaterThan(count / 12);
+  expect(tally.refused).toBeGreaterThan(count / 12);
 });

@@ -47,7 +47,7 @@ it("for any load, the server never counts more than the limit in any window", as
     }),
     runs(300),
   );
-  expect(arrived).toBeGreaterThan(1_000);
+  expect(arrived).toBeGreaterThan(500);
 });
 
 /** The time at which a call starts. */
