@@ -24,12 +24,18 @@ const optionsRule = object({ baseUrl: baseUrlRule, baseUrlV2: baseUrlRule });
 export function mswHandlers(mock: MockService, options: MswHandlersOptions = {}): HttpHandler[] {
   checkOption("options", options, optionsRule);
   const { baseUrl, baseUrlV2 } = mock.clientOptions;
-  const bases = new Map([
-    [asRequested(options.baseUrl ?? baseUrl), asRequested(baseUrl)],
-    [asRequested(options.baseUrlV2 ?? baseUrlV2), asRequested(baseUrlV2)],
-  ]);
-  return [...bases].map(([from, to]) =>
-    http.all(new RegExp(`^${escapeRegExp(from)}/`), async ({ request }) => {
+  const v1 = { from: asRequested(options.baseUrl ?? baseUrl), to: asRequested(baseUrl) };
+  const v2 = { from: asRequested(options.baseUrlV2 ?? baseUrlV2), to: asRequested(baseUrlV2) };
+  // The base URLs may be equal, or one may lie below the other: so the families' own paths come first.
+  const bases = [
+    { ...v1, path: "/api/v1/" },
+    { ...v2, path: "/v2/" },
+    // For any other path the mock has a 404.
+    { ...v1, path: "/" },
+    { ...v2, path: "/" },
+  ];
+  return bases.map(({ from, to, path }) =>
+    http.all(new RegExp(`^${escapeRegExp(from + path)}`), async ({ request }) => {
       const url = to + request.url.slice(from.length);
       try {
         return await mock.fetch(url === request.url ? request : new Request(url, request));

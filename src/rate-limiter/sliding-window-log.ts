@@ -101,10 +101,11 @@ export class SlidingWindowLog {
     });
   }
 
-  /** The window that is the last to have so many permits available. */
-  limitingWindow(permits: number, now: number, limits: readonly number[]): RateLimitWindow {
+  /** The window that is the last to have so many permits available; undefined if all have them. */
+  limitingWindow(permits: number, now: number, limits: readonly number[]): RateLimitWindow | undefined {
     const waits = this.availableInMs(now, limits, permits);
-    return this.#windows[waits.indexOf(Math.max(...waits))]!; // one of the waits is the longest
+    const longestMs = Math.max(...waits);
+    return longestMs > 0 ? this.#windows[waits.indexOf(longestMs)] : undefined;
   }
 
   usage(now: number, limits: readonly number[]): WindowUsage[] {

@@ -45,8 +45,8 @@ export interface PermitStore {
   nextAvailableInMs(now: number): number | undefined;
   /** When the call at `position` (1 is the next) gets its response, if each call takes `roundTripMs`. */
   respondedAt(position: number, now: number, roundTripMs: number): number;
-  /** The window that holds back the call at `position`. */
-  limitingWindow(position: number, now: number): RateLimitWindow;
+  /** The window that holds back the call at `position`; undefined if only a pause does. */
+  limitingWindow(position: number, now: number): RateLimitWindow | undefined;
   usage(now: number): WindowUsage[];
   /** All permits that still count, and when they were responded to: undefined while in flight. */
   entries(now: number): (readonly [id: string | undefined, respondedAt: number | undefined])[];
@@ -97,7 +97,7 @@ export class MemoryStore implements PermitStore {
     return this.#log.respondedAt(position, now, { limits: this.#rate.limits, roundTripMs, startAt });
   }
 
-  limitingWindow(position: number, now: number): RateLimitWindow {
+  limitingWindow(position: number, now: number): RateLimitWindow | undefined {
     return this.#log.limitingWindow(position, now, this.#rate.limits);
   }
 

@@ -117,11 +117,11 @@ export class KnownPermits {
   /** `waitMs`: the known wait for the next permit, if it is above 0; the limiting window shows it. */
   usage(now: number, limits: readonly number[], waitMs: number): WindowUsage[] {
     const all = this.#logOfAll(now, (shorterMs) => shorterMs);
-    const limiting = this.#windows.indexOf(this.limitingWindow(1, now, limits));
+    const limiting = this.limitingWindow(1, now, limits) ?? this.#windows[0];
     return all.usage(now, limits).map((window, index) => ({
       ...window,
       used: Math.min(window.limit, window.used),
-      freeInMs: waitMs > 0 && index === limiting ? Math.ceil(waitMs) : window.freeInMs,
+      freeInMs: waitMs > 0 && this.#windows[index] === limiting ? Math.ceil(waitMs) : window.freeInMs,
     }));
   }
 
@@ -129,7 +129,7 @@ export class KnownPermits {
     return this.#logOfAll(now).respondedAt(position, now, expected);
   }
 
-  limitingWindow(position: number, now: number, limits: readonly number[]): RateLimitWindow {
+  limitingWindow(position: number, now: number, limits: readonly number[]): RateLimitWindow | undefined {
     return this.#logOfAll(now).limitingWindow(position, now, limits);
   }
 

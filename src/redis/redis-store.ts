@@ -64,7 +64,7 @@ export class RedisStore implements PermitStore {
     return (outage?.fallback ?? permits).respondedAt(position, now, expected);
   }
 
-  limitingWindow(position: number, now: number): RateLimitWindow {
+  limitingWindow(position: number, now: number): RateLimitWindow | undefined {
     return this.#connection.permits.limitingWindow(position, now, this.#user.rate.limits);
   }
 

@@ -94,8 +94,16 @@ export function retryAfterMs(headers: Headers): number | undefined {
 }
 
 const longestMs = Number.MAX_SAFE_INTEGER;
+/** Between the values of a header that was given twice: the comma after a weekday belongs to its date. */
+const betweenValues = /(?<=\d|GMT),\s*/i;
 
-function waitOf(value: string, headers: Headers): number | undefined {
+/** The longest wait that the header names: a gateway may have added its own to the service's. */
+function waitOf(header: string, headers: Headers): number | undefined {
+  const waits = header.split(betweenValues).flatMap((value) => waitOfOne(value, headers) ?? []);
+  return waits.length > 0 ? Math.max(...waits) : undefined;
+}
+
+function waitOfOne(value: string, headers: Headers): number | undefined {
   if (/^\d+(\.\d+)?(e\d+)?$/i.test(value)) return Math.min(Math.ceil(Number(value) * 1_000), longestMs);
   const until = parseDate(value);
   return until === undefined ? undefined : Math.max(0, until - responseTime(headers));

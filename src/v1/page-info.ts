@@ -19,19 +19,20 @@ const nextNames = /^next(page)?(url|link|cursor|token)?$/;
  */
 export function parsePageInfo(body: unknown, itemsHere: number): Omit<DecodedPage<unknown>, "items" | "raw"> {
   const holders = holdersOf(body);
-  const links = holders.flatMap((holder) => valuesOf(holder, /^links$/)).filter(isRecord);
-  const flags = (names: RegExp) =>
-    holders.flatMap((holder) => valuesOf(holder, names)).filter((flag) => typeof flag === "boolean");
+  const values = (names: RegExp) => holders.flatMap((holder) => valuesOf(holder, names));
+  const links = values(/^links$/)
+    .map(linksByName)
+    .filter(isRecord);
   const counts = (names: RegExp) =>
-    holders
-      .flatMap((holder) => valuesOf(holder, names))
+    values(names)
       .map(parseCount)
       .filter((count) => count !== undefined);
   // `count` may belong to the page or to the list: only a count above the number of items here is the list's.
   const totals = [...counts(totalNames), ...counts(countNames).filter((count) => count > itemsHere)];
   const hasNextPages = [
-    ...flags(hasMoreNames),
-    ...flags(isLastNames).map((isLast) => !isLast),
+    ...values(hasMoreNames).flatMap(parseHasMore),
+    // A number is the number of the last page.
+    ...values(isLastNames).flatMap((isLast) => (typeof isLast === "boolean" ? [!isLast] : [])),
     ...holders.flatMap(nextPagesOf),
     ...links.flatMap(linkedNextPagesOf),
   ];
@@ -63,6 +64,20 @@ function holdersOf(body: unknown): JsonObject[] {
 
 function valuesOf(holder: JsonObject, names: RegExp): unknown[] {
   return Object.keys(holder).flatMap((key) => (names.test(plainName(key)) ? [holder[key]] : []));
+}
+
+/** A flag, also as a number or a string: `1`, `"true"`. */
+function parseHasMore(flag: unknown): boolean[] {
+  if (typeof flag === "boolean") return [flag];
+  if (flag === "true" || flag === "false") return [flag === "true"];
+  const count = parseCount(flag);
+  return count === undefined ? [] : [count > 0];
+}
+
+/** Links as an array of `{ rel, href }` become an object. */
+function linksByName(links: unknown): unknown {
+  if (!Array.isArray(links)) return links;
+  return Object.fromEntries(links.filter(isRecord).map(({ rel, href }) => [rel, href]));
 }
 
 function nextPagesOf(holder: JsonObject): boolean[] {

@@ -119,7 +119,7 @@ describe("Retry-After", () => {
     ["-Infinity", undefined],
     ["NaN", undefined],
     ["0x7fffffff", undefined],
-    ["1,2", undefined],
+    ["1,2", 2_000],
     ["Tue, 13 Sep 275760 00:00:01 GMT", undefined],
     ["Fri, 01 Jan 275761 00:00:00 GMT", undefined],
     ["+275761-01-01T00:00:00Z", undefined],

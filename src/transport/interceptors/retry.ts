@@ -26,7 +26,7 @@ interface Retry {
 
 /** Repeats an attempt until it succeeds or fails finally. */
 export const retry: Interceptor = (next) => async (context) => {
-  const { abort, client, options, settings, stopWaiting } = context;
+  const { abort, options, settings, stopWaiting } = context;
   let planned: Retry | undefined;
   return await pRetry(() => next(context), {
     // One more than are made: with none left, p-retry would stop even if the next retry does not count.
@@ -48,8 +48,8 @@ export const retry: Interceptor = (next) => async (context) => {
       // A 429 pauses the limiter for all calls, and moves the refused call to the front of the queue.
       // A retry that does not count keeps its own position in the queue.
       context.isRequeued = error instanceof RateLimitError && isCounted;
-      const isPaused = context.isRequeued && client.limiter !== undefined;
-      if (delayMs > 0 && !isPaused) await sleep(delayMs, stopWaiting.signal);
+      const isInPause = isCounted && isPause(error, context);
+      if (delayMs > 0 && !isInPause) await sleep(delayMs, stopWaiting.signal);
     },
     shouldConsumeRetry: () => planned?.isCounted ?? true,
     shouldRetry: () => planned !== undefined,
@@ -63,7 +63,7 @@ export function isWaitTooLong(failure: { readonly retryAfterMs?: number }): bool
 
 /** Undefined if the failure is final. */
 function planRetry(failure: AudienceError, context: RequestContext, retries: number): Retry | undefined {
-  const { apiKey, client, isRepeatable, options } = context;
+  const { apiKey, isRepeatable, options } = context;
   if (failure instanceof AuthenticationError && apiKey.changed !== undefined)
     return { delayMs: 0, isCounted: false };
   if (isRefusedForRate(failure, context)) return { delayMs: rateRefusalDelayMs(failure), isCounted: false };
@@ -74,9 +74,13 @@ function planRetry(failure: AudienceError, context: RequestContext, retries: num
   if (isWaitTooLong(failure)) return undefined;
   const isRefusal = failure instanceof RateLimitError;
   const requestedMs = failure.retryAfterMs ?? (isRefusal ? shortestRefusalMs : 0);
-  // The limiter's pause already waits as long as the 429 asks.
-  const delayMs = isRefusal && client.limiter ? requestedMs : Math.max(requestedMs, backoffMs);
+  const delayMs = isPause(failure, context) ? requestedMs : Math.max(requestedMs, backoffMs);
   return { delayMs, isCounted: true };
+}
+
+/** The limiter's pause already waits as long as the 429 asks. A wait of 0 is no pause, so the call backs off. */
+function isPause(failure: AudienceError, { client }: RequestContext): boolean {
+  return failure instanceof RateLimitError && failure.retryAfterMs !== 0 && client.limiter !== undefined;
 }
 
 function mayBeRetried(failure: AudienceError, isRepeatable: boolean): boolean {
