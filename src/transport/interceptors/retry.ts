@@ -20,13 +20,15 @@ const longestRetryAfterMs = 3_600_000;
 /** The retry of a failed attempt. */
 interface Retry {
   readonly delayMs: number;
+  /** Whether the limiter's pause is the delay. */
+  readonly isPaused?: boolean;
   /** Whether it counts against `maxRetries`. */
   readonly isCounted: boolean;
 }
 
 /** Repeats an attempt until it succeeds or fails finally. */
 export const retry: Interceptor = (next) => async (context) => {
-  const { abort, client, options, settings, stopWaiting } = context;
+  const { abort, options, settings, stopWaiting } = context;
   let planned: Retry | undefined;
   return await pRetry(() => next(context), {
     // One more than are made: with none left, p-retry would stop even if the next retry does not count.
@@ -40,7 +42,7 @@ export const retry: Interceptor = (next) => async (context) => {
       if (!(error instanceof AudienceError) || stopWaiting.signal.aborted) return;
       planned = planRetry(error, context, retriesConsumed);
       if (!planned) return;
-      const { delayMs, isCounted } = planned;
+      const { delayMs, isCounted, isPaused } = planned;
       if (performance.now() + delayMs > context.deadlineAt) {
         throw hasRetryAfter(error) ? error : deadlineError(context, error);
       }
@@ -48,7 +50,6 @@ export const retry: Interceptor = (next) => async (context) => {
       // A 429 pauses the limiter for all calls, and moves the refused call to the front of the queue.
       // A retry that does not count keeps its own position in the queue.
       context.isRequeued = error instanceof RateLimitError && isCounted;
-      const isPaused = context.isRequeued && client.limiter !== undefined;
       if (delayMs > 0 && !isPaused) await sleep(delayMs, stopWaiting.signal);
     },
     shouldConsumeRetry: () => planned?.isCounted ?? true,
@@ -74,9 +75,9 @@ function planRetry(failure: AudienceError, context: RequestContext, retries: num
   if (isWaitTooLong(failure)) return undefined;
   const isRefusal = failure instanceof RateLimitError;
   const requestedMs = failure.retryAfterMs ?? (isRefusal ? shortestRefusalMs : 0);
-  // The limiter's pause already waits as long as the 429 asks.
-  const delayMs = isRefusal && client.limiter ? requestedMs : Math.max(requestedMs, backoffMs);
-  return { delayMs, isCounted: true };
+  // The limiter's pause already waits as long as the 429 asks, unless it asks for no wait.
+  const isPaused = isRefusal && client.limiter !== undefined && requestedMs > 0;
+  return { delayMs: isPaused ? requestedMs : Math.max(requestedMs, backoffMs), isCounted: true, isPaused };
 }
 
 function mayBeRetried(failure: AudienceError, isRepeatable: boolean): boolean {
