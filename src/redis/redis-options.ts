@@ -16,7 +16,10 @@ export interface RedisRateLimitStoreOptions {
    * `"reject"`: calls are rejected with a `RateLimitWaitError`, so that nothing is sent uncounted.
    */
   readonly onUnavailable?: "local" | "reject" | undefined;
-  /** The part of each limit that one process uses alone, over 0 to 1; default 1/4, which is safe for 4 processes. */
+  /**
+   * The part of each limit that one process uses alone, over 0 to 1; default 1/4, which is safe for 4 processes. Calls are
+   * refused where it is less than one permit.
+   */
   readonly localShare?: number | undefined;
   /**
    * How long the permits of a killed process are held before they count as responded to, in milliseconds; default 10,000.
