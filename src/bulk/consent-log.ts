@@ -1,15 +1,10 @@
 import * as z from "zod";
 import { ConfigurationError, type Outcome } from "../errors.ts";
 import type { ConsentWatch } from "../transport/client-state.ts";
-import {
-  type Consent,
-  type ConsentWrite,
-  consentLines,
-  decidedByService,
-  isDecision,
-} from "../transport/consent.ts";
+import { type Consent, type ConsentWrite, decidedByService } from "../transport/consent.ts";
 import type { RecordedRun } from "./checkpoint.ts";
 import type { RecordedRow } from "./row-record.ts";
+import { isNoLater, type StatedLines } from "./stated-consent.ts";
 
 /** One contact's consent that other calls wrote, by channel. */
 type LoggedConsent = Readonly<Record<string, LoggedChannel>>;
@@ -63,27 +58,23 @@ export class ConsentLog implements ConsentWatch {
   }
 
   /**
-   * Whether a row would override a later consent. A consent that was written during an earlier run is later than the
-   * row's status of that channel if the row's status is still the recorded one, or it states none.
+   * Whether a row would override a later consent. One of an earlier run is later than what the row has stated since that
+   * run or before; `stated` are the lines of its calls so far.
    */
-  isOverriddenBy({ contacts, consent }: ConsentWrite, before: RecordedRow | undefined): boolean {
+  isOverriddenBy(
+    { contacts, consent }: ConsentWrite,
+    before: RecordedRow | undefined,
+    stated: StatedLines,
+  ): boolean {
     return contacts.some((contact) =>
       Object.entries(this.#logged.get(contact) ?? {}).some(
         ([channel, { statuses, run }]) =>
           statuses.some((status) => status === decidedByService || status !== consent[channel]) &&
-          (run === undefined || statesSameStatus(before, channel, consent[channel])),
+          (run === undefined ||
+            // A row that is new since then may state the later consent.
+            (before !== undefined && isNoLater(before.consent, { channel, lines: stated, run }))),
       ),
     );
-  }
-
-  /** An applied row is the latest consent: it replaces those that were written before this run. */
-  rowApplied(contacts: readonly string[]): void {
-    const replaced = contacts.filter((contact) => this.#logged.has(contact));
-    for (const contact of replaced) {
-      const channels = Object.entries(this.#logged.get(contact)!);
-      this.#logged.set(contact, Object.fromEntries(channels.filter(([, { run }]) => run === undefined)));
-    }
-    if (replaced.length > 0) void this.#recordAll(replaced);
   }
 
   /** Resolves when everything so far is recorded. */
@@ -163,28 +154,4 @@ function merge(
     return [channel, { statuses: [...new Set([...before, status])] }];
   });
   return { ...logged, ...Object.fromEntries(channels) };
-}
-
-/** Whether all decisions of the row were recorded with it. */
-export function statesSameConsent({ consent: recorded }: RecordedRow, consent: Consent): boolean {
-  const lines = recorded.split("\n");
-  return consentLines(consent)
-    .filter(isDecision)
-    .every((line) => lines.includes(line));
-}
-
-/**
- * Whether the row has made no new decision about a channel: its recorded status is the same, or it states none. The record
- * of a row that has not ended, or failed, may lack the consents of some calls.
- */
-function statesSameStatus(
-  before: RecordedRow | undefined,
-  channel: string,
-  status: string | undefined,
-): boolean {
-  if (!before || before.state === "failed") return before !== undefined;
-  if (status === undefined || status === decidedByService) return true;
-  const lines = before.consent.split("\n").filter((line) => line.startsWith(`${channel}=`));
-  const hasEnded = before.state === "succeeded" || before.state.startsWith("superseded");
-  return lines.length > 0 || hasEnded ? lines.includes(`${channel}=${status}`) : true;
 }
