@@ -14,7 +14,7 @@ import type { ConsentLog } from "./consent-log.ts";
 import { endBy, hasCode, isInterrupted, type RowEnd } from "./result.ts";
 import { inDoubt } from "./row-record.ts";
 import type { ReadRow } from "./row-source.ts";
-import { hasStated, statedLines, type StatedLines } from "./stated-consent.ts";
+import { isStillNotCurrent, statedLines, type StatedLines } from "./stated-consent.ts";
 
 /** What the rows of a run share. */
 export interface RunOfRows<Row> {
@@ -51,6 +51,7 @@ export class RowCalls<Row> implements CallExtension {
   #hasSent = false;
   /** Why the row, or a part of it, was not sent: a later write to its contact counts. */
   #superseded: AbortError | undefined;
+  #isNotCurrent = false;
   /** Calls that must not be repeated, and were executed, or may have been, or still may be. */
   readonly #unrepeatable = new Set<RequestContext>();
   /** Whether a call was executed, or may have been. */
@@ -61,7 +62,7 @@ export class RowCalls<Row> implements CallExtension {
   /** A call was not sent, because an earlier run may have carried it out. */
   wasRefused = false;
   /** What the row's calls have stated of the contact's consent. */
-  readonly #statedLines = new Set<string>();
+  #stated: StatedLines = [];
   /** Writes whose promises have not settled for the row's function. Reads that are not awaited lose nothing. */
   readonly #pendingWrites = new Set<Promise<unknown>>();
   /** How many events of each name have a generated id. */
@@ -123,7 +124,9 @@ export class RowCalls<Row> implements CallExtension {
     // A function that has `request` and made no call may still make it: the next run asks it again.
     if (status === "succeeded" && !this.#hasCalled && this.#run.takesRequest) return;
     const isStillInDoubt = this.wasRefused && this.#mayHaveApplied && !this.#hasUnknownOutcome;
-    if (status === "succeeded" || status === "superseded") await record.ends(status, this.#stated);
+    if (status === "succeeded") await record.ends(status, this.#stated, status);
+    else if (status === "superseded")
+      await record.ends(status, this.#stated, this.#isNotCurrent ? "not-current" : "unfinished");
     else if (isStillInDoubt || this.#isInDoubt) await record.ends("in-doubt", this.#stated);
     // All that was carried out, or may have been, may be repeated.
     else if (this.#mayHaveApplied) await record.ends("sent", this.#stated);
@@ -209,7 +212,7 @@ export class RowCalls<Row> implements CallExtension {
     const { isRepeatable, request } = context;
     const { consentWrite } = request;
     if (consentWrite) {
-      for (const line of statedLines(consentWrite.consent)) this.#statedLines.add(line);
+      this.#stated = [...new Set([...this.#stated, ...statedLines(consentWrite)])];
       await this.consentWatch.load(consentWrite.contacts);
     }
     await this.#checkIsCurrent();
@@ -225,14 +228,10 @@ export class RowCalls<Row> implements CallExtension {
     return this.#unrepeatable.size > 0;
   }
 
-  get #stated(): StatedLines {
-    return [...this.#statedLines];
-  }
-
   #checkConsent(write: ConsentWrite | undefined): void {
     if (!write) return;
-    const { before, wasSuperseded } = this.#row.record;
-    const isStillSuperseded = wasSuperseded && before && hasStated(before.consent, this.#stated);
+    const { before } = this.#row.record;
+    const isStillSuperseded = isStillNotCurrent(before?.consent ?? "", this.#stated);
     if (isStillSuperseded || this.consentWatch.isOverriddenBy(write, before, this.#stated))
       throw this.#supersede("Another call has written the contact's consent after the run began");
   }
@@ -240,6 +239,7 @@ export class RowCalls<Row> implements CallExtension {
   async #checkIsCurrent(): Promise<void> {
     const isCurrent = await this.#run.isCurrent(this.#row.item);
     if (typeof isCurrent !== "boolean") throw new ConfigurationError("isCurrent must return true or false.");
+    this.#isNotCurrent ||= !isCurrent;
     if (!isCurrent) throw this.#supersede("isCurrent returned false");
   }
 

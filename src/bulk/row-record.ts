@@ -2,7 +2,7 @@ import { ConfigurationError, ConnectionError } from "../errors.ts";
 import { contentLost, isRecord } from "../schema/kind-of.ts";
 import type { RecordedRun } from "./checkpoint.ts";
 import type { RowEnd } from "./result.ts";
-import { recordStated, type StatedLines } from "./stated-consent.ts";
+import { recordStated, type StatedEnd, type StatedLines } from "./stated-consent.ts";
 
 /**
  * `succeeded` and `superseded` are ends. `failed`: nothing of the row was carried out. `sent`: it may have been carried
@@ -84,11 +84,7 @@ export class RowRecord {
     if (!this.#isUnchanged) return undefined;
     if (this.before?.state === "in-doubt") return { status: "unknown", error: inDoubt() };
     if (this.before?.state === "succeeded") return { status: "skipped" };
-    return this.wasSuperseded ? { status: "superseded" } : undefined;
-  }
-
-  get wasSuperseded(): boolean {
-    return this.before?.state === "superseded" || this.before?.state === "superseded-in-doubt";
+    return this.before?.state.startsWith("superseded") ? { status: "superseded" } : undefined;
   }
 
   /** An earlier run may have carried out an unrepeatable call of the row: none is sent now. */
@@ -103,15 +99,19 @@ export class RowRecord {
       this.#state = state;
       this.#written = this.#written.then(async () => {
         if (isFirst) await this.#sendNextAgain();
-        await this.#write(state, stated, state === "in-doubt" || this.before !== undefined);
+        await this.#write(state, stated, { flush: state === "in-doubt" || this.before !== undefined });
       });
     }
     await this.#written;
   }
 
-  async ends(state: "succeeded" | "superseded" | "sent" | "in-doubt", stated: StatedLines): Promise<void> {
+  async ends(
+    state: "succeeded" | "superseded" | "sent" | "in-doubt",
+    stated: StatedLines,
+    end: StatedEnd = "unfinished",
+  ): Promise<void> {
     await this.#written;
-    await this.#write(state, stated);
+    await this.#write(state, stated, { end });
   }
 
   /** Nothing of the row was carried out: an earlier record stands, but for what the row has stated. */
@@ -131,7 +131,7 @@ export class RowRecord {
 
   /** Reverts a row that was recorded as succeeded before its call: the next run sends it. */
   async reopen(): Promise<void> {
-    await this.#write("sent", [], true);
+    await this.#write("sent", [], { flush: true });
   }
 
   /** A later row with the same key has the last word: it is sent again after this one. */
@@ -142,17 +142,20 @@ export class RowRecord {
     await write(this.#run, this.#row.nextKey, { ...next, state: "sent" }, true);
   }
 
-  async #write(state: RecordedState, stated: StatedLines, flush = false): Promise<void> {
+  async #write(
+    state: RecordedState,
+    stated: StatedLines,
+    { end = "unfinished", flush }: { end?: StatedEnd; flush?: boolean } = {},
+  ): Promise<void> {
     const { key, fingerprint } = this.#row;
     // A success ends an earlier doubt.
     const keepsDoubt = this.refusesUnrepeatable && (state === "sent" || state === "superseded");
     const recorded = keepsDoubt ? (`${state}-in-doubt` as const) : state;
-    const isEnd = state === "succeeded" || state === "superseded";
-    const consent = this.#record(stated, isEnd ? state : "unfinished");
+    const consent = this.#record(stated, end);
     await write(this.#run, key, { state: recorded, version: this.#version, fingerprint, consent }, flush);
   }
 
-  #record(stated: StatedLines, end: "succeeded" | "superseded" | "unfinished"): string {
+  #record(stated: StatedLines, end: StatedEnd): string {
     return recordStated(this.before?.consent ?? "", stated, { run: this.#run?.number ?? 0, end });
   }
 }
