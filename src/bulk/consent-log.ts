@@ -14,6 +14,8 @@ interface LoggedChannel {
   readonly statuses: readonly string[];
   /** The number of the earlier run in which it was written; absent for this run. */
   readonly run?: number;
+  /** The statuses in its record, if that is read later, are possible too. */
+  readonly isOpen?: boolean;
 }
 
 /**
@@ -99,7 +101,7 @@ export class ConsentLog implements ConsentWatch {
     );
     const channels = Object.entries(possible).map(([name, channel]) => [
       name,
-      { run: run.number, ...channel },
+      { run: channel.run ?? run.number, statuses: channel.statuses },
     ]);
     const value = channels.length > 0 ? JSON.stringify(Object.fromEntries(channels)) : undefined;
     await run.set(`consent:${contact}`, value, { flush: pending.length > 0 });
@@ -109,12 +111,14 @@ export class ConsentLog implements ConsentWatch {
     if (this.#known.has(contact)) return;
     const value = await run.get(`consent:${contact}`);
     if (value === undefined) return;
-    const recorded = Object.entries(decode(value, run)).map(([name, channel]): [string, LoggedChannel] => [
-      name,
-      channel.run === run.number ? { statuses: channel.statuses } : channel,
-    ]);
+    const logged = this.#logged.get(contact);
+    const recorded = Object.entries(decode(value, run)).map(([name, channel]): [string, LoggedChannel] => {
+      const own = logged?.[name];
+      if (own?.isOpen) return [name, { statuses: [...new Set([...channel.statuses, ...own.statuses])] }];
+      return [name, own ?? (channel.run === run.number ? { statuses: channel.statuses } : channel)];
+    });
     this.#known.add(contact);
-    this.#logged.set(contact, { ...Object.fromEntries(recorded), ...this.#logged.get(contact) });
+    this.#logged.set(contact, { ...logged, ...Object.fromEntries(recorded) });
   }
 
   /** A failure of the checkpoint ends the run (`RecordedRun`), but not the write that is being recorded. */
@@ -150,8 +154,9 @@ function merge(
   outcome: "applied" | "unknown",
 ): LoggedConsent {
   const channels = Object.entries(consent).map(([channel, status]): [string, LoggedChannel] => {
-    const before = outcome === "unknown" ? (logged?.[channel]?.statuses ?? []) : [];
-    return [channel, { statuses: [...new Set([...before, status])] }];
+    if (outcome === "applied") return [channel, { statuses: [status] }];
+    const { statuses, isOpen } = logged?.[channel] ?? { statuses: [], isOpen: true };
+    return [channel, { statuses: [...new Set([...statuses, status])], isOpen: isOpen === true }];
   });
   return { ...logged, ...Object.fromEntries(channels) };
 }
