@@ -1,15 +1,10 @@
 import * as z from "zod";
 import { ConfigurationError, type Outcome } from "../errors.ts";
 import type { ConsentWatch } from "../transport/client-state.ts";
-import {
-  type Consent,
-  type ConsentWrite,
-  consentLines,
-  decidedByService,
-  isDecision,
-} from "../transport/consent.ts";
+import { type Consent, type ConsentWrite, decidedByService } from "../transport/consent.ts";
 import type { RecordedRun } from "./checkpoint.ts";
 import type { RecordedRow } from "./row-record.ts";
+import { isNoLater, type StatedLines } from "./stated-consent.ts";
 
 /** One contact's consent that other calls wrote, by channel. */
 type LoggedConsent = Readonly<Record<string, LoggedChannel>>;
@@ -19,6 +14,8 @@ interface LoggedChannel {
   readonly statuses: readonly string[];
   /** The number of the earlier run in which it was written; absent for this run. */
   readonly run?: number;
+  /** The statuses in its record, if that is read later, are possible too. */
+  readonly isOpen?: boolean;
 }
 
 /**
@@ -63,27 +60,23 @@ export class ConsentLog implements ConsentWatch {
   }
 
   /**
-   * Whether a row would override a later consent. A consent that was written during an earlier run is later than the
-   * row's status of that channel if the row's status is still the recorded one, or it states none.
+   * Whether a row would override a later consent. One of an earlier run is later than what the row has stated since that
+   * run or before; `stated` are the lines of its calls so far.
    */
-  isOverriddenBy({ contacts, consent }: ConsentWrite, before: RecordedRow | undefined): boolean {
+  isOverriddenBy(
+    { contacts, consent }: ConsentWrite,
+    before: RecordedRow | undefined,
+    stated: StatedLines,
+  ): boolean {
     return contacts.some((contact) =>
       Object.entries(this.#logged.get(contact) ?? {}).some(
         ([channel, { statuses, run }]) =>
           statuses.some((status) => status === decidedByService || status !== consent[channel]) &&
-          (run === undefined || statesSameStatus(before, channel, consent[channel])),
+          (run === undefined ||
+            // A row that is new since then may state the later consent.
+            (before !== undefined && isNoLater(before.consent, { channel, lines: stated, run }))),
       ),
     );
-  }
-
-  /** An applied row is the latest consent: it replaces those that were written before this run. */
-  rowApplied(contacts: readonly string[]): void {
-    const replaced = contacts.filter((contact) => this.#logged.has(contact));
-    for (const contact of replaced) {
-      const channels = Object.entries(this.#logged.get(contact)!);
-      this.#logged.set(contact, Object.fromEntries(channels.filter(([, { run }]) => run === undefined)));
-    }
-    if (replaced.length > 0) void this.#recordAll(replaced);
   }
 
   /** Resolves when everything so far is recorded. */
@@ -108,7 +101,7 @@ export class ConsentLog implements ConsentWatch {
     );
     const channels = Object.entries(possible).map(([name, channel]) => [
       name,
-      { run: run.number, ...channel },
+      { run: channel.run ?? run.number, statuses: channel.statuses },
     ]);
     const value = channels.length > 0 ? JSON.stringify(Object.fromEntries(channels)) : undefined;
     await run.set(`consent:${contact}`, value, { flush: pending.length > 0 });
@@ -118,12 +111,14 @@ export class ConsentLog implements ConsentWatch {
     if (this.#known.has(contact)) return;
     const value = await run.get(`consent:${contact}`);
     if (value === undefined) return;
-    const recorded = Object.entries(decode(value, run)).map(([name, channel]): [string, LoggedChannel] => [
-      name,
-      channel.run === run.number ? { statuses: channel.statuses } : channel,
-    ]);
+    const logged = this.#logged.get(contact);
+    const recorded = Object.entries(decode(value, run)).map(([name, channel]): [string, LoggedChannel] => {
+      const own = logged?.[name];
+      if (own?.isOpen) return [name, { statuses: [...new Set([...channel.statuses, ...own.statuses])] }];
+      return [name, own ?? (channel.run === run.number ? { statuses: channel.statuses } : channel)];
+    });
     this.#known.add(contact);
-    this.#logged.set(contact, { ...Object.fromEntries(recorded), ...this.#logged.get(contact) });
+    this.#logged.set(contact, { ...logged, ...Object.fromEntries(recorded) });
   }
 
   /** A failure of the checkpoint ends the run (`RecordedRun`), but not the write that is being recorded. */
@@ -159,32 +154,9 @@ function merge(
   outcome: "applied" | "unknown",
 ): LoggedConsent {
   const channels = Object.entries(consent).map(([channel, status]): [string, LoggedChannel] => {
-    const before = outcome === "unknown" ? (logged?.[channel]?.statuses ?? []) : [];
-    return [channel, { statuses: [...new Set([...before, status])] }];
+    if (outcome === "applied") return [channel, { statuses: [status] }];
+    const { statuses, isOpen } = logged?.[channel] ?? { statuses: [], isOpen: true };
+    return [channel, { statuses: [...new Set([...statuses, status])], isOpen: isOpen === true }];
   });
   return { ...logged, ...Object.fromEntries(channels) };
-}
-
-/** Whether all decisions of the row were recorded with it. */
-export function statesSameConsent({ consent: recorded }: RecordedRow, consent: Consent): boolean {
-  const lines = recorded.split("\n");
-  return consentLines(consent)
-    .filter(isDecision)
-    .every((line) => lines.includes(line));
-}
-
-/**
- * Whether the row has made no new decision about a channel: its recorded status is the same, or it states none. The record
- * of a row that has not ended, or failed, may lack the consents of some calls.
- */
-function statesSameStatus(
-  before: RecordedRow | undefined,
-  channel: string,
-  status: string | undefined,
-): boolean {
-  if (!before || before.state === "failed") return before !== undefined;
-  if (status === undefined || status === decidedByService) return true;
-  const lines = before.consent.split("\n").filter((line) => line.startsWith(`${channel}=`));
-  const hasEnded = before.state === "succeeded" || before.state.startsWith("superseded");
-  return lines.length > 0 || hasEnded ? lines.includes(`${channel}=${status}`) : true;
 }

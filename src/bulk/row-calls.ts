@@ -2,7 +2,7 @@ import { AbortError, ConfigurationError } from "../errors.ts";
 import { hasMethods } from "../schema/kind-of.ts";
 import { untilAborted } from "../transport/abort.ts";
 import { extensionOption } from "../transport/call-options.ts";
-import { consentLines, type ConsentWrite } from "../transport/consent.ts";
+import type { ConsentWrite } from "../transport/consent.ts";
 import {
   recordOutcome,
   type CallExtension,
@@ -10,10 +10,11 @@ import {
   type RequestContext,
 } from "../transport/interceptor.ts";
 import type { BulkRequest } from "./bulk-options.ts";
-import { statesSameConsent, type ConsentLog } from "./consent-log.ts";
+import type { ConsentLog } from "./consent-log.ts";
 import { endBy, hasCode, isInterrupted, type RowEnd } from "./result.ts";
 import { inDoubt } from "./row-record.ts";
 import type { ReadRow } from "./row-source.ts";
+import { isStillNotCurrent, statedLines, type StatedLines } from "./stated-consent.ts";
 
 /** What the rows of a run share. */
 export interface RunOfRows<Row> {
@@ -50,6 +51,7 @@ export class RowCalls<Row> implements CallExtension {
   #hasSent = false;
   /** Why the row, or a part of it, was not sent: a later write to its contact counts. */
   #superseded: AbortError | undefined;
+  #isNotCurrent = false;
   /** Calls that must not be repeated, and were executed, or may have been, or still may be. */
   readonly #unrepeatable = new Set<RequestContext>();
   /** Whether a call was executed, or may have been. */
@@ -59,8 +61,8 @@ export class RowCalls<Row> implements CallExtension {
   #hasUnknownOutcome = false;
   /** A call was not sent, because an earlier run may have carried it out. */
   wasRefused = false;
-  /** The consents of the row's calls. */
-  readonly #consents = new Set<string>();
+  /** What the row's calls have stated of the contact's consent. */
+  #stated: StatedLines = [];
   /** Writes whose promises have not settled for the row's function. Reads that are not awaited lose nothing. */
   readonly #pendingWrites = new Set<Promise<unknown>>();
   /** How many events of each name have a generated id. */
@@ -121,13 +123,15 @@ export class RowCalls<Row> implements CallExtension {
     const { status, error } = end;
     // A function that has `request` and made no call may still make it: the next run asks it again.
     if (status === "succeeded" && !this.#hasCalled && this.#run.takesRequest) return;
-    if (status === "succeeded" || status === "superseded") await record.ends(status, this.#consentText);
-    else if (this.wasRefused && this.#mayHaveApplied && !this.#hasUnknownOutcome)
-      await record.ends("in-doubt", this.#consentText);
-    else if (this.#isInDoubt) return;
-    else if (this.#mayHaveApplied) await record.clearDoubt(this.#consentText);
+    const isStillInDoubt = this.wasRefused && this.#mayHaveApplied && !this.#hasUnknownOutcome;
+    if (status === "succeeded") await record.ends(status, this.#stated, status);
+    else if (status === "superseded")
+      await record.ends(status, this.#stated, this.#isNotCurrent ? "not-current" : "unfinished");
+    else if (isStillInDoubt || this.#isInDoubt) await record.ends("in-doubt", this.#stated);
+    // All that was carried out, or may have been, may be repeated.
+    else if (this.#mayHaveApplied) await record.ends("sent", this.#stated);
     else if (isInterrupted(end) || hasCode(error, "rate_limit")) await record.restore();
-    else await record.failed(this.#consentText);
+    else await record.failed(this.#stated);
   }
 
   /** Waits for all writes, and handles the rejections of those not awaited. Resolves with whether there were any. */
@@ -170,7 +174,7 @@ export class RowCalls<Row> implements CallExtension {
 
   /** Tracks the outcome of each write, over all its attempts. */
   readonly aroundCall: Interceptor = (next) => async (context) => {
-    const { method, consentWrite } = context.request;
+    const { method } = context.request;
     if (this.#isOver && this.stop.aborted) throw this.#reportMisuse();
     if (method !== "GET" && !context.isRepeatable && this.#row.record.refusesUnrepeatable) {
       this.wasRefused = true;
@@ -179,7 +183,6 @@ export class RowCalls<Row> implements CallExtension {
     }
     try {
       const response = await next(context);
-      if (consentWrite) this.consentWatch.rowApplied(consentWrite.contacts);
       this.#mayHaveApplied ||= method !== "GET";
       return response;
     } catch (error) {
@@ -209,7 +212,7 @@ export class RowCalls<Row> implements CallExtension {
     const { isRepeatable, request } = context;
     const { consentWrite } = request;
     if (consentWrite) {
-      for (const line of consentLines(consentWrite.consent)) this.#consents.add(line);
+      this.#stated = [...new Set([...this.#stated, ...statedLines(consentWrite)])];
       await this.consentWatch.load(consentWrite.contacts);
     }
     await this.#checkIsCurrent();
@@ -217,7 +220,7 @@ export class RowCalls<Row> implements CallExtension {
     // Before the record changes, so that a superseded state of an earlier run is kept.
     this.#checkConsent(consentWrite);
     if (!isRepeatable) this.#unrepeatable.add(context);
-    await this.#row.record.sends(isRepeatable ? "sent" : "in-doubt", this.#consentText);
+    await this.#row.record.sends(isRepeatable ? "sent" : "in-doubt", this.#stated);
   }
 
   /** Whether repeating the row's calls could execute an unrepeatable one twice. */
@@ -225,21 +228,18 @@ export class RowCalls<Row> implements CallExtension {
     return this.#unrepeatable.size > 0;
   }
 
-  get #consentText(): string {
-    return [...this.#consents].join("\n");
-  }
-
   #checkConsent(write: ConsentWrite | undefined): void {
     if (!write) return;
-    const { before, wasSuperseded } = this.#row.record;
-    const isStillSuperseded = wasSuperseded && before && statesSameConsent(before, write.consent);
-    if (isStillSuperseded || this.consentWatch.isOverriddenBy(write, before))
+    const { before } = this.#row.record;
+    const isStillSuperseded = isStillNotCurrent(before?.consent ?? "", this.#stated);
+    if (isStillSuperseded || this.consentWatch.isOverriddenBy(write, before, this.#stated))
       throw this.#supersede("Another call has written the contact's consent after the run began");
   }
 
   async #checkIsCurrent(): Promise<void> {
     const isCurrent = await this.#run.isCurrent(this.#row.item);
     if (typeof isCurrent !== "boolean") throw new ConfigurationError("isCurrent must return true or false.");
+    this.#isNotCurrent ||= !isCurrent;
     if (!isCurrent) throw this.#supersede("isCurrent returned false");
   }
 

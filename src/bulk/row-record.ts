@@ -1,8 +1,8 @@
 import { ConfigurationError, ConnectionError } from "../errors.ts";
 import { contentLost, isRecord } from "../schema/kind-of.ts";
-import { withEarlierLines } from "../transport/consent.ts";
 import type { RecordedRun } from "./checkpoint.ts";
 import type { RowEnd } from "./result.ts";
+import { recordStated, type StatedEnd, type StatedLines } from "./stated-consent.ts";
 
 /**
  * `succeeded` and `superseded` are ends. `failed`: nothing of the row was carried out. `sent`: it may have been carried
@@ -37,7 +37,7 @@ export interface RecordedRow {
   /** The number of the row's version, from 1. */
   readonly version: number;
   readonly fingerprint: string;
-  /** The consents of its calls, `channel=STATUS`, one a line; of other channels those that it stated before. */
+  /** What its calls have stated of the contact's consent, and since when ("stated-consent.ts"). */
   readonly consent: string;
 }
 
@@ -84,11 +84,7 @@ export class RowRecord {
     if (!this.#isUnchanged) return undefined;
     if (this.before?.state === "in-doubt") return { status: "unknown", error: inDoubt() };
     if (this.before?.state === "succeeded") return { status: "skipped" };
-    return this.wasSuperseded ? { status: "superseded" } : undefined;
-  }
-
-  get wasSuperseded(): boolean {
-    return this.before?.state === "superseded" || this.before?.state === "superseded-in-doubt";
+    return this.before?.state.startsWith("superseded") ? { status: "superseded" } : undefined;
   }
 
   /** An earlier run may have carried out an unrepeatable call of the row: none is sent now. */
@@ -97,33 +93,33 @@ export class RowRecord {
   }
 
   /** Records before an attempt that the row may be carried out. A crash must not make a changed row look unchanged. */
-  async sends(state: "sent" | "in-doubt", consent: string): Promise<void> {
+  async sends(state: "sent" | "in-doubt", stated: StatedLines): Promise<void> {
     if (this.#state !== state && this.#state !== "in-doubt") {
       const isFirst = this.#state === undefined;
       this.#state = state;
       this.#written = this.#written.then(async () => {
         if (isFirst) await this.#sendNextAgain();
-        await this.#write(state, consent, state === "in-doubt" || this.before !== undefined);
+        await this.#write(state, stated, { flush: state === "in-doubt" || this.before !== undefined });
       });
     }
     await this.#written;
   }
 
-  async ends(state: "succeeded" | "superseded" | "in-doubt", consent: string): Promise<void> {
+  async ends(
+    state: "succeeded" | "superseded" | "sent" | "in-doubt",
+    stated: StatedLines,
+    end: StatedEnd = "unfinished",
+  ): Promise<void> {
     await this.#written;
-    await this.#write(state, consent);
+    await this.#write(state, stated, { end });
   }
 
-  /** All that was carried out, or may have been, may be repeated. */
-  async clearDoubt(consent: string): Promise<void> {
-    await this.#written;
-    if (this.#state === "in-doubt") await this.#write("sent", consent);
-  }
-
-  /** Nothing of the row was carried out: an earlier record stands. */
-  async failed(consent: string): Promise<void> {
+  /** Nothing of the row was carried out: an earlier record stands, but for what the row has stated. */
+  async failed(stated: StatedLines): Promise<void> {
     await this.restore();
-    if (!this.before) await this.#write("failed", consent);
+    if (!this.before) return await this.#write("failed", stated);
+    const consent = this.#record(stated, "unfinished");
+    if (consent !== this.before.consent) await write(this.#run, this.#row.key, { ...this.before, consent });
   }
 
   /** Restores the earlier record. */
@@ -135,7 +131,7 @@ export class RowRecord {
 
   /** Reverts a row that was recorded as succeeded before its call: the next run sends it. */
   async reopen(): Promise<void> {
-    await this.#write("sent", "", true);
+    await this.#write("sent", [], { flush: true });
   }
 
   /** A later row with the same key has the last word: it is sent again after this one. */
@@ -146,14 +142,21 @@ export class RowRecord {
     await write(this.#run, this.#row.nextKey, { ...next, state: "sent" }, true);
   }
 
-  async #write(state: RecordedState, consent: string, flush = false): Promise<void> {
+  async #write(
+    state: RecordedState,
+    stated: StatedLines,
+    { end = "unfinished", flush }: { end?: StatedEnd; flush?: boolean } = {},
+  ): Promise<void> {
     const { key, fingerprint } = this.#row;
     // A success ends an earlier doubt.
     const keepsDoubt = this.refusesUnrepeatable && (state === "sent" || state === "superseded");
     const recorded = keepsDoubt ? (`${state}-in-doubt` as const) : state;
-    const lines = withEarlierLines(consent.split("\n"), this.before?.consent.split("\n") ?? []);
-    const row = { state: recorded, version: this.#version, fingerprint, consent: lines.join("\n").trim() };
-    await write(this.#run, key, row, flush);
+    const consent = this.#record(stated, end);
+    await write(this.#run, key, { state: recorded, version: this.#version, fingerprint, consent }, flush);
+  }
+
+  #record(stated: StatedLines, end: StatedEnd): string {
+    return recordStated(this.before?.consent ?? "", stated, { run: this.#run?.number ?? 0, end });
   }
 }
 

@@ -50,28 +50,6 @@ export function v2Consent(
   );
 }
 
-/** A line for each channel that is stated. */
-export function consentLines(consent: Consent): string[] {
-  return Object.entries(consent).map(([channel, status]) => `${channel}=${status}`);
-}
-
-/** These lines, and the earlier ones of each channel about which they decide nothing. */
-export function withEarlierLines(lines: readonly string[], earlier: readonly string[]): string[] {
-  const decided = lines.filter(isDecision).map(channelOf);
-  const kept = earlier.filter((line) => isDecision(line) && !decided.includes(channelOf(line)));
-  const replaced = kept.map(channelOf);
-  return [...lines.filter((line) => !replaced.includes(channelOf(line))), ...kept];
-}
-
-/** A status that is left to the service is no decision. */
-export function isDecision(line: string): boolean {
-  return line !== "" && !line.endsWith(`=${decidedByService}`);
-}
-
-function channelOf(line: string): string {
-  return line.slice(0, line.indexOf("="));
-}
-
 /** A channel with two different statuses keeps both, so it equals neither alone. */
 function collectConsent(channels: readonly (readonly [channel: string, status: unknown])[]): Consent {
   const consent = new Map<string, string>();

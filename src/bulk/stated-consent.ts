@@ -1,0 +1,117 @@
+import { type ConsentWrite, decidedByService } from "../transport/consent.ts";
+
+// What a row has stated of its consent over the runs, as its record keeps it: lines of a run's number and an entry.
+//
+//   2 email=SUBSCRIBED   The row states it since run 2. A row of several calls may state several.
+//   2 phone=             It has left the channel to the service.
+//   3 +                  The row last succeeded in run 3.
+//   4 ?                  In run 4 not all calls were reached. A channel without a line below may have been stated anew.
+//   5 !                  In run 5 `isCurrent` was false.
+
+/** What a row states in one run: `channel=STATUS`. */
+export type StatedLines = readonly string[];
+
+/** How a run has ended for a row: whether all its calls were reached, and why not. */
+export type StatedEnd = "succeeded" | "unfinished" | "not-current";
+
+const succeeded = "+";
+const unfinished = "?";
+const notCurrent = "!";
+
+interface Entry {
+  readonly run: number;
+  readonly line: string;
+}
+
+/** A line for each channel that the write states, or leaves to the service although it names the contact by it. */
+export function statedLines({ consent, contacts }: ConsentWrite): string[] {
+  const named = contacts.map((contact) => contact.slice(0, contact.indexOf(":")));
+  const undecided = ["email", "phone"].filter((channel) => named.includes(channel));
+  return Object.entries({ ...Object.fromEntries(undecided.map((channel) => [channel, ""])), ...consent }).map(
+    ([channel, status]) => `${channel}=${status === decidedByService ? "" : status}`,
+  );
+}
+
+/**
+ * The record after a run that has stated these lines. A channel that the row no longer states keeps its earlier ones: a
+ * missing consent is no new decision.
+ */
+export function recordStated(
+  before: string,
+  lines: StatedLines,
+  { run, end }: { run: number; end: StatedEnd },
+): string {
+  const earlier = decode(before);
+  const decided = lines.filter(isDecision).map(channelOf);
+  const stated = lines
+    .filter((line) => isDecision(line) || !decided.includes(channelOf(line)))
+    .flatMap((line) => {
+      const known = earlier.filter((each) => !isDecision(line) && channelOf(each.line) === channelOf(line));
+      return known.length > 0 ? known : [{ run: statedSince(earlier, line) ?? run, line }];
+    });
+  const channels = lines.map(channelOf);
+  const kept = earlier.filter(({ line }) => !channels.includes(channelOf(line)));
+  const statements = kept.filter(({ line }) => line.includes("="));
+  if (end === "succeeded") return encode([{ run, line: succeeded }, ...statements, ...stated]);
+  const isCurrent = end === "unfinished";
+  const marked = [...kept, { run, line: unfinished }]
+    // Of two marks without a line in between the first counts.
+    .filter(({ line }, index, all) => line !== unfinished || all[index - 1]?.line !== unfinished)
+    .filter(({ line }) => isCurrent || line !== notCurrent);
+  return encode([...(isCurrent ? [] : [{ run, line: notCurrent }]), ...marked, ...stated]);
+}
+
+/** Whether `isCurrent` was false for the row, and it has stated nothing new since. */
+export function isStillNotCurrent(record: string, lines: StatedLines): boolean {
+  const entries = decode(record);
+  const last = entries.find(({ line }) => line === notCurrent);
+  return last !== undefined && sinceOfAll(entries, lines.filter(isDecision)) <= last.run;
+}
+
+/**
+ * Whether the row's decision about a channel, by the lines that it states now, is no later than a consent that another
+ * call wrote during a run. A row that states none has made its last decision when it last succeeded.
+ */
+export function isNoLater(
+  record: string,
+  { channel, lines, run }: { channel: string; lines: StatedLines; run: number },
+): boolean {
+  const entries = decode(record);
+  const decisions = lines.filter((line) => isDecision(line) && channelOf(line) === channel);
+  if (decisions.length > 0) return sinceOfAll(entries, decisions) <= run;
+  const success = entries.find(({ line }) => line === succeeded);
+  return success === undefined || success.run <= run;
+}
+
+/** The run since which the row states all the lines; infinite if one of them is new. */
+function sinceOfAll(entries: readonly Entry[], lines: StatedLines): number {
+  return Math.max(0, ...lines.map((line) => statedSince(entries, line) ?? Infinity));
+}
+
+/** The run in which the line was first stated, or may have been; undefined if it is new. */
+function statedSince(entries: readonly Entry[], line: string): number | undefined {
+  const same = entries.find((each) => each.line === line);
+  if (same) return same.run;
+  const last = entries.findLastIndex((each) => channelOf(each.line) === channelOf(line));
+  return entries.slice(last + 1).find((each) => each.line === unfinished)?.run;
+}
+
+function isDecision(line: string): boolean {
+  return !line.endsWith("=");
+}
+
+function channelOf(line: string): string {
+  return line.slice(0, line.indexOf("="));
+}
+
+function decode(record: string): Entry[] {
+  if (record === "") return [];
+  return record.split("\n").map((text) => {
+    const space = text.indexOf(" ");
+    return { run: Number(text.slice(0, space)), line: text.slice(space + 1) };
+  });
+}
+
+function encode(entries: readonly Entry[]): string {
+  return entries.map(({ run, line }) => `${run} ${line}`).join("\n");
+}
