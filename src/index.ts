@@ -43,7 +43,8 @@ export type {
   RateLimitWindow,
   ValidationIssue,
 } from "./errors.ts";
-export type { Page, Paginator } from "./pagination/paginator.ts";
+export type { Page } from "./pagination/page-stream.ts";
+export type { Paginator } from "./pagination/paginator.ts";
 export type { RateLimiterOptions } from "./rate-limiter/limiter-options.ts";
 export type { RateLimiterUsage } from "./rate-limiter/rate-limiter.ts";
 export type { WindowUsage } from "./rate-limiter/sliding-window-log.ts";
