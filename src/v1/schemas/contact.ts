@@ -75,7 +75,7 @@ type Flat<T> = { [K in keyof T]: T[K] };
 export type V1CustomerListQuery = {
   /** From 1; default 1. */
   page?: number | undefined;
-  /** Contacts per page, from 1; the service's default is 10, and it counts anything over 100 as 100. */
+  /** Items per page, from 1; the service's default is 10, and it counts anything over 100 as 100. */
   limit?: number | undefined;
 };
 
