@@ -67,8 +67,10 @@ export class BulkRunner<Row, Value> {
   async *results(): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
     const { signal } = this.#options;
     const fail = (error: unknown) => this.#fail(error);
+    const message = "The run was aborted.";
     const removeCallbacks = [
-      signal && onAbort(signal, () => fail(runAborted(signal.reason))),
+      signal &&
+        onAbort(signal, () => fail(new AbortError({ message, outcome: "unknown", cause: signal.reason }))),
       onAbort(this.#client.closed, () => fail(new ClientClosedError("unknown"))),
     ];
     const unwatch = this.#client.watchConsent(this.#consents);
@@ -236,8 +238,4 @@ export class BulkRunner<Row, Value> {
     if (isInterruption && !this.#progress.done) Object.assign(error, { outcome: "not-sent" });
     throw error;
   }
-}
-
-function runAborted(cause: unknown): AbortError {
-  return new AbortError({ message: "The run was aborted.", outcome: "unknown", cause });
 }

@@ -49,9 +49,8 @@ export function createBulk(client: BulkClient): Bulk {
     parseOption(optionTypes.function, call, "The call of bulk");
     // Safe: awaiting a Result gives its resolved value.
     const awaited = call as BulkCall<Row, PromiseLike<Awaited<Result>>>;
-    return new BulkRun(
-      new BulkRunner(new RowSource<Row>(rows), awaited, parseBulkOptions<Row>(options), client),
-    );
+    const source = new RowSource<Row>(rows);
+    return new BulkRun(new BulkRunner(source, awaited, parseBulkOptions<Row>(options), client));
   };
   return Object.assign(bulk, {
     check: <Row>(rows: BulkRows<Row>, check: (row: Row, index: number) => CheckResult) =>
@@ -102,7 +101,8 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   async summary(): Promise<BulkSummary> {
     // A loop that begins in the same tick comes first.
     await Promise.resolve();
-    if (!this.#isIterated) void this.#drain();
+    // Its failure is the summary's.
+    if (!this.#isIterated) this.#drain().catch(() => undefined);
     return await this.#summary;
   }
 
@@ -116,10 +116,6 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   }
 
   async #drain(): Promise<void> {
-    try {
-      for await (const _ of this) continue;
-    } catch {
-      // The summary rejects with it.
-    }
+    for await (const _ of this) continue;
   }
 }

@@ -47,7 +47,6 @@ const runSchema = z.object({
   isKeyed: z.boolean(),
 });
 
-/** A run with a checkpoint. */
 export type RecordedRun = Awaited<ReturnType<typeof openRecordedRun>>;
 
 /**
@@ -59,7 +58,9 @@ export async function openRecordedRun(
   checkpoint: Checkpoint,
   { isKeyed, onFailure }: { isKeyed: boolean; onFailure: (error: unknown) => void },
 ) {
-  const opened = await openCheckpoint(checkpoint);
+  const opened = await checkpoint.open();
+  if (!hasMethods(opened, "get", "set", "clear", "close"))
+    throw new ConfigurationError("`open` of the checkpoint must return { get, set, clear, close }.");
   const run = await readRun(opened, isKeyed);
   let isClosed = false;
   const guard = async <T>(work: () => T | Promise<T>): Promise<T> => {
@@ -110,13 +111,6 @@ async function readRun(opened: OpenCheckpoint, isKeyed: boolean): Promise<z.infe
     await opened.close();
     throw error;
   }
-}
-
-async function openCheckpoint(checkpoint: Checkpoint): Promise<OpenCheckpoint> {
-  const opened: unknown = await checkpoint.open();
-  // Safe: it has the methods.
-  if (hasMethods(opened, "get", "set", "clear", "close")) return opened as OpenCheckpoint;
-  throw new ConfigurationError("`open` of the checkpoint must return { get, set, clear, close }.");
 }
 
 function decodeRun(value: string): z.infer<typeof runSchema> {

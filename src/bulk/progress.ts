@@ -1,20 +1,7 @@
 import type { BulkStatus } from "./result.ts";
 
 /** The number of rows by their end. */
-export interface BulkCounts {
-  /** Carried out. */
-  succeeded: number;
-  /** Not sent, because the row breaks a rule. */
-  invalid: number;
-  /** Not carried out. */
-  failed: number;
-  /** Possibly carried out. */
-  unknown: number;
-  /** Carried out by an earlier run, and unchanged since. */
-  skipped: number;
-  /** Not sent, because a later consent of the contact stands. */
-  superseded: number;
-}
+export type BulkCounts = Record<BulkStatus, number>;
 
 /** The summary of a run. */
 export interface BulkSummary extends Readonly<BulkCounts> {
@@ -42,14 +29,7 @@ const minuteMs = 60_000;
 export class ProgressCounter {
   /** The number of rows that were read and have not ended. */
   underWay = 0;
-  readonly #counts: BulkCounts = {
-    succeeded: 0,
-    invalid: 0,
-    failed: 0,
-    unknown: 0,
-    skipped: 0,
-    superseded: 0,
-  };
+  readonly #counts = { succeeded: 0, invalid: 0, failed: 0, unknown: 0, skipped: 0, superseded: 0 };
   /** When rows ended in the last minute, without skipped and superseded rows. */
   #recentEnds: number[] = [];
   #startedAt = performance.now();
@@ -59,7 +39,7 @@ export class ProgressCounter {
   }
 
   get done(): number {
-    return Object.values<number>({ ...this.#counts }).reduce((sum, count) => sum + count, 0);
+    return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
   }
 
   add(status: BulkStatus): void {
