@@ -59,8 +59,10 @@ export function copyAsJson(input: unknown): JsonCopy {
   }
 
   function copyObject(value: object): unknown {
-    if (path.length > 0 && !isPlain(value) && isDate(value))
-      return Number.isNaN(value.getTime()) ? refuse("is an invalid Date", value) : value;
+    if (!isPlain(value) && isDate(value)) {
+      if (Number.isNaN(value.getTime())) return refuse("is an invalid Date", value);
+      if (path.length > 0) return value;
+    }
     if (ancestors.has(value)) return refuse("refers to itself, which JSON cannot carry", value);
     const toJson: unknown = Reflect.get(value, "toJSON");
     // Like JSON.stringify: the result of a toJSON has no further toJSON called.

@@ -2,20 +2,15 @@ import * as z from "zod";
 import { isDate, kindOf } from "./kind-of.ts";
 
 /** A string with inclusive bounds, in code points (D2); zod's own `.min` and `.max` count UTF-16 units. */
-export function boundedString({
-  minLength = 0,
-  maxLength = Infinity,
-}: {
-  minLength?: number;
-  maxLength?: number;
-}) {
+export function boundedString(bounds: { minLength?: number; maxLength?: number }) {
+  const { minLength = 0, maxLength = Infinity } = bounds;
   const schema = z.string().check(({ value: input, issues }) => {
     const length = countCharacters(input);
     const common = { origin: "string", inclusive: true, input, continue: true } as const;
     if (length < minLength) issues.push({ code: "too_small", minimum: minLength, ...common });
     if (length > maxLength) issues.push({ code: "too_big", maximum: maxLength, ...common });
   });
-  return schema.meta({ ...(minLength > 0 && { minLength }), ...(maxLength < Infinity && { maxLength }) });
+  return schema.meta({ ...bounds });
 }
 
 /** Counts code points: an emoji is one character. */
@@ -68,22 +63,14 @@ function isDateTime(value: string): boolean {
 export const dateTime = moment(
   isDateTime,
   "an ISO 8601 date-time, such as 2026-01-31T09:30:00Z, or a valid Date",
-  {
-    type: "string",
-    format: "date-time",
-  },
+  { type: "string", format: "date-time" },
 );
 
 /** A date-time or a day as a string, or a valid `Date` (`createdAt` of a v2 contact). */
 export const dayOrDateTime = moment(
   (value) => isDay(value) || isDateTime(value),
   "an ISO 8601 day or date-time, such as 2026-01-31 or 2026-01-31T09:30:00Z, or a valid Date",
-  {
-    anyOf: [
-      { type: "string", format: "date-time" },
-      { type: "string", format: "date" },
-    ],
-  },
+  { anyOf: ["date-time", "date"].map((format) => ({ type: "string", format })) },
 );
 
 /** Not a union with `z.date()`, which has no JSON schema. */

@@ -103,7 +103,6 @@ export interface V1ContactGroups {
   ): ApiPromise<AddContactResult>;
 }
 
-/** The methods use no `this`, so they also work without their object. */
 export function v1ContactGroups(call: CallEndpoint, parsePage: ParsePage | undefined): V1ContactGroups {
   return {
     list: v1List(call, {

@@ -73,7 +73,6 @@ export interface V1Customers {
   list(query?: V1CustomerListQuery, options?: ListOptions): Paginator<Profile>;
 }
 
-/** The methods use no `this`, so they also work without their object. */
 export function v1Customers(call: CallEndpoint, parsePage: ParsePage | undefined): V1Customers {
   return {
     upsert: (contact, options) => call(upsertCustomer, { body: contact }, options),

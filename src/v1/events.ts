@@ -49,7 +49,6 @@ export interface V1Events {
   ): ApiPromise<EventResult>;
 }
 
-/** The methods use no `this`, so they also work without their object. */
 export function v1Events(call: CallEndpoint): V1Events {
   return { send: (event, options) => call(sendEvent, { body: event }, options) };
 }

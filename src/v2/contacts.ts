@@ -41,7 +41,6 @@ export interface V2Contacts {
   upsert(contact: V2Contact, options?: CallOptions): ApiPromise<V2UpsertResult>;
 }
 
-/** The methods use no `this`, so they also work without their object. */
 export function v2Contacts(call: CallEndpoint): V2Contacts {
   return { upsert: (contact, options) => call(upsertContact, { body: contact }, options) };
 }

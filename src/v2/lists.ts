@@ -28,7 +28,6 @@ export interface V2Lists {
   list(query?: V2ListQuery, options?: ListOptions): Paginator<List>;
 }
 
-/** The methods use no `this`, so they also work without their object. */
 export function v2Lists(call: CallEndpoint): V2Lists {
   return {
     list: (query, options) =>

@@ -93,18 +93,11 @@ const { maxKeys } = LIMITS.custom_properties;
 /** The custom properties of a v1 contact: flat, at most 30 keys. The service drops blank strings. */
 const customPropertiesSchema = z
   .record(z.string(), customProperty.optional())
-  .superRefine((properties, { addIssue }) => {
-    const count = Object.values(properties).filter((property) => property !== undefined).length;
-    if (count <= maxKeys) return;
+  .superRefine((input, { addIssue }) => {
+    const count = Object.values(input).filter((property) => property !== undefined).length;
     const message = `must have at most ${maxKeys} keys in one request, has ${count}`;
-    addIssue({
-      code: "too_big",
-      origin: "object",
-      maximum: maxKeys,
-      inclusive: true,
-      input: properties,
-      message,
-    });
+    const issue = { code: "too_big", origin: "object", maximum: maxKeys, inclusive: true } as const;
+    if (count > maxKeys) addIssue({ ...issue, input, message });
   }, besideOtherIssues)
   .meta({ maxProperties: maxKeys }) satisfies z.ZodType<CustomProperties>;
 
