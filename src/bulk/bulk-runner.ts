@@ -23,10 +23,7 @@ export class BulkRunner<Row, Value> {
   readonly #client: BulkClient;
   readonly #progress = new ProgressCounter();
   readonly #consents = new ConsentLog();
-  /**
-   * A row holds a slot from its reading until the caller has finished with its result. A slot is a unit of the
-   * reservoir (D63).
-   */
+  /** A row holds one, a unit of the reservoir (D63), from its reading until the caller has finished with its result. */
   readonly #slots: Bottleneck;
   /** Once it is aborted, no further row starts. */
   readonly #stop = new AbortController();

@@ -7,8 +7,6 @@ import type { BulkSummary } from "./progress.ts";
 import type { BulkResult } from "./result.ts";
 import { type BulkRows, RowSource } from "./row-source.ts";
 
-export type { BulkRows } from "./row-source.ts";
-
 /** Sends many rows, a few at a time, over days and through crashes. */
 export interface Bulk {
   /**

@@ -104,7 +104,12 @@ async function readRun(opened: OpenCheckpoint, isKeyed: boolean): Promise<z.infe
   try {
     const before = await valueOf(opened, runKey);
     const run = before === undefined ? { id: crypto.randomUUID(), number: 1, isKeyed } : decodeRun(before);
-    if (run.isKeyed !== isKeyed) throw otherKind(run.isKeyed);
+    if (run.isKeyed !== isKeyed) {
+      const kind = run.isKeyed ? "with" : "without";
+      throw new ConfigurationError(
+        `The checkpoint was written ${kind} a \`key\`. Run it ${kind} a \`key\` again, or name another checkpoint.`,
+      );
+    }
     if (before === undefined) await opened.set(runKey, JSON.stringify(run));
     return run;
   } catch (error) {
@@ -121,11 +126,4 @@ function decodeRun(value: string): z.infer<typeof runSchema> {
       "The checkpoint holds no run of bulk under `run`. Restore it, or begin with an empty one.",
     );
   }
-}
-
-function otherKind(wasKeyed: boolean): ConfigurationError {
-  const [was, wayOut] = wasKeyed
-    ? ["with a `key`", "Give the same `key` again"]
-    : ["without a `key`, by a run that has not ended", "Run that one to its end"];
-  return new ConfigurationError(`The checkpoint was written ${was}. ${wayOut}, or name another checkpoint.`);
 }

@@ -1,4 +1,4 @@
-/** One decoded response of a list. All keys except `items` may be missing or contradict each other. */
+/** One decoded response of a list. Hints about the rest of the list may be missing or contradict each other. */
 export interface DecodedPage<T> {
   readonly items: readonly T[];
   /** The server's own page size. */
@@ -8,7 +8,6 @@ export interface DecodedPage<T> {
   readonly hasNextPage?: boolean | undefined;
   /** The response's body. */
   readonly raw: unknown;
-  /** The response's status, for errors. */
   readonly status?: number;
 }
 
@@ -46,16 +45,14 @@ export interface PageFacts {
 export function hasPageAfter(facts: PageFacts, position: Position): boolean {
   const { decoded, limit, isSecondWithoutNewItem } = facts;
   const { length } = decoded.items;
-  const totals = [hasNextByTotalPages(facts), hasNextByTotalItems(facts, position)].filter(
-    (sign) => sign !== undefined,
-  );
+  const signsOfTotals = [hasNextByTotalPages(facts), hasNextByTotalItems(facts, position)];
+  const totals = signsOfTotals.filter((sign) => sign !== undefined);
   if (length === 0 && totals.length > 0)
-    return isSecondWithoutNewItem ? totals.every(Boolean) : totals.some(Boolean);
+    return isSecondWithoutNewItem ? totals.every(Boolean) : totals.includes(true);
   if (length === 0) return decoded.hasNextPage === true;
-  if (facts.isRepetition) return true;
-  const signs = decoded.hasNextPage === undefined ? totals : [...totals, decoded.hasNextPage];
-  if (signs.length > 0) return signs.some(Boolean);
-  return limit === undefined || length >= limit;
+  if (facts.isRepetition || decoded.hasNextPage || totals.includes(true)) return true;
+  const saysNothing = totals.length === 0 && decoded.hasNextPage === undefined;
+  return saysNothing && (limit === undefined || length >= limit);
 }
 
 function hasNextByTotalPages({ page, decoded }: PageFacts): boolean | undefined {

@@ -15,7 +15,7 @@ export interface PageSource<T> {
   identify(item: T): string;
 }
 
-/** How a page is read: in a loop with its own signal, and before the consumer has reached it. */
+/** How a page is read: with a loop's own signal, and before the consumer has reached it. */
 interface Reading {
   readonly signal?: AbortSignal | undefined;
   readonly isReadAhead?: boolean;

@@ -54,7 +54,6 @@ export interface V1Customers {
    *
    * @throws NotFoundError if no contact has the id.
    * @throws ValidationError if the id is empty or blank, `.` or `..`.
-   * @throws AudienceError of another class if the call fails.
    */
   get(id: string, options?: CallOptions): ApiPromise<Profile>;
 
@@ -68,7 +67,6 @@ export interface V1Customers {
    *
    * @throws ValidationError, once it is awaited or iterated, if the query is invalid.
    * @throws UnexpectedResponseError if the list has a shape that is not known: the option `parsePage` reads it.
-   * @throws AudienceError of another class if the call fails.
    */
   list(query?: V1CustomerListQuery, options?: ListOptions): Paginator<Profile>;
 }

@@ -19,20 +19,16 @@ const nextNames = /^next(page)?(url|link|cursor|token)?$/;
  */
 export function parsePageInfo(body: unknown, itemsHere: number): Omit<DecodedPage<unknown>, "items" | "raw"> {
   const holders = holdersOf(body);
-  const links = holders.flatMap((holder) => valuesOf(holder, /^links$/)).filter(isRecord);
-  const flags = (names: RegExp) =>
-    holders.flatMap((holder) => valuesOf(holder, names)).filter((flag) => typeof flag === "boolean");
-  const counts = (names: RegExp) =>
-    holders
-      .flatMap((holder) => valuesOf(holder, names))
-      .map(parseCount)
-      .filter((count) => count !== undefined);
+  const values = (names: RegExp) => holders.flatMap((holder) => valuesOf(holder, names));
+  const flags = (names: RegExp) => values(names).filter((flag) => typeof flag === "boolean");
+  const counts = (names: RegExp) => values(names).flatMap((value) => parseCount(value) ?? []);
+  const links = values(/^links$/).filter(isRecord);
   // `count` may belong to the page or to the list: only a count above the number of items here is the list's.
   const totals = [...counts(totalNames), ...counts(countNames).filter((count) => count > itemsHere)];
   const hasNextPages = [
     ...flags(hasMoreNames),
     ...flags(isLastNames).map((isLast) => !isLast),
-    ...holders.flatMap(nextPagesOf),
+    ...values(nextNames).flatMap(parseNextPage),
     ...links.flatMap(linkedNextPagesOf),
   ];
   return {
@@ -65,13 +61,9 @@ function valuesOf(holder: JsonObject, names: RegExp): unknown[] {
   return Object.keys(holder).flatMap((key) => (names.test(plainName(key)) ? [holder[key]] : []));
 }
 
-function nextPagesOf(holder: JsonObject): boolean[] {
-  return valuesOf(holder, nextNames).flatMap(parseNextPage);
-}
-
 /** JSON:API: a null or missing link means no such page; `self` alone says nothing about pages. */
 function linkedNextPagesOf(links: JsonObject): boolean[] {
-  const nextPages = nextPagesOf(links);
+  const nextPages = valuesOf(links, nextNames).flatMap(parseNextPage);
   const hasOtherPages = ["prev", "previous", "last"].some((name) => name in links);
   return nextPages.length === 0 && hasOtherPages ? [false] : nextPages;
 }

@@ -23,7 +23,6 @@ export interface V2Lists {
    * ```
    *
    * @throws ValidationError, once it is awaited or iterated, if the query is invalid.
-   * @throws AudienceError of another class if the call fails.
    */
   list(query?: V2ListQuery, options?: ListOptions): Paginator<List>;
 }
