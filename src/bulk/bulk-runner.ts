@@ -4,7 +4,7 @@ import { onAbort, untilAborted } from "../transport/abort.ts";
 import { type BulkCall, type BulkClient, type BulkOptions, endsRun } from "./bulk-options.ts";
 import { type RecordedRun, openRecordedRun } from "./checkpoint.ts";
 import { ConsentLog } from "./consent-log.ts";
-import { type BulkSummary, ProgressCounter } from "./progress.ts";
+import { ProgressCounter } from "./progress.ts";
 import type { BulkResult, RowEnd } from "./result.ts";
 import { RowCalls, type RunOfRows } from "./row-calls.ts";
 import { type ReadRow, RowReader, type RowSource } from "./row-source.ts";
@@ -21,7 +21,7 @@ export class BulkRunner<Row, Value> {
   readonly #call: BulkCall<Row, PromiseLike<Value>>;
   readonly #options: BulkOptions<Row>;
   readonly #client: BulkClient;
-  readonly #progress = new ProgressCounter();
+  readonly progress = new ProgressCounter();
   readonly #consents = new ConsentLog();
   /** A row holds one, a unit of the reservoir (D63), from its reading until the caller has finished with its result. */
   readonly #slots: Bottleneck;
@@ -56,10 +56,6 @@ export class BulkRunner<Row, Value> {
     this.#slots = new Bottleneck({ reservoir: options.concurrency ?? defaultConcurrency });
   }
 
-  summary(): BulkSummary {
-    return this.#progress.summary();
-  }
-
   /** Every row's result; rejects at the end with the failure of the run. If the loop is left, requests in flight end. */
   async *results(): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
     const { signal } = this.#options;
@@ -75,7 +71,7 @@ export class BulkRunner<Row, Value> {
     let sending: Promise<void> | undefined;
     let isWhole = false;
     try {
-      this.#progress.startClock();
+      this.progress.startedAt = performance.now();
       recorded = await this.#openCheckpoint();
       sending = this.#sendRows(recorded);
       yield* this.#resultsUntil(sending);
@@ -165,7 +161,7 @@ export class BulkRunner<Row, Value> {
     });
     void reader.began(row, ended);
     const end = await ended;
-    if (!end) return void this.#progress.underWay--;
+    if (!end) return void this.progress.underWay--;
     if (end.status !== "superseded" && "error" in end && !calls.wasRefused) this.#stopIfNeeded(end.error);
     await this.#end(row, end);
   }
@@ -179,7 +175,7 @@ export class BulkRunner<Row, Value> {
         this.#isEverythingRead = true;
         return undefined;
       }
-      this.#progress.underWay++;
+      this.progress.underWay++;
       const { earlierEnd } = row.record;
       if (!earlierEnd) return row;
       await this.#end(row, earlierEnd);
@@ -189,10 +185,10 @@ export class BulkRunner<Row, Value> {
   /** Resolves when the caller has finished with the result. */
   async #end({ index, item, key: { key } }: ReadRow<Row>, end: RowEnd<Value>): Promise<void> {
     const { onProgress, total = this.#source.length } = this.#options;
-    this.#progress.underWay--;
-    this.#progress.add(end.status);
+    this.progress.underWay--;
+    this.progress.add(end.status);
     if (onProgress) {
-      const progress = this.#progress.progress(total, this.#client.estimateMs);
+      const progress = this.progress.progress(total, this.#client.estimateMs);
       // As with hooks, an error or a rejection of `onProgress` changes nothing.
       void (async () => onProgress(progress))().catch(() => undefined);
     }
@@ -232,7 +228,7 @@ export class BulkRunner<Row, Value> {
     const { error } = this.#failure;
     // Every row that was sent has an end.
     const isInterruption = error instanceof AbortError || error instanceof ClientClosedError;
-    if (isInterruption && !this.#progress.done) Object.assign(error, { outcome: "not-sent" });
+    if (isInterruption && !this.progress.done) Object.assign(error, { outcome: "not-sent" });
     throw error;
   }
 }

@@ -91,7 +91,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
       throw error;
     } finally {
       // Also after a loop that was left early: the summary counts the rows that have ended.
-      this.#resolve(this.#runner.summary());
+      this.#resolve(this.#runner.progress.summary());
     }
   }
 

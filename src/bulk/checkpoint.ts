@@ -51,8 +51,7 @@ export type RecordedRun = Awaited<ReturnType<typeof openRecordedRun>>;
 
 /**
  * Opens a checkpoint for a run, which records rows under `row:`, the consents of other calls under `consent:`, and itself
- * under `run`. With a `key` the records stay, and the next run compares rows with them. Without a `key` they are deleted
- * when the run has completed. `onFailure` is called if the checkpoint fails: the run must not continue without a record.
+ * under `run`. `onFailure` is called if the checkpoint fails: the run must not continue without a record.
  */
 export async function openRecordedRun(
   checkpoint: Checkpoint,
@@ -80,7 +79,7 @@ export async function openRecordedRun(
     get: (key: RecordKey) => guard(() => valueOf(opened, key)),
     set: (key: RecordKey, value: string | undefined, options?: { flush: boolean }) =>
       guard(() => opened.set(key, value, options)),
-    /** The next run is another one. */
+    /** The next run is another one: with a `key` it compares its rows with these, and without one it begins afresh. */
     async complete() {
       if (isKeyed) await opened.set(runKey, JSON.stringify({ ...run, number: run.number + 1 }));
       else await opened.clear();

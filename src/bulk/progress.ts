@@ -32,11 +32,8 @@ export class ProgressCounter {
   readonly #counts = { succeeded: 0, invalid: 0, failed: 0, unknown: 0, skipped: 0, superseded: 0 };
   /** When rows ended in the last minute, without skipped and superseded rows. */
   #recentEnds: number[] = [];
-  #startedAt = performance.now();
-
-  startClock(): void {
-    this.#startedAt = performance.now();
-  }
+  /** The beginning of the run, on the clock of `performance.now()`. */
+  startedAt = performance.now();
 
   get done(): number {
     return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
@@ -53,7 +50,7 @@ export class ProgressCounter {
     const { done } = this;
     // The limiter already counts the rows under way; the estimate is for the rows after them.
     const etaMs = total === undefined ? undefined : estimateMs(Math.max(0, total - done - this.underWay));
-    const passedMs = Math.min(Math.max(performance.now() - this.#startedAt, 1), minuteMs);
+    const passedMs = Math.min(Math.max(performance.now() - this.startedAt, 1), minuteMs);
     return {
       done,
       ...(total === undefined ? {} : { total }),
@@ -64,6 +61,6 @@ export class ProgressCounter {
   }
 
   summary(): BulkSummary {
-    return { total: this.done, ...this.#counts, durationMs: performance.now() - this.#startedAt };
+    return { total: this.done, ...this.#counts, durationMs: performance.now() - this.startedAt };
   }
 }

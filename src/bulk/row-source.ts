@@ -101,7 +101,12 @@ export class RowReader<Row> {
     if (next.done) return undefined;
     const index = this.#count++;
     const item = next.value;
-    const key = await this.#keyOf(item, index).catch((error: unknown) => noKey(index, error));
+    const key = await this.#keyOf(item, index).catch((error: unknown): RowKey => ({
+      key: String(index),
+      nextKey: "",
+      fingerprint: "",
+      problem: { error },
+    }));
     // The end of the row before with the same key decides whether this one is sent again.
     await this.#ends.get(key.key);
     return { index, item, key, record: await RowRecord.read(key.problem ? undefined : this.#run, key) };
@@ -146,10 +151,6 @@ export class RowReader<Row> {
     this.#lastNumbers.set(numbered, 1).set(key, number);
     return { key: numbered, nextKey: `${key}#${number + 1}` };
   }
-}
-
-function noKey(index: number, error: unknown): RowKey {
-  return { key: String(index), nextKey: "", fingerprint: "", problem: { error } };
 }
 
 function checkKey(key: unknown): string {

@@ -34,13 +34,7 @@ export interface PageFacts {
 
 /**
  * Whether the list continues after a page. The signs are not documented ("Endpoints": response body shape), so a
- * contradiction costs a request rather than items (D25):
- *
- * - after a page with items, any sign of more continues the list;
- * - after an empty page any total that is not reached does; without totals the link or flag decides;
- * - after a second page without a new item all totals must agree;
- * - a repetition of the page before proves nothing, so one more page is fetched;
- * - without any sign, a page shorter than the limit is the last.
+ * contradiction costs a request rather than items (D25). A repetition of the page before proves nothing.
  */
 export function hasPageAfter(facts: PageFacts, position: Position): boolean {
   const { decoded, limit, isSecondWithoutNewItem } = facts;

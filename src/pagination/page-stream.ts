@@ -82,7 +82,10 @@ class ListPage<T> implements Page<T> {
   }
 
   async nextPage(reading: Reading = {}): Promise<ListPage<T>> {
-    if (!this.hasNextPage) throw noNextPage(this.page);
+    if (!this.hasNextPage) {
+      const message = `page ${this.page} is the last one: \`hasNextPage\` is false`;
+      throw new ValidationError([{ path: ["page"], code: "no_next_page", message }]);
+    }
     return await loadPage(this.#source, reading, this.#progress);
   }
 
@@ -113,7 +116,8 @@ export async function loadPage<T>(
   const facts = {
     page,
     decoded,
-    limit: smallerOf(source.limit, decoded.limit),
+    // A page size of 0 counts as none.
+    limit: decoded.limit ? Math.min(source.limit ?? decoded.limit, decoded.limit) : source.limit,
     isRepetition: items.length === 0 && idsHere.size === before.idsBefore.size,
     isSecondWithoutNewItem: items.length === 0 && !before.hasNewItem,
   };
@@ -140,16 +144,6 @@ export async function loadPage<T>(
     sightings: new Map(before.sightings).set(ends, timesSeen),
     position,
   });
-}
-
-/** The smaller one of those that are given; a page size of 0 counts as none. */
-function smallerOf(requested: number | undefined, stated: number | undefined): number | undefined {
-  return stated ? Math.min(requested ?? stated, stated) : requested;
-}
-
-function noNextPage(page: number): ValidationError {
-  const message = `page ${page} is the last one: \`hasNextPage\` is false`;
-  return new ValidationError([{ path: ["page"], code: "no_next_page", message }]);
 }
 
 function withoutEnd(decoded: DecodedPage<unknown>, page: number): UnexpectedResponseError {

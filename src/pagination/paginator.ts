@@ -96,23 +96,14 @@ interface ListCall<T> {
 
 const listOptionsSchema = callOptionsSchema.extend({ readAhead: optionTypes.count.optional() });
 
-const defaultPriority = 5;
-const lastPriority = 9;
-
 /** A list of one family, page by page. */
-export function listPages<T>({
-  call,
-  endpoint,
-  query,
-  options,
-  longestPage,
-  identify,
-}: ListCall<T>): Paginator<T> {
+export function listPages<T>(listCall: ListCall<T>): Paginator<T> {
+  const { call, query, options, longestPage, identify } = listCall;
   const givenQuery = copyRecord<{ page?: number; limit?: number }>(query);
   const givenOptions = copyRecord<ListOptions>(options);
   // Not `??`: a null is an error, not a missing limit.
   const limit = givenQuery?.limit === undefined ? longestPage : givenQuery.limit;
-  const list = { ...endpoint, options: listOptionsSchema };
+  const endpoint = { ...listCall.endpoint, options: listOptionsSchema };
   return new Paginator<T>({
     page: givenQuery?.page,
     // The service counts a larger limit as its largest page ("Limits"). The call refuses one that is not a number.
@@ -123,16 +114,12 @@ export function listPages<T>({
       // A query that is not a plain object is passed on; the call refuses it.
       const pageQuery = givenQuery ? { ...givenQuery, page, limit } : query;
       const pageOptions: ListOptions = { ...givenOptions, signal };
-      if (isReadAhead) pageOptions.priority = priorityOfReadAhead(pageOptions);
-      const { data, response } = await call(list, { query: pageQuery }, pageOptions).withResponse();
+      // One priority less than a page that the consumer waits for (D29).
+      if (isReadAhead) pageOptions.priority = Math.min((pageOptions.priority ?? 5) + 1, 9);
+      const { data, response } = await call(endpoint, { query: pageQuery }, pageOptions).withResponse();
       return { ...data, status: response.status };
     },
   });
-}
-
-/** A page that is fetched ahead has a lower priority than one that the consumer waits for (D29). */
-function priorityOfReadAhead({ priority = defaultPriority }: ListOptions): number {
-  return Math.min(priority + 1, lastPriority);
 }
 
 /** Copies an object, so that later changes of it have no effect. Undefined for any other value. */

@@ -7,22 +7,13 @@ const maxDepth = 1_000;
 const maxValues = 200_000;
 const maxIssues = 100;
 
-/** The part of a value that `JSON.stringify` would send, and the parts that it would lose. */
-export interface JsonCopy {
-  /**
-   * Holds refused values unchanged, so that a schema can report them. Undefined if the input is too large or cannot be
-   * read.
-   */
-  readonly copy: unknown;
-  readonly lost: ValidationIssue[];
-}
-
 /**
  * Copies `input` as JSON would send it: own properties, the result of `toJSON`, nothing that is `undefined`. A valid
  * Date inside stays a Date. Reports values that JSON would lose or write as null (numbers that are not finite, functions,
- * BigInt, cycles, Map, Set, …), and `null`, which the client never sends (D1).
+ * BigInt, cycles, Map, Set, …), and `null`, which the client never sends (D1); the copy holds them unchanged, so that a
+ * schema can report them, too. It is undefined if the input is too large or cannot be read.
  */
-export function copyAsJson(input: unknown): JsonCopy {
+export function copyAsJson(input: unknown): { copy: unknown; lost: ValidationIssue[] } {
   const lost: ValidationIssue[] = [];
   const path: (string | number)[] = [];
   const ancestors = new Set<object>();

@@ -50,9 +50,7 @@ const timePattern = /^T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d([.,]\d+)?)?(Z|[+-]([01]\
 // A date-time with twenty fraction digits is shorter: do not match a string of megabytes.
 const longestDateTime = 64;
 
-function isDay(value: string): boolean {
-  return z.regexes.date.test(value);
-}
+const isDay = (value: string): boolean => z.regexes.date.test(value);
 
 /** A day of the calendar, `T`, a time; seconds, their fraction and the offset are optional (D5). */
 function isDateTime(value: string): boolean {

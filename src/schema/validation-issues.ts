@@ -34,19 +34,17 @@ function kindExpected(issue: z.core.$ZodIssue | undefined): string {
   return issue?.code === "invalid_type" ? kindNamed(issue.expected) : "another value";
 }
 
-interface IssueContext {
-  readonly input?: unknown;
-  readonly path?: readonly PropertyKey[] | undefined;
-}
-
 /** "required: a string", "must be a string, not a number". */
-export function wrongType(expected: string, { input, path = [] }: IssueContext): string {
+export function wrongType(
+  expected: string,
+  { input, path = [] }: { input?: unknown; path?: readonly PropertyKey[] | undefined },
+): string {
   if (input === undefined && typeof path.at(-1) !== "number") return `required: ${expected}`;
   const given = typeof input === "number" && expected === "an integer" ? String(input) : kindOf(input);
   return `must be ${expected}, not ${given}`;
 }
 
-function wrongChoice(values: readonly string[], context: IssueContext): string {
+function wrongChoice(values: readonly string[], context: Parameters<typeof wrongType>[1]): string {
   const choice = values.length === 1 ? values.join() : `one of ${values.join(", ")}`;
   if (typeof context.input !== "string") return wrongType(choice, context);
   const meant = nameMeant(context.input, values);

@@ -62,8 +62,6 @@ const upsertContact: Endpoint<V2Contact, V2UpsertResult> = {
  * because transitions of v2 statuses are not documented ("States and transitions"), and there is no welcome mail.
  */
 function statesAllConsent({ identifiers, triggerWelcomeEmail }: V2Contact): boolean {
-  return (
-    triggerWelcomeEmail !== true &&
-    identifiers.every(({ type, channels }) => channels[type]?.status !== undefined)
-  );
+  const haveStatus = identifiers.every(({ type, channels }) => channels[type]?.status !== undefined);
+  return haveStatus && triggerWelcomeEmail !== true;
 }

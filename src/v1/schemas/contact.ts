@@ -160,12 +160,12 @@ export const v1ListContactFieldsSchema = v1ListContactSchema;
  */
 export const v1ConsentedListContactSchema = v1ListContactSchema.extend({
   email_opt_in: z.enum(optInStates, {
-    error: ({ input }) => (input === undefined ? consentMissing : undefined),
+    error: ({ input }) =>
+      input === undefined
+        ? 'required: without it the service makes an existing contact SUBSCRIBED, even one that has unsubscribed; say the state, or call with { consent: "service-decides" }'
+        : undefined,
   }),
 }) satisfies z.ZodType<V1ConsentedListContact>;
-
-const consentMissing =
-  'required: without it the service makes an existing contact SUBSCRIBED, even one that has unsubscribed; say the state, or call with { consent: "service-decides" }';
 
 /** The query of the contacts (`GET /api/v1/customer`). The service counts a `limit` over 100 as 100 ("Limits"). */
 export const v1CustomerListQuerySchema = z.strictObject(

@@ -89,16 +89,15 @@ export const v2IdentifierSchema = z
     consent: z.object({ createdAt: dateTime, ip: ipAddress, source: z.string() }).catchall(jsonValue),
   })
   .catchall(jsonValue)
-  .refine(({ type, id }) => type !== "email" || isOtherType(id) || isEmail(String(id)), {
-    path: ["id"],
-    error: emailRule,
-    ...besideOtherIssues,
-  }) satisfies z.ZodType<V2Identifier>;
-
-/** An id of another type has its own issue. */
-function isOtherType(id: unknown): boolean {
-  return typeof id !== "string" && typeof id !== "number";
-}
+  // An id of another type has its own issue.
+  .refine(
+    ({ type, id }) => type !== "email" || (typeof id === "string" ? isEmail(id) : typeof id !== "number"),
+    {
+      path: ["id"],
+      error: emailRule,
+      ...besideOtherIssues,
+    },
+  ) satisfies z.ZodType<V2Identifier>;
 
 /**
  * The keys of a v2 contact, without the rule on channels: for `.extend`, `.pick`, `.omit` and `.partial`
