@@ -50,10 +50,8 @@ export function createBulk(client: BulkClient): Bulk {
     const source = new RowSource<Row>(rows);
     return new BulkRun(new BulkRunner(source, awaited, parseBulkOptions<Row>(options), client));
   };
-  return Object.assign(bulk, {
-    check: <Row>(rows: BulkRows<Row>, check: (row: Row, index: number) => CheckResult) =>
-      checkRows(rows, check, client.estimateMs),
-  });
+  const check: Bulk["check"] = (rows, checkRow) => checkRows(rows, checkRow, client.estimateMs);
+  return Object.assign(bulk, { check });
 }
 
 /**

@@ -1,7 +1,4 @@
-import type { BulkStatus } from "./result.ts";
-
-/** The number of rows by their end. */
-export type BulkCounts = Record<BulkStatus, number>;
+import type { BulkCounts, BulkStatus } from "./result.ts";
 
 /** The summary of a run. */
 export interface BulkSummary extends Readonly<BulkCounts> {

@@ -82,16 +82,11 @@ export function positionAfter(facts: PageFacts, before: Position = startAt(facts
 
 /** The position before the first page that is fetched, which may be in the middle of the list. */
 function startAt({ page, decoded, limit }: PageFacts): Position {
-  const { items, totalItems = Infinity } = decoded;
-  const start = { itemsPassed: 0, isCertain: true, largestPage: 0 };
-  const pagesBefore = page - 1;
-  if (pagesBefore === 0) return start;
-  if (limit !== undefined) {
-    const itemsBefore = pagesBefore * limit;
-    const expectedLength = Math.min(limit, Math.max(0, totalItems - itemsBefore));
-    // A page of another length than its position requires has the server's own page size.
-    const fits = items.length === 0 || items.length === expectedLength;
-    if (fits) return { ...start, itemsPassed: itemsBefore };
-  }
-  return { ...start, itemsPassed: pagesBefore * items.length, isCertain: false };
+  const { length } = decoded.items;
+  const byLimit = (page - 1) * (limit ?? length);
+  const itemsLeft = Math.max(0, (decoded.totalItems ?? Infinity) - byLimit);
+  // A page of another length than its position requires has the server's own page size.
+  const fits = limit !== undefined && (length === 0 || length === Math.min(limit, itemsLeft));
+  const isCertain = page === 1 || fits;
+  return { itemsPassed: isCertain ? byLimit : (page - 1) * length, isCertain, largestPage: 0 };
 }

@@ -16,8 +16,11 @@ export const explain: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case "invalid_type":
       return wrongType(kindNamed(issue.expected), issue);
-    case "invalid_union":
-      return wrongType(issue.errors.map(([first]) => kindExpected(first)).join(" or "), issue);
+    case "invalid_union": {
+      // Each branch of our unions is a type.
+      const kinds = issue.errors.map(([first]) => kindNamed(String(propertyOf(first, "expected"))));
+      return wrongType(kinds.join(" or "), issue);
+    }
     case "invalid_value":
       return wrongChoice(issue.values.map(String), issue);
     case "too_small":
@@ -28,11 +31,6 @@ export const explain: z.core.$ZodErrorMap = (issue) => {
       return undefined;
   }
 };
-
-/* v8 ignore next -- @preserve each branch of our unions is a type */
-function kindExpected(issue: z.core.$ZodIssue | undefined): string {
-  return issue?.code === "invalid_type" ? kindNamed(issue.expected) : "another value";
-}
 
 /** "required: a string", "must be a string, not a number". */
 export function wrongType(
