@@ -9,7 +9,6 @@ import type { BulkResult, RowEnd } from "./result.ts";
 import { RowCalls, type RunOfRows } from "./row-calls.ts";
 import { type ReadRow, RowReader, type RowSource } from "./row-source.ts";
 
-const defaultConcurrency = 10;
 const acquired = async () => undefined;
 
 /**
@@ -53,7 +52,7 @@ export class BulkRunner<Row, Value> {
       takesRequest: this.#call.length > 1,
       fail: (error) => this.#fail(error),
     };
-    this.#slots = new Bottleneck({ reservoir: options.concurrency ?? defaultConcurrency });
+    this.#slots = new Bottleneck({ reservoir: options.concurrency ?? 10 });
   }
 
   /** Every row's result; rejects at the end with the failure of the run. If the loop is left, requests in flight end. */

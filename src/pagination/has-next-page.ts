@@ -6,7 +6,6 @@ export interface DecodedPage<T> {
   readonly totalItems?: number | undefined;
   readonly totalPages?: number | undefined;
   readonly hasNextPage?: boolean | undefined;
-  /** The response's body. */
   readonly raw: unknown;
   readonly status?: number;
 }

@@ -18,10 +18,8 @@ export function countCharacters(value: string): number {
   return value.replace(/[\ud800-\udbff][\udc00-\udfff]/g, " ").length;
 }
 
-/** A string that holds more than white space. */
 export const nonBlankString = z.string().regex(/\S/, "must not be empty or blank");
 
-/** The message for a string that is not an e-mail address. */
 export const emailRule = "must be an e-mail address: a string with an @ inside, without spaces";
 
 /** Characters around an `@`, without white space. Linear in the length, unlike one pattern for the whole. */

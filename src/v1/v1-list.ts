@@ -16,7 +16,6 @@ interface ListSettings<T> extends Pick<Endpoint<undefined, T>, "operation" | "pa
   readonly parsePage?: ParsePage | undefined;
 }
 
-/** The method of a v1 list. */
 export function v1List<T extends { readonly id: string }>(
   call: CallEndpoint,
   { decodeItem, parsePage, ...endpoint }: ListSettings<T>,
