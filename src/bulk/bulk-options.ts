@@ -10,10 +10,11 @@ import type { BulkProgress } from "./progress.ts";
 
 /** The part of the client that a run needs. */
 export interface BulkClient {
+  /** Aborted when the client is closed. */
   readonly closed: AbortSignal;
   /** Runs a row's function; the calls that it starts synchronously belong to the row. */
   readonly runInRow: <T>(request: BulkRequest, call: () => T) => T;
-  /** Reports each write of consent by another call, until the returned function is called. */
+  /** Reports each write of consent by another call to the run, until the returned function is called. */
   readonly watchConsent: (watch: ConsentWatch) => () => void;
   /** The time for that many calls; undefined without a rate limiter. */
   readonly estimateMs: (calls: number) => number | undefined;
