@@ -4,9 +4,6 @@ import { errorMessage, ignoreRejection, optionTypes, parseOption } from "../sche
 import { toIssues } from "../schema/validation-issues.ts";
 import { RowSource } from "./row-source.ts";
 
-const invalidResult =
-  "The check of bulk.check must return { success, error: { issues } }, as safeParse does.";
-
 const resultSchema = z.discriminatedUnion("success", [
   z.object({ success: z.literal(true) }),
   z.object({
@@ -30,7 +27,6 @@ export interface BulkCheck {
 /** The result of a schema's `safeParse`. */
 export type CheckResult = { readonly success: true } | { readonly success: false; readonly error: unknown };
 
-/** Checks each row and sends nothing. */
 export async function checkRows<Row>(
   rows: unknown,
   check: (row: Row, index: number) => CheckResult,
@@ -64,7 +60,10 @@ function issuesOf(check: () => unknown): readonly ValidationIssue[] | undefined 
   }
   ignoreRejection(result);
   const { data } = resultSchema.safeParse(result);
-  if (!data) throw new ConfigurationError(invalidResult);
+  if (!data)
+    throw new ConfigurationError(
+      "The check of bulk.check must return { success, error: { issues } }, as safeParse does.",
+    );
   // Safe: the schema has checked what is read of it.
   return data.success ? undefined : toIssues((result as { error: Parameters<typeof toIssues>[0] }).error);
 }
