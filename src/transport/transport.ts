@@ -1,7 +1,7 @@
 import { parseClientOptions, type ClientOptions, type ClientSettings } from "../client-options.ts";
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { endWith, isAudienceError, showCaller } from "../errors.ts";
-import { apiPromise, type ApiPromise, type CallResult } from "./api-promise.ts";
+import { apiPromise, type ApiPromise, type WithResponse } from "./api-promise.ts";
 import { buildRequest, inputIdentifier } from "./build-request.ts";
 import { parseCallOptions, withAmbient } from "./call-options.ts";
 import { createClientState, type ClientState } from "./client-state.ts";
@@ -115,7 +115,7 @@ export class Transport {
     };
     const result = this.#run(call, invocation);
     this.client.underWay.set(call, result);
-    const promise = apiPromise(result, this.client.redactor);
+    const promise = apiPromise(result);
     if (method !== "GET") call.options?.extension?.onWrite(result, promise);
     return promise;
   }
@@ -123,7 +123,8 @@ export class Transport {
   async #run<Body, Output>(
     call: CallContext,
     invocation: Invocation<Body, Output>,
-  ): Promise<CallResult<Output>> {
+  ): Promise<WithResponse<Output>> {
+    const { redactor } = this.client;
     try {
       const { data, response } = await observeCall(call, this.settings.transport, async () => {
         const context = this.#validate(call, invocation);
@@ -131,11 +132,17 @@ export class Transport {
         return await (extension ? compose(interceptors(extension), sendRequest) : handle)(context);
       });
       const { attempts, queuedMs } = call;
-      // Safe: the endpoint has decoded it.
-      return { data: data as Output, response, attempts, queuedMs };
+      const { status, headers, url } = response;
+      return {
+        // Safe: the endpoint has decoded it.
+        data: data as Output,
+        response: { status, headers: redactor.headers(headers), url: redactor.string(url) },
+        attempts,
+        queuedMs,
+      };
     } catch (error) {
       call.uniqueIdentifier ??= inputIdentifier(invocation.endpoint, invocation.input);
-      this.client.redactor.names(error);
+      redactor.names(error);
       throw showCaller(completeError(error, call));
     } finally {
       this.client.underWay.delete(call);
