@@ -4,8 +4,6 @@ import type { ClientState, ConsentWatch } from "./client-state.ts";
 import type { Fetch } from "./fetch.ts";
 import type { CallFacts, Observer, Tracing } from "./observer.ts";
 import type { IsRateLimited } from "./rate-refusal.ts";
-import type { ApiResponse } from "./read-response.ts";
-import type { ResponseHead } from "./send.ts";
 
 /** The rest of a call: the following interceptors and the request. */
 export type Handler = (context: RequestContext) => Promise<ApiResponse>;
@@ -16,6 +14,30 @@ export type Interceptor = (next: Handler) => Handler;
 /** The first interceptor is the outermost. */
 export function compose(interceptors: readonly Interceptor[], handler: Handler): Handler {
   return interceptors.reduceRight((next, intercept) => intercept(next), handler);
+}
+
+/** The part of a response before its body. */
+export type ResponseHead = Pick<Response, "status" | "headers">;
+
+export interface BodyText {
+  readonly text: string;
+  /** The limit in bytes at which the body was cut; missing if it is complete. */
+  readonly limitPassed?: number | undefined;
+  /** Why the body broke off; `text` is the part before. */
+  readonly failure?: unknown;
+}
+
+/** A response, read to its end or to the size limit. */
+export interface ReceivedResponse extends ResponseHead, BodyText {
+  /** Whether the status is a 2xx. */
+  readonly isOk: boolean;
+  readonly url: string;
+}
+
+/** A successful response and its decoded value. */
+export interface ApiResponse {
+  readonly data: unknown;
+  readonly response: ReceivedResponse;
 }
 
 /** The identity and the state of a call; also of a call with invalid input. */

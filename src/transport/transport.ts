@@ -31,32 +31,7 @@ export type CallEndpoint = <Body, Output>(
   options: unknown,
 ) => ApiPromise<Output>;
 
-const sendRequest: Handler = async (context) => {
-  const { access, abort, client, onHead, options, request, settings } = context;
-  const { method, target, body } = request;
-  // The authentication comes last, so that no given header overrides it.
-  const headers = {
-    ...options.headers,
-    ...(body !== undefined && { "content-type": "application/json" }),
-    ...access.headers,
-    [access.keyHeader]: context.apiKey.current,
-  };
-  const response = await send(
-    { method, url: access.baseUrl + target, headers, body },
-    {
-      fetch: settings.fetch,
-      timeoutMs: options.timeoutMs,
-      maxResponseBytes: settings.maxResponseBytes,
-      signal: abort.signal,
-      onHead,
-      redactor: client.redactor,
-    },
-  );
-  return readResponse(response, request, {
-    redactor: client.redactor,
-    isRateLimited: settings.isRateLimited,
-  });
-};
+const sendRequest: Handler = async (context) => readResponse(await send(context), context);
 
 /** The interceptors of a valid call, the outermost first. Those from `rateLimit` on run for each attempt. */
 const interceptors = (extension?: CallExtension): Interceptor[] => [

@@ -1,7 +1,12 @@
 import { isAudienceError, type Outcome } from "../../errors.ts";
-import { recordOutcome, type CallContext, type Interceptor, type TransportSettings } from "../interceptor.ts";
+import {
+  recordOutcome,
+  type ApiResponse,
+  type CallContext,
+  type Interceptor,
+  type TransportSettings,
+} from "../interceptor.ts";
 import { factsOf, summary, type CallFacts, type RequestEvent } from "../observer.ts";
-import type { ApiResponse } from "../read-response.ts";
 
 /** The message of the tracing channel `audience-sdk:call`, completed at the end of the call. */
 interface CallMessage extends CallFacts {
