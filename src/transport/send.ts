@@ -44,8 +44,7 @@ export async function send(context: RequestContext): Promise<ReceivedResponse> {
     // An error's status counts even without its body.
     const isCut = body.failure !== undefined && !isUndecodable(body.failure);
     if (isOk && isCut) throw new Error("the body broke off", { cause: body.failure });
-    // A custom fetch may give no URL.
-    return { status, isOk, headers, url: response.url || url, ...body };
+    return { status, isOk, headers, url, ...body };
   } catch (error) {
     if (controller.signal.aborted) throw controller.signal.reason;
     if (error === noResponse) throw noResponseError();
