@@ -1,6 +1,7 @@
 import { ConfigurationError } from "../errors.ts";
 import { optionTypes, parseOption } from "../schema/parse-options.ts";
-import { type BulkCall, type BulkClient, type BulkOptions, parseBulkOptions } from "./bulk-options.ts";
+import type { ClientState } from "../transport/client-state.ts";
+import { type BulkCall, type BulkOptions, parseBulkOptions } from "./bulk-options.ts";
 import { BulkRunner } from "./bulk-runner.ts";
 import { type BulkCheck, type CheckResult, checkRows } from "./check-rows.ts";
 import type { BulkSummary } from "./progress.ts";
@@ -40,7 +41,7 @@ export interface Bulk {
   check<Row>(rows: BulkRows<Row>, check: (row: Row, index: number) => CheckResult): Promise<BulkCheck>;
 }
 
-export function createBulk(client: BulkClient): Bulk {
+export function createBulk(client: ClientState): Bulk {
   const bulk = <Row, Result extends PromiseLike<unknown>>(
     rows: BulkRows<Row>,
     call: BulkCall<Row, Result>,
@@ -55,7 +56,7 @@ export function createBulk(client: BulkClient): Bulk {
   };
   return Object.assign(bulk, {
     check: <Row>(rows: BulkRows<Row>, check: (row: Row, index: number) => CheckResult) =>
-      checkRows(rows, check, client.estimateMs),
+      checkRows(rows, check, client.limiter),
   });
 }
 

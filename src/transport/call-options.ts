@@ -48,10 +48,10 @@ export const consentOption = z
   .literal("service-decides", { error: 'must be "service-decides", or left out' })
   .optional();
 
-/** A call's options over the ambient ones (`withAmbientOptions`). A call with an extension takes no ambient options. */
-export function withAmbient(options: unknown, ambient: object): unknown {
+/** A call's options over the ambient ones, if there are any. A call with an extension takes no ambient options. */
+export function withAmbient(options: unknown, ambient: object | undefined): unknown {
   if (options === undefined) return ambient;
-  const isWithoutExtension = isRecord(options) && !(extensionOption in options);
+  const isWithoutExtension = ambient && isRecord(options) && !(extensionOption in options);
   return isWithoutExtension ? { ...ambient, ...options } : options;
 }
 

@@ -41,7 +41,8 @@ export interface ApiResponse {
 }
 
 /** The identity and the state of a call; also of a call with invalid input. */
-export interface CallContext extends CallFacts {
+export interface CallContext {
+  readonly facts: CallFacts;
   options: CallSettings | undefined;
   /** Requests that were started. */
   attempts: number;
@@ -149,6 +150,6 @@ const severity: readonly Outcome[] = ["not-sent", "not-applied", "unknown", "app
 
 /** Raises the call's outcome to that of an attempt. A read changes nothing, so it is at worst not applied. */
 export function recordOutcome(context: CallContext, outcome: Outcome): void {
-  const seen = context.method === "GET" && outcome === "unknown" ? "not-applied" : outcome;
+  const seen = context.facts.method === "GET" && outcome === "unknown" ? "not-applied" : outcome;
   if (severity.indexOf(seen) > severity.indexOf(context.outcome)) context.outcome = seen;
 }

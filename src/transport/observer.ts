@@ -61,7 +61,7 @@ export const logLevels: readonly LogLevel[] = ["debug", "info", "warn", "error",
 
 const longWaitMs = 10_000;
 
-/** The identity of a call. */
+/** The identity of a call, as hooks and errors see it. */
 export type CallFacts = Pick<RequestEvent, "requestId" | "operation" | "method" | "path">;
 
 /** Notifies the hooks and the logger. */
@@ -90,14 +90,14 @@ export class Observer {
   }
 
   retries(facts: CallFacts, attempt: number, waitMs: number, error: AudienceError): void {
-    const event: RequestEvent = { ...factsOf(facts), attempt, waitMs, error: summary(error) };
+    const event: RequestEvent = { ...facts, attempt, waitMs, error: summary(error) };
     this.#call("onRetry", event);
     this.#write("debug", event, () => `is retried in ${Math.round(waitMs)} ms after ${error.name}`);
   }
 
   /** An expected wait for the rate limit; reported again if it becomes long. Returns the function that ends it. */
   waits(facts: CallFacts, attempt: number, waitMs: number): () => void {
-    const event: RequestEvent = { ...factsOf(facts), attempt, waitMs };
+    const event: RequestEvent = { ...facts, attempt, waitMs };
     const isLong = waitMs > longWaitMs;
     if (isLong) this.#call("onThrottle", event);
     this.#write(isLong ? "warn" : "debug", event, () => `waits ${Math.round(waitMs)} ms for the rate limit`);
@@ -107,11 +107,7 @@ export class Observer {
   }
 
   waitsForContact(facts: CallFacts): void {
-    this.#write(
-      "debug",
-      { ...factsOf(facts), attempt: 1 },
-      () => "waits for an earlier write to the same contact",
-    );
+    this.#write("debug", { ...facts, attempt: 1 }, () => "waits for an earlier write to the same contact");
   }
 
   /** The rate limit store is unavailable, or back (undefined): one warning for each time. */
@@ -150,11 +146,6 @@ export class Observer {
       // A logger that throws must not fail the call, and its error cannot be logged.
     }
   }
-}
-
-/** The part of a call's context that hooks may see. */
-export function factsOf({ requestId, operation, method, path }: CallFacts): CallFacts {
-  return { requestId, operation, method, path };
 }
 
 export function summary(error: unknown): NonNullable<RequestEvent["error"]> {

@@ -4,7 +4,7 @@ import { endWith, isAudienceError, showCaller } from "../errors.ts";
 import { apiPromise, type ApiPromise, type WithResponse } from "./api-promise.ts";
 import { buildRequest, inputIdentifier } from "./build-request.ts";
 import { parseCallOptions, withAmbient } from "./call-options.ts";
-import { createClientState, type ClientState } from "./client-state.ts";
+import { ClientState } from "./client-state.ts";
 import {
   compose,
   type CallContext,
@@ -47,16 +47,6 @@ const interceptors = (extension?: CallExtension): Interceptor[] => [
   observeAttempt,
 ];
 
-const handle = compose(interceptors(), sendRequest);
-
-/** The endpoint, its family, and the arguments of a call. */
-interface Invocation<Body, Output> {
-  readonly access: FamilyAccess;
-  readonly endpoint: Endpoint<Body, Output>;
-  readonly input: EndpointInput;
-  readonly options: unknown;
-}
-
 /** The settings of a client, and the calls of its families: validation, then the interceptors, then the request. */
 export class Transport {
   readonly client: ClientState;
@@ -66,103 +56,82 @@ export class Transport {
   constructor(options: ClientOptions, client?: ClientState) {
     const redactor = client?.redactor ?? new Redactor();
     this.settings = parseClientOptions(options, redactor);
-    this.client = client ?? createClientState(this.settings.limiter, redactor);
+    this.client = client ?? new ClientState(this.settings.limiter, redactor);
   }
 
   family(access: FamilyAccess): CallEndpoint {
-    return (endpoint, input, options) => this.#start({ access, endpoint, input, options });
-  }
-
-  #start<Body, Output>(invocation: Invocation<Body, Output>): ApiPromise<Output> {
-    const { operation, method, path } = invocation.endpoint;
-    const call: CallContext = {
-      requestId: crypto.randomUUID(),
-      operation,
-      method,
-      path,
-      options: undefined,
-      attempts: 0,
-      queuedMs: 0,
-      outcome: "not-sent",
-      uniqueIdentifier: undefined,
-      abort: new AbortController(),
-      stopWaiting: new AbortController(),
+    const { client } = this;
+    const settings = this.settings.transport;
+    return <Body, Output>(endpoint: Endpoint<Body, Output>, input: EndpointInput, given: unknown) => {
+      const { operation, method, path } = endpoint;
+      const call: CallContext = {
+        facts: { requestId: crypto.randomUUID(), operation, method, path },
+        options: undefined,
+        attempts: 0,
+        queuedMs: 0,
+        outcome: "not-sent",
+        uniqueIdentifier: inputIdentifier(endpoint, input),
+        abort: new AbortController(),
+        stopWaiting: new AbortController(),
+      };
+      const validate = (): RequestContext => {
+        const options = parseCallOptions(
+          withAmbient(given, client.ambientOptions),
+          settings.call,
+          endpoint.options,
+        );
+        call.options = options;
+        const newId = options.extension?.newEventId ?? (() => crypto.randomUUID());
+        const request = buildRequest(endpoint, input, { options: options.given, newId });
+        call.uniqueIdentifier = request.uniqueIdentifier;
+        return Object.assign(call, {
+          client,
+          settings,
+          options,
+          access,
+          request,
+          isRepeatable: options.repeatable ?? request.isRepeatable,
+          deadlineAt: performance.now() + options.deadlineMs,
+          apiKey: { current: "" },
+          isInFlight: false,
+          isDone: false,
+          isRequeued: false,
+          onHead: () => {},
+        });
+      };
+      const result = this.#run<Output>(call, validate);
+      client.underWay.set(call, result);
+      const promise = apiPromise(result);
+      if (method !== "GET") call.options?.extension?.onWrite(result, promise);
+      return promise;
     };
-    const result = this.#run(call, invocation);
-    this.client.underWay.set(call, result);
-    const promise = apiPromise(result);
-    if (method !== "GET") call.options?.extension?.onWrite(result, promise);
-    return promise;
   }
 
-  async #run<Body, Output>(
-    call: CallContext,
-    invocation: Invocation<Body, Output>,
-  ): Promise<WithResponse<Output>> {
-    const { redactor } = this.client;
+  /** `validate` throws a `ConfigurationError` or a `ValidationError`. */
+  async #run<Output>(call: CallContext, validate: () => RequestContext): Promise<WithResponse<Output>> {
+    const { redactor, underWay } = this.client;
     try {
       const { data, response } = await observeCall(call, this.settings.transport, async () => {
-        const context = this.#validate(call, invocation);
-        const { extension } = context.options;
-        return await (extension ? compose(interceptors(extension), sendRequest) : handle)(context);
+        const context = validate();
+        return await compose(interceptors(context.options.extension), sendRequest)(context);
       });
       const { attempts, queuedMs } = call;
-      const { status, headers, url } = response;
-      return {
-        // Safe: the endpoint has decoded it.
-        data: data as Output,
-        response: { status, headers: redactor.headers(headers), url: redactor.string(url) },
-        attempts,
-        queuedMs,
-      };
+      const { status, url } = response;
+      const summary = { status, headers: redactor.headers(response.headers), url: redactor.string(url) };
+      // Safe: the endpoint has decoded it.
+      return { data: data as Output, response: summary, attempts, queuedMs };
     } catch (error) {
-      call.uniqueIdentifier ??= inputIdentifier(invocation.endpoint, invocation.input);
       redactor.names(error);
       throw showCaller(completeError(error, call));
     } finally {
-      this.client.underWay.delete(call);
+      underWay.delete(call);
     }
-  }
-
-  /** Throws a `ConfigurationError` or a `ValidationError`. */
-  #validate<Body, Output>(
-    call: CallContext,
-    { access, endpoint, input, options: given }: Invocation<Body, Output>,
-  ): RequestContext {
-    const { client } = this;
-    const settings = this.settings.transport;
-    const { ambientOptions } = client;
-    const options = parseCallOptions(
-      ambientOptions === undefined ? given : withAmbient(given, ambientOptions),
-      settings.call,
-      endpoint.options,
-    );
-    call.options = options;
-    const newId = options.extension?.newEventId ?? (() => crypto.randomUUID());
-    const request = buildRequest(endpoint, input, { options: options.given, newId });
-    call.uniqueIdentifier = request.uniqueIdentifier;
-    return Object.assign(call, {
-      client,
-      settings,
-      options,
-      access,
-      request,
-      isRepeatable: options.repeatable ?? request.isRepeatable,
-      deadlineAt: performance.now() + options.deadlineMs,
-      apiKey: { current: "" },
-      isInFlight: false,
-      isDone: false,
-      isRequeued: false,
-      onHead: () => {},
-    });
   }
 }
 
 /** Completes an error with the outcome and the identity of the call. */
-function completeError(error: unknown, call: CallContext): unknown {
+function completeError(error: unknown, { facts, attempts, outcome, uniqueIdentifier }: CallContext): unknown {
   /* v8 ignore next -- @preserve a defect of our own, or an error of a row's isCurrent */
   if (!isAudienceError(error) || error.request) return error;
-  const { requestId, operation, method, path, attempts, outcome, uniqueIdentifier } = call;
-  const request = { requestId, operation, method, path, attempts };
-  return endWith(error, { outcome, request, uniqueIdentifier });
+  return endWith(error, { outcome, request: { ...facts, attempts }, uniqueIdentifier });
 }

@@ -1,7 +1,7 @@
 import type { ClientOptions, ClientSettings } from "../client-options.ts";
 import { customRequest, type SendCustomRequest } from "../custom-request.ts";
 import { missingOptions } from "../environment-variables.ts";
-import { closeClient, type CloseOptions } from "../transport/client-state.ts";
+import type { CloseOptions } from "../transport/client-state.ts";
 import type { FamilyAccess } from "../transport/interceptor.ts";
 import { Transport } from "../transport/transport.ts";
 import { v1ContactGroups, type V1ContactGroups } from "./contact-groups.ts";
@@ -56,7 +56,7 @@ export class V1Client {
 
   /** As `close` of `AudienceClient`: rejects the calls that still wait, or sends them first, with `drain`. */
   close(options?: CloseOptions): Promise<void> {
-    return closeClient(this.#transport.client, options);
+    return this.#transport.client.close(options);
   }
 
   /** `await using v1 = new V1Client(…)`. */

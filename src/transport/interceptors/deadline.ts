@@ -1,6 +1,5 @@
 import { AbortError, ClientClosedError, TimeoutError, type AudienceError } from "../../errors.ts";
 import { onAbort, startTimer, untilAborted } from "../abort.ts";
-import { leaveInBackground } from "../client-state.ts";
 import { recordOutcome, type Interceptor, type RequestContext } from "../interceptor.ts";
 
 /**
@@ -30,7 +29,7 @@ export const deadline: Interceptor = (next) => async (context) => {
   try {
     return await untilAborted(exchange, abort.signal);
   } finally {
-    if (abort.signal.aborted) leaveInBackground(client, exchange);
+    if (abort.signal.aborted) client.leaveInBackground(exchange);
     clearTimeout(timer);
     for (const each of removeListeners) if (each) each();
   }

@@ -6,7 +6,7 @@ import {
   type Interceptor,
   type TransportSettings,
 } from "../interceptor.ts";
-import { factsOf, summary, type CallFacts, type RequestEvent } from "../observer.ts";
+import { summary, type CallFacts, type RequestEvent } from "../observer.ts";
 
 /** The message of the tracing channel `audience-sdk:call`, completed at the end of the call. */
 interface CallMessage extends CallFacts {
@@ -24,7 +24,7 @@ export async function observeCall(
   call: () => Promise<ApiResponse>,
 ): Promise<ApiResponse> {
   if (!callTracing?.hasSubscribers) return await call();
-  const message: CallMessage = factsOf(context);
+  const message: CallMessage = { ...context.facts };
   const startedAt = performance.now();
   const end = (ending: Pick<CallMessage, "outcome" | "error">) => {
     const { attempts, queuedMs } = context;
@@ -34,7 +34,7 @@ export async function observeCall(
   };
   try {
     const response = await callTracing.run(message, call);
-    end({ outcome: context.method === "GET" ? "not-applied" : "applied" });
+    end({ outcome: context.facts.method === "GET" ? "not-applied" : "applied" });
     return response;
   } catch (error) {
     end({ outcome: context.outcome, error: summary(error) });
@@ -47,7 +47,7 @@ export const observeAttempt: Interceptor = (next) => async (context) => {
   const { observer, requestTracing } = context.settings;
   const tracing = requestTracing?.hasSubscribers ? requestTracing : undefined;
   const { signal } = context.abort;
-  const event: RequestEvent = { ...factsOf(context), attempt: ++context.attempts };
+  const event: RequestEvent = { ...context.facts, attempt: ++context.attempts };
   const sentAt = performance.now();
   const end = (status: number | undefined, error?: unknown) => {
     // An aborted attempt has ended for its caller, though its request continues (D44).

@@ -44,7 +44,7 @@ export const retry: Interceptor = (next) => async (context) => {
       if (performance.now() + delayMs > context.deadlineAt) {
         throw hasRetryAfter(error) ? error : deadlineError(context, error);
       }
-      settings.observer.retries(context, Math.max(1, context.attempts), delayMs, error);
+      settings.observer.retries(context.facts, Math.max(1, context.attempts), delayMs, error);
       // A 429 pauses the limiter for all calls, and moves the refused call to the front of the queue.
       // A retry that does not count keeps its own position in the queue.
       context.isRequeued = error instanceof RateLimitError && isCounted;
