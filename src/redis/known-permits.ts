@@ -7,7 +7,7 @@ import {
   widenedMs,
 } from "../rate-limiter/sliding-window-log.ts";
 import type { StoreUser } from "../rate-limiter/store.ts";
-import { recoveryMs, type PermitState, type ScriptReply } from "./script-protocol.ts";
+import { recoveryMs, type ScriptReply } from "./script-protocol.ts";
 
 /** The state of a permit of this process: the time of its response, in flight, or never used. */
 export type OwnState = number | "in flight" | "unsent";
@@ -153,11 +153,4 @@ export class KnownPermits {
     log.inFlight = this.own.inFlight;
     return log;
   }
-}
-
-/** The states of permits, as the scripts read them. */
-export function permitStates(states: ReadonlyMap<string, OwnState>, now: number): PermitState[] {
-  return Array.from(states, ([id, state]) =>
-    typeof state === "number" ? { id, state: "responded", agoMs: now - state } : { id, state, agoMs: 0 },
-  );
 }

@@ -55,13 +55,8 @@ export interface AcquireRequest extends ScriptRequest {
   readonly ids: readonly string[];
 }
 
-/** The state of a permit. */
-export interface PermitState {
-  readonly id: string;
-  readonly state: "in flight" | "responded" | "unsent";
-  /** The age of `"responded"`. Below 0 it lies ahead: a lost request may arrive until then. */
-  readonly agoMs: number;
-}
+/** A permit: how long ago it was responded to, or its state. Below 0 the time lies ahead: a lost request may arrive until then. */
+export type PermitState = readonly [id: string, state: number | "in flight" | "unsent"];
 
 export interface ReleaseRequest extends ScriptRequest {
   readonly permits: readonly PermitState[];
