@@ -1,14 +1,5 @@
 // The service responded with an error status: one class for each status that calls for an action of its own ("Errors").
-import { AudienceError, type Details } from "./audience-error.ts";
-
-type ApiErrorCode =
-  | "api"
-  | "bad_request"
-  | "authentication"
-  | "permission"
-  | "not_found"
-  | "rate_limit"
-  | "server";
+import { AudienceError, type ApiErrorCode, type Details } from "./audience-error.ts";
 
 /** The service responded with an error status ("Errors"). */
 export class ApiError extends AudienceError {

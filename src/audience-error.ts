@@ -24,6 +24,15 @@ export interface ErrorRequest {
   readonly attempts: number;
 }
 
+export type ApiErrorCode =
+  | "api"
+  | "bad_request"
+  | "authentication"
+  | "permission"
+  | "not_found"
+  | "rate_limit"
+  | "server";
+
 /** The input of most constructors: message, outcome, and the facts of the class. */
 export type Details<Facts> = Facts & { message: string; outcome: Outcome; cause?: unknown };
 
@@ -49,13 +58,7 @@ export abstract class AudienceError extends Error {
   abstract readonly code:
     | "configuration"
     | "validation"
-    | "api"
-    | "bad_request"
-    | "authentication"
-    | "permission"
-    | "not_found"
-    | "rate_limit"
-    | "server"
+    | ApiErrorCode
     | "connection"
     | "timeout"
     | "unexpected_response"

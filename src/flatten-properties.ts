@@ -33,7 +33,7 @@ export function flattenProperties(
   const { copy, lost: issues } = copyAsJson(value);
   if (issues.length > 0) throw new ValidationError(issues);
   if (!isRecord(copy)) throw notAnObject(copy);
-  const flattening: Flattening = { separator, flat: new Map(), issues, characters: 0 };
+  const flattening: Flattening = { separator, flat: new Map(), issues };
   flatten(copy, [], "", flattening);
   if (issues.length > 0) throw new ValidationError(issues);
   return Object.fromEntries(flattening.flat);
@@ -41,15 +41,10 @@ export function flattenProperties(
 
 const optionsSchema = z.strictObject({ separator: z.string() }).partial();
 
-// Deep values have long names: a few MB of input would become GB of names.
-const mostCharacters = 10_000_000;
-
 interface Flattening {
   readonly separator: string;
   readonly flat: Map<string, string | number | boolean>;
   readonly issues: ValidationIssue[];
-  /** The length of all names so far. */
-  characters: number;
 }
 
 function notAnObject(value: unknown): ValidationError {
@@ -63,8 +58,6 @@ function flatten(value: unknown, path: (string | number)[], name: string, flatte
     const isList = Array.isArray(value);
     for (const [key, item] of Object.entries(value)) {
       const itemName = path.length === 0 ? key : `${name}${flattening.separator}${key}`;
-      flattening.characters += itemName.length;
-      if (flattening.characters > mostCharacters) throw namesTooLong();
       flatten(item, [...path, isList ? Number(key) : key], itemName, flattening);
     }
   } else {
@@ -79,9 +72,4 @@ function flatten(value: unknown, path: (string | number)[], name: string, flatte
       issues.push({ path, code: "custom", message });
     }
   }
-}
-
-function namesTooLong(): ValidationError {
-  const message = `is nested so deep that its names would have more than ${mostCharacters} characters`;
-  return new ValidationError([{ path: [], code: "too_big", message }]);
 }

@@ -1,7 +1,7 @@
 import { optionTypes, parseOption } from "../schema/parse-options.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
 import { Dispatcher, type Permit, type PermitRequest } from "./dispatcher.ts";
-import { type RateLimiterOptions, openStore, parseLimiterOptions } from "./limiter-options.ts";
+import { type RateLimiterOptions, parseLimiterOptions } from "./limiter-options.ts";
 import type { WindowUsage } from "./sliding-window-log.ts";
 import { type RateLimiterSnapshot, restore, takeSnapshot } from "./snapshot.ts";
 import { MemoryStore, type PermitStore } from "./store.ts";
@@ -57,15 +57,11 @@ export class RateLimiter {
       clock,
       onChange: () => this.#dispatcher.storeChanged(),
     };
-    this.#store = store ? openStore(store, user) : new MemoryStore(user);
+    this.#store = store ? store.open(user) : new MemoryStore(user);
     this.#dispatcher = new Dispatcher(this.#store, clock);
   }
 
-  /**
-   * A permit for one call: at once if one is available and no call waits, else a promise of one.
-   *
-   * @internal
-   */
+  /** @internal A permit for one call: at once if one is available and no call waits, else a promise of one. */
   acquire(request: PermitRequest = {}): Permit | Promise<Permit> {
     if (request.signal?.aborted) return Promise.reject(request.signal.reason);
     const now = this.#clock();
@@ -77,20 +73,14 @@ export class RateLimiter {
     return this.#dispatcher.wait({ ...request, maxWaitMs, maxQueued }, now);
   }
 
-  /**
-   * Whether no request may be sent for now, not even with a permit from before.
-   *
-   * @internal
-   */
+  /** @internal Whether no request may be sent for now, not even with a permit from before. */
   get isPaused(): boolean {
     return this.#rate.pausedMs(this.#clock()) > 0;
   }
 
   /**
-   * A call was refused for its rate: no request is sent for `retryAfterMs` (1 s if the service names no wait, at most an
-   * hour), and then they are sent at half the rate.
-   *
-   * @internal
+   * @internal A call was refused for its rate: no request is sent for `retryAfterMs` (1 s if the service names no wait, at
+   * most an hour), and then they are sent at half the rate.
    */
   refused(retryAfterMs?: number): void {
     const now = this.#clock();
@@ -98,22 +88,13 @@ export class RateLimiter {
     this.#dispatcher.dispatch();
   }
 
-  /**
-   * The service asks to wait for another reason: no request is sent for so long, at most an hour, and then they are sent at
-   * the rate from before.
-   *
-   * @internal
-   */
+  /** @internal The service asks to wait for another reason: for so long, at most an hour, no request is sent. */
   pause(waitMs: number): void {
     this.#rate.pause(this.#clock(), waitMs);
     this.#dispatcher.dispatch();
   }
 
-  /**
-   * A success: the full rate comes back with each.
-   *
-   * @internal
-   */
+  /** @internal The full rate comes back with each success. */
   succeeded(): void {
     if (this.#rate.factor === 1) return;
     this.#rate.succeeded();

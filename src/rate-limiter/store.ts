@@ -10,11 +10,7 @@ export interface RateLimitStore {
   readonly localShare: number;
   /** How long the permits of a silent process are held, in milliseconds. */
   readonly leaseMs: number;
-  /**
-   * The permits of one limiter.
-   *
-   * @internal
-   */
+  /** @internal The permits of one limiter. */
   open(limiter: StoreUser): PermitStore;
 }
 

@@ -27,7 +27,7 @@ export interface CallOptions {
 /** Registered, so that both module formats share it. A symbol, so that only this package sets the option. */
 export const extensionOption = Symbol.for("audience-sdk.call-extension");
 
-export const headersOption = optionThat<Readonly<Record<string, string>> | Headers>("an object", isRecord);
+const headersOption = optionThat<Readonly<Record<string, string>> | Headers>("an object", isRecord);
 
 /** The schema of `CallOptions`. */
 export const callOptionsSchema = z

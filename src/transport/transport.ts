@@ -60,8 +60,7 @@ export class Transport {
   }
 
   family(access: FamilyAccess): CallEndpoint {
-    const { client } = this;
-    const settings = this.settings.transport;
+    const { client, settings } = this;
     return <Body, Output>(endpoint: Endpoint<Body, Output>, input: EndpointInput, given: unknown) => {
       const { operation, method, path } = endpoint;
       const call: CallContext = {
@@ -111,7 +110,7 @@ export class Transport {
   async #run<Output>(call: CallContext, validate: () => RequestContext): Promise<WithResponse<Output>> {
     const { redactor, underWay } = this.client;
     try {
-      const { data, response } = await observeCall(call, this.settings.transport, async () => {
+      const { data, response } = await observeCall(call, this.settings, async () => {
         const context = validate();
         return await compose(interceptors(context.options.extension), sendRequest)(context);
       });
