@@ -9,7 +9,7 @@ import { optionTypes, optionThat, parseOptions } from "./schema/parse-options.ts
 import { parseBaseUrl } from "./transport/base-url.ts";
 import { callOptionsSchema, parseHeaders, type CallOptions } from "./transport/call-options.ts";
 import type { Fetch } from "./transport/fetch.ts";
-import type { KeySource, TransportSettings } from "./transport/interceptor.ts";
+import type { TransportSettings } from "./transport/interceptor.ts";
 import { checkSecret, keySource, type ApiKey } from "./transport/interceptors/api-key.ts";
 import {
   Observer,
@@ -67,17 +67,7 @@ export interface ClientOptions extends Pick<
 }
 
 /** A client's options, checked. An option that only one family needs is required when that family is used. */
-export interface ClientSettings extends TransportSettings {
-  /** The options as given, without the environment: for other views of the client. */
-  readonly given: ClientOptions;
-  readonly baseUrl: string | undefined;
-  readonly baseUrlV2: string | undefined;
-  readonly apiKey: KeySource | undefined;
-  readonly apiKeyV2: KeySource | undefined;
-  readonly appId: string | undefined;
-  readonly parsePage: ParsePage | undefined;
-  readonly limiter: RateLimiter | undefined;
-}
+export type ClientSettings = ReturnType<typeof parseClientOptions>;
 
 const keyOption = optionThat<ApiKey>(
   "a string, or a function that returns one",
@@ -129,7 +119,7 @@ function isLogger(value: unknown): boolean {
 }
 
 /** Parses options and environment. Throws a `ConfigurationError` that names the option and never shows its value. */
-export function parseClientOptions(options: unknown, redactor: Redactor): ClientSettings {
+export function parseClientOptions(options: unknown, redactor: Redactor) {
   const given: ClientOptions = parseOptions(clientOptionsSchema, options, "The client's options");
   const o: ClientOptions = { ...fromEnvironment(), ...given };
   refuseBrowser(o);
@@ -140,6 +130,7 @@ export function parseClientOptions(options: unknown, redactor: Redactor): Client
     value === undefined ? undefined : keySource(value, name, redactor);
   const { limiter, maxWaitMs, maxQueued } = parseLimiter(o.rateLimiter);
   const settings = {
+    // Without the environment: for other views of the client.
     given,
     baseUrl: url(o.baseUrl, "baseUrl"),
     baseUrlV2: url(o.baseUrlV2, "baseUrlV2"),
@@ -168,7 +159,7 @@ export function parseClientOptions(options: unknown, redactor: Redactor): Client
     observer: new Observer({ hooks, logger: o.logger, logLevel: o.logLevel ?? "warn" }),
     callTracing: openTracing("audience-sdk:call"),
     requestTracing: openTracing("audience-sdk:request"),
-  };
+  } satisfies TransportSettings & Record<string, unknown>;
   if (settings.baseUrl === undefined && settings.baseUrlV2 === undefined) throw missingBaseUrl();
   return settings;
 }

@@ -24,17 +24,15 @@ function isCloudflareWorkers(): boolean {
 /** The option `rateLimiter` of a client. */
 type LimiterOption = RateLimiter | RateLimiterOptions | false | undefined;
 
+type Bounds = Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued">;
+
 /** The options of a limiter that apply to calls, and so keep the limiter of the process. */
 const boundsSchema = z
   .strictObject({ maxWaitMs: optionTypes.waitMs, maxQueued: optionTypes.countOrAll })
   .partial();
 
 /** The limiter of this process, unless the option needs another one. */
-export function parseLimiter(option: LimiterOption): {
-  limiter?: RateLimiter;
-  maxWaitMs?: number | undefined;
-  maxQueued?: number | undefined;
-} {
+export function parseLimiter(option: LimiterOption): Bounds & { limiter?: RateLimiter } {
   if (option === false) return {};
   if (option && isLimiter(option)) return { limiter: option };
   if (!keepsTheLimiter(option)) return { limiter: new RateLimiter(option) };
@@ -43,9 +41,7 @@ export function parseLimiter(option: LimiterOption): {
 }
 
 /** Whether the option only bounds the wait or the queue, and so keeps the limiter. */
-export function keepsTheLimiter(
-  option: LimiterOption,
-): option is Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued"> | undefined {
+export function keepsTheLimiter(option: LimiterOption): option is Bounds | undefined {
   if (option === undefined) return true;
   if (option === false || isLimiter(option)) return false;
   return Object.entries(option).every(

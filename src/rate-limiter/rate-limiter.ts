@@ -135,8 +135,7 @@ export class RateLimiter {
    */
   snapshot(): RateLimiterSnapshot {
     const now = this.#clock();
-    const pausedUntil = now + this.#rate.pausedMs(now);
-    return takeSnapshot({ entries: this.#store.entries(now), share: this.#rate.factor, pausedUntil }, now);
+    return takeSnapshot(this.#store.entries(now), this.#rate, now);
   }
 }
 

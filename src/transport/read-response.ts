@@ -102,7 +102,7 @@ function apiError(
     hints.push("a limit may be behind it: see isRateLimited");
   const text = printable(messageOf(body) ?? startOf(body));
   const suffix = `${text && `: ${text}`}${hints.length > 0 ? ` (${hints.join("; ")})` : ""}`;
-  return new (refusal ? RateLimitError : classOf(status))({
+  return new (refusal ? RateLimitError : (classes[status] ?? (status >= 500 ? ServerError : ApiError)))({
     ...shown,
     message: `${status} on ${request.method} ${request.path}${suffix}`,
     outcome: refusal ? "not-applied" : outcomeOf(status, request.mayHaveWrittenOn404),
@@ -120,10 +120,6 @@ function startOf(body: unknown): string {
 function outcomeOf(status: number, mayHaveWrittenOn404: boolean): Outcome {
   if (status === 408 || status >= 500) return "unknown";
   return status === 404 && mayHaveWrittenOn404 ? "unknown" : "not-applied";
-}
-
-function classOf(status: number): typeof ApiError {
-  return classes[status] ?? (status >= 500 ? ServerError : ApiError);
 }
 
 const classes: Readonly<Record<number, typeof ApiError>> = {

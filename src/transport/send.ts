@@ -47,7 +47,7 @@ export async function send(context: RequestContext): Promise<ReceivedResponse> {
     return { status, isOk, headers, url, ...body };
   } catch (error) {
     if (controller.signal.aborted) throw controller.signal.reason;
-    if (error === noResponse) throw noResponseError();
+    if (error instanceof ConfigurationError) throw error;
     throw connectionError(error, url, {
       redactor: client.redactor,
       hasResponse: arrival.status !== undefined,
@@ -105,7 +105,13 @@ function callerFetch(
       ...(body !== undefined && { body }),
     };
     const response: unknown = await fetch(url, init);
-    if (!isResponse(response)) throw noResponse;
+    if (!isResponse(response)) {
+      const error = new ConfigurationError(
+        "The fetch option must return a Response whose body is a web stream.",
+      );
+      // The function may have sent the request.
+      throw Object.assign(error, { outcome: "unknown" });
+    }
     if (response.type === "error") throw new TypeError("the fetch option returned Response.error()");
     return response;
   };
@@ -116,15 +122,6 @@ function isResponse(value: unknown): value is Response {
   const { status, headers, body } = Object(value) as Partial<Response>;
   if (!Number.isInteger(status) || typeof headers?.forEach !== "function") return false;
   return !body || typeof body.getReader === "function";
-}
-
-/** Thrown if the custom fetch returns no Response. */
-const noResponse = new Error("no Response");
-
-function noResponseError(): ConfigurationError {
-  const error = new ConfigurationError("The fetch option must return a Response whose body is a web stream.");
-  // The function may have sent the request.
-  return Object.assign(error, { outcome: "unknown" });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { parseClientOptions, type ClientOptions, type ClientSettings } from "../client-options.ts";
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
-import { endWith, isAudienceError, showCaller } from "../errors.ts";
+import { isAudienceError, note, showCaller } from "../errors.ts";
 import { apiPromise, type ApiPromise, type WithResponse } from "./api-promise.ts";
 import { buildRequest, inputIdentifier } from "./build-request.ts";
 import { parseCallOptions, withAmbient } from "./call-options.ts";
@@ -121,7 +121,8 @@ export class Transport {
       return { data: data as Output, response: summary, attempts, queuedMs };
     } catch (error) {
       redactor.names(error);
-      throw showCaller(completeError(error, call));
+      completeError(error, call);
+      throw showCaller(error);
     } finally {
       underWay.delete(call);
     }
@@ -129,8 +130,8 @@ export class Transport {
 }
 
 /** Completes an error with the outcome and the identity of the call. */
-function completeError(error: unknown, { facts, attempts, outcome, uniqueIdentifier }: CallContext): unknown {
+function completeError(error: unknown, { facts, attempts, outcome, uniqueIdentifier }: CallContext): void {
   /* v8 ignore next -- @preserve a defect of our own, or an error of a row's isCurrent */
-  if (!isAudienceError(error) || error.request) return error;
-  return endWith(error, { outcome, request: { ...facts, attempts }, uniqueIdentifier });
+  if (!isAudienceError(error) || error.request) return;
+  note(error, { outcome, request: { ...facts, attempts }, uniqueIdentifier });
 }

@@ -51,7 +51,7 @@ export class V1Client {
     this.customers = v1Customers(call, settings.parsePage);
     this.contactGroups = v1ContactGroups(call, settings.parsePage);
     this.events = v1Events(call);
-    this.request = customRequest(call, { operation: "v1.request", prefix: "/api/v1/" });
+    this.request = customRequest(call, "v1.request", "/api/v1/");
   }
 
   /** As `close` of `AudienceClient`: rejects the calls that still wait, or sends them first, with `drain`. */

@@ -35,7 +35,7 @@ export class V2Client {
     this.#transport = transport;
     this.contacts = v2Contacts(call);
     this.lists = v2Lists(call);
-    this.request = customRequest(call, { operation: "v2.request", prefix: "/v2/" });
+    this.request = customRequest(call, "v2.request", "/v2/");
   }
 
   /** As `close` of `AudienceClient`: rejects the calls that still wait, or sends them first, with `drain`. */
