@@ -53,7 +53,6 @@ function merged(found: readonly ValidationIssue[], lost: readonly ValidationIssu
   ];
 }
 
-/** Whether `path` begins with `outer`. */
 function isIn(path: ValidationIssue["path"], outer: ValidationIssue["path"]): boolean {
   return outer.every((key, index) => key === path[index]);
 }

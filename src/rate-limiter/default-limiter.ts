@@ -1,7 +1,6 @@
-import * as z from "zod";
 import { hasMethods } from "../schema/kind-of.ts";
-import { optionTypes, parseOptions } from "../schema/parse-options.ts";
-import type { RateLimiterOptions } from "./limiter-options.ts";
+import { parseOptions } from "../schema/parse-options.ts";
+import { limiterOptionsSchema, type RateLimiterOptions } from "./limiter-options.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 
 const key = Symbol.for("audience-sdk.rate-limiter");
@@ -21,15 +20,12 @@ function isCloudflareWorkers(): boolean {
   return navigator?.userAgent === "Cloudflare-Workers";
 }
 
-/** The option `rateLimiter` of a client. */
 type LimiterOption = RateLimiter | RateLimiterOptions | false | undefined;
 
 type Bounds = Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued">;
 
 /** The options of a limiter that apply to calls, and so keep the limiter of the process. */
-const boundsSchema = z
-  .strictObject({ maxWaitMs: optionTypes.waitMs, maxQueued: optionTypes.countOrAll })
-  .partial();
+const boundsSchema = limiterOptionsSchema.pick({ maxWaitMs: true, maxQueued: true });
 
 /** The limiter of this process, unless the option needs another one. */
 export function parseLimiter(option: LimiterOption): Bounds & { limiter?: RateLimiter } {

@@ -36,7 +36,7 @@ const storeOption = optionThat<RateLimitStore>(
   (value) => hasMethods(value, "open") && "leaseMs" in value,
 );
 
-const limiterOptionsSchema = z
+export const limiterOptionsSchema = z
   .strictObject({
     windows: z.array(windowSchema).min(1),
     maxWaitMs: optionTypes.waitMs,
@@ -51,7 +51,6 @@ const limiterOptionsSchema = z
   })
   .partial();
 
-/** Checks the options; a bad one is a `ConfigurationError` that names it. */
 export function parseLimiterOptions(options: unknown) {
   const given = parseOptions(limiterOptionsSchema, options, "The options of RateLimiter");
   const { windows, snapshot, ...limits } = given;

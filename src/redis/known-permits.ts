@@ -20,16 +20,12 @@ export type OwnState = number | "in flight" | "unsent";
  * the middle of that (D78). Neither decides whether a call may be sent.
  */
 export class KnownPermits {
-  /** The count of the permits of this process. */
   readonly own: SlidingWindowLog;
   /** The name of this limiter, and the prefix of its ids. */
   readonly name = crypto.randomUUID();
-  /** The time of the last reply of Redis. */
   seenAt = -Infinity;
-  /** The number of other live processes. */
   otherProcesses = 0;
   readonly #windows: readonly RateLimitWindow[];
-  /** The permits of this process, as long as they count. */
   readonly #states: Map<string, OwnState>;
   #made = 0;
   #others: readonly number[];
@@ -64,7 +60,6 @@ export class KnownPermits {
     for (const id of ids) this.#states.set(id, "unsent");
   }
 
-  /** The ids of permits in flight. */
   get inFlight(): string[] {
     return [...this.#states].filter(([, state]) => state === "in flight").map(([id]) => id);
   }
@@ -79,7 +74,6 @@ export class KnownPermits {
     return new Map(ids.map((id) => [id, this.#states.get(id)!])); // Safe: each was held or returned
   }
 
-  /** Forgets permits that have left every window. */
   forget(now: number): void {
     for (const [id, state] of this.#states) {
       if (typeof state === "number" && state + this.own.longestMs <= now) this.#states.delete(id);

@@ -29,7 +29,6 @@ function hasMethod(client: unknown, name: string): boolean {
   return typeof client === "object" && client !== null && typeof Reflect.get(client, name) === "function";
 }
 
-/** The two scripts in Redis; each is atomic. */
 export function redisScripts(client: RedisLike, key: string): PermitScripts {
   const keys = [`{${key}}:permits`, `{${key}}:state`];
   // Safe: `ScriptCalls` validates the replies.

@@ -15,13 +15,10 @@ import {
   type ScriptReply,
 } from "./script-protocol.ts";
 
-/** The settings of a store. */
 export type StoreSettings = Omit<RateLimitStore, "open">;
 
-/** The time in which Redis is unavailable. */
 interface Outage {
   readonly since: number;
-  /** The latest. */
   reason: string;
   readonly fallback: LocalFallback;
 }
@@ -35,7 +32,6 @@ const othersReturnWithinMs = replyTimeoutMs + retryIntervalMs + 500;
 export class RedisConnection {
   readonly permits: KnownPermits;
   readonly calls: ScriptCalls;
-  /** Undefined while Redis is available. */
   outage: Outage | undefined;
   readonly #user: StoreUser;
   readonly #settings: StoreSettings;

@@ -9,17 +9,13 @@ export interface ApiRequest {
   readonly method: Method;
   /** The endpoint's template, for messages: an id in the real path may be an e-mail address. */
   readonly path: string;
-  /** The path and query after the base URL. */
   readonly target: string;
   readonly body: string | undefined;
   readonly uniqueIdentifier: string | undefined;
-  /** Whether executing the call twice leaves the service in the same state. */
   readonly isRepeatable: boolean;
-  /** The keys of the contacts that it writes to. */
   readonly contacts: readonly string[];
   /** The consent that it writes, and the contacts; undefined for a call without consent. */
   readonly consentWrite: ConsentWrite | undefined;
-  /** That consent, completed by the response. */
   readonly appliedConsent: (stated: ConsentWrite, data: unknown) => ConsentWrite;
   readonly acceptsAnyResponse: boolean;
   readonly mayHaveWrittenOn404: boolean;

@@ -29,7 +29,6 @@ export const extensionOption = Symbol.for("audience-sdk.call-extension");
 
 const headersOption = optionThat<Readonly<Record<string, string>> | Headers>("an object", isRecord);
 
-/** The schema of `CallOptions`. */
 export const callOptionsSchema = z
   .strictObject({
     signal: optionTypes.signal,

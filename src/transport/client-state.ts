@@ -41,13 +41,10 @@ export class ClientState {
   readonly consentWatches = new Set<ConsentWatch>();
   /** The writes that state a consent, from their begin to their end. */
   readonly consentWrites = new Set<ConsentWrite>();
-  /** The pending calls and their results. */
   readonly underWay = new Map<{ readonly stopWaiting: AbortController }, Promise<unknown>>();
-  /** Aborted by `close()`. */
   readonly closing = new AbortController();
   /** The default options of calls while a row's function runs. */
   ambientOptions: object | undefined;
-  /** The requests of aborted calls that have not ended. */
   readonly #background = new Set<Promise<unknown>>();
 
   constructor(limiter: RateLimiter | undefined, redactor: Redactor) {

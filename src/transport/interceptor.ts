@@ -5,18 +5,15 @@ import type { Fetch } from "./fetch.ts";
 import type { CallFacts, Observer, Tracing } from "./observer.ts";
 import type { IsRateLimited } from "./rate-refusal.ts";
 
-/** The rest of a call: the following interceptors and the request. */
 export type Handler = (context: RequestContext) => Promise<ApiResponse>;
 
 /** One concern of a call, before, after or instead of the rest. */
 export type Interceptor = (next: Handler) => Handler;
 
-/** The first interceptor is the outermost. */
 export function compose(interceptors: readonly Interceptor[], handler: Handler): Handler {
   return interceptors.reduceRight((next, intercept) => intercept(next), handler);
 }
 
-/** The part of a response before its body. */
 export type ResponseHead = Pick<Response, "status" | "headers">;
 
 export interface BodyText {
@@ -29,12 +26,10 @@ export interface BodyText {
 
 /** A response, read to its end or to the size limit. */
 export interface ReceivedResponse extends ResponseHead, BodyText {
-  /** Whether the status is a 2xx. */
   readonly isOk: boolean;
   readonly url: string;
 }
 
-/** A successful response and its decoded value. */
 export interface ApiResponse {
   readonly data: unknown;
   readonly response: ReceivedResponse;
@@ -44,11 +39,9 @@ export interface ApiResponse {
 export interface CallContext {
   readonly facts: CallFacts;
   options: CallSettings | undefined;
-  /** Requests that were started. */
   attempts: number;
   /** Time that the call waited in the client, in milliseconds. */
   queuedMs: number;
-  /** The outcome of all attempts so far. */
   outcome: Outcome;
   uniqueIdentifier: string | undefined;
   /** Aborted, with an `AudienceError`, when the caller no longer waits. */
@@ -68,7 +61,8 @@ export interface RequestContext extends CallContext {
   readonly isRepeatable: boolean;
   /** On the clock of `performance.now()`. */
   readonly deadlineAt: number;
-  readonly apiKey: KeyState;
+  /** `changed`: a different key after a 401, for the next attempt. */
+  readonly apiKey: { current: string; changed?: string | undefined; isRefreshed?: boolean };
   /** The request was sent, and its response has not been read to the end. */
   isInFlight: boolean;
   /** Its response has been decoded: an abort comes too late. */
@@ -89,15 +83,6 @@ export interface FamilyAccess {
   /** The header that carries the key, and the other headers of the family. */
   readonly keyHeader: string;
   readonly headers: Readonly<Record<string, string>>;
-}
-
-/** The API key over the attempts of a call. */
-interface KeyState {
-  /** The key of the current attempt. */
-  current: string;
-  /** A different key after a 401, for the next attempt. */
-  changed?: string | undefined;
-  isRefreshed?: boolean;
 }
 
 /** The validated options of a call, over those of the client. */
@@ -133,9 +118,7 @@ export interface CallExtension {
   readonly consentWatch: ConsentWatch;
 }
 
-/** The settings of a transport. */
 export interface TransportSettings {
-  /** The defaults of a call's options. */
   readonly call: CallSettings;
   readonly maxResponseBytes: number;
   readonly maxQueued: number | undefined;

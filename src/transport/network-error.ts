@@ -2,7 +2,6 @@ import { ConfigurationError, ConnectionError, type ConnectionFailureReason } fro
 import { isObject } from "../schema/kind-of.ts";
 import type { Redactor } from "./redact.ts";
 
-/** What a runtime's error says. */
 interface ConnectionFailure {
   readonly reason: ConnectionFailureReason;
   /** `false` only if the runtime's error shows it. */
@@ -108,7 +107,6 @@ export function isUndecodable(error: unknown): boolean {
   return causesOf(error).some(({ code }) => decompressionCode.test(code));
 }
 
-/** The parts of an error that are used; empty strings where they are missing. */
 interface Cause {
   readonly code: string;
   readonly syscall: string;

@@ -64,7 +64,6 @@ const longWaitMs = 10_000;
 /** The identity of a call, as hooks and errors see it. */
 export type CallFacts = Pick<RequestEvent, "requestId" | "operation" | "method" | "path">;
 
-/** Notifies the hooks and the logger. */
 export class Observer {
   readonly #hooks: Hooks;
   readonly #logger: Logger | undefined;
@@ -158,14 +157,12 @@ export function summary(error: unknown): NonNullable<RequestEvent["error"]> {
 type DiagnosticsChannel = typeof import("node:diagnostics_channel");
 type TracingChannel = ReturnType<DiagnosticsChannel["tracingChannel"]>;
 
-interface BuiltinModules {
-  getBuiltinModule?: (name: "node:diagnostics_channel") => DiagnosticsChannel | undefined;
-}
-
 /** Undefined on runtimes without `node:diagnostics_channel`. */
 export function openTracing(name: string): Tracing | undefined {
   // At run time, because a static import would fail on edge runtimes.
-  const { process } = globalThis as { process?: BuiltinModules };
+  const { process } = globalThis as {
+    process?: { getBuiltinModule?: (name: string) => DiagnosticsChannel | undefined };
+  };
   const channel = process?.getBuiltinModule?.("node:diagnostics_channel")?.tracingChannel?.(name);
   return channel && new Tracing(channel);
 }

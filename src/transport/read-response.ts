@@ -14,7 +14,7 @@ import { isObject } from "../schema/kind-of.ts";
 import { UndecodableResponse } from "../schema/parse-response.ts";
 import type { ApiRequest } from "./build-request.ts";
 import type { ApiResponse, ReceivedResponse, RequestContext } from "./interceptor.ts";
-import { findRefusal, retryAfterMs, type RateLimitCandidate, type RateRefusal } from "./rate-refusal.ts";
+import { findRefusal, retryAfterMs, type RateLimitCandidate } from "./rate-refusal.ts";
 import { gramLength, type Redactor } from "./redact.ts";
 
 const shownBodyLength = 64 * 1024;
@@ -88,7 +88,7 @@ function redirectError(
 /** With the message of the service, or the beginning of its body, the wait, and the likely cause. */
 function apiError(
   shown: RateLimitCandidate,
-  refusal: RateRefusal | undefined,
+  refusal: ReturnType<typeof findRefusal>,
   { request, settings }: RequestContext,
 ): ApiError {
   const { status, headers, body } = shown;
@@ -110,7 +110,6 @@ function apiError(
   });
 }
 
-/** The beginning of a body without a known message. */
 function startOf(body: unknown): string {
   const text = typeof body === "string" ? body.trim() : JSON.stringify(body);
   return text.length > shownStartLength ? `${text.slice(0, shownStartLength)}…` : text;

@@ -138,14 +138,12 @@ function singleUseBody(body: string): ReadableStream {
   });
 }
 
-/** The part of a response that was received so far. */
 interface Arrival {
   status?: number;
   /** Bytes of the body, after decompression. */
   bytes: number;
 }
 
-/** Reads a decompressed body up to the limit. */
 async function readBody(
   response: Response,
   { limit, signal, arrival }: { limit: number; signal: AbortSignal; arrival: Arrival },

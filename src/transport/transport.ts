@@ -106,7 +106,6 @@ export class Transport {
     };
   }
 
-  /** `validate` throws a `ConfigurationError` or a `ValidationError`. */
   async #run<Output>(call: CallContext, validate: () => RequestContext): Promise<WithResponse<Output>> {
     const { redactor, underWay } = this.client;
     try {
@@ -129,7 +128,6 @@ export class Transport {
   }
 }
 
-/** Completes an error with the outcome and the identity of the call. */
 function completeError(error: unknown, { facts, attempts, outcome, uniqueIdentifier }: CallContext): void {
   /* v8 ignore next -- @preserve a defect of our own, or an error of a row's isCurrent */
   if (!isAudienceError(error) || error.request) return;

@@ -76,7 +76,6 @@ async function callKeyFunction(key: () => unknown, option: string): Promise<unkn
   }
 }
 
-/** Returns a valid header value; otherwise throws an error that does not show the value. */
 export function checkSecret(value: unknown, option: string): string {
   const problem = problemOf(value);
   if (problem) throw new ConfigurationError(`${option} ${problem}.`);

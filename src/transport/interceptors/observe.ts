@@ -17,7 +17,6 @@ interface CallMessage extends CallFacts {
   error?: RequestEvent["error"];
 }
 
-/** Publishes a call, validation included. */
 export async function observeCall(
   context: CallContext,
   { callTracing }: TransportSettings,

@@ -17,14 +17,11 @@ const shortestRefusalMs = 1_000;
 /** The longest window of the service: no call waits longer for a retry. */
 const longestRetryAfterMs = 3_600_000;
 
-/** The retry of a failed attempt. */
 interface Retry {
   readonly delayMs: number;
-  /** Whether it counts against `maxRetries`. */
   readonly isCounted: boolean;
 }
 
-/** Repeats an attempt until it succeeds or fails finally. */
 export const retry: Interceptor = (next) => async (context) => {
   const { abort, client, options, settings, stopWaiting } = context;
   let planned: Retry | undefined;
@@ -105,7 +102,6 @@ function rateRefusalDelayMs(failure: AudienceError): number {
   return Math.max(requestedMs, expectedMs, shortestRefusalMs);
 }
 
-/** Whether the failure names the time of the retry. */
 function hasRetryAfter(failure: AudienceError): boolean {
   return (
     failure instanceof RateLimitError || (failure instanceof ApiError && failure.retryAfterMs !== undefined)
