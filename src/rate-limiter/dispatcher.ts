@@ -1,7 +1,7 @@
 import { RateLimitWaitError } from "../errors.ts";
 import { FairQueue } from "./queue.ts";
 import type { PermitUse } from "./sliding-window-log.ts";
-import type { PermitStore, StoreObserver } from "./store.ts";
+import type { PermitStore } from "./store.ts";
 
 /** The right to send one request. */
 export interface Permit {
@@ -23,8 +23,8 @@ export interface PermitRequest {
   readonly maxQueued?: number | undefined;
   /** A call that was refused for its rate goes first when the pause ends. */
   readonly isRequeued?: boolean | undefined;
-  /** Notified of the warning of a shared store: now, and at each change while the call waits. */
-  readonly observer?: StoreObserver | undefined;
+  /** Notified of the warning of a shared store, or its end: now, and at each change while the call waits. */
+  readonly observer?: { storeWarning(warning: string | undefined): void } | undefined;
   /** Called once, with the expected wait, when the call must wait. */
   readonly onWait?: ((waitMs: number) => void) | undefined;
 }

@@ -52,11 +52,6 @@ export interface PermitStore {
   warning?(): string | undefined;
 }
 
-/** Notified of the warning of a shared store: undefined if there is none. It may be the same as before. */
-export interface StoreObserver {
-  storeWarning(warning: string | undefined): void;
-}
-
 export class MemoryStore implements PermitStore {
   readonly #log: SlidingWindowLog;
   readonly #rate: AdaptiveRate;

@@ -6,26 +6,18 @@ import {
   type Interceptor,
   type TransportSettings,
 } from "../interceptor.ts";
-import { summary, type CallFacts, type RequestEvent } from "../observer.ts";
+import { summary, type RequestEvent } from "../observer.ts";
 
-/** The message of the tracing channel `audience-sdk:call`, completed at the end of the call. */
-interface CallMessage extends CallFacts {
-  outcome?: Outcome;
-  attempts?: number;
-  queuedMs?: number;
-  durationMs?: number;
-  error?: RequestEvent["error"];
-}
-
+/** The message of the tracing channel `audience-sdk:call` is completed at the end of the call. */
 export async function observeCall(
   context: CallContext,
   { callTracing }: TransportSettings,
   call: () => Promise<ApiResponse>,
 ): Promise<ApiResponse> {
   if (!callTracing?.hasSubscribers) return await call();
-  const message: CallMessage = { ...context.facts };
+  const message = { ...context.facts };
   const startedAt = performance.now();
-  const end = (ending: Pick<CallMessage, "outcome" | "error">) => {
+  const end = (ending: { outcome: Outcome; error?: RequestEvent["error"] }) => {
     const { attempts, queuedMs } = context;
     callTracing.end(
       Object.assign(message, { attempts, queuedMs, durationMs: performance.now() - startedAt }, ending),
