@@ -1,5 +1,14 @@
 // The service responded with an error status: one class for each status that calls for an action of its own ("Errors").
-import { AudienceError, type ApiErrorCode, type Details } from "./audience-error.ts";
+import { AudienceError, type Details } from "./audience-error.ts";
+
+type ApiErrorCode =
+  | "api"
+  | "bad_request"
+  | "authentication"
+  | "permission"
+  | "not_found"
+  | "rate_limit"
+  | "server";
 
 /** The service responded with an error status ("Errors"). */
 export class ApiError extends AudienceError {

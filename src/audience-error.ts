@@ -24,15 +24,6 @@ export interface ErrorRequest {
   readonly attempts: number;
 }
 
-export type ApiErrorCode =
-  | "api"
-  | "bad_request"
-  | "authentication"
-  | "permission"
-  | "not_found"
-  | "rate_limit"
-  | "server";
-
 /** The input of most constructors: message, outcome, and the facts of the class. */
 export type Details<Facts> = Facts & { message: string; outcome: Outcome; cause?: unknown };
 
@@ -58,7 +49,13 @@ export abstract class AudienceError extends Error {
   abstract readonly code:
     | "configuration"
     | "validation"
-    | ApiErrorCode
+    | "api"
+    | "bad_request"
+    | "authentication"
+    | "permission"
+    | "not_found"
+    | "rate_limit"
+    | "server"
     | "connection"
     | "timeout"
     | "unexpected_response"

@@ -118,7 +118,7 @@ function isLogger(value: unknown): boolean {
   return ["debug", "info", "warn", "error"].some((level) => hasMethods(value, level));
 }
 
-/** Parses options and environment. Throws a `ConfigurationError` that names the option and never shows its value. */
+/** Throws a `ConfigurationError` that names the option and never shows its value. */
 export function parseClientOptions(options: unknown, redactor: Redactor) {
   const given: ClientOptions = parseOptions(clientOptionsSchema, options, "The client's options");
   const o: ClientOptions = { ...fromEnvironment(), ...given };

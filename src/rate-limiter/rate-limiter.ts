@@ -35,19 +35,17 @@ export interface RateLimiterUsage {
  * @throws ConfigurationError naming the option that is wrong.
  */
 export class RateLimiter {
-  readonly #maxWaitMs: number | undefined;
-  readonly #maxQueued: number | undefined;
+  readonly #bounds: Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued">;
   readonly #clock: () => number;
   readonly #rate: AdaptiveRate;
   readonly #store: PermitStore;
   readonly #dispatcher: Dispatcher;
 
   constructor(options: RateLimiterOptions = {}) {
-    const { windows, snapshot, store, maxWaitMs, maxQueued, ...given } = parseLimiterOptions(options);
-    const clock = monotonic(given.clock);
+    const { windows, snapshot, store, clock: givenClock, ...bounds } = parseLimiterOptions(options);
+    const clock = monotonic(givenClock);
     const restored = snapshot && restore(snapshot, clock());
-    this.#maxWaitMs = maxWaitMs;
-    this.#maxQueued = maxQueued;
+    this.#bounds = bounds;
     this.#clock = clock;
     this.#rate = new AdaptiveRate(windows, restored);
     const user = {
@@ -68,8 +66,8 @@ export class RateLimiter {
     if (this.#store.warning) request.observer?.storeWarning(this.#store.warning());
     const permit = this.#dispatcher.queue.size === 0 && this.#dispatcher.grant(now);
     if (permit) return permit;
-    const { deadlineInMs = Infinity, maxQueued = this.#maxQueued } = request;
-    const maxWaitMs = Math.min(request.maxWaitMs ?? this.#maxWaitMs ?? Infinity, deadlineInMs);
+    const { deadlineInMs = Infinity, maxQueued = this.#bounds.maxQueued } = request;
+    const maxWaitMs = Math.min(request.maxWaitMs ?? this.#bounds.maxWaitMs ?? Infinity, deadlineInMs);
     return this.#dispatcher.wait({ ...request, maxWaitMs, maxQueued }, now);
   }
 
@@ -102,12 +100,7 @@ export class RateLimiter {
     this.#dispatcher.dispatch();
   }
 
-  /**
-   * The permits in use, the number of waiting calls, and the rest of a pause.
-   *
-   * With a `store`, as far as this process knows: other processes may have acquired or released permits since the last
-   * reply of the store.
-   */
+  /** The permits in use, the waiting calls, and the rest of a pause; with a `store`, as of its last reply. */
   usage(): RateLimiterUsage {
     const now = this.#clock();
     return {

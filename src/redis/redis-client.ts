@@ -49,7 +49,7 @@ function script(client: RedisLike, source: string, keys: string[]) {
         : client.eval(source, keys.length, ...keys, argument));
       return JSON.parse(String(reply));
     } catch (error) {
-      // Not the error itself: it contains the command, and possibly a password.
+      // oxlint-disable-next-line eslint/preserve-caught-error -- it contains the command, and possibly a password.
       throw new Error(errorMessage(error));
     }
   };

@@ -16,10 +16,7 @@ export interface ConsentWatch {
 
 /** Options of `close()`. */
 export interface CloseOptions {
-  /**
-   * Whether the calls that wait are sent first, retries included. Default: no; they reject. A run of `bulk` ends in any
-   * case: its rows that wait are not sent.
-   */
+  /** Whether the calls that wait are sent first, retries included. Default: no; they reject. */
   drain?: boolean | undefined;
   /**
    * The longest time for that, in milliseconds: the calls that still wait then reject. Requests in flight end, or pass

@@ -73,7 +73,6 @@ export interface RequestContext extends CallContext {
   onHead: (head: ResponseHead) => void;
 }
 
-/** Returns the key for the current attempt. Rejects with a `ConfigurationError` if the function fails or returns no key. */
 export type KeySource = () => string | Promise<string>;
 
 /** The URL and the authentication of one family ("Authentication"). */

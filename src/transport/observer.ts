@@ -111,18 +111,14 @@ export class Observer {
 
   /** The rate limit store is unavailable, or back (undefined): one warning for each time. */
   storeWarning(warning: string | undefined): void {
-    if (warning !== undefined && !this.#hasStoreWarning) this.warn(warning);
+    if (warning !== undefined && !this.#hasStoreWarning) this.#log("warn", () => warning);
     this.#hasStoreWarning = warning !== undefined;
-  }
-
-  warn(message: string): void {
-    this.#log("warn", () => message);
   }
 
   #call(name: keyof Hooks, event: RequestEvent): void {
     const hook = this.#hooks[name];
     if (!hook) return;
-    const failed = () => this.warn(`the hook ${name} failed; this changes nothing`);
+    const failed = () => this.#log("warn", () => `the hook ${name} failed; this changes nothing`);
     try {
       // A copy, so that a hook cannot change the event.
       ignoreRejection(hook(structuredClone(event)), failed);
@@ -139,8 +135,7 @@ export class Observer {
   #log(level: "debug" | "warn", text: () => string): void {
     if (logLevels.indexOf(level) < this.#lowestLevel) return;
     try {
-      const result: unknown = this.#logger?.[level]?.(`audience-sdk: ${text()}`);
-      ignoreRejection(result);
+      ignoreRejection(this.#logger?.[level]?.(`audience-sdk: ${text()}`));
     } catch {
       // A logger that throws must not fail the call, and its error cannot be logged.
     }
@@ -167,10 +162,7 @@ export function openTracing(name: string): Tracing | undefined {
   return channel && new Tracing(channel);
 }
 
-/**
- * A tracing channel of `node:diagnostics_channel`. Without `tracePromise`, which would publish the result, and would end
- * an aborted attempt only with its request.
- */
+/** Without `tracePromise`, which would publish the result, and would end an aborted attempt only with its request. */
 export class Tracing {
   readonly #channel: TracingChannel;
 

@@ -261,7 +261,7 @@ describe("A release request", () => {
       [6_000, []],
       [8_000, []],
     ]);
-    expect(releases.flatMap(({ permits }) => permits.map(([id]) => id))).toEqual([id, id, id]);
+    expect(releases.flatMap(({ permits }) => permits.map(([name]) => name))).toEqual([id, id, id]);
   });
 
   it("is not sent as a heartbeat shortly after another request of a process with nothing in flight", async () => {

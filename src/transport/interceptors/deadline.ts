@@ -2,10 +2,7 @@ import { AbortError, ClientClosedError, TimeoutError, type AudienceError } from 
 import { onAbort, startTimer, untilAborted } from "../abort.ts";
 import { recordOutcome, type Interceptor, type RequestContext } from "../interceptor.ts";
 
-/**
- * Ends a call at the caller's signal and at `deadlineMs`: for its caller at once, though its request may continue in the
- * background. Ends a waiting call when its client is closed.
- */
+/** Ends a call at the caller's signal and at `deadlineMs`: at once, though its request may continue in the background. */
 export const deadline: Interceptor = (next) => async (context) => {
   const { abort, client, options, stopWaiting } = context;
   const { deadlineMs, signal, extension } = options;

@@ -39,7 +39,9 @@ export const retry: Interceptor = (next) => async (context) => {
       if (!planned) return;
       const { delayMs, isCounted } = planned;
       if (performance.now() + delayMs > context.deadlineAt) {
-        throw hasRetryAfter(error) ? error : deadlineError(context, error);
+        // A failure that names the time of the retry is itself the error (D37).
+        const namesRetry = error instanceof ApiError && error.retryAfterMs !== undefined;
+        throw namesRetry || error instanceof RateLimitError ? error : deadlineError(context, error);
       }
       settings.observer.retries(context.facts, Math.max(1, context.attempts), delayMs, error);
       // A 429 pauses the limiter for all calls, and moves the refused call to the front of the queue.
@@ -100,10 +102,4 @@ function rateRefusalDelayMs(failure: AudienceError): number {
   // A full queue may have room long before the expected wait ends.
   const expectedMs = failure instanceof RateLimitWaitError ? Math.min(failure.waitMs, longestBackoffMs) : 0;
   return Math.max(requestedMs, expectedMs, shortestRefusalMs);
-}
-
-function hasRetryAfter(failure: AudienceError): boolean {
-  return (
-    failure instanceof RateLimitError || (failure instanceof ApiError && failure.retryAfterMs !== undefined)
-  );
 }
