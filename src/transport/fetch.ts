@@ -20,12 +20,18 @@ export interface FetchResponse {
   /** The HTTP status. */
   readonly status: number;
   /** The headers, as `Headers` has them. */
-  readonly headers: { forEach(callback: (value: string, name: string) => void): void };
+  readonly headers: ForeignHeaders;
   /** A web stream of bytes; null for none. */
-  readonly body: {
-    getReader(): {
-      read(): Promise<{ done: boolean; value?: unknown }>;
-      cancel(reason?: unknown): Promise<unknown>;
-    };
-  } | null;
+  readonly body: ForeignStream | null;
+}
+
+interface ForeignHeaders {
+  forEach(callback: (value: string, name: string) => void): void;
+}
+
+interface ForeignStream {
+  getReader(): {
+    read(): Promise<{ done: boolean; value?: unknown }>;
+    cancel(reason?: unknown): Promise<unknown>;
+  };
 }
