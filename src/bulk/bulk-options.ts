@@ -3,22 +3,9 @@ import { ConfigurationError, isAudienceError } from "../errors.ts";
 import { hasMethods, isObject } from "../schema/kind-of.ts";
 import { ignoreRejection, optionThat, optionTypes, parseOptions } from "../schema/parse-options.ts";
 import type { CallOptions } from "../transport/call-options.ts";
-import type { ConsentWatch } from "../transport/client-state.ts";
 import { isWaitTooLong } from "../transport/interceptors/retry.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { BulkProgress } from "./progress.ts";
-
-/** The part of the client that a run needs. */
-export interface BulkClient {
-  /** Aborted when the client is closed. */
-  readonly closed: AbortSignal;
-  /** Runs a row's function; the calls that it starts synchronously belong to the row. */
-  readonly runInRow: <T>(request: BulkRequest, call: () => T) => T;
-  /** Reports each write of consent by another call to the run, until the returned function is called. */
-  readonly watchConsent: (watch: ConsentWatch) => () => void;
-  /** The time for that many calls; undefined without a rate limiter. */
-  readonly estimateMs: (calls: number) => number | undefined;
-}
 
 /**
  * Pass this to the row's calls. It contains the run's signal, the last priority, and the state that makes the row safe

@@ -1,7 +1,8 @@
 import Bottleneck from "bottleneck/light.js";
 import { AbortError, ClientClosedError } from "../errors.ts";
 import { onAbort, untilAborted } from "../transport/abort.ts";
-import { type BulkCall, type BulkClient, type BulkOptions, endsRun } from "./bulk-options.ts";
+import type { ClientState } from "../transport/client-state.ts";
+import { type BulkCall, type BulkOptions, endsRun } from "./bulk-options.ts";
 import { type RecordedRun, openRecordedRun } from "./checkpoint.ts";
 import { ConsentLog } from "./consent-log.ts";
 import { ProgressCounter } from "./progress.ts";
@@ -19,7 +20,7 @@ export class BulkRunner<Row, Value> {
   readonly #source: RowSource<Row>;
   readonly #call: BulkCall<Row, PromiseLike<Value>>;
   readonly #options: BulkOptions<Row>;
-  readonly #client: BulkClient;
+  readonly #client: ClientState;
   readonly progress = new ProgressCounter();
   readonly #consents = new ConsentLog();
   /** A row holds one, a unit of the reservoir (D63), from its reading until the caller has finished with its result. */
@@ -39,7 +40,7 @@ export class BulkRunner<Row, Value> {
     source: RowSource<Row>,
     call: BulkCall<Row, PromiseLike<Value>>,
     options: BulkOptions<Row>,
-    client: BulkClient,
+    client: ClientState,
   ) {
     this.#source = source;
     this.#call = call;
@@ -63,7 +64,7 @@ export class BulkRunner<Row, Value> {
     const removeCallbacks = [
       signal &&
         onAbort(signal, () => fail(new AbortError({ message, outcome: "unknown", cause: signal.reason }))),
-      onAbort(this.#client.closed, () => fail(new ClientClosedError("unknown"))),
+      onAbort(this.#client.closing.signal, () => fail(new ClientClosedError("unknown"))),
     ];
     const unwatch = this.#client.watchConsent(this.#consents);
     let recorded: RecordedRun | undefined;
@@ -156,7 +157,7 @@ export class BulkRunner<Row, Value> {
     const calls = new RowCalls(row, this.#runOfRows);
     const ended = calls.run(() => {
       if (key.problem) throw key.problem.error;
-      return this.#client.runInRow(calls.request, () => this.#call(item, calls.request));
+      return this.#client.withAmbientOptions(calls.request, () => this.#call(item, calls.request));
     });
     void reader.began(row, ended);
     const end = await ended;
@@ -187,7 +188,7 @@ export class BulkRunner<Row, Value> {
     this.progress.underWay--;
     this.progress.add(end.status);
     if (onProgress) {
-      const progress = this.progress.progress(total, this.#client.estimateMs);
+      const progress = this.progress.progress(total, this.#client.limiter);
       // As with hooks, an error or a rejection of `onProgress` changes nothing.
       void (async () => onProgress(progress))().catch(() => undefined);
     }

@@ -1,6 +1,7 @@
 import { ConfigurationError } from "../errors.ts";
 import { optionTypes, parseOption } from "../schema/parse-options.ts";
-import { type BulkCall, type BulkClient, type BulkOptions, parseBulkOptions } from "./bulk-options.ts";
+import type { ClientState } from "../transport/client-state.ts";
+import { type BulkCall, type BulkOptions, parseBulkOptions } from "./bulk-options.ts";
 import { BulkRunner } from "./bulk-runner.ts";
 import { type BulkCheck, type CheckResult, checkRows } from "./check-rows.ts";
 import type { BulkSummary } from "./progress.ts";
@@ -38,7 +39,7 @@ export interface Bulk {
   check<Row>(rows: BulkRows<Row>, check: (row: Row, index: number) => CheckResult): Promise<BulkCheck>;
 }
 
-export function createBulk(client: BulkClient): Bulk {
+export function createBulk(client: ClientState): Bulk {
   const bulk = <Row, Result extends PromiseLike<unknown>>(
     rows: BulkRows<Row>,
     call: BulkCall<Row, Result>,
@@ -50,7 +51,7 @@ export function createBulk(client: BulkClient): Bulk {
     const source = new RowSource<Row>(rows);
     return new BulkRun(new BulkRunner(source, awaited, parseBulkOptions<Row>(options), client));
   };
-  const check: Bulk["check"] = (rows, checkRow) => checkRows(rows, checkRow, client.estimateMs);
+  const check: Bulk["check"] = (rows, checkRow) => checkRows(rows, checkRow, client.limiter);
   return Object.assign(bulk, { check });
 }
 

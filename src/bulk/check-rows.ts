@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ConfigurationError, ValidationError, type ValidationIssue } from "../errors.ts";
+import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
 import { errorMessage, ignoreRejection, optionTypes, parseOption } from "../schema/parse-options.ts";
 import { toIssues } from "../schema/validation-issues.ts";
 import { RowSource } from "./row-source.ts";
@@ -30,7 +31,7 @@ export type CheckResult = { readonly success: true } | { readonly success: false
 export async function checkRows<Row>(
   rows: unknown,
   check: (row: Row, index: number) => CheckResult,
-  estimateMs: (calls: number) => number | undefined,
+  limiter: RateLimiter | undefined,
 ): Promise<BulkCheck> {
   parseOption(optionTypes.function, check, "The check of bulk.check");
   const source = new RowSource<Row>(rows);
@@ -47,7 +48,7 @@ export async function checkRows<Row>(
     await source.close();
   }
   const valid = total - invalid.length;
-  return { total, valid, invalid, estimateMs: estimateMs(valid) ?? 0 };
+  return { total, valid, invalid, estimateMs: limiter?.estimateMs(valid) ?? 0 };
 }
 
 function issuesOf(check: () => unknown): readonly ValidationIssue[] | undefined {

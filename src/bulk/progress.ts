@@ -1,3 +1,4 @@
+import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
 import type { BulkCounts, BulkStatus } from "./result.ts";
 
 /** The summary of a run. */
@@ -43,10 +44,11 @@ export class ProgressCounter {
     while (this.#recentEnds[0]! <= now - minuteMs) this.#recentEnds.shift();
   }
 
-  progress(total: number | undefined, estimateMs: (calls: number) => number | undefined): BulkProgress {
+  progress(total: number | undefined, limiter: RateLimiter | undefined): BulkProgress {
     const { done } = this;
     // The limiter already counts the rows under way; the estimate is for the rows after them.
-    const etaMs = total === undefined ? undefined : estimateMs(Math.max(0, total - done - this.underWay));
+    const etaMs =
+      total === undefined ? undefined : limiter?.estimateMs(Math.max(0, total - done - this.underWay));
     const passedMs = Math.min(Math.max(performance.now() - this.startedAt, 1), minuteMs);
     return {
       done,
