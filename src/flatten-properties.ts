@@ -31,8 +31,9 @@ export function flattenProperties(
   const { separator = "_" } = parseOptions(optionsSchema, options, "The options of flattenProperties");
   const { copy, lost } = isObject(value) ? copyAsJson(value) : { copy: value, lost: [] };
   const issues: ValidationIssue[] = lost;
-  if (issues.length === 0 && (isDate(copy) || !isRecord(copy))) {
-    issues.push({ path: [], code: "invalid_type", message: wrongType("an object", { input: copy }) });
+  if (issues.length === 0 && (isDate(value) || !isRecord(copy))) {
+    const input = isDate(value) ? value : copy;
+    issues.push({ path: [], code: "invalid_type", message: wrongType("an object", { input }) });
   }
   if (issues.length > 0) throw new ValidationError(issues);
   const flat = new Map<string, string | number | boolean>();
